@@ -139,102 +139,14 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*float64)(unsafe.Add(nb, in.a)) = -*(*float64)(unsafe.Add(nb, in.b))
 		case opNegG:
 			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(-*(*float32)(unsafe.Add(nb, in.b))))
-		case opMovC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-		case opMovD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
-		case opConstC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = fn.complexes[in.k]
-		case opConstD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(fn.complexes[in.k])
-		case opAddC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) + *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-		case opSubC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) - *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-		case opMulC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) * *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-		case opDivC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) / *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-		case opNegC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.b)+8))
-		case opEqC:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
-		case opNeC:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
-		case opAddD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) + *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-		case opSubD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) - *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-		case opMulD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) * *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-		case opDivD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) / *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-		case opNegD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.b)+8))
-		case opEqD:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
-		case opNeD:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
-		case opRealC:
-			*(*float64)(unsafe.Add(nb, in.a)) = real(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-		case opImagC:
-			*(*float64)(unsafe.Add(nb, in.a)) = imag(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-		case opRealD:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(real(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
-		case opImagD:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(imag(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
-		case opMakeC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float64)(unsafe.Add(nb, in.b)), *(*float64)(unsafe.Add(nb, in.c)))
-		case opMakeD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float32)(unsafe.Add(nb, in.b)), *(*float32)(unsafe.Add(nb, in.c)))
-		case opCD:
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-		case opDC:
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex128(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))
 		case opIF:
 			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*int64)(unsafe.Add(nb, in.b)))
-		case opUF:
-			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*uint64)(unsafe.Add(nb, in.b)))
-		case opIG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*int64)(unsafe.Add(nb, in.b)))))
-		case opUG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*uint64)(unsafe.Add(nb, in.b)))))
 		case opFG:
 			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*float64)(unsafe.Add(nb, in.b)))))
 		case opGF:
 			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*float32)(unsafe.Add(nb, in.b)))
-		case opFI8:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFU8:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFI16:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFU16:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFI32:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFU32:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float64)(unsafe.Add(nb, in.b))))
 		case opFI64:
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(int64(*(*float64)(unsafe.Add(nb, in.b))))
-		case opFU64:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float64)(unsafe.Add(nb, in.b))))
-		case opGI8:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGU8:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGI16:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGU16:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGI32:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGU32:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGI64:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int64(*(*float32)(unsafe.Add(nb, in.b))))
-		case opGU64:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float32)(unsafe.Add(nb, in.b))))
 		case opEqI:
 			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) == *(*int64)(unsafe.Add(nb, in.c)))
 		case opNeI:
@@ -270,18 +182,24 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opNilIf:
 			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, int(in.b)-8)) == nil)
 		case opEqStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) == *(*string)(unsafe.Add(sb, in.c)))
-		case opLtStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) < *(*string)(unsafe.Add(sb, in.c)))
-		case opLeStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) <= *(*string)(unsafe.Add(sb, in.c)))
+
+			if *(*int)(unsafe.Add(sb, int(in.b)+8)) != *(*int)(unsafe.Add(sb, int(in.c)+8)) {
+				*(*int64)(unsafe.Add(nb, in.a)) = 0
+				continue
+			}
+			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			equal := boolToInt(*(*string)(unsafe.Add(sb, in.b)) == *(*string)(unsafe.Add(sb, in.c)))
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			*(*int64)(unsafe.Add(nb, in.a)) = equal
 		case opJmp:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		case opLoop:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 			if stop.Load() {
-				t.ip = in
-				t.vm.config.Stop()
+				goto stopped
 			}
 		case opIf:
 			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
@@ -295,8 +213,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfEqI:
@@ -307,8 +224,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) == *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNeI:
@@ -319,8 +235,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) != *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLtI:
@@ -331,8 +246,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLeI:
@@ -343,8 +257,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLtU:
@@ -355,8 +268,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*uint64)(unsafe.Add(nb, in.a)) < *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLeU:
@@ -367,8 +279,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*uint64)(unsafe.Add(nb, in.a)) <= *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfEqF:
@@ -379,8 +290,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*float64)(unsafe.Add(nb, in.a)) == *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNeF:
@@ -391,8 +301,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*float64)(unsafe.Add(nb, in.a)) != *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLtF:
@@ -403,8 +312,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNotLtF:
@@ -419,8 +327,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNotLeF:
@@ -435,8 +342,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) == int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNeK:
@@ -447,8 +353,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) != int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLtK:
@@ -459,8 +364,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfLeK:
@@ -471,8 +375,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfGtK:
@@ -483,8 +386,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) > int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfGeK:
@@ -495,8 +397,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opLoopAddLt:
@@ -505,8 +406,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if v < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opLoopAddLe:
@@ -515,8 +415,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if v <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opLoopIncLtK:
@@ -525,8 +424,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if v < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opLoopIncLeK:
@@ -535,8 +433,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if v <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
-					t.ip = in
-					t.vm.config.Stop()
+					goto stopped
 				}
 			}
 		case opIfNil:
@@ -547,30 +444,12 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) != nil {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 			}
-		case opLd8S:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(p, in.k)))
 		case opLd8U:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 			if p == nil {
 				goto nilPointer
 			}
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint8)(unsafe.Add(p, in.k)))
-		case opLd16S:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(p, in.k)))
-		case opLd16U:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(p, in.k)))
 		case opLd32S:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 			if p == nil {
@@ -613,30 +492,12 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(p, in.k))
-		case opLdC:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(p, in.k))
-		case opLdD:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(p, in.k))
 		case opSt8:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
 			if p == nil {
 				goto nilPointer
 			}
 			*(*int8)(unsafe.Add(p, in.k)) = int8(*(*int64)(unsafe.Add(nb, in.b)))
-		case opSt16:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*int16)(unsafe.Add(p, in.k)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
 		case opSt32:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
 			if p == nil {
@@ -673,72 +534,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 			*(*any)(unsafe.Add(p, in.k)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
-		case opStC:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*complex128)(unsafe.Add(p, in.k)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-		case opStD:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*complex64)(unsafe.Add(p, in.k)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
 		case opLea:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 			if p == nil {
 				goto nilPointer
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, in.k)
-		case opNew:
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].alloc()
-		case opCopyM:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
-				goto nilPointer
-			}
-			fn.types[in.k].copy(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), p)
-		case opCloneM:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-			if p == nil {
-				goto nilPointer
-			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].clone(p)
-		case opSwapM:
-			fn.types[in.k].swap(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), *(*unsafe.Pointer)(unsafe.Add(sb, in.b)))
-		case opZeroM:
-			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
-				goto nilPointer
-			}
-			fn.types[in.k].zero(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
-		case opIx8S:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*1)))
 		case opIx8U:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*1)))
-		case opIx16S:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
-		case opIx16U:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
 		case opIx32S:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
 			if uint(index) >= uint(length) {
@@ -781,30 +588,12 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
-		case opIxC:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
-		case opIxD:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
 		case opPut8:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
 			*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*1)) = int8(*(*int64)(unsafe.Add(nb, in.b)))
-		case opPut16:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*2)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
 		case opPut32:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
 			if uint(index) >= uint(length) {
@@ -841,18 +630,6 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
-		case opPutC:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-		case opPutD:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
 		case opIxAddr:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
 			if uint(index) >= uint(length) {
@@ -869,32 +646,39 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, index*int(in.k))
-		case opConcat:
-			if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
-				t.ip = in
-				rt.Allocate(n, 1)
-			}
-			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
 		case opNative:
 			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			fn.natives[in.k].run(t, nb, sb)
+			goto resume
 		case opCallFloat:
 			t.ip = in
-			*(*float64)(unsafe.Add(nb, in.a)) = fn.natives[in.k].float(*(*float64)(unsafe.Add(nb, in.b)))
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			result := fn.natives[in.k].float(*(*float64)(unsafe.Add(nb, in.b)))
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			*(*float64)(unsafe.Add(nb, in.a)) = result
 		case opSqrt:
 			*(*float64)(unsafe.Add(nb, in.a)) = math.Sqrt(*(*float64)(unsafe.Add(nb, in.b)))
 		case opCall:
-			callee = fn.callees[in.k].current()
+			callee, captured = fn.callees[in.k], nil
+			if f := callee.replacement.Load(); f != nil {
+				callee = f
+			}
 			goto call
 		case opFirstCall:
 
 			t.ip = in
-			callee = fn.body(t.vm)
-			if uintptr(nb)+callee.scalars > t.scalarEnd || uintptr(sb)+callee.pointers > t.slotEnd {
-				nb, sb = t.grow(nb, sb, callee.scalars, callee.pointers)
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			t.fn = fn.body(t.vm)
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			if uintptr(nb)+fn.scalars > t.scalarEnd || uintptr(sb)+fn.pointers > t.slotEnd {
+				nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
+				fn = t.fn
 			}
-			fn = callee
-			t.fn = fn
 			ip = fn.entry()
 		case opCallValue:
 
@@ -903,12 +687,19 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 
-			if f := closureOf(p); f != nil {
-				callee, captured = f.function, f.captured
-				goto call
+			// closureOf, which the compiler does not inline here
+			if *(*uintptr)(p) == stubCode && stubCode != 0 {
+				h := *(*unsafe.Pointer)(unsafe.Add(p, handlerOffset))
+				if *(*uintptr)(h) == handlerCode {
+					f := *(**closure)(unsafe.Add(h, closureOffset))
+					callee, captured = f.function, f.captured
+					goto call
+				}
 			}
 			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+			goto resume
 		case opCallMethod:
 
 			site := fn.callSites[in.k]
@@ -916,17 +707,23 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.vm.epoch.Load() {
 				if b := (*rt.Box)(*(*unsafe.Pointer)(unsafe.Add(sb, in.c))); b.T == e.typ {
 					*receiver = interfaceWords(&b.V)[1]
-					callee = e.function
+					callee, captured = e.function, nil
 					goto call
 				}
 			}
 			t.ip = in
-			if f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.c)-8))); f != nil {
-				*receiver = data
-				callee = f
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			if f != nil {
+				*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset)) = data
+				callee, captured = f, nil
 				goto call
 			}
-			site.call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			fn.callSites[in.k].call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			goto resume
 		case opRet:
 
 			if t.depth == 0 {
@@ -941,34 +738,42 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))
 		case opRunDeferred:
 
+			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			callee, captured = t.popDeferred()
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 			if callee != nil {
 				goto call
 			}
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-		case opBeginBody:
-
-			state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
-			if *state != stateReady {
-				t.ip = in
-				before := *state
-				*state = stateRunning
-				panic(rt.RangeExited(int(before)))
-			}
-			*state = stateRunning
-		case opSetState:
-			*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
-		case opPanic:
-			t.ip = in
-			t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
 
 		default:
-			panic("vm: invalid operation")
+			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			t.rare(fn, in, nb, sb)
+			goto resume
 		}
+		continue
+	resume:
+		in, fn = t.ip, t.fn
+		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+		continue
+	stopped: // by an instruction that jumps back
+		t.ip = in
+		t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+		t.vm.config.Stop()
+		in, fn = t.ip, t.fn
+		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		continue
 	outOfRange:
 		t.ip = in
 		fn.outOfRange(in, index, length)
+		panic("vm: the index is in range")
 	nilPointer:
 		t.ip = in
 		panic(rt.NilDereference())
@@ -976,6 +781,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.scalarEnd || uintptr(sb)+uintptr(in.b)+callee.pointers > t.slotEnd {
 			t.ip = in
 			nb, sb = t.grow(nb, sb, uintptr(in.a)+callee.scalars, uintptr(in.b)+callee.pointers)
+			in, fn = t.ip, t.fn
 		}
 		{
 			f := &t.frames[t.depth]
@@ -987,12 +793,268 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		t.fn = fn
 		ip = fn.entry()
 		if captured != nil {
-			fn.capture(sb, captured)
-			captured = nil
+			for i, at := range fn.captures {
+				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
+			}
 		}
 		if stop.Load() {
 			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			t.vm.config.Stop()
+			in, fn = t.ip, t.fn
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			ip = fn.entry()
 		}
 	}
+}
+
+// rare runs an instruction that run has no case for. With all of them, run would be too large for the
+// better of two register allocators of V8, which runs it in browsers: it would be half as fast there.
+func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
+	var index, length int
+	switch in.op {
+	case opMovC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+	case opMovD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
+	case opConstC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = fn.complexes[in.k]
+	case opConstD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(fn.complexes[in.k])
+	case opAddC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) + *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+	case opSubC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) - *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+	case opMulC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) * *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+	case opDivC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) / *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+	case opNegC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.b)+8))
+	case opEqC:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+	case opNeC:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+	case opAddD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) + *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+	case opSubD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) - *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+	case opMulD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) * *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+	case opDivD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) / *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+	case opNegD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.b)+8))
+	case opEqD:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+	case opNeD:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+	case opRealC:
+		*(*float64)(unsafe.Add(nb, in.a)) = real(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+	case opImagC:
+		*(*float64)(unsafe.Add(nb, in.a)) = imag(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+	case opRealD:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(real(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
+	case opImagD:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(imag(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
+	case opMakeC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float64)(unsafe.Add(nb, in.b)), *(*float64)(unsafe.Add(nb, in.c)))
+	case opMakeD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float32)(unsafe.Add(nb, in.b)), *(*float32)(unsafe.Add(nb, in.c)))
+	case opCD:
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+	case opDC:
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex128(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))
+	case opUF:
+		*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*uint64)(unsafe.Add(nb, in.b)))
+	case opIG:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*int64)(unsafe.Add(nb, in.b)))))
+	case opUG:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*uint64)(unsafe.Add(nb, in.b)))))
+	case opFI8:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFU8:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFI16:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFU16:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFI32:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFU32:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float64)(unsafe.Add(nb, in.b))))
+	case opFU64:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float64)(unsafe.Add(nb, in.b))))
+	case opGI8:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGU8:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGI16:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGU16:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGI32:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGU32:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGI64:
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(int64(*(*float32)(unsafe.Add(nb, in.b))))
+	case opGU64:
+		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float32)(unsafe.Add(nb, in.b))))
+	case opLtStr:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) < *(*string)(unsafe.Add(sb, in.c)))
+	case opLeStr:
+		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) <= *(*string)(unsafe.Add(sb, in.c)))
+	case opLd8S:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(p, in.k)))
+	case opLd16S:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(p, in.k)))
+	case opLd16U:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(p, in.k)))
+	case opLdC:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(p, in.k))
+	case opLdD:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(p, in.k))
+	case opSt16:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*int16)(unsafe.Add(p, in.k)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
+	case opStC:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*complex128)(unsafe.Add(p, in.k)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+	case opStD:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*complex64)(unsafe.Add(p, in.k)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
+	case opNew:
+		*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].alloc()
+	case opCopyM:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
+			goto nilPointer
+		}
+		fn.types[in.k].copy(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), p)
+	case opCloneM:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		if p == nil {
+			goto nilPointer
+		}
+		*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].clone(p)
+	case opSwapM:
+		fn.types[in.k].swap(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), *(*unsafe.Pointer)(unsafe.Add(sb, in.b)))
+	case opZeroM:
+		if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
+			goto nilPointer
+		}
+		fn.types[in.k].zero(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
+	case opIx8S:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*1)))
+	case opIx16S:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
+	case opIx16U:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
+	case opIxC:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
+	case opIxD:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
+	case opPut16:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*2)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
+	case opPutC:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+	case opPutD:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		if uint(index) >= uint(length) {
+			goto outOfRange
+		}
+		*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
+	case opConcat:
+		if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
+			t.ip = in
+			rt.Allocate(n, 1)
+		}
+		*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
+	case opBeginBody:
+
+		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
+		if *state != stateReady {
+			t.ip = in
+			before := *state
+			*state = stateRunning
+			panic(rt.RangeExited(int(before)))
+		}
+		*state = stateRunning
+	case opSetState:
+		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
+	case opPanic:
+		t.ip = in
+		t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
+
+	default:
+		panic("vm: invalid operation")
+	}
+	return
+outOfRange:
+	fn.outOfRange(in, index, length)
+	panic("vm: the index is in range")
+nilPointer:
+	panic(rt.NilDereference())
 }

@@ -19,6 +19,8 @@ type thread struct {
 	depth              int
 	fn                 *Function    // running function; nil after it has returned
 	ip                 *instruction // last executed instruction that can panic
+	// The distance of the running frame from the start of the register files, while run calls a function.
+	scalarOffset, slotOffset uintptr
 
 	deferred     []deferredCall
 	captured     []unsafe.Pointer // addresses of the variables that the deferred closures capture

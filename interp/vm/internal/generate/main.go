@@ -50,11 +50,18 @@ func files() map[string]string {
 	}
 	ops.WriteString("}\n")
 
-	run.WriteString(header + prologue)
-	for _, o := range list {
-		fmt.Fprintf(&run, "\t\tcase op%s:\n%s\n", o.name, expand(o.body))
+	cases := func(rare bool) {
+		for _, o := range list {
+			if o.rare == rare {
+				fmt.Fprintf(&run, "\t\tcase op%s:\n%s\n", o.name, expand(o.body))
+			}
+		}
 	}
-	run.WriteString(expand(epilogue))
+	run.WriteString(header + prologue)
+	cases(false)
+	run.WriteString(expand(epilogue + rarePrologue))
+	cases(true)
+	run.WriteString(expand(rareEpilogue))
 	return map[string]string{"op_gen.go": ops.String(), "run_gen.go": run.String(), "adapter_gen.go": adapters()}
 }
 
@@ -77,12 +84,17 @@ var accesses = map[string]string{
 	"ANY": "*(*any)(unsafe.Add(sb, int(in.%s)-8))",
 }
 
-var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE)\b`)
+var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE|SUSPEND|RESUME)\b`)
 
 var expansions = map[string]string{
 	"JUMP":  "ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))",
-	"CHECK": "if stop.Load() { t.ip = in; t.vm.config.Stop() }",
+	"CHECK": "if stop.Load() { goto stopped }",
 	"SAVE":  "t.ip = in",
+	"SUSPEND": `t.ip = in
+		t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))`,
+	"RESUME": `in, fn = t.ip, t.fn
+		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)`,
 }
 
 func expand(body string) string {
@@ -118,12 +130,24 @@ func (t *thread) run(fn *Function, ip *instruction) {
 
 const epilogue = `
 		default:
-			panic("vm: invalid operation")
+			SUSPEND
+			t.rare(fn, in, nb, sb)
+			goto resume
 		}
+		continue
+	resume:
+		RESUME
+		continue
+	stopped: // by an instruction that jumps back
+		SUSPEND
+		t.vm.config.Stop()
+		RESUME
+		JUMP
 		continue
 	outOfRange:
 		SAVE
 		fn.outOfRange(in, index, length)
+		panic("vm: the index is in range")
 	nilPointer:
 		SAVE
 		panic(rt.NilDereference())
@@ -131,6 +155,7 @@ const epilogue = `
 		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.scalarEnd || uintptr(sb)+uintptr(in.b)+callee.pointers > t.slotEnd {
 			SAVE
 			nb, sb = t.grow(nb, sb, uintptr(in.a)+callee.scalars, uintptr(in.b)+callee.pointers)
+			in, fn = t.ip, t.fn
 		}
 		{
 			f := &t.frames[t.depth]
@@ -142,10 +167,37 @@ const epilogue = `
 		t.fn = fn
 		ip = fn.entry()
 		if captured != nil {
-			fn.capture(sb, captured)
-			captured = nil
+			for i, at := range fn.captures {
+				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
+			}
 		}
-		CHECK
+		if stop.Load() {
+			SUSPEND
+			t.vm.config.Stop()
+			RESUME
+			ip = fn.entry()
+		}
 	}
+}
+`
+
+const rarePrologue = `
+// rare runs an instruction that run has no case for. With all of them, run would be too large for the
+// better of two register allocators of V8, which runs it in browsers: it would be half as fast there.
+func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
+	var index, length int
+	switch in.op {
+`
+
+const rareEpilogue = `
+	default:
+		panic("vm: invalid operation")
+	}
+	return
+outOfRange:
+	fn.outOfRange(in, index, length)
+	panic("vm: the index is in range")
+nilPointer:
+	panic(rt.NilDereference())
 }
 `

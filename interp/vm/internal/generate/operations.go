@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // An operation is one case of the instruction loop.
 type operation struct {
@@ -13,12 +16,24 @@ type operation struct {
 	// float64 and float32. P(a), C(a), D(a), STR(a), HDR(a) and ANY(a) are the slot a as a pointer,
 	// complex128, complex64, string, slice header and interface; Q(a) is the type word of the interface.
 	// JUMP jumps by j, SAVE saves the instruction pointer for a panic, CHECK checks for an interrupt.
+	// No local variable of run may be used after a call that returns, since the compiler would then store
+	// these variables for each instruction: SUSPEND before the call and RESUME after it, or goto resume,
+	// which continues with the next instruction, load them again.
 	body string
+	// rare operations are cases of a function of their own, where that does not matter. They neither
+	// jump nor call functions of the VM.
+	rare bool
 }
 
 type list []operation
 
-func (l *list) add(name, operands, body string) { *l = append(*l, operation{name, operands, body}) }
+func (l *list) add(name, operands, body string) {
+	*l = append(*l, operation{name, operands, body, false})
+}
+
+func (l *list) addRare(name, operands, body string) {
+	*l = append(*l, operation{name, operands, body, true})
+}
 
 func operations() list {
 	var l list
@@ -92,40 +107,41 @@ func (l *list) floats() {
 
 // complexes use the words of slots that are not pointers.
 func (l *list) complexes() {
-	l.add("MovC", "ss", "C(a) = C(b)")
-	l.add("MovD", "ss", "D(a) = D(b)")
-	l.add("ConstC", "s--k", "C(a) = fn.complexes[in.k]")
-	l.add("ConstD", "s--k", "D(a) = complex64(fn.complexes[in.k])")
+	l.addRare("MovC", "ss", "C(a) = C(b)")
+	l.addRare("MovD", "ss", "D(a) = D(b)")
+	l.addRare("ConstC", "s--k", "C(a) = fn.complexes[in.k]")
+	l.addRare("ConstD", "s--k", "D(a) = complex64(fn.complexes[in.k])")
 	for _, access := range []string{"C", "D"} {
 		x, y := access+"(b)", access+"(c)"
 		for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Sub", "-"}, {"Mul", "*"}, {"Div", "/"}} {
-			l.add(o.name+access, "sss", access+"(a) = "+x+" "+o.op+" "+y)
+			l.addRare(o.name+access, "sss", access+"(a) = "+x+" "+o.op+" "+y)
 		}
-		l.add("Neg"+access, "ss", access+"(a) = -"+x)
-		l.add("Eq"+access, "nss", "I(a) = boolToInt("+x+" == "+y+")")
-		l.add("Ne"+access, "nss", "I(a) = boolToInt("+x+" != "+y+")")
+		l.addRare("Neg"+access, "ss", access+"(a) = -"+x)
+		l.addRare("Eq"+access, "nss", "I(a) = boolToInt("+x+" == "+y+")")
+		l.addRare("Ne"+access, "nss", "I(a) = boolToInt("+x+" != "+y+")")
 	}
-	l.add("RealC", "ns", "F(a) = real(C(b))")
-	l.add("ImagC", "ns", "F(a) = imag(C(b))")
-	l.add("RealD", "ns", "U(a) = uint64(math.Float32bits(real(D(b))))")
-	l.add("ImagD", "ns", "U(a) = uint64(math.Float32bits(imag(D(b))))")
-	l.add("MakeC", "snn", "C(a) = complex(F(b), F(c))")
-	l.add("MakeD", "snn", "D(a) = complex(G(b), G(c))")
-	l.add("CD", "ss", "D(a) = complex64(C(b))")
-	l.add("DC", "ss", "C(a) = complex128(D(b))")
+	l.addRare("RealC", "ns", "F(a) = real(C(b))")
+	l.addRare("ImagC", "ns", "F(a) = imag(C(b))")
+	l.addRare("RealD", "ns", "U(a) = uint64(math.Float32bits(real(D(b))))")
+	l.addRare("ImagD", "ns", "U(a) = uint64(math.Float32bits(imag(D(b))))")
+	l.addRare("MakeC", "snn", "C(a) = complex(F(b), F(c))")
+	l.addRare("MakeD", "snn", "D(a) = complex(G(b), G(c))")
+	l.addRare("CD", "ss", "D(a) = complex64(C(b))")
+	l.addRare("DC", "ss", "C(a) = complex128(D(b))")
 }
 
 func (l *list) conversions() {
 	l.add("IF", "nn", "F(a) = float64(I(b))")
-	l.add("UF", "nn", "F(a) = float64(U(b))")
-	l.add("IG", "nn", "U(a) = uint64(math.Float32bits(float32(I(b))))")
-	l.add("UG", "nn", "U(a) = uint64(math.Float32bits(float32(U(b))))")
+	l.addRare("UF", "nn", "F(a) = float64(U(b))")
+	l.addRare("IG", "nn", "U(a) = uint64(math.Float32bits(float32(I(b))))")
+	l.addRare("UG", "nn", "U(a) = uint64(math.Float32bits(float32(U(b))))")
 	l.add("FG", "nn", "U(a) = uint64(math.Float32bits(float32(F(b))))")
 	l.add("GF", "nn", "F(a) = float64(G(b))")
 	for _, from := range []string{"F", "G"} {
 		for _, w := range []int{8, 16, 32, 64} {
-			l.add(fmt.Sprintf("%sI%d", from, w), "nn", fmt.Sprintf("I(a) = int64(int%d(%s(b)))", w, from))
-			l.add(fmt.Sprintf("%sU%d", from, w), "nn", fmt.Sprintf("U(a) = uint64(uint%d(%s(b)))", w, from))
+			rare := from != "F" || w != 64
+			*l = append(*l, operation{fmt.Sprintf("%sI%d", from, w), "nn", fmt.Sprintf("I(a) = int64(int%d(%s(b)))", w, from), rare})
+			l.addRare(fmt.Sprintf("%sU%d", from, w), "nn", fmt.Sprintf("U(a) = uint64(uint%d(%s(b)))", w, from))
 		}
 	}
 }
@@ -145,9 +161,17 @@ func (l *list) comparisons() {
 	l.add("EqP", "nss", "I(a) = boolToInt(P(b) == P(c))")
 	l.add("NilP", "ns", "I(a) = boolToInt(P(b) == nil)")
 	l.add("NilIf", "ns", "I(a) = boolToInt(Q(b) == nil)")
-	l.add("EqStr", "nss", "I(a) = boolToInt(STR(b) == STR(c))")
-	l.add("LtStr", "nss", "I(a) = boolToInt(STR(b) < STR(c))")
-	l.add("LeStr", "nss", "I(a) = boolToInt(STR(b) <= STR(c))")
+	l.add("EqStr", "nss", `
+		if LEN(b) != LEN(c) {
+			I(a) = 0
+			continue
+		}
+		SUSPEND
+		equal := boolToInt(STR(b) == STR(c))
+		RESUME
+		I(a) = equal`)
+	l.addRare("LtStr", "nss", "I(a) = boolToInt(STR(b) < STR(c))")
+	l.addRare("LeStr", "nss", "I(a) = boolToInt(STR(b) <= STR(c))")
 }
 
 // branches emits conditional jumps. The variants named Loop jump backward and check for an interrupt.
@@ -220,23 +244,29 @@ func (w width) converted(x string) string {
 	return w.convert + "(" + x + ")"
 }
 
+// addWidth adds an operation on values of a width.
+func (l *list) addWidth(w width, name, operands, body string) {
+	rare := w.access == "C" || w.access == "D" || strings.HasPrefix(w.name, "16") || w.name == "8S"
+	*l = append(*l, operation{name, operands, body, rare})
+}
+
 const nilCheck = "if p == nil { goto nilPointer }\n"
 
 func (l *list) memory() {
 	for _, w := range loads {
-		l.add("Ld"+w.name, w.file()+"s-k", "p := P(b)\n"+nilCheck+
+		l.addWidth(w, "Ld"+w.name, w.file()+"s-k", "p := P(b)\n"+nilCheck+
 			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(p, in.k))"))
 	}
 	for _, w := range stores {
-		l.add("St"+w.name, "s"+w.file()+"-k", "p := P(a)\n"+nilCheck+
+		l.addWidth(w, "St"+w.name, "s"+w.file()+"-k", "p := P(a)\n"+nilCheck+
 			"*(*"+w.typ+")(unsafe.Add(p, in.k)) = "+w.converted(w.access+"(b)"))
 	}
 	l.add("Lea", "ss-k", "p := P(b)\n"+nilCheck+"P(a) = unsafe.Add(p, in.k)")
-	l.add("New", "s--y", "P(a) = fn.types[in.k].alloc()")
-	l.add("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.types[in.k].copy(P(a), p)")
-	l.add("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.types[in.k].clone(p)")
-	l.add("SwapM", "ss-y", "fn.types[in.k].swap(P(a), P(b))")
-	l.add("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.types[in.k].zero(P(a))")
+	l.addRare("New", "s--y", "P(a) = fn.types[in.k].alloc()")
+	l.addRare("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.types[in.k].copy(P(a), p)")
+	l.addRare("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.types[in.k].clone(p)")
+	l.addRare("SwapM", "ss-y", "fn.types[in.k].swap(P(a), P(b))")
+	l.addRare("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.types[in.k].zero(P(a))")
 }
 
 const boundsCheck = "if uint(index) >= uint(length) { goto outOfRange }\n"
@@ -245,11 +275,11 @@ func (l *list) elements() {
 	size := map[string]string{"8S": "1", "8U": "1", "8": "1", "16S": "2", "16U": "2", "16": "2", "32S": "4", "32U": "4", "32": "4",
 		"64": "8", "P": "8", "Str": "16", "Sl": "24", "If": "16", "C": "16", "D": "8"}
 	for _, w := range loads {
-		l.add("Ix"+w.name, w.file()+"sn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
+		l.addWidth(w, "Ix"+w.name, w.file()+"sn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
 			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(P(b), index*"+size[w.name]+"))"))
 	}
 	for _, w := range stores {
-		l.add("Put"+w.name, "s"+w.file()+"n", "index, length = int(I(c)), LEN(a)\n"+boundsCheck+
+		l.addWidth(w, "Put"+w.name, "s"+w.file()+"n", "index, length = int(I(c)), LEN(a)\n"+boundsCheck+
 			"*(*"+w.typ+")(unsafe.Add(P(a), index*"+size[w.name]+")) = "+w.converted(w.access+"(b)"))
 	}
 	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.k))")
@@ -257,49 +287,58 @@ func (l *list) elements() {
 }
 
 func (l *list) texts() {
-	l.add("Concat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
+	l.addRare("Concat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
 }
 
 func (l *list) control() {
-	l.add("Native", "---x", "SAVE\nfn.natives[in.k].run(t, nb, sb)")
-	l.add("CallFloat", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
+	l.add("Native", "---x", "SUSPEND\nfn.natives[in.k].run(t, nb, sb)\ngoto resume")
+	l.add("CallFloat", "nn-x", "SUSPEND\nresult := fn.natives[in.k].float(F(b))\nRESUME\nF(a) = result")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
-	l.add("Call", "NS-f", "callee = fn.callees[in.k].current()\ngoto call")
+	l.add("Call", "NS-f", "callee, captured = fn.callees[in.k], nil\nif f := callee.replacement.Load(); f != nil { callee = f }\ngoto call")
 	l.add("FirstCall", "", `
-		SAVE
-		callee = fn.body(t.vm)
-		if uintptr(nb)+callee.scalars > t.scalarEnd || uintptr(sb)+callee.pointers > t.slotEnd {
-			nb, sb = t.grow(nb, sb, callee.scalars, callee.pointers)
+		SUSPEND
+		t.fn = fn.body(t.vm)
+		RESUME
+		if uintptr(nb)+fn.scalars > t.scalarEnd || uintptr(sb)+fn.pointers > t.slotEnd {
+			nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
+			fn = t.fn
 		}
-		fn = callee
-		t.fn = fn
 		ip = fn.entry()`)
 	l.add("CallValue", "NSsx", `
 		p := P(c)
 		`+nilCheck+`
-		if f := closureOf(p); f != nil {
-			callee, captured = f.function, f.captured
-			goto call
+		// closureOf, which the compiler does not inline here
+		if *(*uintptr)(p) == stubCode && stubCode != 0 {
+			h := *(*unsafe.Pointer)(unsafe.Add(p, handlerOffset))
+			if *(*uintptr)(h) == handlerCode {
+				f := *(**closure)(unsafe.Add(h, closureOffset))
+				callee, captured = f.function, f.captured
+				goto call
+			}
 		}
-		SAVE
-		fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)`)
+		SUSPEND
+		fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+		goto resume`)
 	l.add("CallMethod", "NSsx", `
 		site := fn.callSites[in.k]
 		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
 		if e := site.cached.Load(); e != nil && e.typeWord == Q(c) && e.epoch == t.vm.epoch.Load() {
 			if b := (*rt.Box)(P(c)); b.T == e.typ {
 				*receiver = interfaceWords(&b.V)[1]
-				callee = e.function
+				callee, captured = e.function, nil
 				goto call
 			}
 		}
-		SAVE
-		if f, data := site.find(t.vm, ANY(c)); f != nil {
-			*receiver = data
-			callee = f
+		SUSPEND
+		f, data := site.find(t.vm, ANY(c))
+		RESUME
+		if f != nil {
+			*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset)) = data
+			callee, captured = f, nil
 			goto call
 		}
-		site.call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))`)
+		fn.callSites[in.k].call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))
+		goto resume`)
 	l.add("Ret", "", `
 		if t.depth == 0 {
 			t.fn = nil
@@ -312,13 +351,15 @@ func (l *list) control() {
 		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
 		ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))`)
 	l.add("RunDeferred", "NS--j", `
+		SUSPEND
 		callee, captured = t.popDeferred()
+		RESUME
 		if callee != nil {
 			goto call
 		}
 		JUMP`)
 	// Operations on the state of a range over a function; see rangefunc.go.
-	l.add("BeginBody", "s", `
+	l.addRare("BeginBody", "s", `
 		state := (*int64)(P(a))
 		if *state != stateReady {
 			SAVE
@@ -327,6 +368,6 @@ func (l *list) control() {
 			panic(rt.RangeExited(int(before)))
 		}
 		*state = stateRunning`)
-	l.add("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
-	l.add("Panic", "s", "SAVE\nt.raise(ANY(a))")
+	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
+	l.addRare("Panic", "s", "SAVE\nt.raise(ANY(a))")
 }
