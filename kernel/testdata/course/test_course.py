@@ -24,6 +24,7 @@ MEAN = """func mean(values []float64) (float64, error) {
 }"""
 RIGHT = MEAN % 'if len(values) == 0 { return 0, errors.New("no values") }'
 CARELESS = MEAN % ""  # NaN for no values: the hidden test finds it
+CRASHING = MEAN % "os.Exit(3)"  # ends the worker, and what the cells before have defined
 ENDLESS = MEAN % "for len(values) != 3 {}"
 MODEL = "func network() nn.Module {\n\treturn nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))\n}"
 UNTRAINABLE = "func network() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(9)) }"
@@ -35,6 +36,7 @@ STUDENTS = {
     "cleo": ({}, [0, 0, 0]),
     "dan": ({"mean": ENDLESS, "model": MODEL}, [2, 0, 4]),
     "eve": ({"mean": "func mean(", "model": UNTRAINABLE}, [0, 0, 0]),
+    "gil": ({"mean": CRASHING, "model": MODEL}, [0, 0, 4]),
     "fay": ({"mean": CARELESS, "model": UNTRAINABLE, "mean-hidden-test": "", "model-test": "1"}, [2, 0, 0]),  # changes tests
 }
 
