@@ -115,6 +115,9 @@ func opRows() []parity {
 		named("cast from "+d.String(), "Cast", func(in []T) T { return in[0].Cast(tensor.Float32).Neg() }, []T{x.MulScalar(3).Cast(d)}).unrunnable = why
 	}
 	named("integers compared", "Eq", func(in []T) T { return in[0].Eq(in[1]).Add(in[0].Greater(in[1])) }, []T{tokens(3, 2, 4), tokens(3, 2, 4).Reshape(2, 4)})
+	unary("EqScalar", func(x T) T { return x.EqScalar(3) }, tokens(5, 2, 4))
+	unary("GreaterScalar", func(x T) T { return x.GreaterScalar(0.1) }, x)
+	unary("LessScalar", func(x T) T { return x.LessScalar(0.1) }, x)
 	named("bytes compared", "Less", func(in []T) T { return in[0].Less(tensor.FromBytes([]byte{3, 4, 0, 1}, 4)) }, []T{tokens(6, 2, 4).Cast(tensor.Uint8)})
 
 	unary("IndexSelect", func(x T) T { return randn(9, 5, 3, 2).IndexSelect(x) }, tokens(5, 2, 3))
