@@ -20,7 +20,7 @@ const O = { O_RDONLY: 0, O_WRONLY: 1, O_RDWR: 2, O_CREAT: 64, O_EXCL: 128, O_TRU
 const NULL = 'dev/null';
 
 /** Returns fs, process and path of Node for files that ask sends to the page, which replies through answer. */
-export function fileSystem(start: string, ask: (id: number, request: FileRequest) => void) {
+export function fileSystem(ask: (id: number, request: FileRequest) => void) {
   const waiting = new Map<number, { resolve: (result: any) => void; reject: (error: Error) => void }>();
   const open = new Map<number, Open>();
   const logs = ['', '', ''];
@@ -28,7 +28,7 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
   let fatal: string | undefined;
   let lastID = 0;
   let lastFD = 2;
-  let directory = '/' + start;
+  let directory = '/';
 
   const temporary = new TemporaryFiles();
   const request = async (r: FileRequest): Promise<any> => {

@@ -5,7 +5,7 @@ import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import { IKernelClient, IKernelSpecs } from '@jupyterlite/services';
 import type { IKernel } from '@jupyterlite/services';
 
-import { QuernKernel } from './kernel';
+import { loadWorker, QuernKernel } from './kernel';
 
 const plugin: JupyterFrontEndPlugin<void> = {
   id: 'quern-lite:kernel',
@@ -15,6 +15,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
   activate: (app: JupyterFrontEnd, specs: IKernelSpecs, client: IKernelClient) => {
     const program = URLExt.join(PageConfig.getBaseUrl(), 'quern');
     const running = new Map<string, QuernKernel>();
+    // Go starts while JupyterLab does, which takes as long. A kernel that gets no worker loads one and sees why that fails.
+    let prepared: Worker | undefined = loadWorker(program);
+    prepared.onerror = () => { prepared = undefined; };
     specs.register({
       spec: {
         name: 'quern',
@@ -24,7 +27,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
         resources: { 'logo-svg': URLExt.join(program, 'logo.svg'), 'logo-64x64': URLExt.join(program, 'logo.svg') }
       },
       create: async (options: IKernel.IOptions): Promise<IKernel> => {
-        const kernel = new QuernKernel(options, program, app.serviceManager.contents);
+        const kernel = new QuernKernel(options, program, app.serviceManager.contents, prepared);
+        prepared = undefined;
         running.set(kernel.id, kernel);
         kernel.disposed.connect(() => {
           if (running.get(kernel.id) === kernel) {
@@ -40,7 +44,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const save = contents.save.bind(contents);
     contents.save = async (path, options) => {
       try {
-        return await save(path, options);
+        return await save(path, options).catch(error => {
+          // Firefox closes the database after a file did not fit; JupyterLite opens it again at the next access.
+          if (error?.name === 'InvalidStateError') {
+            return save(path, options);
+          }
+          throw error;
+        });
       } catch (error) {
         if ((error as any)?.name !== 'QuotaExceededError') {
           throw error;

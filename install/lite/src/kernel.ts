@@ -15,6 +15,14 @@ const PATIENCE = 5000;
 
 type Message = KernelMessage.IMessage;
 
+/** Returns a Web Worker that loads Go, whose messages wait until a kernel starts it. */
+export function loadWorker(program: string): Worker {
+  const worker = new Worker(new URL('./worker.js', import.meta.url));
+  const message: ToWorker = { type: 'load', program };
+  worker.postMessage(message);
+  return worker;
+}
+
 /** Passes messages between JupyterLab and Go in a Web Worker, and starts the worker again when Go ends. */
 export class QuernKernel implements IKernel {
   readonly id: string;
@@ -24,13 +32,14 @@ export class QuernKernel implements IKernel {
   constructor(
     options: IKernel.IOptions,
     private readonly program: string,
-    private readonly contents: Contents.IManager
+    private readonly contents: Contents.IManager,
+    prepared?: Worker
   ) {
     this.id = options.id;
     this.name = options.name;
     this.location = options.location;
     this.pass = options.sendMessage;
-    this.start();
+    this.start(prepared);
   }
 
   /** Messages that arrive before Go is ready wait in handleMessage, so that a kernel that cannot start can say why. */
@@ -97,12 +106,11 @@ export class QuernKernel implements IKernel {
     }
   }
 
-  private start(): void {
-    const worker = new Worker(new URL('./worker.js', import.meta.url));
+  private start(worker = loadWorker(this.program)): void {
     this.worker = worker;
     worker.onmessage = event => this.receive(worker, event.data as FromWorker);
     worker.onerror = event => this.restart(worker, event.message || 'its Web Worker cannot start');
-    this.post({ type: 'start', program: this.program, directory: directory(this.location) });
+    this.post({ type: 'start', directory: directory(this.location) });
   }
 
   private receive(worker: Worker, message: FromWorker): void {

@@ -4,7 +4,8 @@ import type { FileRequest } from './files';
 
 /** To the worker. */
 export type ToWorker =
-  | { type: 'start'; program: string; directory: string }
+  | { type: 'load'; program: string }
+  | { type: 'start'; directory: string }
   | { type: 'message'; text: string; buffers: Uint8Array[] }
   | { type: 'file'; id: number; result?: any; code?: string };
 

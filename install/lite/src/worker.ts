@@ -11,16 +11,30 @@ declare function importScripts(...urls: string[]): void;
 const PAUSE = 2000;
 
 const scope = globalThis as any;
-const post = (message: FromWorker, transfer: Transferable[] = []): void => scope.postMessage(message, transfer);
+
+// Messages that wait for a kernel: the page loads Go before JupyterLab asks for one.
+let held: Array<[FromWorker, Transferable[]]> | undefined = [];
+const post = (message: FromWorker, transfer: Transferable[] = []): void => {
+  if (held) {
+    held.push([message, transfer]);
+  } else {
+    scope.postMessage(message, transfer);
+  }
+};
 
 scope.onmessage = (event: MessageEvent<ToWorker>): void => {
   const message = event.data;
   switch (message.type) {
-    case 'start':
-      run(message.program, message.directory).then(
+    case 'load':
+      run(message.program).then(
         code => post({ type: 'ended', reason: code === 0 ? 'it was shut down' : explain(files?.fatal() ?? `Go ended with exit code ${code}`) }),
         error => post({ type: 'ended', reason: explain(error) })
       );
+      break;
+    case 'start':
+      files?.process.chdir(`/${message.directory}`);
+      held?.forEach(([m, transfer]) => scope.postMessage(m, transfer));
+      held = undefined;
       break;
     case 'message':
       scope.quernKernel.receive(message.text, message.buffers);
@@ -33,11 +47,11 @@ scope.onmessage = (event: MessageEvent<ToWorker>): void => {
 
 let files: ReturnType<typeof fileSystem> | undefined;
 
-async function run(program: string, directory: string): Promise<number> {
+async function run(program: string): Promise<number> {
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') {
     throw new Error('this browser lacks WebAssembly or DecompressionStream: use Chromium 91, Firefox 113, Safari 16.4 or newer');
   }
-  files = fileSystem(directory, (id, request) => post({ type: 'file', id, request }));
+  files = fileSystem((id, request) => post({ type: 'file', id, request }));
   scope.fs = files.fs;
   scope.process = files.process;
   scope.path = files.path;
@@ -52,7 +66,7 @@ async function run(program: string, directory: string): Promise<number> {
   const go = new scope.Go();
   let code = 0;
   go.exit = (c: number): void => { code = c; };
-  go.env = { HOME: '/', PWD: files.process.cwd(), TMPDIR: '/tmp' };
+  go.env = { HOME: '/', TMPDIR: '/tmp' };
   const connect = addVectorFunctions(go.importObject);
   const module = await WebAssembly.compileStreaming(await load(`${program}/quern.wasm.gz`));
   const rest = new Rest(module, program);

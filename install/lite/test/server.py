@@ -4,11 +4,15 @@ import contextlib
 import functools
 import http.server
 import json
+import os
 import pathlib
 import threading
 
+import browsers
 import lab
 
+# The browser that the tests use.
+BROWSER = os.environ.get("BROWSER") or "chromium"
 SITE = lab.ROOT / "build" / "lite"
 # The site must work below any path.
 PREFIX = "/classes/go/"
@@ -25,6 +29,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
         path = self.path.split("?")[0]
         self.server.requests.append(path)
+        if self.server.refused and self.server.refused in path:
+            return self.send_error(503)
         # Only the file at the root has the settings.
         if path == PREFIX + "jupyter-lite.json":
             settings = json.loads((self.server.folder / "jupyter-lite.json").read_text())
@@ -49,7 +55,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves a site, with a line before the script of the Web Worker; after stop, connections are refused."""
+    """Serves a site, with a line before the script of the Web Worker; after stop, connections are refused.
+
+    refuse rejects requests for paths that contain a text, or none if the text is empty.
+    """
 
     def __init__(self, worker, folder):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
@@ -57,6 +66,7 @@ class Server:
         self.server.requests = []
         self.server.worker = worker
         self.server.folder = folder
+        self.server.refused = ""
         self.address = f"http://127.0.0.1:{self.server.server_port}{PREFIX}"
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
@@ -65,6 +75,9 @@ class Server:
     def requests(self):
         """The paths that were requested so far."""
         return self.server.requests
+
+    def refuse(self, text):
+        self.server.refused = text
 
     def stop(self):
         if self.thread:
@@ -81,6 +94,11 @@ def server(worker="", folder=SITE):
         yield s
     finally:
         s.stop()
+
+
+def browser(height=1600, storage=None):
+    """Starts the browser that the tests use."""
+    return browsers.start(BROWSER, 1280, height, storage)
 
 
 class Notebook(lab.Notebook):
@@ -165,5 +183,7 @@ class Notebook(lab.Notebook):
         return self.output(index)
 
     def log(self):
-        """Returns what the page has logged since the last call."""
+        """Returns what the page has logged since the last call, in Chromium."""
+        if BROWSER != "chromium":
+            return ""
         return "\n".join(entry["message"] for entry in self.driver.get_log("browser"))

@@ -15,6 +15,8 @@ const ready = new Promise((resolve) => {
 });
 const go = new Go();
 go.argv = ["quern"];
+// As in a browser: what the start does with variables is a part of what every notebook needs.
+go.env = { HOME: "/", TMPDIR: "/tmp" };
 const connect = addVectorFunctions(go.importObject);
 const module = new WebAssembly.Module(readFileSync(process.argv[3]));
 // The rest of a program that was divided is beside it.
@@ -32,10 +34,13 @@ export const exports = instance.exports;
 connect(exports.mem);
 go.run(instance);
 await ready;
-let count = 0;
+const session = webcrypto.randomUUID();
 export function send(channel, type, content) {
-  const id = `m${++count}`;
-  quernKernel.receive(JSON.stringify({ channel, header: { msg_id: id, msg_type: type, session: "node", username: "", date: "", version: "5.3" }, parent_header: {}, metadata: {}, content }), []);
+  const id = webcrypto.randomUUID();
+  // As JupyterLab writes it.
+  const header = { date: new Date().toISOString(), msg_id: id, msg_type: type, session, username: "", subshell_id: null, version: "5.2" };
+  const metadata = { deletedCells: [], recordTiming: false, cellId: id };
+  quernKernel.receive(JSON.stringify({ channel, header, parent_header: {}, metadata, content }), []);
   return id;
 }
 export async function reply(id, type) {

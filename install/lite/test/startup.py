@@ -2,10 +2,9 @@
 
 import time
 
-import lab
 import server as site
 
-with site.server() as served, lab.browser() as driver:
+with site.server() as served, site.browser() as driver:
     site.Notebook.open(driver, served.address, "first.ipynb", ["20 + 1"]).wait_copy()
     for _ in range(5):
         start = time.monotonic()

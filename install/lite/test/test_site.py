@@ -1,15 +1,22 @@
-"""Tests what users do in JupyterLite, with the site of make lite, in a headless browser. make lite-test runs them."""
+"""Tests what users do in JupyterLite, with the site of make lite, in a headless browser. make lite-test runs them.
 
+BROWSER names the browser: chromium, or firefox.
+"""
+
+import contextlib
 import re
 import shutil
 
+import browsers
 import lab
 import pytest
 import server as site
 from selenium.webdriver import ActionChains, Keys
 
-pytestmark = pytest.mark.skipif(not (shutil.which("chromium") and shutil.which("chromedriver")),
-                                reason="chromium or chromedriver is not installed")
+pytestmark = pytest.mark.skipif(bool(browsers.missing(site.BROWSER)),
+                                reason=f"not installed: {', '.join(browsers.missing(site.BROWSER))}")
+
+only_chromium = pytest.mark.skipif(site.BROWSER != "chromium", reason="only Chromium can be asked to do this")
 
 PICTURES = lab.ROOT / "build" / "lite-pictures"
 
@@ -62,7 +69,7 @@ def site_at():
 
 @pytest.fixture(scope="module")
 def driver():
-    with lab.browser(height=1200) as d:
+    with site.browser(height=1200) as d:
         yield d
 
 
@@ -77,9 +84,10 @@ def test_quickstart(site_at, driver):
     notebook.run_all(300)
     notebook.picture(PICTURES / "0-quickstart.png")
     assert not notebook.errors()
-    texts = [notebook.output(i) for i in range(len(driver.find_elements("css selector", ".jp-Notebook .jp-Cell")))]
-    accuracy = re.search(r"([\d.]+) % of the test images", "\n".join(texts))
-    assert accuracy and float(accuracy[1]) > 95, texts
+    cells = range(len(driver.find_elements("css selector", ".jp-Notebook .jp-Cell")))
+    notebook.scroll_to("% of the test images")  # Firefox has no text of what is not visible
+    accuracy = lab.wait_for(lambda: re.search(r"([\d.]+) % of the test images", "\n".join(map(notebook.output, cells))), 10, "the accuracy")
+    assert float(accuracy[1]) > 95
     lab.wait_for(lambda: notebook.figures() >= 2, 10, "two figures")
     notebook.scroll_to("accel.Fit")
     notebook.picture(PICTURES / "1-training.png")
@@ -176,7 +184,7 @@ class TestSteps:
 
 def test_offline():
     """After the first visit, the site works without its server, and the user's files are kept."""
-    with site.server() as served, lab.browser() as driver:
+    with site.server() as served, site.browser() as driver:
         notebook = site.Notebook.open(driver, served.address, "mine.ipynb", [
             "20 + 1", 'os.WriteFile("note.txt", []byte("kept"), 0o644)', 'text, err := os.ReadFile("note.txt")\nstring(text)',
             "bytes.LastIndexFunc(nil, unicode.IsUpper) + int(real(cmplx.Sqrt(0)))"])
@@ -198,7 +206,7 @@ def test_new_version(tmp_path):
     """A new version of the site replaces the copy in the browser."""
     folder = tmp_path / "site"
     shutil.copytree(site.SITE, folder)
-    with site.server(folder=folder) as served, lab.browser() as driver:
+    with site.server(folder=folder) as served, site.browser() as driver:
         notebook = site.Notebook.open(driver, served.address, "quickstart.ipynb")
         notebook.wait_copy()
         lesson, worker = folder / "files" / "quickstart.ipynb", folder / "service-worker.js"
@@ -219,10 +227,10 @@ TROUBLE = [
     "20 + 1",
     # 2: compiled code that does not return, so that no interrupt stops it
     "power := new(big.Int).Exp(big.NewInt(3), big.NewInt(1_000_000_000), nil)",
-    # 3: more than the storage of the browser; random, since it compresses
+    # 3: more than the storage of the browser, if it runs often enough; random, since it compresses
     """random := make([]byte, 3<<20)
-for i := range random { random[i] = byte(rand.IntN(256)) }
-problem := os.WriteFile("random.bin", random, 0o644)
+rand.NewChaCha8(sha256.Sum256([]byte(time.Now().String()))).Read(random)
+problem := os.WriteFile(fmt.Sprint(time.Now().UnixNano(), ".bin"), random, 0o644)
 fmt.Println(problem)""",
     # 4: more than the memory of a program in compiled code
     "table := bytes.NewBuffer(nil)\ntable.Grow(3 << 30)\nother := bytes.NewBuffer(nil)\nother.Grow(3 << 30)",
@@ -231,8 +239,8 @@ fmt.Println(problem)""",
 
 @pytest.fixture(scope="module")
 def troubled(site_at):
-    # A browser of its own: Chromium applies the limit of storage to a new one only.
-    with lab.browser(height=1200) as driver:
+    # A browser of its own: Chromium applies the limit of storage to a new one only, and Firefox has none that changes.
+    with site.browser(height=1200, storage=320 << 20) as driver:
         yield site.Notebook.open(driver, site_at.address, "trouble.ipynb", TROUBLE)
 
 
@@ -260,6 +268,7 @@ class TestTrouble:
         assert troubled.run(1) == "21"
         assert "power :=" in troubled.source(2)
 
+    @only_chromium
     def test_frozen_page(self, troubled):
         """Browsers stop pages that nobody looks at, and continue them later."""
         troubled.driver.execute_cdp_cmd("Page.enable", {})
@@ -268,27 +277,61 @@ class TestTrouble:
         assert troubled.run(1) == "21"
 
     def test_full_storage(self, site_at, troubled):
-        troubled.wait_copy()  # which is more than the limit
-        origin = site_at.address.removesuffix(site.PREFIX)
-        troubled.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": 1 << 20})
-        try:
-            # Chromium looks at the limit again only after a while.
-            lab.wait_for(lambda: "No space left on device" in troubled.run(3, 60), 120, "the full storage")
-            troubled.call("app.shell.currentWidget.content.widgets[1].model.sharedModel.setSource('// not lost')")
+        troubled.wait_copy()
+        with full(troubled, site_at.address.removesuffix(site.PREFIX)):
+            # A notebook that is larger than a file that did not fit.
+            troubled.call("const n = app.shell.currentWidget.content; n.widgets[1].model.sharedModel.setSource('// not lost');"
+                          "n.model.setMetadata('padding', Array.from({length: 1 << 20}, () => Math.random().toString(36).slice(2, 10)).join(''))")
             troubled.command("docmanager:save")
             lab.wait_for(lambda: "no space left" in troubled.dialog(), 20, "the message")
             troubled.picture(PICTURES / "9-storage.png")
             troubled.dismiss()
             assert troubled.source(1) == "// not lost"
-        finally:
-            troubled.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin})
         troubled.call("await app.commands.execute('docmanager:save')")
         assert "// not lost" in troubled.call(
             "return JSON.stringify((await app.serviceManager.contents.get('trouble.ipynb', {content: true})).content)")
 
 
+@contextlib.contextmanager
+def full(notebook, origin):
+    """Fills the storage of the browser, and at the end deletes the files that fill it."""
+    chromium = site.BROWSER == "chromium"
+    if chromium:
+        # Less than the copy of the site; Firefox has a limit from its start.
+        notebook.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": 1 << 20})
+    try:
+        # Chromium looks at the limit again only after a while.
+        lab.wait_for(lambda: "No space left on device" in notebook.run(3, 60), 120, "the full storage")
+        yield
+    finally:
+        if chromium:
+            notebook.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin})
+        notebook.call("const c = app.serviceManager.contents;"
+                      "for (const f of (await c.get('')).content) if (f.name.endsWith('.bin')) await c.delete(f.path)")
+
+
+@pytest.mark.xfail(site.BROWSER == "firefox", reason="Firefox showed no message within 30 s")
+def test_second_part_at_once():
+    """A cell needs the second part of the program before that has been loaded, first while the server does not have it."""
+    no_pause = "const later = setTimeout; globalThis.setTimeout = (f, ms, ...a) => later(f, ms === 2000 ? 1e9 : ms, ...a);"
+    needs = "bytes.LastIndexFunc([]byte(\"aB\"), unicode.IsUpper) + int(real(cmplx.Sqrt(16)))"
+    with site.server(worker=no_pause) as served, site.browser(height=1200) as driver:
+        served.refuse("/rest-")
+        notebook = site.Notebook.open(driver, served.address, "part.ipynb", [needs], connect=False)
+        notebook.start(0)
+        notebook.wait_output(0, "cannot load")
+        notebook.wait_output(0, "the server answered 503")
+        notebook.picture(PICTURES / "11-second-part.png")
+        assert notebook.source(0) == needs
+        served.refuse("")
+        before = len(served.requests)
+        notebook.restart()
+        assert notebook.run(0) == "5"
+        assert any("/rest-" in p for p in served.requests[before:])
+
+
 def test_without_webassembly():
-    with site.server(worker="delete globalThis.WebAssembly;") as served, lab.browser() as driver:
+    with site.server(worker="delete globalThis.WebAssembly;") as served, site.browser() as driver:
         notebook = site.Notebook.open(driver, served.address, "none.ipynb", ["20 + 1"], connect=False)
         notebook.start(0)
         notebook.wait_output(0, "this browser lacks WebAssembly")

@@ -16,8 +16,7 @@ import tempfile
 import time
 import urllib.request
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
+import browsers
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = ROOT / "notebooks"
@@ -72,20 +71,9 @@ def wait_for(condition, seconds, what):
         time.sleep(0.1)
 
 
-@contextlib.contextmanager
-def browser(width=1280, height=1600):
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                     "--hide-scrollbars", f"--window-size={width},{height}", f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-        try:
-            yield driver
-        finally:
-            driver.quit()
+def browser(width=1280, height=1600, name="chromium", storage=None):
+    """Starts a browser; see browsers.py."""
+    return browsers.start(name, width, height, storage)
 
 
 class Notebook:
@@ -130,7 +118,7 @@ class Notebook:
     def scroll_to(self, text):
         """Brings the first code cell that holds text to the top of the page."""
         self.driver.execute_script(
-            "[...document.querySelectorAll('.jp-CodeCell')].find(c => c.innerText.includes(arguments[0]))"
+            "[...document.querySelectorAll('.jp-CodeCell')].find(c => c.textContent.includes(arguments[0]))"
             "?.scrollIntoView({block: 'start'})", text)
 
     def scroll_to_end(self, index):
