@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // TestDocumented checks that every package has a comment, and every exported name of the
@@ -55,7 +57,7 @@ func TestDocumented(t *testing.T) {
 func undocumented(declaration ast.Decl) (names []*ast.Ident) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
-		if d.Name.IsExported() && (d.Recv == nil || receiver(d).IsExported()) && !wellKnown(d) && !begins(d.Doc, d.Name.Name) {
+		if d.Name.IsExported() && (d.Recv == nil || hasExportedReceiver(d)) && !wellKnown(d) && !begins(d.Doc, d.Name.Name) {
 			names = append(names, d.Name)
 		}
 	case *ast.GenDecl:
@@ -133,23 +135,6 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// receiver returns the name of a method's type.
-func receiver(d *ast.FuncDecl) *ast.Ident {
-	e := d.Recv.List[0].Type
-	for {
-		switch x := e.(type) {
-		case *ast.StarExpr:
-			e = x.X
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.IndexListExpr:
-			e = x.X
-		case *ast.Ident:
-			return x
-		}
-	}
-}
-
 // wellKnown are methods of standard interfaces, which need no comment if they do what is
 // expected.
 func wellKnown(d *ast.FuncDecl) bool {
@@ -170,4 +155,9 @@ func begins(doc *ast.CommentGroup, name string) bool {
 		words = words[1:]
 	}
 	return len(words) > 0 && (strings.TrimRight(words[0], ",:") == name || words[0] == "Deprecated:")
+}
+
+func hasExportedReceiver(d *ast.FuncDecl) bool {
+	name, _ := facts.ReceiverBase(d)
+	return ast.IsExported(name)
 }

@@ -1028,7 +1028,6 @@ func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
 		*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
 	case opConcat:
 		if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
-			t.ip = in
 			rt.Allocate(n, 1)
 		}
 		*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
@@ -1036,7 +1035,6 @@ func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
 
 		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
 		if *state != stateReady {
-			t.ip = in
 			before := *state
 			*state = stateRunning
 			panic(rt.RangeExited(int(before)))
@@ -1045,7 +1043,6 @@ func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
 	case opSetState:
 		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
 	case opPanic:
-		t.ip = in
 		t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
 
 	default:

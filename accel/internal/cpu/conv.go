@@ -72,7 +72,7 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	k.offsets = make([]int, k.depth)
 	for c := range k.in() {
 		for t := range k.shift {
-			k.offsets[c*len(k.shift)+t] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
+			k.offsets[c*len(k.shift)+t] = k.runOffset(c, t, k.whole)
 		}
 	}
 	k.packed = roundUp(k.out(), k.kernel.mr) * k.depth

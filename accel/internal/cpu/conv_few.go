@@ -48,7 +48,7 @@ func newFewConv(d *Device, s ir.Step, g *planes) *fewConv {
 	_, k.whole = k.span(k.n, windowLen)
 	for c := range k.c {
 		for t := range k.shift {
-			k.offsets = append(k.offsets, (c*k.phases+k.phase[t])*k.whole+k.shift[t])
+			k.offsets = append(k.offsets, k.runOffset(c, t, k.whole))
 		}
 	}
 	k.rows = columns{positions: positions{0, k.oh, k.ow, k.pitch, k.image}, n: k.n * k.oh * k.ow}
@@ -69,6 +69,9 @@ func (k *fewConv) spacing() int { return k.depth + 2*windowLen }
 // packed returns the number of elements of all panels of positions.
 func (k *fewConv) packed() int { return k.rows.n * k.spacing() }
 
+// spreads returns the number of chunks of channels that are spread.
+func (k *fewConv) spreads() int { return min(k.c, 4*k.device.pool.size) }
+
 func (k *fewConv) run(p *program) error {
 	k.x, k.w, k.y = elements[float32](p, k.in[0]), elements[float32](p, k.in[1]), elements[float32](p, k.out[0])
 	if len(k.in) == 3 {
@@ -76,7 +79,7 @@ func (k *fewConv) run(p *program) error {
 	}
 	pool := k.device.pool
 	k.stage = spreadChannels
-	pool.run(min(k.c, 4*pool.size), k)
+	pool.run(k.spreads(), k)
 	k.stage = packPositions
 	pool.run(len(k.rows.panels), k)
 	k.stage = multiplyWeights
@@ -89,8 +92,7 @@ func (k *fewConv) work(chunk, worker int) {
 	panels, runs := k.device.panel[:k.packed()], k.device.panel[k.packed():]
 	switch k.stage {
 	case spreadChannels:
-		chunks := min(k.c, 4*k.device.pool.size)
-		from, to := k.c*chunk/chunks, k.c*(chunk+1)/chunks
+		from, to := k.c*chunk/k.spreads(), k.c*(chunk+1)/k.spreads()
 		k.spread(k.device, runs[from*k.phases*k.whole:], k.x, 0, k.n, from, to, k.whole)
 	case packPositions:
 		top := k.tops[chunk]

@@ -39,7 +39,7 @@ func (p *patches) lay(workspace []float32, image int) {
 	for i := range p.depth {
 		c, t := i/len(p.shift), i%len(p.shift)
 		row := rows[i*p.row:][:p.row]
-		from := runs[(c*p.phases+p.phase[t])*p.whole+p.shift[t]:]
+		from := runs[p.runOffset(c, t, p.whole):]
 		p.device.copyGrid(grid{row, p.ow, 1}, grid{from, p.pitch, 1}, p.oh, p.ow)
 		clear(row[p.area:])
 	}

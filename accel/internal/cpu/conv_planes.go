@@ -46,6 +46,10 @@ func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
 func (g *planes) in() int  { return g.c / g.groups }
 func (g *planes) out() int { return g.o / g.groups }
 
+// runOffset returns where the elements under kernel element t of channel c begin in runs of length
+// whole.
+func (g *planes) runOffset(c, t, whole int) int { return (c*g.phases+g.phase[t])*whole + g.shift[t] }
+
 // span returns the length of the part of a run that belongs to the outputs of a number of
 // images, and the length of a whole run, including the overrun of a tile of columns.
 func (g *planes) span(images, columns int) (used, whole int) {

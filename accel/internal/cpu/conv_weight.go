@@ -57,7 +57,7 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	k.offsets = make([]int, k.depth3)
 	for i := range k.depth {
 		c, t := i/len(k.shift), i%len(k.shift)
-		k.offsets[i] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
+		k.offsets[i] = k.runOffset(c, t, k.whole)
 	}
 	if k.patches = newPatches(&k.conv2d, k.depth3); k.patches != nil {
 		d.reserve(k.partial*k.slices, k.patches.size()+k.rows*k.oh*k.ow+windowLen)

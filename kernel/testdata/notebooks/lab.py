@@ -71,9 +71,9 @@ def wait_for(condition, seconds, what):
         time.sleep(0.1)
 
 
-def browser(width=1280, height=1600, name="chromium", storage=None):
-    """Starts a browser; see browsers.py."""
-    return browsers.start(name, width, height, storage)
+def browser(width=1280, height=1600):
+    """Starts Chromium; see browsers.py."""
+    return browsers.start("chromium", width, height)
 
 
 class Notebook:

@@ -20,19 +20,24 @@ type operation struct {
 	// these variables for each instruction: SUSPEND before the call and RESUME after it, or goto resume,
 	// which continues with the next instruction, load them again.
 	body string
-	// rare operations are cases of a function of their own, where that does not matter. They neither
-	// jump nor call functions of the VM.
+	// rare operations are cases of a function of their own, where that does not matter, and which run calls
+	// after SUSPEND, so that they need no SAVE. They neither jump nor call functions of the VM.
 	rare bool
 }
 
 type list []operation
 
 func (l *list) add(name, operands, body string) {
-	*l = append(*l, operation{name, operands, body, false})
+	l.addIf(false, name, operands, body)
 }
 
 func (l *list) addRare(name, operands, body string) {
-	*l = append(*l, operation{name, operands, body, true})
+	l.addIf(true, name, operands, body)
+}
+
+// addIf adds an operation that may be rare.
+func (l *list) addIf(rare bool, name, operands, body string) {
+	*l = append(*l, operation{name, operands, body, rare})
 }
 
 func operations() list {
@@ -140,7 +145,7 @@ func (l *list) conversions() {
 	for _, from := range []string{"F", "G"} {
 		for _, w := range []int{8, 16, 32, 64} {
 			rare := from != "F" || w != 64
-			*l = append(*l, operation{fmt.Sprintf("%sI%d", from, w), "nn", fmt.Sprintf("I(a) = int64(int%d(%s(b)))", w, from), rare})
+			l.addIf(rare, fmt.Sprintf("%sI%d", from, w), "nn", fmt.Sprintf("I(a) = int64(int%d(%s(b)))", w, from))
 			l.addRare(fmt.Sprintf("%sU%d", from, w), "nn", fmt.Sprintf("U(a) = uint64(uint%d(%s(b)))", w, from))
 		}
 	}
@@ -247,7 +252,7 @@ func (w width) converted(x string) string {
 // addWidth adds an operation on values of a width.
 func (l *list) addWidth(w width, name, operands, body string) {
 	rare := w.access == "C" || w.access == "D" || strings.HasPrefix(w.name, "16") || w.name == "8S"
-	*l = append(*l, operation{name, operands, body, rare})
+	l.addIf(rare, name, operands, body)
 }
 
 const nilCheck = "if p == nil { goto nilPointer }\n"
@@ -287,7 +292,7 @@ func (l *list) elements() {
 }
 
 func (l *list) texts() {
-	l.addRare("Concat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
+	l.addRare("Concat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
 }
 
 func (l *list) control() {
@@ -362,12 +367,11 @@ func (l *list) control() {
 	l.addRare("BeginBody", "s", `
 		state := (*int64)(P(a))
 		if *state != stateReady {
-			SAVE
 			before := *state
 			*state = stateRunning
 			panic(rt.RangeExited(int(before)))
 		}
 		*state = stateRunning`)
 	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
-	l.addRare("Panic", "s", "SAVE\nt.raise(ANY(a))")
+	l.addRare("Panic", "s", "t.raise(ANY(a))")
 }
