@@ -11,6 +11,9 @@ type executeMessage struct {
 	Number uint64 `json:"number"`
 }
 
+// NotBegun is the value of the error of a cell that was interrupted before it began.
+const NotBegun = "before the cell began"
+
 // HandlerInterrupter is a Worker that can interrupt comm handlers, which run beside cells
 // and between them.
 type HandlerInterrupter interface {
@@ -44,7 +47,7 @@ func (c *executions) execute(ctx context.Context, request executeMessage) (Resul
 		}
 	}()
 	if early {
-		return Result{Error: &CellError{Name: "interrupted", Value: "before the cell began", Traceback: []string{"interrupted before the cell began"}}}, nil
+		return Result{Error: &CellError{Name: "interrupted", Value: NotBegun, Traceback: []string{"interrupted " + NotBegun}}}, nil
 	}
 	return c.worker.Execute(ctx, request.Execute)
 }

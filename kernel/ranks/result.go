@@ -15,13 +15,17 @@ type cause struct {
 	*link.CellError
 }
 
-// add adds a rank and its error to causes, which are in order of arrival.
+// add adds a rank and its error to causes, which are in order of arrival. Interrupted
+// ranks are one cause, with the place of the first rank that had begun the cell.
 func add(causes []cause, rank int, why *link.CellError) []cause {
 	i := slices.IndexFunc(causes, func(c cause) bool {
 		return c.Name == why.Name && c.Stuck == why.Stuck && (c.Value == why.Value || c.Name == nameInterrupted)
 	})
 	if i < 0 {
 		return append(causes, cause{[]int{rank}, why})
+	}
+	if causes[i].Value == link.NotBegun {
+		causes[i].CellError = why
 	}
 	causes[i].ranks = append(causes[i].ranks, rank)
 	slices.Sort(causes[i].ranks)

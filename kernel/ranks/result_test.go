@@ -72,6 +72,8 @@ func TestCombine(t *testing.T) {
 			"error: x\nThis happened on rank 2 of 3.\nOn rank 0: panic: y\nIt succeeded on rank 1: variables may now differ from the other ranks."},
 		{"interrupted by the user", []answer{fails(0, nameInterrupted, "line 1"), fails(2, nameInterrupted, "line 2"), fails(1, nameInterrupted, "line 1")}, nil,
 			nameInterrupted, "interrupted: line 1"},
+		{"interrupted by the user, before a rank began", []answer{fails(1, nameInterrupted, link.NotBegun), fails(0, nameInterrupted, "line 1"), fails(2, nameInterrupted, link.NotBegun)}, nil,
+			nameInterrupted, "interrupted: line 1"},
 		{"interrupted by the user, one by us", []answer{fails(0, nameInterrupted, "x"), fails(2, nameInterrupted, "x"), stopped(1)}, nil, nameInterrupted, "interrupted: x"},
 		{"interrupted by the user, one too late", []answer{ok(2), fails(0, nameInterrupted, "x"), fails(1, nameInterrupted, "x")}, nil, nameInterrupted,
 			"interrupted: x\nThis happened on ranks 0 and 1 of 3.\nIt succeeded on rank 2: variables may now differ from the other ranks."},
