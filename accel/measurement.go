@@ -90,14 +90,15 @@ func (m *measurement) read() (loss, right, total float64) {
 		total += weight
 		l.Release()
 	}
+	mean := loss / max(total, 1) // without classes that count, the loss is 0
 	if len(m.right) < len(m.losses) {
-		return loss / total, math.NaN(), total
+		return mean, math.NaN(), total
 	}
 	for _, n := range m.right {
 		right += n.Item()
 		n.Release()
 	}
-	return loss / total, right, total
+	return mean, right, total
 }
 
 // parts returns what this rank adds to the loss, to the number of correct predictions and to that of
@@ -129,7 +130,7 @@ func (m *measurement) replace(loss, right, counted *Tensor, ignores bool) {
 	}
 	m.losses, m.right, m.weights, m.counted = []*Tensor{loss}, []*Tensor{right}, []float64{float64(m.examples)}, nil
 	if ignores {
-		m.losses[0], m.counted = loss.Div(counted), []*Tensor{counted}
+		m.losses[0], m.counted = loss.Div(counted.Maximum(tensor.Full(1))), []*Tensor{counted}
 	}
 }
 
@@ -143,7 +144,7 @@ func (m *measurement) normalize(parameters []*Tensor) {
 		for _, c := range m.counted[1:] {
 			total = total.Add(c)
 		}
-		total = total.MulScalar(1 / float64(m.examples))
+		total = total.Maximum(tensor.Full(1)).MulScalar(1 / float64(m.examples)) // without any, the gradients are 0
 		for _, p := range parameters {
 			if g := p.Grad(); g != nil {
 				p.SetGrad(g.Div(total.Cast(g.DType())))

@@ -153,6 +153,53 @@ func TestLossOfBatchesWithIgnoredTokens(t *testing.T) {
 	}
 }
 
+// TestBatchOfIgnoredTokens trains with a batch that has no token to learn from: it changes nothing,
+// alone, in a step of accumulated batches, and if a whole step has none.
+func TestBatchOfIgnoredTokens(t *testing.T) {
+	train := func(tokens, tags [][]int, options ...accel.Option) ([]float64, *accel.Run) {
+		t.Helper()
+		set, err := data.TokenClasses(tokens, tags, 11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accel.Seed(1)
+		model := nn.Sequential(nn.Embedding(12, 4), nn.Dense(3))
+		run, err := accel.Fit(t.Context(), model, set, append(options, accel.Steps(3), accel.SGD(0.5, 0), accel.Quiet())...)
+		must(t, run, err)
+		var all []float64
+		for _, p := range nn.Parameters(model) {
+			all = append(all, p.Float64s()...)
+		}
+		return all, run
+	}
+	none := []int{data.Ignored, data.Ignored}
+	some := [][]int{{1, 2}, {3, 4}}
+	for _, options := range [][]accel.Option{{accel.BatchSize(1)}, {accel.BatchSize(1), accel.Accumulate(2)}} {
+		got, run := train(append(some, []int{5, 6}), [][]int{{0, 1}, none, none}, options...)
+		for i, v := range got {
+			if math.IsNaN(v) {
+				t.Fatalf("weight %d is NaN", i)
+			}
+		}
+		empty := 0
+		for _, s := range run.Steps {
+			if s.Loss == 0 {
+				empty++
+			}
+		}
+		if empty == 0 {
+			t.Errorf("%v: no step without tokens: %v", options, run.Steps)
+		}
+	}
+	got, _ := train(some, [][]int{{0, 1}, none}, accel.BatchSize(1), accel.Accumulate(2))
+	want, _ := train(some[:1], [][]int{{0, 1}}, accel.BatchSize(1))
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-6 {
+			t.Errorf("weight %d is %v, want %v as without the ignored tokens", i, got[i], want[i])
+		}
+	}
+}
+
 // TestTargetNames names the values of metrics for each label by the targets of the data set.
 func TestTargetNames(t *testing.T) {
 	set, err := data.FromTargets([][]float32{{1, -1}, {-1, 1}, {1, 1}}, [][]float32{{1, 0}, {0, 1}, {1, 0}})

@@ -38,13 +38,15 @@ func (o labelSmoothing) crossEntropy(l *classLoss) { l.smoothing = float64(o) }
 func LabelSmoothing(e float64) CrossEntropyOption { return labelSmoothing(e) }
 
 // ClassWeights multiplies the loss of each example by the weight of its class, for data in which
-// some classes are rare. The sum is divided by the sum of the weights of the examples.
+// some classes are rare. The sum is divided by the sum of the weights of the examples; if that is
+// 0, the loss is 0.
 func ClassWeights(weights ...float64) NLLOption {
 	return classLossOption(func(l *classLoss) { l.weights = slices.Clone(weights) })
 }
 
 // IgnoreIndex leaves out examples, or tokens of sequences, with this class, for instance of
-// padding. The mean is that of the others. A batch without others has a loss of NaN.
+// padding. The mean is that of the others. A batch without others has a loss of 0 and changes
+// nothing, so that one such batch does not end a training; in PyTorch it is NaN.
 func IgnoreIndex(class int) NLLOption {
 	return classLossOption(func(l *classLoss) { l.ignore = &class })
 }
@@ -144,6 +146,7 @@ func (l classLoss) mean(x, classes *Tensor) *Tensor {
 		ofClass = tensor.Where(ignored, zero, ofClass)
 	}
 	total := weight.Sum()
+	total = tensor.Where(total.EqScalar(0), tensor.Full(1).Cast(total.DType()), total) // 0/0 would be NaN, also in the gradient
 	loss := ofClass.Mul(weight).Sum()
 	if l.smoothing > 0 {
 		sum := all.Sum(1)

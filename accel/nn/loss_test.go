@@ -100,8 +100,13 @@ func TestIgnoreIndexOfOtherTypes(t *testing.T) {
 	if got, want := loss(logits, tensor.FromInts([]int{0, -100}, 2)).Item(), math.Log(1+math.E); math.Abs(got-want) > 1e-6 {
 		t.Errorf("want %v, got %v", want, got)
 	}
-	if got := loss(logits, tensor.FromInts([]int{-100, -100}, 2)).Item(); !math.IsNaN(got) {
-		t.Errorf("nothing but ignored examples: %v", got)
+	for name, empty := range map[string]nn.Loss{"ignored": loss, "smoothed": nn.CrossEntropyLoss(nn.IgnoreIndex(-100), nn.LabelSmoothing(0.1)), "weighted": nn.CrossEntropyLoss(nn.IgnoreIndex(-100), nn.ClassWeights(2, 3))} {
+		x := tensor.Parameter(tensor.New([]float32{1, 2, 0, 1}, 2, 2))
+		l := empty(x, tensor.FromInts([]int{-100, -100}, 2))
+		l.Backward()
+		if g := x.Grad().Data(); l.Item() != 0 || !slices.Equal(g, make([]float32, 4)) {
+			t.Errorf("nothing but ignored examples, %s: loss %v, gradient %v", name, l.Item(), g)
+		}
 	}
 	if err := lossError(func() { loss(logits, tensor.FromBytes([]uint8{0, 156}, 2)).Item() }); err == nil {
 		t.Error("156 is -100 in eight bits, but is not ignored")
