@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -63,13 +64,18 @@ func newRemote(t *testing.T) *remote {
 	return r
 }
 
+// lastPort is the last port that freePorts has tried. Tests at the same time get different ones.
+var lastPort atomic.Int64
+
+func init() { lastPort.Store(rand.Int64N(15_000)) }
+
 // freePorts returns ports that are free now, outside the range from which the system
 // chooses ports.
 func freePorts(t *testing.T) (ports [5]int) {
 	t.Helper()
 	for i := range ports {
 		for {
-			ports[i] = 15_000 + rand.IntN(15_000)
+			ports[i] = 15_000 + int(lastPort.Add(1)%15_000)
 			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[i]))
 			if err == nil {
 				defer l.Close() // keep it until all are chosen, so that they differ

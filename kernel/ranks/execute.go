@@ -68,7 +68,7 @@ func (gen *generation) collect(ctx context.Context, answers <-chan answer) (all 
 			answered[a.rank] = true
 			all = append(all, a)
 			if a.failed() && agreed == nil {
-				timer := time.NewTimer(agreementTime)
+				timer := time.NewTimer(gen.group.agreementTime)
 				defer timer.Stop()
 				agreed = timer.C
 			}

@@ -49,7 +49,7 @@ func (g *Group) newGeneration(s size, begun <-chan struct{}) *generation {
 		gen.members = []*worker.Supervisor{worker.New(func() worker.Runner { return g.newRunner(s.program, nil) }, singleNotebook{g.notebook, g}, g.log)}
 		return gen
 	}
-	gen.merger, gen.shown, gen.once = newMerger(s.ranks, g.notebook.Stream), newShown(s.ranks), newOnce()
+	gen.merger, gen.shown, gen.once = newMerger(s.ranks, g.holdTime, g.notebook.Stream), newShown(s.ranks), newOnce()
 	rendezvous := newRendezvous()
 	for rank := range s.ranks {
 		runner := g.newRunner(s.program, rendezvous.environment(rank, s))
@@ -111,17 +111,20 @@ func (g *Group) terminate(gen *generation) {
 	}
 	gen.over = true
 	busy := gen.busy
+	notified := make(chan struct{}) // WorkerEnded concerns objects of this generation only
 	// Under the lock, so that Shutdown waits for it.
 	g.ending.Go(func() {
 		defer close(gen.ended)
+		<-notified
 		// The others may be about to end on their own for the same reason.
-		time.Sleep(agreementTime)
+		time.Sleep(g.agreementTime)
 		gen.flush()
 		_ = gen.each(func(m *worker.Supervisor) error { m.Kill(killedReason); return nil })
 		g.ending.Go(func() { gen.startNext(busy) })
 	})
 	g.mu.Unlock()
 	g.notebook.WorkerEnded()
+	close(notified)
 }
 
 // startNext starts the next generation. If no cell was running, it writes to the notebook

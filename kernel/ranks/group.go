@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/worker"
@@ -28,6 +29,8 @@ type Group struct {
 	notebook  Notebook
 	log       *slog.Logger
 	devices   func() []string // the GPUs, as named in CUDA_VISIBLE_DEVICES
+	// Tests change these times, so that ranks which run late do not count as different.
+	holdTime, agreementTime time.Duration
 
 	mu      sync.Mutex
 	current *generation
@@ -46,7 +49,7 @@ var errShutDown = errors.New("the kernel is shutting down")
 // newRunner makes a worker process, given the path of its program, or "" for that of the
 // kernel, and the variables that its environment has in addition to those of this process.
 func New(newRunner func(program string, environment []string) worker.Runner, notebook Notebook, log *slog.Logger) *Group {
-	g := &Group{newRunner: newRunner, notebook: notebook, log: log, devices: visibleDevices}
+	g := &Group{newRunner: newRunner, notebook: notebook, log: log, devices: visibleDevices, holdTime: holdTime, agreementTime: agreementTime}
 	begun := make(chan struct{})
 	close(begun)
 	g.current = g.newGeneration(size{ranks: 1}, begun)

@@ -62,6 +62,13 @@ func (p *fakeNotebook) Input(context.Context, link.InputRequest) (link.InputRepl
 	return link.InputReply{Line: "42"}, nil
 }
 
+// endings returns how often WorkerEnded was called.
+func (p *fakeNotebook) endings() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
 // take returns the output since the last call.
 func (p *fakeNotebook) take() string {
 	p.mu.Lock()
@@ -86,6 +93,7 @@ func newSession(t *testing.T, ranks int) *session {
 	s := &session{t: t, ctx: ctx, notebook: &fakeNotebook{change: make(chan struct{})}}
 	s.Group = New(worker.Program(os.Args[:1], ""), s.notebook, slog.New(slog.DiscardHandler))
 	s.devices = func() []string { return nil }
+	s.holdTime = timeout // a rank that runs seconds after another prints the same lines
 	t.Cleanup(func() {
 		_ = s.Shutdown(ctx)
 		cancel()
@@ -169,8 +177,8 @@ func TestOneRank(t *testing.T) {
 func TestRankEnvironment(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
-	if s.notebook.ended != 1 {
-		t.Errorf("WorkerEnded was called %d times", s.notebook.ended)
+	if n := s.notebook.endings(); n != 1 {
+		t.Errorf("WorkerEnded was called %d times", n)
 	}
 	got := s.must("env RANK\nenv LOCAL_RANK\nenv WORLD_SIZE\nenv LOCAL_WORLD_SIZE\nenv MASTER_ADDR\nenv CUDA_VISIBLE_DEVICES\nenv QUERN_WORKER_RANK")
 	for _, line := range []string{
@@ -239,9 +247,11 @@ func TestErrorOnOneRank(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
 	pids := s.pids()
+	s.agreementTime = timeout // no rank is interrupted before it has failed too
 	if got, want := s.fails("fail x"), "failed|failed: x"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	s.agreementTime = agreementTime
 	// The other ranks wait for the one that fails.
 	want := "failed|failed: x\nThis happened on rank 1 of 3.\nThe cell was then interrupted on ranks 0 and 2."
 	if got := s.fails("1: fail x\nwait"); got != want {
@@ -317,8 +327,8 @@ func TestRankDies(t *testing.T) {
 	if len(before) != 3 || len(after) != 3 || slices.ContainsFunc(before, func(pid int) bool { return slices.Contains(after, pid) }) {
 		t.Errorf("processes %v, then %v", before, after)
 	}
-	if s.notebook.ended != 2 { // including the one when three ranks started
-		t.Errorf("WorkerEnded was called %d times", s.notebook.ended)
+	if n := s.notebook.endings(); n != 2 { // including the one when three ranks started
+		t.Errorf("WorkerEnded was called %d times", n)
 	}
 
 	// Between two cells.

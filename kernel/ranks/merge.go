@@ -72,7 +72,7 @@ type heldLine struct {
 	matched bool // rank 0 has printed it too
 }
 
-func newMerger(ranks int, emit func(cell int, name string, text []byte)) *merger {
+func newMerger(ranks int, holdTime time.Duration, emit func(cell int, name string, text []byte)) *merger {
 	m := &merger{ranks: ranks, emit: emit, holdTime: holdTime, state: map[streamKey]*mergedStream{}, changed: make(chan struct{})}
 	m.timer = time.AfterFunc(time.Hour, m.expire)
 	m.timer.Stop()

@@ -40,13 +40,12 @@ func TestMerge(t *testing.T) {
 		{"a long bar", []step{{0, "100 %\n"}, {1, strings.Repeat("10 %\r", maxLine)}, {1, "100 %\n"}, {end, ""}}, "100 %\n"},
 	} {
 		var got strings.Builder
-		m := newMerger(3, func(cell int, name string, text []byte) {
+		m := newMerger(3, time.Hour, func(cell int, name string, text []byte) {
 			if cell != 7 || name != "stdout" {
 				t.Errorf("%s: cell %d, %s", row.name, cell, name)
 			}
 			got.Write(text)
 		})
-		m.holdTime = time.Hour
 		for _, s := range row.steps {
 			if s.rank == end {
 				m.end(7)
@@ -68,8 +67,7 @@ func TestMerge(t *testing.T) {
 func TestMergeWaitsForATime(t *testing.T) {
 	t.Parallel()
 	given := make(chan string, 10)
-	m := newMerger(2, func(_ int, name string, text []byte) { given <- name + " " + string(text) })
-	m.holdTime = time.Millisecond
+	m := newMerger(2, time.Millisecond, func(_ int, name string, text []byte) { given <- name + " " + string(text) })
 	m.stream(0, 1, "stdout", []byte("begun"))
 	m.stream(1, 1, "stdout", []byte("other\n"))
 	for _, want := range []string{"stdout begun", "stdout \n[rank 1] other\n"} {
@@ -93,8 +91,7 @@ func TestMergeOfManyLines(t *testing.T) {
 	}
 	for _, first := range []int{0, 1} {
 		var got strings.Builder
-		m := newMerger(2, func(_ int, _ string, text []byte) { got.Write(text) })
-		m.holdTime = time.Hour
+		m := newMerger(2, time.Hour, func(_ int, _ string, text []byte) { got.Write(text) })
 		ended := make(chan struct{})
 		go func() { // it blocks if it is the first
 			defer close(ended)
@@ -124,10 +121,12 @@ func TestMergeOfOneThatPrintsAlone(t *testing.T) {
 	lines := strings.Repeat("one of many lines\n", 20_000)
 	for _, hurried := range []bool{false, true} {
 		n := 0
-		m := newMerger(2, func(_ int, _ string, text []byte) { n += strings.Count(string(text), "[rank 1] one of many lines\n") })
-		m.holdTime = time.Millisecond
+		held := time.Millisecond
 		if hurried {
-			m.holdTime = time.Hour
+			held = time.Hour
+		}
+		m := newMerger(2, held, func(_ int, _ string, text []byte) { n += strings.Count(string(text), "[rank 1] one of many lines\n") })
+		if hurried {
 			m.stream(0, 1, "stdout", nil)
 			m.flush()
 		}
@@ -144,12 +143,11 @@ func TestMergeOfOneThatPrintsAlone(t *testing.T) {
 func TestMergeLetsCellsGo(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
-	m := newMerger(2, func(cell int, _ string, text []byte) {
+	m := newMerger(2, time.Hour, func(cell int, _ string, text []byte) {
 		if len(text) > 0 {
 			fmt.Fprintf(&got, "%d %s", cell, text)
 		}
 	})
-	m.holdTime = time.Hour
 	m.stream(1, 1, "stdout", []byte("kept\nopen"))
 	for cell := range 10 * maxStates {
 		m.stream(0, 2+cell, "stdout", nil)

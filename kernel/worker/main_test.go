@@ -159,10 +159,14 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		return strconv.Itoa(overflow(0))
 	case "last-words": // looks like a crash but is not
 		fmt.Fprintln(os.Stderr, "panic: not really")
-	case "late":
+	case "late": // panics when the file is there
 		go func() {
-			time.Sleep(50 * time.Millisecond) // until after the cell
-			panic(argument)
+			for {
+				if _, err := os.Stat(argument); err == nil {
+					panic("boom")
+				}
+				time.Sleep(time.Millisecond)
+			}
 		}()
 	}
 	return ""

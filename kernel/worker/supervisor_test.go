@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -279,7 +280,11 @@ func TestWorkerDies(t *testing.T) {
 func TestWorkerDiesBetweenCells(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
-	s.must("late boom")
+	file := filepath.Join(t.TempDir(), "go")
+	s.must("late " + file)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.notebook.until(t, s.ctx, func(parts []part) bool {
 		return len(parts) == 1 && parts[0].cell == 1 && parts[0].kind == "stderr" &&
 			strings.Contains(parts[0].text, "panic: boom") && strings.Contains(parts[0].text, "variables are lost")
