@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/nn"
@@ -42,7 +43,8 @@ func Load(folder string) (nn.Module, error) {
 		return nil, &ConfigError{path, "cannot be read", err}
 	}
 	var kind struct {
-		Type string `json:"model_type"`
+		Type          string   `json:"model_type"`
+		Architectures []string `json:"architectures"`
 	}
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return nil, &ConfigError{path, "is not JSON", err}
@@ -56,11 +58,18 @@ func Load(folder string) (nn.Module, error) {
 		return nil, &ConfigError{path, "is not supported", err}
 	}
 	if err := nn.Load(folder, model, rules...); err != nil {
+		if other := kind.Architectures; len(other) > 0 && !slices.Contains(architectures, other[0]) {
+			hint := fmt.Sprintf("it is a %s, but Load makes %s: embed the model in a struct with layers of your own, and read the weights with nn.Load; see the example of BERTModel.Encode", other[0], strings.Join(architectures, ", "))
+			return nil, &ConfigError{path, hint, err}
+		}
 		return nil, err
 	}
 	nn.Train(model, false)
 	return model, nil
 }
+
+// architectures are the models of transformers whose names of parameters Load knows.
+var architectures = []string{"BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"}
 
 // noFolder returns the error for a file, which says what it is if it holds no weights.
 func noFolder(path string) error {

@@ -217,3 +217,32 @@ func TestLoadRejects(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
+
+// TestOtherHeads says how to load a model with a head that Load does not make.
+func TestOtherHeads(t *testing.T) {
+	folder := t.TempDir()
+	text, err := os.ReadFile("testdata/bert/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), "BertForMaskedLM", "BertForSequenceClassification", 1))
+	if err := os.WriteFile(filepath.Join(folder, "config.json"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	model, err := loadClassifier("testdata/bert", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.Forward(tokens([][]int{{1, 2}}))
+	if err := nn.Save(filepath.Join(folder, "model.safetensors"), model); err != nil {
+		t.Fatal(err)
+	}
+	_, err = models.Load(folder)
+	var failed *models.ConfigError
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "it is a BertForSequenceClassification") || !strings.Contains(err.Error(), "classifier.weight is not in the model") {
+		t.Errorf("%v", err)
+	}
+	if again, err := loadClassifier(folder, 3); err != nil || !slices.Equal(again.Forward(tokens([][]int{{1, 2}})).Data(), model.Forward(tokens([][]int{{1, 2}})).Data()) {
+		t.Errorf("the classifier is not read again: %v", err)
+	}
+}

@@ -115,6 +115,8 @@ func Parameters(model any) []*Tensor {
 //	type block struct {
 //		Attention nn.Module `nn:"self_attn"`
 //	}
+//
+// Embedded fields, and fields with the tag `nn:""`, add no name of their own.
 func NamedParameters(model any) []Parameter {
 	var found []Parameter
 	walk(model, func(path []string, v any) {

@@ -110,7 +110,7 @@ func field(v reflect.Value, declared reflect.Type, names []string) (part reflect
 		}
 		own := strings.Split(name, ".")
 		switch {
-		case f.Anonymous && !tagged:
+		case f.Anonymous && !tagged, tagged && tag == "":
 			if part, itsType, used := child(v.Field(i), fieldType, names); part.IsValid() {
 				return part, itsType, used
 			}

@@ -138,14 +138,19 @@ func TestNameTags(t *testing.T) {
 	type block struct {
 		Attention nn.Module `nn:"self_attn"`
 		MLP       nn.Module
+		Inner     struct{ Out nn.Module } `nn:""`
 	}
-	b := block{nn.Dense(2), nn.Dense(3, nn.NoBias())}
-	b.MLP.Forward(b.Attention.Forward(tensor.Zeros(1, 4)))
+	b := block{Attention: nn.Dense(2), MLP: nn.Dense(3, nn.NoBias())}
+	b.Inner.Out = nn.Dense(1, nn.NoBias())
+	b.Inner.Out.Forward(b.MLP.Forward(b.Attention.Forward(tensor.Zeros(1, 4))))
 	var names []string
 	for _, p := range nn.NamedParameters(&b) {
 		names = append(names, p.Name)
 	}
-	if want := []string{"self_attn.weight", "self_attn.bias", "MLP.weight"}; !slices.Equal(names, want) {
+	if want := []string{"self_attn.weight", "self_attn.bias", "MLP.weight", "Out.weight"}; !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
+	}
+	if err := nn.Replace(&b, "Out", nn.Dense(7)); err != nil || nn.Sequential(b.Inner.Out).String() != "Sequential(Dense(7))" {
+		t.Errorf("%v, %v", b.Inner.Out, err)
 	}
 }

@@ -174,7 +174,7 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 			name, embedded, part, tag = field.Name, field.Anonymous, field.Type, field.Tag
 		}
 		if other, ok := tag.Lookup(nameTag); ok {
-			name, embedded = other, false
+			name, embedded = other, other == ""
 		}
 		if embedded {
 			w.value(path, field, part)
