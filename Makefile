@@ -225,8 +225,9 @@ lite-node: system-packages ## test the kernel for browsers under Node
 
 .PHONY: lite-node-tests
 lite-node-tests: lite-kernel
-	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -tags quern_simd \
-		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent' ./accel/internal/cpu ./accel/internal/goroutine
+	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -trimpath -tags quern_simd \
+		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent|Adapter' \
+		./accel/internal/cpu ./accel/internal/goroutine ./interp/vm
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
 
 .PHONY: lite-size

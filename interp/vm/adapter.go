@@ -18,6 +18,11 @@ import (
 //   - A function ignores registers that it does not expect. Hence one adapter serves for several counts.
 //
 // Results have the types of Go values with the same pointers, because storing a pointer needs a write barrier.
+//
+// In WebAssembly there are no registers. Go passes arguments on the stack, each where its alignment puts it, and
+// then the results. So an adapter passes the words of all arguments in their order, floats too, and exactly as many as the
+// function expects, since these say where the results are. Neighbors that share a word, such as two arguments of type
+// int32, have no adapter.
 type adapter func(f, nb, sb unsafe.Pointer)
 
 // abiClass groups types of results that Go returns in the same registers.
@@ -129,14 +134,23 @@ type callSignature struct {
 	out             []result
 }
 
+// onStack says that arguments and results are on the stack.
+const onStack = runtime.GOARCH == "wasm"
+
 // adapterFor returns the adapter for a signature. If it returns nil, package reflect must make the call.
 func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) adapter {
-	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" && !onStack {
+		return nil
+	}
+	if onStack && (shareWords(parameters) || shareWords(results)) {
 		return nil
 	}
 	c := &callSignature{}
 	for i, s := range parameters {
 		class, at := classOf(s), wordRefOf(s, in[i])
+		if class == classFloat && onStack {
+			class = classInteger
+		}
 		switch class {
 		case noClass:
 			return nil
@@ -237,7 +251,23 @@ func cutResults(c *callSignature) adapter {
 }
 
 // fits reports whether an adapter that passes this many words and floats serves for the signature.
-func (c *callSignature) fits(words, floats int) bool { return c.nWords <= words && c.nFloats <= floats }
+func (c *callSignature) fits(words, floats int) bool {
+	if onStack {
+		return c.nWords == words && floats == 0
+	}
+	return c.nWords <= words && c.nFloats <= floats
+}
+
+// shareWords reports whether neighbors among arguments, or among results, are in the same word of the stack.
+func shareWords(list []shape) bool {
+	const word = unsafe.Sizeof(uintptr(0))
+	for i := range list {
+		if classOf(list[i]) == noClass || i > 0 && list[i-1].typ.Size() < word && uintptr(list[i].typ.Align()) < word {
+			return true
+		}
+	}
+	return false
+}
 
 // repeat makes all locations valid: an adapter may read more of them than there are arguments.
 func (c *callSignature) repeat() {

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -24,17 +25,17 @@ var adapterFunctions = []any{
 	func(p *int) int { return *p }, func(p *int) *int { return p }, func(m map[string]int) int { return len(m) }, func(x any) string { return fmt.Sprint(x) },
 	func(x error) (string, error) { return "x", x }, func(s string) (rune, int) { return utf8.DecodeRuneInString(s) },
 	func(a int8, b string) (int8, error) { return a - 1, errors.New(b) }, func(a uint8, b float64) float64 { return float64(a) * b },
-	func(a float64, b int32) (int32, bool) { return b - 1, a > 0 }, func(a, b []byte) bool { return string(a) == string(b) },
+	func(a, b []byte) bool { return string(a) == string(b) },
 	func(a string, b string) (string, string, bool) { return strings.Cut(a, b) }, func(a any, b error) (any, bool) { return a, b == nil },
 	func(a *int, b int64) (*int, error) { return a, fmt.Errorf("%d", b) }, func(a string, b []any) (int, error) { return len(a) + len(b), nil },
-	func(a, b, c string) string { return a + b + c }, func(a, b, c []int) int { return len(a) + 10*len(b) + 100*len(c) }, func(a *int, b int8, c uint16) uint16 { return c + uint16(*a) + uint16(b) },
+	func(a, b, c string) string { return a + b + c }, func(a, b, c []int) int { return len(a) + 10*len(b) + 100*len(c) },
 	func(a string, b int, c any) []string { return []string{a, fmt.Sprint(b, c)} }, func(a bool, b float64, c error) bool { return a && b > 0 && c == nil },
 	func(a []string, b *int, c map[string]int) float64 { return float64(len(a)+*b) / float64(1+len(c)) },
 	func(a, b float64) float64 { return a / b }, func(a, b, c float64) float64 { return a*b + c }, func(a float64) (float64, int) { return math.Frexp(a) },
 	func(x float64, format byte, precision, bits int) string {
 		return fmt.Sprint(x, format, precision, bits)
 	},
-	func(a, b, c, d int16) int16 { return a - b + c - d }, func(a, b string, c bool) string { return fmt.Sprint(a, b, c) },
+	func(a, b string, c bool) string { return fmt.Sprint(a, b, c) },
 	func(s, before, after string, n int) string { return strings.Replace(s, before, after, n%3) },
 	func(a, b []byte, c string, d *int) (string, error) {
 		return string(a) + string(b) + c, errors.New(fmt.Sprint(*d))
@@ -47,13 +48,25 @@ var adapterFunctions = []any{
 	},
 }
 
+// functionsInRegisters have adapters where Go passes arguments in registers: on a stack, some of their arguments or results
+// would share a word.
+var functionsInRegisters = []any{
+	func(a *int, b int8, c uint16) uint16 { return c + uint16(*a) + uint16(b) },
+	func(a float64, b int32) (int32, bool) { return b - 1, a > 0 },
+	func(a, b, c, d int16) int16 { return a - b + c - d },
+}
+
 // TestAdapters compares each adapter with the call that package reflect makes.
 func TestAdapters(t *testing.T) {
-	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
-		t.Skip("arguments are not passed in registers, or in others")
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" && runtime.GOARCH != "wasm" {
+		t.Skip("arguments are passed in other registers")
+	}
+	functions := adapterFunctions
+	if !onStack {
+		functions = slices.Concat(functions, functionsInRegisters)
 	}
 	random := rand.New(rand.NewSource(1))
-	for _, f := range adapterFunctions {
+	for _, f := range functions {
 		v := reflect.ValueOf(f)
 		t.Run(v.Type().String(), func(t *testing.T) {
 			in, out := shapesIn(t, v.Type().NumIn(), v.Type().In), shapesIn(t, v.Type().NumOut(), v.Type().Out)
@@ -93,10 +106,16 @@ func TestAdapters(t *testing.T) {
 
 // TestNoAdapter checks that there are no adapters for signatures that need package reflect.
 func TestNoAdapter(t *testing.T) {
-	for _, f := range []any{
+	functions := []any{
 		func(float32) {}, func(struct{ a, b int }) {}, func() [2]int { return [2]int{} },
-		func(a, b, c, d, e string) {}, func(a, b, c, d float64) {}, func(a []int, b, c string, x, y, z float64) {}, func() (int, int, int) { return 1, 2, 3 },
-	} {
+		func(a, b, c, d, e string) {}, func(a []int, b, c string, x, y, z float64) {}, func() (int, int, int) { return 1, 2, 3 },
+	}
+	if onStack {
+		functions = slices.Concat(functions, functionsInRegisters)
+	} else {
+		functions = append(functions, func(a, b, c, d float64) {}) // too many of these registers
+	}
+	for _, f := range functions {
 		typ := reflect.TypeOf(f)
 		in, out := shapesIn(t, typ.NumIn(), typ.In), shapesIn(t, typ.NumOut(), typ.Out)
 		if adapterFor(in, frameRegisters(in), out, frameRegisters(out)) != nil {

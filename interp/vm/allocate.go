@@ -1,6 +1,9 @@
 package vm
 
-import "unsafe"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // allocators allocate variables of small types with pointers. The garbage collector only needs to know
 // which words are pointers (P) and which are not (N). reflect.New takes several times as long.
@@ -75,4 +78,44 @@ func allocator(pointerMask []bool) func() unsafe.Pointer {
 		}
 	}
 	return allocators[string(name)]
+}
+
+// sliceAllocator returns the function that makes slices of a type. Package reflect takes several times as long, so it
+// makes only those whose elements have an unusual size or layout.
+func sliceAllocator(typ reflect.Type) func(length, capacity int) sliceHeader {
+	elem := typ.Elem()
+	switch elem.Kind() {
+	case reflect.Interface:
+		return elements[any]
+	case reflect.String:
+		return elements[string]
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return elements[p]
+	}
+	if !hasPointers(elem) {
+		switch elem.Size() {
+		case 1:
+			return elements[uint8]
+		case 2:
+			return elements[uint16]
+		case 4:
+			return elements[uint32]
+		case 8:
+			return elements[uint64]
+		}
+	}
+	size := elem.Size()
+	return func(length, capacity int) sliceHeader {
+		if length < 0 || capacity < length || size > 0 && uintptr(capacity) > maxAllocation/size {
+			return elements[[1 << 10]byte](length, capacity) // panics as Go does
+		}
+		return sliceHeader{reflect.MakeSlice(typ, length, capacity).UnsafePointer(), length, capacity}
+	}
+}
+
+const maxAllocation = 1 << 47
+
+func elements[T any](length, capacity int) sliceHeader {
+	s := make([]T, length, capacity)
+	return *(*sliceHeader)(unsafe.Pointer(&s))
 }

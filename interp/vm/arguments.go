@@ -3,8 +3,6 @@ package vm
 import (
 	"go/ast"
 	"go/types"
-	"reflect"
-	"unsafe"
 )
 
 // callFrame is the frame of a function to be called. Its first registers hold the arguments.
@@ -66,10 +64,8 @@ func (c *compiler) variadicSlice(e *ast.CallExpr, list []ast.Expr, t types.Type,
 		return dst
 	}
 	dst := c.temporary(s)
-	at, typ, length := dst.reg, s.typ, len(list)
-	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
-	}})
+	at, typ := dst.reg, s.typ
+	c.makeElements(typ, at, len(list))
 	elem := t.Underlying().(*types.Slice).Elem()
 	for i, x := range list {
 		m := c.mark()
@@ -119,10 +115,8 @@ func (c *compiler) spreadVariadic(e *ast.CallExpr, results []operand, tuple *typ
 		c.do(opNil, dst.reg, 0, 0)
 		return c.moveInto(dst, want)
 	}
-	at, typ, length := dst.reg, s.typ, len(results)-first
-	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
-	}})
+	at, typ := dst.reg, s.typ
+	c.makeElements(typ, at, len(results)-first)
 	elem := t.Underlying().(*types.Slice).Elem()
 	for i, x := range results[first:] {
 		m := c.mark()

@@ -150,14 +150,14 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 // it first gets a buffer with the capacity of Go's stack buffer; see package facts. appendFrom appends to
 // the slice at from, appendInPlace to the slice at at.
 func appendToBuffer(at, from uint16, n int, typ reflect.Type, appendFrom, appendInPlace *native) *native {
-	capacity := int(facts.StackBuffer / typ.Elem().Size())
+	capacity, allocate := int(facts.StackBuffer/typ.Elem().Size()), sliceAllocator(typ)
 	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
 		h := *sliceAt(sb, from)
 		if h.length != 0 || h.capacity >= n || n > capacity {
 			appendFrom.run(t, nb, sb)
 			return
 		}
-		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, 0, capacity).UnsafePointer(), 0, capacity}
+		*sliceAt(sb, at) = allocate(0, capacity)
 		appendInPlace.run(t, nb, sb)
 	}}
 }
@@ -256,40 +256,26 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 }
 
 // makeSlice returns an implementation of make for a slice. It checks the length and capacity as Go does.
-// Elements without pointers are allocated without package reflect if their size is common.
 func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
-	plain := !hasPointers(typ.Elem())
-	size := typ.Elem().Size()
+	size, allocate := int(typ.Elem().Size()), sliceAllocator(typ)
 	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		n := int(*intAt(nb, length))
 		most := n
 		if capacity != noRegister {
 			most = int(*intAt(nb, capacity))
 		}
-		var h sliceHeader
 		if n >= 0 && n <= most {
-			rt.Allocate(most, int(size))
+			rt.Allocate(most, size)
 		}
-		switch {
-		case plain && size == 8:
-			s := make([]int64, n, most)
-			h = *(*sliceHeader)(unsafe.Pointer(&s))
-		case plain && size == 1:
-			s := make([]byte, n, most)
-			h = *(*sliceHeader)(unsafe.Pointer(&s))
-		default:
-			if n < 0 || most < n || size > 0 && uintptr(most) > maxAllocation/size {
-				// Panic as Go does.
-				_ = make([]struct{ _ [1 << 10]byte }, n, most)
-			}
-			v := reflect.MakeSlice(typ, n, most)
-			h = sliceHeader{v.UnsafePointer(), n, most}
-		}
-		*sliceAt(sb, at) = h
+		*sliceAt(sb, at) = allocate(n, most)
 	}}
 }
 
-const maxAllocation = 1 << 47
+// makeElements emits an instruction that makes a slice with this number of elements in a register.
+func (c *code) makeElements(typ reflect.Type, at uint16, length int) {
+	allocate := sliceAllocator(typ)
+	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) { *sliceAt(sb, at) = allocate(length, length) }})
+}
 
 func (c *compiler) new(e *ast.CallExpr, want *operand) operand {
 	s := c.shapeOf(e)

@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"reflect"
 	"strings"
-	"unsafe"
 )
 
 // composite compiles T{...}. A struct or an array is in new memory.
@@ -22,11 +21,8 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 		return dst
 	case *types.Slice:
 		dst := c.temporary(s)
-		length := c.elementCount(e)
 		typ, at := s.typ, dst.reg
-		c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
-		}})
+		c.makeElements(typ, at, c.elementCount(e))
 		c.elements(e, u.Elem(), typ.Elem(), at, 0)
 		return c.moveInto(dst, want)
 	case *types.Map:
