@@ -213,9 +213,12 @@ lite: lite-program ## build a static site with JupyterLite and the kernel for br
 lite-serve: ## serve build/lite at http://127.0.0.1:8000
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory $(BUILD)/lite 8000
 
+# A part of the names of the tests of the site to run, in the syntax of pytest -k.
+TESTS ?=
+
 .PHONY: lite-test
-lite-test: lite-node lite $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium (minutes)
-	PYTHONPATH=.ci:kernel/testdata/notebooks $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict install/lite/test
+lite-test: lite-node lite $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium, or BROWSER=firefox (minutes)
+	PYTHONPATH=.ci:kernel/testdata/notebooks $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict $(if $(TESTS),-k "$(TESTS)") install/lite/test
 
 # The short version of lite-test, for make test: it needs neither npm nor the site.
 .PHONY: lite-node

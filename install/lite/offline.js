@@ -8,11 +8,15 @@ const PREFIX = 'quern-site-';
 const cacheName = PREFIX + SITE.version;
 const base = new URL('./', self.location.href);
 const rest = new URL(SITE.rest, base).href;
+const complete = new URL('quern-complete', base).href;
 const known = new Map(Object.entries(SITE.files).map(([path, hash]) => [new URL(path, base).href, hash]));
 
 /** Fetches files of the site, or copies them from an older version that has the same. */
 async function keep() {
   const cache = await caches.open(cacheName);
+  if (await cache.match(complete)) {
+    return; // JupyterLite has registered this service worker before
+  }
   const older = [];
   for (const name of await caches.keys()) {
     if (name.startsWith(PREFIX) && name !== cacheName) {
@@ -44,7 +48,7 @@ async function keep() {
   };
   await Promise.all(Array.from({ length: 6 }, next));
   // Says that the copy is complete; a partial one is never used.
-  await cache.put(new URL('quern-complete', base).href, new Response(''));
+  await cache.put(complete, new Response(''));
 }
 
 /** Fetches the program for a page that has started no kernel yet. */
@@ -66,12 +70,39 @@ async function find(request) {
   if (url.pathname.endsWith('/')) {
     url.pathname += 'index.html';
   }
-  if (!known.has(url.href) || !(await caches.has(cacheName))) {
+  if (!known.has(url.href) || !(await caches.match(complete, { cacheName }))) {
     return undefined;
   }
-  const cache = await caches.open(cacheName);
-  return (await cache.match(new URL('quern-complete', base).href)) && cache.match(url.href);
+  return caches.match(url.href, { cacheName });
 }
+
+// When a new version was asked to replace this one, which may not happen soon.
+let asked;
+const PATIENCE = 5000;
+
+/** Says whether a new version of the site waits, and no page but the one that is about to load needs this one. */
+async function canReplace(request) {
+  return request.mode === 'navigate' && !!self.registration.waiting && (await self.clients.matchAll({ type: 'window' })).length < 2
+    && Date.now() - (asked ??= Date.now()) < PATIENCE;
+}
+
+async function answer(request) {
+  if (await canReplace(request)) {
+    self.registration.waiting.postMessage('quern-activate');
+    return new Response('', { headers: { Refresh: '0' } }); // the browser loads the page again, from the new version
+  }
+  const kept = await find(request).catch(error => console.warn('quern: cannot read the copy of the site:', error));
+  return kept ?? fetch(request);
+}
+
+// JupyterLite's service worker replaces an older one at once, also below pages that still need files of the older version.
+const skipWaiting = self.skipWaiting.bind(self);
+self.skipWaiting = () => self.registration.active ? Promise.resolve() : skipWaiting();
+self.addEventListener('message', event => {
+  if (event.data === 'quern-activate') {
+    skipWaiting();
+  }
+});
 
 self.addEventListener('install', event => {
   event.waitUntil(keep().then(keepProgram).catch(async error => {
@@ -104,7 +135,7 @@ self.addEventListener('fetch', event => {
     return;
   }
   if (known.has(url.href) || known.has(url.href + 'index.html')) {
-    event.respondWith(find(event.request).then(kept => kept ?? fetch(event.request)));
+    event.respondWith(answer(event.request));
     event.stopImmediatePropagation();
   }
 });

@@ -39,6 +39,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
+    keepServiceWorker().catch(error => console.warn('quern: the next visit registers the service worker again:', error));
+
     // JupyterLab shows the error of a failed save; the browser's own does not say what to do.
     const { contents } = app.serviceManager;
     const save = contents.save.bind(contents);
@@ -69,5 +71,16 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
   }
 };
+
+/**
+ * At the second visit, JupyterLite registers its service worker again, since it has not noted the version at the first.
+ * Until that is done, requests of the page fail in Firefox.
+ */
+async function keepServiceWorker(): Promise<void> {
+  const script = (await navigator.serviceWorker?.ready)?.active?.scriptURL;
+  if (script) {
+    localStorage.setItem(`${script}-version`, PageConfig.getOption('appVersion'));
+  }
+}
 
 export default plugin;

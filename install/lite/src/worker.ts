@@ -73,8 +73,18 @@ async function run(program: string): Promise<number> {
   go.importObject.rest = rest.imports(() => instance.exports);
   const instance = await WebAssembly.instantiate(module, go.importObject);
   connect(instance.exports.mem as WebAssembly.Memory);
-  await go.run(instance);
-  return code;
+  return new Promise((resolve, reject) => {
+    // Go also continues in callbacks of promises, where nobody else notices that it fails.
+    const resume = go._resume.bind(go);
+    go._resume = (): void => {
+      try {
+        resume();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    go.run(instance).then(() => resolve(code), reject);
+  });
 }
 
 function explain(error: unknown): string {

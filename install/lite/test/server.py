@@ -143,14 +143,14 @@ class Notebook(lab.Notebook):
                   "await w.context.ready; await w.sessionContext.ready; if (a[1]) await w.sessionContext.session.kernel.info;"
                   "app.shell.mode = 'single-document'; app.shell.collapseLeft();", name, connect)
 
-    def wait_copy(self):
-        """Waits until the browser has all that it needs to work without the server."""
+    def wait_copy(self, version=""):
+        """Waits until the browser has all that it needs to work without the server, of a version of the site or any."""
         lab.wait_for(lambda: self.call(
-            "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-'));"
+            "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-' + a[1]));"
             "return !!site && !!navigator.serviceWorker.controller"
             " && !!(await (await caches.open(site)).match(a[0] + 'quern-complete'))"
             " && !!(await (await caches.open('quern')).match(a[0] + 'quern/quern.wasm.gz'))"
-            " && (await (await caches.open('quern')).keys()).some(r => /rest-\\w+[.]wasm[.]gz$/.test(r.url))", PREFIX), 60, "the copy of the site")
+            " && (await (await caches.open('quern')).keys()).some(r => /rest-\\w+[.]wasm[.]gz$/.test(r.url))", PREFIX, version), 60, "the copy of the site")
 
     def dialog(self):
         """Returns the text of the open dialog."""
