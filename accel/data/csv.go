@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // ReadCSV reads a table in CSV format (RFC 4180) whose first line has the column names. The
@@ -166,7 +167,7 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 	}
 	for k, name := range chosen {
 		if !slices.Contains(position, k) {
-			return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a column %q", name), Got: strings.Join(header, ", ")}
+			return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a column %q", name), Got: described(header)}
 		}
 	}
 	t := &columns{}
@@ -177,6 +178,9 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 	}
 	for {
 		row, err := lines.Read()
+		if errors.Is(err, io.EOF) && len(t.lines) == 0 {
+			return nil, &FormatError{Format: "CSV", Want: "lines with examples below the names of the columns", Got: "none"}
+		}
 		if errors.Is(err, io.EOF) {
 			return t, nil
 		}
@@ -199,6 +203,20 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 		at, _ := lines.FieldPos(0)
 		t.numbers, t.chosen, t.lines = append(t.numbers, numbers), append(t.chosen, words), append(t.lines, at)
 	}
+}
+
+// described returns the names of columns, or what the file is if it is not a text in UTF-8.
+func described(header []string) string {
+	text := strings.Join(header, ", ")
+	switch {
+	case strings.HasPrefix(text, "\x1f\x8b"):
+		return "data compressed with gzip: uncompress the file, or read it with package frame"
+	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
+		return "text in UTF-16: save it as UTF-8"
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return fmt.Sprintf("%.60q, which is not text in UTF-8", text)
+	}
+	return text
 }
 
 func csvError(err error) error {

@@ -66,6 +66,10 @@ func TestCSV(t *testing.T) {
 		"no class":           {"a,kind\n1,x\n2,\n", `a value in line 3, column "kind"`},
 		"after a blank line": {"a,kind\n1,x\n\n\"2\n3\",y\nNA,z\n", `a number in line 4, column "a"`},
 		"quote":              {"a,kind\n\"1,x\n", "RFC 4180"},
+		"no example":         {"a,kind\n", "want lines with examples below the names of the columns, got none"},
+		"gzip":               {"\x1f\x8b\x08\x00\x00\x00", "data compressed with gzip"},
+		"UTF-16":             {"\xff\xfea\x00,\x00", "text in UTF-16: save it as UTF-8"},
+		"bytes":              {"a\x00,\x00", "which is not text"},
 	} {
 		_, err := data.ReadCSV(strings.NewReader(tt.in), "kind")
 		var format *data.FormatError

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +12,15 @@ import (
 )
 
 // Images reads a folder with a subfolder for each class, named after it, that contains images
-// in PNG, JPEG or GIF format. The images are scaled to height × width by bilinear interpolation
-// and have shape [3, height, width], or [1, height, width] if all of them are gray; values are
-// from 0 to 1. Classes and files are sorted by name, so [Dataset.Split] would divide them by class:
-// use [Dataset.StratifiedSplit]. Files with other extensions, and hidden files, are ignored. A class
-// without images is a [*FormatError]. [Dataset.Path] returns the file of an example.
+// in PNG, JPEG, GIF, WebP, BMP or TIFF format, also in subfolders of its own. The images are scaled to
+// height × width by bilinear interpolation and have shape [3, height, width], or [1, height, width] if
+// all of them are gray; values are from 0 to 1. Classes and files are sorted by name, so [Dataset.Split]
+// would divide them by class: use [Dataset.StratifiedSplit]. Files with other extensions, and hidden
+// files, are ignored. A class without images is a [*FormatError]. [Dataset.Path] returns the file of an
+// example.
+//
+// As torchvision's ImageFolder, Images ignores transparency and the orientation that a camera has noted
+// (EXIF). Images of 16 bits are scaled to 8, which PIL limits to 255 instead.
 //
 // All images are decoded immediately and stored as bytes; [OpenImages] decodes them when batches
 // need them. A file whose header declares more pixels than the file can contain, or more than 2^27,
@@ -140,29 +145,35 @@ func findImages(folder string, height, width int) (*imageFiles, error) {
 			continue
 		}
 		class := filepath.Join(folder, e.Name())
-		files, err := os.ReadDir(class)
+		files, err := imagesBelow(class)
 		if err != nil {
 			return nil, fmt.Errorf("data: %w", err)
 		}
-		before := len(found.files)
-		for _, f := range files {
-			if isImageFile(f.Name()) {
-				found.files = append(found.files, filepath.Join(class, f.Name()))
-				found.labels = append(found.labels, len(found.classes))
-			}
+		if len(files) == 0 {
+			return nil, &FormatError{Format: "image folder", Path: class, Want: imageFormats + " files of the class; remove the folder if it is no class", Got: "none"}
 		}
-		if len(found.files) == before {
-			return nil, &FormatError{Format: "image folder", Path: class, Want: "PNG, JPEG or GIF files of the class; remove the folder if it is no class", Got: "none"}
-		}
+		found.files = append(found.files, files...)
+		found.labels = append(found.labels, slices.Repeat([]int{len(found.classes)}, len(files))...)
 		found.classes = append(found.classes, e.Name())
 	}
 	if len(found.files) == 0 {
-		return nil, &FormatError{Format: "image folder", Path: folder, Want: "a subfolder for each class with PNG, JPEG or GIF files", Got: "no subfolders"}
+		return nil, &FormatError{Format: "image folder", Path: folder, Want: "a subfolder for each class with " + imageFormats + " files", Got: "no subfolders"}
 	}
 	return found, nil
 }
 
-func isImageFile(name string) bool {
-	extension := strings.ToLower(filepath.Ext(name))
-	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif"}, extension)
+// imagesBelow lists the images in a folder and its subfolders, sorted by name, without hidden ones.
+func imagesBelow(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		switch hidden := path != folder && strings.HasPrefix(e.Name(), "."); {
+		case err != nil:
+			return err
+		case hidden && e.IsDir():
+			return filepath.SkipDir
+		case !e.IsDir() && isImageFile(e.Name()):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
 }

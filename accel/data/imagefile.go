@@ -4,14 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/gif"  // to be read
 	_ "image/jpeg" // to be read
 	_ "image/png"  // to be read
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	_ "golang.org/x/image/bmp" // to be read
 	scale "golang.org/x/image/draw"
+	_ "golang.org/x/image/tiff" // to be read
+	_ "golang.org/x/image/webp" // to be read
 )
+
+// imageFormats are the formats of image files, in words.
+const imageFormats = "PNG, JPEG, GIF, WebP, BMP or TIFF"
+
+// isImageFile reports whether a file has the name of an image that can be read.
+func isImageFile(name string) bool {
+	extension := strings.ToLower(filepath.Ext(name))
+	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}, extension)
+}
 
 // decodeImageFile returns an image file as bytes, channels first, and whether it is gray.
 func decodeImageFile(path string, height, width int) (planes []byte, gray bool, err error) {
@@ -35,7 +51,7 @@ func decodeImageFile(path string, height, width int) (planes []byte, gray bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	planes, gray = resample(source, height, width)
+	planes, gray = resample(opaque(source), height, width)
 	return planes, gray, nil
 }
 
@@ -54,7 +70,7 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 	wrong := func(want, format string, got ...any) error {
 		return &FormatError{Format: "image", Want: want, Got: fmt.Sprintf(format, got...)}
 	}
-	const wanted = "an image in PNG, JPEG or GIF format"
+	const wanted = "an image in " + imageFormats + " format"
 	config, _, err := image.DecodeConfig(r)
 	if err != nil {
 		return nil, wrong(wanted, "%v", err)
@@ -76,6 +92,33 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 		return nil, wrong("an image with pixels", "none")
 	}
 	return source, nil
+}
+
+// opaque returns an image without its transparency: the pixels have the colors that the file has, also
+// where nothing of them would be seen, as in PIL's convert("RGB"). It may change the image.
+func opaque(source image.Image) image.Image {
+	if o, ok := source.(interface{ Opaque() bool }); !ok || o.Opaque() {
+		return source
+	}
+	switch s := source.(type) {
+	case *image.NRGBA:
+		for i := 3; i < len(s.Pix); i += 4 {
+			s.Pix[i] = 0xff
+		}
+	case *image.NRGBA64:
+		for i := 6; i+1 < len(s.Pix); i += 8 {
+			s.Pix[i], s.Pix[i+1] = 0xff, 0xff
+		}
+	case *image.Paletted:
+		for i, c := range s.Palette {
+			seen := color.NRGBAModel.Convert(c).(color.NRGBA)
+			seen.A = 0xff
+			s.Palette[i] = seen
+		}
+	case *image.NYCbCrA:
+		return &s.YCbCr
+	}
+	return source
 }
 
 // resample scales an image and separates its channels.

@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"image"
@@ -10,10 +11,15 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
 )
 
 // chunk returns a chunk of a PNG file.
@@ -119,6 +125,62 @@ func TestBlankImages(t *testing.T) {
 	}
 }
 
+// TestImageFormats decodes the pixels 200 100 50 and 10 20 30 of each format, of which the second is
+// transparent: its color is that of the file, as with PIL. webp was written by PIL.
+func TestImageFormats(t *testing.T) {
+	webp, err := hex.DecodeString("5249464622000000574542505650384c150000002f010000100f700aa82bf89ec263fe831619d1ff0000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := color.NRGBA{200, 100, 50, 255}, color.NRGBA{10, 20, 30, 0}
+	bounds := image.Rect(0, 0, 2, 1)
+	transparent := image.NewNRGBA(bounds)
+	transparent.Set(0, 0, first)
+	transparent.Set(1, 0, second)
+	solid := image.NewNRGBA(bounds)
+	solid.Set(0, 0, first)
+	solid.Set(1, 0, color.NRGBA{10, 20, 30, 255})
+	palette := image.NewPaletted(bounds, color.Palette{first, second})
+	palette.SetColorIndex(1, 0, 1)
+	deep := image.NewNRGBA64(bounds)
+	deep.SetNRGBA64(0, 0, color.NRGBA64{200 * 257, 100 * 257, 50 * 257, 0xffff})
+	deep.SetNRGBA64(1, 0, color.NRGBA64{10 * 257, 20 * 257, 30 * 257, 0})
+	for name, encode := range map[string]func(io.Writer) error{
+		"a.png":   func(w io.Writer) error { return png.Encode(w, transparent) },
+		"b.png":   func(w io.Writer) error { return png.Encode(w, deep) },
+		"c.png":   func(w io.Writer) error { return png.Encode(w, palette) },
+		"a.tiff":  func(w io.Writer) error { return tiff.Encode(w, transparent, nil) },
+		"a.tif":   func(w io.Writer) error { return tiff.Encode(w, solid, &tiff.Options{Compression: tiff.Deflate}) },
+		"a.bmp":   func(w io.Writer) error { return bmp.Encode(w, solid) },
+		"a.webp":  func(w io.Writer) error { _, err := w.Write(webp); return err },
+		"x/a.PNG": func(w io.Writer) error { return png.Encode(w, solid) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			path := filepath.Join(folder, "class", name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := encode(&b); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			set, err := Images(folder, 1, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []float32{200, 10, 100, 20, 50, 30} {
+				if got := set.Example(0)[i] * 255; math.Abs(float64(got-want)) > 0.5 {
+					t.Fatalf("%v", set.Example(0))
+				}
+			}
+		})
+	}
+}
+
 // Images must not block on a file that is not regular, such as a pipe.
 func TestImageThatIsNoFile(t *testing.T) {
 	if _, _, err := decodeImageFile(os.DevNull, 8, 8); err == nil {
@@ -133,6 +195,13 @@ func FuzzDecodeImage(f *testing.F) {
 	f.Add(declaredJPEG(f, 8, 8))
 	f.Add(declaredJPEG(f, 65_535, 65_535))
 	f.Add(declaredGIF(65_535, 65_535))
+	for _, encode := range []func(io.Writer, image.Image) error{bmp.Encode, func(w io.Writer, m image.Image) error { return tiff.Encode(w, m, nil) }} {
+		var b bytes.Buffer
+		if err := encode(&b, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
 	f.Add(declaredGIF(2, 2))
 	var small bytes.Buffer
 	if err := png.Encode(&small, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {

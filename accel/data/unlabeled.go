@@ -2,14 +2,11 @@ package data
 
 import (
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // OpenUnlabeledImages is [OpenImages] for images that nobody has labeled yet: it finds the files in
-// PNG, JPEG or GIF format in a folder and all its subfolders, sorted by name, whatever their names
+// PNG, JPEG, GIF, WebP, BMP or TIFF format in a folder and all its subfolders, sorted by name, whatever their names
 // mean. Hidden files and folders are ignored. The classes are those that the images may have; their
 // labels are unknown, see [Dataset.Unlabeled]. [Dataset.Path] returns the file of an example. A
 // folder without images is a [*FormatError].
@@ -31,22 +28,13 @@ func OpenUnlabeledImages(folder string, height, width int, classes ...string) (*
 		}
 	}
 	found := &unlabeledFiles{imageFiles{height: height, width: width, classes: slices.Clone(classes)}}
-	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		switch hidden := path != folder && strings.HasPrefix(e.Name(), "."); {
-		case err != nil:
-			return err
-		case hidden && e.IsDir():
-			return filepath.SkipDir
-		case !e.IsDir() && isImageFile(e.Name()):
-			found.files = append(found.files, path)
-		}
-		return nil
-	})
+	var err error
+	found.files, err = imagesBelow(folder)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	if len(found.files) == 0 {
-		return nil, &FormatError{Format: "image folder", Path: folder, Want: "PNG, JPEG or GIF files", Got: "none"}
+		return nil, &FormatError{Format: "image folder", Path: folder, Want: imageFormats + " files", Got: "none"}
 	}
 	found.labels = make([]int, len(found.files)) // never read
 	return &Dataset{name: folder, shape: []int{3, height, width}, classes: found.classes, source: found}, nil

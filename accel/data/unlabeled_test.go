@@ -82,7 +82,7 @@ func TestUnlabeledImages(t *testing.T) {
 	}{
 		{folder, nil, "name the classes"},
 		{folder, []string{"cat", "cat"}, "named twice"},
-		{t.TempDir(), []string{"cat", "dog"}, "PNG, JPEG or GIF files"},
+		{t.TempDir(), []string{"cat", "dog"}, "PNG, JPEG, GIF, WebP, BMP or TIFF files"},
 		{filepath.Join(folder, "none"), []string{"cat", "dog"}, "no such file"},
 	} {
 		if _, err := data.OpenUnlabeledImages(tt.folder, 2, 2, tt.classes...); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -100,7 +100,7 @@ func ReadCSV(r io.Reader, options ...CSVOption) (*Frame, error) {
 	}
 	data, err := content(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading CSV: %w", err)
+		return nil, readError("CSV", err)
 	}
 	file, err := newCSVFile(data, format)
 	if err != nil {

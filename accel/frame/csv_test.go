@@ -110,7 +110,7 @@ func TestCSVErrors(t *testing.T) {
 		{"workbook", "PK\x03\x04abc", nil, "frame: CSV: want text, got a ZIP archive, such as an Excel workbook: save the sheet as CSV"},
 		{"no such column", "age,b\n1,2\n", []frame.CSVOption{frame.Only("Agee")}, `frame: no column is named "Agee"; did you mean "age"?`},
 		{"a column twice", "a,b\n1,2\n", []frame.CSVOption{frame.Only("a", "a")}, `frame: two columns are named "a": rename one of them`},
-		{"truncated gzip", "\x1f\x8b\x08\x00", nil, "reading CSV: unexpected EOF"},
+		{"truncated gzip", "\x1f\x8b\x08\x00", nil, "frame: compressed data: want a whole file, got one that is damaged or truncated (unexpected EOF)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -65,11 +66,31 @@ func uncompressed(r io.Reader) (io.Reader, error) {
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
-		return gzip.NewReader(b)
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, damagedData(z, err)
+		}
+		return z, nil
 	case bytes.HasPrefix(start, []byte("BZh")):
 		return bzip2.NewReader(b), nil
 	}
 	return b, nil
+}
+
+// damagedData returns the error of reading u as a [*FileError] if u is compressed and its data are the cause.
+func damagedData(u io.Reader, err error) error {
+	if _, plain := u.(*bufio.Reader); plain || errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return &FileError{Format: "compressed data", Want: "a whole file", Got: fmt.Sprintf("one that is damaged or truncated (%v)", err)}
+}
+
+// readError adds what was read to an error, unless that is a [*FileError].
+func readError(format string, err error) error {
+	if errors.As(err, new(*FileError)) {
+		return err
+	}
+	return fmt.Errorf("reading %s: %w", format, err)
 }
 
 // content reads everything, uncompressed.
@@ -87,7 +108,7 @@ func content(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(min(size, 1<<32)) + bytes.MinRead)
 	if _, err := b.ReadFrom(u); err != nil {
-		return nil, err
+		return nil, damagedData(u, err)
 	}
 	return b.Bytes(), nil
 }

@@ -24,14 +24,14 @@ func JSONLines(path string) (*Frame, error) { return readFile(path, ReadJSONLine
 func ReadJSONLines(r io.Reader) (*Frame, error) {
 	u, err := uncompressed(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading JSON: %w", err)
+		return nil, readError("JSON", err)
 	}
 	t := jsonTable{places: map[string]int{}}
 	lines := bufio.NewReaderSize(u, 1<<16)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("reading JSON: %w", err)
+			return nil, readError("JSON", damagedData(u, err))
 		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
