@@ -22,7 +22,7 @@ type lineReader struct {
 // errNoInput reports a front end that does not ask its user, or a quern run without
 // input.
 var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false); " +
-	"quern run reads standard input, which is empty: redirect a file to it with <")
+	"quern run reads standard input if it runs one notebook: quern run nb.ipynb < input.txt")
 
 // Read implements io.Reader.
 func (r *lineReader) Read(p []byte) (int, error) { return r.ReadContext(context.Background(), p) }

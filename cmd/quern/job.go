@@ -21,8 +21,8 @@ import (
 // A job is a notebook of quern run, and then how it went.
 type job struct {
 	path     string
-	text     []byte // of the file
-	notebook *notebook.Notebook
+	text     []byte                 // of the file
+	notebook *notebook.Notebook     // nil if the file cannot be read
 	places   map[*notebook.Cell]int // of the cells in the file; parameters are in a cell of their own
 	stdin    io.Reader
 
@@ -37,21 +37,30 @@ type endedCell struct {
 	err  error
 }
 
-// newJob reads a notebook and sets its parameters.
-func newJob(path string, o runOptions) (*job, error) {
+// newJob reads a notebook and sets its parameters. If that fails, the job fails when it runs: other notebooks run, and the
+// report of the run says so.
+func newJob(path string, o runOptions) *job {
+	j := &job{path: path, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
 	n, text, err := readGoText(path)
+	if err == nil {
+		for i, c := range n.Cells {
+			j.places[c] = i
+		}
+		err = o.parameters.Inject(n)
+	}
 	if err != nil {
-		return nil, err
+		j.err = err
+		return j
 	}
-	j := &job{path: path, text: text, notebook: n, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
-	for i, c := range n.Cells {
-		j.places[c] = i
-	}
-	return j, o.parameters.Inject(n)
+	j.text, j.notebook = text, n
+	return j
 }
 
 // run executes the notebook in its folder, and writes or compares it.
 func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
+	if j.notebook == nil {
+		return j.err
+	}
 	begin := time.Now()
 	defer func() { j.took, j.err = time.Since(begin), err }()
 	self, err := os.Executable()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/kernel/batch"
+	"github.com/quernlab/quern/kernel/notebook"
 )
 
 // The report of quern run --junit: a test suite for each notebook, a test case for each cell that contains code. The
@@ -90,7 +91,11 @@ func (j *job) suite() junitSuite {
 		s.Cases = append(s.Cases, c)
 	}
 	failed := false
-	for i, cell := range j.notebook.Cells {
+	var cells []*notebook.Cell
+	if j.notebook != nil {
+		cells = j.notebook.Cells
+	}
+	for i, cell := range cells {
 		if cell.Type != "code" || strings.TrimSpace(cell.Source) == "" {
 			continue
 		}
@@ -108,7 +113,7 @@ func (j *job) suite() junitSuite {
 		}
 		add(c)
 	}
-	if j.err != nil && !failed { // for example, the file could not be written
+	if j.err != nil && !failed { // for example, the file could not be read or written
 		add(junitCase{Name: "notebook", Time: seconds(0), Error: cause(j.err)})
 	}
 	s.Time = seconds(j.took)

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,9 +92,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	}
 	jobs := make([]*job, len(paths))
 	for i, path := range paths {
-		if jobs[i], err = newJob(path, o); err != nil {
-			return err
-		}
+		jobs[i] = newJob(path, o)
 	}
 	out := &lineWriter{Writer: std.out}
 	if len(jobs) == 1 {
@@ -148,8 +147,15 @@ func (o *runOptions) check(paths []string) error {
 		o.jobs = runtime.NumCPU()
 	}
 	if o.junit != "" {
-		if _, err := os.Stat(filepath.Dir(o.junit)); err != nil {
+		if err := mayWrite(filepath.Dir(o.junit)); err != nil {
 			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	if o.update {
+		for _, path := range paths {
+			if err := mayWrite(filepath.Dir(path)); err != nil {
+				return fmt.Errorf("-w: %w", err)
+			}
 		}
 	}
 	switch {
@@ -166,8 +172,11 @@ func (o *runOptions) check(paths []string) error {
 		if err := os.MkdirAll(o.output, 0o777); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
+		if err := mayWrite(o.output); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
 	default:
-		if _, err := os.Stat(filepath.Dir(o.output)); err != nil {
+		if err := mayWrite(filepath.Dir(o.output)); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
 		if info, err := os.Stat(o.output); err == nil && info.IsDir() {
@@ -175,6 +184,19 @@ func (o *runOptions) check(paths []string) error {
 		}
 	}
 	return nil
+}
+
+// mayWrite returns an error if no file can be made in a folder. Only trying shows that on all systems.
+func mayWrite(folder string) error {
+	f, err := os.CreateTemp(folder, ".quern-*")
+	if err != nil {
+		var cause *fs.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return fmt.Errorf("cannot write in %s: %w", folder, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // readGo reads a notebook and checks that its language is Go.
