@@ -1,5 +1,8 @@
 """Jupyter's own suite for kernels, run against the installed kernelspec."""
 
+from unittest import mock
+
+from conftest import TIMEOUT
 from jupyter_kernel_test import IopubWelcomeTests, KernelTests
 
 
@@ -31,6 +34,13 @@ class TestQuern(KernelTests):
     supported_history_operations = ("tail", "range", "search")
     code_inspect_sample = "fmt.Println"
     code_clear_output = "display.ClearOutput(false)"
+
+    def execute_helper(self, code, timeout=TIMEOUT, **options):
+        """Waits longer than 0.1 s for each message: a busy machine needs that, and idle is always the last one."""
+        channel = self.kc.iopub_channel
+        get = channel.get_msg
+        with mock.patch.object(channel, "get_msg", lambda timeout: get(timeout=TIMEOUT)):
+            return super().execute_helper(code, timeout, **options)
 
 
 del KernelTests  # or pytest would collect the bare suite too
