@@ -58,7 +58,8 @@ func (c *hits) merge(other state) error { //nolint:unparam // a state
 }
 
 // TopK returns the share of examples, or tokens, whose class is among the k with the largest
-// logits; of equal logits the first count as larger. The option is [IgnoreIndex].
+// logits; of equal logits the first count as larger, so that TopK(1) is [Accuracy]. With ties, PyTorch's
+// topk may choose any, and scikit-learn's top_k_accuracy_score chooses the last. The option is [IgnoreIndex].
 func TopK(k int, options ...Option) Metric {
 	base := Metric{base: fmt.Sprintf("top-%d accuracy", k), code: "TopK", share: true, key: fmt.Sprintf("hits %d", k)}
 	if k < 1 {

@@ -58,6 +58,7 @@
 // out to be part of a larger op: nodes that no output needs are removed at the end.
 //
 // For Import, read.go reads the bytes, import_build.go checks the nodes against the table in
-// import_table.go and computes what is constant, and import_value.go has the values of a run: tensors,
+// import_table.go and computes what is constant, import_several.go has the ops with several outputs, and
+// import_value.go has the values of a run: tensors,
 // and integers such as sizes that are known in Go.
 package onnx

@@ -28,7 +28,7 @@ type node struct {
 	attributes map[string]any
 	run        func(c *call) operand
 	in         []int // slots, -1 for an omitted optional input
-	out        int
+	outs       []int // slots, -1 for an output that nothing uses; one unless the op is in severalOutputs
 	done       []int // slots that no later node uses
 }
 
@@ -66,10 +66,14 @@ func build(f *file) (*Imported, error) {
 		p.inputs, p.inputSlots = append(p.inputs, port), append(p.inputSlots, slot)
 	}
 	parameters := m.parameters(f, slots)
-	for _, o := range f.nodes {
-		n, err := newNode(o, f.opset, slots)
-		if err == nil {
-			n.out, err = define(o.out)
+	for k, o := range f.nodes {
+		n, err := newNode(o, f.outs[k], f.opset, slots)
+		for i := 0; i < len(f.outs[k]) && err == nil; i++ {
+			slot := -1
+			if f.outs[k][i] != "" {
+				slot, err = define(f.outs[k][i])
+			}
+			n.outs = append(n.outs, slot)
 		}
 		if err == nil && !parameters.usedBy(n) && slices.IndexFunc(n.in, func(s int) bool { return s >= 0 && !p.isConstant(s) }) < 0 {
 			err = p.fold(n)
@@ -134,7 +138,7 @@ func isFloat(e elementType) bool {
 }
 
 // newNode checks a node of a file against the table of ops.
-func newNode(o operator, opset int, slots map[string]int) (node, error) {
+func newNode(o operator, outs []string, opset int, slots map[string]int) (node, error) {
 	op, ok := importers[o.op]
 	if !ok {
 		return node{}, unsupported("this op")
@@ -162,6 +166,13 @@ func newNode(o operator, opset int, slots map[string]int) (node, error) {
 	if op.most >= 0 && len(o.in) > op.most {
 		return n, unsupported("a node with %d inputs", len(o.in))
 	}
+	if severalOutputs[o.op] == nil {
+		for i, name := range outs {
+			if (i == 0) == (name == "") {
+				return n, unsupported("output %d of this op", i)
+			}
+		}
+	}
 	for i, name := range o.in {
 		slot, ok := slots[name]
 		switch {
@@ -182,7 +193,13 @@ func (p *program) fold(n node) (err error) {
 		c.in = append(c.in, p.constants[slot])
 	}
 	defer nn.Catch(&err)
-	tensor.NoGrad(func() { p.constants[n.out] = c.do() })
+	tensor.NoGrad(func() {
+		for i, v := range c.do() {
+			if n.outs[i] >= 0 {
+				p.constants[n.outs[i]] = v
+			}
+		}
+	})
 	return nil
 }
 
@@ -190,7 +207,9 @@ func (p *program) fold(n node) (err error) {
 func (p *program) findLastUses() {
 	last := map[int]int{}
 	for i, n := range p.nodes {
-		last[n.out] = i
+		for _, slot := range n.outs {
+			last[slot] = i
+		}
 		for _, slot := range n.in {
 			last[slot] = i
 		}
@@ -227,9 +246,12 @@ func (p *program) run(inputs []*Tensor) []*Tensor {
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		v := n.compute(values)
-		values[n.out] = v
-		users[v.t]++
+		for k, v := range n.compute(values) {
+			if n.outs[k] >= 0 {
+				values[n.outs[k]] = v
+				users[v.t]++
+			}
+		}
 		for _, slot := range n.done { // releasing a value lets the op that made it be fused
 			t := values[slot].t
 			values[slot] = operand{}
@@ -247,7 +269,7 @@ func (p *program) run(inputs []*Tensor) []*Tensor {
 
 // compute runs a node. A panic with an error of package tensor becomes one with an [*ImportError]
 // that names the node.
-func (n *node) compute(values []operand) (v operand) {
+func (n *node) compute(values []operand) (v []operand) {
 	c := &call{node: n, in: make([]operand, len(n.in))}
 	for i, slot := range n.in {
 		if slot >= 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -79,6 +80,20 @@ func runWhere(c *call) operand {
 	if c.in[0].element != elementBool {
 		c.fails("the condition is not a bool")
 	}
+	if c.in[1].known && c.in[2].known && !isFloat(c.in[1].element) { // sizes
+		mask, a, b := c.tensor(0).Data(), c.in[1], c.in[2]
+		if !slices.Equal(a.shape, b.shape) || !slices.Equal(a.shape, c.tensor(0).Shape()) {
+			c.fails("integers of different shapes are not broadcast")
+		}
+		out := integers(slices.Clone(b.ints), b.shape...)
+		out.element = b.element
+		for i, yes := range mask {
+			if yes != 0 {
+				out.ints[i] = a.ints[i]
+			}
+		}
+		return out
+	}
 	y := tensor.Where(c.tensor(0), c.tensor(1), c.tensor(2))
 	return operand{t: y, element: c.in[1].element}
 }
@@ -108,6 +123,48 @@ func runCast(c *call) operand {
 		return mask(x.tensor().Cast(tensor.Bool).Cast(tensor.Float32))
 	}
 	return valueOf(x.tensor().Cast(d))
+}
+
+func runDiv(c *call) operand {
+	if c.allKnown(2) && slices.Contains(c.in[1].ints, 0) {
+		c.fails("an integer is divided by 0")
+	}
+	return arithmetic((*Tensor).Div, func(a, b int) int { return a / b })(c)
+}
+
+// runMod returns remainders with the sign of the divisor.
+func runMod(c *call) operand {
+	if !c.allKnown(2) || slices.Contains(c.in[1].ints, 0) {
+		c.fails("only remainders of known integers are supported, by others than 0")
+	}
+	return arithmetic(nil, func(a, b int) int { return (a%b + b) % b })(c)
+}
+
+func runGelu(c *call) operand {
+	switch a := c.attributes["approximate"]; a {
+	case "none":
+		return valueOf(c.tensor(0).GELU())
+	case "tanh":
+		return valueOf(nn.GELUTanh().Forward(c.tensor(0)))
+	default:
+		c.fails("approximate %v is not supported", a)
+		return operand{}
+	}
+}
+
+func runHardSigmoid(c *call) operand {
+	return valueOf(c.tensor(0).MulScalar(c.float("alpha")).AddScalar(c.float("beta")).Clamp(0, 1))
+}
+
+func runPRelu(c *call) operand {
+	x := c.tensor(0)
+	return valueOf(x.ReLU().Add(x.Minimum(c.like(0, x)).Mul(c.tensor(1))))
+}
+
+// runSoftplus returns ln(1 + exp(x)), without overflow.
+func runSoftplus(c *call) operand {
+	x := c.tensor(0)
+	return valueOf(x.ReLU().Add(x.Abs().Neg().Exp().AddScalar(1).Log()))
 }
 
 // runDequantize returns (x - zero)·scale; scale and zero have one element, or one for each index

@@ -40,6 +40,7 @@ func TestImportRejects(t *testing.T) {
 		{"its value", one(operator{"a", "CumSum", []string{"x", "w"}, "y", []attribute{{"reverse", 1}}}, nil), ErrImport, "reverse 1 (supported is 0) is not", "a"},
 		{"its type", one(operator{"a", "Elu", []string{"x"}, "y", []attribute{{"alpha", 1}}}, nil), ErrMalformed, "attribute alpha is a int, want a float64", "a"},
 		{"too few inputs", one(operator{"a", "Add", []string{"x"}, "y", nil}, nil), ErrMalformed, "it has 1 inputs, want 2", "a"},
+		{"a second output", bytes.Replace(one(operator{"a", "Relu", []string{"x", "x"}, "y", nil}, nil), []byte("\x0a\x01x\x12\x01y"), []byte("\x12\x01y\x12\x01z"), 1), ErrImport, "output 1 of this op", "a"},
 		{"too many inputs", one(operator{"a", "Relu", []string{"x", "w"}, "y", nil}, nil), ErrImport, "a node with 2 inputs", "a"},
 		{"an unknown input", one(operator{"a", "Relu", []string{"z"}, "y", nil}, nil), ErrMalformed, `input "z" is defined nowhere before it`, "a"},
 		{"a cycle", one(operator{"a", "Relu", []string{"y"}, "y", nil}, nil), ErrMalformed, `input "y"`, "a"},
@@ -92,6 +93,21 @@ func TestImportedRejects(t *testing.T) {
 	var dtype *tensor.DTypeError
 	if err := run(tensor.FromInts(make([]int, 6), 2, 3)); !errors.As(err, &dtype) || !strings.Contains(err.Error(), "input x is float") {
 		t.Errorf("integers: %v", err)
+	}
+	for _, n := range []operator{
+		{"a", "Mod", []string{"x", "w"}, "y", nil}, {"a", "Resize", []string{"x", "", "w"}, "y", nil}, {"a", "LSTM", []string{"x", "w", "w"}, "y", nil},
+		{"a", "TopK", []string{"x", "k"}, "y", nil}, {"a", "Split", []string{"x", "k"}, "y", nil}, {"a", "InstanceNormalization", []string{"x", "w", "w"}, "y", nil},
+		{"a", "Gelu", []string{"x"}, "y", []attribute{{"approximate", "best"}}},
+	} {
+		m, err := importBytes(one(n, func(m *Model) {
+			m.weights = append(m.weights, weight{name: "k", element: elementInt64, shape: []int{1}, raw: []byte{7, 0, 0, 0, 0, 0, 0, 0}})
+		}), "m.onnx")
+		if err == nil {
+			err = func() (err error) { defer nn.Catch(&err); m.Run(tensor.Zeros(2, 3)); return nil }()
+		}
+		if !errors.As(err, &failed) || failed.Node != "a" || failed.Op != n.op {
+			t.Errorf("%s: %v", n.op, err)
+		}
 	}
 	for _, in := range [][]*Tensor{{}, {nil}, {tensor.Zeros(3, 3)}, {tensor.Zeros(3)}, {tensor.Zeros(2, 3), tensor.Zeros(2, 3)}} {
 		if err := run(in...); !errors.As(err, &shape) {

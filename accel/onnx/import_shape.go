@@ -15,6 +15,27 @@ func runConstant(c *call) operand {
 	return constantValue(w)
 }
 
+func runConstantOfShape(c *call) operand {
+	shape := slices.Clone(c.ints(0))
+	n, err := elementCount(shape)
+	const most = 1 << 24
+	if err != nil || n > most {
+		c.fails("the shape is %v", shape)
+	}
+	w := c.attributes["value"].(weight)
+	if w.element == 0 {
+		return valueOf(tensor.Full(0, shape...))
+	}
+	v := constantValue(w)
+	switch {
+	case v.known && len(v.ints) == 1:
+		return operand{element: v.element, known: true, ints: slices.Repeat(v.ints, n), shape: shape}
+	case v.known || v.t.Numel() != 1:
+		c.fails("the value must be one number")
+	}
+	return operand{t: v.t.Reshape().Expand(shape...), element: v.element}
+}
+
 func runShape(c *call) operand {
 	shape := c.shape()
 	from, to := bounds(c.integer("start"), c.integer("end"), len(shape))

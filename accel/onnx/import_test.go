@@ -119,6 +119,61 @@ func TestImportOthers(t *testing.T) {
 	}
 }
 
+// TestImportTorch imports small models that PyTorch exported with a batch of any size, by both of its
+// exporters, and compares the outputs with PyTorch's; testdata/make_torch.py writes them.
+func TestImportTorch(t *testing.T) {
+	text, err := os.ReadFile("testdata/torch.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name    string
+		File    []byte
+		In, Out []fileTensor
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "m.onnx")
+			if err := os.WriteFile(path, c.File, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m, err := onnx.Import(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tensors := func(files []fileTensor) (all []*tensor.Tensor) {
+				for _, f := range files {
+					all = append(all, f.tensor())
+				}
+				return all
+			}
+			in, want := tensors(c.In), tensors(c.Out)
+			compare(t, &parity{function: func([]*tensor.Tensor) []*tensor.Tensor { return want }}, m, in)
+			loss := tensor.Full(0)
+			for _, y := range m.Run(in...) {
+				loss = loss.Add(y.Square().Sum())
+			}
+			parameters := nn.Parameters(m)
+			if len(parameters) == 0 {
+				return
+			}
+			loss.Backward()
+			trained := 0
+			for _, p := range parameters {
+				if p.Grad() != nil {
+					trained++
+				}
+			}
+			if trained < len(parameters)/2 { // others are constants of the exporter
+				t.Errorf("%d of %d weights have gradients", trained, len(parameters))
+			}
+		})
+	}
+}
+
 func (f fileTensor) tensor() *tensor.Tensor {
 	for d := range tensor.Bool + 1 {
 		if d.String() == f.DType {

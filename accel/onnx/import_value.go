@@ -83,7 +83,13 @@ type call struct {
 	in []operand
 }
 
-func (c *call) do() operand { return c.run(c) }
+// do returns the outputs of the node.
+func (c *call) do() []operand {
+	if several := severalOutputs[c.op]; several != nil {
+		return several(c)
+	}
+	return slices.Repeat([]operand{c.run(c)}, len(c.outs))
+}
 
 // fails ends the run with an error about the inputs of the node.
 func (c *call) fails(format string, arguments ...any) {

@@ -11,6 +11,7 @@ import (
 type file struct {
 	Model
 	opset int
+	outs  [][]string // all outputs of each node by position, "" for one that is not used
 }
 
 // message is an unread protobuf message.
@@ -147,8 +148,9 @@ func (f *file) readGraph(m message, folder string) error {
 		switch e.number {
 		case 1:
 			var n operator
-			n, err = readNode(e.bytes)
-			f.nodes = append(f.nodes, n)
+			var outs []string
+			n, outs, err = readNode(e.bytes)
+			f.nodes, f.outs = append(f.nodes, n), append(f.outs, outs)
 		case 2:
 			f.name = string(e.bytes)
 		case 5:
@@ -170,18 +172,15 @@ func (f *file) readGraph(m message, folder string) error {
 	})
 }
 
-func readNode(m message) (n operator, err error) {
-	outputs, domain := 0, ""
+func readNode(m message) (n operator, outs []string, err error) {
+	domain := ""
 	err = m.each("NodeProto", func(e entry) error {
 		switch e.number {
 		case 1:
 			n.in = append(n.in, string(e.bytes))
 		case 2:
-			if len(e.bytes) > 0 {
-				outputs++
-				if n.out == "" {
-					n.out = string(e.bytes)
-				}
+			if outs = append(outs, string(e.bytes)); n.out == "" {
+				n.out = string(e.bytes)
 			}
 		case 3:
 			n.name = string(e.bytes)
@@ -203,15 +202,13 @@ func readNode(m message) (n operator, err error) {
 	case err != nil:
 	case domain != "" && domain != "ai.onnx":
 		err = unsupported("the domain %q", domain)
-	case outputs == 0:
+	case n.out == "":
 		err = malformed("a node has no output")
-	case outputs > 1:
-		err = unsupported("a node with %d outputs", outputs)
 	}
 	if err != nil {
 		err = &ImportError{Node: n.name, Op: n.op, Err: err}
 	}
-	return n, err
+	return n, outs, err
 }
 
 func readAttribute(m message) (a attribute, err error) {
