@@ -1,6 +1,7 @@
 // The Web Worker that runs Go.
 
 import { fileSystem } from './filesystem';
+import { OutputLimit } from './output';
 import { load, Rest } from './program';
 import { addVectorFunctions } from './simd.mjs';
 import type { FromWorker, ToWorker } from './protocol';
@@ -56,8 +57,13 @@ async function run(program: string): Promise<number> {
   scope.process = files.process;
   scope.path = files.path;
   importScripts(`${program}/wasm_exec.js`);
+  const limit = new OutputLimit();
   scope.quernHost = {
-    send: (text: string, buffers: Uint8Array[]) => post({ type: 'message', text, buffers }, buffers.map(b => b.buffer)),
+    send: (message: string, buffers: Uint8Array[]) => {
+      for (const text of limit.pass(message)) {
+        post({ type: 'message', text, buffers }, buffers.map(b => b.buffer));
+      }
+    },
     ready: () => {
       post({ type: 'ready' });
       setTimeout(() => rest.prepare().catch(error => console.warn('quern: cannot load the rest of the program yet:', error)), PAUSE);
@@ -66,7 +72,7 @@ async function run(program: string): Promise<number> {
   const go = new scope.Go();
   let code = 0;
   go.exit = (c: number): void => { code = c; };
-  go.env = { HOME: '/', TMPDIR: '/tmp' };
+  go.env = { HOME: '/', TMPDIR: '/tmp', USER: 'user' };
   const connect = addVectorFunctions(go.importObject);
   const module = await WebAssembly.compileStreaming(await load(`${program}/quern.wasm.gz`));
   const rest = new Rest(module, program);

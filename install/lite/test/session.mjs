@@ -16,7 +16,7 @@ const ready = new Promise((resolve) => {
 const go = new Go();
 go.argv = ["quern"];
 // As in a browser: what the start does with variables is a part of what every notebook needs.
-go.env = { HOME: "/", TMPDIR: "/tmp" };
+go.env = { HOME: "/", TMPDIR: "/tmp", USER: "user" };
 const connect = addVectorFunctions(go.importObject);
 const module = new WebAssembly.Module(readFileSync(process.argv[3]));
 // The rest of a program that was divided is beside it.

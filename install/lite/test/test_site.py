@@ -58,6 +58,8 @@ string(again)""",
     # 10: a browser has no sockets
     """_, problem := net.Dial("tcp", "127.0.0.1:80")
 fmt.Println(problem)""",
+    # 11: a loop that prints for ever
+    'for { fmt.Println("again and again and again and again and again") }',
 ]
 
 
@@ -156,6 +158,15 @@ class TestSteps:
         notebook.picture(PICTURES / "5-interrupted.png")
         assert notebook.run(6) == "true"
 
+    def test_endless_output(self, notebook):
+        """A loop that prints does not stop the page."""
+        notebook.start(11)
+        notebook.wait_output(11, "The rest of the output of this cell is not shown", 120)
+        assert notebook.status() == "busy"
+        notebook.command("notebook:interrupt-kernel")
+        notebook.wait_output(11, "interrupted", 60)
+        assert notebook.run(6) == "true"
+
     def test_files(self, notebook):
         notebook.call("await app.serviceManager.contents.save('names.txt', {type: 'file', format: 'text', content: 'Ann, Bob'})")
         assert notebook.run(7) == '"Ann, Bob"'
@@ -195,7 +206,7 @@ def test_offline():
         assert len(program) == len(set(program)) == 2, "the program or its rest was downloaded again"
         before = len(served.requests)
         site.Notebook.open(driver, served.address, "mine.ipynb").wait_copy()
-        again = [p for p in served.requests[before:] if not p.endswith(("/service-worker.js", "/all.json"))]
+        again = [p for p in served.requests[before:] if not p.endswith(("/service-worker.js", "/all.json", "/favicon.ico"))]
         assert not again, "a visit with the copy of the site downloads files"
         served.stop()
         notebook = site.Notebook.open(driver, served.address, "mine.ipynb")

@@ -162,7 +162,7 @@ class Notebook:
         """Returns the text of the outputs of a cell."""
         return self.driver.execute_script(
             "const c = document.querySelectorAll('.jp-Notebook .jp-Cell')[arguments[0]];"
-            "return [...c.querySelectorAll('.jp-OutputArea-output')].map(e => e.innerText).join('\\n')", index)
+            "return [...c.querySelectorAll('.jp-OutputArea-output')].map(e => e.innerText.replace(/\\n$/, '')).join('\\n')", index)
 
     def status(self):
         """Returns the state of the kernel that the page shows."""
