@@ -22,7 +22,6 @@ check("shell", await execute("!ls"), { status: "error", evalue: /./ });
 check("GPU", await execute(`accel.SetDevice("cuda")`), { status: "error", evalue: /browser/ });
 check("simulated GPU", await execute(`accel.SetDevice("simulated")`), { status: "error", evalue: /browser/ });
 check("Parquet", await execute(`_, err := frame.Parquet("a.parquet")`), { status: "error", evalue: /Arrow or CSV/ });
-check("user", await execute(`who, err := user.Current()\nwho.Username`), { result: "\"user\"" });
 check("ranks", await execute("%ranks 2"), { evalue: /browser/ });
 check("training", await execute("train, test, err := data.Digits()\nmodel := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))\nrun, err := accel.Fit(ctx, model, train, accel.Epochs(5), accel.AdamW(3e-3), accel.Validate(test), accel.Live(accel.Loss, accel.Accuracy))\nrun.Accuracy() > 0.9"), { status: "ok", updates: (n) => n > 1 });
 check("interrupt of training", await execute("run2, err := accel.Fit(ctx, model, train, accel.Epochs(2000))\nrun2 != nil", () => setTimeout(() => send("control", "interrupt_request", {}), 1500)), { ms: (n) => n < 30000 });

@@ -58,7 +58,9 @@ string(again)""",
     # 10: a browser has no sockets
     """_, problem := net.Dial("tcp", "127.0.0.1:80")
 fmt.Println(problem)""",
-    # 11: a loop that prints for ever
+    # 11: the name that programs ask for
+    "who, err := user.Current()\nwho.Username",
+    # 12: a loop that prints for ever
     'for { fmt.Println("again and again and again and again and again") }',
 ]
 
@@ -160,11 +162,11 @@ class TestSteps:
 
     def test_endless_output(self, notebook):
         """A loop that prints does not stop the page."""
-        notebook.start(11)
-        notebook.wait_output(11, "The rest of the output of this cell is not shown", 120)
+        notebook.start(12)
+        notebook.wait_output(12, "The rest of the output of this cell is not shown", 120)
         assert notebook.status() == "busy"
         notebook.command("notebook:interrupt-kernel")
-        notebook.wait_output(11, "interrupted", 60)
+        notebook.wait_output(12, "interrupted", 60)
         assert notebook.run(6) == "true"
 
     def test_files(self, notebook):
@@ -191,6 +193,9 @@ class TestSteps:
 
     def test_sockets(self, notebook):
         assert "refused" in notebook.run(10)
+
+    def test_user(self, notebook):
+        assert notebook.run(11) == '"user"'
 
 
 def test_offline():
