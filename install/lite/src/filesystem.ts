@@ -19,6 +19,9 @@ const O = { O_RDONLY: 0, O_WRONLY: 1, O_RDWR: 2, O_CREAT: 64, O_EXCL: 128, O_TRU
 /** The device that Go opens for files that nobody reads. */
 const NULL = 'dev/null';
 
+/** The number of the user and of its group; package os/user rejects Go's default, -1. */
+const USER = 1000;
+
 /** Returns fs, process and path of Node for files that ask sends to the page, which replies through answer. */
 export function fileSystem(ask: (id: number, request: FileRequest) => void) {
   const waiting = new Map<number, { resolve: (result: any) => void; reject: (error: Error) => void }>();
@@ -68,7 +71,7 @@ export function fileSystem(ask: (id: number, request: FileRequest) => void) {
   };
 
   const stats = (i: FileInfo) => ({
-    dev: 0, ino: 0, nlink: 1, uid: 0, gid: 0, rdev: 0, blksize: 4096, blocks: Math.ceil(i.size / 512), size: i.size,
+    dev: 0, ino: 0, nlink: 1, uid: USER, gid: USER, rdev: 0, blksize: 4096, blocks: Math.ceil(i.size / 512), size: i.size,
     mode: i.directory ? 0o40755 : 0o100644, atimeMs: i.modified, mtimeMs: i.modified, ctimeMs: i.modified,
     isDirectory: () => i.directory
   });
@@ -236,7 +239,7 @@ export function fileSystem(ask: (id: number, request: FileRequest) => void) {
     fs,
     path: { resolve: (...parts: string[]) => '/' + resolve(parts.join('/')) },
     process: {
-      getuid: () => -1, getgid: () => -1, geteuid: () => -1, getegid: () => -1,
+      getuid: () => USER, getgid: () => USER, geteuid: () => USER, getegid: () => USER,
       getgroups: () => { throw fail('ENOSYS'); },
       pid: -1, ppid: -1,
       umask: () => { throw fail('ENOSYS'); },
