@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 )
 
 func newOptions(given []Option) (*options, error) {
@@ -153,13 +155,33 @@ func Live(metrics ...Metric) Option {
 // AfterStep calls a function after every update of the parameters with the number of updates so
 // far, including those before the training was resumed. The function may change parameters,
 // under [tensor.NoGrad], before anything else reads them, for instance to keep pruned weights
-// at zero. If it returns an error, the training ends with it.
+// at zero. If it returns an error, the training ends with it. [Resume] does not save what it keeps.
 func AfterStep(do func(updates int) error) Option {
 	return fitOption("AfterStep(do)", func(c *options) error {
 		if do == nil {
 			return errors.New("accel: AfterStep(nil): the function is nil")
 		}
 		c.afterStep = append(c.afterStep, do)
+		return nil
+	})
+}
+
+// EMA updates an average of the parameters, made by [optim.NewEMA] for the model, after every update of
+// these, and [Resume] saves it. See [optim.EMA] for how to use the average.
+func EMA(average *optim.EMA) Option {
+	return fitOption("EMA(average)", func(c *options) error {
+		switch {
+		case average == nil:
+			return errors.New("accel: EMA(nil): the average is nil: make it with optim.NewEMA")
+		case c.average != nil:
+			return errors.New("accel: EMA: there are two averages")
+		}
+		c.average = average
+		c.afterStep = append(c.afterStep, func(int) (err error) {
+			defer nn.Catch(&err)
+			average.Update()
+			return nil
+		})
 		return nil
 	})
 }

@@ -23,7 +23,7 @@ import (
 
 // Resume saves the training to a file, and continues from the file if it exists. The result is
 // the same bit for bit as without interruption: the file has the parameters, the state of the
-// optimizer and the schedule, the order of the examples, the state of the random numbers, and
+// optimizer and the schedule, the average of [EMA], the order of the examples, the state of the random numbers, and
 // the history of the run. Running a program or a cell again therefore continues its training; a
 // training that had finished is loaded.
 //
@@ -91,7 +91,7 @@ const (
 	checkpointVersion = 3
 	checkpointNote    = "quern.training"
 
-	modelPart, optimizerPart, bestPart = "model.", "optimizer.", "best."
+	modelPart, optimizerPart, bestPart, averagePart = "model.", "optimizer.", "best.", "average."
 )
 
 // savedMetric is a [MetricValue].
@@ -212,6 +212,11 @@ func (r *resumption) save() error {
 	for name, t := range known.Tensors {
 		tensors[optimizerPart+name] = t
 	}
+	if r.o.average != nil {
+		for name, t := range r.o.average.State() {
+			tensors[averagePart+name] = t
+		}
+	}
 	if r.stopping != nil {
 		for name, t := range r.stopping.best.tensors {
 			tensors[bestPart+name] = t
@@ -278,7 +283,7 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 			return err
 		}
 	}
-	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}}
+	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}, averagePart: {}}
 	for name, t := range tensors {
 		part, rest, _ := strings.Cut(name, ".")
 		if parts[part+"."] == nil {
@@ -291,6 +296,14 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	}
 	if err := r.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
 		return err
+	}
+	if average := parts[averagePart]; r.o.average != nil {
+		if len(average) == 0 && c.OptimizerSteps > 0 {
+			return errors.New("the file has no average of the parameters, but option EMA needs it")
+		}
+		if err := r.o.average.SetState(average); err != nil {
+			return err
+		}
 	}
 	if c.Scaler != nil && r.scaler != nil {
 		if err := r.scaler.SetState(*c.Scaler); err != nil {

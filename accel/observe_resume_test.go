@@ -16,6 +16,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 )
 
 // fragile runs a function in the nth call of Forward.
@@ -114,6 +115,46 @@ func TestResume(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestResumeEMA continues an average of the parameters, also that of a training that had finished.
+func TestResumeEMA(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(150)
+	options := []accel.Option{accel.Epochs(3), accel.BatchSize(32), accel.SGD(0.1, 0.9), accel.Quiet()}
+	fit := func(ctx context.Context, m nn.Module, more ...accel.Option) ([]uint32, error) {
+		average := optim.NewEMA(m, 0.9)
+		_, err := accel.Fit(ctx, m, train, append(append(slices.Clone(options), accel.EMA(average)), more...)...)
+		defer average.Use()()
+		return weights(m), err
+	}
+	accel.Seed(5)
+	want, err := fit(t.Context(), newFragile(0, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.safetensors")
+	accel.Seed(5)
+	interrupted(t, 8, true, func(ctx context.Context, m nn.Module) error {
+		_, err := fit(ctx, m, accel.Resume(path), accel.SaveEvery(2))
+		return err
+	})
+	for _, what := range []string{"continued", "finished"} {
+		got, err := fit(t.Context(), newFragile(0, nil), accel.Resume(path))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: other averages, %v", what, err)
+		}
+	}
+	if _, err := fit(t.Context(), newFragile(0, nil), accel.EMA(optim.NewEMA(nn.Dense(1), 0.9))); err == nil || !strings.Contains(err.Error(), "two averages") {
+		t.Errorf("two averages: %v", err)
+	}
+	without := filepath.Join(t.TempDir(), "run.safetensors")
+	if _, err := accel.Fit(t.Context(), newFragile(0, nil), train, append(options, accel.Resume(without))...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit(t.Context(), newFragile(0, nil), accel.Resume(without)); err == nil || !strings.Contains(err.Error(), "has no average") {
+		t.Errorf("a file without averages: %v", err)
 	}
 }
 

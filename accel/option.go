@@ -182,6 +182,7 @@ type options struct {
 	label         string          // name of the run in Track's folder
 	absoluteRates bool            // the schedule returns learning rates, not factors
 	afterStep     []func(updates int) error
+	average       *optim.EMA      // nil for none
 	stop          func(*Run) bool // called after each step and validation; nil for never
 	mixer         mixer
 	recompute     bool // recompute activations in the backward pass

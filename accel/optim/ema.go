@@ -2,6 +2,7 @@ package optim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -11,7 +12,7 @@ import (
 // the parameters themselves (Polyak and Juditsky, 1992). [NewEMA] returns it. In accel.Fit:
 //
 //	average := optim.NewEMA(model, 0.999)
-//	run, err := accel.Fit(ctx, model, train, accel.AfterStep(average.AfterStep))
+//	run, err := accel.Fit(ctx, model, train, accel.EMA(average))
 //	restore := average.Use()
 //	result, err := accel.Evaluate(ctx, model, test)
 //	restore()
@@ -53,10 +54,35 @@ func (e *EMA) Update() {
 	})
 }
 
-// AfterStep is [EMA.Update] for the option accel.AfterStep.
-func (e *EMA) AfterStep(int) (err error) {
-	defer nn.Catch(&err)
-	e.Update()
+// State returns the averages by the names of the parameters; none before the first update.
+func (e *EMA) State() map[string]*tensor.Tensor {
+	state := map[string]*tensor.Tensor{}
+	for _, p := range nn.NamedParameters(e.model) {
+		if average := e.average[p.Tensor]; average != nil {
+			state[p.Name] = average
+		}
+	}
+	return state
+}
+
+// SetState sets averages that State returned for a model with the same parameters. It fails, and
+// changes nothing, if a name or a shape does not match the model.
+func (e *EMA) SetState(state map[string]*tensor.Tensor) error {
+	average := map[*tensor.Tensor]*tensor.Tensor{}
+	for _, p := range nn.NamedParameters(e.model) {
+		t := state[p.Name]
+		if t == nil {
+			continue
+		}
+		if !slices.Equal(t.Shape(), p.Tensor.Shape()) {
+			return fmt.Errorf("optim: EMA: the average of %s has shape %v, but the parameter has %v", p.Name, t.Shape(), p.Tensor.Shape())
+		}
+		average[p.Tensor] = t.Clone()
+	}
+	if len(average) < len(state) {
+		return fmt.Errorf("optim: EMA: of %d averages, the model has the parameters of %d", len(state), len(average))
+	}
+	e.average = average
 	return nil
 }
 

@@ -122,11 +122,9 @@ func TestEMA(t *testing.T) {
 	p := tensor.Parameter(tensor.Full(1, 2))
 	average := optim.NewEMA(p, 0.75)
 	want := 1.0
-	for step, v := range []float64{1, 3, -2} {
+	for _, v := range []float64{1, 3, -2} {
 		tensor.NoGrad(func() { p.Assign(tensor.Full(v, 2)) })
-		if err := average.AfterStep(step); err != nil {
-			t.Fatal(err)
-		}
+		average.Update()
 		want = 0.75*want + 0.25*v
 	}
 	restore := average.Use()
@@ -137,8 +135,26 @@ func TestEMA(t *testing.T) {
 	if got := p.Float64s(); got[0] != -2 {
 		t.Errorf("the parameter is %v after restore, want -2", got)
 	}
-	wrong := optim.NewEMA(p, 1)
-	if state := (*tensor.StateError)(nil); !errors.As(wrong.AfterStep(1), &state) {
+	again := optim.NewEMA(p, 0.75)
+	if err := again.SetState(average.State()); err != nil {
+		t.Fatal(err)
+	}
+	restore = again.Use()
+	if got := p.Float64s(); math.Abs(got[0]-want) > 1e-6 {
+		t.Errorf("the average of a state is %v, want %v", got, want)
+	}
+	restore()
+	for name, state := range map[string]map[string]*tensor.Tensor{"shape": {"": tensor.Zeros(3)}, "name": {"other": tensor.Zeros(2)}} {
+		if err := again.SetState(state); err == nil {
+			t.Errorf("another %s is no error", name)
+		}
+	}
+	var err error
+	func() {
+		defer nn.Catch(&err)
+		optim.NewEMA(p, 1).Update()
+	}()
+	if state := (*tensor.StateError)(nil); !errors.As(err, &state) {
 		t.Error("a decay of 1 is no error")
 	}
 }

@@ -30,6 +30,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Devices":                reflect.ValueOf(accel.Devices),
 		"Diverged":               reflect.ValueOf(accel.Diverged),
 		"DropLast":               reflect.ValueOf(accel.DropLast),
+		"EMA":                    reflect.ValueOf(accel.EMA),
 		"EarlyStopping":          reflect.ValueOf(accel.EarlyStopping),
 		"Epochs":                 reflect.ValueOf(accel.Epochs),
 		"ErrBusy":                reflect.ValueOf(&accel.ErrBusy).Elem(),
