@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -26,37 +27,67 @@ func TestPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	modules := &loader{root: root, files: token.NewFileSet(), parsed: map[string]parsed{}}
 	for _, platform := range platforms {
 		t.Run(platform, func(t *testing.T) {
 			system, architecture, _ := strings.Cut(platform, "/")
-			for _, problem := range problems(t, root, system, architecture) {
+			for _, problem := range modules.problems(t, system, architecture) {
 				t.Error(problem)
 			}
 		})
 	}
 }
 
-// problems returns the errors in the packages of the module at root.
-func problems(t *testing.T, root, system, architecture string) (list []string) {
-	t.Helper()
-	own := func(file string) bool { return strings.HasPrefix(file, root+string(filepath.Separator)) }
-	config := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedModule,
-		Dir:  root,
-		Env:  append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0"),
-		Fset: token.NewFileSet(),
-		// Other modules only need declarations.
-		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
-			file, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
-			if file != nil && !own(name) {
-				for _, d := range file.Decls {
-					if f, ok := d.(*ast.FuncDecl); ok {
-						f.Body = nil
-					}
-				}
+// loader loads the source of the module at root and of its dependencies. Most files are those of all platforms, and
+// are parsed once.
+type loader struct {
+	root  string
+	files *token.FileSet
+
+	mu     sync.Mutex
+	parsed map[string]parsed // by the name of the file
+}
+
+type parsed struct {
+	file *ast.File
+	err  error
+}
+
+// parse parses a file of the module, or the declarations of another one: other modules only need these.
+func (l *loader) parse(_ *token.FileSet, name string, text []byte) (*ast.File, error) {
+	l.mu.Lock()
+	p, ok := l.parsed[name]
+	l.mu.Unlock()
+	if ok {
+		return p.file, p.err
+	}
+	mode := parser.SkipObjectResolution
+	own := strings.HasPrefix(name, l.root+string(filepath.Separator))
+	if own {
+		mode |= parser.ParseComments
+	}
+	p.file, p.err = parser.ParseFile(l.files, name, text, mode)
+	if p.file != nil && !own {
+		for _, d := range p.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				f.Body = nil
 			}
-			return file, err
-		},
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parsed[name] = p
+	return p.file, p.err
+}
+
+// problems returns the errors in the packages of the module.
+func (l *loader) problems(t *testing.T, system, architecture string) (list []string) {
+	t.Helper()
+	config := &packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedModule,
+		Dir:  l.root,
+		Env:  append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0"),
+		Fset: l.files, ParseFile: l.parse,
 	}
 	loaded, err := packages.Load(config, "./cmd/quern")
 	if err != nil {
