@@ -177,7 +177,7 @@ func TestLaterInitializers(t *testing.T) {
 		"example.com/w@v1.0.0/go.mod": "module example.com/w\n",
 		"example.com/w@v1.0.0/w.go": `package w
 
-import ("errors"; "fmt"; "net/http"; "sync")
+import ("errors"; "fmt"; "net/http")
 
 type jar struct{ n int }
 func (j *jar) RoundTrip(r *http.Request) (*http.Response, error) { return nil, errors.New(fmt.Sprint("jar ", count(j.n))) }
@@ -186,6 +186,21 @@ var names = []string{"a", "b"}
 var transport http.RoundTripper = &jar{5}
 
 func Get() error { _, err := transport.RoundTrip(nil); return err }
+`,
+	}))
+	n.must(t, "%get example.com/w@v1.0.0\nimport \"example.com/w\"", "example.com/w v1.0.0\n")
+	n.must(t, "w.Get()", "! error: jar 7 (*errors.errorString)")
+}
+
+// Goroutines of a module call a function for the first time at the same time: one of them compiles it.
+func TestLaterInGoroutines(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "wait.Go(")
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/w@v1.0.0/go.mod": "module example.com/w\n",
+		"example.com/w@v1.0.0/w.go": `package w
+
+import "sync"
 
 var table = map[int]string{1: "one", 2: "two"}
 func lookup(n int) string { return table[n] }
@@ -200,7 +215,6 @@ func Many() (all string) {
 `,
 	}))
 	n.must(t, "%get example.com/w@v1.0.0\nimport \"example.com/w\"", "example.com/w v1.0.0\n")
-	n.must(t, "w.Get()", "! error: jar 7 (*errors.errorString)")
 	n.must(t, "w.Many()", "= \"otototototototototototototototot\"")
 }
 
