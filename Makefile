@@ -63,13 +63,13 @@ vet:
 # the source.
 WITHOUT_RACE := internal/cuda/kernels$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
-# Tests that compute for long on one goroutine, or on the goroutines of kernels that other tests run with the race
-# detector, which makes them five to ten times slower.
+# Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
+# race detector, which makes them five to ten times slower.
 SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
 	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
-	TestMaskedAttention TestConvOfSmallImages)))$$
+	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
@@ -83,10 +83,9 @@ race: ## run the Go tests with the race detector
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
 	$(TEST) ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
-	$(TEST) -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|$(SEQUENTIAL)' ./interp
-	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms' \
+	$(TEST) -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|TestLaterInGoroutines|$(SEQUENTIAL)' ./interp
+	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
 		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./interp(/internal/programs)?$$')
-	$(TEST) -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: pure-go
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them; compare layers with the assembly
@@ -128,7 +127,8 @@ releases: ## test the packages that depend on the Go release with the other supp
 .PHONY: cuda
 cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race detector would make them ten times slower
 	GOGC=400 $(TEST) ./accel/internal/cuda/kernels
-	GOGC=400 $(TEST) -run OnCUDA ./accel/... ./gpu/check
+	GOGC=400 $(TEST) -run OnCUDA \
+		$$(git grep -lE '^func Test[A-Za-z0-9]*OnCUDA' -- 'accel/*_test.go' 'gpu/check/*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: ptx
 ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and compare (minutes)
