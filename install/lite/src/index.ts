@@ -41,6 +41,15 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     keepServiceWorker().catch(error => console.warn('quern: the next visit registers the service worker again:', error));
 
+    void app.restored.then(async () => {
+      if (!(await canStore())) {
+        await app.commands.execute('apputils:notify', {
+          message: 'This browser keeps no files for this site: download notebooks (File > Download) before you close the page.',
+          type: 'warning', options: { autoClose: false }
+        });
+      }
+    });
+
     // JupyterLab shows the error of a failed save; the browser's own does not say what to do.
     const { contents } = app.serviceManager;
     const save = contents.save.bind(contents);
@@ -81,6 +90,22 @@ async function keepServiceWorker(): Promise<void> {
   if (script) {
     localStorage.setItem(`${script}-version`, PageConfig.getOption('appVersion'));
   }
+}
+
+/** Says whether the browser keeps files for the site; otherwise JupyterLite keeps them in memory. */
+function canStore(): Promise<boolean> {
+  return new Promise(resolve => {
+    try {
+      const request = indexedDB.open('quern-can-store');
+      request.onsuccess = () => {
+        request.result.close();
+        resolve(true);
+      };
+      request.onerror = () => resolve(false);
+    } catch {
+      resolve(false);
+    }
+  });
 }
 
 export default plugin;

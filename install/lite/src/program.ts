@@ -8,7 +8,21 @@ import { gunzipSync } from 'fflate';
  */
 export async function load(url: string, fixed = false): Promise<Response> {
   // One at a time, so that two notebooks that open together, or the service worker, download it once.
-  return 'locks' in navigator ? await navigator.locks.request('quern-program', () => get(url, fixed)) : get(url, fixed);
+  if (!('locks' in navigator)) {
+    return get(url, fixed);
+  }
+  let locked = false;
+  try {
+    return await navigator.locks.request('quern-program', () => {
+      locked = true;
+      return get(url, fixed);
+    });
+  } catch (error) {
+    if (locked) {
+      throw error;
+    }
+    return get(url, fixed); // browsers that keep nothing for the site deny locks too
+  }
 }
 
 async function get(url: string, fixed: boolean): Promise<Response> {

@@ -1,6 +1,6 @@
 """Tests what users do in JupyterLite, with the site of make lite, in a headless browser. make lite-test runs them.
 
-BROWSER names the browser: chromium, or firefox.
+BROWSER names the browser: chromium, firefox, or webkit.
 """
 
 import contextlib
@@ -296,6 +296,7 @@ class TestTrouble:
             troubled.driver.execute_cdp_cmd("Page.setWebLifecycleState", {"state": state})
         assert troubled.run(1) == "21"
 
+    @pytest.mark.skipif(site.BROWSER == "webkit", reason="WebKit's storage cannot be limited")
     def test_full_storage(self, site_at, troubled):
         troubled.wait_copy()
         with full(troubled, site_at.address.removesuffix(site.PREFIX)):
@@ -359,6 +360,16 @@ def test_without_webassembly():
         notebook.wait_output(0, "this browser lacks WebAssembly")
         notebook.picture(PICTURES / "10-without-webassembly.png")
         assert notebook.source(0) == "20 + 1"
+
+
+@only_chromium
+def test_without_storage(site_at):
+    """A browser that keeps nothing for the site shows it and a warning, and runs cells."""
+    with site.browser(storage=0) as driver:
+        notebook = site.Notebook.open(driver, site_at.address, "lost.ipynb", ["20 + 1"])
+        assert notebook.run(0, 60) == "21"
+        lab.wait_for(lambda: "keeps no files" in driver.find_element("css selector", "body").text, 20, "the warning")
+        notebook.picture(PICTURES / "12-without-storage.png")
 
 
 def test_without_isolation(notebook):

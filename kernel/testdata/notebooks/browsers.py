@@ -36,7 +36,8 @@ def missing(name):
 def start(name, width, height, storage=None, extra=()):
     """Starts a browser with extra flags of Chromium, instead of --disable-gpu, or preferences that Firefox enables.
 
-    In Firefox, storage limits the bytes that all sites together keep, of which one gets a fifth.
+    In Firefox, storage limits the bytes that all sites together keep, of which one gets a fifth. In Chromium, only 0 has an
+    effect: sites keep nothing.
     """
     if missing(name):
         raise RuntimeError(f"{name} lacks programs: {', '.join(missing(name))}")
@@ -57,13 +58,15 @@ def start(name, width, height, storage=None, extra=()):
             driver.quit()
 
 
-def chromium(program, service, profile, width, height, _storage, extra):
+def chromium(program, service, profile, width, height, storage, extra):
     options = webdriver.ChromeOptions()
     options.binary_location = program
     for flag in ("--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run",
                  "--disable-background-networking", "--disable-component-update", "--disable-sync",
                  "--hide-scrollbars", f"--window-size={width},{height}", f"--user-data-dir={profile}", *(extra or ["--disable-gpu"])):
         options.add_argument(flag)
+    if storage == 0:
+        options.add_experimental_option("prefs", {"profile.default_content_setting_values.cookies": 2})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(service))
 
 
