@@ -2,15 +2,16 @@ package stopflag
 
 import (
 	"runtime"
-	"sync/atomic"
 	"time"
 )
 
-// Flag is a flag that any goroutine may set and check. Checks let other goroutines run.
+// Flag is a flag that any goroutine may set and check. Checks let other goroutines run. Since there is only one thread, its
+// fields need no atomic access, which would be calls; most checks only count.
 type Flag struct {
-	up     atomic.Bool
-	checks int       // until the next look at the clock
-	waited time.Time // when a check waited last
+	up      bool
+	checks  int       // until the next look at the clock; 0 while the flag is up
+	whileUp int       // checks since the last look at the clock, while the flag is up
+	waited  time.Time // when a check waited last
 }
 
 // Cooperative reports whether checks of the flag let other goroutines run.
@@ -25,22 +26,37 @@ const (
 	hops = 50
 )
 
-// Load reports whether the flag is up.
-func (f *Flag) Load() bool {
-	if f.checks--; f.checks < 0 {
-		f.look()
-	}
-	return f.up.Load()
+// Due counts a check, and reports whether Load has to do it. Unlike Load, it is inlined in long functions.
+func Due(f *Flag) bool {
+	f.checks--
+	return f.checks < 0
 }
 
-// Store sets the flag.
-func (f *Flag) Store(up bool) { f.up.Store(up) }
+// Load reports whether the flag is up.
+func (f *Flag) Load() bool { return Due(f) && f.look() }
 
-// look waits if the last wait is long ago. While no goroutine runs, the page delivers its messages.
-func (f *Flag) look() {
-	f.checks = checksPerLook
+// Store sets the flag.
+func (f *Flag) Store(up bool) {
+	f.up = up
+	if up {
+		f.checks = 0
+	}
+}
+
+// look waits if the last wait is long ago, and reports whether the flag is up. While no goroutine runs, the page delivers
+// its messages. Code may go on while the flag is up, when that is meant for other code.
+func (f *Flag) look() bool {
+	if !f.up {
+		f.checks = checksPerLook
+	} else {
+		f.checks = 0
+		if f.whileUp++; f.whileUp < checksPerLook {
+			return true
+		}
+		f.whileUp = 0
+	}
 	if time.Since(f.waited) < every {
-		return
+		return f.up
 	}
 	time.Sleep(time.Millisecond)
 	// What the page has sent passes several goroutines before it has an effect.
@@ -48,4 +64,5 @@ func (f *Flag) look() {
 		runtime.Gosched()
 	}
 	f.waited = time.Now()
+	return f.up
 }

@@ -4,11 +4,11 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/shared"
 )
 
 // methodKey identifies a method for calls through interfaces, by the type's number in the registry and the
@@ -23,7 +23,7 @@ type methodKey struct {
 type callSite struct {
 	name                string
 	parameters, results []shape // the first parameter is the receiver's data word
-	cached              atomic.Pointer[cacheEntry]
+	cached              shared.Pointer[cacheEntry]
 }
 
 // cacheEntry is the method of one dynamic type. The type word and typ, the type of the boxed value,

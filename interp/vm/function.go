@@ -3,10 +3,10 @@ package vm
 import (
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/shared"
 )
 
 //go:generate go run ./internal/generate .
@@ -55,7 +55,7 @@ type Function struct {
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	interfaceEntry      *Function                // of a method: the function that calls through interfaces run
 	wrapper             bool                     // only prepares the receiver and calls a method; recover ignores it
-	replacement         atomic.Pointer[Function] // set by Redirect, and when a function is compiled at its first call
+	replacement         shared.Pointer[Function] // set by Redirect, and when a function is compiled at its first call
 	first               *firstCall               // nil unless the function is compiled at its first call
 }
 

@@ -5,8 +5,9 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/shared"
 )
 
 // firstCall is the state of a function that is compiled when it is called for the first time. Callers and function values refer
@@ -15,7 +16,7 @@ import (
 type firstCall struct {
 	key      any
 	pending  *Function                // compiled, but not for callers yet; see Publish
-	compiled atomic.Pointer[Function] // nil before the first call
+	compiled shared.Pointer[Function] // nil before the first call
 }
 
 // Later declares a function without its body, which a later unit compiles at the first call. It returns an error if the VM does

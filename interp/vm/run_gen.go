@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stopflag"
 )
 
 // run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
@@ -198,7 +199,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		case opLoop:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-			if stop.Load() {
+			if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 				goto stopped
 			}
 		case opIf:
@@ -212,7 +213,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopIf:
 			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -223,7 +224,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqI:
 			if *(*int64)(unsafe.Add(nb, in.a)) == *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -234,7 +235,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeI:
 			if *(*int64)(unsafe.Add(nb, in.a)) != *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -245,7 +246,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtI:
 			if *(*int64)(unsafe.Add(nb, in.a)) < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -256,7 +257,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeI:
 			if *(*int64)(unsafe.Add(nb, in.a)) <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -267,7 +268,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtU:
 			if *(*uint64)(unsafe.Add(nb, in.a)) < *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -278,7 +279,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeU:
 			if *(*uint64)(unsafe.Add(nb, in.a)) <= *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -289,7 +290,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqF:
 			if *(*float64)(unsafe.Add(nb, in.a)) == *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -300,7 +301,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeF:
 			if *(*float64)(unsafe.Add(nb, in.a)) != *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -311,7 +312,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtF:
 			if *(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -326,7 +327,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeF:
 			if *(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -341,7 +342,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqK:
 			if *(*int64)(unsafe.Add(nb, in.a)) == int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -352,7 +353,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) != int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -363,7 +364,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtK:
 			if *(*int64)(unsafe.Add(nb, in.a)) < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -374,7 +375,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -385,7 +386,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopGtK:
 			if *(*int64)(unsafe.Add(nb, in.a)) > int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -396,7 +397,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopGeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -405,7 +406,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -414,7 +415,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -423,7 +424,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -432,7 +433,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stop.Load() {
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 					goto stopped
 				}
 			}
@@ -761,10 +762,12 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
 		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 		continue
-	stopped: // by an instruction that jumps back
+	stopped: // by an instruction that jumps back, or it has to look at the flag
 		t.ip = in
 		t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-		t.vm.config.Stop()
+		if !stopflag.Cooperative || stop.Load() {
+			t.vm.config.Stop()
+		}
 		in, fn = t.ip, t.fn
 		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
 		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
@@ -797,10 +800,12 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stop.Load() {
+		if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			t.vm.config.Stop()
+			if !stopflag.Cooperative || stop.Load() {
+				t.vm.config.Stop()
+			}
 			in, fn = t.ip, t.fn
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)

@@ -4,10 +4,10 @@ import (
 	"go/types"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"weak"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/shared"
 	"github.com/quernlab/quern/interp/stopflag"
 )
 
@@ -50,7 +50,7 @@ type VM struct {
 	unpublished []*Function // see Publish
 	threads     sync.Pool
 	methods     sync.Map      // methodKey to *Function, for calls through interfaces
-	epoch       atomic.Uint64 // incremented when methods change; invalidates the caches of call sites
+	epoch       shared.Uint64 // incremented when methods change; invalidates the caches of call sites
 }
 
 // New returns a VM without functions.

@@ -88,7 +88,7 @@ var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE|SUSPEND|RESUME)\b`)
 
 var expansions = map[string]string{
 	"JUMP":  "ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))",
-	"CHECK": "if stop.Load() { goto stopped }",
+	"CHECK": "if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() { goto stopped }",
 	"SAVE":  "t.ip = in",
 	"SUSPEND": `t.ip = in
 		t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))`,
@@ -110,6 +110,7 @@ const prologue = `import (
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stopflag"
 )
 
 // run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
@@ -138,9 +139,11 @@ const epilogue = `
 	resume:
 		RESUME
 		continue
-	stopped: // by an instruction that jumps back
+	stopped: // by an instruction that jumps back, or it has to look at the flag
 		SUSPEND
-		t.vm.config.Stop()
+		if !stopflag.Cooperative || stop.Load() {
+			t.vm.config.Stop()
+		}
 		RESUME
 		JUMP
 		continue
@@ -171,9 +174,11 @@ const epilogue = `
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stop.Load() {
+		if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
 			SUSPEND
-			t.vm.config.Stop()
+			if !stopflag.Cooperative || stop.Load() {
+				t.vm.config.Stop()
+			}
 			RESUME
 			ip = fn.entry()
 		}
