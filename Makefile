@@ -352,7 +352,7 @@ update: ## regenerate the golden files
 
 .PHONY: lint
 lint: ## run golangci-lint, and actionlint on the workflows
-	$(GO) run $(GOLANGCI) run
+	GOGC=400 $(GO) run $(GOLANGCI) run
 	$(GO) run $(ACTIONLINT)
 
 BENCH_PYTHON ?=
