@@ -39,7 +39,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
-    keepServiceWorker().catch(error => console.warn('quern: the next visit registers the service worker again:', error));
+    keepServiceWorker().catch(error => console.warn('quern: cannot look for a new version of the site:', error));
 
     void app.restored.then(async () => {
       if (!(await canStore())) {
@@ -83,12 +83,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
 /**
  * At the second visit, JupyterLite registers its service worker again, since it has not noted the version at the first.
- * Until that is done, requests of the page fail in Firefox.
+ * Until that is done, requests of the page fail in Firefox. WebKit looks for a new version of the site only when asked.
  */
 async function keepServiceWorker(): Promise<void> {
-  const script = (await navigator.serviceWorker?.ready)?.active?.scriptURL;
-  if (script) {
-    localStorage.setItem(`${script}-version`, PageConfig.getOption('appVersion'));
+  const registration = await navigator.serviceWorker?.ready;
+  if (registration?.active) {
+    localStorage.setItem(`${registration.active.scriptURL}-version`, PageConfig.getOption('appVersion'));
+    await registration.update();
   }
 }
 
