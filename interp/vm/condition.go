@@ -128,6 +128,11 @@ func (c *compiler) compareAndJump(e *ast.BinaryExpr, value bool, l *label, loop 
 			return true
 		}
 	}
+	if length, ok := c.localLength(e.Y); ok && (o == token.LSS || o == token.GEQ && !loop) {
+		x := c.expr(e.X, nil)
+		c.jump(l, opNamed(prefix+constantRelationNames[o]+"Len"), x.reg, length, 0)
+		return true
+	}
 	x := c.expr(e.X, nil)
 	y := c.expr(e.Y, nil)
 	if o == token.GTR || o == token.GEQ {

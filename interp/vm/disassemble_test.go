@@ -26,6 +26,21 @@ func TestCode(t *testing.T) {
   7 Mov n0, n1
   8 Ret
 `},
+		{"length", "func f(xs []int, s string) (n int) {\n\tfor i := 0; i < len(xs); i++ {\n\t\tn += xs[i]\n\t}\n\tfor n < len(s) {\n\t\tn += 2\n\t}\n\treturn\n}", `
+  0 Const n1, 0
+  1 Const n2, 0
+  2 IfGeLen n2, s0, -> 6
+  3 Ix64 n3, s0, n2
+  4 AddI n1, n1, n3
+  5 LoopAddLtLen n2, s0, 1, -> 3
+  6 IfGeLen n1, s1, -> 9
+  7 AddK n1, n1, 2
+  8 LoopLtLen n1, s1, -> 7
+  9 Mov n0, n1
+ 10 Ret
+ 11 Mov n0, n1
+ 12 Ret
+`},
 		{"recursion", "func f(n int) int {\n\tif n < 2 {\n\t\treturn n\n\t}\n\treturn f(n-1) + f(n-2)\n}", `
   0 IfGeK n0, 2, -> 2
   1 Ret

@@ -106,8 +106,9 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	var n uint16
 	if v := c.localInt(cond.Y); v != nil && v != i {
 		n = v.reg
-	} else if at, ok := c.localLength(cond.Y); ok {
-		n = at
+	} else if x, ok := c.localLength(cond.Y); ok && cond.Op == token.LSS {
+		c.jump(begin, opLoopAddLtLen, i.reg, x, step)
+		return true
 	} else {
 		return false
 	}
@@ -132,7 +133,7 @@ func (c *compiler) localInt(e ast.Expr) *variable {
 	return v
 }
 
-// localLength compiles len(x) for a slice or string x in a register, and reports whether e has this form.
+// localLength returns the slot of x if e is len(x) of a slice or string x in a slot, and reports whether e has this form.
 func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || !c.source.Info.Types[call.Fun].IsBuiltin() || calleeName(call.Fun) != "len" {
@@ -146,9 +147,7 @@ func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 	if v == nil || v.boxed || v.width != "Sl" && v.width != "Str" {
 		return 0, false
 	}
-	n := c.scalarRegister()
-	c.do(opLen, n, v.reg, 0)
-	return n, true
+	return v.reg, true
 }
 
 // rangeStmt compiles a range statement.

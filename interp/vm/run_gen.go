@@ -419,6 +419,30 @@ func (t *thread) run(fn *Function, ip *instruction) {
 					goto stopped
 				}
 			}
+		case opIfLtLen:
+			if *(*int64)(unsafe.Add(nb, in.a)) < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
+				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+			}
+		case opIfGeLen:
+			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
+				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+			}
+		case opLoopLtLen:
+			if *(*int64)(unsafe.Add(nb, in.a)) < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
+				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+					goto stopped
+				}
+			}
+		case opLoopAddLtLen:
+			v := *(*int64)(unsafe.Add(nb, in.a)) + int64(in.k)
+			*(*int64)(unsafe.Add(nb, in.a)) = v
+			if v < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
+				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+					goto stopped
+				}
+			}
 		case opLoopIncLtK:
 			v := *(*int64)(unsafe.Add(nb, in.a)) + 1
 			*(*int64)(unsafe.Add(nb, in.a)) = v

@@ -206,6 +206,11 @@ func (l *list) branches() {
 	// a += k; if a < b
 	l.add("LoopAddLt", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v < I(b) { JUMP\nCHECK }")
 	l.add("LoopAddLe", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v <= I(b) { JUMP\nCHECK }")
+	// the same with the length of a slice or string, with which most loops compare
+	l.add("IfLtLen", "ns--j", "if I(a) < int64(LEN(b)) { JUMP }")
+	l.add("IfGeLen", "ns--j", "if I(a) >= int64(LEN(b)) { JUMP }")
+	l.add("LoopLtLen", "ns--j", "if I(a) < int64(LEN(b)) { JUMP\nCHECK }")
+	l.add("LoopAddLtLen", "ns-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v < int64(LEN(b)) { JUMP\nCHECK }")
 	// a++; if a < k
 	l.add("LoopIncLtK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v < int64(in.k) { JUMP\nCHECK }")
 	l.add("LoopIncLeK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v <= int64(in.k) { JUMP\nCHECK }")
