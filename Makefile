@@ -79,11 +79,13 @@ race: ## run the Go tests with the race detector
 	$(TEST) -race -timeout 15m -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots
 
-# The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations.
+# The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations, so some
+# tests of interp skip themselves with it. awk finds their names.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
 	$(TEST) ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
-	$(TEST) -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|TestLaterInGoroutines|$(SEQUENTIAL)' ./interp
+	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
+		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
 	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
 		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./interp(/internal/programs)?$$')
 
