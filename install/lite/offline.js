@@ -76,33 +76,10 @@ async function find(request) {
   return caches.match(url.href, { cacheName });
 }
 
-// When a new version was asked to replace this one, which may not happen soon.
-let asked;
-const PATIENCE = 5000;
-
-/** Says whether a new version of the site waits, and no page but the one that is about to load needs this one. */
-async function canReplace(request) {
-  return request.mode === 'navigate' && !!self.registration.waiting && (await self.clients.matchAll({ type: 'window' })).length < 2
-    && Date.now() - (asked ??= Date.now()) < PATIENCE;
-}
-
 async function answer(request) {
-  if (await canReplace(request)) {
-    self.registration.waiting.postMessage('quern-activate');
-    return new Response('', { headers: { Refresh: '0' } }); // the browser loads the page again, from the new version
-  }
   const kept = await find(request).catch(error => console.warn('quern: cannot read the copy of the site:', error));
   return kept ?? fetch(request);
 }
-
-// JupyterLite's service worker replaces an older one at once, also below pages that still need files of the older version.
-const skipWaiting = self.skipWaiting.bind(self);
-self.skipWaiting = () => self.registration.active ? Promise.resolve() : skipWaiting();
-self.addEventListener('message', event => {
-  if (event.data === 'quern-activate') {
-    skipWaiting();
-  }
-});
 
 self.addEventListener('install', event => {
   event.waitUntil(keep().then(keepProgram).catch(async error => {
