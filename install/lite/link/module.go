@@ -62,7 +62,13 @@ func (m *module) write() []byte {
 	file := []byte(magic)
 	for _, s := range m.sections {
 		content := s.content
+		if s.id == sectionCustom && (&reader{content}).name() == hintSection {
+			continue // of other functions
+		}
 		if s.id == sectionCode {
+			if list := hints(m.section(sectionImport), m.bodies); list != nil {
+				file = vector(append(file, sectionCustom), list)
+			}
 			content = unsigned(nil, uint64(len(m.bodies)))
 			for _, body := range m.bodies {
 				content = vector(content, body)
