@@ -54,9 +54,6 @@ func runInstanceNorm(c *call) operand {
 	if len(shape) < 3 || scale.Numel() != shape[1] || bias.Numel() != shape[1] {
 		c.fails("it takes [N, C, …] and a scale and a bias for each of the C channels")
 	}
-	rows := x.Reshape(shape[0], shape[1], -1)
-	centered := rows.Sub(rows.Mean(2).Reshape(shape[0], shape[1], 1))
-	variance := centered.Square().Mean(2).Reshape(shape[0], shape[1], 1)
-	y := centered.Div(variance.AddScalar(c.float("epsilon")).Sqrt())
+	y := tensor.LayerNorm(x.Reshape(shape[0], shape[1], -1), nil, nil, 1, c.float("epsilon"))
 	return valueOf(y.Mul(scale.Reshape(1, -1, 1)).Add(bias.Reshape(1, -1, 1)).Reshape(shape...))
 }

@@ -87,31 +87,44 @@ func run(m *onnx.Imported, in []*tensor.Tensor) (out []*tensor.Tensor, err error
 	return out, nil
 }
 
-// TestImportOthers imports files of other programs; testdata/make_import.py writes them and the results
-// of onnxruntime.
-func TestImportOthers(t *testing.T) {
-	text, err := os.ReadFile("testdata/import.json")
+// readCases reads the cases of a test, which a Python program has written.
+func readCases(t *testing.T, path string, cases any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := json.Unmarshal(text, cases); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importFile imports a file with this content.
+func importFile(t *testing.T, content []byte) *onnx.Imported {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := onnx.Import(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestImportOthers imports files of other programs; testdata/make_import.py writes them and the results
+// of onnxruntime.
+func TestImportOthers(t *testing.T) {
 	var cases []struct {
 		Name string
 		File []byte
 		X, Y fileTensor
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	readCases(t, "testdata/import.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "m.onnx")
-			if err := os.WriteFile(path, c.File, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			m, err := onnx.Import(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := importFile(t, c.File)
 			y := c.Y.tensor()
 			want := &parity{function: func([]*tensor.Tensor) []*tensor.Tensor { return one(y) }}
 			compare(t, want, m, one(c.X.tensor()))
@@ -122,28 +135,15 @@ func TestImportOthers(t *testing.T) {
 // TestImportTorch imports small models that PyTorch exported with a batch of any size, by both of its
 // exporters, and compares the outputs with PyTorch's; testdata/make_torch.py writes them.
 func TestImportTorch(t *testing.T) {
-	text, err := os.ReadFile("testdata/torch.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []struct {
 		Name    string
 		File    []byte
 		In, Out []fileTensor
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	readCases(t, "testdata/torch.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "m.onnx")
-			if err := os.WriteFile(path, c.File, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			m, err := onnx.Import(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := importFile(t, c.File)
 			tensors := func(files []fileTensor) (all []*tensor.Tensor) {
 				for _, f := range files {
 					all = append(all, f.tensor())

@@ -22,7 +22,7 @@ import (
 type job struct {
 	path     string
 	text     []byte                 // of the file
-	notebook *notebook.Notebook     // nil if the file cannot be read
+	notebook *notebook.Notebook     // empty if the file cannot be read
 	places   map[*notebook.Cell]int // of the cells in the file; parameters are in a cell of their own
 	stdin    io.Reader
 
@@ -40,7 +40,7 @@ type endedCell struct {
 // newJob reads a notebook and sets its parameters. If that fails, the job fails when it runs: other notebooks run, and the
 // report of the run says so.
 func newJob(path string, o runOptions) *job {
-	j := &job{path: path, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
+	j := &job{path: path, notebook: &notebook.Notebook{}, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
 	n, text, err := readGoText(path)
 	if err == nil {
 		for i, c := range n.Cells {
@@ -58,7 +58,7 @@ func newJob(path string, o runOptions) *job {
 
 // run executes the notebook in its folder, and writes or compares it.
 func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
-	if j.notebook == nil {
+	if j.err != nil {
 		return j.err
 	}
 	begin := time.Now()

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/kernel/batch"
-	"github.com/quernlab/quern/kernel/notebook"
 )
 
 // The report of quern run --junit: a test suite for each notebook, a test case for each cell that contains code. The
@@ -91,11 +90,7 @@ func (j *job) suite() junitSuite {
 		s.Cases = append(s.Cases, c)
 	}
 	failed := false
-	var cells []*notebook.Cell
-	if j.notebook != nil {
-		cells = j.notebook.Cells
-	}
-	for i, cell := range cells {
+	for i, cell := range j.notebook.Cells {
 		if cell.Type != "code" || strings.TrimSpace(cell.Source) == "" {
 			continue
 		}

@@ -26,14 +26,15 @@ const (
 	hops = 50
 )
 
-// Due counts a check, and reports whether Load has to do it. Unlike Load, it is inlined in long functions.
-func Due(f *Flag) bool {
+// MayBeUp is a quick check: it reports whether the flag may be up, which Load says, or a check should wait. Unlike Load, it is
+// inlined in long functions.
+func MayBeUp(f *Flag) bool {
 	f.checks--
 	return f.checks < 0
 }
 
 // Load reports whether the flag is up.
-func (f *Flag) Load() bool { return Due(f) && f.look() }
+func (f *Flag) Load() bool { return MayBeUp(f) && f.look() }
 
 // Store sets the flag.
 func (f *Flag) Store(up bool) {

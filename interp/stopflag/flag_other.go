@@ -10,5 +10,5 @@ type Flag = atomic.Bool
 // Cooperative reports whether checks of the flag let other goroutines run.
 const Cooperative = false
 
-// Due reports that each check is one of Load. In a browser, most only count.
-func Due(*Flag) bool { return true }
+// MayBeUp reports whether the flag is up. In a browser, most checks only count.
+func MayBeUp(f *Flag) bool { return f.Load() }

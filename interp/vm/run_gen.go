@@ -199,7 +199,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		case opLoop:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-			if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+			if stopflag.MayBeUp(stop) {
 				goto stopped
 			}
 		case opIf:
@@ -213,7 +213,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopIf:
 			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -224,7 +224,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqI:
 			if *(*int64)(unsafe.Add(nb, in.a)) == *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -235,7 +235,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeI:
 			if *(*int64)(unsafe.Add(nb, in.a)) != *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -246,7 +246,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtI:
 			if *(*int64)(unsafe.Add(nb, in.a)) < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -257,7 +257,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeI:
 			if *(*int64)(unsafe.Add(nb, in.a)) <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -268,7 +268,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtU:
 			if *(*uint64)(unsafe.Add(nb, in.a)) < *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -279,7 +279,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeU:
 			if *(*uint64)(unsafe.Add(nb, in.a)) <= *(*uint64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -290,7 +290,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqF:
 			if *(*float64)(unsafe.Add(nb, in.a)) == *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -301,7 +301,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeF:
 			if *(*float64)(unsafe.Add(nb, in.a)) != *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -312,7 +312,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtF:
 			if *(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -327,7 +327,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeF:
 			if *(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -342,7 +342,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopEqK:
 			if *(*int64)(unsafe.Add(nb, in.a)) == int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -353,7 +353,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopNeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) != int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -364,7 +364,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtK:
 			if *(*int64)(unsafe.Add(nb, in.a)) < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -375,7 +375,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -386,7 +386,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopGtK:
 			if *(*int64)(unsafe.Add(nb, in.a)) > int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -397,7 +397,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopGeK:
 			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -406,7 +406,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v < *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -415,7 +415,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v <= *(*int64)(unsafe.Add(nb, in.b)) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -430,7 +430,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opLoopLtLen:
 			if *(*int64)(unsafe.Add(nb, in.a)) < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -439,7 +439,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -448,7 +448,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v < int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -457,7 +457,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = v
 			if v <= int64(in.k) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-				if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
@@ -824,7 +824,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+		if stopflag.MayBeUp(stop) {
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			if !stopflag.Cooperative || stop.Load() {

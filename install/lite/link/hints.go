@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // Engines place code that is seldom needed apart, and need not keep variables in registers for it, if a section says so; see
 // the proposal "Branch Hinting" of WebAssembly. Other engines ignore the section. In the loop of the VM, it lets
 // Chromium keep more of the loop's variables in registers: nil checks, write barriers and bounds checks contain calls.
@@ -37,57 +39,48 @@ func hints(imports []byte, bodies [][]byte) []byte {
 
 // bodyHints returns the hints of a function: a condition with a call is unlikely, and the one of a table likely.
 func bodyHints(body []byte) []byte {
-	type condition struct {
-		at           int // the place in the body, or -1 for another block
+	type block struct {
+		at           int // the place in the body, or -1 if the block is no condition
 		calls, table bool
 	}
-	var open []condition
-	found := map[int]byte{}
-	var places []int
+	var blocks []block // in the order of their starts
+	var open []int     // indices of those that have not ended
 	many := false
 	r := reader{body}
 	r.locals()
 	for len(r.rest) > 0 {
 		at := len(body) - len(r.rest)
-		in := r.next()
-		switch in.op {
-		case opBlock, opLoop:
-			open = append(open, condition{at: -1})
-		case opIf:
-			open = append(open, condition{at: at})
-			places = append(places, at)
+		switch in := r.next(); in.op {
+		case opBlock, opLoop, opIf:
+			if in.op != opIf {
+				at = -1
+			}
+			open, blocks = append(open, len(blocks)), append(blocks, block{at: at})
 		case opCall, opCallIndirect:
-			for i := range open {
-				open[i].calls = true
+			for _, b := range open {
+				blocks[b].calls = true
 			}
 		case opBrTable:
 			table := reader{in.code[1:]}
-			if n := len(open); n > 0 && open[n-1].at >= 0 {
-				open[n-1].table = true
+			if n := len(open); n > 0 && blocks[open[n-1]].at >= 0 {
+				blocks[open[n-1]].table = true
 				many = many || table.length() >= leastTable
 			}
 		case opEnd:
-			n := len(open) - 1
-			if n < 0 {
-				break // of the function
-			}
-			if c := open[n]; c.at >= 0 && (c.calls || c.table) {
-				found[c.at] = 0
-				if c.table {
-					found[c.at] = 1
-				}
-			}
-			open = open[:n]
+			open = open[:max(0, len(open)-1)] // the last one is that of the function
 		}
 	}
 	if !many {
 		return nil
 	}
-	list := unsigned(nil, uint64(len(found)))
-	for _, at := range places {
-		if value, ok := found[at]; ok {
-			list = append(unsigned(list, uint64(at)), 1, value)
+	blocks = slices.DeleteFunc(blocks, func(b block) bool { return b.at < 0 || !b.calls && !b.table })
+	list := unsigned(nil, uint64(len(blocks)))
+	for _, b := range blocks {
+		likely := byte(0)
+		if b.table {
+			likely = 1
 		}
+		list = append(unsigned(list, uint64(b.at)), 1, likely)
 	}
 	return list
 }

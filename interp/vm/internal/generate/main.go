@@ -88,7 +88,7 @@ var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE|SUSPEND|RESUME)\b`)
 
 var expansions = map[string]string{
 	"JUMP":  "ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))",
-	"CHECK": "if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() { goto stopped }",
+	"CHECK": "if stopflag.MayBeUp(stop) { goto stopped }",
 	"SAVE":  "t.ip = in",
 	"SUSPEND": `t.ip = in
 		t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))`,
@@ -174,7 +174,7 @@ const epilogue = `
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stopflag.Cooperative && stopflag.Due(stop) || !stopflag.Cooperative && stop.Load() {
+		if stopflag.MayBeUp(stop) {
 			SUSPEND
 			if !stopflag.Cooperative || stop.Load() {
 				t.vm.config.Stop()
