@@ -53,18 +53,17 @@ func (c *executions) execute(ctx context.Context, request executeMessage) (Resul
 }
 
 func (c *executions) interrupt(ctx context.Context, number uint64) (none, error) {
-	c.mu.Lock()
-	c.interrupted = number
-	runs := c.cancel != nil && c.last == number
-	if runs {
-		c.cancel()
-	}
-	c.mu.Unlock()
 	if h, ok := c.worker.(HandlerInterrupter); ok {
 		h.InterruptHandlers()
 	}
-	if !runs {
+	// Worker.Interrupt stops whichever cell runs. The lock keeps the next one from beginning
+	// if this one ends as soon as its context is canceled.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = number
+	if c.cancel == nil || c.last != number {
 		return none{}, nil
 	}
+	c.cancel()
 	return none{}, c.worker.Interrupt(ctx)
 }

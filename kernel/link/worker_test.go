@@ -8,7 +8,9 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -206,6 +208,61 @@ func TestInterruptIsForOneCell(t *testing.T) {
 	interrupt(2)
 	if r := <-second; r.Error == nil {
 		t.Error("the cell was not interrupted")
+	}
+}
+
+// slowWorker has cells that end at an interrupt, and is slow to hear of one.
+type slowWorker struct {
+	echoWorker
+	ended   chan struct{} // the first cell has
+	running atomic.Int64  // the cell; 0 between cells
+	told    int64         // the cell that was running when Interrupt returned
+}
+
+func (w *slowWorker) Execute(ctx context.Context, r Execute) (Result, error) {
+	w.running.Store(int64(r.Cell))
+	<-ctx.Done()
+	if r.Cell == 1 {
+		w.running.Store(0)
+		close(w.ended)
+	}
+	return Result{}, nil
+}
+
+func (w *slowWorker) Interrupt(context.Context) error {
+	<-w.ended // since its context is canceled
+	for range 10_000 {
+		runtime.Gosched() // in which the next cell could begin
+	}
+	w.told = w.running.Load()
+	return nil
+}
+
+// An interrupted cell may end before the worker hears of its interrupt, and the next one
+// is often waiting already.
+func TestInterruptIsDeliveredBeforeTheNextCell(t *testing.T) {
+	t.Parallel()
+	w := &slowWorker{ended: make(chan struct{})}
+	c := &executions{worker: w}
+	ctx, cancel := context.WithCancel(t.Context())
+	var cells sync.WaitGroup
+	cells.Go(func() {
+		for number := range 2 {
+			if _, err := c.execute(ctx, executeMessage{Execute{Cell: number + 1}, uint64(number + 1)}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for w.running.Load() != 1 {
+		runtime.Gosched()
+	}
+	if _, err := c.interrupt(ctx, 1); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	cells.Wait()
+	if w.told != 0 {
+		t.Errorf("the interrupt of the first cell reached cell %d", w.told)
 	}
 }
 
