@@ -12,6 +12,7 @@ import (
 type Callbacks struct {
 	goroutines *control.Goroutines
 	flag       *control.StopFlag
+	awaiter    *control.Awaiter
 
 	mu      sync.Mutex
 	running map[*goroutine.Run]bool
@@ -19,7 +20,7 @@ type Callbacks struct {
 
 // NewCallbacks returns the callbacks of a session.
 func NewCallbacks(s *Session) *Callbacks {
-	return &Callbacks{goroutines: s.goroutines, flag: s.flag, running: map[*goroutine.Run]bool{}}
+	return &Callbacks{goroutines: s.goroutines, flag: s.flag, awaiter: s.executor.awaiter, running: map[*goroutine.Run]bool{}}
 }
 
 // Guard returns a function that runs f as part of the cell that calls Guard, on a separate
@@ -52,6 +53,7 @@ func (c *Callbacks) Guard(f func()) func() {
 		defer c.mu.Unlock()
 		delete(c.running, r)
 		if r.IsStopped() {
+			c.awaiter.EndGoroutines(r)
 			c.flag.Lower()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,21 @@ func TestInterruptOfManyGoroutines(t *testing.T) {
 	if e.Name != "interrupted" || e.Stuck {
 		t.Errorf("ended with %v", e)
 	}
+}
+
+// An interrupt also ends goroutines that compiled code has started, which get no time on one busy core before the cell has ended.
+func TestInterruptEndsHandlers(t *testing.T) {
+	skipConcurrent(t, "go func()")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	n := newNotebook(t)
+	n.must(t, "var begun, steps atomic.Int64", "")
+	e := interruptAt(t, n, "server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { begun.Add(1); for { steps.Add(1) } }))\n"+
+		"for range 10 { conn, err := net.Dial(\"tcp\", server.Listener.Addr().String()); if err != nil { panic(err) }; fmt.Fprint(conn, \"GET / HTTP/1.0\\r\\n\\r\\n\") }\n"+
+		"for begun.Load() < 10 { time.Sleep(time.Millisecond) }\nfmt.Println(\"go\")\nselect { }")
+	if e.Name != "interrupted" || e.Stuck {
+		t.Errorf("ended with %v", e)
+	}
+	n.must(t, "for seen := int64(-1); seen != steps.Load(); time.Sleep(20*time.Millisecond) { seen = steps.Load() }", "")
 }
 
 // If compiled code does not return, the cell ends and others can run. If the code returns later,

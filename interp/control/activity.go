@@ -46,7 +46,7 @@ func activityOf(text string) (a Activity) {
 			line = line[:i]
 		}
 		switch {
-		case strings.HasPrefix(line, yaegi.Functions), strings.Contains(line, vm):
+		case strings.HasPrefix(line, yaegi.Functions), strings.Contains(line, machine):
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, magic)
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
@@ -60,8 +60,8 @@ func activityOf(text string) (a Activity) {
 
 // Parts of the names of functions.
 const (
-	vm    = stack.Interp + "/machine."
-	magic = stack.Interp + "/magic." // these wait for child processes too
+	machine = stack.Interp + "/vm."
+	magic   = stack.Interp + "/magic." // these wait for child processes too
 )
 
 // isWrapper reports whether a function is one that cells call instead of a compiled

@@ -1,6 +1,10 @@
 package control
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/quernlab/quern/interp/vm"
+)
 
 // TestActivityOf checks that the function is the one that the cell called, not a wrapper.
 func TestActivityOf(t *testing.T) {
@@ -18,6 +22,8 @@ func TestActivityOf(t *testing.T) {
 		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + interpreter, "github.com/quernlab/quern/accel.Fit", false},
 		{"goroutine 1 [select]:\ngithub.com/quernlab/quern/interp/magic.(*Run).command(0x1)\n\tshell.go:1\n" +
 			"github.com/quernlab/quern/interp/magic.(*Run).Do(0x1)\n\trun.go:1\n" + interpreter, "github.com/quernlab/quern/interp/magic.(*Run).Do", true},
+		{"goroutine 1 [running]:\n" + vm.Activation + "(0x1)\n\trun.go:1\n" + interpreter, "", true},
+		{"goroutine 1 [running]:\nstrings.Repeat(0x1)\n\tstrings.go:1\n" + vm.Activation + "(0x1)\n\trun.go:1\n" + interpreter, "strings.Repeat", false},
 	} {
 		if a := activityOf(row.stack); a.function != row.want || a.ends != row.ends {
 			t.Errorf("%s: got %s, %v, want %s, %v", row.stack, a.function, a.ends, row.want, row.ends)

@@ -105,12 +105,9 @@ func (w *Awaiter) abandon(a Activity, ended <-chan struct{}) *diagnostics.Error 
 		<-ended
 		w.flag.Lower()
 	}()
-	if a.ends {
-		return diagnostics.NewInterrupted(nil)
-	}
 	what := stack.VisibleName(a.function)
-	if what == "" {
-		what = "compiled code that it called"
+	if a.ends || what == "" { // it is in our code, which ends, or has just ended
+		return diagnostics.NewInterrupted(nil)
 	}
 	e := diagnostics.New(diagnostics.Interrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
 		"and goes on in the background; restart the kernel to end it", what), nil)
@@ -123,21 +120,21 @@ const (
 	firstLook = 10 * time.Millisecond
 	// longestEnd bounds how long EndGoroutines looks if the process does nothing.
 	longestEnd = time.Minute
+	// uncounted is how long EndGoroutines keeps the flag up for goroutines that compiled
+	// code has started, such as those of a server: nobody counts them.
+	uncounted = 50 * time.Millisecond
 )
 
 // EndGoroutines keeps the stop flag up until the goroutines of a stopped run have seen it.
 // It does not wait. A goroutine in compiled code sees the flag when that returns, if ever,
 // and so the flag goes down without it after a while.
 func (w *Awaiter) EndGoroutines(r *goroutine.Run) {
-	if !r.IsActive() {
-		return
-	}
 	w.flag.Raise()
 	go func() {
 		defer w.flag.Lower()
 		c := startClock()
 		for pause := firstLook; c.spent < goroutine.Grace; pause = min(2*pause, 10*firstLook) {
-			if !r.IsActive() || time.Since(c.start) > longestEnd {
+			if c.spent >= uncounted && !r.IsActive() || time.Since(c.start) > longestEnd {
 				return
 			}
 			time.Sleep(pause)
