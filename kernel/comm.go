@@ -85,11 +85,7 @@ func (k *Kernel) Comm(c link.Comm) error {
 	default:
 		return fmt.Errorf("comm message of unknown kind %q", c.Kind)
 	}
-	var running json.RawMessage
-	if cell := k.running.Load(); cell != nil {
-		running = cell.RawHeader
-	}
-	if m, now := k.late.comm(c.Cell, m, running); now {
+	if m, now := k.late.comm(c.Cell, m); now {
 		k.publisher.publishMessage(m)
 	}
 	return nil

@@ -18,7 +18,7 @@ const queryTimeout = 10 * time.Second
 // in this order.
 func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	started := time.Now()
-	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
+	k.busy(r)
 	defer func() {
 		k.idle(r)
 		if r.afterIdle != nil {
@@ -52,12 +52,28 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	})
 }
 
-// idle publishes the end of a request. If a cell is still running, it then publishes busy
-// for that cell again, because a front end shows the last state that it received.
+// busy publishes the begin of a request.
+func (k *Kernel) busy(r *request) {
+	k.states.Lock()
+	defer k.states.Unlock()
+	if r.Header.Type == wire.ExecuteRequest && r.refused == nil {
+		k.busyCell = r
+	}
+	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
+}
+
+// idle publishes the end of a request. If a cell is still busy, it then publishes busy for
+// that cell again, because a front end shows the last state that it received. The lock keeps
+// the cell from ending in between.
 func (k *Kernel) idle(r *request) {
+	k.states.Lock()
+	defer k.states.Unlock()
+	if k.busyCell == r {
+		k.busyCell = nil
+	}
 	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Idle})
-	if cell := k.running.Load(); cell != nil && cell.request != r {
-		k.publisher.publish(wire.Status, cell.RawHeader, wire.State{ExecutionState: wire.Busy})
+	if k.busyCell != nil {
+		k.publisher.publish(wire.Status, k.busyCell.RawHeader, wire.State{ExecutionState: wire.Busy})
 	}
 	if r.last {
 		k.finish.Do(func() { close(k.finished) })

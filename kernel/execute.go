@@ -26,6 +26,12 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		cell = link.Uncounted + int(k.uncounted.Add(1))
 	}
 	k.parents.set(cell, r.RawHeader)
+	// Before the client can interrupt the cell because of what is published.
+	stoppable, stop := context.WithCancel(ctx)
+	defer stop()
+	running := &execution{request: r, allowInput: in.AllowStdin, stop: stop}
+	k.running.Store(running)
+	defer k.running.Store(nil)
 	if !in.Silent {
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
 	}
@@ -33,11 +39,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	if asked, ok := link.Help(in.Code); ok {
 		return k.help(ctx, r, in, count, asked), nil
 	}
-	stoppable, stop := context.WithCancel(ctx)
-	defer stop()
-	k.running.Store(&execution{request: r, allowInput: in.AllowStdin, stop: stop})
-	defer k.running.Store(nil)
-	k.publishLate(r, k.late.begin(cell, in.AllowStdin))
+	k.publishLate(r, k.late.begin(cell, r.RawHeader, in.AllowStdin))
 	var result link.Result
 	defer func() {
 		if in.Silent {
@@ -46,7 +48,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 			k.publishLate(r, k.late.end(cell, result.Goroutines))
 		}
 	}()
-	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin, Interactive: in.AllowStdin})
+	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin, Interactive: in.AllowStdin, Interrupted: &running.interrupted})
 	k.publisher.end()
 
 	if in.StoreHistory {

@@ -20,8 +20,8 @@ func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.Inpu
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	id := k.codec.NewID()
-	k.input.open(id, stop)
-	defer k.input.open("", nil)
+	k.input.open(cell, id, stop)
+	defer k.input.open(nil, "", nil)
 	if cell.interrupted.Load() { // interrupted just before it asked
 		return link.InputReply{}, errInterrupted
 	}

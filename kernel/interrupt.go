@@ -15,11 +15,15 @@ func (k *Kernel) interrupt(ctx context.Context, _ *request, _ empty) (wire.Empty
 // Interrupt stops the running cell, even while it waits for input, and the running comm
 // handlers.
 func (k *Kernel) Interrupt(ctx context.Context) error {
-	if cell := k.running.Load(); cell != nil {
+	cell := k.running.Load()
+	if cell != nil {
 		cell.interrupted.Store(true)
-		cell.stop()
 	}
 	err := k.worker.Interrupt(ctx)
-	k.input.interrupt()
+	// What follows may end the cell, or comes after its end: the next cell is not concerned.
+	if cell != nil {
+		cell.stop()
+		k.input.interrupt(cell)
+	}
 	return err
 }

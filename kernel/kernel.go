@@ -43,6 +43,9 @@ type Kernel struct {
 	// The running cell; nil between cells.
 	running atomic.Pointer[execution]
 
+	states   sync.Mutex // held while busy or idle is published
+	busyCell *request   // the cell whose busy was published and whose idle was not; nil between cells
+
 	// Used only by the lane of cells.
 	abort    *abortPoint // set by the last cell that failed or was aborted
 	arrivals arrivals

@@ -30,6 +30,7 @@ type lateOutput struct {
 	asked   bool                    // a cell has arrived and has not been answered
 	off     bool                    // the client is not nbclient, so nothing is kept
 	running int                     // the running cell; 0 between cells
+	parent  json.RawMessage         // the header of its request
 	areas   map[int]*lateArea       // by cell
 	order   []int                   // the cells in areas, oldest first
 	size    int                     // of all areas, in bytes
@@ -74,12 +75,12 @@ func (l *lateOutput) answered() {
 	l.asked = false
 }
 
-// begin records that a cell begins; user is whether its client has a user. It returns the
-// messages to publish for the cell.
-func (l *lateOutput) begin(cell int, user bool) []wire.Outgoing {
+// begin records that a cell begins; parent is the header of its request, and user is whether
+// its client has a user. It returns the messages to publish for the cell.
+func (l *lateOutput) begin(cell int, parent json.RawMessage, user bool) []wire.Outgoing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.running = cell
+	l.running, l.parent = cell, parent
 	if user {
 		l.stop()
 	}
@@ -191,13 +192,13 @@ func (l *lateOutput) display(d link.Display) {
 
 // comm returns a comm message with a parent under which nbclient accepts it, or false if
 // the message waits for the next cell. Other clients ignore the parent of comm messages.
-func (l *lateOutput) comm(cell int, m wire.Outgoing, running json.RawMessage) (wire.Outgoing, bool) {
+func (l *lateOutput) comm(cell int, m wire.Outgoing) (wire.Outgoing, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case !l.takes(cell):
 	case l.running != 0:
-		m.Parent = running
+		m.Parent = l.parent
 	case len(l.comms) < maxLateComms:
 		l.comms = append(l.comms, m)
 		return m, false

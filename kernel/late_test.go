@@ -159,7 +159,7 @@ func TestLateMessagesToWidgets(t *testing.T) {
 func TestLateOutputIsBounded(t *testing.T) {
 	t.Parallel()
 	var l lateOutput
-	l.begin(1, false)
+	l.begin(1, nil, false)
 	l.end(1, true)
 	chunk := make([]byte, 1<<20)
 	for range 100 {
@@ -171,7 +171,7 @@ func TestLateOutputIsBounded(t *testing.T) {
 	if l.size > maxLate || len(l.areas) > maxAreas || len(l.order) > maxAreas {
 		t.Errorf("%d bytes in %d areas", l.size, len(l.areas))
 	}
-	l.begin(3*maxAreas, false)
+	l.begin(3*maxAreas, nil, false)
 	for _, m := range l.end(3*maxAreas, false) {
 		if text, _ := m.Content.(wire.Display).Data["text/plain"].(string); text == "" {
 			t.Errorf("an empty message: %v", m)
@@ -201,12 +201,12 @@ func TestLateOutputIsDoubledForOneClientOnly(t *testing.T) {
 		{"completion", []func(*lateOutput){request("a", wire.CompleteRequest)}, 0},
 		{"a widget that a user moves", []func(*lateOutput){request("a", wire.CommMsg)}, 0},
 		{"two cells at once", []func(*lateOutput){request("a", wire.ExecuteRequest), request("a", wire.ExecuteRequest)}, 0},
-		{"a user", []func(*lateOutput){func(l *lateOutput) { l.begin(7, true) }, func(l *lateOutput) { l.end(7, false) }}, 0},
+		{"a user", []func(*lateOutput){func(l *lateOutput) { l.begin(7, nil, true) }, func(l *lateOutput) { l.end(7, false) }}, 0},
 	} {
 		var l lateOutput
 		first := request("a", wire.ExecuteRequest)
 		first(&l)
-		l.begin(1, false)
+		l.begin(1, nil, false)
 		l.end(1, true)
 		l.answered()
 		for _, do := range row.do {
@@ -214,7 +214,7 @@ func TestLateOutputIsDoubledForOneClientOnly(t *testing.T) {
 		}
 		l.stream(1, []byte("tick"))
 		first(&l)
-		l.begin(2, false)
+		l.begin(2, nil, false)
 		if got := l.end(2, false); len(got) != row.want {
 			t.Errorf("%s: %v", row.name, got)
 		}

@@ -14,16 +14,17 @@ type input struct {
 	asking sync.Mutex // held while a request is open
 
 	mu    sync.Mutex
+	cell  *execution              // the cell that has asked; nil if there is none
 	id    string                  // message id of the open input_request; empty if there is none
 	stop  context.CancelCauseFunc // ends the wait; nil if there is none
 	lines chan string             // the reply
 }
 
-// open begins a wait for the reply to the request id.
-func (i *input) open(id string, stop context.CancelCauseFunc) {
+// open begins a wait for the reply to the request id of a cell.
+func (i *input) open(cell *execution, id string, stop context.CancelCauseFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.id, i.stop = id, stop
+	i.cell, i.id, i.stop = cell, id, stop
 	select { // drop the reply to an earlier request that nobody waits for
 	case <-i.lines:
 	default:
@@ -43,11 +44,11 @@ func (i *input) answer(id, line string) bool {
 	return true
 }
 
-// interrupt ends the wait for input if there is one.
-func (i *input) interrupt() {
+// interrupt ends the wait for input of a cell if there is one.
+func (i *input) interrupt(cell *execution) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.stop != nil {
+	if i.cell == cell && i.stop != nil {
 		i.stop(errInterrupted)
 	}
 }

@@ -13,6 +13,13 @@ import (
 func (k *Kernel) serve(ctx context.Context) {
 	var loops sync.WaitGroup
 	defer loops.Wait()
+	// Before the first request arrives.
+	k.subshells.serve(ctx, &loops, func(shell context.Context, q *queue) {
+		k.work(shell, q)
+		for _, r := range q.close() { // the subshell was deleted: answer the requests that were waiting in it
+			k.refuse(ctx, r)
+		}
+	})
 	k.publisher.publish(wire.Status, nil, wire.State{ExecutionState: wire.Starting})
 	loops.Go(func() { k.receive(ctx, transport.Shell, k.enqueue) })
 	loops.Go(func() { k.receive(ctx, transport.Control, k.enqueue) })
@@ -21,12 +28,6 @@ func (k *Kernel) serve(ctx context.Context) {
 	for _, queue := range k.lanes {
 		loops.Go(func() { k.work(ctx, queue) })
 	}
-	k.subshells.serve(ctx, &loops, func(shell context.Context, q *queue) {
-		k.work(shell, q)
-		for _, r := range q.close() { // the subshell was deleted: answer the requests that were waiting in it
-			k.refuse(ctx, r)
-		}
-	})
 	<-ctx.Done()
 	k.subshells.close()
 	k.publisher.close()

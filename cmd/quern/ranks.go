@@ -37,10 +37,13 @@ func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 		return err
 	}
 	failure := f()
+	if ctx.Err() != nil { // the others are interrupted too, and must not take this for a failure of the command
+		return failure
+	}
 	if failure != nil {
 		request.Error = failure.Error()
 	}
-	// The others wait for the outcome even if this cell has been interrupted.
+	// The others wait for the outcome even if this cell is interrupted now.
 	if _, err := r.host.Once(context.WithoutCancel(ctx), request); err != nil {
 		return errors.Join(failure, err)
 	}

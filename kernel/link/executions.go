@@ -14,6 +14,11 @@ type executeMessage struct {
 // NotBegun is the value of the error of a cell that was interrupted before it began.
 const NotBegun = "before the cell began"
 
+// notBegun is the result of a cell that was interrupted before it began.
+func notBegun() Result {
+	return Result{Error: &CellError{Name: "interrupted", Value: NotBegun, Traceback: []string{"interrupted " + NotBegun}}}
+}
+
 // HandlerInterrupter is a Worker that can interrupt comm handlers, which run beside cells
 // and between them.
 type HandlerInterrupter interface {
@@ -47,7 +52,7 @@ func (c *executions) execute(ctx context.Context, request executeMessage) (Resul
 		}
 	}()
 	if early {
-		return Result{Error: &CellError{Name: "interrupted", Value: NotBegun, Traceback: []string{"interrupted " + NotBegun}}}, nil
+		return notBegun(), nil
 	}
 	return c.worker.Execute(ctx, request.Execute)
 }

@@ -1,6 +1,9 @@
 package link
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"sync/atomic"
+)
 
 // requests lists the requests that a worker answers, one of each type.
 var requests = byName(Complete{}, Inspect{}, Check{}, Evaluate{}, Comm{})
@@ -17,6 +20,9 @@ type Execute struct {
 	AllowInput bool `json:"allow_input"`
 	// Interactive reports whether a person can use the widgets of the cell.
 	Interactive bool `json:"interactive"`
+	// Interrupted is set before an interrupt of this cell, which may come before the worker
+	// has been chosen and the cell has been sent to it; may be nil.
+	Interrupted *atomic.Bool `json:"-"`
 }
 
 // Cells without an execution count have numbers above Uncounted.

@@ -88,7 +88,18 @@ func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out
 
 // Execute runs one cell.
 func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
-	return call[Result](ctx, c.conn, methodExecute, executeMessage{request, c.cells.Add(1)})
+	return c.ExecuteNumber(ctx, request, c.Number())
+}
+
+// Number returns the number of the next Execute, for ExecuteNumber and InterruptNumber.
+func (c *Client) Number() uint64 { return c.cells.Add(1) }
+
+// ExecuteNumber runs one cell unless it has been interrupted already.
+func (c *Client) ExecuteNumber(ctx context.Context, request Execute, number uint64) (Result, error) {
+	if request.Interrupted != nil && request.Interrupted.Load() {
+		return notBegun(), nil
+	}
+	return call[Result](ctx, c.conn, methodExecute, executeMessage{request, number})
 }
 
 // Ask sends one request and returns a pointer to its reply.
@@ -100,7 +111,12 @@ func (c *Client) Ask(ctx context.Context, request Request) (any, error) {
 
 // Interrupt stops the cell of the last Execute.
 func (c *Client) Interrupt(ctx context.Context) error {
-	return c.conn.Call(ctx, methodInterrupt, c.cells.Load(), nil)
+	return c.InterruptNumber(ctx, c.cells.Load())
+}
+
+// InterruptNumber stops the cell with a number, if it is running or about to run.
+func (c *Client) InterruptNumber(ctx context.Context, number uint64) error {
+	return c.conn.Call(ctx, methodInterrupt, number, nil)
 }
 
 // Shutdown asks the worker to release its resources.

@@ -266,6 +266,18 @@ func TestInterruptIsDeliveredBeforeTheNextCell(t *testing.T) {
 	}
 }
 
+// A cell that is interrupted before it was sent is not sent.
+func TestInterruptedBeforeItWasSent(t *testing.T) {
+	t.Parallel()
+	var interrupted atomic.Bool
+	interrupted.Store(true)
+	c := NewClient(nil)
+	result, err := c.ExecuteNumber(t.Context(), Execute{Cell: 1, Interrupted: &interrupted}, c.Number())
+	if err != nil || result.Error == nil || result.Error.Value != NotBegun {
+		t.Errorf("got %v, %v", result.Error, err)
+	}
+}
+
 // TestEveryRequestIsListed finds a request type that is missing in the list of requests.
 func TestEveryRequestIsListed(t *testing.T) {
 	t.Parallel()

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/quernlab/quern/kernel/link"
-	"github.com/quernlab/quern/kernel/worker"
 )
 
 // agreementTime is how long the other ranks may take to finish after a cell has failed on
@@ -31,17 +31,20 @@ func (gen *generation) execute(ctx context.Context, request link.Execute) (link.
 	}
 	gen.once.begin(request.Cell)
 	gen.shown.begin(request.Cell)
+	if request.Interrupted == nil {
+		request.Interrupted = &atomic.Bool{}
+	}
 	answers := make(chan answer, gen.ranks)
 	for rank, m := range gen.members {
 		go func() {
 			result, err := m.Execute(ctx, request)
 			if rank == 0 {
-				gen.once.end()
+				gen.once.end(err != nil || result.Error != nil)
 			}
 			answers <- answer{rank: rank, result: result, err: err}
 		}()
 	}
-	all := gen.collect(ctx, answers)
+	all := gen.collect(ctx, request.Interrupted, answers)
 	if ranks := gen.shown.dropped(); len(ranks) > 0 {
 		gen.merger.note(request.Cell, ranks, "this rank's displays are not shown: the notebook shows the displays of rank 0")
 	}
@@ -56,7 +59,7 @@ func (gen *generation) execute(ctx context.Context, request link.Execute) (link.
 
 // collect waits for the answers of all ranks and returns them in the order of arrival. If
 // the cell fails on one rank, it interrupts the others after agreementTime.
-func (gen *generation) collect(ctx context.Context, answers <-chan answer) (all []answer) {
+func (gen *generation) collect(ctx context.Context, interrupted *atomic.Bool, answers <-chan answer) (all []answer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var agreed <-chan time.Time
@@ -74,10 +77,12 @@ func (gen *generation) collect(ctx context.Context, answers <-chan answer) (all 
 			}
 		case <-agreed:
 			stopped = true
+			interrupted.Store(true) // a rank that has not begun the cell does not begin it
 			gen.flush()
 			for rank, m := range gen.members {
-				if !answered[rank] {
-					go gen.interrupt(ctx, m) // returns at the latest when the cell ends
+				// A second interrupt would make a rank give up a training that is about to end.
+				if !answered[rank] && !m.Interrupted() {
+					go gen.interrupt(ctx, m.Interrupter()) // returns at the latest when the cell ends
 				}
 			}
 		}
@@ -85,8 +90,8 @@ func (gen *generation) collect(ctx context.Context, answers <-chan answer) (all 
 	return all
 }
 
-func (gen *generation) interrupt(ctx context.Context, m *worker.Supervisor) {
-	if err := m.Interrupt(ctx); err != nil && !errors.Is(err, context.Canceled) {
+func (gen *generation) interrupt(ctx context.Context, stop func(context.Context) error) {
+	if err := stop(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		gen.group.log.Warn("interrupt of a rank", "error", err)
 	}
 }

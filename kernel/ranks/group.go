@@ -145,8 +145,13 @@ func (g *Group) Interrupt(ctx context.Context) error {
 	if stop != nil {
 		stop()
 	}
+	// Before the interrupt of one rank can end the cell.
+	interrupts := make(map[*worker.Supervisor]func(context.Context) error, len(gen.members))
+	for _, m := range gen.members {
+		interrupts[m] = m.Interrupter()
+	}
 	gen.flush()
-	return gen.each(func(m *worker.Supervisor) error { return m.Interrupt(ctx) })
+	return gen.each(func(m *worker.Supervisor) error { return interrupts[m](ctx) })
 }
 
 // Shutdown ends the workers for good: it asks them to end, waits, and then kills them.

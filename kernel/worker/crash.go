@@ -20,6 +20,7 @@ type crashFilter struct {
 	holding   bool
 	cell      int
 	held      []byte // the first maxHeld bytes
+	shown     []byte // what was held and then shown; nil once other output has followed
 	timer     *time.Timer
 	ended     bool
 }
@@ -68,6 +69,7 @@ func (c *crashFilter) filter(cell int, text []byte) []byte {
 		c.hold(text)
 		return nil
 	}
+	c.shown = nil
 	at, hold := c.find(text)
 	c.lineStart = text[len(text)-1] == '\n'
 	if at < 0 {
@@ -113,7 +115,7 @@ func (c *crashFilter) release() {
 	c.timer.Stop()
 	c.lineStart = c.held[len(c.held)-1] == '\n'
 	c.emit(c.cell, c.held)
-	c.holding, c.held = false, nil
+	c.holding, c.held, c.shown = false, nil, c.held
 }
 
 // end records that the process has ended: what is held back was a crash report.
@@ -125,13 +127,19 @@ func (c *crashFilter) end() {
 }
 
 // reason returns the line of the crash report that says why, or "" if there is no report.
-func (c *crashFilter) reason() string {
+// crashed is whether the process has ended as after a crash: on a busy machine that may take
+// so long that the report has been shown.
+func (c *crashFilter) reason(crashed bool) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(c.held)), "\n")
-	if !c.holding {
+	report := c.held
+	if !c.holding && crashed {
+		report = c.shown
+	}
+	if len(report) == 0 {
 		return ""
 	}
+	lines := strings.Split(strings.TrimSpace(string(report)), "\n")
 	// The line "goroutine stack exceeds" is followed by the error itself. If the Go
 	// runtime and the memory limit end the process at the same time, one of their lines
 	// may be cut off.

@@ -16,7 +16,7 @@ func TestReason(t *testing.T) {
 		c := newCrashFilter(func(int, []byte) {})
 		c.filter(1, []byte(text))
 		c.end()
-		if got := c.reason(); got != want {
+		if got := c.reason(false); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

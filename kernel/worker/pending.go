@@ -29,12 +29,10 @@ const (
 	sampleInterval = 100 * time.Millisecond
 )
 
-// interrupted handles an interrupt of the running cell; it returns false if there is
-// none. After the first interrupt of a cell it reports the interrupt as pending if the
-// cell does not end soon. After a second one it ends the process if the cell does not
-// end.
-func (p *workerProcess) interrupted() (runs bool) {
-	e := p.execution.Load()
+// interrupted handles an interrupt of a cell; it returns false if the cell has ended or is
+// nil. After the first interrupt of a cell it reports the interrupt as pending if the cell
+// does not end soon. After a second one it ends the process if the cell does not end.
+func (p *workerProcess) interrupted(e *execution) (runs bool) {
 	if e == nil || closed(e.ended) {
 		return false
 	}
@@ -80,11 +78,21 @@ func (p *workerProcess) endStubborn(e *execution, second usage) {
 		case <-ticker.C:
 		}
 		if p.sample().couldReact(second) {
-			p.log.Warn("worker killed: its cell did not stop", "cell", e.cell)
-			p.kill("the cell was interrupted twice and did not stop")
+			p.killUnlessOver(e)
 			return
 		}
 	}
+}
+
+// killUnlessOver ends the process because of a cell, unless the cell has ended meanwhile.
+func (p *workerProcess) killUnlessOver(e *execution) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return
+	}
+	p.log.Warn("worker killed: its cell did not stop", "cell", e.cell)
+	p.kill("the cell was interrupted twice and did not stop")
 }
 
 // usage is the state of the worker process at one moment.

@@ -204,3 +204,39 @@ func stopped(t *testing.T, pid int) bool {
 	}
 	return strings.Contains(string(stat), ") T ")
 }
+
+// An interrupt that is carried out late does not reach the next cell.
+func TestLateInterruptSparesTheNextCell(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	first := s.send(1, "wait")
+	for s.runs() != 1 {
+		runtime.Gosched()
+	}
+	late := s.Interrupter()
+	if err := s.Interrupt(s.ctx); err != nil {
+		t.Error(err)
+	}
+	<-first
+	second := s.send(2, "wait")
+	for s.runs() != 2 {
+		runtime.Gosched()
+	}
+	if err := late(s.ctx); err != nil || s.Interrupted() {
+		t.Errorf("the next cell was interrupted: %t, %v", s.Interrupted(), err)
+	}
+	if err := s.Interrupt(s.ctx); err != nil || !s.Interrupted() {
+		t.Errorf("the next cell was interrupted: %t, %v", s.Interrupted(), err)
+	}
+	<-second
+}
+
+// A process is not killed because of a cell that has ended meanwhile.
+func TestStubbornCellEndsInTime(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	s.current.killUnlessOver(s.current.execution.Load())
+	s.must("out b")
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,8 +79,9 @@ func startProcess(runner Runner, notebook Notebook, token string, log *slog.Logg
 // long its pipes may stay open after it has exited.
 const exitTimeout = 2 * time.Second
 
-// run returns when the process has ended and all its output has been read.
-func (p *workerProcess) run(token string) {
+// run returns when the process has ended and all its output has been read. It calls last
+// before a request can notice the end and start the next process.
+func (p *workerProcess) run(token string, last func()) {
 	var readers sync.WaitGroup
 	read := func(index int, name string, pipe io.Reader, crash *crashFilter, early *startupOutput) {
 		s := &stream{
@@ -118,8 +120,7 @@ func (p *workerProcess) run(token string) {
 	p.crash.end()
 
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch report := p.crash.reason(); {
+	switch report := p.crash.reason(strings.HasPrefix(how, "exit status 2:")); {
 	case p.killed != "":
 		p.reason = p.killed
 	case report != "":
@@ -128,6 +129,8 @@ func (p *workerProcess) run(token string) {
 		p.reason = how
 	}
 	p.idle = !p.busy.Load()
+	p.mu.Unlock()
+	last()
 	close(p.ended)
 }
 
@@ -151,8 +154,9 @@ func (p *workerProcess) begin(cell int) {
 
 // execution is a cell that the worker runs.
 type execution struct {
-	cell  int
-	ended chan struct{} // closed when the worker has answered
+	cell   int
+	number uint64        // of its Execute
+	ended  chan struct{} // closed when the worker has answered
 
 	first    atomic.Pointer[usage] // of the process at the first interrupt
 	insisted atomic.Bool           // a second interrupt was sent, and endStubborn runs
@@ -163,7 +167,7 @@ type execution struct {
 
 // execute runs a cell until the worker replies or its link ends.
 func (p *workerProcess) execute(ctx context.Context, request link.Execute) (link.Result, error) {
-	e := &execution{cell: request.Cell, ended: make(chan struct{})}
+	e := &execution{cell: request.Cell, number: p.client.Number(), ended: make(chan struct{})}
 	p.execution.Store(e)
 	defer func() {
 		e.mu.Lock()
@@ -171,7 +175,7 @@ func (p *workerProcess) execute(ctx context.Context, request link.Execute) (link
 		e.over = true
 		close(e.ended)
 	}()
-	return p.client.Execute(ctx, request)
+	return p.client.ExecuteNumber(ctx, request, e.number)
 }
 
 // awaitOutput waits until all output before a mark has been read. Mark 0 means that there

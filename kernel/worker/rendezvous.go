@@ -52,7 +52,9 @@ func (r *rendezvous) wait(ctx context.Context, done func() bool) bool {
 		return true
 	}
 	r.mu.Unlock()
-	timeout := time.NewTimer(r.timeout)
+	// The time is divided, so that a pause of this process counts for little of it.
+	const parts = 10
+	timeout, left := time.NewTimer(r.timeout/parts), parts
 	defer timeout.Stop()
 	for {
 		r.mu.Lock()
@@ -63,15 +65,16 @@ func (r *rendezvous) wait(ctx context.Context, done func() bool) bool {
 		}
 		select {
 		case <-changed:
-			timeout.Reset(r.timeout)
+			left = parts
 		case <-ctx.Done():
 			return false
 		case <-timeout.C:
-			if !r.stopped() {
+			if left--; left == 0 && !r.stopped() {
 				return false
 			}
-			timeout.Reset(r.timeout)
+			left = max(left, 1)
 		}
+		timeout.Reset(r.timeout / parts)
 	}
 }
 

@@ -85,25 +85,34 @@ func (s *Supervisor) process() (*workerProcess, error) {
 		}
 		s.current = p
 		s.processes.Go(func() {
-			p.run(token)
+			p.run(token, func() { s.announce(p) })
 			s.replace(p)
 		})
 	}
 	return s.current, nil
 }
 
-// replace starts a new worker in place of one that has ended. A worker that never became
-// ready is not replaced at once, because the next one would fail too.
-func (s *Supervisor) replace(p *workerProcess) {
+// isClosed reports whether the supervisor has been shut down.
+func (s *Supervisor) isClosed() bool {
 	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// announce tells the notebook that a worker has ended. The next one has not started yet, so
+// the notebook does not take its objects for those of the old one.
+func (s *Supervisor) announce(p *workerProcess) {
+	if s.isClosed() {
 		return
 	}
 	p.log.Warn("worker ended", "reason", p.reason, "ready", p.wasReady())
 	s.notebook.WorkerEnded(End{Reason: p.reason, Ready: p.wasReady(), Cell: int(p.cell.Load()), Idle: p.idle})
-	if !p.wasReady() || s.withoutRestart {
+}
+
+// replace starts a new worker in place of one that has ended. A worker that never became
+// ready is not replaced at once, because the next one would fail too.
+func (s *Supervisor) replace(p *workerProcess) {
+	if s.isClosed() || !p.wasReady() || s.withoutRestart {
 		return
 	}
 	if p.idle {
@@ -153,19 +162,41 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 // Interrupt stops the running cell and the handlers that run beside it. A cell in code
 // that cannot be stopped continues; a second interrupt some seconds later ends the worker
 // process, and its variables are lost.
-func (s *Supervisor) Interrupt(ctx context.Context) error {
+func (s *Supervisor) Interrupt(ctx context.Context) error { return s.Interrupter()(ctx) }
+
+// Interrupted reports whether the cell that is running, or ran last, has been interrupted.
+func (s *Supervisor) Interrupted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return false
+	}
+	e := s.current.execution.Load()
+	return e != nil && e.first.Load() != nil
+}
+
+// Interrupter returns a function that interrupts the cell that is running now. It may be
+// called later: it does not interrupt a later cell.
+func (s *Supervisor) Interrupter() func(context.Context) error {
 	s.mu.Lock()
 	p := s.current
 	s.mu.Unlock()
 	if p == nil || p.hasEnded() {
-		return nil
+		return func(context.Context) error { return nil }
 	}
-	runs := p.interrupted()
-	err := p.ask(ctx, interruptWait, p.client.Interrupt)
-	if runs && errors.Is(err, errUnresponsive) {
-		return nil // reportPending tells the user
+	e := p.execution.Load()
+	var number uint64 // 0 only interrupts handlers
+	if e != nil {
+		number = e.number
 	}
-	return err
+	return func(ctx context.Context) error {
+		runs := p.interrupted(e)
+		err := p.ask(ctx, interruptWait, func(ctx context.Context) error { return p.client.InterruptNumber(ctx, number) })
+		if runs && errors.Is(err, errUnresponsive) {
+			return nil // reportPending tells the user
+		}
+		return err
+	}
 }
 
 // interruptWait is how long Interrupt waits for the worker to reply.
