@@ -14,7 +14,7 @@ FUZZTIME ?= 20s
 FUZZ     ?= .
 
 # make vet examines all packages.
-TEST := $(GO) test -vet=off
+TEST := $(GO) test -vet=off -timeout 60m
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -76,7 +76,7 @@ SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
 
 .PHONY: race
 race: ## run the Go tests with the race detector
-	$(TEST) -race -timeout 15m -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
+	$(TEST) -race -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots
 
 # The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations, so some

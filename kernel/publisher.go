@@ -172,11 +172,11 @@ type unsubscribed struct {
 	timer    *time.Timer
 }
 
-// awaitSubscriber makes the publisher keep messages until the first subscription.
-func (p *publisher) awaitSubscriber() {
+// awaitSubscriber makes the publisher keep messages until the first subscription, for at most a time.
+func (p *publisher) awaitSubscriber(wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept = &unsubscribed{timer: time.AfterFunc(subscriberTime, func() {
+	p.kept = &unsubscribed{timer: time.AfterFunc(wait, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.sendKept()

@@ -131,7 +131,7 @@ func TestUnheardEndsInTime(t *testing.T) {
 		var sent atomic.Int64
 		p := newPublisher(func(wire.Outgoing) { sent.Add(1) })
 		defer p.close()
-		p.awaitSubscriber()
+		p.awaitSubscriber(subscriberTime)
 		p.publish(wire.Status, nil, nil)
 		if n := sent.Load(); n != 0 {
 			t.Errorf("%d sent before anybody subscribed", n)
@@ -149,7 +149,7 @@ func TestUnheardIsBounded(t *testing.T) {
 	sent := 0
 	p := newPublisher(func(wire.Outgoing) { sent++ })
 	defer p.close()
-	p.awaitSubscriber()
+	p.awaitSubscriber(subscriberTime)
 	for range maxKept + 1 {
 		p.publish(wire.Status, nil, nil)
 	}

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -38,6 +39,8 @@ type Config struct {
 	// Logger receives the log; nil discards it. The key of the connection is never
 	// logged.
 	Logger *slog.Logger
+
+	subscriberTime time.Duration // the constant if it is 0
 }
 
 // drainTime is how long the last messages may take.
@@ -93,7 +96,7 @@ func Run(ctx context.Context, config Config) error {
 	past := openHistory(config.HistoryFile, log)
 	defer past.Close()
 	k := newKernel(codec, sockets, info(config.Version), past, log)
-	k.publisher.awaitSubscriber()
+	k.publisher.awaitSubscriber(cmp.Or(config.subscriberTime, subscriberTime))
 	k.live(ctx, ranks.New(worker.Program(config.WorkerCommand, ""), k, log), func(ctx context.Context) string {
 		return k.wait(ctx, signals)
 	})

@@ -215,7 +215,9 @@ func TestFirstRequestIsReceived(t *testing.T) {
 	r := newRemote(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, config(r.file)) }()
+	settings := config(r.file)
+	settings.subscriberTime = timeout // on a busy machine it subscribes late
+	go func() { ended <- Run(ctx, settings) }()
 	c, err := transport.ReadConnection(r.file)
 	if err != nil {
 		t.Fatal(err)

@@ -230,7 +230,7 @@ func TestGetFails(t *testing.T) {
 				w.(http.Flusher).Flush()
 			}
 			<-r.Context().Done()
-		}), options: []download.Option{download.Stall(50 * time.Millisecond)}, want: "no data for 50ms; 10 bytes are kept", kept: true},
+		}), options: []download.Option{download.Stall(5 * time.Second)}, want: "no data for 5s; 10 bytes are kept", kept: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			address, path, client := start(t, tt.handler)

@@ -124,8 +124,9 @@ func TestJoinAgainAtTheSameAddress(t *testing.T) {
 }
 
 func TestRanksThatDoNotCome(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
-	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Timeout(1500*time.Millisecond))
+	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Timeout(6*time.Second))
 	for i, err := range errs {
 		var missing *MissingError
 		if !errors.As(err, &missing) || fmt.Sprint(missing.Ranks) != "[1 3]" || !strings.Contains(err.Error(), "ranks 1, 3 of 4 did not join at 127.0.0.1:") {
@@ -275,8 +276,9 @@ func TestImpostor(t *testing.T) {
 }
 
 func TestRunsAreKeptApart(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
-	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, Address: address, Run: "7"}, {Rank: 1, Size: 2, Address: address, Run: "8"}}, []string{""}, Timeout(2*time.Second))
+	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, Address: address, Run: "7"}, {Rank: 1, Size: 2, Address: address, Run: "8"}}, []string{""}, Timeout(6*time.Second))
 	var missing *MissingError
 	var refused *RefusedError
 	if !errors.As(errs[0], &missing) || !errors.As(errs[1], &refused) {

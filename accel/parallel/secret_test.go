@@ -84,14 +84,14 @@ func TestRanksOfAnotherUser(t *testing.T) {
 	address := freeAddress(t)
 	var joining sync.WaitGroup
 	joining.Go(func() {
-		_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{""}, Timeout(5*time.Second))
+		_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{""}, Timeout(10*time.Second))
 		var missing *MissingError
 		if !errors.As(errs[0], &missing) {
 			t.Errorf("rank 0: %v", errs[0])
 		}
 	})
 	for _, guess := range []string{"\x00", "quern", "0"} { // an empty one would make Join use the file
-		_, errs := joinAll(t, []RankInfo{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{guess}, Timeout(5*time.Second))
+		_, errs := joinAll(t, []RankInfo{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{guess}, Timeout(10*time.Second))
 		var refused *RefusedError
 		if !errors.As(errs[0], &refused) {
 			t.Errorf("rank 1 with %q: %v", guess, errs[0])

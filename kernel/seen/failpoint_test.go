@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
@@ -35,6 +36,7 @@ func testFailpoints(t *testing.T, owner string) {
 			defer mu.Unlock()
 			err = errors.Join(err, e)
 		})
+		l.timeout = time.Minute
 		past = slices.Clone(l.Past())
 		for _, s := range added {
 			l.Add(s)

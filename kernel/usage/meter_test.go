@@ -12,9 +12,11 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// work keeps a core busy.
-func work(d time.Duration) {
-	for end := time.Now().Add(d); time.Now().Before(end); {
+// work uses CPU time.
+func work(t *testing.T, seconds float64) {
+	self := family(t.Context())[0]
+	begin, _ := measure(t.Context(), self)
+	for now := begin; now < begin+seconds; now, _ = measure(t.Context(), self) {
 	}
 }
 
@@ -22,7 +24,7 @@ func TestMeasureIsAboutTheTimeSince(t *testing.T) {
 	m := New(nil)
 	m.Measure(t.Context())
 	began := time.Now()
-	work(300 * time.Millisecond)
+	work(t, 0.3)
 	u := m.Measure(t.Context())
 	if u.CPU <= 0 || u.CPU > 100*float64(runtime.NumCPU()) {
 		t.Errorf("%v percent of a core while it worked for %v", u.CPU, time.Since(began))
@@ -30,9 +32,10 @@ func TestMeasureIsAboutTheTimeSince(t *testing.T) {
 	if runtime.GOOS == "linux" && (u.Memory < 1<<20 || u.Host.Total == 0 || u.Memory > u.Host.Total) {
 		t.Errorf("%+v", u)
 	}
-	// CPU time from before the first measurement would show up here as a large multiple.
-	if again := m.Measure(t.Context()); again.CPU > 100*float64(runtime.NumCPU())+100 {
-		t.Errorf("%v percent of a core", again.CPU)
+	before := m.at
+	again := m.Measure(t.Context())
+	if spent := again.CPU / 100 * m.at.Sub(before).Seconds(); spent > 0.25 { // that of work
+		t.Errorf("%v seconds of CPU time", spent)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,8 +62,9 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 			t.Errorf("interrupt: %v", err)
 		}
 		s.notebook.until(t, s.ctx, func(parts []part) bool {
-			text := parts[len(parts)-1]
-			return text.kind == "stderr" && text.cell == cell && strings.Contains(text.text, "interrupt pending") && strings.Contains(text.text, "stopped by a signal")
+			return slices.ContainsFunc(parts, func(p part) bool {
+				return p.kind == "stderr" && p.cell == cell && strings.Contains(p.text, "interrupt pending") && strings.Contains(p.text, "stopped by a signal")
+			})
 		})
 		select {
 		case result := <-done:

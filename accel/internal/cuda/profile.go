@@ -27,8 +27,14 @@ type kernelEvents struct {
 	works  *trace.Work    // the kernels of the last launch, until their times are read from the events
 }
 
-// tries is how often the time of the origin is measured: the first tries are slower.
-const tries = 3
+// The time of the origin is measured several times: the first tries are slower. It is exact
+// to half the time that the last one took, and is measured again if that was long because
+// another thread ran meanwhile.
+const (
+	tries    = 3
+	maxTries = 50
+	exact    = 100 * time.Microsecond
+)
 
 // begin makes c the collector, if it is not yet. The origin is an event whose time is
 // known on both clocks, with an error of half the time that the host takes to record it
@@ -46,7 +52,7 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 	if err := p.ctx.SyncStream(p.stream); err != nil {
 		return err
 	}
-	for range tries {
+	for try := 1; ; try++ {
 		before := c.Now()
 		if err := p.ctx.Record(p.origin, p.stream); err != nil {
 			return err
@@ -54,7 +60,11 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 		if err := p.ctx.SyncEvent(p.origin); err != nil {
 			return err
 		}
-		p.at = (before + c.Now()) / 2
+		took := c.Now() - before
+		p.at = before + took/2
+		if try >= tries && took < exact || try >= maxTries {
+			break
+		}
 	}
 	p.collector = c
 	return nil

@@ -53,6 +53,7 @@ def test_stop_on_error_aborts_what_is_queued(kernel, tmp_path):
     first = kernel.send(f'for _, err := os.Stat("{file}"); err != nil; _, err = os.Stat("{file}") {{ time.Sleep(time.Millisecond) }}\npanic("stop here")',
                         stop_on_error=True)
     second = kernel.send("ran := true")
+    kernel.client.kernel_info(reply=True, timeout=TIMEOUT)  # the kernel has received the second cell
     file.touch()
     _, reply = kernel.collect(first)
     assert reply["content"]["status"] == "error"
@@ -61,14 +62,19 @@ def test_stop_on_error_aborts_what_is_queued(kernel, tmp_path):
     assert kernel.result("1 + 1") == "2"
 
 
+def until_printed(kernel, msg_id):
+    """Waits until a cell has printed something: it runs then."""
+    while True:
+        msg = kernel.client.get_iopub_msg(timeout=TIMEOUT)
+        if msg["msg_type"] == "stream" and msg["parent_header"]["msg_id"] == msg_id:
+            return
+
+
 def test_interrupt_keeps_the_variables(kernel):
     kernel.ok("kept := 7")
     for code in ("for {}", "select {}", "time.Sleep(time.Hour)", "<-ctx.Done()\npanic(ctx.Err())"):
         msg_id = kernel.send('fmt.Println("started")\n' + code)
-        while True:  # the cell runs once it has printed
-            msg = kernel.client.get_iopub_msg(timeout=TIMEOUT)
-            if msg["msg_type"] == "stream" and msg["parent_header"]["msg_id"] == msg_id:
-                break
+        until_printed(kernel, msg_id)
         before = cpu_time(kernel)
         kernel.manager.interrupt_kernel()
         _, reply = kernel.collect(msg_id)
@@ -78,8 +84,9 @@ def test_interrupt_keeps_the_variables(kernel):
 
 
 def test_control_answers_while_a_cell_runs(kernel):
-    msg_id = kernel.send("select {}")
+    msg_id = kernel.send('fmt.Println("started")\nselect {}')
     client = kernel.client
+    until_printed(kernel, msg_id)
     request = client.session.msg("kernel_info_request", {})
     client.control_channel.send(request)
     reply = client.get_control_msg(timeout=TIMEOUT)

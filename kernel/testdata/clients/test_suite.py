@@ -35,6 +35,15 @@ class TestQuern(KernelTests):
     code_inspect_sample = "fmt.Println"
     code_clear_output = "display.ClearOutput(false)"
 
+    def flush_channels(self):
+        """Waits for the end of a request of its own first: on a busy machine nothing may come for 0.1 s, and then more."""
+        msg_id = self.kc.kernel_info()
+        while True:
+            msg = self.kc.get_iopub_msg(timeout=TIMEOUT)
+            if msg["parent_header"].get("msg_id") == msg_id and msg["content"].get("execution_state") == "idle":
+                break
+        super().flush_channels()
+
     def execute_helper(self, code, timeout=TIMEOUT, **options):
         """Waits longer than 0.1 s for each message: a busy machine needs that, and idle is always the last one."""
         channel = self.kc.iopub_channel

@@ -95,12 +95,14 @@ def test_a_handler_without_an_end(kernel):
     """A handler that does not return blocks nothing else, and an interrupt ends it."""
     stuck = shown(kernel.ok('e := widgets.NewIntSlider(0, 10, 3)\ne.OnChange(func(n int) { fmt.Println("begun"); for {} })\ne'))
     other = shown(kernel.ok('o := widgets.NewIntSlider(0, 10, 3)\no.OnChange(func(n int) { fmt.Println("moved to", n) })\no'))
-    assert "begun" in text(until(kernel, idle(move(kernel, stuck, 5))))
+    move(kernel, stuck, 5)
+    until(kernel, lambda m: m["msg_type"] == "stream" and "begun" in m["content"]["text"])
     for value in range(4, 9):
         assert text(until(kernel, idle(move(kernel, other, value)))) == f"moved to {value}\n"
         move(kernel, stuck, value)  # waits for the handler
     assert kernel.result("o.Value()") == "8"
-    assert control(kernel, "interrupt_request") == {"status": "ok"}
+    while control(kernel, "interrupt_request") != {"status": "ok"}:  # the worker of a busy machine may not answer in time
+        pass
     until(kernel, lambda m: m["msg_type"] == "stream" and "begun" in m["content"]["text"])  # the next one
     while kernel.result("e.Value()") != "8":
         control(kernel, "interrupt_request")

@@ -38,9 +38,10 @@ slider.Value()""",
     "strings.Repeat",
     # 4: a figure that changes in place
     """picture := display.Show(display.SVG(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"><rect width="10" height="80"/></svg>`))
-for w := range 6 {
-	time.Sleep(300 * time.Millisecond)
-	picture.Update(display.SVG(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"><rect width="%d" height="80"/></svg>`, 10*w+20)))
+for w := 0; ; w++ {
+	if _, err := os.Stat("seen"); err == nil { break } // the test has seen a change
+	time.Sleep(100 * time.Millisecond)
+	picture.Update(display.SVG(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"><rect width="%d" height="80"/></svg>`, 10*(w%6)+20)))
 }""",
     # 5: a cell to interrupt
     """count := 0
@@ -64,7 +65,9 @@ def notebook(tmp_path_factory):
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir(parents=True)
     with lab.jupyterlab(folder) as address, lab.browser(height=1000) as driver:
-        yield lab.Notebook(driver, address, "steps.ipynb")
+        opened = lab.Notebook(driver, address, "steps.ipynb")
+        opened.folder = folder
+        yield opened
 
 
 @needs_browser
@@ -125,6 +128,7 @@ class TestSteps:
         lab.wait_for(lambda: source() not in ("", first), 10, "another figure")
         assert notebook.status() == "busy", "the figure changed only when the cell had ended"
         notebook.picture(PICTURES / "6-live-figure.png")
+        (notebook.folder / "seen").touch()
         lab.wait_for(lambda: notebook.status() == "idle", 20, "the end of the cell")
         assert len(notebook.cell(4).find_elements("css selector", ".jp-OutputArea-output")) == 1
 
@@ -147,7 +151,7 @@ class TestSteps:
         notebook.picture(PICTURES / "8-table-and-bar.png")
 
     def test_restart(self, notebook):
-        notebook.driver.set_script_timeout(30)
+        notebook.driver.set_script_timeout(300)
         notebook.driver.execute_async_script(
             "const done = arguments[0];"
             "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => done(), e => done(e));")
