@@ -124,6 +124,7 @@ export class QuernKernel implements IKernel {
         break;
       case 'message':
         this.send(JSON.parse(message.text), message.buffers);
+        this.post({ type: 'taken' });
         break;
       case 'file':
         void this.file(worker, message.id, message.request);

@@ -7,6 +7,7 @@ export type ToWorker =
   | { type: 'load'; program: string }
   | { type: 'start'; directory: string }
   | { type: 'message'; text: string; buffers: Uint8Array[] }
+  | { type: 'taken' } // a message of the worker
   | { type: 'file'; id: number; result?: any; code?: string };
 
 /** From the worker. */

@@ -1,6 +1,7 @@
 // The Web Worker that runs Go.
 
 import { fileSystem } from './filesystem';
+import { Flow } from './flow';
 import { OutputLimit } from './output';
 import { load, Rest } from './program';
 import { addVectorFunctions } from './simd.mjs';
@@ -40,11 +41,16 @@ scope.onmessage = (event: MessageEvent<ToWorker>): void => {
     case 'message':
       scope.quernKernel.receive(message.text, message.buffers);
       break;
+    case 'taken':
+      flow.taken();
+      break;
     case 'file':
       files?.answer(message.id, message.result, message.code);
       break;
   }
 };
+
+const flow = new Flow((text, buffers) => post({ type: 'message', text, buffers }, buffers.map(b => b.buffer)));
 
 let files: ReturnType<typeof fileSystem> | undefined;
 
@@ -61,7 +67,7 @@ async function run(program: string): Promise<number> {
   scope.quernHost = {
     send: (message: string, buffers: Uint8Array[]) => {
       for (const text of limit.pass(message)) {
-        post({ type: 'message', text, buffers }, buffers.map(b => b.buffer));
+        flow.send(text, buffers);
       }
     },
     ready: () => {

@@ -62,6 +62,18 @@ fmt.Println(problem)""",
     "who, err := user.Current()\nwho.Username",
     # 12: a loop that prints for ever
     'for { fmt.Println("again and again and again and again and again") }',
+    # 13 to 15: loops that replace what they have shown
+    """shown := display.Show("begun")
+last := 0
+for { last++; shown.Update(last) }""",
+    """last = 0
+for { last++; display.ClearOutput(true); fmt.Println(last) }""",
+    """count2 := widgets.NewIntSlider(0, 1_000_000_000, 0)
+display.Show(count2)
+last = 0
+for { last++; count2.SetValue(last) }""",
+    # 16: how far they came
+    "last",
 ]
 
 
@@ -168,6 +180,21 @@ class TestSteps:
         notebook.command("notebook:interrupt-kernel")
         notebook.wait_output(12, "interrupted", 60)
         assert notebook.run(6) == "true"
+
+    @pytest.mark.parametrize("cell", [13, 14, 15], ids=["display", "cleared output", "widget"])
+    def test_endless_changes(self, notebook, cell):
+        """A loop that replaces what it has shown does not stop the page, which shows the last state."""
+        def state():
+            return int((re.findall(r"^(\d+)$", notebook.output(cell), re.MULTILINE) or ["0"])[-1])
+
+        notebook.start(cell)
+        lab.wait_for(lambda: state() > 1000, 60, "some changes")
+        notebook.command("notebook:interrupt-kernel")
+        notebook.wait_output(cell, "interrupted", 60)
+        last = int(notebook.run(16))
+        assert last > 1000
+        if cell != 14:  # which may have been interrupted with its output cleared
+            assert last - state() in (0, 1)
 
     def test_files(self, notebook):
         notebook.call("await app.serviceManager.contents.save('names.txt', {type: 'file', format: 'text', content: 'Ann, Bob'})")
