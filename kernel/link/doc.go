@@ -6,7 +6,7 @@
 // [Conn.Notify] sends an event, and [Serve] reads what the other side sends and passes it
 // to a [Handler]. Most callers use the typed layer instead:
 //
-//   - the kernel process holds a [Client], which is a [Worker] in another process, and serves the worker's events and requests with [ServeHost];
+//   - the kernel process holds a [Client] of the [Worker] in another process, and serves the worker's events and requests with [ServeHost];
 //   - the kernel process sends requests to a worker with [Ask], which returns the reply that belongs to the type of the request;
 //   - the worker process serves its [Worker] with [ServeWorker] and reaches the kernel process through a [Host] from [NewHost].
 //

@@ -24,10 +24,15 @@ type RequestFor[Reply any] interface {
 	answer() Reply
 }
 
+// An asker is a Worker or a Client.
+type asker interface {
+	Ask(ctx context.Context, request Request) (reply any, err error)
+}
+
 // Ask sends a request to a worker and returns its reply:
 //
 //	completion, err := link.Ask(ctx, worker, link.Complete{Code: "fmt.", Offset: 4})
-func Ask[Reply any](ctx context.Context, w Worker, request RequestFor[Reply]) (Reply, error) {
+func Ask[Reply any](ctx context.Context, w asker, request RequestFor[Reply]) (Reply, error) {
 	var none Reply
 	reply, err := w.Ask(ctx, request)
 	if err != nil {

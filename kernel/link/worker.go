@@ -68,14 +68,12 @@ func answer[In, Out any](ctx context.Context, body json.RawMessage, method func(
 	return method(ctx, in)
 }
 
-// Client is the Worker at the other end of a connection. Serve must be running on the
-// connection.
+// Client asks the Worker at the other end of a connection. Serve must be running on the
+// connection. Cells have numbers, so that an interrupt stops only the one it is meant for.
 type Client struct {
 	conn  *Conn
-	cells atomic.Uint64 // number of Executes so far
+	cells atomic.Uint64 // the last number
 }
-
-var _ Worker = (*Client)(nil)
 
 // NewClient returns the worker at the other end of c.
 func NewClient(c *Conn) *Client { return &Client{conn: c} }
@@ -86,16 +84,11 @@ func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out
 	return out, err
 }
 
-// Execute runs one cell.
-func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
-	return c.ExecuteNumber(ctx, request, c.Number())
-}
-
-// Number returns the number of the next Execute, for ExecuteNumber and InterruptNumber.
+// Number returns a number for the next Execute, with which it can be interrupted.
 func (c *Client) Number() uint64 { return c.cells.Add(1) }
 
-// ExecuteNumber runs one cell unless it has been interrupted already.
-func (c *Client) ExecuteNumber(ctx context.Context, request Execute, number uint64) (Result, error) {
+// Execute runs one cell unless it has been interrupted already.
+func (c *Client) Execute(ctx context.Context, request Execute, number uint64) (Result, error) {
 	if request.Interrupted != nil && request.Interrupted.Load() {
 		return notBegun(), nil
 	}
@@ -109,13 +102,8 @@ func (c *Client) Ask(ctx context.Context, request Request) (any, error) {
 	return reply, err
 }
 
-// Interrupt stops the cell of the last Execute.
-func (c *Client) Interrupt(ctx context.Context) error {
-	return c.InterruptNumber(ctx, c.cells.Load())
-}
-
-// InterruptNumber stops the cell with a number, if it is running or about to run.
-func (c *Client) InterruptNumber(ctx context.Context, number uint64) error {
+// Interrupt stops the cell with a number, if it is running or about to run.
+func (c *Client) Interrupt(ctx context.Context, number uint64) error {
 	return c.conn.Call(ctx, methodInterrupt, number, nil)
 }
 

@@ -120,7 +120,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	defer a.Close()
 	client := NewClient(a)
 
-	result, err := client.Execute(ctx, Execute{Cell: 7, Code: "x"})
+	result, err := client.Execute(ctx, Execute{Cell: 7, Code: "x"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	if want := (Evaluations{Values: map[string]Result{"a": {Error: &CellError{Name: "compile error", Value: "b"}}}}); err != nil || !reflect.DeepEqual(evaluations, want) {
 		t.Errorf("evaluate: got %v, %v, want %v", evaluations, err, want)
 	}
-	if err := client.Interrupt(ctx); err != nil {
+	if err := client.Interrupt(ctx, 1); err != nil {
 		t.Errorf("interrupt: %v", err)
 	}
 	if err := client.Shutdown(ctx); err != nil {
@@ -272,7 +272,7 @@ func TestInterruptedBeforeItWasSent(t *testing.T) {
 	var interrupted atomic.Bool
 	interrupted.Store(true)
 	c := NewClient(nil)
-	result, err := c.ExecuteNumber(t.Context(), Execute{Cell: 1, Interrupted: &interrupted}, c.Number())
+	result, err := c.Execute(t.Context(), Execute{Cell: 1, Interrupted: &interrupted}, c.Number())
 	if err != nil || result.Error == nil || result.Error.Value != NotBegun {
 		t.Errorf("got %v, %v", result.Error, err)
 	}

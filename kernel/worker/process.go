@@ -175,7 +175,7 @@ func (p *workerProcess) execute(ctx context.Context, request link.Execute) (link
 		e.over = true
 		close(e.ended)
 	}()
-	return p.client.ExecuteNumber(ctx, request, e.number)
+	return p.client.Execute(ctx, request, e.number)
 }
 
 // awaitOutput waits until all output before a mark has been read. Mark 0 means that there

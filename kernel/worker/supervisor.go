@@ -191,7 +191,7 @@ func (s *Supervisor) Interrupter() func(context.Context) error {
 	}
 	return func(ctx context.Context) error {
 		runs := p.interrupted(e)
-		err := p.ask(ctx, interruptWait, func(ctx context.Context) error { return p.client.InterruptNumber(ctx, number) })
+		err := p.ask(ctx, interruptWait, func(ctx context.Context) error { return p.client.Interrupt(ctx, number) })
 		if runs && errors.Is(err, errUnresponsive) {
 			return nil // reportPending tells the user
 		}

@@ -85,7 +85,7 @@ func TestMarks(t *testing.T) {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = link.ServeHost(t.Context(), conn, host, func() {}) })
 	serving.Go(func() { _ = p.Serve(t.Context(), worker) })
-	result, err := link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 7})
+	result, err := link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 7}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestServeEndsWithTheFront(t *testing.T) {
 	}()
 	conn := link.NewConn(ours)
 	go func() { _ = link.ServeHost(t.Context(), conn, &stubHost{}, func() {}) }()
-	go func() { _, _ = link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 1}) }()
+	go func() { _, _ = link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 1}, 1) }()
 	<-began
 	conn.Close()
 	select {
