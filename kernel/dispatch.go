@@ -52,7 +52,7 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	})
 }
 
-// busy publishes the begin of a request.
+// busy publishes the start of a request.
 func (k *Kernel) busy(r *request) {
 	k.states.Lock()
 	defer k.states.Unlock()

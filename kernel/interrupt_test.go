@@ -20,8 +20,16 @@ func (w interruptedBy) Interrupt(context.Context) error {
 	return nil
 }
 
-// The worker is told of an interrupt while the cell runs: what ends the cell comes after
-// that, or the worker would interrupt the next cell.
+// begun sends a cell and waits until the client can know that it runs.
+func (c *client) begun(content string) (id string) {
+	id = c.send(transport.Shell, wire.ExecuteRequest, content)
+	for c.published().Header.Type != wire.ExecuteInput {
+	}
+	return id
+}
+
+// The worker receives an interrupt while the cell runs. What ends the cell comes after
+// that; otherwise the worker would interrupt the next cell.
 func TestInterruptReachesTheWorkerBeforeTheCellEnds(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -36,9 +44,7 @@ func TestInterruptReachesTheWorkerBeforeTheCellEnds(t *testing.T) {
 			t.Error("the cell has ended before the worker was interrupted")
 		}
 	}}
-	cell := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x","user_expressions":{"a":"f()"}}`)
-	for m := c.published(); m.Header.Type != wire.ExecuteInput; m = c.published() {
-	}
+	cell := c.begun(`{"code":"x","user_expressions":{"a":"f()"}}`)
 	c.reply(transport.Control, c.send(transport.Control, wire.InterruptRequest, `{}`))
 	c.reply(transport.Shell, cell)
 }
@@ -62,9 +68,7 @@ func TestInterruptSparesTheInputOfTheNextCell(t *testing.T) {
 		close(interrupted)
 		<-asked
 	}}
-	first := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x","allow_stdin":true}`)
-	for m := c.published(); m.Header.Type != wire.ExecuteInput; m = c.published() {
-	}
+	first := c.begun(`{"code":"x","allow_stdin":true}`)
 	interrupt := c.send(transport.Control, wire.InterruptRequest, `{}`)
 	second := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"y","allow_stdin":true}`)
 	c.reply(transport.Shell, first)
@@ -88,9 +92,7 @@ func TestInterruptBeforeTheWorkerHasTheCell(t *testing.T) {
 		}
 		return link.Result{}, nil
 	}
-	cell := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x"}`)
-	for m := c.published(); m.Header.Type != wire.ExecuteInput; m = c.published() {
-	}
+	cell := c.begun(`{"code":"x"}`)
 	c.reply(transport.Control, c.send(transport.Control, wire.InterruptRequest, `{}`))
 	c.reply(transport.Shell, cell)
 }

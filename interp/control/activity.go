@@ -7,6 +7,7 @@ import (
 
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/vm"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -46,7 +47,7 @@ func activityOf(text string) (a Activity) {
 			line = line[:i]
 		}
 		switch {
-		case strings.HasPrefix(line, yaegi.Functions), strings.Contains(line, machine):
+		case strings.HasPrefix(line, yaegi.Functions), strings.HasPrefix(line, vm.Functions):
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, magic)
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
@@ -58,11 +59,8 @@ func activityOf(text string) (a Activity) {
 	return Activity{}
 }
 
-// Parts of the names of functions.
-const (
-	machine = stack.Interp + "/vm."
-	magic   = stack.Interp + "/magic." // these wait for child processes too
-)
+// magic is part of the names of functions that wait for child processes too.
+const magic = stack.Interp + "/magic."
 
 // isWrapper reports whether a function is one that cells call instead of a compiled
 // function, which it calls.

@@ -148,9 +148,12 @@ func (t *thread) release() {
 	t.vm.threads.Put(t)
 }
 
+// Functions begins the names of all functions of this package in a stack trace.
+const Functions = "github.com/quernlab/quern/interp/vm."
+
 // Activation is the name of the Go function that has one stack frame for each call into the VM. Its first
 // argument is the argument of Active.
-const Activation = "github.com/quernlab/quern/interp/vm.(*thread).run"
+const Activation = Functions + "(*thread).run"
 
 // Active returns the functions on the call stack of an activation of the VM, innermost first. Of a very
 // deep stack it returns both ends. The goroutine must not run meanwhile.

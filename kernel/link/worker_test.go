@@ -211,12 +211,12 @@ func TestInterruptIsForOneCell(t *testing.T) {
 	}
 }
 
-// slowWorker has cells that end at an interrupt, and is slow to hear of one.
+// slowWorker has cells that end when their context is canceled, and handles interrupts slowly.
 type slowWorker struct {
 	echoWorker
 	ended   chan struct{} // the first cell has
 	running atomic.Int64  // the cell; 0 between cells
-	told    int64         // the cell that was running when Interrupt returned
+	reached int64         // the cell that was running when Interrupt returned
 }
 
 func (w *slowWorker) Execute(ctx context.Context, r Execute) (Result, error) {
@@ -234,12 +234,12 @@ func (w *slowWorker) Interrupt(context.Context) error {
 	for range 10_000 {
 		runtime.Gosched() // in which the next cell could begin
 	}
-	w.told = w.running.Load()
+	w.reached = w.running.Load()
 	return nil
 }
 
-// An interrupted cell may end before the worker hears of its interrupt, and the next one
-// is often waiting already.
+// An interrupted cell may end before the worker handles the interrupt, and the next one is
+// often waiting already.
 func TestInterruptIsDeliveredBeforeTheNextCell(t *testing.T) {
 	t.Parallel()
 	w := &slowWorker{ended: make(chan struct{})}
@@ -261,8 +261,8 @@ func TestInterruptIsDeliveredBeforeTheNextCell(t *testing.T) {
 	}
 	cancel()
 	cells.Wait()
-	if w.told != 0 {
-		t.Errorf("the interrupt of the first cell reached cell %d", w.told)
+	if w.reached != 0 {
+		t.Errorf("the interrupt of the first cell reached cell %d", w.reached)
 	}
 }
 

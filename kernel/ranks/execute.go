@@ -38,10 +38,11 @@ func (gen *generation) execute(ctx context.Context, request link.Execute) (link.
 	for rank, m := range gen.members {
 		go func() {
 			result, err := m.Execute(ctx, request)
-			if rank == 0 {
-				gen.once.end(err != nil || result.Error != nil)
+			a := answer{rank: rank, result: result, err: err}
+			if rank == 0 && !a.failed() {
+				gen.once.end()
 			}
-			answers <- answer{rank: rank, result: result, err: err}
+			answers <- a
 		}()
 	}
 	all := gen.collect(ctx, request.Interrupted, answers)

@@ -13,7 +13,6 @@ type once struct {
 	mu      sync.Mutex
 	cell    int
 	over    bool           // rank 0 has finished the cell
-	failed  bool           // and that failed there: the other ranks are interrupted
 	errors  map[int]string // by step that rank 0 has executed; empty if it succeeded
 	changed chan struct{}  // closed at each change
 }
@@ -30,11 +29,12 @@ func (o *once) update(change func()) {
 
 // begin records that a cell begins.
 func (o *once) begin(cell int) {
-	o.update(func() { o.cell, o.over, o.failed, o.errors = cell, false, false, map[int]string{} })
+	o.update(func() { o.cell, o.over, o.errors = cell, false, map[int]string{} })
 }
 
-// end records that rank 0 has finished the cell, and whether that failed.
-func (o *once) end(failed bool) { o.update(func() { o.over, o.failed = true, failed }) }
+// end records that rank 0 has finished the cell. It is not called if the cell has failed
+// there: the other ranks are interrupted then, and wait for that.
+func (o *once) end() { o.update(func() { o.over = true }) }
 
 // done records the outcome of a step on rank 0.
 func (o *once) done(r link.OnceRequest) {
@@ -48,13 +48,12 @@ func (o *once) done(r link.OnceRequest) {
 // errNotDone reports a step that rank 0 did not execute.
 var errNotDone = errors.New("rank 0 ended the cell before this step")
 
-// wait waits for the outcome of a step. If the cell has failed on rank 0, it waits for the
-// interrupt of this rank.
+// wait waits for the outcome of a step.
 func (o *once) wait(ctx context.Context, r link.OnceRequest) (link.OnceReply, error) {
 	for {
 		o.mu.Lock()
 		why, done := o.errors[r.Step]
-		same, over, changed := r.Cell == o.cell, o.over && !o.failed, o.changed
+		same, over, changed := r.Cell == o.cell, o.over, o.changed
 		o.mu.Unlock()
 		switch {
 		case same && done:

@@ -99,7 +99,7 @@ func (s *Supervisor) isClosed() bool {
 	return s.closed
 }
 
-// announce tells the notebook that a worker has ended. The next one has not started yet, so
+// announce reports to the notebook that a worker has ended. The next one has not started yet, so
 // the notebook does not take its objects for those of the old one.
 func (s *Supervisor) announce(p *workerProcess) {
 	if s.isClosed() {

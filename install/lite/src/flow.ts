@@ -44,7 +44,7 @@ export class Flow {
 
   private add(message: Waiting): void {
     if (message.replaces) {
-      this.drop(w => w.replaces === message.replaces && w.cell === message.cell);
+      this.drop(w => w.replaces === message.replaces);
     } else if (message.type === 'stream' || message.type === 'display_data') {
       // A clear_output, which may wait for this output, takes effect.
       const cleared = this.waiting.map(w => w.type === 'clear_output' && w.cell === message.cell).lastIndexOf(true);
@@ -69,10 +69,10 @@ function describe(text: string, buffers: Uint8Array[]): Waiting {
   const { header, parent_header, content } = JSON.parse(text);
   const message: Waiting = { ...other, cell: parent_header?.msg_id ?? '', type: header.msg_type };
   if (message.type === 'update_display_data') {
-    message.replaces = `display ${content.transient?.display_id}`;
+    message.replaces = `${message.cell} display ${content.transient?.display_id}`;
   } else if (message.type === 'comm_msg' && content.data?.method === 'update' && buffers.length === 0) {
     // The state has only what has changed.
-    message.replaces = `widget ${content.comm_id} ${Object.keys(content.data.state).sort().join()}`;
+    message.replaces = `${message.cell} widget ${content.comm_id} ${Object.keys(content.data.state).sort().join()}`;
   }
   return message;
 }

@@ -61,7 +61,8 @@ def answers(url):
 
 def wait_for(condition, seconds, what):
     """Polls until condition returns a true value, and returns it."""
-    end = time.monotonic() + 10 * seconds  # a busy machine takes several times as long
+    seconds *= 10  # a busy machine takes several times as long
+    end = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
