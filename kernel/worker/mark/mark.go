@@ -123,11 +123,11 @@ func (s *Scanner) parse(b []byte) (m Mark, n int, ok bool) {
 		return Mark{}, 1, false
 	}
 	kind, digits := Kind(b[len(s.prefix)]), b[len(s.prefix)+1:]
-	end := bytes.IndexByte(digits, closing)
+	end := bytes.IndexByte(digits[:min(len(digits), maxNumber+1)], closing)
 	switch {
 	case end < 0 && len(digits) <= maxNumber:
 		return Mark{}, 0, false
-	case end < 0:
+	case end < 0: // more digits than Append writes, whether or not the closing byte has been read
 		return Mark{}, 1, false
 	}
 	number, err := strconv.ParseUint(string(digits[:end]), 10, 64)

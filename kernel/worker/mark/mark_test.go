@@ -50,6 +50,10 @@ func TestScan(t *testing.T) {
 		{"cut mark at the end", "a" + b[:len(b)-1], []any{"a" + b[:len(b)-1]}},
 		{"no number", "\x1eq:" + token + "b\x1ex", []any{"\x1eq:" + token + "b\x1ex"}},
 		{"number too long", "\x1eq:" + token + "b" + strings.Repeat("1", 40), []any{"\x1eq:" + token + "b" + strings.Repeat("1", 40)}},
+		{"zeros before the number", "\x1eq:" + token + "b" + strings.Repeat("0", 19) + "3\x1e", []any{begin}},
+		{"zeros that make the number too long", "\x1eq:" + token + "b" + strings.Repeat("0", 20) + "3\x1e" + b, []any{"\x1eq:" + token + "b" + strings.Repeat("0", 20) + "3\x1e", begin}},
+		{"a number beyond uint64", "\x1eq:" + token + "b99999999999999999999\x1e", []any{"\x1eq:" + token + "b99999999999999999999\x1e"}},
+		{"a sign", "\x1eq:" + token + "b+3\x1e", []any{"\x1eq:" + token + "b+3\x1e"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
