@@ -86,9 +86,9 @@ func (want Schema) CheckOrder(set *Dataset) error {
 		what      string
 		got, want []string
 	}{{"column", got.Columns, want.Columns}, {"target", got.Targets, want.Targets}, {"class", got.Classes, want.Classes}} {
+		places := indices(names.want)
 		for i, name := range names.got {
-			at := slices.Index(names.want, name)
-			if at < 0 || at == i {
+			if at, ok := places[name]; !ok || at == i {
 				continue
 			}
 			e := &MismatchError{Dataset: got.Dataset, Trained: want.Dataset, What: names.what, At: i, Got: name}
@@ -182,8 +182,10 @@ func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	}
 	if s.classes != nil {
 		o.classes = make([]int, len(s.classes))
+		places := indices(want.Classes)
 		for i, c := range s.classes {
-			if o.classes[i] = slices.Index(want.Classes, c); o.classes[i] < 0 {
+			var ok bool
+			if o.classes[i], ok = places[c]; !ok {
 				return nil, fmt.Errorf("data: %s has no class %q, which %s has; its classes are %s", want.Dataset, c, s.name, strings.Join(want.Classes, ", "))
 			}
 		}
@@ -196,21 +198,39 @@ func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 // positions returns the indices of the names of one list in another list, which must have the
 // same names.
 func positions(s *Dataset, what string, want, have []string) ([]int, error) {
+	wanted, found := indices(want), indices(have)
+	for _, list := range [][]string{want, have} {
+		count := map[string]int{}
+		for _, name := range list {
+			if count[name]++; count[name] > 1 {
+				return nil, fmt.Errorf("data: %s %q occurs more than once, so its position is ambiguous", what, name)
+			}
+		}
+	}
 	at := make([]int, len(want))
 	for i, name := range want {
-		if at[i] = slices.Index(have, name); at[i] < 0 {
+		var ok bool
+		if at[i], ok = found[name]; !ok {
 			return nil, fmt.Errorf("data: %s has no %s %q; it has %s", s.name, what, name, strings.Join(have, ", "))
-		}
-		if slices.Index(want, name) < i || slices.Contains(have[at[i]+1:], name) {
-			return nil, fmt.Errorf("data: %s %q occurs more than once, so its position is ambiguous", what, name)
 		}
 	}
 	for _, name := range have {
-		if !slices.Contains(want, name) {
+		if _, ok := wanted[name]; !ok {
 			return nil, fmt.Errorf("data: %s has an additional %s %q", s.name, what, name)
 		}
 	}
 	return at, nil
+}
+
+// indices returns the first index of each name.
+func indices(names []string) map[string]int {
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		if _, ok := at[name]; !ok {
+			at[name] = i
+		}
+	}
+	return at
 }
 
 // ordered is a data set whose classes, columns and targets are reordered.

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -184,7 +185,7 @@ func (v chunkColumn) as(c csvColumn) (partColumn, error) {
 		if c.layout != "" {
 			want = fmt.Sprintf("a time in the layout %q", c.layout)
 		}
-		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: c.name, want: want, got: fmt.Sprintf("%q", v.text(bad, v.field))}
+		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: c.name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
 	}
 	return partColumn{kind: c.kind, cells: l}, nil
 }
@@ -270,23 +271,43 @@ func commonKind(parts []part, c int) Type {
 	return common
 }
 
-// reason says why column c is text although it also has values of another type, or "".
-func (f *csvFile) reason(parts []part, bounds []int, c int) string {
-	k := slices.IndexFunc(parts, func(p part) bool { return p.columns[c].kind == Text })
-	others := slices.ContainsFunc(parts, func(p part) bool { kind := p.columns[c].kind; return kind != Text && kind != nothing })
-	if k < 0 || !others {
-		for i, p := range parts {
-			if p.columns[c].kind == Text && p.columns[c].mixed {
-				k, others = i, true
-				break
-			}
+// oddity is a value because of which a column is text although it has values of another type.
+type oddity struct {
+	column, offset int // of the record in the file
+	value          string
+}
+
+// reasons says for each column why it is text although it also has values of another type, or "".
+func (f *csvFile) reasons(parts []part, bounds []int, kinds []Type) []string {
+	var odd []oddity
+	for c, kind := range kinds {
+		if kind != Text || f.columns[c].forced {
+			continue
+		}
+		if k := mixedPart(parts, c); k >= 0 {
+			p := parts[k].columns[c]
+			odd = append(odd, oddity{c, bounds[k] + p.at, p.odd})
 		}
 	}
-	if k < 0 || !others {
-		return ""
+	slices.SortFunc(odd, func(a, b oddity) int { return a.offset - b.offset })
+	mixed := make([]string, len(kinds))
+	line, counted := 1, 0
+	for _, o := range odd { // each line break is counted once, however many columns there are
+		line += bytes.Count(f.data[counted:o.offset], []byte{'\n'})
+		counted = o.offset
+		mixed[o.column] = fmt.Sprintf("line %d has %s", line, excerpt([]byte(o.value)))
 	}
-	odd := parts[k].columns[c]
-	return fmt.Sprintf("line %d has %q", f.line(bounds[k]+odd.at), odd.odd)
+	return mixed
+}
+
+// mixedPart returns the first part with a value that is only text, if column c also has values of another type, or -1.
+func mixedPart(parts []part, c int) int {
+	k := slices.IndexFunc(parts, func(p part) bool { return p.columns[c].kind == Text })
+	others := slices.ContainsFunc(parts, func(p part) bool { kind := p.columns[c].kind; return kind != Text && kind != nothing })
+	if k < 0 || others {
+		return k
+	}
+	return slices.IndexFunc(parts, func(p part) bool { return p.columns[c].kind == Text && p.columns[c].mixed })
 }
 
 // gatherParts returns the cells of column c in all chunks. If all have written their values into whole, nothing is copied.

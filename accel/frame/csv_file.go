@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -68,6 +69,7 @@ func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
 			f.names = append(f.names, fmt.Sprintf("column %d", i+1))
 		}
 	} else {
+		seen := make(map[string]bool, first.width)
 		for i := range first.width {
 			name := first.text(0, i)
 			if name == "" {
@@ -76,10 +78,12 @@ func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
 			if !utf8.ValidString(name) {
 				return nil, &FileError{Format: "CSV", Line: f.line(start), Want: "text in UTF-8", Got: fmt.Sprintf("%q", name)}
 			}
-			if slices.Contains(f.names, name) {
+			if seen[name] {
 				return nil, &FileError{Format: "CSV", Line: f.line(start), Want: "another name for each column", Got: fmt.Sprintf("%q twice", name)}
 			}
-			f.names = append(f.names, strings.Clone(name))
+			name = strings.Clone(name)
+			seen[name] = true
+			f.names = append(f.names, name)
 		}
 		f.body = start + line
 	}
@@ -88,10 +92,8 @@ func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
 
 // choose sets the columns to read.
 func (f *csvFile) choose(format *csvFormat) error {
-	for name := range format.forced {
-		if !slices.Contains(f.names, name) {
-			return &ColumnError{Name: name, Columns: f.names}
-		}
+	if _, err := chooseColumns(f.names, slices.Sorted(maps.Keys(format.forced))); err != nil {
+		return err
 	}
 	chosen, err := chooseColumns(f.names, format.only)
 	for _, i := range chosen {
@@ -104,7 +106,8 @@ func (f *csvFile) choose(format *csvFormat) error {
 
 // detectSeparator chooses the separator by the first line.
 func detectSeparator(line []byte) byte {
-	counts, quoted := map[byte]int{}, false
+	var counts [256]int
+	quoted := false
 	for _, b := range line {
 		if b == '"' {
 			quoted = !quoted
@@ -139,7 +142,8 @@ func (f *csvFile) at(err error, offset int) error {
 // read reads the chunks of the file in parallel, and then those again in which a column has a type
 // that does not contain what other chunks have.
 func (f *csvFile) read() (*Frame, error) {
-	bounds, most := chunks(f.data, f.body)
+	// A chunk of several records, however long they are: each column of a chunk takes memory beside its values.
+	bounds, most := chunks(f.data, f.body, max(chunkSize, 16*firstRecord(f.data[f.body:])))
 	parts := make([]part, len(bounds)-1)
 	asText := make([]bool, len(f.columns))
 	if err := f.parse(&parts[0], bounds[0], bounds[1], asText, nil); err != nil {
@@ -163,12 +167,7 @@ func (f *csvFile) read() (*Frame, error) {
 			}
 		}
 	}
-	mixed := make([]string, len(f.columns))
-	for c, kind := range kinds {
-		if kind == Text && !f.columns[c].forced {
-			mixed[c] = f.reason(parts, bounds, c)
-		}
-	}
+	mixed := f.reasons(parts, bounds, kinds)
 	err = parallel(len(parts), func(_, k int) error {
 		if !again[k] {
 			return nil

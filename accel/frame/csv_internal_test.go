@@ -72,3 +72,41 @@ func TestSpecialsFindsEachByte(t *testing.T) {
 		}
 	}
 }
+
+// TestChunks divides files into chunks of a few bytes, of which many begin within one record. Each byte may be read only a
+// few times: 4 Mi chunks that look for the end of the file would take hours.
+func TestChunks(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x\ny,", 1<<20)
+	for _, test := range []struct {
+		name, file string
+		want       string // the records at the start of the first chunks
+	}{
+		{"short records", "a,b\nc,d\ne,f\n", "a,b|c,d|e,f"},
+		{"an open quotation mark", "a,b\n\"" + long, "a,b"},
+		{"an open quotation mark after others", "a,b\n\"c\",d\n\"" + long, `a,b|"c",d`},
+		{"a long field", "a,b\n\"" + long + "\",c\nd,e\nf,g\nh,i\n", "a,b|d,e|f,g|h,i"},
+		{"one record", strings.ReplaceAll(long, "\n", ","), strings.ReplaceAll(long, "\n", ",")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			bounds, most := chunks([]byte(test.file), 0, 3)
+			for k, n := range most {
+				chunk := test.file[bounds[k]:bounds[k+1]]
+				if n != strings.Count(chunk, "\n") && n != strings.Count(chunk, "\n")+1 {
+					t.Fatalf("chunk %d has up to %d records", k, n)
+				}
+			}
+			var starts []string
+			for _, b := range bounds[:len(bounds)-1] {
+				line, _, _ := strings.Cut(test.file[b:], "\n")
+				if !strings.HasPrefix(line, `"x`) {
+					starts = append(starts, line)
+				}
+			}
+			if got := strings.Join(starts, "|"); got != test.want || bounds[len(bounds)-1] != len(test.file) {
+				t.Errorf("chunks of %.200q begin with %.200q, want %.200q", test.file, got, test.want)
+			}
+		})
+	}
+}

@@ -7,28 +7,34 @@ import (
 	"unsafe"
 )
 
-// chunkSize is about how many bytes are parsed at once, so that the places of their fields stay in the cache.
+// chunkSize is about how many bytes of a file with short records are parsed at once, so that the places of their fields
+// stay in the cache.
 const chunkSize = 1 << 18
 
-// chunks returns offsets that divide the records of data from an offset on, and for each chunk the largest number of
-// records that it can have. A line break within quotes does not end a record; whether an offset is within quotes is
+// chunks returns offsets that divide the records of data from an offset on into chunks of about size bytes, and for each
+// chunk the largest number of records that it can have. A line break within quotes does not end a record; whether an offset is within quotes is
 // known from the number of quotation marks before it.
-func chunks(data []byte, from int) (bounds, most []int) {
-	n := (len(data) - from + chunkSize - 1) / chunkSize
+func chunks(data []byte, from, size int) (bounds, most []int) {
+	n := (len(data) - from + size - 1) / size
 	odd := make([]bool, n) // whether a chunk of equal length has an odd number of quotation marks
 	_ = parallel(n, func(_, k int) error {
-		start := from + k*chunkSize
-		odd[k] = bytes.Count(data[start:min(start+chunkSize, len(data))], []byte{'"'})%2 == 1
+		start := from + k*size
+		odd[k] = bytes.Count(data[start:min(start+size, len(data))], []byte{'"'})%2 == 1
 		return nil
 	})
 	bounds = []int{from}
 	quoted := false
 	for k := 1; k < n; k++ {
 		quoted = quoted != odd[k-1]
-		start := from + k*chunkSize
-		if end := start + recordEnd(data[start:], quoted); start >= bounds[len(bounds)-1] && end < len(data) {
-			bounds = append(bounds, end)
+		start := from + k*size
+		if start < bounds[len(bounds)-1] {
+			continue // within the record that ends there
 		}
+		end := start + recordEnd(data[start:], quoted)
+		if end == len(data) {
+			break // so do the records that all later offsets are in
+		}
+		bounds = append(bounds, end)
 	}
 	bounds = append(bounds, len(data))
 	most = make([]int, len(bounds)-1)

@@ -118,22 +118,21 @@ func chooseColumns(names, chosen []string) ([]int, error) {
 	if len(chosen) == 0 {
 		chosen = names
 	}
+	places := make(map[string]int, len(names))
+	for i, name := range names {
+		places[name] = i
+	}
 	indices := make([]int, len(chosen))
+	seen := make(map[string]bool, len(chosen))
 	for k, name := range chosen {
-		indices[k] = -1
-		for i, n := range names {
-			if n == name {
-				indices[k] = i
-			}
-		}
-		if indices[k] < 0 {
+		i, ok := places[name]
+		if !ok {
 			return nil, &ColumnError{Name: name, Columns: names}
 		}
-		for _, i := range indices[:k] {
-			if i == indices[k] {
-				return nil, &ColumnError{Name: name, Duplicate: true}
-			}
+		if seen[name] {
+			return nil, &ColumnError{Name: name, Duplicate: true}
 		}
+		indices[k], seen[name] = i, true
 	}
 	return indices, nil
 }

@@ -80,10 +80,17 @@ func (f *Frame) Select(names ...string) *Frame {
 
 // Drop returns the frame without these columns.
 func (f *Frame) Drop(names ...string) *Frame {
+	drop := make([]bool, len(f.columns))
 	for _, name := range names {
-		f.place(name) // panics if there is none
+		drop[f.place(name)] = true
 	}
-	return build(slices.DeleteFunc(slices.Clone(f.columns), func(c Column) bool { return slices.Contains(names, c.name) }), f.rows)
+	var columns []Column
+	for i, c := range f.columns {
+		if !drop[i] {
+			columns = append(columns, c)
+		}
+	}
+	return build(columns, f.rows)
 }
 
 // Rename returns the frame with another name for a column.

@@ -77,7 +77,7 @@ func (t *jsonTable) add(line []byte, number int) *FileError {
 		return &FileError{Want: "a JSON object on each line", Got: excerpt(line)}
 	}
 	t.rows++
-	if bad := t.object(d, "", number); bad != nil {
+	if bad := t.object(d, "", number, 0); bad != nil {
 		return bad
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -86,8 +86,15 @@ func (t *jsonTable) add(line []byte, number int) *FileError {
 	return nil
 }
 
-// object reads the rest of an object.
-func (t *jsonTable) object(d *json.Decoder, prefix string, number int) *FileError {
+// maxNesting is the largest number of objects within each other. The name of a column has all their keys, so without
+// a limit a line would take memory that is quadratic in its length.
+const maxNesting = 100
+
+// object reads the rest of an object that is within so many others.
+func (t *jsonTable) object(d *json.Decoder, prefix string, number, depth int) *FileError {
+	if depth > maxNesting {
+		return &FileError{Want: fmt.Sprintf("at most %d objects within each other", maxNesting), Got: "more"}
+	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -99,7 +106,7 @@ func (t *jsonTable) object(d *json.Decoder, prefix string, number int) *FileErro
 			return &FileError{Column: name, Want: "a value", Got: err.Error()}
 		}
 		if value == json.Delim('{') {
-			if bad := t.object(d, name+".", number); bad != nil {
+			if bad := t.object(d, name+".", number, depth+1); bad != nil {
 				return bad
 			}
 			continue
@@ -153,21 +160,32 @@ func (t *jsonTable) set(name string, value any, number int) *FileError {
 	case kind <= Int && c.kind <= Int:
 		c.kind = Float
 	default:
-		return &FileError{Column: name, Want: fmt.Sprintf("%s as in line %d", c.kind, c.line), Got: fmt.Sprintf("%v", value)}
+		return &FileError{Column: name, Want: fmt.Sprintf("%s as in line %d", c.kind, c.line), Got: excerptValue(value)}
 	}
 	c.values = append(c.values, value)
 	return nil
 }
 
+// excerptValue is a value in an error, without the rest of a long text.
+func excerptValue(value any) string {
+	if s, ok := value.(string); ok && len(s) > 40 {
+		return excerpt([]byte(s))
+	}
+	return fmt.Sprintf("%v", value)
+}
+
 func (t *jsonTable) frame() *Frame {
 	columns := make([]Column, len(t.columns))
 	for k, c := range t.columns {
-		c.values = append(c.values, make([]any, t.rows-len(c.values))...)
 		if c.kind == nothing {
 			c.kind = Float
 		}
 		columns[k] = Column{name: c.name, cells: newCells(c.kind, t.rows)}
-		for i, v := range c.values {
+		for i := range t.rows {
+			var v any // of lines behind the last one that has the key
+			if i < len(c.values) {
+				v = c.values[i]
+			}
 			switch l := columns[k].cells.(type) {
 			case *list[float64]:
 				switch v := v.(type) {
@@ -186,6 +204,7 @@ func (t *jsonTable) frame() *Frame {
 				setJSON(l, i, v)
 			}
 		}
+		c.values = nil // so that the values are not in memory twice
 	}
 	return build(slices.Clip(columns), t.rows)
 }
