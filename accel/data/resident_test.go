@@ -132,7 +132,7 @@ func TestOnDeviceRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `Function("own") of examples cannot be computed on the device`
+	const want = `Lambda("own", …) of examples cannot be computed on the device`
 	if _, err := on.Map(own); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}

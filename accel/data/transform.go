@@ -57,7 +57,7 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 // this shape, in place. Several goroutines call it at once; it must draw random numbers only
 // from random.
 func Lambda(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {
-	return Transform{text: fmt.Sprintf("Function(%q)", name), apply: apply}
+	return Transform{text: fmt.Sprintf("Lambda(%q, …)", name), apply: apply}
 }
 
 // Normalize computes (x - mean) / deviation.

@@ -39,7 +39,7 @@ type AttentionMask struct {
 	// the scores [B, H, T, S] and gets no gradient. nil adds nothing.
 	Bias *Tensor
 	// Lengths [B], of type int32, is the number of keys of each example; later keys are padding and
-	// hidden. nil means that all keys are valid.
+	// hidden. A length outside of 0..S is an *IndexError. nil means that all keys are valid.
 	Lengths *Tensor
 }
 
@@ -81,6 +81,7 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 		if len(shape) != 4 || !slices.Equal(n, shape[:1]) || s.Lengths.DType() != Int32 {
 			panic(&ShapeError{Op: op, Shapes: [][]int{shape, n}, Hint: "keys must be [B H S D] and Lengths [B] of type int32"})
 		}
+		s.Lengths = checkLengths(op, s.Lengths, 0, shape[2])
 		places := make([]int, shape[2])
 		for i := range places {
 			places[i] = i

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -41,7 +42,13 @@ func Conv2D(x, weight, bias *Tensor, window Window) *Tensor {
 	if bias != nil {
 		in = append(in, bias)
 	}
-	return record(conv2DOf(window), in...)
+	o := conv2DOf(window)
+	if s, k := x.Shape(), weight.Shape(); len(s) == 4 && len(k) == 4 {
+		for i := range 2 {
+			o.Stride[i], o.Dilation[i] = ir.Reach(s[2+i], k[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		}
+	}
+	return record(o, in...)
 }
 
 func conv2DOf(w Window) ir.Conv2D {
@@ -82,10 +89,21 @@ func ConvTranspose2D(x, weight, bias *Tensor, window Window, outputPadding [2]in
 			if o.Stride[i] < 1 || o.Dilation[i] < 1 || o.Padding[i] < 0 || outputPadding[i] < 0 || outputPadding[i] >= o.Stride[i] {
 				wrong(fmt.Sprintf("stride %v and dilation %v must be at least 1, padding %v not negative, and output padding %v in 0..stride-1", o.Stride, o.Dilation, o.Padding, outputPadding))
 			}
-			size[i] = (x[2+i]-1)*o.Stride[i] - 2*o.Padding[i] + o.Dilation[i]*(w[2+i]-1) + 1 + outputPadding[i]
-			if x[2+i] < 1 || w[2+i] < 1 || size[i] < 1 {
+			if x[2+i] < 1 || w[2+i] < 1 {
 				wrong(fmt.Sprintf("the result would have no elements along axis %d", 2+i))
 			}
+			if x[2+i]-1 > math.MaxInt32/o.Stride[i] || w[2+i]-1 > math.MaxInt32/o.Dilation[i] || max(o.Padding[i], outputPadding[i]) > math.MaxInt32/2 {
+				wrong(fmt.Sprintf("stride %v, dilation %v, padding %v and output padding %v are too large: at most %d elements are supported along axis %d",
+					o.Stride, o.Dilation, o.Padding, outputPadding, math.MaxInt32, 2+i))
+			}
+			size[i] = (x[2+i]-1)*o.Stride[i] - 2*o.Padding[i] + o.Dilation[i]*(w[2+i]-1) + 1 + outputPadding[i]
+			if size[i] < 1 {
+				wrong(fmt.Sprintf("the result would have no elements along axis %d", 2+i))
+			}
+			if n, err := ir.Windows(size[i], w[2+i], o.Stride[i], o.Padding[i], o.Dilation[i]); err != nil || n != x[2+i] {
+				wrong(fmt.Sprintf("%d elements are too many along axis %d", size[i], 2+i))
+			}
+			o.Stride[i], o.Dilation[i] = ir.Reach(size[i], w[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
 		}
 		y := r.Record(ir.Conv2DInputGradient{Conv2D: o, H: size[0], W: size[1]}, v[0], v[1])
 		if bias == nil {

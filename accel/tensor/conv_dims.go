@@ -3,6 +3,8 @@ package tensor
 import (
 	"fmt"
 	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // Conv1D is [Conv2D] for sequences x [N, C, T] with weight [O, C/groups, K], plus bias [O], which may
@@ -72,10 +74,15 @@ func Conv3D(x, weight, bias *Tensor, window Window3D) *Tensor {
 	checkRank("Conv3D", 5, x, weight)
 	in, kernel := x.Shape(), weight.Shape()
 	stride, dilation, padding := max(window.Stride[0], 1), max(window.Dilation[0], 1), window.Padding[0]
-	depth := (in[2]+2*padding-dilation*(kernel[2]-1)-1)/stride + 1
-	if in[2]+2*padding < dilation*(kernel[2]-1)+1 || kernel[2] < 1 || padding < 0 || window.Stride[0] < 0 || window.Dilation[0] < 0 {
-		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: "the kernel must not be deeper than the padded volume, and stride, dilation and padding not negative"})
+	if padding < 0 || window.Stride[0] < 0 || window.Dilation[0] < 0 {
+		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: "stride, dilation and padding must not be negative"})
 	}
+	depth, err := ir.Windows(in[2], kernel[2], stride, padding, dilation)
+	if err != nil {
+		wrong := err.(*ShapeError)
+		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: wrong.Hint + ", along the depth"})
+	}
+	stride, dilation = ir.Reach(in[2], kernel[2], stride, padding, dilation)
 	var made []*Tensor
 	defer func() {
 		for _, t := range made {

@@ -6,13 +6,13 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // contains one. kernel is the window's height and width, and its default stride. Of equal elements
 // the first gets the gradient. Groups are not used.
 func MaxPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
-	return record(ir.MaxPool2D{Pool: pool(kernel, window)}, x)
+	return record(ir.MaxPool2D{Pool: pool(x, kernel, window)}, x)
 }
 
 // AvgPool2D returns the mean of each window of images x [N, C, H, W]. kernel is the window's height
 // and width, and its default stride. Padding counts as zeros. Groups are not used.
 func AvgPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
-	return record(ir.AvgPool2D{Pool: pool(kernel, window)}, x)
+	return record(ir.AvgPool2D{Pool: pool(x, kernel, window)}, x)
 }
 
 // GlobalAvgPool2D returns the mean of each channel [N, C] of images [N, C, H, W].
@@ -23,6 +23,12 @@ func GlobalAvgPool2D(x *Tensor) *Tensor {
 	return x.Mean(2, 3)
 }
 
-func pool(kernel [2]int, w Window) ir.Pool {
-	return ir.Pool{Kernel: kernel, Stride: orDefault(w.Stride, kernel), Padding: w.Padding, Dilation: orDefault(w.Dilation, [2]int{1, 1})}
+func pool(x *Tensor, kernel [2]int, w Window) ir.Pool {
+	o := ir.Pool{Kernel: kernel, Stride: orDefault(w.Stride, kernel), Padding: w.Padding, Dilation: orDefault(w.Dilation, [2]int{1, 1})}
+	if s := x.Shape(); len(s) == 4 {
+		for i := range 2 {
+			o.Stride[i], o.Dilation[i] = ir.Reach(s[2+i], kernel[i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		}
+	}
+	return o
 }

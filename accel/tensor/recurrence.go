@@ -41,14 +41,15 @@ type Recurrence struct {
 	H, C *Tensor // [N, H]: the initial state, nil for zeros; only an LSTMCell has C
 
 	// Lengths [N], of type int32, is the number of steps of each sequence; later steps are padding,
-	// which leaves the state as it is and for which the output is 0. nil means that all T are valid.
+	// which leaves the state as it is and for which the output is 0. A length outside of 1..T is an
+	// *IndexError. nil means that all T are valid.
 	Lengths *Tensor
 	Reverse bool // begins with the last step
 }
 
 // Run returns the state after each step, y [T, N, H], and the final state h [N, H] and c [N, H],
-// which is nil unless the cell is an LSTMCell. It panics with a *ShapeError or a *DTypeError if the
-// tensors do not fit together.
+// which is nil unless the cell is an LSTMCell. It panics with a *ShapeError, a *DTypeError or an
+// *IndexError if the tensors do not fit together.
 func (r Recurrence) Run() (y, h, c *Tensor) {
 	r.check()
 	if r.hasKernel() {
@@ -155,6 +156,7 @@ func (r *Recurrence) check() {
 	if r.Lengths.DType() != Int32 {
 		panic(&DTypeError{Op: "Recurrence", DTypes: []DType{r.Lengths.DType()}, Hint: "Lengths must be of type int32"})
 	}
+	r.Lengths = checkLengths("Recurrence", r.Lengths, 1, x[0])
 }
 
 // valid returns for each step [T, N, 1] whether it is not padding; nil if all are valid.

@@ -132,7 +132,7 @@ func compareWithSteps(t *testing.T, cell Cell, steps, n, hidden int, variant str
 	slopes := [3]array{input(1, steps, n, hidden), input(1, n, hidden), input(1, n, hidden)}
 	lengths := make([]int, n)
 	for i := range lengths {
-		lengths[i] = i % (steps + 1)
+		lengths[i] = 1 + i%steps
 	}
 	run := func(compute func(r Recurrence) (y, h, c *Tensor)) (results [][]float64) {
 		var all []*Tensor

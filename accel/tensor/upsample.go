@@ -15,6 +15,9 @@ func UpsampleNearest(x *Tensor, n int) *Tensor {
 	}
 	apart, wide, out := append([]int{}, shape[:2]...), append([]int{}, shape[:2]...), append([]int{}, shape[:2]...)
 	for _, size := range shape[2:] {
+		if size > 0 && n > math.MaxInt/size {
+			panic(&ShapeError{Op: "UpsampleNearest", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the factor %d is too large", n)})
+		}
 		apart, wide, out = append(apart, size, 1), append(wide, size, n), append(out, size*n)
 	}
 	separate := x.Reshape(apart...)
@@ -32,6 +35,11 @@ func UpsampleBilinear(x *Tensor, n int) *Tensor {
 	if len(shape) != 4 || n < 1 || shape[2] < 1 || shape[3] < 1 {
 		panic(&ShapeError{Op: "UpsampleBilinear", Shapes: [][]int{shape}, Hint: fmt.Sprintf("x must be images [N, C, H, W] of at least one pixel, and the factor %d at least 1", n)})
 	}
+	for _, size := range shape[2:] {
+		if n > math.MaxInt/size {
+			panic(&ShapeError{Op: "UpsampleBilinear", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the factor %d is too large", n)})
+		}
+	}
 	rows, columns := interpolation(shape[2], n, x.DType()), interpolation(shape[3], n, x.DType())
 	across := columns.MT()
 	wide := x.MatMul(across)
@@ -45,7 +53,7 @@ func UpsampleBilinear(x *Tensor, n int) *Tensor {
 
 // interpolation returns the matrix [n·size, size] of linear interpolation.
 func interpolation(size, n int, d DType) *Tensor {
-	m := make([]float32, n*size*size)
+	m := hostBuffer("UpsampleBilinear", []int{n * size, size})
 	for i := range n * size {
 		at := max((float64(i)+0.5)/float64(n)-0.5, 0)
 		low := int(math.Floor(at))

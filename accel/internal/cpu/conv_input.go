@@ -31,7 +31,7 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 	}
 	k.kernel = d.shift.forRows(k.in())
 	if k.leaveOut(k.in(), k.out()*k.kh*k.kw/k.phases) {
-		k.divideDense(k.in(), k.h*k.w/k.phases)
+		k.divideDense(k.in(), k.h*k.w/(k.stride[0]*k.stride[1]))
 	} else {
 		k.divide(k.out(), k.in(), k.groups)
 	}
@@ -88,6 +88,11 @@ func (k *conv2dInput) work(chunk, worker int) {
 	from := block * k.rows
 	rows := min(k.rows, k.in()-from)
 	result := scratch[len(runs):]
+	if k.phases < k.stride[0]*k.stride[1] { // the convolution does not read every element of x
+		for i := range images {
+			clear(k.dataX[((first+i)*k.c+group*k.in()+from)*k.h*k.w:][:rows*k.h*k.w])
+		}
+	}
 	for p, offsets := range k.offsets {
 		panel := k.device.panel[group*k.packed+k.starts[p]+from*len(offsets):]
 		if k.dense != nil {
@@ -111,12 +116,12 @@ func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel,
 	c := &k.dense[phase]
 	k.denseProduct(c, panel, runs, k.offsets[phase], rows, images*c.count(), workspace, func(r, image, at int, part []float32) {
 		x := k.dataX[((first+image)*k.c+channel+r)*k.h*k.w:][:k.h*k.w]
-		if k.phases == 1 {
+		if !k.strided() {
 			copy(x[at:], part)
 			return
 		}
-		_, iy, _ := firstPosition(k.h, k.padding[0], k.stride[0], phase/k.stride[1])
-		_, ix, _ := firstPosition(k.w, k.padding[1], k.stride[1], phase%k.stride[1])
+		_, iy, _ := firstPosition(k.h, k.padding[0], k.stride[0], k.remainders[phase][0])
+		_, ix, _ := firstPosition(k.w, k.padding[1], k.stride[1], k.remainders[phase][1])
 		for i, v := range part {
 			row, col := (at+i)/c.cols, (at+i)%c.cols
 			x[(iy+row*k.stride[0])*k.w+ix+col*k.stride[1]] = v
@@ -126,8 +131,8 @@ func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel,
 
 // positions returns the positions of a phase that hold elements of x.
 func (g *planes) positions(phase int) positions {
-	y0, _, rows := firstPosition(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
-	x0, _, cols := firstPosition(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	y0, _, rows := firstPosition(g.h, g.padding[0], g.stride[0], g.remainders[phase][0])
+	x0, _, cols := firstPosition(g.w, g.padding[1], g.stride[1], g.remainders[phase][1])
 	return positions{y0*g.pitch + x0, max(rows, 0), max(cols, 0), g.pitch, g.image}
 }
 

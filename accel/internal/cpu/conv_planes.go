@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // planes is the memory layout of images in a convolution. Each channel of a few images is
 // one contiguous run, with zeros between rows and images as padding: the zeros right of a
@@ -8,18 +12,20 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // for all outputs are the run itself, shifted, so the matmul needs no copies of patches;
 // results that belong to no output are dropped when they are stored. A stride splits a
 // channel into one run (a phase) per remainder of the positions, in which neighbors are
-// contiguous again.
+// contiguous again. Remainders that no kernel element reads have no run, so the memory does
+// not grow with the stride.
 type planes struct {
 	n, c, h, w, o, oh, ow, kh, kw int
 	stride, padding, dilation     [2]int
 	groups                        int
 
-	rows, pitch int   // rows and row stride of one image in one run
-	image       int   // rows·pitch
-	reach       int   // the largest shift
-	phases      int   // runs per channel
-	shift       []int // shift of each kernel element within its run
-	phase       []int // run of each kernel element
+	rows, pitch int      // rows and row stride of one image in one run
+	image       int      // rows·pitch
+	reach       int      // the largest shift
+	phases      int      // runs per channel
+	shift       []int    // shift of each kernel element within its run
+	phase       []int    // run of each kernel element
+	remainders  [][2]int // of the positions in each run
 }
 
 func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
@@ -29,18 +35,31 @@ func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
 	g.rows = max((h+g.padding[0]+sy-1)/sy, oh)
 	g.pitch = max((w+g.padding[1]+sx-1)/sx, ow)
 	g.image = g.rows * g.pitch
-	g.phases = sy * sx
 	for u := range kh {
 		for v := range kw {
 			y, x := u*g.dilation[0], v*g.dilation[1]
 			s := y/sy*g.pitch + x/sx
 			g.shift = append(g.shift, s)
-			g.phase = append(g.phase, y%sy*sx+x%sx)
+			g.phase = append(g.phase, g.run([2]int{y % sy, x % sx}))
 			g.reach = max(g.reach, s)
 		}
 	}
+	g.phases = len(g.remainders)
 	return g
 }
+
+// run returns the run of the positions with these remainders, which it adds if it is new.
+func (g *planes) run(remainder [2]int) int {
+	i := slices.Index(g.remainders, remainder)
+	if i < 0 {
+		i = len(g.remainders)
+		g.remainders = append(g.remainders, remainder)
+	}
+	return i
+}
+
+// strided reports whether there is a stride.
+func (g *planes) strided() bool { return g.stride != [2]int{1, 1} }
 
 // in and out return the channels of x and of y in one group.
 func (g *planes) in() int  { return g.c / g.groups }
@@ -91,8 +110,8 @@ func (d *Device) copyGrid(to, from grid, rows, cols int) {
 // grids returns a plane of x [H, W] and the part of an image's run of one phase that holds
 // its elements.
 func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, cols int) {
-	y0, iy, rows := firstPosition(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
-	x0, ix, cols := firstPosition(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	y0, iy, rows := firstPosition(g.h, g.padding[0], g.stride[0], g.remainders[phase][0])
+	x0, ix, cols := firstPosition(g.w, g.padding[1], g.stride[1], g.remainders[phase][1])
 	if rows <= 0 || cols <= 0 {
 		return grid{}, grid{}, 0, 0
 	}

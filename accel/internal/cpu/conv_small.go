@@ -62,7 +62,7 @@ func (k *conv2d) isSmall() bool {
 	for _, list := range k.tapUses(false) {
 		count += len(list)
 	}
-	return k.phases > 1 || 10*count <= 9*area*k.oh*k.ow
+	return k.strided() || 10*count <= 9*area*k.oh*k.ow
 }
 
 // positionsOf stores the images of a batch by position: for each position a matrix of

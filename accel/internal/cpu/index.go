@@ -18,7 +18,7 @@ func (k *index) run(p *program) error {
 	y := elements[int32](p, k.out)
 	for i, v := range elements[int64](p, k.in) {
 		if v < 0 || v >= int64(k.op.Size) {
-			return &ir.IndexError{Op: k.op.For, Index: int(v), Element: i, Size: k.op.Size}
+			return k.op.Error(int(v), i)
 		}
 		y[i] = int32(v)
 	}

@@ -248,3 +248,16 @@ func TestTilingCoversEveryTile(t *testing.T) {
 		}
 	}
 }
+
+// TestStridesNeedNoMemory checks that the runs of a channel do not grow with the square of the stride.
+func TestStridesNeedNoMemory(t *testing.T) {
+	for _, stride := range []int{1, 2, 3, 4, 50, 64, 1000} {
+		op := ir.Conv2D{Stride: [2]int{stride, stride}, Dilation: [2]int{1, 1}, Groups: 1}
+		out := max(0, 64-3)/stride + 1
+		g := newPlanes(op, 1, 1, 64, 64, 1, out, out, 3, 3)
+		_, whole := g.span(1, 16)
+		if want := min(stride*stride, 9); g.phases != want || g.phases*whole > 64*64+9*64 {
+			t.Errorf("stride %d: %d runs of %d elements for an image of 64×64", stride, g.phases, whole)
+		}
+	}
+}

@@ -126,29 +126,36 @@ func (r *Recorder) read(dst []byte, v *Value, offset int) {
 
 // CheckIndices panics with an *IndexError if an integer tensor that is already in host
 // memory has an element outside of 0..size-1. Other tensors are checked when they are used.
-func (r *Recorder) CheckIndices(op string, v *Value, size int) {
+func (r *Recorder) CheckIndices(op string, v *Value, size int) { r.CheckRange(op, v, 0, size) }
+
+// CheckRange is CheckIndices for elements from..size-1. It reports whether it could check them.
+func (r *Recorder) CheckRange(op string, v *Value, from, size int) (checked bool) {
+	if v.Len() == 0 {
+		return true
+	}
 	if v.buf == nil {
-		return
+		return false
 	}
 	host, ok := v.buf.device.(HostMemory)
-	if !ok || !v.layout.Contiguous() || v.Len() == 0 {
-		return
+	if !ok || !v.layout.Contiguous() {
+		return false
 	}
 	start := unsafe.Pointer(&host.Bytes(v.buf.Storage)[v.layout.Offset*v.dtype.Size()])
 	switch v.dtype {
 	case Int32:
-		checkIndices(op, unsafe.Slice((*int32)(start), v.Len()), size)
+		checkIndices(op, unsafe.Slice((*int32)(start), v.Len()), from, size)
 	case Int64:
-		checkIndices(op, unsafe.Slice((*int64)(start), v.Len()), size)
+		checkIndices(op, unsafe.Slice((*int64)(start), v.Len()), from, size)
 	case Uint8:
-		checkIndices(op, unsafe.Slice((*uint8)(start), v.Len()), size)
+		checkIndices(op, unsafe.Slice((*uint8)(start), v.Len()), from, size)
 	}
+	return true
 }
 
-func checkIndices[T int32 | int64 | uint8](op string, index []T, size int) {
+func checkIndices[T int32 | int64 | uint8](op string, index []T, from, size int) {
 	for at, i := range index {
-		if int64(i) < 0 || int64(i) >= int64(size) {
-			panic(&IndexError{Op: op, Index: int(i), Element: at, Size: size})
+		if int64(i) < int64(from) || int64(i) >= int64(size) {
+			panic(&IndexError{Op: op, Index: int(i), Element: at, From: from, Size: size})
 		}
 	}
 }

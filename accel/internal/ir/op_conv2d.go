@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Conv2D is the two-dimensional cross-correlation of x [N, C, H, W] with w
 // [O, C/Groups, KH, KW], plus a bias [O] if there is a third input:
@@ -50,7 +53,7 @@ func (o Conv2D) Infer(in []*Value) (Type, error) {
 	}
 	out := []int{x[0], w[0], 0, 0}
 	for i := range 2 {
-		n, err := windows(x[2+i], w[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		n, err := Windows(x[2+i], w[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
 		if err != nil {
 			return Type{}, err
 		}
@@ -59,13 +62,25 @@ func (o Conv2D) Infer(in []*Value) (Type, error) {
 	return Type{out, in[0].dtype}, nil
 }
 
-// windows returns the number of positions of a window along one dimension.
-func windows(size, window, stride, padding, dilation int) (int, error) {
-	reach := dilation*(window-1) + 1
-	if window < 1 || size+2*padding < reach {
-		return 0, &ShapeError{Hint: fmt.Sprintf("a window of %d elements does not fit into %d with padding %d on both sides", reach, size, padding)}
+// Windows returns the number of positions of a window along one dimension.
+func Windows(size, window, stride, padding, dilation int) (int, error) {
+	if padding > (math.MaxInt32-size)/2 {
+		return 0, &ShapeError{Hint: fmt.Sprintf("%d elements with padding %d on both sides are too many; at most %d are supported", size, padding, math.MaxInt32)}
 	}
-	return (size+2*padding-reach)/stride + 1, nil
+	whole := size + 2*padding
+	if window < 1 || whole < 1 || window-1 > (whole-1)/dilation {
+		return 0, &ShapeError{Hint: fmt.Sprintf("a window of %d elements with dilation %d does not fit into %d with padding %d on both sides", window, dilation, size, padding)}
+	}
+	return (whole-dilation*(window-1)-1)/stride + 1, nil
+}
+
+// Reach returns the stride and the dilation limited to what makes a difference for a window along one
+// dimension: devices compute with both, in 32 bits.
+func Reach(size, window, stride, padding, dilation int) (int, int) {
+	if window == 1 {
+		dilation = min(dilation, 1)
+	}
+	return min(stride, max(1, size+2*padding)), dilation
 }
 
 // Gradient returns a convolution of dy with the rotated kernel, a convolution of x with dy,

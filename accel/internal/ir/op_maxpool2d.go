@@ -29,10 +29,10 @@ func (o Pool) Infer(in []*Value) (Type, error) {
 	}
 	out := []int{x[0], x[1], 0, 0}
 	for i := range 2 {
-		if o.Kernel[i] < 1 || o.Stride[i] < 1 || o.Dilation[i] < 1 || o.Padding[i] < 0 || 2*o.Padding[i] > o.Kernel[i] {
+		if o.Kernel[i] < 1 || o.Stride[i] < 1 || o.Dilation[i] < 1 || o.Padding[i] < 0 || o.Padding[i] > o.Kernel[i]/2 {
 			return Type{}, &ShapeError{Hint: fmt.Sprintf("kernel %v, stride %v and dilation %v must be at least 1, and padding %v at most half of the kernel", o.Kernel, o.Stride, o.Dilation, o.Padding)}
 		}
-		n, err := windows(x[2+i], o.Kernel[i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		n, err := Windows(x[2+i], o.Kernel[i], o.Stride[i], o.Padding[i], o.Dilation[i])
 		if err != nil {
 			return Type{}, err
 		}

@@ -14,8 +14,11 @@ func (PowScalar) Autocast() Autocast { return CastFloat32 }
 // AppendWords appends s.
 func (o PowScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient returns dy·s·xˢ⁻¹.
-func (o PowScalar) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+// Gradient returns dy·s·xˢ⁻¹, or 0 if s is 0.
+func (o PowScalar) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
+	if o.Scalar == 0 {
+		return zeroGradient{}.Gradient(r, in, out, dy, wants)
+	}
 	slope := r.MulScalar(r.Record(PowScalar{Scalar: o.Scalar - 1}, in[0]), o.Scalar)
 	return []*Value{r.Mul(dy, slope)}
 }

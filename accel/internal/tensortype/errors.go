@@ -58,7 +58,8 @@ type IndexError struct {
 	Op      string
 	Index   int // the index that is out of range
 	Element int // its place in the index tensor, in row-major order; -1 if unknown
-	Size    int // valid indices are 0 to Size-1
+	From    int // the lowest valid index, 0 but for lengths
+	Size    int // valid indices are From to Size-1
 }
 
 // Error names the op, the index, its place and the valid range. The indices of CrossEntropy are the
@@ -75,7 +76,7 @@ func (e *IndexError) Error() string {
 	default:
 		place = fmt.Sprintf(" (element %d)", e.Element)
 	}
-	text := fmt.Sprintf("%s: %s %d%s is outside 0..%d", e.Op, what, e.Index, place, e.Size-1)
+	text := fmt.Sprintf("%s: %s %d%s is outside %d..%d", e.Op, what, e.Index, place, e.From, e.Size-1)
 	if e.Op == "CrossEntropy" {
 		text += fmt.Sprintf(": the logits have %d classes", e.Size)
 	}

@@ -115,7 +115,7 @@ func planIndex(p Planner, op ir.Index, s ir.Step) Launcher {
 		if !wrong {
 			return nil
 		}
-		return &ir.IndexError{Op: op.For, Index: int(value), Element: element, Size: op.Size}
+		return op.Error(int(value), element)
 	})
 	return func(a Addresses) ([]Launch, error) {
 		return o.Launches(a.Out[0], a.In[0], a.Fault, a.Fault+8), nil
