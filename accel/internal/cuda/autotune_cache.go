@@ -15,15 +15,29 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
+// tuned is the result of measuring a step.
+type tuned struct {
+	Op         string          `json:"op"` // with its shapes
+	Selected   string          `json:"selected"`
+	Candidates []candidateTime `json:"candidates"`
+}
+
+// candidateTime is the time of a candidate.
+type candidateTime struct {
+	Name         string  `json:"name"`
+	Milliseconds float64 `json:"milliseconds,omitempty"`
+	Rejected     string  `json:"rejected,omitempty"` // why it is never selected; then it has no time
+}
+
 // tuningCache holds the candidates that were measured to be the fastest. A file keeps
-// them, so that a program computes the same results when it runs again on the machine:
+// them with the times of all candidates, so that a program computes the same results when it runs again on the machine:
 // two algorithms differ in the last bits, and which of two equally fast ones is the
 // fastest differs from run to run. An entry of the file is a hint: the candidate is run
 // before it is selected.
 type tuningCache struct {
 	path  string // empty for no file
 	scope string // what the times depend on besides the step: device and kernels
-	known map[string]string
+	known map[string]tuned
 }
 
 // maxTuned is how many entries a file holds before it is started again.
@@ -32,7 +46,7 @@ const maxTuned = 1 << 14
 // openTuningCache reads the entries of a file. Errors are logged: they cost a measurement.
 func openTuningCache(path, device string) *tuningCache {
 	// The fingerprint changes with the kernels, also in builds without a version.
-	c := &tuningCache{path: path, scope: device + " " + kernels.Fingerprint(), known: map[string]string{}}
+	c := &tuningCache{path: path, scope: device + " " + kernels.Fingerprint(), known: map[string]tuned{}}
 	read, err := c.read()
 	if err != nil {
 		slog.Debug("cuda: algorithms are measured again", "error", err)
@@ -41,7 +55,7 @@ func openTuningCache(path, device string) *tuningCache {
 	return c
 }
 
-func (c *tuningCache) read() (map[string]string, error) {
+func (c *tuningCache) read() (map[string]tuned, error) {
 	if c.path == "" {
 		return nil, nil
 	}
@@ -52,7 +66,7 @@ func (c *tuningCache) read() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var read map[string]string
+	var read map[string]tuned
 	if err := json.Unmarshal(text, &read); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.path, err)
 	}
@@ -61,11 +75,11 @@ func (c *tuningCache) read() (map[string]string, error) {
 
 func (c *tuningCache) key(step any) string { return fmt.Sprintf("%s %T %+v", c.scope, step, step) }
 
-// get returns the name of the fastest candidate of a step, empty if it is not known.
-func (c *tuningCache) get(key any) string { return c.known[c.key(key)] }
+// get returns what was measured for a step; nothing is selected if it is not known.
+func (c *tuningCache) get(key any) tuned { return c.known[c.key(key)] }
 
-// put sets the name of the fastest candidate of a step.
-func (c *tuningCache) put(key any, name string) { c.known[c.key(key)] = name }
+// put sets what was measured for a step.
+func (c *tuningCache) put(key any, t tuned) { c.known[c.key(key)] = t }
 
 // save writes the file, merged with what other processes have written meanwhile. Errors
 // are logged: the next process measures again.
@@ -81,7 +95,7 @@ func (c *tuningCache) save() {
 func (c *tuningCache) write() error {
 	all, err := c.read()
 	if err != nil || all == nil || len(all) >= maxTuned {
-		all = map[string]string{} // replace a file that cannot be read
+		all = map[string]tuned{} // replace a file that cannot be read
 	}
 	maps.Copy(all, c.known)
 	text, err := json.MarshalIndent(all, "", " ")

@@ -1,8 +1,12 @@
 package cuda
 
 import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +16,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // selected returns the candidate that a new device selects. The library's plans take the
@@ -61,7 +67,7 @@ func TestSelectionsAreSaved(t *testing.T) {
 	if name, _ := selected(t, file, false, 1, 5, 4); name != "0 own kernel" {
 		t.Errorf("the selection of own kernels is not saved: %s", name)
 	}
-	for _, text := range []string{"", "{", "[1]", `{"a": 3}`, "null"} {
+	for _, text := range []string{"", "{", "[1]", `{"a": 3}`, `{"a": "1 cuBLASLt 0"}`, "null"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +111,7 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 		all.Go(func() {
 			c := openTuningCache(file, "GPU")
 			for j := range 10 {
-				c.put(10*i+j, "0 own kernel")
+				c.put(10*i+j, tuned{Selected: "0 own kernel"})
 				c.save()
 			}
 		})
@@ -116,7 +122,7 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 		t.Errorf("%d entries", len(c.known))
 	}
 	for j := range 8 {
-		if got := c.get(10 * j); got != "" && got != "0 own kernel" {
+		if got := c.get(10 * j).Selected; got != "" && got != "0 own kernel" {
 			t.Errorf("step %d: selected %q", j, got)
 		}
 	}
@@ -126,7 +132,125 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 	}
 	if other := openTuningCache(file, "another GPU"); len(other.known) == 0 {
 		t.Error("the file cannot be read")
-	} else if name := other.get(0); name != "" {
+	} else if name := other.get(0).Selected; name != "" {
 		t.Errorf("the selection %q of another GPU is used", name)
+	}
+}
+
+// The file has the time of every candidate, for a report.
+func TestTimesAreSaved(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "algorithms.json")
+	if name, _ := selected(t, file, false, 3, 2, 4); name != "2 cuBLASLt 1" {
+		t.Fatal(name)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]tuned
+	if err := json.Unmarshal(text, &all); err != nil || len(all) != 1 {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	want := tuned{"MatMul [5 7] [7 6] → [5 6]", "2 cuBLASLt 1", []candidateTime{{"0 own kernel", 10, ""}, {"1 cuBLASLt 0", 3, ""}, {"2 cuBLASLt 1", 2, ""}, {"3 cuBLASLt 2", 4, ""}}}
+	for _, got := range all {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if name, _ := selected(t, file, true, 1, 5, 4); name != "0 own kernel" {
+		t.Fatal(name)
+	}
+	if text, err = os.ReadFile(file); err != nil || strings.Count(string(text), `"rejected": "MatMul [5 7] [7 6] → [5 6]: cuBLASLt: cublasLtMatmul`) != 3 {
+		t.Errorf("%v: rejected candidates have no reason\n%s", err, text)
+	}
+}
+
+// Candidates run in interleaved rounds, and only after all of them have run once: the clocks
+// of an idle GPU are low.
+func TestCandidatesAreInterleaved(t *testing.T) {
+	l := &fakelib.CuBLASLt{Takes: func(cublaslt.Matmul, int) time.Duration { return time.Millisecond }}
+	var order []int
+	l.DropsNaN = func(number int) bool { // called when a plan runs
+		order = append(order, number)
+		return false
+	}
+	d := deviceWith(t, l, fake.Options{Instant: true, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return time.Millisecond }}, true)
+	if _, err := d.Compile(matMulStep(5, 6, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if want := 3 * (2 + rounds); len(order) != want { // when it is tried, for the number of runs, and in the rounds
+		t.Errorf("%d runs, want %d", len(order), want)
+	}
+	for i, number := range order {
+		if number != i%3 {
+			t.Fatalf("not interleaved: %v", order)
+		}
+	}
+	if d.warmed.IsZero() {
+		t.Error("the GPU is not warm")
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Candidates are timed on random values, in all of the memory and of every type.
+func TestRandomData(t *testing.T) {
+	_, d := openFake(t)
+	for _, row := range []struct {
+		t      ir.DType
+		offset int
+		finite func(b []byte) (value float64, bytes int)
+	}{
+		{ir.Float64, 0, func(b []byte) (float64, int) { return math.Float64frombits(binary.LittleEndian.Uint64(b)), 8 }},
+		{ir.Float32, 0, func(b []byte) (float64, int) {
+			return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 4
+		}},
+		{ir.Float16, 0, func(b []byte) (float64, int) {
+			return float64(tensortype.Float16Value(binary.LittleEndian.Uint16(b))), 2
+		}},
+		{ir.BFloat16, 0, func(b []byte) (float64, int) {
+			return float64(tensortype.BFloat16Value(binary.LittleEndian.Uint16(b))), 2
+		}},
+		{ir.Float8E4M3, 64, func(b []byte) (float64, int) { return float64(tensortype.Float8Value(ir.Float8E4M3, b[0])), 1 }},
+		{ir.Float8E5M2, 64, func(b []byte) (float64, int) { return float64(tensortype.Float8Value(ir.Float8E5M2, b[0])), 1 }},
+	} {
+		for _, bytes := range []int{256, randomBlock, 2*randomBlock + 768} {
+			s, err := d.Alloc(bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.fillRandom(s.(*storage).at, bytes, ir.Operand{DType: row.t, Layout: ir.Layout{Offset: row.offset}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.mark(s.(*storage)); err != nil {
+				t.Fatal(err)
+			}
+			b := make([]byte, bytes)
+			if err := d.Read(b, s, 0); err != nil {
+				t.Fatal(err)
+			}
+			for at := 0; at < row.offset; at += 4 {
+				if scale := math.Float32frombits(binary.LittleEndian.Uint32(b[at:])); scale != 1 {
+					t.Errorf("%v: the scale is %g", row.t, scale)
+				}
+			}
+			values := map[float64]bool{}
+			for b = b[row.offset:]; len(b) > 0; {
+				v, n := row.finite(b)
+				if !(math.Abs(v) <= 1) {
+					t.Fatalf("%v: %g", row.t, v)
+				}
+				values[v] = true
+				b = b[n:]
+			}
+			if len(values) < 20 {
+				t.Errorf("%v, %d bytes: %d different values", row.t, bytes, len(values))
+			}
+			d.Free(s)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -18,6 +19,7 @@ type Device struct {
 	libraries *libraries
 	selected  map[any]int  // the candidate that was selected, by the step's key
 	tuned     *tuningCache // measured selections; nil until one is needed
+	warmed    time.Time    // when the last measurement began
 
 	tf32 bool // of SetTF32
 
