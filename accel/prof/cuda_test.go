@@ -136,7 +136,7 @@ func TestReportOnCUDA(t *testing.T) {
 		}
 	}
 	b := r.Breakdown()
-	if sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Synchronizing + b.Host; (sum - r.StepTime()).Abs() > time.Microsecond {
+	if sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Synchronizing + b.Profiling + b.Host; (sum - r.StepTime()).Abs() > time.Microsecond {
 		t.Errorf("the parts of %v add up to %v", r.StepTime(), sum)
 	}
 	var cuda, host time.Duration
@@ -324,5 +324,63 @@ func TestPprofTool(t *testing.T) {
 				t.Errorf("%q: %q is missing in\n%s", row.flags, want, out)
 			}
 		}
+	}
+}
+
+// The host time for the graphs of the profile is not the program's planning, and the report says
+// what the events in them cost.
+func TestProfileOfTheProfileOnCUDA(t *testing.T) {
+	const device, cost = "simulated:events", 20 * time.Microsecond
+	devices.Register(device, func() (ir.Device, error) {
+		d, err := fake.Open(fake.Options{EventTime: cost, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return time.Millisecond }})
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(device, d, 0, cuda.Libraries{})
+	})
+	if err := tensor.SetDevice(device); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tensor.SetDevice("cpu"); err != nil {
+			t.Error(err)
+		}
+	}()
+	sizes, step := []int{5, 6, 7, 8}, 0
+	models := map[int]func() error{}
+	for _, n := range sizes { // plans exist, and graphs with events do not
+		models[n] = training(t, 4, nn.Flatten(), nn.Dense(n), nn.ReLU(), nn.Dense(10))
+		for range 3 {
+			if err := models[n](); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := prof.Run(t.Context(), func() error {
+		step++
+		return models[sizes[(step-1)%len(sizes)]]()
+	}, prof.Warmup(1), prof.Active(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, h := range r.Host {
+		if h.Kind == prof.Profiling {
+			made++
+		}
+		if h.Kind == prof.Planning {
+			t.Errorf("planning: %+v", h)
+		}
+	}
+	if made == 0 {
+		t.Error("no graph with events was made: the test is wrong")
+	}
+	for _, hint := range r.Hints() {
+		if strings.Contains(hint, "plans") {
+			t.Errorf("nothing is planned, but: %s", hint)
+		}
+	}
+	if d := r.EventCost - cost; d.Abs() > cost/2 || !strings.Contains(r.String(), "its events add about") {
+		t.Errorf("the cost of an event is %v, want %v\n%v", r.EventCost, cost, r)
 	}
 }

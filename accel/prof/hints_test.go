@@ -37,6 +37,7 @@ func TestHints(t *testing.T) {
 			return testReport(70*time.Millisecond, wait, event(Communicating, 20, 60))
 		}(), []string{"30 % of a step (30 ms of 100 ms) waits for other ranks, with 50 % of the exchange overlapping", "each exchange of 2 KiB", "Accumulate"}},
 		{"plans", testReport(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "compiles plans", "DropLast"}},
+		{"the profile itself", testReport(90*time.Millisecond, event(Profiling, 0, 10)), []string{"Nothing stands out: 90 %"}},
 		{"host", testReport(50 * time.Millisecond), []string{"50 % of a step", "recording of 10 operations", "50 ms on average", "larger batch"}},
 		{"copies", testReport(80*time.Millisecond, event(Writing, 0, 20)), []string{"20 % of a step", "copies"}},
 		{"reads", func() *Report { r := testReport(95 * time.Millisecond); r.Counts.Syncs = 3; return r }(), []string{"waits 3 times per step", "Item"}},

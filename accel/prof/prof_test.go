@@ -48,7 +48,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	b := r.Breakdown()
-	sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Host
+	sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Profiling + b.Host
 	if d := (sum - r.StepTime()).Abs(); d > time.Microsecond {
 		t.Errorf("the parts of %v add up to %v", r.StepTime(), sum)
 	}

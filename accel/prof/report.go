@@ -15,6 +15,9 @@ type Report struct {
 	Ops    []Op        // all ops in the order in which they ran
 	Host   []HostEvent // work of the program on the host, in order
 	Counts Counts      // means over the steps
+	// EventCost is how much longer a GPU takes for each kernel, because the profile records an
+	// event after it. The times of kernels contain it.
+	EventCost time.Duration
 
 	asynchronous bool       // the device worked while the host continued
 	host         []Interval // the steps as measured on the host
@@ -57,6 +60,9 @@ func newReport(p *recording) *Report {
 	r.Host = slices.DeleteFunc(r.Host, func(h HostEvent) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
 	for _, f := range p.flushes {
 		r.Device = f.Program.Device
+		if f.Work != nil {
+			r.EventCost = f.Work.EventCost
+		}
 	}
 	if len(r.Steps) == 0 {
 		return r
@@ -135,6 +141,7 @@ type Breakdown struct {
 	Copying                   time.Duration // to and from the device
 	Synchronizing             time.Duration // the device is idle, and the host is still waking up from a wait for it
 	CommunicationWait         time.Duration // waiting for other ranks of a data-parallel training
+	Profiling                 time.Duration // work of the profile itself
 	Host                      time.Duration // the rest: the program itself, recording and launching
 }
 
@@ -169,11 +176,13 @@ func (r *Report) Breakdown() Breakdown {
 			b.Synchronizing += d
 		case CommunicationWait:
 			b.CommunicationWait += d
+		case Profiling:
+			b.Profiling += d
 		}
 	}
 	n := time.Duration(len(r.Steps))
 	rest := r.StepTime()
-	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronizing, &b.CommunicationWait} {
+	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronizing, &b.CommunicationWait, &b.Profiling} {
 		*part /= n
 		rest -= *part
 	}
@@ -185,7 +194,7 @@ func (r *Report) Breakdown() Breakdown {
 func (b Breakdown) parts() []part {
 	return []part{
 		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
-		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronizing", b.Synchronizing}, {"exchanging with ranks", b.CommunicationWait}, {"host", b.Host},
+		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronizing", b.Synchronizing}, {"exchanging with ranks", b.CommunicationWait}, {"profiling", b.Profiling}, {"host", b.Host},
 	}
 }
 
@@ -214,6 +223,9 @@ func (r *Report) String() string {
 	}
 	text += fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
 		what, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
+	if cost := r.EventCost; cost > 0 {
+		text += fmt.Sprintf("\nprofile: its events add about %s to each kernel, %s to a step", duration(cost), duration(time.Duration(float64(cost)*c.Kernels)))
+	}
 	if x := r.Communication(); x.Busy > 0 {
 		text += fmt.Sprintf("\nranks: %s per step of communication, %.0f %% of it overlapping with computation, %s",
 			duration(x.Busy), 100*x.Hidden(), size(x.Bytes))

@@ -63,6 +63,8 @@ const (
 	Launching     HostKind = "launching"
 	Synchronizing HostKind = "synchronizing" // waiting for the device
 
+	Profiling HostKind = "profiling" // work of the profile itself
+
 	CommunicationWait HostKind = "exchanging with ranks"  // waiting for other ranks
 	Communicating     HostKind = "communication of ranks" // transfers that overlap with the program
 )
@@ -204,7 +206,7 @@ func (p *recording) hosts() []HostEvent {
 	kinds := map[trace.Kind]HostKind{
 		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.UserSpan: UserSpan,
 		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronizing: Synchronizing,
-		trace.CommunicationWait: CommunicationWait, trace.Communicating: Communicating,
+		trace.CommunicationWait: CommunicationWait, trace.Communicating: Communicating, trace.Profiling: Profiling,
 	}
 	var all []HostEvent
 	for _, e := range p.Events() {

@@ -17,6 +17,7 @@ type profile struct {
 	collector *trace.Collector // nil without a profile
 	origin    driver.Event     // 0 before the first profile
 	at        time.Duration    // time of the origin event on the collector's clock
+	eventCost time.Duration    // how much longer the device takes for each event in a graph
 	pending   []*kernelEvents  // of launched graphs that have not been read, the oldest first
 	sums      []profiledSum    // over ranks, whose events have not been read
 }
@@ -44,6 +45,9 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 		return nil
 	}
 	if p.origin == 0 {
+		if p.eventCost, err = p.measureEvents(); err != nil {
+			return err
+		}
 		if p.origin, err = p.ctx.NewEvent(true); err != nil {
 			return err
 		}
@@ -68,6 +72,89 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 	}
 	p.collector = c
 	return nil
+}
+
+// fills is the number of nodes in a graph that measures what an event costs.
+const fills = 64
+
+// measureEvents returns how much longer a graph takes for each event that it records between
+// two nodes: the fastest launch of a graph with events less that of one without.
+func (p *profile) measureEvents() (cost time.Duration, err error) {
+	at, err := p.ctx.Alloc(addressAlign, p.stream)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.ctx.Free(at, p.stream)) }()
+	var took [2]time.Duration
+	for i, between := range []bool{false, true} {
+		if took[i], err = p.fastestFills(at, between); err != nil {
+			return 0, err
+		}
+	}
+	return max(0, took[1]-took[0]) / (fills - 1), nil
+}
+
+// fastestFills returns the shortest time of a graph of nodes that each fill a word, with or
+// without events between them.
+func (p *profile) fastestFills(at driver.Pointer, between bool) (fastest time.Duration, err error) {
+	var events []driver.Event
+	defer func() {
+		for _, e := range events {
+			err = errors.Join(err, p.ctx.CloseEvent(e))
+		}
+	}()
+	g, err := p.ctx.NewGraph()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.ctx.CloseGraph(g)) }()
+	var before []driver.Node
+	mark := func() error {
+		e, err := p.ctx.NewEvent(true)
+		if err != nil {
+			return err
+		}
+		events = append(events, e)
+		n, err := p.ctx.AddEvent(g, before, e)
+		before = []driver.Node{n}
+		return err
+	}
+	if err := mark(); err != nil {
+		return 0, err
+	}
+	for i := range fills {
+		n, err := p.ctx.AddFill(g, before, at, 0, 4, 1)
+		if err != nil {
+			return 0, err
+		}
+		before = []driver.Node{n}
+		if between || i == fills-1 {
+			if err := mark(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	x, err := p.ctx.Instantiate(g)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.ctx.CloseExecutable(x)) }()
+	for i := range tries {
+		if err := p.ctx.LaunchGraph(x, p.stream); err != nil {
+			return 0, err
+		}
+		if err := p.ctx.SyncStream(p.stream); err != nil {
+			return 0, err
+		}
+		took, err := p.since(events[0], events[len(events)-1])
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || took < fastest {
+			fastest = took
+		}
+	}
+	return fastest, nil
 }
 
 // measure reads the events of all launches, which must have run, and begins a profile if

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
@@ -29,5 +30,41 @@ func TestProfileBeginsAgain(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A profile knows what its events cost, and measures it once.
+func TestEventCost(t *testing.T) {
+	for _, cost := range []time.Duration{0, 1500 * time.Nanosecond} {
+		gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, EventTime: cost, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return time.Millisecond }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open("cuda:0", gpu, 0, Libraries{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		launches := 0
+		for range 2 {
+			c, ok := trace.Start()
+			if !ok {
+				t.Fatal("a profile is active")
+			}
+			if err := d.profile.begin(c); err != nil {
+				t.Fatal(err)
+			}
+			c.Stop()
+			if d.profile.eventCost != cost {
+				t.Errorf("an event costs %v, want %v", d.profile.eventCost, cost)
+			}
+			if n := d.Counts().GraphLaunches; launches != 0 && n != launches {
+				t.Errorf("the second profile measures again: %d launches after %d", n, launches)
+			} else {
+				launches = n
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

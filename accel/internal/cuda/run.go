@@ -29,8 +29,8 @@ func (p *program) RunStepped(bind []ir.Storage, words []uint64, before func(step
 	return p.execute(bind, words, func() error { return p.launchAll(before) })
 }
 
-// RunProfiled is Run with a graph that records an event after each kernel. On the device
-// the step takes as long as without a profile.
+// RunProfiled is Run with a graph that records an event after each kernel. Each takes the
+// device a microsecond or two, which w reports.
 func (p *program) RunProfiled(c *trace.Collector, bind []ir.Storage, words []uint64) (w *trace.Work, done int, err error) {
 	w = &trace.Work{}
 	done, err = p.execute(bind, words, func() error {
@@ -255,6 +255,7 @@ func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 	for _, l := range x.launches {
 		w.Kernels = append(w.Kernels, trace.Kernel{Name: d.nameOf(l), Step: l.step, Blocks: l.Grid.Count(), Threads: l.Block.Count()})
 	}
+	w.EventCost = d.profile.eventCost
 	w.Launched = c.Now()
 	if err := d.ctx.LaunchGraph(x.run, d.stream); err != nil {
 		return d.failed("launch", err)
@@ -266,14 +267,14 @@ func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 }
 
 // profiledGraph returns the least recently launched graph with events for the current
-// addresses. The host time to make one is recorded as planning.
+// addresses. The host time to make one is that of the profile, not of the program.
 func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
 	d, h := p.device, p.held
 	if i := slices.IndexFunc(h.measured, p.fits); i >= 0 {
 		return h.measured[i], nil
 	}
 	begin := c.Now()
-	defer func() { c.Event(trace.Planning, "graph with events", begin, 0) }()
+	defer func() { c.Event(trace.Profiling, "graph with events", begin, 0) }()
 	for len(h.measured) > maxProfiled-ahead {
 		oldest := h.measured[0]
 		h.measured = slices.Delete(h.measured, 0, 1)

@@ -108,6 +108,9 @@ type Flush struct {
 // Work is one run of a list on an asynchronous device.
 type Work struct {
 	Launched time.Duration // when the host launched it
+	// EventCost is how much longer the device takes because of each event that it records
+	// between kernels.
+	EventCost time.Duration
 	// Kernels is filled in when the device has run them.
 	Kernels []Kernel
 }
@@ -135,6 +138,7 @@ const (
 	Synchronizing                 // waiting for work of the device
 	CommunicationWait             // waiting for the other ranks
 	Communicating                 // transfers to other ranks, concurrent with other work
+	Profiling                     // work of the profile itself
 )
 
 // Event is a period of host work.

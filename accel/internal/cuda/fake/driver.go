@@ -25,6 +25,8 @@ type Options struct {
 	// Work begins when it is queued or when the work before it has ended, whichever is
 	// later, and calls that wait for it sleep until it has ended.
 	KernelTime func(kernel string, grid, block driver.Dim) time.Duration
+	// EventTime is how long a node of a graph takes that records an event, if KernelTime is set.
+	EventTime time.Duration
 	// Instant is true if the host takes no time and no call sleeps: event times depend on
 	// KernelTime only and are the same in each run.
 	Instant bool

@@ -149,6 +149,7 @@ func (c *context) AddEvent(g driver.Graph, after []driver.Node, e driver.Event) 
 		if n.event = c.events[e]; n.event == nil {
 			return c.fail("AddEvent", driver.InvalidHandle, "no event has the handle %d", e)
 		}
+		n.takes = c.driver.options.EventTime
 		return nil
 	})
 }

@@ -27,6 +27,7 @@ func symbols_github_com_quernlab_quern_accel_prof() map[string]reflect.Value {
 		"NVTX":              reflect.ValueOf(prof.NVTX),
 		"Parameters":        reflect.ValueOf(prof.Parameters),
 		"Planning":          reflect.ValueOf(prof.Planning),
+		"Profiling":         reflect.ValueOf(prof.Profiling),
 		"Reading":           reflect.ValueOf(prof.Reading),
 		"Run":               reflect.ValueOf(prof.Run),
 		"SelfCPU":           reflect.ValueOf(prof.SelfCPU),
