@@ -15,6 +15,7 @@ package simulated
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -41,7 +42,11 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return cuda.Open(name, d, 0, cuda.Libraries{})
+			variants, err := cuda.ParseVariants(os.Getenv(cuda.VariantsVariable))
+			if err != nil {
+				return nil, err
+			}
+			return cuda.Open(name, d, 0, cuda.Libraries{Variants: variants})
 		})
 	}
 }

@@ -5,6 +5,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 
@@ -46,7 +47,11 @@ func openCUDA(name string, number int) (ir.Device, error) {
 	if n := len(d.Devices()); number >= n {
 		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; tensor.GPUs lists them", n)
 	}
-	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
+	use := cuda.Installed(d.Version())
+	if use.Variants, err = cuda.ParseVariants(os.Getenv(cuda.VariantsVariable)); err != nil {
+		return nil, err
+	}
+	return cuda.Open(name, d, number, use)
 }
 
 // Libraries looks for the libraries as the first op that needs one does: in Python packages, conda

@@ -110,7 +110,7 @@ func (p *program) autotune(c *selection) (best int, times []candidateTime, err e
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, free()) }()
-	if !d.libraries.Autotune {
+	if !d.libraries.autotunes() {
 		best, err = d.firstWorking(scratch, c, 1)
 		return best, nil, err
 	}

@@ -13,6 +13,9 @@ func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool
 	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
 		return true
 	case ir.Attention, ir.AttentionGradient:
+		if d.libraries.Variants.NoFlash {
+			return false
+		}
 		o := kernels.TensorAttention{Attention: kernels.Attention{DType: t, Q: factors[0], K: factors[1], V: factors[2]}}
 		slopes := len(factors) == 4 && factors[3].Contiguous() && factors[3].Offset%8 != 0
 		return !slopes && o.Fits([3]int{factors[0].Offset, factors[1].Offset, factors[2].Offset})

@@ -27,7 +27,7 @@
 //	memory.go, staging.go, timeline.go, faults.go, code.go   memory, copies from the host, events, faults, loaded kernels
 //	context_profiled.go, profile.go, queue.go                profiles; the stream of all work with its memory
 //	launch.go, graph.go, reclaim.go                          launches and CUDA graphs
-//	libraries.go, autotune_cache.go, device.go               the libraries in use, and the device
+//	variants.go, libraries.go, autotune_cache.go, device.go  settings for measurements, the libraries in use, and the device
 //	capability.go, program.go, run.go                        what the GPU can multiply; a program and its runs
 //	fused.go, autotune.go                                    fused elementwise kernels; several candidates for a step
 //	library_step.go, conv_cudnn.go, matmul_cublaslt.go       candidates of libraries

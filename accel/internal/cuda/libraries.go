@@ -30,6 +30,8 @@ type Libraries struct {
 	// TuningCache is the file that keeps the measurements for later processes; empty for
 	// none.
 	TuningCache string
+	// Variants are settings for measurements.
+	Variants Variants
 }
 
 // Installed returns the libraries that package library finds on this machine, for a
@@ -127,7 +129,7 @@ func (o *optional[Q, P, L]) findPlans(q Q, op string) []P {
 		return plans
 	}
 	err := o.of.queue.current(func() (err error) {
-		plans, err = l.Plans(q, maxPlans)
+		plans, err = l.Plans(q, o.of.maxPlans())
 		return withOp(op, err)
 	})
 	if err != nil {
@@ -190,5 +192,14 @@ func (l *libraries) logRejected(name string, err error) {
 // hardware, which returns 0 for NaN and would hide that a training diverged.
 var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
 
-// maxPlans is how many plans of a library become candidates.
+// maxPlans is how many plans of a library become candidates, without a variant.
 const maxPlans = 4
+
+func (l *libraries) maxPlans() int {
+	if n := l.Variants.Plans; n > 0 {
+		return n
+	}
+	return maxPlans
+}
+
+func (l *libraries) autotunes() bool { return l.Autotune && !l.Variants.NoAutotune }

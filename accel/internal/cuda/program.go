@@ -78,7 +78,7 @@ func (p *program) TF32() bool { return p.device.tf32 }
 // capability 9.0 has, and the driver accepts PTX with them.
 func (p *program) Wgmma() bool {
 	i := p.device.ctx.Info()
-	return i.Capability() == hopperCapability && i.CUDA >= 12000
+	return i.Capability() == hopperCapability && i.CUDA >= 12000 && !p.device.libraries.Variants.NoWgmma
 }
 
 // commonAlignment returns the alignment of an address that is offset bytes after one

@@ -16,7 +16,7 @@ import (
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	return p.execute(bind, words, func() error {
 		p.runs++
-		if p.runs == 1 {
+		if p.runs == 1 || p.device.libraries.Variants.NoGraphs {
 			return p.launchAll(nil)
 		}
 		return p.launchGraph()

@@ -98,8 +98,9 @@ func refused(err error) bool {
 // the second one returns engines that compute nearly everything.
 var modes = []C.int{3, 2}
 
-// maxPerEngine is the maximum number of plans of one engine. They differ in the engine's knobs.
-const maxPerEngine = 2
+// engineShare is how many engines have a share of the plans at least: one engine has at most
+// a part of them, which differ in the engine's knobs.
+const engineShare = 2
 
 // Plans calls the heuristics.
 func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
@@ -128,7 +129,7 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 			return nil, err
 		}
 		for i := range engines[:count] {
-			if len(plans) == n || ofEngine[engines[i].number] == maxPerEngine || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behavior)) {
+			if len(plans) == n || ofEngine[engines[i].number] == max(1, n/engineShare) || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behavior)) {
 				continue
 			}
 			if p, ok := l.plan(shared, &engines[i], c.Workspace); ok {

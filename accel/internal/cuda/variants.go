@@ -1,0 +1,73 @@
+package cuda
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// VariantsVariable is the environment variable that sets [Variants], such as
+// "graphs=off,plans=16".
+const VariantsVariable = "QUERN_CUDA_VARIANTS"
+
+// Variants replace parts of the back end by simpler or larger ones, to measure what each part
+// contributes. The zero value is what users get.
+type Variants struct {
+	NoGraphs   bool // launch kernels one by one
+	NoWgmma    bool // multiply with mma.sync on compute capability 9.0 too
+	NoFlash    bool // compute attention in float32
+	NoAutotune bool // take the first algorithm of a library that works
+	Plans      int  // of a library for a step, instead of maxPlans; 0 for maxPlans
+}
+
+// variants sets one of the variants to a value; it returns false if the value is invalid.
+var variants = map[string]struct {
+	values string // for messages
+	set    func(v *Variants, value string) bool
+}{
+	"graphs":   {"on, off", off(func(v *Variants) *bool { return &v.NoGraphs })},
+	"wgmma":    {"on, off", off(func(v *Variants) *bool { return &v.NoWgmma })},
+	"flash":    {"on, off", off(func(v *Variants) *bool { return &v.NoFlash })},
+	"autotune": {"on, off", off(func(v *Variants) *bool { return &v.NoAutotune })},
+	"plans": {"1 to 64", func(v *Variants, value string) bool {
+		n, err := strconv.Atoi(value)
+		v.Plans = n
+		return err == nil && n >= 1 && n <= 64
+	}},
+}
+
+func off(field func(v *Variants) *bool) func(v *Variants, value string) bool {
+	return func(v *Variants, value string) bool {
+		*field(v) = value == "off"
+		return value == "on" || value == "off"
+	}
+}
+
+// UnknownVariantError reports a setting that this version does not have.
+type UnknownVariantError struct{ Setting string }
+
+func (e *UnknownVariantError) Error() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(variants)) {
+		all = append(all, fmt.Sprintf("%s=(%s)", name, variants[name].values))
+	}
+	return fmt.Sprintf("%s has %q, but the settings are %s", VariantsVariable, e.Setting, strings.Join(all, " "))
+}
+
+// ParseVariants parses settings that are separated by commas. The error is an
+// [*UnknownVariantError].
+func ParseVariants(text string) (v Variants, err error) {
+	for setting := range strings.SplitSeq(text, ",") {
+		if setting = strings.TrimSpace(setting); setting == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(setting, "=")
+		known, ok := variants[name]
+		if !ok || !known.set(&v, value) {
+			return Variants{}, &UnknownVariantError{setting}
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,101 @@
+package cuda
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func TestParseVariants(t *testing.T) {
+	for text, want := range map[string]Variants{
+		"":                                   {},
+		" , ":                                {},
+		"graphs=off":                         {NoGraphs: true},
+		"graphs=on,wgmma=on":                 {},
+		"graphs=off,graphs=on":               {},
+		"wgmma=off, flash=off,autotune=off ": {NoWgmma: true, NoFlash: true, NoAutotune: true},
+		"plans=16":                           {Plans: 16},
+	} {
+		if got, err := ParseVariants(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"graph=off", "graphs", "graphs=", "graphs=0", "Graphs=off", "plans=0", "plans=65", "plans=x", "plans=", "=", "layout=nhwc", "graphs=off;wgmma=off"} {
+		v, err := ParseVariants("flash=off," + text)
+		var unknown *UnknownVariantError
+		if !errors.As(err, &unknown) || unknown.Setting != text || v != (Variants{}) || !strings.Contains(err.Error(), "graphs=(on, off)") {
+			t.Errorf("%q: %+v, %v", text, v, err)
+		}
+	}
+}
+
+// Each variant changes what runs, and not the result.
+func TestVariants(t *testing.T) {
+	steps := func(text string) (first []float32, c driver.Counts, d *Device, plans int) {
+		t.Helper()
+		v, err := ParseVariants(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gpu, err := fake.Open(fake.Options{Modules: modules, Capability: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err = Open("cuda:0", gpu, 0, Libraries{Autotune: true, Variants: v, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
+			return fakelib.OpenCuBLASLt(ctx)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := matMulStep(5, 6, 7)
+		x, err := d.Compile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := d.Counts()
+		bind := bound(t, d, p)
+		for range 3 {
+			run(t, x, bind)
+		}
+		c = d.Counts()
+		c.GraphLaunches -= before.GraphLaunches
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return values(t, d, bind[2]), c, d, len(x.(*program).steps[0].(*selection).candidates) - 1
+	}
+	attention := func(d *Device) bool {
+		l := ir.RowMajor([]int{2, 3, 64, 64})
+		return d.Multiplies16Bit(ir.Attention{}, ir.BFloat16, []ir.Layout{l, l, l})
+	}
+	want, counts, base, plans := steps("")
+	wgmma := func(d *Device) bool { return (&program{device: d}).Wgmma() }
+	if counts.GraphLaunches != 2 || plans != 3 || !attention(base) || !wgmma(base) || base.warmed.IsZero() {
+		t.Errorf("without variants: %d launches of a graph, %d plans, attention in 16 bits %v, wgmma %v, measured %v", counts.GraphLaunches, plans, attention(base), wgmma(base), base.warmed)
+	}
+	for text, changed := range map[string]func(c driver.Counts, d *Device, plans int) bool{
+		"graphs=off":   func(c driver.Counts, _ *Device, _ int) bool { return c.GraphLaunches == 0 },
+		"plans=2":      func(_ driver.Counts, _ *Device, plans int) bool { return plans == 2 },
+		"flash=off":    func(_ driver.Counts, d *Device, _ int) bool { return !attention(d) },
+		"wgmma=off":    func(_ driver.Counts, d *Device, _ int) bool { return !wgmma(d) },
+		"autotune=off": func(_ driver.Counts, d *Device, _ int) bool { return d.warmed.IsZero() },
+	} {
+		got, c, d, plans := steps(text)
+		if !changed(c, d, plans) {
+			t.Errorf("%s changes nothing: %+v, %d plans", text, c, plans)
+		}
+		for i := range want {
+			if diff := got[i] - want[i]; diff > 1e-4 || diff < -1e-4 {
+				t.Errorf("%s: element %d is %g, want %g", text, i, got[i], want[i])
+			}
+		}
+	}
+}
