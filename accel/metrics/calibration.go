@@ -139,7 +139,7 @@ func (c *bins) list() Calibration {
 // are [Bins], [Probabilities] and [IgnoreIndex]. [Collection.Calibration] has the bins.
 func ECE(options ...Option) Metric {
 	s, _ := newSettings(options) // define reports the error
-	m := define(Metric{base: "ECE", code: "ECE", lower: true, share: true, key: fmt.Sprintf("bins %d", s.bins)}, nil, options, newBins,
+	m := define(Metric{base: "ECE", code: "ECE", takes: ofBins | ofProbabilities | ofIgnored, lower: true, share: true, key: fmt.Sprintf("bins %d", s.bins)}, nil, options, newBins,
 		func(c *bins, _ settings) ([]float64, error) {
 			sum, examples := 0.0, 0
 			for i, n := range c.Count {
@@ -162,7 +162,7 @@ func Bins(n int) Option {
 		}
 		s.bins = n
 		return nil
-	}}
+	}, ofBins}
 }
 
 // maxBins is far more than the examples of a data set can fill.

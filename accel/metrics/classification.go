@@ -6,17 +6,16 @@ import "errors"
 // sequences, and of labels for several labels. The options are [Threshold], [Probabilities] and
 // [IgnoreIndex].
 func Accuracy(options ...Option) Metric {
-	m := define(Metric{base: "accuracy", code: "Accuracy", share: true, key: "counts"}, nil, options, newCounts,
+	m := define(Metric{base: "accuracy", code: "Accuracy", takes: ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
 		func(c *counts, _ settings) ([]float64, error) {
-			if c.Examples == 0 {
+			if c.Counted == 0 {
 				return nil, empty()
 			}
-			right, of := total(c.True), c.Examples
+			right := total(c.True)
 			if c.Kind == labels { // those without a label count too
-				of *= c.Width
-				right = of - total(c.Predicted) - total(c.Actual) + 2*right
+				right = c.Counted - total(c.Predicted) - total(c.Actual) + 2*right
 			}
-			return []float64{float64(right) / float64(of)}, nil
+			return []float64{float64(right) / float64(c.Counted)}, nil
 		})
 	return m.withoutAverage(options, "Accuracy has no average: Recall(Macro) is the mean accuracy of the classes")
 }
@@ -49,7 +48,7 @@ func F1(options ...Option) Metric {
 
 // counted returns a metric of the numbers of correct predictions, predictions and examples.
 func counted(name, code string, options []Option, of func(right, predicted, actual int) float64) Metric {
-	return define(Metric{base: name, code: code, share: true, key: "counts"}, nil, options, newCounts,
+	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
 		func(c *counts, s settings) ([]float64, error) { return c.averaged(s, of) })
 }
 
@@ -57,7 +56,7 @@ func counted(name, code string, options []Option, of func(right, predicted, actu
 // [Collection.ConfusionMatrix]. It has no value of its own. The options are [Threshold],
 // [Probabilities] and [IgnoreIndex].
 func ConfusionMatrix(options ...Option) Metric {
-	m := define(Metric{base: "confusion matrix", code: "ConfusionMatrix", key: "counts"}, nil, options, newCounts,
+	m := define(Metric{base: "confusion matrix", code: "ConfusionMatrix", takes: ofThreshold | ofProbabilities | ofIgnored, key: "counts"}, nil, options, newCounts,
 		func(*counts, settings) ([]float64, error) { return nil, nil })
 	m.prepare = func(st state) { st.(*counts).keepMatrix = true }
 	return m.withoutAverage(options, "a confusion matrix has no average")

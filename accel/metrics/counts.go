@@ -10,7 +10,7 @@ import (
 type counts struct {
 	Kind      kind
 	Width     int     // logits of an example
-	Examples  int     // measured, without those left out
+	Counted   int     // examples, or labels of examples, without those left out
 	True      []int   // correct predictions of each class
 	Predicted []int   // predictions of each class
 	Actual    []int   // examples of each class
@@ -36,7 +36,10 @@ func (c *counts) update(prediction, target *tensor.Tensor) error {
 		return &tensor.ShapeError{Op: "metrics.ConfusionMatrix", Shapes: [][]int{prediction.Shape(), target.Shape()}, Hint: "a confusion matrix needs one class for each example"}
 	}
 	c.begin(b.kind, b.width)
-	read := b.decisions(c.seen, c.s)
+	read, err := b.decisions(c.seen, c.s)
+	if err != nil {
+		return err
+	}
 	c.seen += b.n
 	return c.later(func() error {
 		predicted, target, err := read()
@@ -71,12 +74,15 @@ func (c *counts) begin(k kind, width int) {
 func (c *counts) add(predicted, target []int) {
 	if c.Kind == labels {
 		for i, t := range target {
+			if t < 0 {
+				continue // left out
+			}
 			k := i % c.Width
 			c.Predicted[k] += predicted[i]
 			c.Actual[k] += t
 			c.True[k] += predicted[i] * t
+			c.Counted++
 		}
-		c.Examples += len(target) / c.Width
 		return
 	}
 	for i, t := range target {
@@ -90,7 +96,7 @@ func (c *counts) add(predicted, target []int) {
 			c.Matrix[t][p]++
 		}
 	}
-	c.Examples += len(target)
+	c.Counted += len(target)
 }
 
 func (c *counts) merge(other state) error {
@@ -112,14 +118,14 @@ func (c *counts) merge(other state) error {
 			c.Matrix[i][j] += n
 		}
 	}
-	c.Examples += o.Examples
+	c.Counted += o.Counted
 	return nil
 }
 
 // averaged reduces a value of each class as the settings say. of gets the number of correct
 // predictions, of predictions and of examples of a class.
 func (c *counts) averaged(s settings, of func(right, predicted, actual int) float64) ([]float64, error) {
-	if c.Examples == 0 {
+	if c.Counted == 0 {
 		return nil, empty()
 	}
 	a := s.average

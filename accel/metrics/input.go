@@ -59,8 +59,8 @@ func (b batch) fits(op string, k kind, width int) error {
 	return &tensor.ShapeError{Op: op, Shapes: [][]int{{b.n, b.width}}, Hint: fmt.Sprintf("the batches before had %d logits for each example; use another Collection for another model", width)}
 }
 
-// targets reads the targets: class indices, or 0 and 1, one for each example or label. first is
-// the number of examples before the batch.
+// targets reads the targets: class indices, or 0 and 1, one for each example or label, and -1 for a
+// label that is left out. first is the number of examples before the batch.
 func (b batch) targets(first int, s settings) ([]int, error) {
 	most := b.width - 1
 	if b.kind != classes {
@@ -70,6 +70,9 @@ func (b batch) targets(first int, s settings) ([]int, error) {
 	t := make([]int, len(values))
 	for i, v := range values {
 		if t[i] = int(v); s.leavesOut(t[i]) && float64(t[i]) == v {
+			if b.kind == labels {
+				t[i] = -1
+			}
 			continue
 		}
 		example := first + i*b.n/len(values)
@@ -89,24 +92,31 @@ func (b batch) targets(first int, s settings) ([]int, error) {
 
 // decisions starts to compute what is predicted. The function that it returns reads the
 // predicted classes and the targets, without those left out; for labels there are width entries
-// of 0 or 1 for each example.
-func (b batch) decisions(first int, s settings) func() (predicted, target []int, err error) {
+// of 0 or 1 for each example, with target -1 for those left out.
+func (b batch) decisions(first int, s settings) (read func() (predicted, target []int, err error), err error) {
+	if b.kind == classes && s.thresholds && b.width > 2 && s.average != ofClass {
+		return nil, &tensor.ShapeError{Op: "metrics.Threshold", Shapes: [][]int{b.prediction.Shape()},
+			Hint: fmt.Sprintf("of %d classes a threshold can select one: add OfClass", b.width)}
+	}
 	var answer, top *tensor.Tensor
-	if b.kind == classes {
+	if b.kind == classes && !s.thresholds {
 		answer, top = b.prediction.ArgMax(1), b.prediction.Max(1) // Max is NaN if there is a NaN
 	}
 	return func() (predicted, target []int, err error) {
-		if b.kind == classes {
+		switch {
+		case answer != nil:
 			predicted, err = answer.Ints(), finite(top, first, 1)
 			answer.Release()
 			top.Release()
-		} else {
-			predicted, err = b.positive(first, s.cut())
+		case b.kind == classes:
+			predicted, err = b.selected(first, s)
+		default:
+			predicted, err = b.positive(first, s)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if target, err = b.targets(first, s); err != nil || s.ignored == nil {
+		if target, err = b.targets(first, s); err != nil || s.ignored == nil || b.kind == labels {
 			return predicted, target, err
 		}
 		n := 0
@@ -117,19 +127,63 @@ func (b batch) decisions(first int, s settings) func() (predicted, target []int,
 			}
 		}
 		return predicted[:n], target[:n], nil
-	}
+	}, nil
 }
 
-// positive returns 1 for each logit above cut, else 0.
-func (b batch) positive(first int, cut float64) ([]int, error) {
+// positive returns 1 for each logit that reaches the threshold, else 0.
+func (b batch) positive(first int, s settings) ([]int, error) {
 	if err := finite(b.prediction, first, b.width); err != nil {
 		return nil, err
 	}
 	values := b.prediction.Float64s()
 	p := make([]int, len(values))
 	for i, v := range values {
-		if v > cut {
+		if s.positive(v) {
 			p[i] = 1
+		}
+	}
+	return p, nil
+}
+
+// selected returns the positive class for each example in which its probability reaches the threshold, and
+// else the largest other class.
+func (b batch) selected(first int, s settings) ([]int, error) {
+	if err := finite(b.prediction, first, b.width); err != nil {
+		return nil, err
+	}
+	class := 1
+	if s.average == ofClass {
+		class = s.class
+	}
+	if class >= b.width {
+		return nil, &UndefinedError{Class: class, Reason: fmt.Sprintf("there are only %d classes", b.width)}
+	}
+	values := b.prediction.Float64s()
+	p := make([]int, b.n)
+	for i := range p {
+		row := values[i*b.width : (i+1)*b.width]
+		share := row[class]
+		if !s.probabilities { // not exp(share - logSumExp(row)), which is not ½ for two equal logits
+			odds := 1.0
+			for k, v := range row {
+				if k != class {
+					odds += math.Exp(v - row[class])
+				}
+			}
+			if share = 1 / odds; math.IsNaN(share) {
+				return nil, &NonFiniteError{"prediction", first + i, share}
+			}
+		}
+		if share >= s.threshold {
+			p[i] = class
+			continue
+		}
+		row[class] = math.Inf(-1)
+		p[i] = -1
+		for k, v := range row {
+			if k != class && (p[i] < 0 || v > row[p[i]]) {
+				p[i] = k
+			}
 		}
 	}
 	return p, nil

@@ -127,7 +127,7 @@ func Perplexity(options ...Option) Metric {
 }
 
 func ofLikelihood(base, code string, options []Option, of func(float64) float64) Metric {
-	m := define(Metric{base: base, code: code, lower: true, key: "likelihood"}, nil, options, newLikelihood,
+	m := define(Metric{base: base, code: code, takes: ofProbabilities | ofIgnored, lower: true, key: "likelihood"}, nil, options, newLikelihood,
 		func(c *likelihood, _ settings) ([]float64, error) {
 			if c.Count == 0 {
 				return nil, empty()

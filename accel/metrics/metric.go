@@ -14,6 +14,7 @@ type Metric struct {
 	base   string // name without options
 	name   string // with options
 	code   string // as Go code
+	takes  optionKind
 	lower  bool   // smaller values are better
 	share  bool   // values are from 0 to 1
 	key    string // metrics with the same key share a state; "" for a state of its own
@@ -73,6 +74,9 @@ type state interface {
 // empty state and values what is computed from it.
 func define[S state](m Metric, arguments []string, options []Option, create func(settings) S, values func(S, settings) ([]float64, error)) Metric {
 	s, err := newSettings(options)
+	if err == nil {
+		err = m.takes.accepts(m.code, options)
+	}
 	if m.err == nil {
 		m.err = err
 	}

@@ -10,13 +10,47 @@ import (
 type Option struct {
 	text, code string // for names of metrics, and as Go code
 	set        func(*settings) error
+	kind       optionKind
+}
+
+// optionKind says what an option changes. Each metric takes some kinds.
+type optionKind int
+
+const (
+	ofAverage optionKind = 1 << iota // Micro, Macro, Weighted, PerClass, OfClass
+	ofThreshold
+	ofProbabilities
+	ofIgnored
+	ofBins
+)
+
+// optionNames are the options in the order of their kinds, for errors.
+var optionNames = []string{"the averages", "Threshold", "Probabilities", "IgnoreIndex", "Bins"}
+
+// accepts returns an error for the first option that would have no effect, since its name would be part
+// of a metric that it does not change.
+func (k optionKind) accepts(metric string, options []Option) error {
+	for _, o := range options {
+		if o.set == nil || o.kind&(k|ofAverage) != 0 { // withoutAverage says why a metric has no average
+			continue
+		}
+		var names []string
+		for i, name := range optionNames {
+			if k&(1<<i) != 0 {
+				names = append(names, name)
+			}
+		}
+		return fmt.Errorf("metrics: %s does not take %s: its options are %s", metric, o.code, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // settings are what options set.
 type settings struct {
 	average       average
 	class         int     // for ofClass
-	threshold     float64 // probability above which a label is positive
+	threshold     float64 // probability from which on a label is positive
+	thresholds    bool    // Threshold was given
 	probabilities bool    // the predictions are probabilities
 	ignored       *int    // target that is left out; nil for none
 	bins          int     // of ECE
@@ -52,7 +86,7 @@ var (
 )
 
 func averaging(a average, text, code string) Option {
-	return Option{text, code, func(s *settings) error { s.average = a; return nil }}
+	return Option{text, code, func(s *settings) error { s.average = a; return nil }, ofAverage}
 }
 
 // OfClass measures one class, or one label, against all others.
@@ -63,33 +97,36 @@ func OfClass(class int) Option {
 		}
 		s.average, s.class = ofClass, class
 		return nil
-	}}
+	}, ofAverage}
 }
 
 // classText stands for the name of a class.
 func classText(class int) string { return fmt.Sprintf("class %d", class) }
 
-// Threshold sets the probability above which a label, or the positive one of two classes with one
-// logit, is predicted; the default is 0.5. It does not affect predictions [N, C] of classes.
+// Threshold sets the probability from which on a label, or the positive one of two classes, is
+// predicted: a probability that equals the threshold is positive, as in scikit-learn and in the
+// curves of this package. The default is 0.5; for two classes with two logits it is the larger
+// logit. The positive class is 1, or that of [OfClass]. With more classes Threshold needs OfClass,
+// whose class is predicted from the threshold on, and else the largest other one.
 func Threshold(probability float64) Option {
 	return Option{fmt.Sprintf("threshold %g", probability), fmt.Sprintf("Threshold(%g)", probability), func(s *settings) error {
 		if !(probability > 0 && probability < 1) {
 			return fmt.Errorf("metrics: Threshold(%g): the probability must be between 0 and 1", probability)
 		}
-		s.threshold = probability
+		s.threshold, s.thresholds = probability, true
 		return nil
-	}}
+	}, ofThreshold}
 }
 
 // Probabilities says that the predictions are probabilities, not logits.
 func Probabilities() Option {
-	return Option{"probabilities", "Probabilities()", func(s *settings) error { s.probabilities = true; return nil }}
+	return Option{"probabilities", "Probabilities()", func(s *settings) error { s.probabilities = true; return nil }, ofProbabilities}
 }
 
 // IgnoreIndex leaves out examples and tokens whose class index is the given one, such as the
-// padding of sequences.
+// padding of sequences, and labels with this value.
 func IgnoreIndex(class int) Option {
-	return Option{fmt.Sprintf("without %d", class), fmt.Sprintf("IgnoreIndex(%d)", class), func(s *settings) error { s.ignored = &class; return nil }}
+	return Option{fmt.Sprintf("without %d", class), fmt.Sprintf("IgnoreIndex(%d)", class), func(s *settings) error { s.ignored = &class; return nil }, ofIgnored}
 }
 
 // newSettings returns the settings of options.
@@ -114,15 +151,19 @@ func (s settings) input() string {
 	if s.ignored != nil {
 		ignored = fmt.Sprint(*s.ignored)
 	}
-	return fmt.Sprint(s.threshold, s.probabilities, ignored)
+	class := -1
+	if s.thresholds && s.average == ofClass {
+		class = s.class
+	}
+	return fmt.Sprint(s.threshold, s.thresholds, class, s.probabilities, ignored)
 }
 
-// cut returns the logit, or probability, above which a label is predicted.
-func (s settings) cut() float64 {
-	if s.probabilities {
-		return s.threshold
+// positive reports whether a logit, or probability, of a label reaches the threshold.
+func (s settings) positive(v float64) bool {
+	if !s.probabilities {
+		v = 1 / (1 + math.Exp(-v))
 	}
-	return math.Log(s.threshold) - math.Log1p(-s.threshold)
+	return v >= s.threshold
 }
 
 // leavesOut reports whether examples of a class are left out.

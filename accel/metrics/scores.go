@@ -13,7 +13,7 @@ type scores struct {
 	Kind   kind
 	Width  int
 	Scores []float64 // Width for each example; for classes logarithms of probabilities
-	Target []int     // class of each example; for labels 0 or 1 for each score
+	Target []int     // class of each example; for labels 0 or 1 for each score, -1 if it is left out
 
 	seen int
 	s    settings
@@ -104,6 +104,9 @@ func (c *scores) of(class int) (values []float64, positive []bool) {
 		class = 0
 	}
 	for i := class; i < len(c.Scores); i += c.Width {
+		if c.Kind == labels && c.Target[i] < 0 {
+			continue
+		}
 		values = append(values, c.Scores[i])
 		switch c.Kind {
 		case classes:
@@ -195,7 +198,7 @@ func (c *scores) ofClass(class int, measure curve) (float64, error) {
 //
 // A class without examples, or without examples of other classes, is an [*UndefinedError].
 func ROCAUC(options ...Option) Metric {
-	return define(Metric{base: "ROC AUC", code: "ROCAUC", share: true, key: "scores"}, nil, options, newScores,
+	return define(Metric{base: "ROC AUC", code: "ROCAUC", takes: ofAverage | ofProbabilities | ofIgnored, share: true, key: "scores"}, nil, options, newScores,
 		func(c *scores, s settings) ([]float64, error) {
 			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
 				curve, err := ROC(scores, positive)
@@ -210,7 +213,7 @@ func ROCAUC(options ...Option) Metric {
 // AveragePrecision returns the area under the precision-recall curve, [PRCurve.AveragePrecision].
 // Its options and errors are those of [ROCAUC]; [Collection.PrecisionRecall] has the curve.
 func AveragePrecision(options ...Option) Metric {
-	return define(Metric{base: "average precision", code: "AveragePrecision", share: true, key: "scores"}, nil, options, newScores,
+	return define(Metric{base: "average precision", code: "AveragePrecision", takes: ofAverage | ofProbabilities | ofIgnored, share: true, key: "scores"}, nil, options, newScores,
 		func(c *scores, s settings) ([]float64, error) {
 			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
 				curve, err := PrecisionRecall(scores, positive)

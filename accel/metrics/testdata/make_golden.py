@@ -98,12 +98,12 @@ def two(name, logits, target):
     z, y = c.prediction.reshape(-1).astype(np.float64), c.target.reshape(-1).astype(int)
     t = torch.tensor(y)
     for suffix, cut in [("", 0.5), ("Threshold(0.3)", 0.3)]:
-        answer = (expit(z) > cut).astype(int)
+        answer = (expit(z) >= cut).astype(int)  # as scikit-learn's FixedThresholdClassifier
         p = torch.tensor(answer)
         c.add(f"Accuracy({suffix})", S.accuracy_score(y, answer), T.accuracy(p, t, task="binary"))
         for code, (sk, tm) in COUNTED.items():
             c.add(f"{code}({suffix})", sk(y, answer), tm(p, t, task="binary"))
-    answer = (expit(z) > 0.5).astype(int)
+    answer = (expit(z) >= 0.5).astype(int)
     for code, (sk, _) in COUNTED.items():
         for average in ["micro", "macro", "weighted"]:
             c.add(f"{code}({average.capitalize()})", sk(y, answer, average=average))
@@ -124,7 +124,7 @@ def several(name, logits, target):
     c = Case(name, logits, target)
     y = c.target.astype(int)
     n = y.shape[1]
-    answer = (c.prediction > 0).astype(int)
+    answer = (c.prediction >= 0).astype(int)
     p, t = torch.tensor(answer), torch.tensor(y)
     arguments = {"task": "multilabel", "num_labels": n}
     c.add("Accuracy()", 1 - S.hamming_loss(y, answer), T.accuracy(p, t, average="micro", **arguments))
