@@ -15,6 +15,7 @@ import (
 	xmodule "golang.org/x/mod/module"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/secret"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/format"
@@ -198,7 +199,7 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 			_, err = c.modules.Get(ctx, r.Query)
 		}
 		if err != nil {
-			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
+			return &magic.Error{Offset: r.Offset, Msg: secret.Text(fmt.Sprintf("%%get %s: %v", r.Query, err))}
 		}
 	}
 	meter.Set(float64(len(requests)), "")

@@ -7,5 +7,8 @@
 // request (RFC 9110, section 14), also in a later process, unless the file has changed on the
 // server.
 //
+// A user, a password and the query of an address, which may have a token, are neither in errors nor
+// in files.
+//
 // get.go has the order of the steps, part.go the unfinished file, request.go the requests.
 package download

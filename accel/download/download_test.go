@@ -183,7 +183,7 @@ func TestMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.WriteFile(path+".part", []byte("something else"), 0o600)
-	os.WriteFile(path+".part.json", fmt.Appendf(nil, `{"address": %q, "version": "\"1\""}`, address), 0o600)
+	os.WriteFile(path+".part.json", fmt.Appendf(nil, `{"address": %q, "version": "\"1\""}`, sumOf([]byte(address))), 0o600)
 	if err := download.Get(t.Context(), address, path, client, download.SHA256(sum)); err != nil {
 		t.Fatal(err)
 	}
@@ -316,5 +316,97 @@ func TestFiles(t *testing.T) {
 		if err := download.Files(t.Context(), address, folder, []download.File{{Name: name}}, client); err == nil || !strings.Contains(err.Error(), "is not the name of a file") {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// TestCredentials downloads from addresses with a password and a token: neither is in an error, in what it wraps, or in a
+// file. The server receives both.
+func TestCredentials(t *testing.T) {
+	redirect := func(to string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		})
+	}
+	breaks := &server{content: content, tag: `"1"`, limit: 7000}
+	breaks.before = func() {
+		if len(breaks.ranges) > 0 {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for _, tt := range []struct {
+		name, address string // "" for that of the server
+		handler       http.Handler
+		options       []download.Option
+		kept          bool
+	}{
+		{name: "not found", handler: http.NotFoundHandler()},
+		{name: "nobody listens", address: "https://user:s3cret@127.0.0.1:9/x?token=s3cret"},
+		{name: "a token as the user", address: "https://s3cret@127.0.0.1:9/x"},
+		{name: "plain HTTP", address: "http://user:s3cret@127.0.0.1:9/x#s3cret"},
+		{name: "not valid", address: "https://user:s3cret%zz@127.0.0.1:9/x"},
+		{name: "a slash in the password", address: "https://user:s3/s3cret@127.0.0.1:9/x"},
+		{name: "digits and a slash in the password", address: "https://user:9/s3cret@127.0.0.1/x"},
+		{name: "another scheme", address: "ftp://user:s3cret@127.0.0.1:9/x"},
+		{name: "no scheme", address: "user:s3cret@127.0.0.1/x"},
+		{name: "redirected to nobody", handler: redirect("https://user:s3cret@127.0.0.1:9/x?signature=s3cret")},
+		{name: "redirected to an invalid address", handler: redirect("https://user:s3cret%zz@127.0.0.1:9/x")},
+		{name: "redirected without end", handler: redirect("?token=s3cret")},
+		{name: "another sum", handler: &server{content: content}, options: []download.Option{download.SHA256(sumOf(nil))}},
+		{name: "breaks off", handler: breaks, kept: true},
+		{name: "an invalid header", handler: http.NotFoundHandler(), options: []download.Option{download.Header("Authorization", "Bearer s3cret\n")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			address, path, client := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if _, password, _ := r.BasicAuth(); password != "s3cret" && r.Header.Get("Referer") == "" || r.FormValue("token") != "s3cret" {
+					t.Errorf("the server does not receive the password or the token: %v", r.URL)
+				}
+				tt.handler.ServeHTTP(w, r)
+			}))
+			if tt.address == "" {
+				tt.address = strings.Replace(address, "https://", "https://user:s3cret@", 1) + "?token=s3cret#s3cret"
+			}
+			for _, get := range []func() error{
+				func() error {
+					return download.Get(t.Context(), tt.address, path, append(tt.options, client)...)
+				},
+				func() error {
+					return download.Files(t.Context(), strings.Split(tt.address, "?")[0], filepath.Dir(path), []download.File{{Name: "x?token=s3cret"}}, client)
+				},
+			} {
+				err := get()
+				var failed *download.Error
+				if err == nil || errors.As(err, &failed) && strings.Contains(failed.Address, "s3cret") {
+					t.Fatalf("%v, want an error without the password", err)
+				}
+				for e := err; e != nil; e = errors.Unwrap(e) {
+					for _, text := range []string{e.Error(), fmt.Sprintf("%+v", e)} {
+						if strings.Contains(text, "s3cret") {
+							t.Errorf("the error is %s", text)
+						}
+					}
+				}
+			}
+			kept := 0
+			filepath.WalkDir(filepath.Dir(path), func(name string, entry os.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return nil
+				}
+				kept++
+				if text, err := os.ReadFile(name); err != nil || bytes.Contains(text, []byte("s3cret")) || strings.Contains(name, "s3cret") {
+					t.Errorf("%s has %s, %v", name, text, err)
+				}
+				return nil
+			})
+			if (kept > 0) != tt.kept {
+				t.Errorf("%d files are left", kept)
+			}
+			if tt.kept { // with another password, which the server accepts
+				breaks.before, breaks.limit = nil, 0
+				if err := download.Get(t.Context(), tt.address, path, client); err != nil || breaks.ranges[len(breaks.ranges)-1] != "bytes=7000-" {
+					t.Errorf("%v, requests %q", err, breaks.ranges)
+				}
+			}
+		})
 	}
 }

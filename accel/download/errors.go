@@ -3,6 +3,8 @@ package download
 import (
 	"errors"
 	"fmt"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // Reasons why a download fails; an [*Error] wraps one of them, or the error of the network or of
@@ -18,10 +20,15 @@ var (
 
 // Error reports a download that failed.
 type Error struct {
-	Address string // of the file on the server
+	Address string // of the file on the server, with *** in place of a user, a password and a query
 	Path    string // where it was to be stored
 	Kept    int64  // bytes that are kept, with which the next call continues
 	Err     error  // the cause
+}
+
+// failure returns an error that gives no credentials of the address away, nor does what it wraps.
+func failure(address, path string, kept int64, err error) *Error {
+	return &Error{secret.Address(address), path, kept, secret.Error(err)}
 }
 
 // Error names the address, the file, the reason, and what is kept.

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // Get downloads a file by HTTPS. An existing file is kept, unless it does not have the [SHA256]. A
@@ -30,6 +32,9 @@ func Get(ctx context.Context, address, path string, list ...Option) error {
 		return nil
 	}
 	u, err := url.Parse(address)
+	if err != nil { // which has parts of the address
+		err = errors.New("the address is not valid: characters such as / ? # @ and % of a user or password are written as %2F, %3F, %23, %40 and %25")
+	}
 	if err == nil && (u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		err = errors.New("want an address that begins with https://")
 	}
@@ -37,15 +42,15 @@ func Get(ctx context.Context, address, path string, list ...Option) error {
 		err = ErrInsecure
 	}
 	if err != nil {
-		return &Error{Address: address, Path: path, Err: err}
+		return failure(address, path, 0, err)
 	}
 	p, err := openPart(path)
 	if err != nil {
-		return &Error{Address: address, Path: path, Err: err}
+		return failure(address, path, 0, err)
 	}
 	defer p.close()
 	if err := o.fetch(ctx, address, p); err != nil {
-		return &Error{address, path, p.size, err}
+		return failure(address, path, p.size, err)
 	}
 	return nil
 }
@@ -73,7 +78,7 @@ func (o *options) has(path string) (bool, error) {
 // fetch downloads the rest of a file, verifies it and gives it its name. A file of several parts
 // that do not fit together is downloaded once more.
 func (o *options) fetch(ctx context.Context, address string, p *part) error {
-	if p.size > 0 && (p.Address != address || !o.continues(p)) {
+	if p.size > 0 && (p.Address != identity(address) || !o.continues(p)) {
 		if err := p.restart(); err != nil { // the bytes may be those of another content
 			return err
 		}
@@ -145,7 +150,8 @@ func Files(ctx context.Context, address, folder string, files []File, list ...Op
 	for _, f := range files {
 		local := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(local) || strings.ContainsAny(f.Name, `\?#%`) {
-			return fmt.Errorf("download: %q is not the name of a file below %s", f.Name, folder)
+			name, _, _ := strings.Cut(f.Name, "?")
+			return fmt.Errorf("download: %q is not the name of a file below %s", secret.Text(name), folder)
 		}
 		each := list[:len(list):len(list)]
 		if f.SHA256 != "" {

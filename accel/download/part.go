@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -27,9 +28,20 @@ type part struct {
 
 // origin says which content the bytes belong to. It is stored beside them.
 type origin struct {
-	Address string `json:"address"`
+	Address string `json:"address"` // its identity
 	// Version is what the server sent as the strong ETag or as Last-Modified; "" if neither.
 	Version string `json:"version"`
+}
+
+// identity is a checksum of an address, so that no token in its query is stored. The user and the password do not change
+// what the address means.
+func identity(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		u.User = nil
+		address = u.String()
+	}
+	sum := sha256.Sum256([]byte(address))
+	return hex.EncodeToString(sum[:])
 }
 
 func (p *part) name() string       { return p.path + ".part" }

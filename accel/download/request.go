@@ -90,7 +90,7 @@ func (o *options) send(ctx context.Context, address string, p *part) (*http.Resp
 // accept prepares p for the body of a response. It returns the size of the whole file, -1 if it is
 // unknown.
 func (p *part) accept(response *http.Response, address string) (total int64, err error) {
-	at := origin{address, version(response)}
+	at := origin{identity(address), version(response)}
 	switch response.StatusCode {
 	case http.StatusOK:
 		if err := p.restart(); err != nil {

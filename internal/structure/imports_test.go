@@ -17,12 +17,12 @@ type direction struct {
 var directions = []direction{
 	// The kernel and the worker only share kernel/link.
 	{"kernel", []string{"gpu", "internal/atomicfile", "internal/failpoint"}},
-	{"interp", []string{"display", "internal/atomicfile", "internal/failpoint", "internal/trust"}},
+	{"interp", []string{"display", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust"}},
 	// Only this tree imports the packages that are compiled in for cells.
 	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// Packages for users do not depend on Jupyter.
-	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/trust", "plots"}},
+	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/quernlab/quern/internal/secret"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 )
@@ -40,8 +41,8 @@ func (s *Sources) SetText(cell int, src string) {
 	s.texts[cell] = src
 }
 
-// Line returns the line of source that a position is in. ok is false if the line is
-// unknown or blank.
+// Line returns the line of source that a position is in, without passwords of addresses, since what is shown of it may
+// end up in a log. ok is false if the line is unknown or blank.
 func (s *Sources) Line(p token.Position) (line string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +58,7 @@ func (s *Sources) Line(p token.Position) (line string, ok bool) {
 		line, rest, _ = strings.Cut(rest, "\n")
 	}
 	line = strings.TrimRight(line, "\r")
-	return line, strings.TrimSpace(line) != ""
+	return secret.Source(line), strings.TrimSpace(line) != ""
 }
 
 // AddCell notes where a cell declares functions and where it has function literals. name

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	pathpkg "path"
 	"path/filepath"
 	"strings"
@@ -122,10 +123,32 @@ func oneModule(text string) (Module, error) {
 	switch {
 	case compiled && m.Directory():
 		return m, fmt.Errorf("%%get %s needs a module with a version: %%get %[1]s github.com/mattn/go-sqlite3@v1.14.32", compiledFlag)
+	case isAddress(m):
+		return Module{}, fmt.Errorf("%%get takes the path of a module, not an address: %%get %s; the password of a private one is read from ~/.netrc or git's credential helper", modulePath(m.Query))
 	case m.Query == "", m.Query == compiledFlag, strings.ContainsAny(m.Query, " \t") && !m.Directory():
 		return m, errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
 	}
 	return m, nil
+}
+
+// isAddress reports whether a module is given by an address, which may have a password or token: a URL, host:path as for
+// git, or user@host/path.
+func isAddress(m Module) bool {
+	path, query, _ := strings.Cut(m.Query, "@")
+	return !m.Directory() && (strings.ContainsAny(m.Query, ":?") || !strings.Contains(path, ".") && strings.Contains(query, ".") && strings.Contains(query, "/"))
+}
+
+// modulePath returns the path of the module at an address, if it can be told from a password, or an example.
+func modulePath(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		if u, err := url.Parse("https://" + rest); err == nil && !strings.Contains(u.Path, "@") && u.Port() == "" {
+			path := strings.TrimSuffix(strings.Trim(u.Host+u.Path, "/"), ".git")
+			if xmodule.CheckPath(path) == nil {
+				return path
+			}
+		}
+	}
+	return "github.com/owner/name"
 }
 
 var get = command{

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/sumdb"
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // databases are the databases whose keys the go command knows, by name.
@@ -40,7 +42,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	}
 	fields := strings.Fields(value)
 	if len(fields) == 0 || len(fields) > 2 {
-		return nil, fmt.Errorf("GOSUMDB is %q: it must be off, a key, or a key and a URL separated by a space", value)
+		return nil, fmt.Errorf("GOSUMDB is %q: it must be off, a key, or a key and a URL separated by a space", secret.Text(value))
 	}
 	key := fields[0]
 	if known, ok := databases[key]; ok {
@@ -48,7 +50,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	}
 	verifier, err := note.NewVerifier(key)
 	if err != nil {
-		return nil, fmt.Errorf("GOSUMDB: %w", err)
+		return nil, fmt.Errorf("GOSUMDB: %w", secret.Error(err))
 	}
 	o := &databaseClient{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
 	at, err := url.Parse("https://" + o.name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/failpoint"
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // ErrNeedsGo is the error for a module that must come from its repository, not from a proxy. Only
@@ -78,7 +79,7 @@ func newClient() *http.Client {
 			return errors.New("stopped after 10 redirections")
 		}
 		if via[len(via)-1].URL.Scheme == "https" && request.URL.Scheme != "https" {
-			return fmt.Errorf("redirected from https to %s", request.URL.Redacted())
+			return fmt.Errorf("redirected from https to %s", secret.Address(request.URL.String()))
 		}
 		return nil
 	}}
@@ -97,9 +98,9 @@ func (p *Proxy) readURL(ctx context.Context, address string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(body, maxText+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", redacted(address), err)
+		return nil, fmt.Errorf("%s: %w", secret.Address(address), err)
 	case len(text) > maxText:
-		return nil, fmt.Errorf("%s: more than %d bytes", redacted(address), maxText)
+		return nil, fmt.Errorf("%s: more than %d bytes", secret.Address(address), maxText)
 	}
 	return text, nil
 }
@@ -121,9 +122,9 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 	n, err := io.Copy(failpoint.Writer(failpoint.ModuleDownload, f), io.LimitReader(meter.Reader(body), limit+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", redacted(address), err)
+		return fmt.Errorf("%s: %w", secret.Address(address), err)
 	case n > limit:
-		return fmt.Errorf("%s: more than %d bytes", redacted(address), limit)
+		return fmt.Errorf("%s: more than %d bytes", secret.Address(address), limit)
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return opened{}, err
+		return opened{}, secret.Error(err)
 	}
 	if u.Scheme == "file" {
 		f, err := os.Open(filepath.FromSlash(u.Path))
@@ -148,7 +149,7 @@ func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 	}
 	response, err := p.client.Do(request)
 	if err != nil {
-		return opened{}, err
+		return opened{}, secret.Error(err)
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
@@ -159,20 +160,11 @@ func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 		err = errors.New(response.Status)
 	}
 	response.Body.Close()
-	return opened{}, fmt.Errorf("%s: %w", redacted(address), err)
+	return opened{}, fmt.Errorf("%s: %w", secret.Address(address), err)
 }
 
 // opened is a file of a proxy and its size, which is 0 or less if it is unknown.
 type opened struct {
 	io.ReadCloser
 	size int64
-}
-
-// redacted returns an address without its password.
-func redacted(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "the proxy"
-	}
-	return u.Redacted()
 }

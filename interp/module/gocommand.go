@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // GoCommand is the go command as a Source.
@@ -137,10 +139,10 @@ func command(ctx context.Context, dir string, arguments ...string) ([]byte, erro
 		}
 		var failed struct{ Error string } // of go mod download
 		if json.Unmarshal(stdout.Bytes(), &failed) == nil && failed.Error != "" {
-			return nil, cacheHint(failed.Error)
+			return nil, cacheHint(secret.Text(failed.Error))
 		}
 		if text := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "go: "); text != "" {
-			return nil, errors.New(text)
+			return nil, errors.New(secret.Text(text))
 		}
 		return nil, fmt.Errorf("go %s: %w", strings.Join(arguments, " "), err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/internal/failpoint"
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // Proxy is the module proxies of GOPROXY as a Source. It keeps its downloads in the cache
@@ -104,7 +105,7 @@ func (p *Proxy) resolve(ctx context.Context, base, escaped, path, query string) 
 	}
 	var info struct{ Version string }
 	if err := json.Unmarshal(text, &info); err != nil {
-		return "", fmt.Errorf("%s: %w", redacted(at), err)
+		return "", fmt.Errorf("%s: %w", secret.Address(at), err)
 	}
 	return info.Version, nil
 }

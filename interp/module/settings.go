@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/module"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // settings are the variables of the go command that say where modules come from
@@ -118,18 +120,18 @@ func parseProxies(list string) ([]proxyEntry, error) {
 func checkProxy(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return fmt.Errorf("GOPROXY: %w", err)
+		return fmt.Errorf("GOPROXY: %s is not a URL: characters such as / ? # @ and %% of a user or password are written as %%2F, %%3F, %%23, %%40 and %%25", secret.Address(address))
 	}
 	switch u.Scheme {
 	case "http", "https":
 		return nil
 	case "file":
 		if *u != (url.URL{Scheme: u.Scheme, Path: u.Path, RawPath: u.RawPath}) {
-			return fmt.Errorf("GOPROXY: %s: a file URL may only have a path", u.Redacted())
+			return fmt.Errorf("GOPROXY: %s: a file URL may only have a path", secret.Address(address))
 		}
 		return nil
 	}
-	return fmt.Errorf("GOPROXY: %s is not a proxy: use a URL that begins with https, http or file, or the words direct and off", u.Redacted())
+	return fmt.Errorf("GOPROXY: %s is not a proxy: use a URL that begins with https, http or file, or the words direct and off", secret.Address(address))
 }
 
 // private reports whether a module must not be requested from a proxy.

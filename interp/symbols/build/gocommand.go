@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/internal/secret"
 )
 
 // ErrNoGo is the error if there is no go command.
@@ -43,7 +45,7 @@ func (g gocommand) run(ctx context.Context, arguments ...string) ([]byte, error)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return stdout.Bytes(), &CommandError{strings.Join(arguments[:min(2, len(arguments))], " "), shortened(stderr.String()), err}
+		return stdout.Bytes(), &CommandError{strings.Join(arguments[:min(2, len(arguments))], " "), shortened(secret.Text(stderr.String())), err}
 	}
 	return stdout.Bytes(), nil
 }
@@ -54,7 +56,7 @@ func (g gocommand) json(ctx context.Context, answer any, arguments ...string) er
 	if err != nil {
 		var failed struct{ Error string } // of go mod download
 		if json.Unmarshal(out, &failed) == nil && failed.Error != "" {
-			return errors.New(failed.Error)
+			return errors.New(secret.Text(failed.Error))
 		}
 		return err
 	}
