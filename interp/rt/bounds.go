@@ -26,14 +26,31 @@ func IndexUnsigned(i uint64, n int) int {
 	return int(i)
 }
 
-// A Bound is a bound of a slice expression.
+// A Bound is a bound of a slice expression. The zero Bound is one that the expression leaves out.
 type Bound struct {
+	Given bool
 	Value int
 	Large uint64 // used instead of Value if the bound is larger than math.MaxInt
 }
 
-// Absent is the Value of a bound that a slice expression leaves out.
-const Absent = math.MinInt
+// At returns the bound n.
+func At(n int) Bound { return Bound{Given: true, Value: n} }
+
+// AtUnsigned returns the bound n, which may be larger than math.MaxInt.
+func AtUnsigned(n uint64) Bound {
+	if n > math.MaxInt {
+		return Bound{Given: true, Value: math.MaxInt, Large: n}
+	}
+	return At(int(n))
+}
+
+// Or returns the value of b, or n if the expression leaves it out.
+func (b Bound) Or(n int) int {
+	if b.Given {
+		return b.Value
+	}
+	return n
+}
 
 func (b Bound) String() string {
 	if b.Large > 0 {
@@ -50,25 +67,25 @@ func (b Bound) exceeds(other Bound) bool {
 // an operand of the given length. The limit of the bounds of a slice is its capacity,
 // that of a string or an array its length.
 func CheckSlice(low, high, maximum Bound, length, limit int, isSlice bool) {
-	end, limited := Bound{Value: limit}, " with length "
+	end, limited := At(limit), " with length "
 	if isSlice {
 		limited = " with capacity "
 	}
 	switch {
-	case maximum.Value != Absent:
+	case maximum.Given:
 		checkBound("::", maximum, "", end, limited)
 		checkBound(":", high, ":", maximum, "")
-	case high.Value != Absent:
+	case high.Given:
 		checkBound(":", high, "", end, limited)
 	default:
-		high.Value = length
+		high = At(length)
 	}
 	after := ""
-	if maximum.Value != Absent {
+	if maximum.Given {
 		after = ":"
 	}
 	switch {
-	case low.Value == Absent:
+	case !low.Given:
 	case low.Value < 0:
 		panic(boundsError("slice bounds out of range [" + low.String() + ":" + after + "]"))
 	case low.exceeds(high):

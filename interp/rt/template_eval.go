@@ -7,7 +7,7 @@ import (
 )
 
 // absentValue means that there is no previous command in a pipeline.
-var absentValue = ReflectValue{Value: reflect.ValueOf(Absent)}
+var absentValue = ReflectValue{Value: reflect.ValueOf(struct{}{})}
 
 func isAbsent(v ReflectValue) bool { return v.r == nil && v.IsValid() }
 

@@ -310,15 +310,9 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 			s := *stringAt(sb, base)
 			from, to := low.value(nb), high.value(nb)
 			if from.Large > 0 || to.Large > 0 {
-				rt.CheckSlice(from, to, rt.Bound{Value: rt.Absent}, len(s), len(s), false)
+				rt.CheckSlice(from, to, rt.Bound{}, len(s), len(s), false)
 			}
-			if from.Value == rt.Absent {
-				from.Value = 0
-			}
-			if to.Value == rt.Absent {
-				to.Value = len(s)
-			}
-			*stringAt(sb, at) = s[from.Value:to.Value]
+			*stringAt(sb, at) = s[from.Or(0):to.Or(len(s))]
 		}})
 		return dst
 	}

@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"math"
 	"reflect"
 	"unsafe"
 
@@ -18,31 +17,19 @@ type bound struct {
 
 func (b bound) value(nb unsafe.Pointer) rt.Bound {
 	if b.reg == noRegister {
-		return rt.Bound{Value: rt.Absent}
+		return rt.Bound{}
 	}
-	n := int(*intAt(nb, b.reg))
-	switch {
-	case b.unsigned && n < 0:
-		return rt.Bound{Value: math.MaxInt, Large: uint64(n)}
-	case n == rt.Absent:
-		n++ // also out of range
+	n := *intAt(nb, b.reg)
+	if b.unsigned {
+		return rt.AtUnsigned(uint64(n))
 	}
-	return rt.Bound{Value: n}
+	return rt.At(int(n))
 }
 
 // reslice returns h[low:high:most] for elements of the given size.
 func reslice(h sliceHeader, low, high, most rt.Bound, size uintptr, array bool) sliceHeader {
 	rt.CheckSlice(low, high, most, h.length, h.capacity, !array)
-	from, to, end := 0, h.length, h.capacity
-	if low.Value != rt.Absent {
-		from = low.Value
-	}
-	if high.Value != rt.Absent {
-		to = high.Value
-	}
-	if most.Value != rt.Absent {
-		end = most.Value
-	}
+	from, to, end := low.Or(0), high.Or(h.length), most.Or(h.capacity)
 	// A pointer past the end may point to another object.
 	p := h.data
 	if end-from > 0 {

@@ -2,7 +2,6 @@ package yaegi
 
 import (
 	"go/constant"
-	"math"
 	"reflect"
 	"runtime"
 	"unsafe"
@@ -184,15 +183,13 @@ func sliceCheck(children []unsafe.Pointer, hasLow bool) func(unsafe.Pointer) {
 		if !v.IsValid() {
 			return
 		}
-		values := [3]rt.Bound{{Value: rt.Absent}, {Value: rt.Absent}, {Value: rt.Absent}}
+		var values [3]rt.Bound
 		for i, b := range bounds {
 			switch b := b(frame); {
 			case b.CanInt():
-				values[first+i] = rt.Bound{Value: max(int(b.Int()), -math.MaxInt)} // not Absent
-			case b.CanUint() && b.Uint() > math.MaxInt:
-				values[first+i] = rt.Bound{Value: math.MaxInt, Large: b.Uint()}
+				values[first+i] = rt.At(int(b.Int()))
 			case b.CanUint():
-				values[first+i] = rt.Bound{Value: int(b.Uint())}
+				values[first+i] = rt.AtUnsigned(b.Uint())
 			default:
 				return
 			}
