@@ -106,11 +106,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		}
 		return fmt.Sprintf("func(v %s) *%[1]s { w := v; return &w }(%s)", f.typ(t), f.exprTo(e.Args[0], t))
 	case "panic":
-		value := f.exprTo(e.Args[0], anyType)
-		if t := f.typeOf(e.Args[0]); isNil(t) || types.IsInterface(t) {
-			value = f.rt("PanicValue", value)
-		}
-		return "panic(" + value + ")"
+		return "panic(" + f.rt("PanicValue", f.exprTo(e.Args[0], anyType)) + ")"
 	case "print", "println":
 		function := map[string]string{"print": "BuiltinPrint", "println": "BuiltinPrintln"}[name]
 		arguments := make([]string, len(e.Args))

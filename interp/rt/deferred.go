@@ -81,7 +81,7 @@ func (d *Deferred) Recover() any {
 		return nil
 	}
 	d.panicking = false
-	return d.value
+	return Recovered(d.value)
 }
 
 // Panicking reports whether the deferred calls run because of a panic.
@@ -90,7 +90,7 @@ func (d *Deferred) Panicking() bool { return d.panicking }
 // Raise makes value the current panic, for a caller that runs the deferred calls itself.
 func (d *Deferred) Raise(value any) { d.raise(value) }
 
-// Value returns the value of the panic.
+// Value returns the value of the panic, to panic with it again.
 func (d *Deferred) Value() any { return d.value }
 
 // runningDeferred is a deferred call of PushValue that is running.
@@ -207,7 +207,7 @@ func (d *Deferred) finish() {
 }
 
 func (d *Deferred) raise(value any) {
-	d.panicking, d.value = true, Recovered(value)
+	d.panicking, d.value = true, raised(value)
 	if d.position != nil {
 		d.panicPosition = LoadPosition(d.position)
 	}

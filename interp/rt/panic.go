@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
-	"unsafe"
 )
 
 // runtimeError is a panic value of Go's runtime.
@@ -49,12 +48,34 @@ const nilDereference = runtimeError("invalid memory address or nil pointer deref
 // NilDereference returns the panic value of a nil pointer dereference.
 func NilDereference() any { return nilDereference }
 
+// ownText is a text with which a cell panics and with which package reflect could panic on behalf of yaegi, for another
+// reason. Recovered returns it as a string.
+type ownText string
+
+// ownError is a *reflect.ValueError of the same kind.
+type ownError struct{ error }
+
 // PanicValue returns the value that panic(x) panics with: an error if x is nil.
 func PanicValue(x any) any {
-	if x == nil {
+	switch x := x.(type) {
+	case nil:
 		return new(runtime.PanicNilError)
+	case string:
+		if translatePanic(x) != x {
+			return ownText(x)
+		}
+	case *reflect.ValueError:
+		return ownError{x}
 	}
 	return x
+}
+
+// keepText is deferred by functions that do what those of package reflect do, for code of a cell: the text of their panics is
+// that of package reflect in Go, too.
+func keepText() {
+	if r := recover(); r != nil {
+		panic(PanicValue(r))
+	}
 }
 
 // NilReceiver returns the panic value of calling a method with a value receiver, such as
@@ -122,6 +143,18 @@ func (plainError) compiledName() string { return "runtime.plainError" }
 // in Go: a reflect.Value to the value in it, and a panic of package reflect to the error
 // of the runtime.
 func Recovered(x any) any {
+	switch x := raised(x).(type) {
+	case ownText:
+		return string(x)
+	case ownError:
+		return x.error
+	default:
+		return x
+	}
+}
+
+// raised is Recovered for a panic that goes on: Recovered may be applied to the result.
+func raised(x any) any {
 	for {
 		v, ok := x.(reflect.Value)
 		if !ok {
@@ -136,7 +169,7 @@ func Recovered(x any) any {
 	case string:
 		return translatePanic(x)
 	case *reflect.ValueError:
-		if x.Kind == reflect.Invalid && !raisedByCell(x) {
+		if x.Kind == reflect.Invalid {
 			return nilDereference
 		}
 	case runtime.Error:
@@ -150,9 +183,6 @@ func Recovered(x any) any {
 // translatePanic returns the runtime.Error that corresponds to a panic text of yaegi. It
 // returns any other text unchanged.
 func translatePanic(text string) any {
-	if unsafe.StringData(text) == unsafe.StringData(zeroArgument) {
-		return text
-	}
 	for _, t := range reflectPanics {
 		if strings.HasPrefix(text, t.prefix) {
 			return t.err

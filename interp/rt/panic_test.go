@@ -63,6 +63,19 @@ func TestRecovered(t *testing.T) {
 			t.Errorf("%v in a reflect.Value becomes %v", x, got)
 		}
 	}
+	own := []any{"reflect.Value.Slice is not supported here", &reflect.ValueError{Method: "mine"}}
+	for _, t := range reflectPanics {
+		own = append(own, t.prefix, t.prefix+" of a cell")
+	}
+	for _, x := range own {
+		got := panicValue(func() { // again, through a deferred call
+			position := 0
+			New(Config{}).Protect(&position, func(*Deferred) { panic(PanicValue(x)) })
+		})
+		if got := Recovered(got); got != x {
+			t.Errorf("panic(%v) of a cell becomes %T %v", x, got, got)
+		}
+	}
 	if Recovered(reflect.Value{}) != nil {
 		t.Error("the zero reflect.Value is not nil")
 	}

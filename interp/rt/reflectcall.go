@@ -66,6 +66,7 @@ func (v ReflectValue) CallSlice(in []ReflectValue) []ReflectValue {
 // the arguments of a variadic parameter as single values.
 func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func([]reflect.Value) []reflect.Value) []ReflectValue {
 	if v.Kind() != reflect.Func || v.Value.IsNil() {
+		defer keepText()
 		call(nil) // panics
 	}
 	s := v.r.signatureOf(v.view())
@@ -83,10 +84,7 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 	}
 	for _, x := range in {
 		if !x.IsValid() {
-			if op == "Call" {
-				panic(zeroArgument)
-			}
-			panic("reflect: " + op + " using zero Value argument")
+			panic(PanicValue("reflect: " + op + " using zero Value argument"))
 		}
 	}
 	raw := make([]reflect.Value, len(in))
@@ -107,10 +105,6 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 	return out
 }
 
-// zeroArgument is the panic text of a call by a cell. yaegi panics with an equal text for
-// another reason; the address of the text tells them apart.
-const zeroArgument = "reflect: Call using zero Value argument"
-
 // NumMethod does what the method of reflect.Value does.
 func (v ReflectValue) NumMethod() int {
 	if v.d == nil {
@@ -121,6 +115,7 @@ func (v ReflectValue) NumMethod() int {
 
 // Method does what the method of reflect.Value does.
 func (v ReflectValue) Method(i int) ReflectValue {
+	defer keepText()
 	if v.d == nil {
 		return v.r.reflected(v.Value.Method(i), nil)
 	}

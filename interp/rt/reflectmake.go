@@ -26,6 +26,7 @@ func (r *Registry) ReflectZero(t reflect.Type) ReflectValue {
 
 // ReflectMakeSlice is reflect.MakeSlice.
 func (r *Registry) ReflectMakeSlice(t reflect.Type, length, capacity int) ReflectValue {
+	defer keepText()
 	w := viewOfType(t)
 	return r.reflected(reflect.MakeSlice(w.t, length, capacity), w.d)
 }
@@ -46,6 +47,7 @@ func (r *Registry) ReflectMakeMapWithSize(t reflect.Type, n int) ReflectValue {
 
 // ReflectMakeChan is reflect.MakeChan.
 func (r *Registry) ReflectMakeChan(t reflect.Type, buffer int) ReflectValue {
+	defer keepText()
 	w := viewOfType(t)
 	return r.reflected(reflect.MakeChan(w.t, buffer), w.d)
 }

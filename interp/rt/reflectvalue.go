@@ -207,6 +207,7 @@ func (v ReflectValue) Fields() iter.Seq2[reflect.StructField, ReflectValue] {
 
 // Index does what the method of reflect.Value does.
 func (v ReflectValue) Index(i int) ReflectValue {
+	defer keepText()
 	raw := v.Value.Index(i)
 	if v.Kind() == reflect.String {
 		return v.r.reflected(raw, nil)
@@ -216,11 +217,13 @@ func (v ReflectValue) Index(i int) ReflectValue {
 
 // Slice does what the method of reflect.Value does.
 func (v ReflectValue) Slice(i, j int) ReflectValue {
+	defer keepText()
 	return v.r.reflected(v.Value.Slice(i, j), v.sliced())
 }
 
 // Slice3 does what the method of reflect.Value does.
 func (v ReflectValue) Slice3(i, j, k int) ReflectValue {
+	defer keepText()
 	return v.r.reflected(v.Value.Slice3(i, j, k), v.sliced())
 }
 

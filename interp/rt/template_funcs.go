@@ -260,7 +260,7 @@ func templateLen(x ReflectValue) (int, error) {
 	case reflect.Array, reflect.Chan, reflect.Map, reflect.Slice, reflect.String:
 		return x.Len(), nil
 	case reflect.Invalid:
-		return 0, &reflect.ValueError{Method: methodText("Type"), Kind: reflect.Invalid}
+		return 0, &reflect.ValueError{Method: "reflect.Value.Type", Kind: reflect.Invalid}
 	}
 	return 0, fmt.Errorf("len of type %s", x.Type())
 }

@@ -197,5 +197,5 @@ func (f *Function) position(ip *instruction) int {
 
 // raise implements the builtin panic.
 func (t *thread) raise(value any) {
-	panic(rt.Recovered(value))
+	panic(rt.PanicValue(value))
 }
