@@ -176,8 +176,8 @@
 //	defer, 1e6               96     5066      117    0.82
 //	defer, recover, 1e6     150     8463      100    1.50
 //
-// The VM runs these functions, and similar loops among the statements of a cell (compiled by Go,
-// the map insertion takes 118 ms). A function with a construct that the VM does not support, such
+// The VM runs these functions, and statements of a cell that contain a loop or a function (compiled by
+// Go, the map insertion takes 118 ms). A function with a construct that the VM does not support, such
 // as a defer statement in the body of a range over a function, is run by yaegi and takes the time
 // in the column "before"; so does a function that calls such a function in a loop.
 //

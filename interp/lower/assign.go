@@ -144,11 +144,16 @@ func (f *function) define(w *writer, v *types.Var, t types.Type, rhs ast.Expr, v
 
 // tuple emits the evaluation of an expression with several values, and returns the temporaries.
 func (f *function) tuple(w *writer, rhs ast.Expr, tuple *types.Tuple) []string {
+	return f.tupleOf(w, f.multi(rhs), tuple)
+}
+
+// tupleOf is tuple for a lowered expression.
+func (f *function) tupleOf(w *writer, rhs string, tuple *types.Tuple) []string {
 	temps := make([]string, tuple.Len())
 	for i := range temps {
 		temps[i] = f.temp()
 	}
-	w.line("%s := %s", list(temps), f.multi(rhs))
+	w.line("%s := %s", list(temps), rhs)
 	return temps
 }
 

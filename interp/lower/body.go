@@ -61,7 +61,7 @@ func (f *function) steps() (list []step) {
 	for _, init := range f.cell.Init {
 		list = append(list, step{lower: func(w *writer) {
 			f.statements(w, f.before[init])
-			if s := f.initializers[init]; s == nil || !f.compiledLoop(w, s) {
+			if s := f.assignments[init]; s == nil || !f.runsOnMachine(w, s) {
 				f.initializer(w, init)
 			}
 		}})
@@ -70,7 +70,7 @@ func (f *function) steps() (list []step) {
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {
 			f.unread(w, s)
-			if !f.compiledLoop(w, s) {
+			if !f.runsOnMachine(w, s) {
 				f.statement(w, s)
 			}
 		}

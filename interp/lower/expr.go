@@ -57,6 +57,9 @@ func (f *function) whole(e ast.Expr) string {
 	case *ast.ParenExpr:
 		return parenthesized(f.expr(e.X))
 	case *ast.FuncLit:
+		if call := f.cellCall(e); call != "" {
+			return call
+		}
 		return f.closure(f.identifiedLiteral(e), f.typ(f.typeOf(e)))
 	case *ast.CompositeLit:
 		return f.composite(e)

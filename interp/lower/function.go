@@ -127,6 +127,9 @@ func (f *function) identifiedLiteral(lit *ast.FuncLit) string {
 
 // literal renders a function literal. recovers is set if it is the operand of a defer statement.
 func (f *function) literal(lit *ast.FuncLit, recovers string) string {
+	if call := f.cellCall(lit); call != "" {
+		return call
+	}
 	return f.literalOf(lit, recovers, "")
 }
 

@@ -108,13 +108,13 @@ func mentions(key string, names map[string]bool, dead map[int]bool) bool {
 // noteMentions records the names in code that may run after the cell has ended: all code except the statements of the cell
 // outside of function literals. A variable that only such statements mention is not needed once its name is not.
 func (e *emitter) noteMentions(declarations, body string) {
-	loops := map[string]bool{} // called by the body itself
-	for _, name := range e.loops {
-		loops[name] = true
+	called := map[string]bool{} // by the body itself
+	for _, name := range e.functions {
+		called[name] = true
 	}
 	for line := range strings.Lines(declarations) {
 		for i, word := range words(line) {
-			if strings.Contains(word, "ʹ") && !loops[word] && !(i == 1 && strings.HasPrefix(line, "var ")) {
+			if strings.Contains(word, "ʹ") && !called[word] && !(i == 1 && strings.HasPrefix(line, "var ")) {
 				e.mentioned[word] = true
 			}
 		}

@@ -31,23 +31,22 @@ var noParameters = types.NewSignatureType(nil, nil, nil, nil, nil, false)
 // emitter builds one unit.
 type emitter struct {
 	*Program
-	ctx           context.Context
-	cell          *check.Cell
-	Fset          *token.FileSet // of the cell
-	Info          *types.Info    // of the session; facts about generic sources are added
-	out           writer
-	imports       []string
-	types         map[string]reflect.Value
-	queue         []func()                        // declarations that are needed by the code so far
-	registers     []string                        // statements
-	parts         writer                          // functions with statements of the cell
-	once          []string                        // see Unit.Once
-	at            token.Position                  // position of the statement that is being lowered
-	machine       *vm.Unit                        // nil without package vm
-	loops         map[ast.Stmt]string             // names of the functions for loops of the cell
-	initializers  map[*types.Initializer]ast.Stmt // initializers with large literals, as assignments; they are also in loops
-	declares      map[instance]bool               // instances of generics that the unit declares
-	values        []string                        // see Unit.Values
+	ctx       context.Context
+	cell      *check.Cell
+	Fset      *token.FileSet // of the cell
+	Info      *types.Info    // of the session; facts about generic sources are added
+	out       writer
+	imports   []string
+	types     map[string]reflect.Value
+	queue     []func()       // declarations that are needed by the code so far
+	registers []string       // statements
+	parts     writer         // functions with statements of the cell
+	once      []string       // see Unit.Once
+	at        token.Position // position of the statement that is being lowered
+	machine   *vm.Unit       // nil without package vm
+	cellCode
+	declares      map[instance]bool // instances of generics that the unit declares
+	values        []string          // see Unit.Values
 	redeclared    []Redeclared
 	bindings      []Binding
 	standIns      []StandIn
@@ -130,7 +129,7 @@ func (e *emitter) lower() *Unit {
 			e.functionDeclaration(decl, name, nil)
 		}
 	}
-	e.declareLoops()
+	e.declareCellFunctions()
 	body := ""
 	start := e.out.text.Len()
 	if !c.Part || len(c.Init)+len(c.Body) > 0 {
@@ -272,9 +271,12 @@ func receiver(sig *types.Signature) *types.Named {
 //	g()  ->  tʹ1, tʹ2 := g(); sessionʹ.Result(tʹ1 as interface{}, tʹ2 as interface{})
 func (f *function) result(w *writer, x ast.Expr) {
 	f.store(w, x, true)
-	show := f.session("Result")
+	show, call := f.session("Result"), f.cellCall(f.shown)
 	if tuple, ok := f.typeOf(x).(*types.Tuple); ok {
-		temps := f.tuple(w, x, tuple)
+		if call == "" {
+			call = f.multi(x)
+		}
+		temps := f.tupleOf(w, call, tuple)
 		for i := range temps {
 			temps[i] = f.convert(temps[i], tuple.At(i).Type(), anyType)
 		}
@@ -285,8 +287,13 @@ func (f *function) result(w *writer, x ast.Expr) {
 		w.line("%s(nil)", show)
 		return
 	}
-	t := f.temp()
-	w.line("var %s interface{} = %s", t, f.exprTo(x, anyType))
+	t, value := f.temp(), ""
+	if call == "" {
+		value = f.exprTo(x, anyType)
+	} else {
+		value = f.convert(call, types.Default(f.typeOf(x)), anyType)
+	}
+	w.line("var %s interface{} = %s", t, value)
 	w.line("%s(%s)", show, t)
 }
 

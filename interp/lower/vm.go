@@ -12,16 +12,13 @@ package lower
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 
-	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// compile makes package vm compile the functions, and the loops among the statements of the cell, as far
-// as it supports them.
+// compile makes package vm compile the functions, and statements of the cell, as far as it supports them.
 func (e *emitter) compile(decls []*ast.FuncDecl) {
 	if e.fast == nil {
 		return
@@ -54,24 +51,9 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 		list = append(list, vm.Declaration{Key: o, Name: e.variable(o), Method: methodOf(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl, nil)})
 	}
-	e.loops, e.initializers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
-	add := func(s ast.Stmt, known *facts.Function) {
-		e.loops[s] = e.freshOf("body", "ʹloop")
-		body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
-		list = append(list, vm.Declaration{Key: s, Name: e.loops[s], Signature: noParameters, Body: body, Facts: known})
-	}
-	for _, init := range e.cell.Init {
-		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) && !e.isTable(init.Rhs) {
-			e.initializers[init] = e.initializerAssignment(init)
-			add(e.initializers[init], nil)
-		}
-	}
-	for _, s := range e.cell.Body {
-		if isLoop(s) {
-			add(s, e.bodyFacts)
-		}
-	}
+	list = append(list, e.cellStatements()...)
 	e.machine.Compile(list)
+	e.compileLiterals()
 }
 
 // onlyInBody returns the variables of the cell that no function of it uses.
@@ -105,12 +87,15 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)
 	name, sig := e.instances[key], o.Signature()
+	if sig.Variadic() {
+		name += "ʹm" // see declareVariable
+	}
 	if sig.Recv() != nil && sig.TypeParams() != nil {
 		return vm.Declaration{}, false
 	}
 	// For yaegi, an instance of an earlier cell is a function if package vm does not run
 	// it.
-	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
+	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil {
 		return vm.Declaration{}, false
 	}
 	env := newEnvironment(parametersOf(sig), args)
@@ -152,113 +137,6 @@ func (e *emitter) yaegiName(at *ast.Ident, o *types.Func, arguments []types.Type
 	return e.names[o]
 }
 
-// isLoop reports whether a statement of a cell may run for so long that package vm should run it.
-func isLoop(s ast.Stmt) bool {
-	switch s := s.(type) {
-	case *ast.LabeledStmt:
-		return isLoop(s.Stmt)
-	case *ast.ForStmt, *ast.RangeStmt:
-		return true
-	case *ast.ExprStmt:
-		return loopsInLiteral(s.X) || isLarge(s.X)
-	case *ast.AssignStmt:
-		for _, x := range s.Lhs {
-			if _, ok := x.(*ast.Ident); !ok {
-				return false
-			}
-		}
-		return len(s.Rhs) == 1 && (loopsInLiteral(s.Rhs[0]) || isLarge(s.Rhs[0]))
-	}
-	return false
-}
-
-// isLarge reports whether e contains a literal with many elements, outside of functions. yaegi needs 13 kB for
-// each struct in it, the VM less than 1 kB.
-func isLarge(e ast.Expr) (large bool) {
-	const many = 100
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CompositeLit:
-			large = large || len(n.Elts) >= many
-		}
-		return !large
-	})
-	return large
-}
-
-// assignment returns s or, if it is a definition, an assignment: at the top level of a cell a definition assigns
-// to variables of the session.
-func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
-	define, ok := s.(*ast.AssignStmt)
-	if !ok || define.Tok != token.DEFINE {
-		return s
-	}
-	assign := &ast.AssignStmt{TokPos: define.TokPos, Tok: token.ASSIGN, Rhs: define.Rhs}
-	for _, x := range define.Lhs {
-		id := x.(*ast.Ident)
-		v, ok := e.Info.Defs[id].(*types.Var)
-		if !ok {
-			assign.Lhs = append(assign.Lhs, id)
-			continue
-		}
-		use := &ast.Ident{NamePos: id.NamePos, Name: id.Name}
-		e.cell.AddUse(use, v)
-		assign.Lhs = append(assign.Lhs, use)
-	}
-	return assign
-}
-
-// initializerAssignment returns the assignment for an initializer with one variable.
-func (e *emitter) initializerAssignment(init *types.Initializer) ast.Stmt {
-	v := init.Lhs[0]
-	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
-	e.cell.AddUse(use, v)
-	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
-}
-
-// loopsInLiteral reports whether e contains a loop, which is in a function literal, or SetFinalizer or
-// AddCleanup of package runtime.
-func loopsInLiteral(e ast.Expr) (found bool) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			found = true
-		case *ast.SelectorExpr: // see runtimeFunctions of package vm
-			found = found || n.Sel.Name == "SetFinalizer" || n.Sel.Name == "AddCleanup"
-		}
-		return !found
-	})
-	return found
-}
-
-// declareLoops declares the functions of loops.
-func (e *emitter) declareLoops() {
-	declare := func(s ast.Stmt) {
-		if name := e.loops[s]; name != "" && e.machine.Compiled(s) {
-			e.out.line("var %s func()", name)
-		}
-	}
-	for _, init := range e.cell.Init {
-		declare(e.initializers[init])
-	}
-	for _, s := range e.cell.Body {
-		declare(s)
-	}
-}
-
-// compiledLoop emits the call of the function of a loop, if package vm has compiled it.
-func (f *function) compiledLoop(w *writer, s ast.Stmt) bool {
-	name := f.loops[s]
-	if !f.top || f.machine == nil || name == "" || !f.machine.Compiled(s) {
-		return false
-	}
-	f.store(w, s, true)
-	w.line("%s()", name)
-	return true
-}
-
 // compiled declares the function of decl as a variable, if package vm has compiled it.
 func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	o, _ := e.Info.Defs[decl.Name].(*types.Func)
@@ -298,7 +176,7 @@ func (e *emitter) declareVariable(o types.Object, sig *types.Signature, name str
 	for i := range parameters {
 		arguments[i] = fmt.Sprintf("a%d", i)
 		if last := len(parameters) - 1; i == last {
-			parameters[i] = "..." + e.typ(sig.Params().At(sig.Params().Len()-1).Type().Underlying().(*types.Slice).Elem())
+			parameters[i] = "..." + f.typ(f.subst(sig.Params().At(sig.Params().Len()-1).Type()).Underlying().(*types.Slice).Elem())
 		}
 		parameters[i] = arguments[i] + " " + parameters[i]
 	}

@@ -1,0 +1,101 @@
+package lower_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/lower"
+)
+
+// TestCellStatements runs cells whose last statement the VM must run: as a whole, or the function literals in it. It compares
+// the output with that of yaegi alone.
+func TestCellStatements(t *testing.T) {
+	const (
+		whole    = "whole"
+		literals = "literals"
+		nothing  = "nothing"
+	)
+	for _, tt := range []struct{ name, cells, runs, want string }{
+		{"closure", "n := 1\n---\nf := func() int { n++; return n }", whole, ""},
+		{"closure in a variable declaration", "var f = func(n int) int { return n * 2 }", whole, ""},
+		{"closures in one declaration", "var f, g = func(n int) int { return n * 2 }, func() {}", whole, ""},
+		{"results of a literal", "var a, b = func() (int, string) { return 1, \"x\" }()", whole, ""},
+		{"recursive closure", "var f func(int) int\nf = func(n int) int { if n < 2 { return n }; return f(n-1) + f(n-2) }", whole, ""},
+		{"block", "{ s := 0; for i := range 10 { s += i }; fmt.Println(s) }", whole, "45\n"},
+		{"if", "n := 3\n---\nif m := n; m > 2 { for range m { fmt.Print(m) } } else { fmt.Print(func() int { return n }()) }", whole, "333"},
+		{"switch", "n := 3\n---\nswitch { case n > 2: for range n { fmt.Print(n) } }", whole, "333"},
+		{"type switch", "var x any = 3\n---\nswitch x := x.(type) { case int: for range x { fmt.Print(x) }; case string: fmt.Print(x) }", whole, "333"},
+		{"select", "c := make(chan int, 1)\nc <- 2\n---\nselect { case n := <-c: for range n { fmt.Print(n) }; default: fmt.Print(0) }", whole, "22"},
+		{"labeled switch", "n := 3\n---\nout: switch { case n > 0: for i := range 5 { if i == n { break out }; fmt.Print(i) }; fmt.Print(\"end\") }", whole, "012"},
+		{"jump within a statement", "{ i := 0; again: i++; if i < 3 { goto again }; func() { fmt.Print(i) }() }", whole, "3"},
+		{"goroutine", "c := make(chan int)\n---\ngo func(n int) { c <- n }(4)\n---\n<-c", nothing, "= 4\n"},
+		{"goroutine last", "c := make(chan int, 1)\n---\ngo func(n int) { c <- n }(4)", literals, ""},
+		{"callback", "xs := []int{3, 1, 2}\n---\nsort.Slice(xs, func(i, j int) bool { return xs[i] < xs[j] })", whole, ""},
+		{"methods as a callback", "type by []int\nfunc (b by) Len() int { return len(b) }\nfunc (b by) Less(i, j int) bool { return b[i] < b[j] }\nfunc (b by) Swap(i, j int) { b[i], b[j] = b[j], b[i] }\nxs := by{3, 1, 2}\n---\nsort.Sort(xs)", whole, ""},
+		{"method value", "type T struct{ n int }\nfunc (t T) M() int { return t.n }\nt := T{3}\n---\nf := t.M", whole, ""},
+		{"field", "type T struct{ f func() int }\nvar t T\n---\nt.f = func() int { return 1 }", whole, ""},
+		{"element of a map", "m := map[string]func() int{}\n---\nm[\"a\"] = func() int { return 1 }", whole, ""},
+		{"element of a slice of a pointer", "s := &struct{ list []func() }{make([]func(), 2)}\n---\ns.list[1] = func() {}", whole, ""},
+		{"literals in a composite", "m := map[string][]func(int) int{\"a\": {func(n int) int { return n }, nil}}", whole, ""},
+		{"several variables", "n := 1\n---\nn, f := 2, func() int { return n }", whole, ""},
+		{"result", "n := 2\n---\nslices.IndexFunc([]int{1, 2}, func(m int) bool { return m == n })", whole, "= 1\n"},
+		{"several results", "func two(f func() int) (int, error) { return f(), nil }\n---\ntwo(func() int { return 5 })", whole, "= 5\n= <nil>\n"},
+		{"untyped result", "n := 2\n---\nfunc() int { return n }() == 2", whole, "= true\n"},
+		{"function as a result", "f := func() {}\n---\nf == nil, func() int { return 1 }()", whole, "= false\n= 1\n"},
+		{"named result", "type N int\nfunc (n N) String() string { return fmt.Sprint(\"N\", int(n)) }\n---\nfunc() N { return 4 }()", whole, "= N4\n"},
+		{"variadic generic", "func most[T cmp.Ordered](a T, b ...T) T { for _, x := range b { a = max(a, x) }; return a }\n---\nfor i := range 2 { fmt.Print(most(i, 3, 1), most(\"a\", \"b\"), most(1.5), most(1, []int{7}...)) }", whole, "3b1.5 73b1.5 7"},
+		{"cmp.Or", "type p struct{ a, b int }\nps := []p{{2, 1}, {1, 2}, {1, 1}}\n---\nslices.SortFunc(ps, func(x, y p) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })\n---\nps", nothing, "= [{1 1} {1 2} {2 1}]\n"},
+		{"variadic literal", "f := func(n int, list ...string) int { return n + len(list) }\n---\nf(1, \"a\", \"b\") + f(2) + f(3, []string{\"c\"}...)", nothing, "= 9\n"},
+		{"call that only yaegi makes", "n := 2\n---\nfmt.Print(os.Expand(\"$a\", func(s string) string { for range n { s += \"!\" }; return s }))", literals, "a!!"},
+		{"result with a call that only yaegi makes", "os.Expand(\"$a\", func(s string) string { return s + \"!\" })", literals, "= a!\n"},
+		{"variable with a call that only yaegi makes", "var s = os.Expand(\"$a\", func(s string) string { return s + \"!\" })", literals, ""},
+		{"literal in a literal for yaegi", "n := 1\n---\nfmt.Print(os.Expand(\"$a\", func(s string) string { return func() string { n++; return fmt.Sprint(s, n) }() }))", literals, "a2"},
+		{"deferred literal", "n := 1\n---\ndefer func() { for range n { fmt.Print(\"d\") } }()", literals, "d"},
+		{"deferred literal with arguments", "n := 1\n---\ndefer func(m int) { for range m { fmt.Print(\"d\") } }(n + 1)", literals, "dd"},
+		{"deferred literal that recovers", "defer func() { fmt.Print(recover()) }()\npanic(1)", nothing, "1"},
+		{"deferred variable that recovers", "f := func() { fmt.Print(recover()) }\n---\ndefer f()\npanic(2)", nothing, "2"},
+		{"jump to a statement", "i := 0\nagain: for range 2 { i++ }\nif i < 6 { goto again }\nfmt.Print(i)", nothing, "6"},
+		{"jump out of a statement", "i := 0\nagain: i++\nfor range 2 { if i < 3 { goto again } }\nfmt.Print(i)", nothing, "3"},
+		{"plain statement", "n := 1\n---\nif n > 0 { n++ }", nothing, ""},
+		{"recover outside of a deferred call", "m := map[string]func(){}\n---\n{ defer0 := func() { recover() }; defer0(); m[\"a\"] = func() {} }\n---\nlen(m)", nothing, "= 1\n"},
+		{"shadowed", "x := 1\n---\n{ x := \"s\"; f := func() string { x += \"t\"; return x }; fmt.Print(f(), x) }\n---\nx", nothing, "stst= 1\n"},
+		{"other type in a later cell", "x := 1\nf := func() int { return x }\n---\nx := \"s\"\n---\nf()", nothing, "= 1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, slow := range []bool{false, true} {
+				s := newSession(t, func(c *lower.Config) {
+					if slow {
+						c.Machine = nil
+					}
+				})
+				for _, cell := range strings.Split(tt.cells, "\n---\n") {
+					if err := s.run(cell); err != nil {
+						t.Fatalf("slow %t: %v\n%s", slow, err, s.dump())
+					}
+				}
+				if got := s.output.String(); got != tt.want {
+					t.Errorf("slow %t: got %q, want %q\n%s", slow, got, tt.want, s.dump())
+				}
+				if slow {
+					continue
+				}
+				source := s.units[len(s.units)-1].Source
+				calls := regexp.MustCompile(`(?m)bodyʹ\d+ʹvmʹ\d+\(\)`).FindAllString(source, -1)
+				rest := regexp.MustCompile(`(?m)^var .*$`).ReplaceAllString(source, "")
+				code := regexp.MustCompile(`\bfor\b|\bfunc\(`).MatchString(regexp.MustCompile(`(?s)func registerʹ.*`).ReplaceAllString(rest, ""))
+				switch tt.runs {
+				case whole:
+					if len(calls) == 0 || code {
+						t.Errorf("the VM does not run the statement:\n%s", source)
+					}
+				case literals:
+					if len(calls) == 0 || strings.Contains(rest, "for ") {
+						t.Errorf("the VM does not run the function literal:\n%s", source)
+					}
+				}
+			}
+		})
+	}
+}
