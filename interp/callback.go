@@ -24,8 +24,8 @@ func NewCallbacks(s *Session) *Callbacks {
 }
 
 // Guard returns a function that runs f as part of the cell that calls Guard, on a separate
-// goroutine, even after the end of that cell: the output of f belongs to the cell, and a panic
-// in f is reported there and ends nothing else. The function returns when f has returned,
+// goroutine, even after the end of that cell: the output of f belongs to the cell. A
+// panic in f is reported there and fails the next cell, or the one that runs. The function returns when f has returned,
 // panicked or called runtime.Goexit.
 func (c *Callbacks) Guard(f func()) func() {
 	cell := 0
@@ -40,13 +40,7 @@ func (c *Callbacks) Guard(f func()) func() {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.goroutines.Enter(&goroutine.Member{Run: r})
-			defer func() {
-				if v := recover(); v != nil {
-					c.goroutines.ReportPanic(cell, v)
-				}
-			}()
-			f()
+			c.goroutines.Protect(r, "a handler", f)
 		}()
 		<-ended
 		c.mu.Lock()

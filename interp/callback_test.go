@@ -81,10 +81,13 @@ func TestCallbacks(t *testing.T) {
 	id := strings.Trim(run(7, `open(func() { panic("on purpose") })`), `"`)
 	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: id})
 	<-said
-	if got := <-said; !strings.Contains(got, "in a goroutine of cell[7]") || !strings.Contains(got, "on purpose") {
+	if got := <-said; !strings.Contains(got, "in a handler of cell[7]") || !strings.Contains(got, "on purpose") {
 		t.Errorf("said %q", got)
 	}
-	if got := run(9, "1 + 1"); got != "2" {
+	if _, err := s.Execute(t.Context(), 9, "1 + 1"); err == nil || !strings.Contains(err.Error(), "on purpose") {
+		t.Errorf("the next cell: %v", err)
+	}
+	if got := run(10, "1 + 1"); got != "2" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -111,6 +111,9 @@
 // change. If an old closure uses a function as a value, it is not specified whether that is the
 // old or the new function.
 //
+// A panic in a goroutine ends a compiled program. In a session, it fails the cell that runs, at its end; if none runs, it fails
+// the next one, which is not run. So do panics in timers, in functions that widgets call, in finalizers and in cleanups.
+//
 // A cell that does not compile defines nothing and runs nothing, and its %get lines have no effect. If a cell panics, the effects
 // of the statements before remain.
 //

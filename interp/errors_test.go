@@ -191,21 +191,6 @@ func (n *notebook) execute(t *testing.T, src string) {
 	}
 }
 
-func TestGoroutinePanic(t *testing.T) {
-	t.Parallel()
-	skipConcurrent(t, "go func()")
-	n := newNotebook(t)
-	n.must(t, "release := make(chan int)\ngo func() {\n\t<-release\n\tpanic(\"in the background\")\n}()", "")
-	n.execute(t, "release <- 1")
-	got := n.await(t, "panic: in the background")
-	if want := "in a goroutine of cell[1]:\n"; !strings.HasPrefix(got, want) {
-		t.Errorf("got %q, want %q first", got, want)
-	}
-	n.execute(t, "time.AfterFunc(0, func() { panic(\"in a timer\") });")
-	n.await(t, "panic: in a timer")
-	n.must(t, "1 + 1", "= 2")
-}
-
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")

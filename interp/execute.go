@@ -16,11 +16,24 @@ import (
 // compile changes nothing. Canceling ctx interrupts the cell, as Interrupt does. The error
 // is an *Error.
 //
+// A panic in a goroutine of a cell, or in another function that runs beside it, fails the cell that runs, at its end. If
+// none runs, it fails the next one: Execute returns the panic, and does not run the cell.
+//
 // Cells run one at a time: a second one waits for the first.
-func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, error) {
+func (s *Session) Execute(ctx context.Context, cell int, src string, options ...CellOption) (Result, error) {
+	var how execution
+	for _, o := range options {
+		o(&how)
+	}
 	ctx, done, err := s.begin(ctx)
 	if err != nil {
 		return Result{}, err
+	}
+	if !how.silent {
+		if e := s.goroutines.TakePanic(true); e != nil {
+			done()
+			return Result{}, e
+		}
 	}
 	s.sources.SetText(cell, src)
 	var commands *magic.Cell
@@ -67,6 +80,16 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		s.sweeper.cellEnded()
 		done()
 	})
+}
+
+// Panic returns the first panic of a goroutine that has not failed a cell, as an *Error, or nil. The next cell will not fail
+// with it. It is for callers that run no further cell, or, if next is true, do not run the next one.
+func (s *Session) Panic(ctx context.Context, next bool) error {
+	s.goroutines.Settle(ctx)
+	if e := s.goroutines.TakePanic(next); e != nil {
+		return e
+	}
+	return nil
 }
 
 // Evaluate returns the value of one expression in the scope of the session. It waits for a

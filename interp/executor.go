@@ -137,6 +137,9 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 	} else {
 		o = returned
 	}
+	if !r.IsStopped() {
+		x.goroutines.Settle(ctx)
+	}
 	x.goroutines.SetRunning(nil)
 	r.SetResult(nil, false) // goroutines of the cell may keep the run alive
 	if r.Program && !r.IsStopped() {
@@ -147,16 +150,29 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 	}
 	x.flag.SetInterrupted(false)
 	x.interpreter.Forget(unit.Once...)
+	o = x.judge(r, o)
 	done()
-	if r.HasEnded() {
-		return ofProgram(r, o)
-	}
+	return o.result, o.err
+}
+
+// judge returns the outcome of a run that has ended, given that of the cell's own goroutine.
+func (x *executor) judge(r *goroutine.Run, o outcome) outcome {
 	var e *Error
-	if r.IsStopped() && !(errors.As(o.err, &e) && e.Name == diagnostics.Interrupted) {
+	switch {
+	case r.HasEnded():
+		o.result, o.err = ofProgram(r, o)
+	case r.IsStopped() && !(errors.As(o.err, &e) && e.Name == diagnostics.Interrupted):
 		o = outcome{err: diagnostics.NewInterrupted(nil)}
 	}
-	o.result.Goroutines = r.IsExpecting()
-	return o.result, o.err
+	if r.Serial > 0 {
+		if err := x.goroutines.EndCell(r.Cell, o.err); err != nil {
+			o = outcome{err: err}
+		}
+	}
+	if !r.HasEnded() {
+		o.result.Goroutines = r.IsExpecting()
+	}
+	return o
 }
 
 // call runs a body and then after. The goroutine of the cell calls it.

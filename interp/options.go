@@ -69,6 +69,18 @@ type Builder func(ctx context.Context, packages []string, report func(step strin
 // Build sets what %get -compiled calls. Without it the command is an error.
 func Build(b Builder) Option { return func(c *config) { c.build = b } }
 
+// A CellOption configures one execution of a cell.
+type CellOption func(*execution)
+
+// execution has the values that cell options set.
+type execution struct {
+	silent bool
+}
+
+// Silent says that nobody sees how the cell ends, as it is with cells that a front end runs for itself. A panic of a goroutine
+// of an earlier cell then fails the cell after it.
+func Silent() CellOption { return func(e *execution) { e.silent = true } }
+
 func newConfig(options []Option) *config {
 	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}}
 	for _, o := range options {

@@ -92,7 +92,7 @@ func (k *Kernel) Comm(c link.Comm) error {
 }
 
 // WorkerEnded closes all comms, because the objects in the worker are gone.
-func (k *Kernel) WorkerEnded() {
+func (k *Kernel) WorkerEnded(*link.CellError) {
 	for _, id := range k.comms.clear() {
 		k.publisher.publish(wire.CommClose, nil, wire.NewCommData(id, nil))
 	}

@@ -86,7 +86,7 @@ func TestComms(t *testing.T) {
 	}
 
 	// When the worker dies, its comms are closed.
-	c.kernel.WorkerEnded()
+	c.kernel.WorkerEnded(nil)
 	for _, want := range []string{`comm_close {"comm_id":"1","data":{}}`, `comm_close {"comm_id":"ours","data":{}}`} {
 		if got := c.published(); got.text != want {
 			t.Errorf("got %s, want %s", got.text, want)

@@ -83,8 +83,10 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 		Color:         showsColors(std.err),
 		Stdin:         j.stdin,
 		Timeout:       time.Duration(o.timeout),
-		Ended:         func(cell int, took time.Duration, err error) { j.cells[cell] = endedCell{took, err} },
-		Logger:        newLogger(std.err, slog.LevelError),
+		Ended: func(cell int, took time.Duration, err error) {
+			j.cells[cell] = endedCell{j.cells[cell].took + took, err}
+		},
+		Logger: newLogger(std.err, slog.LevelError),
 	})
 	if !isFirst() {
 		return err

@@ -107,6 +107,7 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 	link.On(w.Handlers, w.check)
 	link.On(w.Handlers, w.evaluate)
 	link.On(w.Handlers, w.comm)
+	link.On(w.Handlers, w.panicked)
 	session, err := interp.New(
 		interp.Stdin(&lineReader{notebook: host, rank: w.rank}),
 		interp.Output(output),
@@ -150,7 +151,11 @@ func (w *worker) caller() int {
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
 	w.cell.Store(int64(request.Cell))
 	w.clickable.Store(request.Interactive)
-	result, err := w.session.Execute(ctx, request.Cell, request.Code)
+	var options []interp.CellOption
+	if request.Silent {
+		options = append(options, interp.Silent())
+	}
+	result, err := w.session.Execute(ctx, request.Cell, request.Code, options...)
 	if err != nil {
 		w.endWithGPU(request.Cell, err)
 	}
@@ -189,7 +194,7 @@ func translate(result interp.Result, err error) (link.Result, error) {
 	switch {
 	case errors.As(err, &cellError):
 		return link.Result{Goroutines: result.Goroutines, Error: &link.CellError{
-			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Stuck: cellError.Stuck,
+			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Stuck: cellError.Stuck, Earlier: cellError.Earlier,
 		}}, nil
 	case err != nil:
 		return link.Result{}, err
@@ -225,6 +230,12 @@ func (w *worker) evaluate(ctx context.Context, request link.Evaluate) (link.Eval
 		values[name] = value
 	}
 	return link.Evaluations{Values: values}, nil
+}
+
+// panicked returns the panic of a goroutine that has not failed a cell.
+func (w *worker) panicked(ctx context.Context, request link.Panic) (link.PanicReply, error) {
+	result, err := translate(interp.Result{}, w.session.Panic(ctx, request.Next))
+	return link.PanicReply{Error: result.Error}, err
 }
 
 func (w *worker) Interrupt(context.Context) error {

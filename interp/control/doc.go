@@ -8,6 +8,7 @@
 //
 //	flag.go          StopFlag: the flag, and why it is up
 //	goroutines.go    Goroutines: the go statement, and the check of the flag
+//	panics.go        panics of goroutines, which fail a cell
 //	depth.go         infinite recursion
 //	interruption.go  Interruption: interrupts of the running cell
 //	awaiter.go       Awaiter: waits for the end of an interrupted cell, or abandons it

@@ -1,16 +1,13 @@
 package control
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
-	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 )
 
@@ -21,6 +18,7 @@ type Goroutines struct {
 	flag    *StopFlag
 	stderr  func(cell int) io.Writer
 	reports reports
+	panics  panics
 }
 
 // reports describes why a goroutine ends. Each method describes the calling one.
@@ -71,8 +69,8 @@ func (g *Goroutines) Cell() int {
 func (g *Goroutines) Start(cell int, f func()) { go g.Guard(cell, f)() }
 
 // Guard wraps f so that it can be the function of a go statement. The goroutine belongs to
-// the run that calls Guard, or to cell if that run is unknown. A panic in f is reported and
-// ends only that goroutine.
+// the run that calls Guard, or to cell if that run is unknown. A panic in f ends only that
+// goroutine and fails a cell.
 func (g *Goroutines) Guard(cell int, f func()) func() {
 	r := g.Run()
 	if r == nil {
@@ -85,35 +83,8 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 		if r.IsStopped() {
 			return // the first check would end it
 		}
-		g.Enter(&goroutine.Member{Run: r})
-		defer func() {
-			if v := recover(); v != nil && !r.HasEnded() {
-				g.ReportPanic(r.Cell, v)
-				if r.Program {
-					r.End(true, panicStatus)
-				}
-			}
-		}()
-		f()
+		g.Protect(r, "a goroutine", f)
 	}
-}
-
-// panicStatus is the exit status of a Go program that panics.
-const panicStatus = 2
-
-// ReportPanic writes the panic of the calling goroutine to the standard error of its cell.
-func (g *Goroutines) ReportPanic(cell int, value any) {
-	// Describing the value runs code of the cell.
-	defer func() {
-		if recover() != nil {
-			fmt.Fprintf(g.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", diagnostics.Filename(cell))
-		}
-	}()
-	g.report(cell, g.reports.Panic(rt.Recovered(value)))
-}
-
-func (g *Goroutines) report(cell int, e *diagnostics.Error) {
-	fmt.Fprintf(g.stderr(cell), "in a goroutine of %s:\n%s\n", diagnostics.Filename(cell), strings.Join(e.Traceback, "\n"))
 }
 
 // Check is called at loop heads and function entries while the stop flag is up. It ends the
@@ -169,7 +140,7 @@ func (g *Goroutines) endIfDeep(m *goroutine.Member) {
 	if m.Goroutine == id {
 		m.Failure = e
 	} else {
-		g.report(m.Cell, e)
+		g.fail(m.Run, "a goroutine", e)
 	}
 	runtime.Goexit()
 }

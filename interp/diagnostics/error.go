@@ -2,6 +2,7 @@ package diagnostics
 
 import (
 	"go/token"
+	"slices"
 
 	"github.com/quernlab/quern/interp/check"
 )
@@ -21,6 +22,9 @@ type Error struct {
 	// Stuck is true if compiled code of the cell, which an interrupt cannot end, is still
 	// running in the background. It ends when it returns to code of the cell.
 	Stuck bool
+	// Earlier is the number of an earlier cell if the cell has failed only because one of that
+	// cell's goroutines panicked.
+	Earlier int
 }
 
 // The kinds of errors.
@@ -39,6 +43,16 @@ func New(name, value string, frames []string) *Error {
 	e := &Error{Name: name, Value: value}
 	e.Traceback = append(frames, ansi.bold+e.Error()+ansi.end)
 	return e
+}
+
+// InGoroutine returns e, a panic, as the error of a cell whose own goroutine has not panicked. where
+// says what has, and earlier is the value of the field.
+func (e *Error) InGoroutine(where string, earlier int) *Error {
+	of := *e
+	of.Value += "\n" + where
+	of.Traceback = append(slices.Clip(e.Traceback), where)
+	of.Earlier = earlier
+	return &of
 }
 
 func (e *Error) Error() string { return e.Name + ": " + e.Value }

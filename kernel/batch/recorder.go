@@ -24,6 +24,7 @@ type recorder struct {
 	color    bool // the terminal supports colors
 
 	mu       sync.Mutex
+	ended    *link.CellError      // why a worker has ended between cells
 	cells    map[int]*runningCell // by execution count
 	displays map[string][]notebook.Output
 	texts    map[string]string // by display id: the text shown on the terminal
@@ -184,8 +185,22 @@ func (r *recorder) Input(ctx context.Context, request link.InputRequest) (link.I
 	return r.input.line(ctx)
 }
 
-// WorkerEnded does nothing: the cell that failed with it shows the reason.
-func (r *recorder) WorkerEnded() {}
+// WorkerEnded keeps why a worker has ended between cells. Otherwise the cell that failed with it
+// shows the reason.
+func (r *recorder) WorkerEnded(why *link.CellError) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil {
+		r.ended = why
+	}
+}
+
+// workerEnded returns why a worker has ended between cells, or nil.
+func (r *recorder) workerEnded() *link.CellError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
+}
 
 // Comm stores the states of widgets.
 func (r *recorder) Comm(c link.Comm) error {

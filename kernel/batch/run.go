@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ type Config struct {
 	// Timeout is how long a cell may run; 0 means no limit.
 	Timeout time.Duration
 	// Ended is called when a cell that ran has ended, with its index from 1; err is a
-	// *CellError if it failed and may not, or another error. May be nil.
+	// *CellError if it failed and may not, or another error. It is called again, with no
+	// time, for a cell of which a goroutine panics after the last cell. May be nil.
 	Ended func(cell int, took time.Duration, err error)
 	// Logger receives the log of the supervisor; nil discards it.
 	Logger *slog.Logger
@@ -63,7 +65,8 @@ const (
 // stops at the first cell that fails and returns a *CellError, unless the cell has the
 // tag raises-exception. A cell with the tag skip-execution does not run. If ctx ends or a
 // cell exceeds Timeout, the running cell is interrupted and counts as failed whatever its
-// tags. The outputs of the cells after a failed one are removed. A cell such as fmt? asks
+// tags. A goroutine that panics after its cell has ended fails the next cell, or the run
+// at its end, whatever the tags, and so does a worker that ends between cells. The outputs of the cells after a failed one are removed. A cell such as fmt? asks
 // for help, which is written to the terminal but not stored in the notebook.
 func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	log := config.Logger
@@ -84,12 +87,13 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		}
 		page.finish()
 	}()
-	count := 0
+	count, last := 0, 0
 	for i, c := range n.Cells {
 		if !Runs(c) {
 			continue
 		}
 		count++
+		last = i + 1
 		begin := time.Now()
 		err := page.run(ctx, workers, config.Timeout, i+1, count, c)
 		if config.Ended != nil {
@@ -99,7 +103,32 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 			return err
 		}
 	}
-	return nil
+	if count == 0 {
+		return nil
+	}
+	cell, err := page.lastPanic(ctx, workers)
+	if why := page.workerEnded(); why != nil {
+		page.end(count, link.Result{Error: why})
+		cell, err = last, &CellError{Cell: last, Why: why}
+	}
+	if err != nil && config.Ended != nil && cell > 0 {
+		config.Ended(cell, 0, err)
+	}
+	return err
+}
+
+// lastPanic returns the panic of a goroutine after the last cell, as the error of the cell that
+// started the goroutine. cell is the index of that cell, from 1, or 0 if it is not known.
+func (r *recorder) lastPanic(ctx context.Context, workers link.Worker) (cell int, err error) {
+	reply, err := link.Ask(ctx, workers, link.Panic{})
+	if err != nil || reply.Error == nil {
+		return 0, err
+	}
+	if c := r.cells[reply.Error.Earlier]; c != nil {
+		cell = slices.Index(r.notebook.Cells, c.Cell) + 1
+	}
+	r.end(reply.Error.Earlier, link.Result{Error: reply.Error})
+	return cell, &CellError{Cell: cell, Why: reply.Error}
 }
 
 // Runs reports whether Run executes a cell: code that is not empty and does not have the
@@ -111,6 +140,10 @@ func Runs(c *notebook.Cell) bool {
 // run executes the cell with an index, from 1, as the count-th one.
 func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Duration, index, count int, c *notebook.Cell) error {
 	r.begin(count, c)
+	if why := r.workerEnded(); why != nil { // the variables are lost
+		r.end(count, link.Result{Error: why})
+		return &CellError{Cell: index, Why: why}
+	}
 	mayFail := c.HasTag("raises-exception")
 	if asked, ok := link.Help(c.Source); ok {
 		found, err := link.Ask(ctx, workers, asked)
@@ -133,7 +166,7 @@ func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Du
 		return fmt.Errorf("cell %d: %w", index, err)
 	}
 	r.end(count, result)
-	if result.Error != nil && (stopped || !mayFail) {
+	if result.Error != nil && (stopped || !mayFail || result.Error.Earlier > 0) {
 		return &CellError{Cell: index, Why: result.Error}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 )
 
 // requests lists the requests that a worker answers, one of each type.
-var requests = byName(Complete{}, Inspect{}, Check{}, Evaluate{}, Comm{})
+var requests = byName(Complete{}, Inspect{}, Check{}, Evaluate{}, Comm{}, Panic{})
 
 // Execute asks the worker to run one cell.
 type Execute struct {
@@ -50,6 +50,9 @@ type CellError struct {
 	// Stuck reports that the cell was interrupted but some of its code continues, because
 	// it cannot be stopped.
 	Stuck bool `json:"stuck,omitempty"`
+	// Earlier is the number of an earlier cell if this cell has failed only because a goroutine
+	// of that cell panicked. This cell may not even have run.
+	Earlier int `json:"earlier,omitempty"`
 }
 
 // Error returns the name and the message in one line.
@@ -115,6 +118,19 @@ type Evaluate struct {
 type Evaluations struct {
 	Values map[string]Result `json:"values"`
 	Output
+}
+
+// Panic asks for a panic of a goroutine that has not failed a cell: it came after the last one.
+// It does not fail the next cell then.
+type Panic struct {
+	AnsweredBy[PanicReply] `json:"-"`
+
+	Next bool `json:"next"` // the error is for the next cell, which will not run
+}
+
+// PanicReply answers Panic. Error is nil if there is none.
+type PanicReply struct {
+	Error *CellError `json:"error,omitempty"`
 }
 
 // Display is an event: the cell shows, replaces or clears output while it runs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,11 @@ func (a answer) failed() bool { return a.err != nil || a.result.Error != nil }
 func (gen *generation) execute(ctx context.Context, request link.Execute) (link.Result, error) {
 	if gen.ranks == 1 {
 		return gen.members[0].Execute(ctx, request)
+	}
+	if !request.Silent {
+		if reply, err := gen.panicked(ctx, link.Panic{Next: true}); err == nil && reply.Error != nil {
+			return link.Result{Error: reply.Error}, nil
+		}
 	}
 	gen.once.begin(request.Cell)
 	gen.shown.begin(request.Cell)
@@ -56,6 +62,31 @@ func (gen *generation) execute(ctx context.Context, request link.Execute) (link.
 		}
 	}
 	return gen.combine(all), nil
+}
+
+// panicked asks all ranks for a panic of a goroutine that has not failed a cell. If a rank alone
+// failed the next cell, the others would run it.
+func (gen *generation) panicked(ctx context.Context, request link.Panic) (link.PanicReply, error) {
+	if gen.ranks == 1 {
+		return link.Ask(ctx, gen.members[0], request)
+	}
+	replies := make([]link.PanicReply, gen.ranks)
+	var calls sync.WaitGroup
+	errs := make([]error, gen.ranks)
+	for rank, m := range gen.members {
+		calls.Go(func() { replies[rank], errs[rank] = link.Ask(ctx, m, request) })
+	}
+	calls.Wait()
+	var causes []cause
+	for rank, reply := range replies {
+		if reply.Error != nil {
+			causes = add(causes, rank, reply.Error)
+		}
+	}
+	if len(causes) == 0 {
+		return link.PanicReply{}, errors.Join(errs...)
+	}
+	return link.PanicReply{Error: gen.failedBecause(causes, nil, nil)}, nil
 }
 
 // collect waits for the answers of all ranks and returns them in the order of arrival. If

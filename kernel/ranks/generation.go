@@ -123,7 +123,11 @@ func (g *Group) terminate(gen *generation) {
 		g.ending.Go(func() { gen.startNext(busy) })
 	})
 	g.mu.Unlock()
-	g.notebook.WorkerEnded()
+	var why *link.CellError
+	if !busy {
+		why = gen.endedBecause(gen.causes())
+	}
+	g.notebook.WorkerEnded(why)
 	close(notified)
 }
 

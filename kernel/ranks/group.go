@@ -17,8 +17,9 @@ type Notebook interface {
 	link.Notebook
 	// Stream receives output of a cell to "stdout" or "stderr". It must not keep text.
 	Stream(cell int, name string, text []byte)
-	// WorkerEnded is called when the workers have ended: the objects in them are gone.
-	WorkerEnded()
+	// WorkerEnded is called when the workers have ended: the objects in them are gone. why is
+	// set if a worker has ended on its own while no cell was running, whose error would say why.
+	WorkerEnded(why *link.CellError)
 }
 
 // Group implements link.Worker for the kernel process with one worker process, or with
@@ -89,11 +90,16 @@ func (g *Group) generation(ctx context.Context) (*generation, error) {
 	}
 }
 
-// Ask sends a request to rank 0, which also has the objects of the front end.
+// Ask sends a request to rank 0, which also has the objects of the front end. All ranks answer
+// whether a goroutine has panicked.
 func (g *Group) Ask(ctx context.Context, request link.Request) (any, error) {
 	gen, err := g.generation(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if p, ok := request.(link.Panic); ok {
+		reply, err := gen.panicked(ctx, p)
+		return &reply, err
 	}
 	return gen.members[0].Ask(ctx, request)
 }

@@ -52,7 +52,7 @@ func (p *fakeNotebook) Display(d link.Display) error {
 
 func (p *fakeNotebook) Comm(link.Comm) error { return nil }
 
-func (p *fakeNotebook) WorkerEnded() {
+func (p *fakeNotebook) WorkerEnded(*link.CellError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++
@@ -260,6 +260,30 @@ func TestErrorOnOneRank(t *testing.T) {
 	}
 	if again := s.pids(); !slices.Equal(pids, again) {
 		t.Errorf("processes %v, then %v", pids, again)
+	}
+}
+
+// TestPanicOnOneRank checks that no rank runs a cell that fails before it starts on one of them.
+func TestPanicOnOneRank(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	s.must("1: late x")
+	output, why := s.execute("out ran")
+	want := []string{"panic: x", "not run", "This happened on rank 1 of 3."}
+	if output != "" || why == nil || !slices.Equal(why.Traceback, want) || why.Earlier != s.cell-1 {
+		t.Errorf("got %q, %+v, want %q", output, why, want)
+	}
+	if got, want := s.must("out ran"), "ran\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.must("0,2: late y")
+	reply, err := link.Ask(s.ctx, s, link.Panic{})
+	want = []string{"panic: y", "This happened on ranks 0 and 2 of 3."}
+	if err != nil || reply.Error == nil || !slices.Equal(reply.Error.Traceback, want) {
+		t.Errorf("got %+v, %v, want %q", reply.Error, err, want)
+	}
+	if reply, err := link.Ask(s.ctx, s, link.Panic{}); err != nil || reply.Error != nil {
+		t.Errorf("a second time: %+v, %v", reply.Error, err)
 	}
 }
 

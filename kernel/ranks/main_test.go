@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 // ranks, or for the ranks before a colon: "1: out text".
 type scripted struct {
 	link.Handlers
-	process *child.Process
+	process  *child.Process
+	panicked *link.CellError // a goroutine has panicked
 }
 
 func newScripted(process *child.Process) *scripted {
@@ -41,7 +42,16 @@ func newScripted(process *child.Process) *scripted {
 	link.On(handlers, func(context.Context, link.Complete) (link.Completion, error) {
 		return link.Completion{Matches: []link.Match{{Text: strconv.Itoa(process.Rank())}}}, nil
 	})
-	return &scripted{handlers, process}
+	s := &scripted{handlers, process, nil}
+	link.On(handlers, func(_ context.Context, r link.Panic) (link.PanicReply, error) {
+		reply := link.PanicReply{Error: s.panicked}
+		if s.panicked != nil && r.Next {
+			reply.Error.Traceback = append(reply.Error.Traceback, "not run")
+		}
+		s.panicked = nil
+		return reply, nil
+	})
+	return s
 }
 
 func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -104,6 +114,8 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 			return "failed", err.Error()
 		}
 		fmt.Printf("once %q\n", request.Error+reply.Error)
+	case "late": // a goroutine panics after the cell
+		s.panicked = &link.CellError{Name: "panic", Value: argument, Traceback: []string{"panic: " + argument}, Earlier: cell}
 	case "fail":
 		return "failed", argument
 	case "wait":

@@ -23,7 +23,13 @@ func (a singleNotebook) Once(context.Context, link.OnceRequest) (link.OnceReply,
 	return link.OnceReply{}, nil // there are no other ranks
 }
 
-func (a singleNotebook) WorkerEnded(worker.End) { a.Notebook.WorkerEnded() }
+func (a singleNotebook) WorkerEnded(end worker.End) {
+	var why *link.CellError
+	if end.Idle {
+		why = &link.CellError{Name: worker.Died, Value: end.Reason, Traceback: []string{worker.Died + ": " + end.Reason}}
+	}
+	a.Notebook.WorkerEnded(why)
+}
 
 // rankNotebook is the notebook of one of several ranks.
 type rankNotebook struct {

@@ -163,7 +163,7 @@ func (g *Group) resize(ctx context.Context, wanted size) *link.CellError {
 		})
 	}
 	g.mu.Unlock()
-	g.notebook.WorkerEnded()
+	g.notebook.WorkerEnded(nil)
 	<-old.ended
 	err := gen.ready(ctx, cancel)
 	g.mu.Lock()

@@ -1,0 +1,247 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
+)
+
+// Panics of goroutines.
+//
+// A panic in any goroutine ends a compiled program. In a session it fails a cell: the one
+// that runs, at its end, or else the next one, before it starts. This also holds for timers,
+// and for functions that widgets call.
+//
+// A goroutine that panics runs its deferred calls first, and one of them may let the cell
+// continue, such as defer wg.Done(). The panic is recorded only after them, when the cell may
+// have ended. So the end of a cell waits for goroutines that are panicking: the stack of each
+// has a frame of the builtin panic.
+
+// panics are the panics that have not failed a cell yet.
+type panics struct {
+	mu     sync.Mutex
+	cells  []*cellPanics   // in the order of their first panics
+	slow   map[uint64]bool // goroutines for which Settle has waited long enough
+	active atomic.Int64    // goroutines that run
+}
+
+// cellPanics are those of the goroutines of one cell.
+type cellPanics struct {
+	cell  int
+	what  string // that panicked first: a goroutine, or another function of the cell
+	first *diagnostics.Error
+	more  int
+}
+
+// add records a panic.
+func (p *panics) add(cell int, what string, e *diagnostics.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.IndexFunc(p.cells, func(c *cellPanics) bool { return c.cell == cell }); i >= 0 {
+		p.cells[i].more++
+		return
+	}
+	p.cells = append(p.cells, &cellPanics{cell: cell, what: what, first: e})
+}
+
+// take removes all panics, or those of one cell, and returns the first. more counts the others.
+func (p *panics) take(of func(*cellPanics) bool) (first *cellPanics, more int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cells = slices.DeleteFunc(p.cells, func(c *cellPanics) bool {
+		if !of(c) {
+			return false
+		}
+		more += 1 + c.more
+		if first == nil {
+			first = c
+		}
+		return true
+	})
+	return first, more - 1
+}
+
+// TakePanic returns the first panic of a goroutine that no cell has reported; nil if there is none.
+// next says that it is the error of the next cell, which will not run.
+func (g *Goroutines) TakePanic(next bool) *diagnostics.Error {
+	first, more := g.panics.take(func(*cellPanics) bool { return true })
+	if first == nil {
+		return nil
+	}
+	where := fmt.Sprintf("in %s of %s, after the end of that cell%s", first.what, diagnostics.Filename(first.cell), others(more))
+	if next {
+		where += "; this cell has not been run"
+	}
+	return first.first.InGoroutine(where, first.cell)
+}
+
+// EndCell returns the error of a cell that ends, given its own one, which may be nil. The panics
+// of its goroutines, and of other cells' goroutines while it ran, fail it. An own error hides
+// those of its own goroutines, which are written to its standard error.
+func (g *Goroutines) EndCell(cell int, own error) error {
+	if own != nil {
+		if first, more := g.panics.take(func(c *cellPanics) bool { return c.cell == cell }); first != nil {
+			g.write(cell, first.what, first.first)
+			if more > 0 {
+				fmt.Fprintln(g.stderr(cell), strings.TrimPrefix(others(more), "; "))
+			}
+		}
+		return own
+	}
+	first, more := g.panics.take(func(*cellPanics) bool { return true })
+	switch {
+	case first == nil:
+		return nil
+	case first.cell == cell:
+		return first.first.InGoroutine("in "+first.what+" of this cell"+others(more), 0)
+	}
+	return first.first.InGoroutine("in "+first.what+" of "+diagnostics.Filename(first.cell)+others(more), first.cell)
+}
+
+// others returns "; 2 more have panicked".
+func others(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return "; 1 more has panicked"
+	}
+	return fmt.Sprintf("; %d more have panicked", n)
+}
+
+// Protect calls f, which the calling goroutine runs for r. A panic in f is reported, and fails
+// a cell. what describes f to the user.
+func (g *Goroutines) Protect(r *goroutine.Run, what string, f func()) {
+	g.panics.active.Add(1)
+	defer g.panics.active.Add(-1) // after the panic is recorded
+	g.Enter(&goroutine.Member{Run: r})
+	defer func() {
+		if v := recover(); v != nil && !r.HasEnded() {
+			g.fail(r, what, g.describe(r.Cell, v))
+		}
+	}()
+	f()
+}
+
+// protected is the name of Protect in a stack trace.
+const protected = stack.Interp + "/control.(*Goroutines).Protect("
+
+// describe describes the panic of the calling goroutine.
+func (g *Goroutines) describe(cell int, value any) (e *diagnostics.Error) {
+	// Describing the value runs code of the cell.
+	defer func() {
+		if recover() != nil {
+			e = diagnostics.New(diagnostics.Panic, "a value that cannot be shown", nil)
+		}
+	}()
+	return g.reports.Panic(rt.Recovered(value))
+}
+
+// fail makes a failure of the calling goroutine end the program that r runs, or else fail a
+// cell.
+func (g *Goroutines) fail(r *goroutine.Run, what string, e *diagnostics.Error) {
+	switch {
+	case r.Program:
+		g.write(r.Cell, what, e)
+		r.End(true, panicStatus)
+		return
+	case r.IsStopped(): // its cell has failed
+		g.write(r.Cell, what, e)
+		return
+	}
+	g.panics.add(r.Cell, what, e)
+	if running := g.running.Load(); running == nil || running.Serial == 0 {
+		g.write(r.Cell, what, e)
+		return
+	}
+	// The cell may run for long. Its error has the traceback.
+	text, _, _ := strings.Cut(e.Error(), "\n")
+	if e.At.IsValid() {
+		text = fmt.Sprintf("%s:%d:%d: %s", e.At.Filename, e.At.Line, e.At.Column, text)
+	}
+	fmt.Fprintf(g.stderr(r.Cell), "note: %s has panicked, and the cell that runs will fail at its end: %s\n", what, text)
+}
+
+// panicStatus is the exit status of a Go program that panics.
+const panicStatus = 2
+
+// write writes an error of a goroutine to the standard error of its cell.
+func (g *Goroutines) write(cell int, what string, e *diagnostics.Error) {
+	fmt.Fprintf(g.stderr(cell), "in %s of %s:\n%s\n", what, diagnostics.Filename(cell), strings.Join(e.Traceback, "\n"))
+}
+
+// Settle waits for the goroutines that are panicking, until each has recorded its panic or has
+// recovered. It does not wait for long for one whose deferred calls block, nor if ctx ends: such a
+// panic fails a later cell.
+func (g *Goroutines) Settle(ctx context.Context) {
+	if g.panics.active.Load() == 0 {
+		return
+	}
+	c := startClock()
+	for pause := shortestSettle; ; pause = min(2*pause, longestSettle) {
+		ids, waiting := g.panicking(stack.All())
+		if len(ids) == 0 {
+			return
+		}
+		c.advance(waiting)
+		if c.spent > goroutine.Grace {
+			g.panics.setSlow(ids)
+			return
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+const (
+	shortestSettle = 100 * time.Microsecond
+	longestSettle  = 10 * time.Millisecond
+)
+
+// setSlow makes Settle ignore goroutines.
+func (p *panics) setSlow(ids []uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		p.slow[id] = true
+	}
+}
+
+// panicking returns the goroutines of cells that are panicking, or run a deferred call that has
+// recovered. waiting reports whether all of them are blocked.
+func (g *Goroutines) panicking(stacks []byte) (ids []uint64, waiting bool) {
+	g.panics.mu.Lock()
+	defer g.panics.mu.Unlock()
+	waiting = true
+	slow := map[uint64]bool{}
+	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if !bytes.Contains(text, []byte("\npanic(")) || !bytes.Contains(text, []byte(protected)) && !yaegi.RunsLoweredCode(text) {
+			continue
+		}
+		id := stack.Goroutine(string(text))
+		if g.panics.slow[id] {
+			slow[id] = true
+			continue
+		}
+		ids = append(ids, id)
+		waiting = waiting && stack.IsWaiting(string(text))
+	}
+	g.panics.slow = slow
+	return ids, waiting
+}
