@@ -98,10 +98,10 @@ func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) 
 
 // exported returns the cells of a notebook as package export expects them.
 func exported(n *notebook.Notebook) []export.Cell {
-	cells := make([]export.Cell, len(n.Cells))
+	cells, numbers := make([]export.Cell, len(n.Cells)), n.Numbers()
 	for i, c := range n.Cells {
 		cells[i] = export.Cell{
-			Markdown: c.Type == "markdown", Source: c.Source,
+			Markdown: c.Type == "markdown", Source: c.Source, Number: numbers[i],
 			MayFail: c.HasTag("raises-exception"), Skip: c.Type != "markdown" && c.Type != "code" || c.HasTag("skip-execution"),
 		}
 	}

@@ -24,19 +24,27 @@ const fmtUsage = `quern fmt formats the cells of notebooks as gofmt formats file
 
 Nothing else in the file changes: keys, indentation, ids and outputs stay. Lines with
 commands (%time, !ls) and cells such as %%bash stay too. A cell that does not parse is
-reported and left as it is, unless it has the tag raises-exception; the other cells are
-formatted, and the exit status is 1. In a notebook, %fmt formats its own cell.
+left as it is and reported, unless it has the tag raises-exception or skip-execution; the
+other cells are formatted, and the exit status is 1. Cells have the numbers that they
+show in brackets when all have run in order. Of a folder or a pattern such as '**/*.ipynb',
+the notebooks for Go are formatted, without those that --exclude names. In a notebook, %fmt formats its own cell.
 `
 
 func runFmt(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("fmt", flag.ContinueOnError)
 	check := flags.Bool("check", false, "")
-	paths, err := parseNotebooks(flags, fmtUsage, args, std)
+	var exclude patterns
+	flags.Var(&exclude, "exclude", "")
+	arguments, err := parseNotebooks(flags, fmtUsage, args, std)
 	switch {
 	case err != nil:
 		return err
-	case slices.Equal(paths, []string{"-"}):
+	case slices.Equal(arguments, []string{"-"}):
 		return formatInput(os.Stdin, *check, std)
+	}
+	paths, _, err := selectNotebooks(arguments, exclude, std)
+	if err != nil {
+		return fmt.Errorf("fmt: %w", err)
 	}
 	return eachNotebook(ctx, paths, std, func(path string) error {
 		n, text, err := readGoText(path)
@@ -44,9 +52,10 @@ func runFmt(ctx context.Context, args []string, std stdio) error {
 			return err
 		}
 		changed, failed := formatCells(n)
+		numbers := n.Numbers()
 		if *check {
 			for _, i := range slices.Sorted(maps.Keys(changed)) {
-				fmt.Fprintf(std.out, "%s:cell %d\n", path, i+1)
+				fmt.Fprintf(std.out, "%s:cell %d\n", path, numbers[i])
 			}
 		} else if len(changed) > 0 {
 			if text, err = notebook.Edit(text, changed); err != nil {
@@ -57,7 +66,7 @@ func runFmt(ctx context.Context, args []string, std stdio) error {
 			}
 		}
 		for _, f := range failed {
-			fmt.Fprintf(std.err, "%s:cell %d:%v\n", path, f.cell, f.err)
+			fmt.Fprintf(std.err, "%s:cell %d:%v\n", path, numbers[f.cell], f.err)
 		}
 		if failed != nil || *check && len(changed) > 0 {
 			return errReported
@@ -88,7 +97,7 @@ func eachNotebook(ctx context.Context, paths []string, std stdio, f func(path st
 
 // A failedCell is a cell that does not parse.
 type failedCell struct {
-	cell int
+	cell int // index
 	err  error
 }
 
@@ -97,13 +106,13 @@ func formatCells(n *notebook.Notebook) (changed map[int]string, failed []failedC
 	var f format.Formatter
 	changed = map[int]string{}
 	for i, c := range n.Cells {
-		if _, help := link.Help(c.Source); help || c.Type != "code" {
+		if _, help := link.Help(c.Source); help || c.Type != "code" || strings.TrimSpace(c.Source) == "" {
 			continue
 		}
 		text, err := f.Cell(c.Source)
 		switch {
-		case err != nil && !c.HasTag("raises-exception"):
-			failed = append(failed, failedCell{i + 1, err})
+		case err != nil && !c.HasTag("raises-exception") && !c.HasTag("skip-execution"):
+			failed = append(failed, failedCell{i, err})
 		case err == nil && text != c.Source:
 			changed[i] = text
 		}
@@ -111,11 +120,17 @@ func formatCells(n *notebook.Notebook) (changed map[int]string, failed []failedC
 	return changed, failed
 }
 
+// maxCell is larger than any cell, in bytes.
+const maxCell = 64 << 20
+
 // formatInput formats the cell in r. With check it only reports whether that changes it.
 func formatInput(r io.Reader, check bool, std stdio) error {
-	text, err := io.ReadAll(r)
+	text, err := io.ReadAll(io.LimitReader(r, maxCell+1))
 	if err != nil {
 		return err
+	}
+	if len(text) > maxCell {
+		return fmt.Errorf("fmt: the input has more than %d bytes, which is no cell", maxCell)
 	}
 	formatted := string(text)
 	if _, help := link.Help(formatted); !help {

@@ -19,10 +19,8 @@ type lineReader struct {
 	rest     []byte
 }
 
-// errNoInput reports a front end that does not ask its user, or a quern run without
-// input.
-var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false); " +
-	"quern run reads standard input if it runs one notebook: quern run nb.ipynb < input.txt")
+// errNoInput reports a front end that does not ask its user.
+var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false)")
 
 // Read implements io.Reader.
 func (r *lineReader) Read(p []byte) (int, error) { return r.ReadContext(context.Background(), p) }
@@ -44,6 +42,9 @@ func (r *lineReader) ReadContext(ctx context.Context, p []byte) (int, error) {
 		reply, err := r.notebook.Input(ctx, link.InputRequest{})
 		if err != nil {
 			return 0, err
+		}
+		if reply.EOF && reply.Reason != "" {
+			return 0, errors.New(reply.Reason)
 		}
 		if reply.EOF {
 			return 0, errNoInput

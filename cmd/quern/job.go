@@ -25,10 +25,27 @@ type job struct {
 	notebook *notebook.Notebook     // empty if the file cannot be read
 	places   map[*notebook.Cell]int // of the cells in the file; parameters are in a cell of their own
 	stdin    io.Reader
+	output   string // where the executed notebook is written; "" for nowhere
 
-	took  time.Duration
-	err   error // why it failed
-	cells map[int]endedCell
+	took    time.Duration // of all attempts
+	earlier []attempt     // that failed, before the last one
+	attempt
+}
+
+// An attempt is how a run of a notebook went.
+type attempt struct {
+	err   error             // why it failed
+	cells map[int]endedCell // by the index of the cell, from 1
+}
+
+// failedCell reports whether a cell failed.
+func (a attempt) failedCell() bool {
+	for _, c := range a.cells {
+		if c.err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // endedCell is how a cell ended.
@@ -40,7 +57,7 @@ type endedCell struct {
 // newJob reads a notebook and sets its parameters. If that fails, the job fails when it runs: other notebooks run, and the
 // report of the run says so.
 func newJob(path string, o runOptions) *job {
-	j := &job{path: path, notebook: &notebook.Notebook{}, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
+	j := &job{path: path, notebook: &notebook.Notebook{}, places: map[*notebook.Cell]int{}, attempt: attempt{cells: map[int]endedCell{}}}
 	n, text, err := readGoText(path)
 	if err == nil {
 		for i, c := range n.Cells {
@@ -56,13 +73,30 @@ func newJob(path string, o runOptions) *job {
 	return j
 }
 
-// run executes the notebook in its folder, and writes or compares it.
-func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
+// run executes the notebook in its folder, and writes or compares it. If that fails, it tries again as often as o.retries
+// says.
+func (j *job) run(ctx context.Context, o runOptions, std stdio) error {
 	if j.err != nil {
 		return j.err
 	}
+	if j.output != "" || o.update {
+		// If the reader of standard output exits, the file is still wanted.
+		signal.Notify(make(chan os.Signal, 1), brokenPipe)
+	}
 	begin := time.Now()
-	defer func() { j.took, j.err = time.Since(begin), err }()
+	for n := 1; ; n++ {
+		j.err = j.once(ctx, o, std)
+		if j.took = time.Since(begin); j.err == nil || n > o.retries || ctx.Err() != nil {
+			return j.err
+		}
+		fmt.Fprintf(std.err, "quern: %s: attempt %d of %d failed: %v\n", j.path, n, o.retries+1, j.err)
+		j.earlier = append(j.earlier, j.attempt)
+		j.attempt = attempt{cells: map[int]endedCell{}}
+	}
+}
+
+// once is one attempt of run.
+func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find the path of this program: %w", err)
@@ -70,10 +104,6 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 	folder, err := filepath.Abs(filepath.Dir(j.path))
 	if err != nil {
 		return err
-	}
-	if o.output != "" || o.update {
-		// If the reader of standard output exits, the file is still wanted.
-		signal.Notify(make(chan os.Signal, 1), brokenPipe)
 	}
 	err = batch.Run(ctx, j.notebook, batch.Config{
 		WorkerCommand: []string{self, "worker"},
@@ -83,6 +113,8 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 		Color:         showsColors(std.err),
 		Stdin:         j.stdin,
 		Timeout:       time.Duration(o.timeout),
+		Limit:         time.Duration(o.limit),
+		KeepGoing:     o.keepGoing,
 		Ended: func(cell int, took time.Duration, err error) {
 			j.cells[cell] = endedCell{j.cells[cell].took + took, err}
 		},
@@ -91,8 +123,8 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 	if !isFirst() {
 		return err
 	}
-	if o.output != "" {
-		err = errors.Join(err, j.notebook.Write(o.output))
+	if j.output != "" {
+		err = errors.Join(err, j.notebook.Write(j.output))
 	}
 	switch {
 	case err != nil: // outputs of a failed run are not compared, and do not replace others
@@ -105,22 +137,33 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 	return nil
 }
 
-// update writes the outputs that differ into the file.
+// update writes the outputs that differ into the file, and an execution count for each cell that has outputs and none:
+// tools such as nbval take outputs without one for those of another notebook.
 func (j *job) update(t compare.Tolerance) error {
 	old, err := notebook.Parse(j.text)
 	if err != nil {
 		return err
 	}
-	changed := map[int][]notebook.Output{}
+	changed, counts := map[int][]notebook.Output{}, map[int]int{}
+	numbers := j.notebook.Numbers()
 	for i, c := range j.notebook.Cells {
-		if c.Type == "code" && !compare.Same(old.Cells[i].Outputs, c.Outputs, t) {
+		if c.Type != "code" {
+			continue
+		}
+		if !compare.Same(old.Cells[i].Outputs, c.Outputs, t) {
 			changed[i] = c.Outputs
 		}
+		if len(c.Outputs) > 0 && old.Cells[i].Count == 0 {
+			counts[i] = numbers[i]
+		}
 	}
-	if len(changed) == 0 {
+	if len(changed) == 0 && len(counts) == 0 {
 		return nil
 	}
 	text, err := notebook.EditOutputs(j.text, changed)
+	if err == nil {
+		text, err = notebook.EditCounts(text, counts)
+	}
 	if err != nil {
 		return err
 	}
@@ -129,7 +172,7 @@ func (j *job) update(t compare.Tolerance) error {
 
 // differenceError reports a cell whose outputs differ from those in the file.
 type differenceError struct {
-	cell int // from 1
+	cell int // its number
 	what string
 }
 
@@ -142,12 +185,13 @@ func (j *job) compare(t compare.Tolerance) error {
 		return err
 	}
 	var found []error
+	numbers := j.notebook.Numbers()
 	for i, c := range j.notebook.Cells {
 		if c.Type != "code" || c.HasTag("nbval-ignore-output") || c.HasTag("skip-execution") {
 			continue
 		}
 		if what := compare.Outputs(old.Cells[i].Outputs, c.Outputs, t); what != "" {
-			err := &differenceError{i + 1, "outputs differ in " + what}
+			err := &differenceError{numbers[i], "outputs differ in " + what}
 			j.cells[i+1] = endedCell{j.cells[i+1].took, err}
 			found = append(found, err)
 		}
@@ -179,12 +223,8 @@ func runAll(ctx context.Context, jobs []*job, o runOptions, std stdio) error {
 	for range min(o.jobs, len(jobs)) {
 		workers.Go(func() {
 			for j := range next {
-				own := o
-				if own.output != "" {
-					own.output = filepath.Join(o.output, filepath.Base(j.path))
-				}
 				var text buffer
-				err := j.run(ctx, own, stdio{&text, &text})
+				err := j.run(ctx, o, stdio{&text, &text})
 				if b := text.Bytes(); len(b) > 0 && b[len(b)-1] != '\n' {
 					text.WriteByte('\n')
 				}
@@ -194,7 +234,12 @@ func runAll(ctx context.Context, jobs []*job, o runOptions, std stdio) error {
 					fmt.Fprintf(std.out, "%sFAIL  %s  %.1fs\n", text.String(), j.path, j.took.Seconds())
 					fmt.Fprintf(std.err, "quern: %s: %v\n", j.path, err)
 				} else {
-					fmt.Fprintf(std.out, "ok    %s  %.1fs\n", j.path, j.took.Seconds())
+					flaky := ""
+					if len(j.earlier) > 0 {
+						flaky = fmt.Sprintf("  flaky: attempt %d succeeded", len(j.earlier)+1)
+						fmt.Fprint(std.out, text.String())
+					}
+					fmt.Fprintf(std.out, "ok    %s  %.1fs%s\n", j.path, j.took.Seconds(), flaky)
 				}
 				mu.Unlock()
 			}

@@ -4,11 +4,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/kernel/batch"
 )
 
@@ -40,6 +42,9 @@ type (
 		Failure *junitCause `xml:"failure"`
 		Error   *junitCause `xml:"error"`
 		Skipped *junitCause `xml:"skipped"`
+		// Failures of earlier attempts: flaky ones if the last attempt succeeded, as Maven's Surefire reports them.
+		Flaky []*junitCause `xml:"flakyFailure"`
+		Rerun []*junitCause `xml:"rerunFailure"`
 	}
 	junitCause struct {
 		Message string `xml:"message,attr"`
@@ -66,10 +71,27 @@ func writeJUnit(path string, jobs []*job) error {
 	if err != nil {
 		return fmt.Errorf("--junit: %w", err)
 	}
-	if err := os.WriteFile(path, append([]byte(xml.Header), append(b, '\n')...), 0o666); err != nil {
+	text := append([]byte(xml.Header), append(b, '\n')...)
+	if !isReplaced(path) {
+		err = os.WriteFile(path, text, 0o666)
+	} else {
+		// A cell may have replaced the file by a link to another one.
+		err = atomicfile.ReplaceLink(path, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	if err != nil {
 		return fmt.Errorf("--junit: %w", err)
 	}
 	return nil
+}
+
+// isReplaced reports whether a file is written beside a path and then renamed, unlike to a pipe or device, such as
+// /dev/stdout.
+func isReplaced(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() || info.IsDir()
 }
 
 func (j *job) suite() junitSuite {
@@ -90,12 +112,13 @@ func (j *job) suite() junitSuite {
 		s.Cases = append(s.Cases, c)
 	}
 	failed := false
+	numbers := j.notebook.Numbers()
 	for i, cell := range j.notebook.Cells {
 		if cell.Type != "code" || strings.TrimSpace(cell.Source) == "" {
 			continue
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(cell.Source), "\n")
-		c := junitCase{Name: fmt.Sprintf("cell %d: %s", i+1, first)}
+		c := junitCase{Name: fmt.Sprintf("cell %d: %s", numbers[i], first)}
 		ended, ran := j.cells[i+1]
 		c.Time = seconds(ended.took)
 		switch {
@@ -106,10 +129,26 @@ func (j *job) suite() junitSuite {
 		case !ran:
 			c.Skipped = &junitCause{Message: "tagged skip-execution"}
 		}
+		for _, a := range j.earlier {
+			if ended := a.cells[i+1]; ended.err != nil && c.Failure == nil {
+				c.Flaky = append(c.Flaky, cause(ended.err))
+			} else if ended.err != nil {
+				c.Rerun = append(c.Rerun, cause(ended.err))
+			}
+		}
 		add(c)
 	}
+	whole := junitCase{Name: "notebook", Time: seconds(0)}
 	if j.err != nil && !failed { // for example, the file could not be read or written
-		add(junitCase{Name: "notebook", Time: seconds(0), Error: cause(j.err)})
+		whole.Error = cause(j.err)
+	}
+	for _, a := range j.earlier {
+		if !a.failedCell() {
+			whole.Flaky = append(whole.Flaky, cause(a.err))
+		}
+	}
+	if whole.Error != nil || whole.Flaky != nil {
+		add(whole)
 	}
 	s.Time = seconds(j.took)
 	return s

@@ -113,7 +113,8 @@ func report(err error, std stdio) int {
 	case errors.Is(err, errReported):
 		return 1
 	case errors.As(err, &usage):
-		fmt.Fprintf(std.err, "quern: %s\n", usage.message)
+		// Names of files are in it, which must not begin a line of a CI system's log.
+		fmt.Fprintf(std.err, "quern: %s\n", strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(usage.message))
 		if usage.hint != "" {
 			fmt.Fprintf(std.err, "quern: hint: %s\n", usage.hint)
 		}

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/parallel"
@@ -29,27 +31,38 @@ const runUsage = `quern run executes notebooks without Python and without a brow
   quern run -w nb.ipynb…                 write changed outputs into the notebook
   quern run --compare nb.ipynb…          fail if outputs differ from those in the notebook
   quern run --junit report.xml nb.ipynb… write a report for CI systems
+  quern run --exclude drafts .           the notebooks for Go below a folder, without some
 
 The value of a parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) with
 the type of the variable in the cell, or any other text, which is taken as a
 string. It is data and is never executed. Without a cell tagged "parameters", it is
 defined before the first cell. Cells run in the notebook's folder. At the first
 cell that fails, quern run stops, reports the cell and its error, and exits with
-status 1; -o is still written. A cell tagged "raises-exception" may fail, a cell
-tagged "skip-execution" does not run.
+status 1; -o is still written. With --keep-going, the cells after it run too. A cell tagged
+"raises-exception" may fail, a cell tagged "skip-execution" does not run. Cells have the
+numbers that they show in brackets, as in [3], when all have run in order.
+
+--notebook-timeout 10m limits a whole notebook. With --retries 2, a notebook that fails runs
+up to two more times, with a new worker; if it then succeeds, it is reported as flaky.
 
 With several notebooks, all of them run, one line for each says how it went, and the
 output of those that fail is printed. -j 0 runs as many at the same time as there are
-cores. -o is then a folder.
+cores. -o is then a folder, in which the notebooks are in the folders that they are in
+here. Of a folder or a pattern such as '**/*.ipynb', the notebooks for Go run; those for
+other languages and those in hidden folders do not. --exclude, which may be repeated,
+leaves out files and folders that match a pattern.
 
--w changes nothing but outputs that differ: execution counts, ids and metadata stay, so
-that a run without changes leaves the file as it is. --compare compares texts, and of
-images and HTML only whether they are there. Numbers may differ by --atol plus --rtol
-times the number in the notebook; both are 0 unless set, and -w uses them too. The
-outputs of a cell tagged "nbval-ignore-output" are not compared.
+-w changes nothing but outputs that differ, and execution counts that are missing: ids and
+metadata stay, so that a run without changes leaves the file as it is. --compare compares
+texts, and of images and HTML only whether they are there. Numbers may differ by --atol
+plus --rtol times the number in the notebook; both are 0 unless set. --normalize
+'pattern=text', which may be repeated, first replaces what matches a regular expression,
+as in --normalize '\d\d:\d\d=TIME'; --normalize @file reads a line for each. -w uses all of
+these too. The outputs of a cell tagged "nbval-ignore-output" are not compared.
 
 Where GITHUB_ACTIONS is set, or with --github, failures are also printed as annotations
-of GitHub, which point at the line in the file.
+of GitHub, which point at the line in the file. All output then goes to standard output,
+where GitHub does not take lines of cells for its commands.
 
 After a cell with "%ranks 4", four processes run each of the following cells. If it
 is started by torchrun, mpirun or srun, quern run is one of several ranks, and rank 0
@@ -59,7 +72,11 @@ writes -o.
 // runOptions are the flags of quern run.
 type runOptions struct {
 	output     string // -o
+	exclude    patterns
 	timeout    duration
+	limit      duration // --notebook-timeout
+	retries    int
+	keepGoing  bool
 	parameters parameter.Set
 	jobs       int
 	update     bool // -w
@@ -78,110 +95,181 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	flags.IntVar(&o.jobs, "j", 1, "")
 	flags.BoolVar(&o.update, "w", false, "")
 	flags.BoolVar(&o.compare, "compare", false, "")
+	flags.Var(&o.exclude, "exclude", "")
+	flags.Var(&o.limit, "notebook-timeout", "")
+	flags.IntVar(&o.retries, "retries", 0, "")
+	flags.BoolVar(&o.keepGoing, "keep-going", false, "")
+	flags.Func("normalize", "", o.normalize)
 	flags.Float64Var(&o.tolerance.Relative, "rtol", 0, "")
 	flags.Float64Var(&o.tolerance.Absolute, "atol", 0, "")
 	flags.StringVar(&o.junit, "junit", "", "")
 	flags.BoolVar(&o.github, "github", o.github, "")
-	paths, err := parseNotebooks(flags, runUsage, args, std)
+	arguments, err := parseNotebooks(flags, runUsage, args, std)
 	if err != nil {
 		return err
 	}
-	paths = distinct(paths)
-	if err := o.check(paths); err != nil {
-		return err
+	if o.github {
+		return runFenced(std, func(std stdio) ([]*job, error) { return runNotebooks(ctx, arguments, o, std) })
+	}
+	_, err = runNotebooks(ctx, arguments, o, std)
+	return err
+}
+
+// runNotebooks runs the notebooks of the arguments.
+func runNotebooks(ctx context.Context, arguments []string, o runOptions, std stdio) ([]*job, error) {
+	paths, found, err := selectNotebooks(arguments, o.exclude, std)
+	if err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	if found && o.output != "" { // what an earlier run has written
+		paths = slices.DeleteFunc(paths, func(path string) bool { return within(path, o.output) })
+	}
+	outputs, err := o.check(paths, found)
+	if err != nil {
+		return nil, err
 	}
 	jobs := make([]*job, len(paths))
 	for i, path := range paths {
 		jobs[i] = newJob(path, o)
-	}
-	out := &lineWriter{Writer: std.out}
-	if len(jobs) == 1 {
-		jobs[0].stdin = os.Stdin
-		err = jobs[0].run(ctx, o, stdio{out, std.err})
-	} else {
-		err = runAll(ctx, jobs, o, stdio{out, std.err})
-	}
-	if o.github {
-		out.endLine()
-		for _, j := range jobs {
-			j.annotate(out)
+		if outputs != nil {
+			jobs[i].output = outputs[i]
 		}
+	}
+	if len(jobs) == 1 && !found {
+		if o.retries == 0 {
+			jobs[0].stdin = os.Stdin
+		}
+		err = jobs[0].run(ctx, o, std)
+	} else {
+		err = runAll(ctx, jobs, o, std)
 	}
 	if o.junit != "" && isFirst() {
-		err = errors.Join(err, writeJUnit(o.junit, jobs))
-	}
-	return err
-}
-
-// distinct returns the paths without those of files that are there already: patterns of a CI job overlap, and a notebook
-// that runs twice at the same time would write the same files.
-func distinct(paths []string) (different []string) {
-	seen := map[string]bool{}
-	for _, path := range paths {
-		if clean := filepath.Clean(path); !seen[clean] {
-			seen[clean] = true
-			different = append(different, path)
+		if failed := writeJUnit(o.junit, jobs); failed != nil {
+			report(failed, std)
+			if err == nil {
+				err = errReported
+			}
 		}
 	}
-	return different
+	return jobs, err
 }
 
-// check reports flags that contradict each other, and what would fail only after cells have run for hours.
-func (o *runOptions) check(paths []string) error {
-	wrong := func(message, hint string) error { return &usageError{"run: " + message, hint} }
-	switch {
-	case o.timeout < 0:
-		return wrong("the timeout is negative", "quern run nb.ipynb --timeout 60s")
-	case o.jobs < 0:
-		return wrong("-j is negative", "-j 0 runs as many notebooks at the same time as there are cores")
-	case o.tolerance.Relative < 0 || o.tolerance.Absolute < 0:
-		return wrong("a tolerance is negative", "--rtol 1e-3 accepts numbers that differ by a thousandth")
-	case o.tolerance != (compare.Tolerance{}) && !o.compare && !o.update:
-		return wrong("--rtol and --atol belong to --compare or -w", "quern run --compare --rtol 1e-3 nb.ipynb")
-	case o.compare && o.update:
-		return wrong("only one of --compare and -w is allowed", "run --compare first, and -w to accept what differs")
-	case (o.compare || o.update) && len(o.parameters) > 0:
-		return wrong("--compare and -w do not take --param", "the outputs in the file are those of its own values")
+// within reports whether a file is in a folder or in one below it.
+func within(path, folder string) bool {
+	file, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	relative, err := filepath.Rel(whole, file)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// normalize adds the value of --normalize.
+func (o *runOptions) normalize(value string) error {
+	lines := []string{value}
+	if name, isFile := strings.CutPrefix(value, "@"); isFile {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() || info.Size() > 1<<20 {
+			return fmt.Errorf("%s is not a file of patterns", name)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	}
+	for _, line := range lines {
+		if len(lines) > 1 && (strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")) {
+			continue
+		}
+		r, err := compare.ParseReplacement(line)
+		if err != nil {
+			return err
+		}
+		o.tolerance.Normalize = append(o.tolerance.Normalize, r)
+	}
+	return nil
+}
+
+// check reports flags that contradict each other, and what would fail only after cells have run for hours. It returns where
+// the executed notebooks are written, or nil. found means that the paths are those of a folder or pattern.
+func (o *runOptions) check(paths []string, found bool) (outputs []string, err error) {
+	if err := o.checkFlags(); err != nil {
+		return nil, err
 	}
 	if o.jobs == 0 {
 		o.jobs = runtime.NumCPU()
 	}
 	if o.junit != "" {
-		if err := mayWrite(filepath.Dir(o.junit)); err != nil {
-			return fmt.Errorf("--junit: %w", err)
+		folder := filepath.Dir(o.junit)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return nil, fmt.Errorf("--junit: %w", err)
+		}
+		if err := mayWrite(folder); err != nil && isReplaced(o.junit) {
+			return nil, fmt.Errorf("--junit: %w", err)
 		}
 	}
 	if o.update {
 		for _, path := range paths {
 			if err := mayWrite(filepath.Dir(path)); err != nil {
-				return fmt.Errorf("-w: %w", err)
+				return nil, fmt.Errorf("-w: %w", err)
 			}
 		}
 	}
-	switch {
-	case o.output == "":
-	case len(paths) > 1:
-		names := map[string]string{}
-		for _, path := range paths {
-			name := filepath.Base(path)
-			if other, twice := names[name]; twice {
-				return fmt.Errorf("-o: %s and %s have the same name; run them one after the other", other, path)
-			}
-			names[name] = path
-		}
-		if err := os.MkdirAll(o.output, 0o777); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
-		if err := mayWrite(o.output); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
-	default:
+	if o.output == "" {
+		return nil, nil
+	}
+	if len(paths) == 1 && !found && !os.IsPathSeparator(o.output[len(o.output)-1]) {
 		if err := mayWrite(filepath.Dir(o.output)); err != nil {
-			return fmt.Errorf("-o: %w", err)
+			return nil, fmt.Errorf("-o: %w", err)
 		}
 		if info, err := os.Stat(o.output); err == nil && info.IsDir() {
-			return fmt.Errorf("-o: %s is a directory; give a file name, such as %s", o.output, filepath.Join(o.output, filepath.Base(paths[0])))
+			return nil, fmt.Errorf("-o: %s is a directory; give a file name, such as %s", o.output, filepath.Join(o.output, filepath.Base(paths[0])))
 		}
+		return []string{o.output}, nil
+	}
+	if outputs, err = outputPaths(o.output, paths); err != nil {
+		return nil, fmt.Errorf("-o: %w", err)
+	}
+	for _, path := range outputs {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, fmt.Errorf("-o: %w", err)
+		}
+		if err := mayWrite(filepath.Dir(path)); err != nil {
+			return nil, fmt.Errorf("-o: %w", err)
+		}
+	}
+	return outputs, nil
+}
+
+// checkFlags reports flags that contradict each other.
+func (o *runOptions) checkFlags() error {
+	wrong := func(message, hint string) error { return &usageError{"run: " + message, hint} }
+	place, alone := parallel.FromEnvironment(os.LookupEnv)
+	switch {
+	case o.timeout < 0 || o.limit < 0:
+		return wrong("the timeout is negative", "quern run nb.ipynb --timeout 60s")
+	case o.retries < 0:
+		return wrong("--retries is negative", "quern run --retries 1 nb.ipynb")
+	case o.retries > 0 && alone == nil && place.Size > 1:
+		return wrong("--retries does not work on several ranks", "the others would not run the notebook again")
+	case o.jobs < 0:
+		return wrong("-j is negative", "-j 0 runs as many notebooks at the same time as there are cores")
+	case o.tolerance.Relative < 0 || o.tolerance.Absolute < 0:
+		return wrong("a tolerance is negative", "--rtol 1e-3 accepts numbers that differ by a thousandth")
+	case !o.tolerance.IsZero() && !o.compare && !o.update:
+		return wrong("--rtol, --atol and --normalize belong to --compare or -w", "quern run --compare --rtol 1e-3 nb.ipynb")
+	case o.compare && o.update:
+		return wrong("only one of --compare and -w is allowed", "run --compare first, and -w to accept what differs")
+	case (o.compare || o.update) && len(o.parameters) > 0:
+		return wrong("--compare and -w do not take --param", "the outputs in the file are those of its own values")
 	}
 	return nil
 }
@@ -208,14 +296,14 @@ func readGo(path string) (*notebook.Notebook, error) {
 // readGoText reads a notebook, checks that its language is Go, and also returns its text.
 func readGoText(path string) (*notebook.Notebook, []byte, error) {
 	n, text, err := notebook.ReadText(path)
-	if err != nil {
-		return nil, nil, err
+	if err == nil && !isGo(n) {
+		return nil, nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, n.Language())
 	}
-	if language := n.Language(); language != "" && language != "go" {
-		return nil, nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
-	}
-	return n, text, nil
+	return n, text, err
 }
+
+// isGo reports whether a notebook is for Go, or does not say what it is for.
+func isGo(n *notebook.Notebook) bool { return n.Language() == "" || n.Language() == "go" }
 
 // isFirst reports whether this process is the rank that writes files.
 func isFirst() bool {

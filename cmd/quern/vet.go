@@ -16,13 +16,15 @@ import (
 const vetUsage = `quern vet reports mistakes in the cells of notebooks without running them.
 
   quern vet nb.ipynb…
+  quern vet --exclude drafts .    the notebooks for Go below a folder, without some
 
 It prints errors of the type checker, what the Go compiler would reject, such as unused
 variables in functions, and the findings of go vet:
 
   nb.ipynb:cell 3:5:2: fmt.Printf format %d has arg x of wrong type string
 
-The cell is its number in the notebook, then come line and column. Modules of %get are
+The cell is its number in brackets, as in [3], when all cells of the notebook have run
+in order; then come line and column. Modules of %get are
 downloaded; other commands do not run. Errors in a cell with the tag raises-exception
 are not reported, and a cell with the tag skip-execution is not checked. An error is
 reported once, not again in each cell that uses what could not be defined. The exit
@@ -31,9 +33,15 @@ status is 1 if there are findings.
 
 func runVet(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("vet", flag.ContinueOnError)
-	paths, err := parseNotebooks(flags, vetUsage, args, std)
+	var exclude patterns
+	flags.Var(&exclude, "exclude", "")
+	arguments, err := parseNotebooks(flags, vetUsage, args, std)
 	if err != nil {
 		return err
+	}
+	paths, _, err := selectNotebooks(arguments, exclude, std)
+	if err != nil {
+		return fmt.Errorf("vet: %w", err)
 	}
 	return eachNotebook(ctx, paths, std, func(path string) error {
 		n, err := readGo(path)
@@ -41,9 +49,10 @@ func runVet(ctx context.Context, args []string, std stdio) error {
 			return err
 		}
 		var cells []vet.Cell
+		numbers := n.Numbers()
 		for i, c := range n.Cells {
 			if _, help := link.Help(c.Source); !help && c.Type == "code" && !c.HasTag("skip-execution") {
-				cells = append(cells, vet.Cell{Number: i + 1, Source: c.Source, MayFail: c.HasTag("raises-exception")})
+				cells = append(cells, vet.Cell{Number: numbers[i], Source: c.Source, MayFail: c.HasTag("raises-exception")})
 			}
 		}
 		found, err := vet.Notebook(ctx, filepath.Dir(path), cells, module.Default())

@@ -19,10 +19,15 @@ import (
 //
 // Replace also removes temporary files that killed processes have left in the
 // directory.
-func Replace(path string, write func(io.Writer) error) (err error) {
+func Replace(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
+	return ReplaceLink(path, write)
+}
+
+// ReplaceLink is Replace, except that a symbolic link is replaced itself.
+func ReplaceLink(path string, write func(io.Writer) error) (err error) {
 	folder := filepath.Dir(path)
 	Clean(folder)
 	temporary, err := create(folder)
@@ -44,7 +49,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
-	if info, err := os.Stat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		err := failpoint.Do(failpoint.FileMode, func() error { return temporary.file.Chmod(info.Mode().Perm()) })
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ var directions = []direction{
 	{"accel/bench", []string{"accel", "display", "gpu"}},
 	{"gpu/check", []string{"accel", "gpu"}},
 	{"examples", []string{"accel"}},
-	{"cmd", []string{"accel", "display", "gpu", "install", "internal/notices", "interp", "kernel", "widgets"}},
+	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "interp", "kernel", "widgets"}},
 	{"docs/site", []string{"kernel/notebook"}},
 	{"docs/animation", []string{"accel", "display"}},
 	{"internal", nil},

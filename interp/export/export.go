@@ -21,6 +21,7 @@ type Cell struct {
 	Source   string
 	MayFail  bool // has the tag raises-exception
 	Skip     bool // has the tag skip-execution
+	Number   int  // in what is reported; 0 for its place among all cells
 }
 
 // A Source is an exported program.

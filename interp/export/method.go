@@ -45,7 +45,7 @@ func (p *program) lateMethods() []Problem {
 			if len(interfaceNames) == 0 {
 				p.interfaceMethods(interfaceNames)
 			}
-			if interfaceNames[f.Name.Name] && p.runs(p.cells[first.number-1:i], t) {
+			if interfaceNames[f.Name.Name] && p.runs(p.cells[first.index:i], t) {
 				problems = append(problems, p.methodProblem(c, piece, f, t))
 			}
 		}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type notebook struct {
 // A cell is a type-checked code cell, or a cell that becomes a comment.
 type cell struct {
 	Cell
-	number     int // number in the notebook, from 1
+	number     int // as Cell has it
+	index      int // in the notebook
 	executed   int // number among the cells that run, from 1
 	comment    string
 	checked    *check.Cell
@@ -66,7 +68,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source, dir string) 
 	var problems []Problem
 	number := 0
 	for i, source := range cells {
-		c := &cell{Cell: source, number: i + 1, references: map[int]reference{}}
+		c := &cell{Cell: source, number: cmp.Or(source.Number, i+1), index: i, references: map[int]reference{}}
 		n.cells = append(n.cells, c)
 		if source.Markdown || source.Skip || strings.TrimSpace(source.Source) == "" {
 			c.comment = text(source)

@@ -39,7 +39,7 @@ func (i *input) begin(cell context.Context) {
 // all, the error fails the cell; at the end of the input the reply has EOF set.
 func (i *input) line(ctx context.Context) (link.InputReply, error) {
 	if i.from == nil {
-		return link.InputReply{EOF: true}, nil
+		return link.InputReply{EOF: true, Reason: "no standard input: quern run passes it on only to one notebook that runs once: quern run nb.ipynb < input.txt"}, nil
 	}
 	i.mu.Lock()
 	cell := i.cell
@@ -54,6 +54,8 @@ func (i *input) line(ctx context.Context) (link.InputReply, error) {
 		i.asked = false
 		if reply.EOF && i.some {
 			reply = link.InputReply{Line: link.EndOfInput}
+		} else if reply.EOF {
+			reply.Reason = "standard input is empty, as /dev/null is: give the cells what they read: quern run nb.ipynb < input.txt"
 		}
 		i.some = true
 		return reply, nil

@@ -195,11 +195,13 @@ func (r *recorder) WorkerEnded(why *link.CellError) {
 	}
 }
 
-// workerEnded returns why a worker has ended between cells, or nil.
+// workerEnded returns, once, why a worker has ended between cells, or nil.
 func (r *recorder) workerEnded() *link.CellError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended
+	why := r.ended
+	r.ended = nil
+	return why
 }
 
 // Comm stores the states of widgets.

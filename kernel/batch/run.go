@@ -32,6 +32,11 @@ type Config struct {
 	Stdin io.Reader
 	// Timeout is how long a cell may run; 0 means no limit.
 	Timeout time.Duration
+	// Limit is how long all cells together may run; 0 means no limit.
+	Limit time.Duration
+	// KeepGoing runs the cells after one that fails, too. Run then returns the errors of all cells
+	// that fail.
+	KeepGoing bool
 	// Ended is called when a cell that ran has ended, with its index from 1; err is a
 	// *CellError if it failed and may not, or another error. It is called again, with no
 	// time, for a cell of which a goroutine panics after the last cell. May be nil.
@@ -42,9 +47,11 @@ type Config struct {
 
 // CellError reports the cell that failed.
 type CellError struct {
-	Cell int // index among all cells of the notebook, from 1
+	Cell int // its number, as notebook.Numbers has it
 	// Why is the error that the notebook shows.
 	Why *link.CellError
+	// stuck means that the cell could not be stopped.
+	stuck bool
 }
 
 func (e *CellError) Error() string {
@@ -62,7 +69,7 @@ const (
 )
 
 // Run executes the code cells of a notebook in order and stores their outputs in it. It
-// stops at the first cell that fails and returns a *CellError, unless the cell has the
+// stops at the first cell that fails and returns a *CellError, unless KeepGoing is set or the cell has the
 // tag raises-exception. A cell with the tag skip-execution does not run. If ctx ends or a
 // cell exceeds Timeout, the running cell is interrupted and counts as failed whatever its
 // tags. A goroutine that panics after its cell has ended fails the next cell, or the run
@@ -76,6 +83,11 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	for _, c := range n.Cells {
 		c.Outputs, c.Count = nil, 0
 	}
+	if config.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, config.Limit, limitError(config.Limit))
+		defer cancel()
+	}
 	page := newRecorder(n, config.Stdout, config.Stderr)
 	page.input, page.color = newInput(config.Stdin), config.Color
 	workers := ranks.New(worker.Program(config.WorkerCommand, config.Folder), page, log)
@@ -87,48 +99,71 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		}
 		page.finish()
 	}()
-	count, last := 0, 0
+	numbers, last := n.Numbers(), -1 // index of the last cell that ran
+	var failed []error
 	for i, c := range n.Cells {
 		if !Runs(c) {
 			continue
 		}
-		count++
-		last = i + 1
+		last = i
 		begin := time.Now()
-		err := page.run(ctx, workers, config.Timeout, i+1, count, c)
+		err := page.run(ctx, workers, config.Timeout, numbers[i], c)
 		if config.Ended != nil {
 			config.Ended(i+1, time.Since(begin), err)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			continue
+		}
+		failed = append(failed, err)
+		if !config.KeepGoing || ends(ctx, err) {
+			break
 		}
 	}
-	if count == 0 {
-		return nil
+	if last >= 0 && (len(failed) == 0 || config.KeepGoing && !ends(ctx, failed[len(failed)-1])) {
+		index, err := page.lastPanic(ctx, workers)
+		if why := page.workerEnded(); why != nil {
+			page.end(numbers[last], link.Result{Error: why})
+			index, err = last+1, &CellError{Cell: numbers[last], Why: why}
+		}
+		if err != nil && config.Ended != nil && index > 0 {
+			config.Ended(index, 0, err)
+		}
+		if err != nil {
+			failed = append(failed, err)
+		}
 	}
-	cell, err := page.lastPanic(ctx, workers)
-	if why := page.workerEnded(); why != nil {
-		page.end(count, link.Result{Error: why})
-		cell, err = last, &CellError{Cell: last, Why: why}
+	if len(failed) == 1 {
+		return failed[0]
 	}
-	if err != nil && config.Ended != nil && cell > 0 {
-		config.Ended(cell, 0, err)
-	}
-	return err
+	return errors.Join(failed...)
+}
+
+// ends reports whether no cell can run after an error.
+func ends(ctx context.Context, err error) bool {
+	var cell *CellError
+	return ctx.Err() != nil || !errors.As(err, &cell) || cell.stuck
 }
 
 // lastPanic returns the panic of a goroutine after the last cell, as the error of the cell that
-// started the goroutine. cell is the index of that cell, from 1, or 0 if it is not known.
-func (r *recorder) lastPanic(ctx context.Context, workers link.Worker) (cell int, err error) {
+// started the goroutine. index is that of the cell, from 1, or 0 if it is not known.
+func (r *recorder) lastPanic(ctx context.Context, workers link.Worker) (index int, err error) {
 	reply, err := link.Ask(ctx, workers, link.Panic{})
 	if err != nil || reply.Error == nil {
 		return 0, err
 	}
-	if c := r.cells[reply.Error.Earlier]; c != nil {
-		cell = slices.Index(r.notebook.Cells, c.Cell) + 1
+	number := reply.Error.Earlier
+	if c := r.cells[number]; c != nil {
+		index = slices.Index(r.notebook.Cells, c.Cell) + 1
 	}
-	r.end(reply.Error.Earlier, link.Result{Error: reply.Error})
-	return cell, &CellError{Cell: cell, Why: reply.Error}
+	r.end(number, link.Result{Error: reply.Error})
+	return index, &CellError{Cell: number, Why: reply.Error}
+}
+
+// limitError is the cause of a context that ends at Config.Limit.
+type limitError time.Duration
+
+func (e limitError) Error() string {
+	return fmt.Sprintf("the notebook did not end within %v", time.Duration(e))
 }
 
 // Runs reports whether Run executes a cell: code that is not empty and does not have the
@@ -137,43 +172,46 @@ func Runs(c *notebook.Cell) bool {
 	return c.Type == "code" && strings.TrimSpace(c.Source) != "" && !c.HasTag("skip-execution")
 }
 
-// run executes the cell with an index, from 1, as the count-th one.
-func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Duration, index, count int, c *notebook.Cell) error {
+// run executes a cell with its number as the execution count.
+func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Duration, count int, c *notebook.Cell) error {
 	r.begin(count, c)
 	if why := r.workerEnded(); why != nil { // the variables are lost
 		r.end(count, link.Result{Error: why})
-		return &CellError{Cell: index, Why: why}
+		return &CellError{Cell: count, Why: why}
 	}
 	mayFail := c.HasTag("raises-exception")
 	if asked, ok := link.Help(c.Source); ok {
 		found, err := link.Ask(ctx, workers, asked)
 		switch {
 		case err != nil:
-			return fmt.Errorf("cell %d: %w", index, err)
+			return fmt.Errorf("cell %d: %w", count, err)
 		case len(found.Data) > 0:
 			r.help(found)
 			return nil
 		}
 		r.end(count, link.Result{Error: asked.NotFound()})
 		if !mayFail {
-			return &CellError{Cell: index, Why: asked.NotFound()}
+			return &CellError{Cell: count, Why: asked.NotFound()}
 		}
 		return nil
 	}
 	result, err := r.execute(ctx, workers, timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
 	stopped := errors.Is(err, errStopped)
 	if err != nil && !errors.As(err, &result.Error) && !stopped {
-		return fmt.Errorf("cell %d: %w", index, err)
+		return fmt.Errorf("cell %d: %w", count, err)
 	}
 	r.end(count, result)
 	if result.Error != nil && (stopped || !mayFail || result.Error.Earlier > 0) {
-		return &CellError{Cell: index, Why: result.Error}
+		return &CellError{Cell: count, Why: result.Error, stuck: errors.Is(err, errStuck)}
 	}
 	return nil
 }
 
 // errStopped reports that a cell was interrupted by Run. Then its tags do not matter.
 var errStopped = errors.New("stopped by the run")
+
+// errStuck is errStopped for a cell that may still be running.
+var errStuck = fmt.Errorf("%w, but it did not end", errStopped)
 
 // execute runs one cell. If ctx ends or the timeout expires, it interrupts the cell and
 // returns errStopped.
@@ -202,12 +240,16 @@ func (r *recorder) execute(ctx context.Context, w link.Worker, timeout time.Dura
 	case <-limited.Done():
 	}
 	why := &link.CellError{Name: "interrupted", Value: "quern run was stopped"}
-	if ctx.Err() == nil {
+	var limit limitError
+	switch {
+	case ctx.Err() == nil:
 		why = &link.CellError{Name: "timeout", Value: fmt.Sprintf("the cell did not end within %v", timeout)}
+	case errors.As(context.Cause(ctx), &limit):
+		why = &link.CellError{Name: "timeout", Value: limit.Error()}
 	}
 	why.Traceback = []string{why.Error()}
 	if err := w.Interrupt(running); err != nil {
-		return link.Result{Error: why}, errStopped // the worker ends with the run
+		return link.Result{Error: why}, errStuck // the worker ends with the run
 	}
 	select {
 	case a := <-done:
@@ -215,6 +257,7 @@ func (r *recorder) execute(ctx context.Context, w link.Worker, timeout time.Dura
 			return a.result, errStopped
 		}
 	case <-time.After(stopWait):
+		return link.Result{Error: why}, errStuck
 	}
 	return link.Result{Error: why}, errStopped
 }

@@ -185,8 +185,9 @@ type InputRequest struct {
 // EndOfInput, as a line, ends the input: Control-D.
 const EndOfInput = "\x04"
 
-// InputReply answers InputRequest. EOF is set if no line is available.
+// InputReply answers InputRequest. EOF is set if no line is available, and Reason may say why.
 type InputReply struct {
-	Line string `json:"line"`
-	EOF  bool   `json:"eof"`
+	Line   string `json:"line"`
+	EOF    bool   `json:"eof"`
+	Reason string `json:"reason,omitempty"`
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -25,6 +27,95 @@ func EditOutputs(text []byte, outputs map[int][]Output) ([]byte, error) {
 		}
 		return encoded, err
 	})
+}
+
+// EditCounts sets the execution counts of cells that have none, by the index of the cell, and of their results that have
+// none. All other bytes stay. The error is a *FormatError.
+func EditCounts(text []byte, counts map[int]int) ([]byte, error) {
+	n, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	places, err := placesOf(text, "execution_count")
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	present, absent, results := map[int]int{}, map[int]int{}, map[int][]Output{}
+	for i, count := range counts {
+		switch {
+		case n.Cells[i].Count > 0:
+			continue
+		case places[i].end > 0:
+			present[i] = count
+		default:
+			absent[i] = count
+		}
+		for _, o := range n.Cells[i].Outputs {
+			if o["output_type"] == "execute_result" && o["execution_count"] == nil {
+				results[i] = n.Cells[i].Outputs
+			}
+		}
+	}
+	text, err = editCells(text, "execution_count", present, "has no execution count", func(_ int, _ place, count int) ([]byte, error) {
+		return strconv.AppendInt(nil, int64(count), 10), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	before := text
+	text, err = editCells(text, "outputs", absent, "has no outputs", func(_ int, p place, count int) ([]byte, error) {
+		end := " "
+		if prefix, unit := indentation(before, p); unit != "" {
+			end = "\n" + prefix
+		}
+		return fmt.Appendf(bytes.Clone(before[p.start:p.end]), ",%s\"execution_count\": %d", end, count), nil
+	})
+	if err != nil || len(results) == 0 {
+		return text, err
+	}
+	return editResults(text, results)
+}
+
+// editResults writes the outputs of cells, whose results get the execution count of the cell.
+func editResults(text []byte, outputs map[int][]Output) ([]byte, error) {
+	n, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return editCells(text, "outputs", outputs, "has no outputs", func(cell int, p place, _ []Output) ([]byte, error) {
+		places, err := placesInArray(text, p)
+		if err != nil {
+			return nil, err
+		}
+		b := bytes.Clone(text[p.start:p.end])
+		for i := len(places) - 1; i >= 0; i-- { // from the end, so that offsets before stay
+			at := places[i]
+			if at.end == 0 || string(text[at.start:at.end]) != "null" {
+				continue
+			}
+			b = slices.Concat(b[:at.start-p.start], strconv.AppendInt(nil, int64(n.Cells[cell].Count), 10), b[at.end-p.start:])
+		}
+		return b, nil
+	})
+}
+
+// placesInArray returns the places of the execution counts of the outputs at p.
+func placesInArray(text []byte, p place) ([]place, error) {
+	w := &walker{start: p.start, d: json.NewDecoder(bytes.NewReader(text[p.start:p.end]))}
+	var places []place
+	err := w.array(func() error {
+		var at place
+		err := w.object(func(key string) error {
+			value, err := w.skip()
+			if key == "execution_count" {
+				at = value
+			}
+			return err
+		})
+		places = append(places, at)
+		return err
+	})
+	return places, err
 }
 
 // replaceOutputs returns the JSON of the outputs of c at p.

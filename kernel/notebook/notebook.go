@@ -147,6 +147,19 @@ func (c *Cell) HasTag(tag string) bool {
 	return false
 }
 
+// Numbers returns the number of each cell: that which front ends show in brackets after all cells have run in order, as
+// in [3]. Only code counts, and only if it is not empty; other cells have 0.
+func (n *Notebook) Numbers() []int {
+	numbers, last := make([]int, len(n.Cells)), 0
+	for i, c := range n.Cells {
+		if c.Type == "code" && strings.TrimSpace(c.Source) != "" {
+			last++
+			numbers[i] = last
+		}
+	}
+	return numbers
+}
+
 // Language returns the language of the notebook, or "" if it is not set.
 func (n *Notebook) Language() string {
 	for _, place := range [][2]string{{"kernelspec", "language"}, {"language_info", "name"}} {
@@ -167,12 +180,22 @@ func Read(path string) (*Notebook, error) {
 
 // ReadText reads a file, as Read does, and also returns its text for Edit.
 func ReadText(path string) (*Notebook, []byte, error) {
+	info, err := os.Stat(path) // to open a pipe would wait for a writer, and to read a device may never end
+	switch {
+	case err != nil: // Open reports it
+	case info.IsDir():
+		return nil, nil, fmt.Errorf("%s is a folder, not a notebook", path)
+	case !info.Mode().IsRegular():
+		return nil, nil, fmt.Errorf("%s is a device or pipe: write the notebook into a file first", path)
+	case info.Size() > maxFile:
+		return nil, nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // a device may never end
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // it may grow meanwhile
 	if err != nil {
 		return nil, nil, err
 	}

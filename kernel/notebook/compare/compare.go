@@ -17,9 +17,66 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-// Tolerance is how much numbers in texts may differ: by Absolute + Relative·|wanted number|. If both are 0, texts
+// Tolerance is how much texts may differ. Numbers may differ by Absolute + Relative·|wanted number|. If both are 0, texts
 // have to be the same; otherwise the number of spaces between words does not matter, because columns get wider.
-type Tolerance struct{ Relative, Absolute float64 }
+// Before that, what matches a pattern is replaced in both texts.
+type Tolerance struct {
+	Relative, Absolute float64
+	Normalize          []Replacement
+}
+
+// Replacement replaces what matches a pattern, such as a time, by a text, in which $1 is the first group of the pattern.
+type Replacement struct {
+	Pattern *regexp.Regexp
+	Text    string
+}
+
+// ParseReplacement parses pattern=text. An equals sign of either is written as \=.
+func ParseReplacement(s string) (Replacement, error) {
+	var parts []string
+	rest := s
+	for part := ""; ; {
+		before, after, found := strings.Cut(rest, "=")
+		part += before
+		backslashes := len(part) - len(strings.TrimRight(part, `\`))
+		if rest = after; found && backslashes%2 == 1 {
+			part += "="
+			continue
+		}
+		parts, part = append(parts, part), ""
+		if !found {
+			break
+		}
+	}
+	switch {
+	case len(parts) < 2:
+		return Replacement{}, fmt.Errorf("%q has no equals sign: want pattern=text", s)
+	case len(parts) > 2:
+		return Replacement{}, fmt.Errorf("%q has several equals signs: write those of the pattern and of the text as \\=", s)
+	}
+	pattern, err := regexp.Compile(parts[0])
+	if err != nil {
+		return Replacement{}, fmt.Errorf("%q: %w", s, err)
+	}
+	if pattern.MatchString("") {
+		return Replacement{}, fmt.Errorf("%q matches the empty text, so it would be replaced everywhere", s)
+	}
+	return Replacement{pattern, strings.ReplaceAll(parts[1], `\=`, "=")}, nil
+}
+
+// IsZero reports whether texts have to be the same.
+func (t Tolerance) IsZero() bool { return t.exact() && len(t.Normalize) == 0 }
+
+// exact reports whether numbers have to be the same.
+func (t Tolerance) exact() bool { return t.Relative == 0 && t.Absolute == 0 }
+
+// normalized returns a text with all replacements.
+func (t Tolerance) normalized(text string) string {
+	for _, r := range t.Normalize {
+		text = r.Pattern.ReplaceAllString(text, r.Text)
+	}
+	return text
+}
 
 // texts are the MIME types of the representations that are compared.
 var texts = []string{"text/plain", "text/markdown", "text/latex"}
@@ -53,7 +110,7 @@ func Same(want, got []notebook.Output, t Tolerance) bool {
 	if notebook.Equal(want, got) {
 		return true
 	}
-	if t == (Tolerance{}) || Outputs(want, got, t) != "" {
+	if t.IsZero() || Outputs(want, got, t) != "" {
 		return false
 	}
 	return notebook.Equal(withoutText(want), withoutText(got))
@@ -109,7 +166,7 @@ func (t Tolerance) output(where string, want, got notebook.Output) string {
 	}
 	a, _ := want["data"].(map[string]any)
 	b, _ := got["data"].(map[string]any)
-	if d := t.texts(where+", MIME types", types(a), types(b)); d != "" {
+	if d := (Tolerance{}).texts(where+", MIME types", types(a), types(b)); d != "" {
 		return d
 	}
 	for _, mime := range texts {
@@ -130,7 +187,7 @@ func str(v any) string {
 
 // texts returns the first difference between two texts.
 func (t Tolerance) texts(where, want, got string) string {
-	if want == got {
+	if want, got = t.normalized(want), t.normalized(got); want == got {
 		return ""
 	}
 	a, b := split(want), split(got)
@@ -162,7 +219,7 @@ func (t Tolerance) lines(want, got string) bool {
 	if want == got {
 		return true
 	}
-	if t == (Tolerance{}) {
+	if t.exact() {
 		return false
 	}
 	words := func(s string) []string { return strings.Fields(number.ReplaceAllString(s, "#")) }
