@@ -23,22 +23,24 @@ const sessionPath = "quern/session"
 type attempt struct {
 	*Checker
 	*unit
-	info        *types.Info
-	hoisting    *hoisting
-	declared    map[string]bool // package-level names that the cell declares
-	importNames map[string]bool // names that its imports declare
-	runsMain    bool            // the cell only runs its function main
-	main        bool            // the cell calls main at its end, without a statement of the user
-	notes       []note
-	unusedVars  map[token.Pos]bool // positions of variable declarations that nothing reads
-	unknown     []*ast.ImportSpec  // imports that failed
-	result      ast.Expr           // X of the last statement, when it is an expression
-	unused      bool               // go/types reported that a call as the last statement is unused
-	originals   map[types.Object]types.Object
-	renamed     []*ast.Ident // by renameHidden
-	show        *types.Func  // the object of showName
-	methods     []*addedMethod
-	errs        ErrorList
+	info           *types.Info
+	hoisting       *hoisting
+	declared       map[string]bool // package-level names that the cell declares
+	importNames    map[string]bool // names that its imports declare
+	runsMain       bool            // the cell only runs its function main
+	main           bool            // the cell calls main at its end, without a statement of the user
+	notes          []note
+	unusedVars     map[token.Pos]bool // positions of variable declarations that nothing reads
+	unknown        []*ast.ImportSpec  // imports that failed
+	result         ast.Expr           // X of the last statement, when it is an expression
+	unused         bool               // go/types reported that a call as the last statement is unused
+	originals      map[types.Object]types.Object
+	renamed        []*ast.Ident      // by renameHidden
+	marked         []*ast.Ident      // with packageSuffix
+	hiddenPackages map[string]string // marked name to import path
+	show           *types.Func       // the object of showName
+	methods        []*addedMethod
+	errs           ErrorList
 }
 
 func newInfo() *types.Info {
@@ -88,6 +90,7 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a.run(ctx)
 	a.hoisting.restore(a.info, a.originals)
 	a.restoreHidden()
+	a.restorePackages()
 	a.restoreMethods()
 	return a
 }
@@ -295,7 +298,7 @@ func (a *attempt) report(e types.Error) {
 		a.noteAllowed(e)
 		return
 	}
-	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(origin.Describe(e.Msg))
+	msg := plainName(origin.Describe(e.Msg))
 	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
 	if strings.HasPrefix(msg, "\t") {
 		// Continuation of the previous error.

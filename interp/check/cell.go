@@ -83,18 +83,19 @@ type Cell struct {
 	// about the same text.
 	Notes []string
 
-	noted   []note
-	count   bool              // Result is the byte count and error of a write
-	names   []name            // the definitions that Commit makes live
-	methods []*addedMethod    // on types of earlier cells
-	imports map[string]string // name to path, of the imports that the user wrote
-	dots    []string          // paths of its dot imports
-	info    *types.Info       // facts about this cell's nodes, also in Info
-	file    *token.File
-	body    *ast.FuncDecl // the function with the statements
-	pieces  []piece
-	plan    *plan
-	current map[string]*types.Package // by import path, see Recheck
+	noted       []note
+	fromPackage map[string]bool   // see Checker.fromPackage
+	count       bool              // Result is the byte count and error of a write
+	names       []name            // the definitions that Commit makes live
+	methods     []*addedMethod    // on types of earlier cells
+	imports     map[string]string // name to path, of the imports that the user wrote
+	dots        []string          // paths of its dot imports
+	info        *types.Info       // facts about this cell's nodes, also in Info
+	file        *token.File
+	body        *ast.FuncDecl // the function with the statements
+	pieces      []piece
+	plan        *plan
+	current     map[string]*types.Package // by import path, see Recheck
 }
 
 // An Error is one error in a cell.

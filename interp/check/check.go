@@ -28,8 +28,10 @@ type Checker struct {
 	// redefined maps types that more than one cell has defined to the number of the last
 	// such cell.
 	redefined map[string]int
-	imports   map[string]string // package name to import path, of committed cells
-	dots      []string          // paths of dot imports of committed cells
+	// fromPackage are the live variables in whose definition the name meant a package.
+	fromPackage map[string]bool
+	imports     map[string]string // package name to import path, of committed cells
+	dots        []string          // paths of dot imports of committed cells
 	// declarations are the live declarations by key: a name, or "T.M" for a method.
 	declarations map[string]*declaration
 	// users maps a key to the declarations that use it. Some may no longer be live.
@@ -76,6 +78,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		live:         map[string]types.Object{},
 		hidden:       map[string]*types.TypeName{},
 		redefined:    map[string]int{},
+		fromPackage:  map[string]bool{},
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
 		users:        map[string]map[*declaration]bool{},
@@ -176,6 +179,11 @@ func (c *Checker) Commit(cell *Cell) {
 			delete(c.hidden, n.name)
 		}
 		c.live[n.name] = n.object
+		if cell.fromPackage[n.name] {
+			c.fromPackage[n.name] = true
+		} else {
+			delete(c.fromPackage, n.name)
+		}
 	}
 	for _, p := range cell.pieces {
 		d := p.declaration
@@ -193,6 +201,9 @@ func (c *Checker) Commit(cell *Cell) {
 			cell.keepPackages(packages, d)
 		}
 		d.uses, d.packages = uses, packages
+		if !broken {
+			d.qualifiers = qualifiers(p.node, cell.info)
+		}
 		c.noteUses(d)
 		c.setBroken(d, broken)
 	}

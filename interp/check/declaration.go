@@ -22,6 +22,7 @@ type declaration struct {
 	doc          string                    // text of the preceding comment
 	uses         map[string]bool           // keys of the declarations of the session that it mentions
 	packages     map[string]*types.Package // packages of modules that it mentions, by import path
+	qualifiers   map[string]string         // packages that it mentions: name to import path
 	isType       bool
 }
 

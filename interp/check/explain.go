@@ -152,22 +152,55 @@ func savedSince(name string) string {
 // ofVariable matches the names in "json.Marshal undefined (type int has no field ...".
 var ofVariable = regexp.MustCompile(`^(\w+)\.(\w+) undefined \(type `)
 
-// hiddenPackage returns a hint for an error about a variable of an earlier cell that has the
+// hiddenPackage returns a hint for an error about a variable, or another definition, that has the
 // name of a package.
 func (a *attempt) hiddenPackage(msg string) string {
 	m := ofVariable.FindStringSubmatch(msg)
-	if m == nil || a.declared[m[1]] {
+	if m == nil {
+		return a.hiddenMember(msg)
+	}
+	what := "variable"
+	switch a.live[m[1]].(type) {
+	case nil:
+		if !a.declared[m[1]] {
+			return ""
+		}
+	case *types.Func:
+		what = "function"
+	case *types.TypeName:
+		what = "type"
+	case *types.Const:
+		what = "constant"
+	}
+	path := a.memberOf(m[1], m[2])
+	if path == "" {
 		return ""
 	}
-	if _, ok := a.live[m[1]].(*types.Var); !ok {
-		return ""
+	if a.declared[m[1]] {
+		return fmt.Sprintf("\n\t%s hides package %q in this cell: %s", m[1], path, otherName(m[1], path))
 	}
-	path := a.findImport(m[1])
-	p, err := a.importer.Import(path)
-	if path == "" || err != nil || p.Scope().Lookup(m[2]) == nil {
-		return ""
+	return fmt.Sprintf("\n\t%s is a %s of an earlier cell: import %q in a cell to use the package", m[1], what, path)
+}
+
+// qualified matches the names in "cannot use time.Second (value of type func() int)".
+var qualified = regexp.MustCompile(`\b(\pL[\pL\d_]*)\.(\pL[\pL\d_]*)\b`)
+
+// hiddenMember returns a hint for an error about a member of a variable of an earlier cell that may be meant as one of the package
+// of that name.
+func (a *attempt) hiddenMember(msg string) string {
+	for _, m := range qualified.FindAllStringSubmatch(msg, -1) {
+		v, ok := a.live[m[1]].(*types.Var)
+		if !ok {
+			continue
+		}
+		if o, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg, m[2]); o == nil {
+			continue
+		}
+		if path := a.memberOf(m[1], m[2]); path != "" {
+			return fmt.Sprintf("\n\t%s belongs to the variable %s of an earlier cell, which hides package %q: %s", m[0], m[1], path, otherName(m[1], path))
+		}
 	}
-	return fmt.Sprintf("\n\t%s is a variable of an earlier cell: import %q in a cell to use the package", m[1], path)
+	return ""
 }
 
 // redefinedBy returns the number of the cell that defined the current type of that name, or 0

@@ -27,10 +27,13 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 		return nil, a.errs
 	}
 	a.noteUndeclared()
+	if !a.sketch {
+		a.noteHiddenPackages()
+	}
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token, body: a.body,
-		pieces: a.pieces, plan: a.plan, methods: a.methods, RunsMain: a.runsMain, Main: a.main, Program: a.program, noted: a.notes,
+		pieces: a.pieces, plan: a.plan, methods: a.methods, fromPackage: a.definedFromPackage(), RunsMain: a.runsMain, Main: a.main, Program: a.program, noted: a.notes,
 	}
 	a.collect(cell)
 	a.setResult(cell)

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strings"
 )
 
 // outerSuffix marks, during a check, a name with the meaning that it had before the cell: the
@@ -224,7 +223,7 @@ func (u *unit) declaredVars() map[string]bool {
 func (h *hoisting) restore(info *types.Info, originals map[types.Object]types.Object) {
 	h.unit.body.Body.List = h.original
 	for _, id := range h.outer {
-		id.Name = strings.TrimSuffix(id.Name, outerSuffix)
+		id.Name = plainName(id.Name)
 		if o := originals[info.Uses[id]]; o != nil {
 			info.Uses[id] = o
 		}

@@ -24,6 +24,7 @@ func (a *attempt) resolveImports() {
 	for _, spec := range a.file.Imports {
 		a.importNames[a.importName(spec)] = true
 	}
+	a.usePackages()
 	wanted := a.selected()
 	var specs []ast.Spec
 	ast.Inspect(a.file, func(n ast.Node) bool {
@@ -35,11 +36,11 @@ func (a *attempt) resolveImports() {
 		if !ok || !a.unresolved(id) || a.importNames[id.Name] || a.declared[id.Name] {
 			return true
 		}
-		name := strings.TrimSuffix(id.Name, outerSuffix)
-		if a.lookup(name) != nil {
-			return true
+		name, path := plainName(id.Name), a.hiddenPackages[id.Name]
+		if path == "" && a.lookup(name) == nil {
+			path = a.findImport(name, wanted[name]...)
 		}
-		if path := a.findImport(name, wanted[name]...); path != "" {
+		if path != "" {
 			a.importNames[id.Name] = true
 			specs = append(specs, &ast.ImportSpec{
 				Name: &ast.Ident{Name: id.Name},
@@ -62,7 +63,7 @@ func (a *attempt) selected() map[string][]string {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if id, ok := s.X.(*ast.Ident); ok && a.unresolved(id) {
-				name := strings.TrimSuffix(id.Name, outerSuffix)
+				name := plainName(id.Name)
 				members[name] = append(members[name], s.Sel.Name)
 			}
 		}
@@ -131,7 +132,7 @@ func (a *attempt) dropRepeatedImports() {
 
 // unresolved reports whether the parser found no declaration for id.
 func (a *attempt) unresolved(id *ast.Ident) bool {
-	return id.Obj == nil || strings.HasSuffix(id.Name, outerSuffix)
+	return id.Obj == nil || strings.HasSuffix(id.Name, outerSuffix) || strings.HasSuffix(id.Name, packageSuffix)
 }
 
 // importName returns the name that an import declares in its file, or "" if the import fails.

@@ -41,6 +41,7 @@ func (c *Checker) Reset(except ...string) {
 	clear(c.declarations)
 	clear(c.importers)
 	clear(c.redefined)
+	clear(c.fromPackage)
 	clear(c.wasBroken)
 	clear(c.noted)
 	c.dots = nil

@@ -146,7 +146,7 @@ func (a *attempt) note(pos token.Pos, msg, text string) {
 // rejected adds a note about an error of the Go compiler.
 func (a *attempt) rejected(pos token.Pos, msg string) {
 	p := a.fset.Position(pos)
-	msg = strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(msg)
+	msg = plainName(msg)
 	a.note(pos, msg, fmt.Sprintf("the Go compiler would reject this cell: %d:%d: %s", p.Line, p.Column, msg))
 }
 

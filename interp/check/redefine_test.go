@@ -192,7 +192,7 @@ func TestHiddenPackage(t *testing.T) {
 	for _, row := range []struct{ before, in, want string }{
 		{"strings := 5", "strings.ToUpper(\"a\")", "cell[2]:1:9: strings.ToUpper undefined (type int has no field or method ToUpper)" + hint},
 		{"strings := 5", "strings.Nothing(\"a\")", "cell[2]:1:9: strings.Nothing undefined (type int has no field or method Nothing)"},
-		{"strings := 5", "strings := 6\nstrings.ToUpper(\"a\")", "cell[2]:2:9: strings.ToUpper undefined (type int has no field or method ToUpper)"},
+		{"strings := 5", "strings := 6\nstrings.ToUpper(\"a\")", "cell[2]:2:9: strings.ToUpper undefined (type int has no field or method ToUpper)\n\tstrings hides package \"strings\" in this cell: rename the variable, or import the package under another name, such as import stringspkg \"strings\""},
 		{"words := 5", "words.ToUpper(\"a\")", "cell[2]:1:7: words.ToUpper undefined (type int has no field or method ToUpper)"},
 	} {
 		c := newTestChecker()
