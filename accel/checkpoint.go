@@ -37,6 +37,7 @@ type checkpoint struct {
 	FirstStep    int           // steps before this epoch
 	Sums         [2]exact      // of this epoch: losses and correct predictions
 	Summed       int           // number of examples in Sums
+	SummedWeight *exact        `json:",omitempty"` // of the losses in Sums; nil for Summed
 	Spent        time.Duration // on this epoch
 
 	OptimizerSteps int

@@ -22,7 +22,8 @@ import (
 // A loss that is NaN or infinite is not an error; the result names the first example or tensor
 // of the model that is not finite. Errors are those of [Fit]; a data set whose classes, columns
 // or targets differ from those of the training is a [*data.MismatchError]. A call that takes
-// longer than a second displays a progress bar.
+// longer than a second displays a progress bar. A model that was trained on other labels, such as the
+// probabilities of a teacher instead of classes, needs option Minimize.
 //
 // Evaluate accepts the options Minimize, [Metrics], [DerivedFrom] and [DataParallel]. With DataParallel
 // all ranks call it with the same model and data set; each measures a part of the examples, and
@@ -110,7 +111,7 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	defer nn.Catch(&err)
 	var losses []*Tensor // of the batches; read at the end, so that a GPU does not wait
 	var examples []float64
-	var counted []*Tensor // instead of examples, if the batches ignore classes
+	var divisors []*Tensor // instead of examples, if losses are not means over examples; nil for those that are
 	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
@@ -121,10 +122,11 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			b := it.Batch()
 			newest = b
 			prediction := forward(model, b)
-			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, float64(b.Len()))
-			if b.Ignores {
-				counted = append(counted, countedPositions(b.Y))
+			value, divisor := lossAndDivisor(loss, prediction, b.Y)
+			if divisor == nil && b.Ignores {
+				divisor = countedPositions(b.Y)
 			}
+			losses, examples, divisors = append(losses, value), append(examples, float64(b.Len())), append(divisors, divisor)
 			err = m.update(prediction, b)
 			tensor.Flush()
 		})
@@ -139,10 +141,10 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	}
 	for i, l := range losses {
 		weight := examples[i]
-		if counted != nil {
-			weight = counted[i].Item()
+		if divisors[i] != nil {
+			weight = divisors[i].Item()
 		}
-		if weight > 0 { // otherwise the loss of the batch is NaN
+		if weight > 0 { // otherwise the loss of the batch may be NaN
 			total.sum += l.Item() * weight
 			total.weight += weight
 		}

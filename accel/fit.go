@@ -60,7 +60,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		}
 	}
 	if o.validate != nil {
-		if err := schema.Check(o.validate); err != nil {
+		if err := schema.Check(o.validate); err != nil && (o.loss == nil || !isOtherKind(err)) {
 			return run, fmt.Errorf("accel: Validate(%s): %w", o.validate.Name(), err)
 		}
 	}

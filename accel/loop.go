@@ -210,18 +210,19 @@ func (l *loop) read(newest *measurement) (err error) {
 	if m == nil {
 		return nil
 	}
-	loss, right, counted := m.read()
+	measured := m.read()
 	if err := l.strategy.groupError(); err != nil { // without the other ranks, what the GPU returned is undefined
 		return err
 	}
 	if m.skipped {
 		l.scheduleStep--
 	}
+	loss := measured.loss
 	if !notANumber(loss) || !m.skipped {
-		l.sum.add(loss, right, counted)
+		l.sum.add(measured)
 	}
 	s := Step{
-		Epoch: m.epoch, Loss: loss, Accuracy: right / counted,
+		Epoch: m.epoch, Loss: loss, Accuracy: measured.right / measured.counted,
 		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
 	}
 	l.Run.Steps = append(l.Run.Steps, s)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -21,20 +22,37 @@ type measurement struct {
 	losses  []*Tensor // mean loss of each batch
 	right   []*Tensor // number of correct predictions in each batch; empty for regression
 	weights []float64 // number of examples of each batch
-	// counted replaces weights if classes may be [data.Ignored]: the number of the others in each
-	// batch, over which its mean is. It is nil otherwise.
+	// divisors replaces weights if the losses are not means over examples: what each loss was divided
+	// by, a sum of weights or the number of classes that are not [data.Ignored]. It is nil otherwise.
+	divisors []*Tensor
+	// counted is the number of classes that are not [data.Ignored] in each batch; nil for the number of
+	// examples.
 	counted []*Tensor
-	// parted says that the step has several batches, or parts on several ranks, whose gradients
-	// forwardBackward weights by counted/examples, and normalize divides by the sum of these.
-	parted bool
+	// several says that the step has several batches, or parts on several ranks. With divisors,
+	// forwardBackward weights their gradients by divisor/examples, and normalize divides them by the
+	// sum of these.
+	several bool
 }
 
-// add records the loss of a batch and, for classes, the number of correct predictions.
-func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) {
+// lossAndDivisor computes a loss, and what it was divided by; nil for the number of examples.
+func lossAndDivisor(loss func(prediction, target *Tensor) *Tensor, prediction, target *Tensor) (value, sum *Tensor) {
+	return divisor.Of(func() *Tensor { return loss(prediction, target) })
+}
+
+// add records the loss of a batch, what it was divided by, and, for classes, the number of correct
+// predictions. divisor is nil if it is the number of examples, or of classes that are not
+// [data.Ignored].
+func (m *measurement) add(loss, divisor, prediction *Tensor, b data.Batch, classes bool) {
 	m.losses = append(m.losses, loss)
 	m.weights = append(m.weights, float64(b.Len()))
 	if b.Ignores {
 		m.counted = append(m.counted, countedPositions(b.Y))
+		if divisor == nil {
+			divisor = m.counted[len(m.counted)-1].Clone()
+		}
+	}
+	if divisor != nil {
+		m.divisors = append(m.divisors, divisor)
 	}
 	if right := rightAnswers(prediction, b, classes); right != nil {
 		m.right = append(m.right, right)
@@ -72,46 +90,63 @@ func countedPositions(y *Tensor) *Tensor {
 	return counted.Sum()
 }
 
-// read waits for the results: the mean loss over the examples, or positions, the number of correct
-// predictions, NaN if there are none to count, and the number of examples, or positions.
-func (m *measurement) read() (loss, right, total float64) {
+// results are what a step has measured.
+type results struct {
+	loss    float64 // mean
+	weight  float64 // of the step: what the loss was divided by
+	right   float64 // number of correct predictions, NaN if there are none to count
+	counted float64 // number of examples, or of classes that are not [data.Ignored]
+}
+
+// read waits for the results.
+func (m *measurement) read() (r results) {
 	if m.made != nil {
 		m.scale, m.skipped = m.lossScale.Item(), m.made.Item() == 0
 		m.lossScale.Release()
 		m.made.Release()
 	}
 	for i, l := range m.losses {
-		weight := m.weights[i]
-		if m.counted != nil {
-			weight = m.counted[i].Item()
-			m.counted[i].Release()
+		weight, counted := m.weights[i], m.weights[i]
+		if m.divisors != nil {
+			weight = m.divisors[i].Item()
 		}
-		loss += l.Item() * weight
-		total += weight
-		l.Release()
+		if m.counted != nil {
+			counted = m.counted[i].Item()
+		}
+		r.loss += l.Item() * weight
+		r.weight += weight
+		r.counted += counted
 	}
-	mean := loss / max(total, 1) // without classes that count, the loss is 0
+	if r.weight != 0 { // without classes that count, the loss is 0
+		r.loss /= r.weight
+	}
 	if len(m.right) < len(m.losses) {
-		return mean, math.NaN(), total
+		r.right = math.NaN()
+	} else {
+		for _, n := range m.right {
+			r.right += n.Item()
+		}
 	}
-	for _, n := range m.right {
-		right += n.Item()
-		n.Release()
+	for _, t := range slices.Concat(m.losses, m.divisors, m.counted, m.right) {
+		t.Release()
 	}
-	return mean, right, total
+	return r
 }
 
-// parts returns what this rank adds to the loss, to the number of correct predictions and to that of
-// counted positions of the step, as scalars; NaN if predictions are not classes.
+// parts returns what this rank adds to the loss, to the number of correct predictions, to that of
+// counted positions, and to the divisor of the step, as scalars; NaN if predictions are not classes.
 func (m *measurement) parts() []*Tensor {
-	loss, right, counted := tensor.Zeros(), tensor.Zeros(), tensor.Zeros()
+	loss, right, counted, total := tensor.Zeros(), tensor.Zeros(), tensor.Zeros(), tensor.Zeros()
 	for i, l := range m.losses {
-		if m.counted == nil {
+		if m.counted != nil {
+			counted = counted.Add(m.counted[i])
+		}
+		if m.divisors == nil {
 			loss = loss.Add(l.Detach().MulScalar(m.weights[i] / float64(m.examples)))
 			continue
 		}
-		loss = loss.Add(l.Detach().Mul(m.counted[i]))
-		counted = counted.Add(m.counted[i])
+		loss = loss.Add(l.Detach().Mul(m.divisors[i]))
+		total = total.Add(m.divisors[i])
 	}
 	for _, n := range m.right {
 		right = right.Add(n)
@@ -119,32 +154,38 @@ func (m *measurement) parts() []*Tensor {
 	if len(m.right) < len(m.losses) {
 		right = tensor.Full(math.NaN())
 	}
-	return []*Tensor{loss, right, counted}
+	return []*Tensor{loss, right, counted, total}
 }
 
 // replace replaces the parts of this rank by the sums over all ranks. ignores says that classes may be
-// [data.Ignored].
-func (m *measurement) replace(loss, right, counted *Tensor, ignores bool) {
-	for _, t := range slices.Concat(m.losses, m.right, m.counted) {
+// [data.Ignored], divided that any rank has a divisor.
+func (m *measurement) replace(sums []*Tensor, ignores, divided bool) {
+	for _, t := range slices.Concat(m.losses, m.right, m.counted, m.divisors) {
 		t.Release()
 	}
-	m.losses, m.right, m.weights, m.counted = []*Tensor{loss}, []*Tensor{right}, []float64{float64(m.examples)}, nil
+	m.losses, m.right, m.weights, m.counted, m.divisors = sums[:1], sums[1:2], []float64{float64(m.examples)}, nil, nil
 	if ignores {
-		m.losses[0], m.counted = loss.Div(counted.Maximum(tensor.Full(1))), []*Tensor{counted}
+		m.counted = sums[2:3]
+	}
+	if divided {
+		m.losses, m.divisors = []*Tensor{sums[0].Div(orOne(sums[3]))}, sums[3:4]
 	}
 }
 
-// normalize divides the gradients of a parted step by the sum of the weights of its batches.
+// orOne returns t, or 1 where it is 0.
+func orOne(t *Tensor) *Tensor { return tensor.Where(t.EqScalar(0), tensor.Full(1).Cast(t.DType()), t) }
+
+// normalize divides the gradients of a step of several batches by the sum of their divisors.
 func (m *measurement) normalize(parameters []*Tensor) {
-	if !m.parted {
+	if !m.several || m.divisors == nil {
 		return
 	}
 	tensor.NoGrad(func() {
-		total := m.counted[0]
-		for _, c := range m.counted[1:] {
-			total = total.Add(c)
+		total := m.divisors[0]
+		for _, d := range m.divisors[1:] {
+			total = total.Add(d)
 		}
-		total = total.Maximum(tensor.Full(1)).MulScalar(1 / float64(m.examples)) // without any, the gradients are 0
+		total = orOne(total).MulScalar(1 / float64(m.examples)) // without any, the gradients are 0
 		for _, p := range parameters {
 			if g := p.Grad(); g != nil {
 				p.SetGrad(g.Div(total.Cast(g.DType())))
@@ -153,21 +194,30 @@ func (m *measurement) normalize(parameters []*Tensor) {
 	})
 }
 
-// sums accumulates measurements, weighted by their numbers of examples, or of counted positions.
+// sums accumulates measurements of steps.
 type sums struct {
-	lossSum, right float64
-	counted        int
+	lossSum, weight float64 // of the losses times their weights, and of the weights
+	right           float64
+	counted         int
 }
 
-func (s *sums) add(loss, right, counted float64) {
-	s.lossSum += loss * counted
-	s.right += right
-	s.counted += int(counted)
+func (s *sums) add(r results) {
+	s.lossSum += r.loss * r.weight
+	s.weight += r.weight
+	s.right += r.right
+	s.counted += int(r.counted)
 }
 
-func (s *sums) loss() float64     { return s.lossSum / float64(s.counted) }
+// loss returns the mean loss; 0 if nothing has a weight, as that of a step.
+func (s *sums) loss() float64 {
+	if s.weight == 0 {
+		return s.lossSum
+	}
+	return s.lossSum / s.weight
+}
 func (s *sums) accuracy() float64 { return s.right / float64(s.counted) }
 
 // weightedLoss is the sum of the losses of batches, each times its weight, and the sum of the weights.
-// The weight is the number of examples, or of classes that are not [data.Ignored].
+// The weight is what the loss was divided by: the number of examples, of classes that are not
+// [data.Ignored], or the sum of their weights.
 type weightedLoss struct{ sum, weight float64 }

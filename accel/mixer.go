@@ -79,14 +79,20 @@ func cutMask(g *tensor.Generator, shape []int, share float64) (inside *Tensor, o
 	return tensor.New(mask, height, width), 1 - float64(n)/float64(height*width)
 }
 
-// loss returns the loss of a mixture.
-func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction, y *Tensor) *Tensor {
+// loss returns the loss of a mixture, and what it was divided by; nil for the number of examples.
+func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction, y *Tensor) (value, divisor *Tensor) {
+	value, divisor = lossAndDivisor(loss, prediction, y)
 	if m.order == nil {
-		return loss(prediction, y)
+		return value, divisor
 	}
+	mix := func(a, b *Tensor) *Tensor { return a.MulScalar(m.share).Add(b.MulScalar(1 - m.share)) }
 	others := y.IndexSelect(m.order)
 	defer others.Release()
-	return loss(prediction, y).MulScalar(m.share).Add(loss(prediction, others).MulScalar(1 - m.share))
+	second, by := lossAndDivisor(loss, prediction, others)
+	if divisor != nil && by != nil {
+		divisor = mix(divisor, by)
+	}
+	return mix(value, second), divisor
 }
 
 // beta draws from the distribution Beta(a, a).

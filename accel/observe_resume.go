@@ -99,6 +99,9 @@ func (r *resumption) save() error {
 	c.Seed, c.Random, c.Weights = run.Seed, [2]uint64{seed, drawn}, &[2]uint64{weightSeed, weightsDrawn}
 	c.Epoch, c.ExamplesSeen, c.FirstStep = at.epoch, at.examplesSeen, at.firstStep
 	c.Sums, c.Summed, c.Spent = [2]exact{exact(at.sum.lossSum), exact(at.sum.right)}, at.sum.counted, time.Since(at.epochBegan)
+	if weight := exact(at.sum.weight); at.sum.weight != float64(at.sum.counted) {
+		c.SummedWeight = &weight
+	}
 	c.OptimizerSteps, c.Updates = known.Steps, known.Updates
 	c.Best, c.ExamplesTrained, c.Time = run.Best, run.Examples, run.Time
 	c.Time.Total = time.Since(at.began)
@@ -245,8 +248,11 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	c.addHistory(run)
 	*r.position = position{
 		epoch: c.Epoch, examplesSeen: c.ExamplesSeen, firstStep: c.FirstStep,
-		sum:   sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), counted: c.Summed},
+		sum:   sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), counted: c.Summed, weight: float64(c.Summed)},
 		spent: c.Spent, resumed: true,
+	}
+	if c.SummedWeight != nil {
+		r.position.sum.weight = float64(*c.SummedWeight)
 	}
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	if w := c.Weights; w != nil {

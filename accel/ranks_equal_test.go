@@ -74,6 +74,11 @@ var equalTrainings = []struct {
 	// Some examples, on one rank, are so large that its gradients overflow; all ranks skip the
 	// step.
 	{"FP16, skipped on one rank", rankTraining{model: plainModel, examples: 96, large: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.001, 0)}}, []int{3}, 1e-3},
+	// The last batch of an epoch has no examples for some ranks.
+	{"class weights", rankTraining{model: plainModel, examples: 66, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Epochs(2), accel.SGD(0.05, 0.9),
+		accel.Minimize(nn.CrossEntropyLoss(nn.ClassWeights(1, 20, 0.1, 1, 1, 5, 1, 1, 0, 3)))}}, []int{3}, 1e-5},
+	{"an ignored class", rankTraining{model: plainModel, examples: 66, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(2), accel.Epochs(2), accel.SGD(0.05, 0.9),
+		accel.Minimize(nn.CrossEntropyLoss(nn.IgnoreIndex(3)))}}, []int{3}, 1e-5},
 	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 }

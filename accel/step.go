@@ -30,8 +30,9 @@ type stepper struct {
 }
 
 // step makes the update of the given number, from 1, from the next batches, which together have
-// the given number of examples. Each batch is weighted by its number of examples, or of classes that
-// are not [data.Ignored], so that the gradient equals that of one large batch.
+// the given number of examples. Each batch is weighted by what its loss was divided by, the number of
+// its examples, of classes that are not [data.Ignored], or a sum of weights, so that the gradient
+// equals that of one large batch.
 func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
@@ -46,7 +47,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurem
 			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", s.Dataset.Name(), done, examples)
 		}
 		b := batches.Batch()
-		m.parted = s.Dataset.Ignores() && (s.Run.Ranks > 1 || b.Whole < examples)
+		m.several = s.Run.Ranks > 1 || b.Whole < examples
 		if done += b.Whole; done < examples {
 			s.forwardBackward(m, b)
 		} else if err := s.strategy.lastBatch(s.precision, m, func() { s.forwardBackward(m, b) }); err != nil {
@@ -79,34 +80,36 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 		return
 	}
 	s.divergence.batch(b)
-	var prediction, loss *Tensor
+	var prediction, loss, divisor *Tensor
 	s.precision.cast(func() {
-		prediction, loss = s.forward(b)
+		prediction, loss, divisor = s.forward(b)
 		loss = s.strategy.loss(s.precision, loss)
 	})
-	m.add(loss, prediction, b, s.Run.classes)
-	if !m.parted {
+	m.add(loss, divisor, prediction, b, s.Run.classes)
+	if !m.several || m.divisors == nil {
 		s.backward(loss, float64(b.Len())/float64(m.examples))
 		return
 	}
-	counted := m.counted[len(m.counted)-1].Cast(loss.DType())
-	share := counted.MulScalar(1 / float64(m.examples)) // until normalize divides by the mean of all batches
+	by := m.divisors[len(m.divisors)-1].Cast(loss.DType())
+	share := by.MulScalar(1 / float64(m.examples)) // until normalize divides by the mean of all batches
 	weighted := loss.Mul(share)
 	s.backward(weighted, 1)
-	for _, t := range []*Tensor{weighted, share, counted} {
+	for _, t := range []*Tensor{weighted, share, by} {
 		t.Release()
 	}
 	tensor.Flush()
 }
 
-// forward computes the prediction and the loss of a batch.
-func (s *stepper) forward(b data.Batch) (prediction, loss *Tensor) {
+// forward computes the prediction and the loss of a batch, and what the loss was divided by; nil for the
+// number of examples.
+func (s *stepper) forward(b data.Batch) (prediction, loss, divisor *Tensor) {
 	mixture := s.mixer.mix(&b)
 	prediction = forward(s.Model, b)
 	if !s.parametersChecked {
 		s.parametersChecked, s.missing = true, missingParameters(s.Model, prediction)
 	}
-	return prediction, mixture.loss(s.loss, prediction, b.Y)
+	loss, divisor = mixture.loss(s.loss, prediction, b.Y)
+	return prediction, loss, divisor
 }
 
 // placeholder computes the gradients of a batch and adds them with weight zero.

@@ -51,16 +51,22 @@ func (r *dataParallel) end(err error, returned bool) {
 
 // lastBatch adds the gradients and the measurements of the step over all ranks.
 func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) error {
-	votes := []float64{0}
+	votes := []float64{0, 0} // whether a rank was interrupted, and whether one has a divisor of its loss
 	if r.fitContext.Err() != nil {
 		votes[0] = 1
 	}
-	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: func() { r.failOn(learn) }, Sums: m.parts, HostValues: votes})
+	learnAndVote := func() {
+		if r.failOn(learn); m.divisors != nil {
+			votes[1] = 1
+		}
+	}
+	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learnAndVote, Sums: m.parts, HostValues: votes})
 	if err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	r.stopping = votes[0] > 0
-	m.replace(p.requireFinite(sums[0]), sums[1], sums[2], r.training.Dataset.Ignores())
+	sums[0] = p.requireFinite(sums[0])
+	m.replace(sums, r.training.Dataset.Ignores(), votes[1] > 0)
 	o := r.gradients.Overlap()
 	time := &r.training.Run.Time
 	time.CommunicationWait, time.Communication = o.Waiting, o.Busy

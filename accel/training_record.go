@@ -77,14 +77,21 @@ func DerivedFrom(other nn.Module) Option {
 
 // lossFor returns the loss for evaluating a model: the one of the options, else the one that
 // the model was trained with, else the default. It fails if the labels of the data set differ
-// in meaning from those of the training set.
+// in meaning from those of the training set. With a loss in the options they may be of another kind.
 func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *Tensor) *Tensor, error) {
 	if o.derivedFrom != nil {
 		model = o.derivedFrom
 	}
 	t := trainedWith(model)
 	if t != nil {
-		if err := t.schema.Check(set); err != nil {
+		err := t.schema.Check(set)
+		if isOtherKind(err) {
+			if o.loss == nil {
+				return nil, fmt.Errorf("accel: Evaluate: %w, or give the loss for these labels, such as Minimize(nn.CrossEntropy)", err)
+			}
+			err = t.schema.CheckColumns(set)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("accel: Evaluate: %w", err)
 		}
 	}
@@ -95,6 +102,13 @@ func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, 
 		return t.loss, nil
 	}
 	return defaultLoss(set), nil
+}
+
+// isOtherKind reports whether a data set has labels of another kind than those that a model was trained
+// with, such as classes instead of the probabilities of a teacher.
+func isOtherKind(err error) bool {
+	var mismatch *data.MismatchError
+	return errors.As(err, &mismatch) && mismatch.What == "labels"
 }
 
 func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -20,16 +21,16 @@ const (
 
 // Mean returns a metric of your own that is a mean over the examples. of returns the mean over a
 // batch, a tensor of one element, as a loss does. Batches are weighted by their numbers of
-// examples.
+// examples, or by what nn.WeightedMean and losses with class weights divide by.
 func Mean(name string, better Direction, of func(prediction, target *tensor.Tensor) *tensor.Tensor) Metric {
 	m := own("Mean", name, better, of == nil)
 	m.create = func() state { return &mean{of: of} }
 	m.values = func(s state) ([]float64, error) {
 		c := s.(*mean)
-		if c.Examples == 0 {
+		if c.Weight == 0 {
 			return nil, empty()
 		}
-		return []float64{c.Sum / float64(c.Examples)}, nil
+		return []float64{c.Sum / c.Weight}, nil
 	}
 	return m
 }
@@ -65,8 +66,8 @@ func own(function, name string, better Direction, missing bool) Metric {
 
 // mean is a mean over the examples.
 type mean struct {
-	Sum      float64
-	Examples int
+	Sum, Weight float64
+	Examples    int
 
 	of func(prediction, target *tensor.Tensor) *tensor.Tensor
 	pending
@@ -77,7 +78,7 @@ func (c *mean) update(prediction, target *tensor.Tensor) error {
 		return &tensor.ShapeError{Op: "metrics.Mean", Shapes: [][]int{prediction.Shape()}, Hint: "the batch is empty"}
 	}
 	n := prediction.Size(0)
-	v := c.of(prediction, target)
+	v, by := divisor.Of(func() *tensor.Tensor { return c.of(prediction, target) })
 	if v == nil || v.Numel() != 1 {
 		return errors.New("metrics: Mean: the function must return a tensor of one element, the mean over the batch")
 	}
@@ -86,7 +87,12 @@ func (c *mean) update(prediction, target *tensor.Tensor) error {
 		if math.IsNaN(value) {
 			return &NonFiniteError{"mean of the batch after", c.Examples, value}
 		}
-		c.Sum += value * float64(n)
+		weight := float64(n)
+		if by != nil {
+			weight = by.Item()
+		}
+		c.Sum += value * weight
+		c.Weight += weight
 		c.Examples += n
 		return nil
 	})
@@ -95,6 +101,7 @@ func (c *mean) update(prediction, target *tensor.Tensor) error {
 func (c *mean) merge(other state) error {
 	o := other.(*mean)
 	c.Sum += o.Sum
+	c.Weight += o.Weight
 	c.Examples += o.Examples
 	return nil
 }

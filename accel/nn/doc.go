@@ -34,17 +34,19 @@
 // ends with Loss, as PyTorch's modules:
 //
 //	one of several classes    CrossEntropy, CrossEntropyLoss (label smoothing, class weights, ignored index)
+//	probabilities of classes  CrossEntropy, CrossEntropyLoss, KLDiv
 //	the same for logarithms   NLL, NLLLoss
 //	yes or no, several labels BCEWithLogits, BCEWithLogitsLoss (weight of positive targets), FocalLoss
 //	numbers                   MSE, L1, HuberLoss, SmoothL1Loss
-//	distributions             KLDiv
+//	with weights or a mask    WeightedMean, of losses of your own
 //	embeddings                TripletMargin, CosineEmbedding
 //
 // Values and gradients are PyTorch's, also for large logits. An empty batch and tensors whose
 // shapes do not match are a *tensor.ShapeError. accel.Fit and accel.Evaluate weight the
-// losses of batches by their numbers of examples, or of classes that are not data.Ignored. That is not
-// exact for ClassWeights, and for IgnoreIndex of another class: their batches have sums of weights of
-// their own.
+// losses of batches by what each was divided by: the number of its examples, of classes that are not
+// ignored, or the sum of class weights. A loss of your own that divides by a sum of weights or by the
+// size of a mask does so with WeightedMean. A loss that adds several of these is weighted by its
+// examples.
 //
 // Initial weights have the distributions of PyTorch's layers; accel.Seed sets their random
 // numbers. A module must not be used by several goroutines at the same time.

@@ -3,6 +3,7 @@ package nn
 import (
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -15,7 +16,13 @@ type Loss = func(prediction, target *Tensor) *Tensor
 // element, for logits [N, C] and class indices [N] of type int32. For sequences, logits [N, T,
 // C] and indices [N, T], it is the mean over all tokens. It panics with a *tensor.IndexError if
 // a class is not in 0..C-1. [CrossEntropyLoss] has options.
+//
+// Instead of an index, a target may be a probability for each class, such as the softmax of another
+// model's logits: floats of the shape of the logits. Then it is the mean of -Σ y·ln softmax(logits).
 func CrossEntropy(logits, classes *Tensor) *Tensor {
+	if areProbabilities(logits, classes) {
+		return classLoss{op: "CrossEntropy"}.soft(logits, classes)
+	}
 	if logits.NDim() != 3 || classes.NDim() != 2 {
 		return tensor.CrossEntropy(logits, classes)
 	}
@@ -29,6 +36,20 @@ func CrossEntropy(logits, classes *Tensor) *Tensor {
 // must have the same shape.
 func MSE(prediction, target *Tensor) *Tensor {
 	return tensor.MSE(prediction, target)
+}
+
+// WeightedMean returns Σ w·v / Σ w, a tensor of one element, for a loss of your own with weights or a
+// mask: the losses v of examples, tokens or pixels, and weights w that are not negative and broadcast
+// to their shape. It is 0 if all weights are 0. In Fit, Evaluate and with several ranks it is the
+// quotient of the sums over all batches, so that the result does not depend on how examples fall into
+// batches; v.Mul(w).Sum().Div(w.Sum()) has the mean of the quotients.
+func WeightedMean(values, weights *Tensor) *Tensor {
+	w := weights.Cast(values.DType()).Expand(values.Shape()...)
+	total := w.Sum().Detach()
+	divisor.Report(total)
+	total = tensor.Where(total.EqScalar(0), constant(1, total), total)
+	zero := constant(0, values)
+	return tensor.Where(w.EqScalar(0), zero, values.Mul(w)).Sum().Div(total) // 0·Inf would be NaN
 }
 
 // requireSameShape panics unless the tensors have equal shapes and at least one element.

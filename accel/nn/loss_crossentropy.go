@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -39,7 +40,8 @@ func LabelSmoothing(e float64) CrossEntropyOption { return labelSmoothing(e) }
 
 // ClassWeights multiplies the loss of each example by the weight of its class, for data in which
 // some classes are rare. The sum is divided by the sum of the weights of the examples; if that is
-// 0, the loss is 0.
+// 0, the loss is 0. In Fit and Evaluate that is the sum over all batches and ranks. For targets that
+// are probabilities the sum is divided by the number of examples, as in PyTorch.
 func ClassWeights(weights ...float64) NLLOption {
 	return classLossOption(func(l *classLoss) { l.weights = slices.Clone(weights) })
 }
@@ -51,7 +53,8 @@ func IgnoreIndex(class int) NLLOption {
 	return classLossOption(func(l *classLoss) { l.ignore = &class })
 }
 
-// CrossEntropyLoss returns [CrossEntropy] with options.
+// CrossEntropyLoss returns [CrossEntropy] with options. [IgnoreIndex] has no meaning for targets that
+// are probabilities, which panic with a *tensor.ShapeError.
 func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
 	l := classLoss{op: "CrossEntropyLoss"}
 	for _, o := range options {
@@ -62,6 +65,9 @@ func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
 		return CrossEntropy
 	}
 	return func(logits, classes *Tensor) *Tensor {
+		if areProbabilities(logits, classes) {
+			return l.soft(logits, classes)
+		}
 		rows, classes := l.flatten(logits, classes)
 		return l.mean(rows.LogSoftmax(-1), classes)
 	}
@@ -122,6 +128,41 @@ func (l classLoss) flatten(scores, classes *Tensor) (rows, flat *Tensor) {
 	return scores.Reshape(-1, s[n]), classes.Reshape(-1)
 }
 
+// areProbabilities reports whether the target of logits is a probability for each of them.
+func areProbabilities(logits, target *Tensor) bool {
+	n := logits.NDim()
+	return (n == 2 || n == 3) && target.DType().IsFloat() && slices.Equal(logits.Shape(), target.Shape())
+}
+
+// soft returns the mean over the examples, or tokens, of -Σ y·ln softmax(logits) for probabilities y.
+func (l classLoss) soft(logits, y *Tensor) *Tensor {
+	shape := logits.Shape()
+	classes := shape[len(shape)-1]
+	switch {
+	case logits.Numel() == 0:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: "an empty batch has no mean loss"})
+	case l.ignore != nil:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: "targets that are probabilities have no class to ignore: leave out IgnoreIndex"})
+	case l.weights != nil && len(l.weights) != classes:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), classes)})
+	}
+	if logits.DType().Is16Bit() {
+		logits = logits.Cast(tensor.Float32)
+	}
+	if y.DType() != logits.DType() {
+		y = y.Cast(logits.DType())
+	}
+	if l.smoothing > 0 {
+		y = y.MulScalar(1 - l.smoothing).AddScalar(l.smoothing / float64(classes))
+	}
+	if l.weights != nil {
+		y = y.Mul(weights(l.weights, y))
+	}
+	// The logarithm is -Inf for a logit of -Inf, where 0·(-Inf) would be NaN.
+	each := tensor.Where(y.EqScalar(0), constant(0, y), logits.LogSoftmax(-1).Mul(y))
+	return each.Sum().MulScalar(-float64(classes) / float64(logits.Numel()))
+}
+
 // mean returns the weighted mean of -x[class] for logarithms of probabilities [N, C].
 func (l classLoss) mean(x, classes *Tensor) *Tensor {
 	c := x.Size(1)
@@ -146,6 +187,9 @@ func (l classLoss) mean(x, classes *Tensor) *Tensor {
 		ofClass = tensor.Where(ignored, zero, ofClass)
 	}
 	total := weight.Sum()
+	if l.weights != nil || l.ignore != nil {
+		divisor.Report(total)
+	}
 	total = tensor.Where(total.EqScalar(0), tensor.Full(1).Cast(total.DType()), total) // 0/0 would be NaN, also in the gradient
 	loss := ofClass.Mul(weight).Sum()
 	if l.smoothing > 0 {

@@ -170,3 +170,107 @@ func TestLossErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftCrossEntropy compares probabilities as targets with PyTorch's definition in float64: the mean over
+// the examples of -Σ w·y·ln softmax(x), where smoothing mixes y with 1/C.
+func TestSoftCrossEntropy(t *testing.T) {
+	x := []float64{1, -2, 0.5, 0, 3, -1, 2, 2, 2, -4, 0.1, 0.2}
+	y := []float64{0.2, 0.3, 0.5, 1, 0, 0, 0, 0.5, 0.5, 1. / 3, 1. / 3, 1. / 3}
+	weights := []float64{1, 3, 0.5}
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		for name, row := range map[string]struct {
+			loss      nn.Loss
+			weights   []float64
+			smoothing float64
+		}{
+			"plain":    {nn.CrossEntropy, []float64{1, 1, 1}, 0},
+			"options":  {nn.CrossEntropyLoss(), []float64{1, 1, 1}, 0},
+			"smoothed": {nn.CrossEntropyLoss(nn.LabelSmoothing(0.3)), []float64{1, 1, 1}, 0.3},
+			"weights":  {nn.CrossEntropyLoss(nn.ClassWeights(weights...)), weights, 0},
+			"both":     {nn.CrossEntropyLoss(nn.ClassWeights(weights...), nn.LabelSmoothing(0.3)), weights, 0.3},
+		} {
+			for _, shape := range [][]int{{4, 3}, {2, 2, 3}} {
+				want, slopes := 0.0, make([]float64, len(x))
+				for i := 0; i < len(x); i += 3 {
+					sum, share := 0.0, 0.0
+					for c := range 3 {
+						sum += math.Exp(x[i+c])
+					}
+					for c := range 3 {
+						target := row.weights[c] * (y[i+c]*(1-row.smoothing) + row.smoothing/3)
+						want -= target * (x[i+c] - math.Log(sum)) / 4
+						share += target
+						slopes[i+c] -= target / 4
+					}
+					for c := range 3 {
+						slopes[i+c] += share * math.Exp(x[i+c]) / sum / 4
+					}
+				}
+				p := tensor.Parameter(tensor.FromFloat64s(x, shape...).Cast(d).Clone())
+				loss := row.loss(p, tensor.FromFloat64s(y, shape...).Cast(d))
+				loss.Backward()
+				if got := loss.Item(); math.Abs(got-want) > 1e-6 {
+					t.Errorf("%s, %v, %v: %v, want %v", name, d, shape, got, want)
+				}
+				for i, g := range p.Grad().Float64s() {
+					if math.Abs(g-slopes[i]) > 1e-6 {
+						t.Errorf("%s, %v: gradient %d is %v, want %v", name, d, i, g, slopes[i])
+					}
+				}
+			}
+		}
+	}
+	// A class that both exclude counts 0, and its gradient is 0.
+	p := tensor.Parameter(tensor.New([]float32{0, float32(math.Inf(-1))}, 1, 2))
+	loss := nn.CrossEntropy(p, tensor.New([]float32{1, 0}, 1, 2))
+	loss.Backward()
+	if g := p.Grad().Data(); loss.Item() != 0 || g[0] != 0 || g[1] != 0 {
+		t.Errorf("an excluded class: %v with gradient %v", loss.Item(), g)
+	}
+	// One-hot targets are the classes.
+	logits := tensor.FromFloat64s(x, 4, 3)
+	classes := tensor.FromInts([]int{0, 2, 1, 1}, 4)
+	if a, b := nn.CrossEntropy(logits, classes.OneHot(3)).Item(), nn.CrossEntropy(logits, classes).Item(); math.Abs(a-b) > 1e-6 {
+		t.Errorf("one-hot targets have a loss of %v, classes %v", a, b)
+	}
+	for name, f := range map[string]func(){
+		"ignored index":   func() { nn.CrossEntropyLoss(nn.IgnoreIndex(0))(logits, tensor.Zeros(4, 3)) },
+		"another shape":   func() { nn.CrossEntropy(logits, tensor.Zeros(4, 2)) },
+		"numbers":         func() { nn.CrossEntropyLoss(nn.LabelSmoothing(0.1))(logits, tensor.Zeros(4)) },
+		"too few weights": func() { nn.CrossEntropyLoss(nn.ClassWeights(1, 2))(logits, tensor.Zeros(4, 3)) },
+		"empty":           func() { nn.CrossEntropy(tensor.Zeros(0, 3), tensor.Zeros(0, 3)) },
+	} {
+		var err error
+		func() {
+			defer nn.Catch(&err)
+			f()
+		}()
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestWeightedMean checks values, gradients and broadcasting.
+func TestWeightedMean(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, row := range []struct {
+		values, weights []float32
+		shape           []int // of the weights
+		want            float64
+		slope           []float32
+	}{
+		{[]float32{1, 2, 3, 4}, []float32{1, 0, 1, 2}, []int{2, 2}, 3, []float32{.25, 0, .25, .5}},
+		{[]float32{1, 2, 3, 4}, []float32{1, 3}, []int{2}, 2.75, []float32{.125, .375, .125, .375}},
+		{[]float32{1, 2, 3, 4}, []float32{1, 0}, []int{2, 1}, 1.5, []float32{.5, .5, 0, 0}},
+		{[]float32{1, 2, 3, 4}, []float32{0}, []int{1}, 0, []float32{0, 0, 0, 0}},
+		{[]float32{1, inf, 3, 4}, []float32{1, 0, 1, 2}, []int{2, 2}, 3, []float32{.25, 0, .25, .5}},
+	} {
+		v := tensor.Parameter(tensor.New(row.values, 2, 2))
+		mean := nn.WeightedMean(v, tensor.New(row.weights, row.shape...))
+		mean.Backward()
+		if mean.Item() != row.want || !slices.Equal(v.Grad().Data(), row.slope) {
+			t.Errorf("%v with weights %v: %v with gradient %v, want %v and %v", row.values, row.weights, mean.Item(), v.Grad().Data(), row.want, row.slope)
+		}
+	}
+}

@@ -37,8 +37,8 @@ const (
 
 // Report compares the quantized model with the float model: file sizes, loss and accuracy on a
 // data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
-// else should run meanwhile.
-func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err error) {
+// else should run meanwhile. Options are those of [accel.Evaluate], such as a loss.
+func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (r *Report, err error) {
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
 		return nil, errors.New("quantize: Report: the data set is nil or empty")
@@ -67,7 +67,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 	meter, ctx := display.Measure(ctx, "comparison", 3)
 	defer meter.End()
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
-		result, err := accel.Evaluate(ctx, model, set, accel.DerivedFrom(q.model))
+		result, err := accel.Evaluate(ctx, model, set, append([]accel.Option{accel.DerivedFrom(q.model)}, options...)...)
 		if err != nil {
 			return nil, err
 		}
