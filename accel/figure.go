@@ -64,6 +64,9 @@ func (r *Run) training() *plots.Figure {
 	if r.finished {
 		d.Total = 0
 	}
+	if r.averaged {
+		d.Title += ", validation of the average (EMA)"
+	}
 	n := len(r.Steps)
 	steps, loss, accuracy := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, s := range r.Steps {

@@ -130,7 +130,7 @@ func (l *loop) observe(ctx context.Context) {
 	}
 	var stopping *earlyStopping
 	if l.o.patience > 0 {
-		stopping = &earlyStopping{patience: l.o.patience, criterion: l.o.criterion}
+		stopping = &earlyStopping{patience: l.o.patience, criterion: l.o.criterion, judged: l.o.judged()}
 		add(stopping)
 	}
 	if l.o.checkpoint != "" {

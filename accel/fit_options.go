@@ -167,7 +167,10 @@ func AfterStep(do func(updates int) error) Option {
 }
 
 // EMA updates an average of the parameters, made by [optim.NewEMA] for the model, after every update of
-// these, and [Resume] saves it. See [optim.EMA] for how to use the average.
+// these, and [Resume] saves it. [Validate] measures the model with the average, so that [BestBy],
+// [EarlyStopping] and schedules judge it and [SaveBest] saves it; [ValidateParameters] measures the
+// parameters themselves. After the training the model has its parameters, or with EarlyStopping the
+// best average. See [optim.EMA] for how to use the average.
 func EMA(average *optim.EMA) Option {
 	return fitOption("EMA(average)", func(c *options) error {
 		switch {
@@ -182,6 +185,15 @@ func EMA(average *optim.EMA) Option {
 			average.Update()
 			return nil
 		})
+		return nil
+	})
+}
+
+// ValidateParameters makes [Validate], [BestBy], [EarlyStopping] and [SaveBest] use the parameters of a
+// training with [EMA] instead of their average.
+func ValidateParameters() Option {
+	return fitOption("ValidateParameters()", func(c *options) error {
+		c.validateParameters = true
 		return nil
 	})
 }

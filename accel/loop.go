@@ -49,7 +49,7 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
 		Dataset: train.Name(), Options: o.texts(), outputs: o.outputs(), Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
-		planned: planned, metrics: o.live, classes: train.Targets() == 0, Ranks: 1,
+		planned: planned, metrics: o.live, averaged: o.judged().average != nil && o.validate != nil, classes: train.Targets() == 0, Ranks: 1,
 	}
 	l.precision = newPrecision(o.amp, o.precision, run)
 	return l
@@ -272,7 +272,10 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 		return false, err
 	}
 	var result *Result
-	l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.o.metrics, l.strategy, nil) })
+	func() {
+		defer l.o.judged().use()()
+		l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.o.metrics, l.strategy, nil) })
+	}()
 	l.Run.Time.Validating += time.Since(begin)
 	if err != nil {
 		var undefined *metrics.UndefinedError
@@ -313,6 +316,9 @@ func (l *loop) end(err error) {
 	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
 	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
 		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
+	}
+	if r.averaged {
+		r.note("validations measured the average of the parameters (EMA), which Use gives to the model")
 	}
 	r.noteError(err)
 }

@@ -28,8 +28,8 @@ func BestBy(metric metrics.Metric) Option {
 }
 
 // SaveBest writes the model to a safetensors file, as nn.Save does, after each validation that is
-// the best so far: with the lowest validation loss, or see [BestBy]. The file is replaced
-// atomically. nn.Load reads it.
+// the best so far: with the lowest validation loss, or see [BestBy]. With [EMA] it is the average that
+// was validated. The file is replaced atomically. nn.Load reads it.
 func SaveBest(path string) Option {
 	text := fmt.Sprintf("SaveBest(%q)", path)
 	return fitOption(text, func(c *options) error {
@@ -68,6 +68,7 @@ func (c *options) addCriterion() error {
 type bestFile struct {
 	ownObserver
 	path string
+	judged
 }
 
 // Validation writes the file after the best validation so far.
@@ -75,10 +76,7 @@ func (b *bestFile) Validation(t *Training, _ Validation) error {
 	if t.Run.Best != len(t.Run.Validations)-1 {
 		return nil
 	}
-	tensors := map[string]*Tensor{}
-	for _, p := range nn.State(t.Model) {
-		tensors[p.Name] = p.Tensor
-	}
+	tensors := b.state(t.Model)
 	if len(tensors) == 0 {
 		return errors.New("accel: SaveBest: the model has no parameters")
 	}

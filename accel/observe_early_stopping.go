@@ -4,7 +4,7 @@ import "github.com/quernlab/quern/accel/nn"
 
 // EarlyStopping ends the training when no validation has been better than the best one for patience
 // validations in a row, and restores the weights of the best validation: the one with the lowest
-// loss, or see [BestBy].
+// loss, or see [BestBy]. With [EMA] these are the average of that validation, which the EMA has then too.
 func EarlyStopping(patience int) Option {
 	return count("EarlyStopping", patience, func(c *options) *int { return &c.patience })
 }
@@ -14,6 +14,7 @@ type earlyStopping struct {
 	ownObserver
 	patience int
 	criterion
+	judged
 	best weights // weights of the best validation; none before the first
 }
 
@@ -23,7 +24,9 @@ func (e *earlyStopping) Begin(t *Training) error { return e.stopIfOver(t.Run) }
 // Validation copies the weights of the best validation so far.
 func (e *earlyStopping) Validation(t *Training, _ Validation) error {
 	if t.Run.Best == len(t.Run.Validations)-1 {
+		restore := e.use()
 		e.best = copyWeights(t.Model)
+		restore()
 	}
 	return e.stopIfOver(t.Run)
 }
@@ -44,16 +47,24 @@ func (e *earlyStopping) End(t *Training, _ error) {
 	if e.exhausted(r) {
 		r.note("stopped early: %s in %s", e.unimproved(), plural(e.patience, "validation"))
 	}
-	if e.best.none() || r.Best == len(r.Validations)-1 && r.validated() {
+	if e.best.none() || e.average == nil && r.Best == len(r.Validations)-1 && r.validated() {
 		return
 	}
-	best := r.Validations[r.Best]
-	if err := nn.SetState(t.Model, e.best.tensors); err != nil {
+	best, what := r.Validations[r.Best], "weights"
+	err := nn.SetState(t.Model, e.best.tensors)
+	if e.average != nil && err == nil {
+		averages := map[string]*Tensor{}
+		for name := range e.average.State() {
+			averages[name] = e.best.tensors[name]
+		}
+		what, err = "average (EMA)", e.average.SetState(averages)
+	}
+	if err != nil {
 		r.note("could not restore the best weights: %v", err)
 		return
 	}
 	r.restored = true
-	r.note("the model has the weights of epoch %d, step %d, with %v", best.Epoch, best.Step, e.criterion)
+	r.note("the model has the %s of epoch %d, step %d, with %v", what, best.Epoch, best.Step, e.criterion)
 }
 
 // plateau passes validation losses to a schedule that depends on them.

@@ -30,7 +30,7 @@ func (c *options) recordings() (all []Observer) {
 		all = append(all, &recording{open: func(r *Run, now time.Time) (recorder, error) { return newTracker(c.track, c.label, r, now) }})
 	}
 	if c.saveBest != "" {
-		all = append(all, &bestFile{path: c.saveBest})
+		all = append(all, &bestFile{path: c.saveBest, judged: c.judged()})
 	}
 	return all
 }

@@ -175,20 +175,21 @@ type options struct {
 
 	optimizerText, scheduleText string // as Go code; "" for none
 
-	group         *parallel.Group // nil for one process
-	device        string          // "" for the current device
-	tensorBoard   string          // folder; "" for none
-	track         string          // folder; "" for none
-	label         string          // name of the run in Track's folder
-	absoluteRates bool            // the schedule returns learning rates, not factors
-	afterStep     []func(updates int) error
-	average       *optim.EMA      // nil for none
-	stop          func(*Run) bool // called after each step and validation; nil for never
-	mixer         mixer
-	recompute     bool // recompute activations in the backward pass
-	amp           bool
-	precision     Precision // 0 for the device's default
-	given         []Option  // in the order in which they were given
+	group              *parallel.Group // nil for one process
+	device             string          // "" for the current device
+	tensorBoard        string          // folder; "" for none
+	track              string          // folder; "" for none
+	label              string          // name of the run in Track's folder
+	absoluteRates      bool            // the schedule returns learning rates, not factors
+	afterStep          []func(updates int) error
+	average            *optim.EMA      // nil for none
+	validateParameters bool            // instead of average
+	stop               func(*Run) bool // called after each step and validation; nil for never
+	mixer              mixer
+	recompute          bool // recompute activations in the backward pass
+	amp                bool
+	precision          Precision // 0 for the device's default
+	given              []Option  // in the order in which they were given
 }
 
 // newOptimizer creates an optimizer once the model and the hyperparameters of other options are

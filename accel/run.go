@@ -46,6 +46,7 @@ type Run struct {
 	planned  int // planned number of updates
 	finished bool
 	restored bool     // the weights are those of the best validation
+	averaged bool     // validations measured the average of [EMA]
 	classes  bool     // the data set has classes, not targets
 	metrics  []Metric // drawn besides loss and accuracy
 	drawn    bool     // Live has displayed the figure
@@ -101,7 +102,8 @@ type Timing struct {
 	CommunicationWait, Communication time.Duration
 }
 
-// Loss returns the validation loss of the model with the weights that training left it with.
+// Loss returns the validation loss of the model with the weights that training left it with; with [EMA]
+// it is that of their average.
 // Without validation it is the mean training loss of the last epoch. It is NaN if nothing was
 // measured.
 func (r *Run) Loss() float64 {
@@ -163,6 +165,9 @@ func (r *Run) String() string {
 	which := "training"
 	if len(r.Validations) > 0 {
 		which = "validation"
+	}
+	if r.averaged && which == "validation" {
+		which = "validation (EMA)"
 	}
 	parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
 	if !math.IsNaN(accuracy) {

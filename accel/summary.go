@@ -51,7 +51,11 @@ func (r *Run) epochTable() table {
 		t.headings = append(t.headings, "accuracy")
 	}
 	if len(r.Validations) > 0 {
-		t.headings = append(t.headings, "validation loss")
+		validationLoss := "validation loss"
+		if r.averaged {
+			validationLoss += " (EMA)"
+		}
+		t.headings = append(t.headings, validationLoss)
 		if r.classes {
 			t.headings = append(t.headings, "validation accuracy")
 		}

@@ -2,6 +2,7 @@ package accel
 
 import (
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -35,4 +36,37 @@ func (w weights) restore(model nn.Module) error {
 		p.SetMetadata(w.trained[p.Name])
 	}
 	return nil
+}
+
+// judged are the weights that validations measure: an average of the parameters, or the parameters
+// themselves if average is nil.
+type judged struct{ average *optim.EMA }
+
+func (o *options) judged() judged {
+	if o.validateParameters {
+		return judged{}
+	}
+	return judged{o.average}
+}
+
+// use gives the model these weights until restore is called.
+func (j judged) use() (restore func()) {
+	if j.average == nil {
+		return func() {}
+	}
+	return j.average.Use()
+}
+
+// state returns the tensors of the model by name, with these weights.
+func (j judged) state(model nn.Module) map[string]*Tensor {
+	tensors := map[string]*Tensor{}
+	for _, p := range nn.State(model) {
+		tensors[p.Name] = p.Tensor
+	}
+	if j.average != nil {
+		for name, t := range j.average.State() {
+			tensors[name] = t
+		}
+	}
+	return tensors
 }

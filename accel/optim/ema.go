@@ -9,10 +9,11 @@ import (
 )
 
 // EMA is an exponential moving average of the parameters of a model, which often predicts better than
-// the parameters themselves (Polyak and Juditsky, 1992). [NewEMA] returns it. In accel.Fit:
+// the parameters themselves (Polyak and Juditsky, 1992). [NewEMA] returns it. In accel.Fit, whose
+// validations measure the average:
 //
 //	average := optim.NewEMA(model, 0.999)
-//	run, err := accel.Fit(ctx, model, train, accel.EMA(average))
+//	run, err := accel.Fit(ctx, model, train, accel.EMA(average), accel.Validate(validation))
 //	restore := average.Use()
 //	result, err := accel.Evaluate(ctx, model, test)
 //	restore()
