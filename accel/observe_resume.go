@@ -28,7 +28,8 @@ import (
 // from the last of these. The file is in safetensors format, with parameters named
 // model.0.weight and so on, and is replaced atomically.
 //
-// Fit fails if the file belongs to another data set, batch size, [DropLast], sampler, optimizer or
+// Fit fails with a [*nn.CorruptFileError] if the file was damaged: it has checksums. It also fails if the
+// file belongs to another data set, batch size, [DropLast], sampler, optimizer or
 // model; if classes, columns or targets have other names, with a [*data.MismatchError].
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)

@@ -313,3 +313,38 @@ func TestKill(t *testing.T) {
 		t.Errorf("after a kill\nwant %s\ngot  %s", history(uninterrupted), history(resumed))
 	}
 }
+
+// TestResumeFindsDamage flips a bit in each part of a checkpoint: the training does not continue.
+func TestResumeFindsDamage(t *testing.T) {
+	set := rareClasses(t, 60)
+	path := filepath.Join(t.TempDir(), "training")
+	fit := func(steps int) error {
+		accel.Seed(1)
+		_, err := accel.Fit(t.Context(), nn.Sequential(nn.Dense(4), nn.ReLU(), nn.Dense(3)), set, accel.Steps(steps), accel.BatchSize(16), accel.Quiet(), accel.Resume(path))
+		return err
+	}
+	if err := fit(3); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(good); i += 7 {
+		b := slices.Clone(good)
+		b[i] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var corrupt *nn.CorruptFileError
+		if err := fit(5); !errors.As(err, &corrupt) {
+			t.Fatalf("bit %d of byte %d of %d: %v", i%8, i, len(good), err)
+		}
+	}
+	if err := os.WriteFile(path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(5); err != nil {
+		t.Error(err)
+	}
+}

@@ -26,7 +26,8 @@ type File struct {
 }
 
 // Open opens a safetensors file, and reads and checks its header. Errors are a [*FormatError] for a
-// file of another format, a [*CorruptFileError] for a damaged one, and those of the file system.
+// file of another format, a [*CorruptFileError] for a damaged one, and those of the file system. The
+// checksum of the header is verified if the file has one, as those that this package has written.
 func Open(path string) (*File, error) {
 	mapped, err := mmap.Open(path)
 	if err != nil {
@@ -45,13 +46,14 @@ func (f *File) Close() error { return f.close() }
 // Names returns the names of the tensors, sorted.
 func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.header.tensors)) }
 
-// Metadata returns the metadata of the file.
+// Metadata returns the metadata of the file, without its checksums.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.header.notes) }
 
 // Shape returns the shape of a tensor; nil if the file has no tensor of this name.
 func (f *File) Shape(name string) []int { return slices.Clone(f.header.tensors[name].Shape) }
 
-// Tensor reads a tensor, in the element type of the file.
+// Tensor reads a tensor, in the element type of the file. It is a [*CorruptFileError] if the tensor has
+// not the checksum that this package has written; other programs write none.
 func (f *File) Tensor(name string) (t *Tensor, err error) {
 	defer Catch(&err)
 	e, ok := f.header.tensors[name]
@@ -72,6 +74,9 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 		if f.progress != nil {
 			f.progress(int64(len(part)))
 		}
+	}
+	if err := f.header.checkSum(name, b); err != nil {
+		return nil, &CorruptFileError{f.path, err}
 	}
 	return tensor.FromRaw(d, b, e.Shape...), nil
 }

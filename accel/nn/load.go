@@ -106,7 +106,9 @@ func first(names []string, separator string) string {
 // mapped into memory, and tensors are read one by one. If that takes longer than a second, Load
 // displays a progress bar. The notes of a file that has exactly the model's tensors are attached to
 // them; see [FileNotes]. The error for a file of another format, such as a PyTorch checkpoint, is a
-// [*FormatError], and for a damaged one a [*CorruptFileError].
+// [*FormatError], and for a damaged one a [*CorruptFileError]. Damage is found by the checksums of files
+// that this package has written; files of other programs have none, so that only a damaged header or
+// length is found.
 func Load(path string, model any, options ...LoadOption) (err error) {
 	var l loading
 	for _, o := range options {

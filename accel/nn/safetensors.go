@@ -26,7 +26,8 @@ type entry struct {
 type header struct {
 	tensors map[string]entry
 	notes   map[string]string
-	begin   int64 // offset of the data in the file
+	begin   int64             // offset of the data in the file
+	sums    map[string]string // checksums of the tensors; nil if the file has none
 }
 
 const (
@@ -63,6 +64,9 @@ func readHeader(r io.ReaderAt, length int64) (*header, error) {
 	}
 	h := &header{tensors: map[string]entry{}, begin: 8 + int64(n)}
 	if err := h.parse(text); err != nil {
+		return nil, err
+	}
+	if err := h.readSums(text); err != nil {
 		return nil, err
 	}
 	return h, h.check(length - h.begin)
@@ -153,7 +157,8 @@ func (h *header) check(length int64) error {
 }
 
 // WriteTensors writes tensors to w in safetensors format, in the order of their names, each in
-// its own element type, with notes as the metadata. Unlike [SaveTensors] it displays no progress.
+// its own element type, with notes as the metadata, and checksums of the header and of each tensor,
+// which are verified when the file is read. Unlike [SaveTensors] it displays no progress.
 func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]string) (err error) {
 	defer Catch(&err)
 	types := map[tensor.DType]string{}
@@ -162,6 +167,8 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 	}
 	metadata := map[string]string{"format": "pt"}
 	maps.Copy(metadata, notes)
+	sums := sumTensors(tensors)
+	metadata[headerSumKey], metadata[tensorSumsKey] = noSum, sums.digits.String()
 	entries := map[string]any{metadataKey: metadata}
 	names, end := slices.Sorted(maps.Keys(tensors)), int64(0)
 	for _, name := range names {
@@ -178,11 +185,15 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 	}
 	// The data starts at a multiple of eight bytes, for readers that map files.
 	text = append(text, strings.Repeat(" ", (8-len(text)%8)%8)...)
+	if headerSumAt(text) < 0 {
+		return fmt.Errorf("no tensor and no note may contain %q", headerSumKey)
+	}
+	sealHeader(text)
 	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)); err != nil {
 		return err
 	}
 	for _, name := range names {
-		if _, err := w.Write(tensors[name].Raw()); err != nil {
+		if _, err := w.Write(sums.raw(name, tensors[name])); err != nil {
 			return err
 		}
 	}

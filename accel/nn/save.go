@@ -17,7 +17,8 @@ import (
 // Save writes all tensors of [State] to a safetensors file: the parameters and, for instance,
 // running means. Names and layouts are those of PyTorch's layers, so that other frameworks can
 // read the file. The metadata of the file has what accel.Fit recorded of the training: the names of
-// classes, columns and targets. The file is replaced atomically.
+// classes, columns and targets, and checksums, by which [Load] finds a damaged file. The file is replaced
+// atomically.
 func Save(path string, model any) error {
 	tensors := map[string]*Tensor{}
 	for _, p := range State(model) {
@@ -65,11 +66,15 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 	defer w.showProgress(path)()
 	tensors = map[string]*Tensor{}
 	for _, name := range f.Names() {
-		if isBatchCount(name) {
+		if isBatchCount(name) && f.header.sums == nil {
 			continue
 		}
-		if tensors[name], err = f.Tensor(name); err != nil {
+		t, err := f.Tensor(name)
+		if err != nil {
 			return nil, nil, err
+		}
+		if !isBatchCount(name) {
+			tensors[name] = t
 		}
 	}
 	return tensors, f.Metadata(), nil
