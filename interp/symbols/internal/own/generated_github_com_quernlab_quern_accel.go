@@ -96,6 +96,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Unreadable":             reflect.ValueOf(accel.Unreadable),
 		"Validate":               reflect.ValueOf(accel.Validate),
 		"ValidateEvery":          reflect.ValueOf(accel.ValidateEvery),
+		"ValidateParameters":     reflect.ValueOf(accel.ValidateParameters),
 		"WarmupCosine":           reflect.ValueOf(accel.WarmupCosine),
 		"WeightDecay":            reflect.ValueOf(accel.WeightDecay),
 		"WeightedRandomSampler":  reflect.ValueOf(accel.WeightedRandomSampler),

@@ -128,6 +128,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"UnfreezeGradually":             reflect.ValueOf(nn.UnfreezeGradually),
 		"Unpack":                        reflect.ValueOf(nn.Unpack),
 		"Upsample":                      reflect.ValueOf(nn.Upsample),
+		"WeightedMean":                  reflect.ValueOf(nn.WeightedMean),
 		"WithGELU":                      reflect.ValueOf(nn.WithGELU),
 		"WithReLU":                      reflect.ValueOf(nn.WithReLU),
 		"WriteTensors":                  reflect.ValueOf(nn.WriteTensors),
