@@ -13,6 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/internal/trust"
 )
 
 // GPUs returns the GPUs that this package can use. If there are none, the error says why in one
@@ -69,6 +70,9 @@ func Libraries() []Library {
 			l.Version = f.Version.String()
 		}
 		if f.Unused != nil {
+			for _, e := range trust.Errors(f.Unused) {
+				l.Refused = append(l.Refused, e.Path)
+			}
 			l.Unused = strings.ReplaceAll(f.Unused.Error(), "\n", "; ") // one line per file that was tried
 		}
 		all = append(all, l)

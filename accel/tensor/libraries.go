@@ -10,6 +10,9 @@ type Library struct {
 	Path    string // of the file that is used, or would be used
 	From    string // how the file was found, for example in a Python environment
 	Unused  string // why it is not used; empty if it is
+	// Refused are the files and folders for which an existing library is not used, because other
+	// users can change them.
+	Refused []string
 }
 
 // String describes the library in one line.

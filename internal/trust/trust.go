@@ -17,3 +17,19 @@ func (e *Error) Error() string {
 	}
 	return text
 }
+
+// Errors returns each [*Error] that an error consists of or wraps, in order.
+func Errors(err error) (all []*Error) {
+	if e, ok := err.(*Error); ok {
+		return []*Error{e}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			all = append(all, Errors(part)...)
+		}
+	case interface{ Unwrap() error }:
+		return Errors(e.Unwrap())
+	}
+	return all
+}

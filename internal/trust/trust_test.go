@@ -4,8 +4,10 @@ package trust
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +122,20 @@ func TestAlone(t *testing.T) {
 	for gid, want := range map[uint32]bool{0: true, 1000: true, 100: false, 200: false, 201: true, 999: false} {
 		if got := alone(groups, users, gid, 1000); got != want {
 			t.Errorf("group %d: %v", gid, got)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	a, b, c := &Error{Path: "/a"}, &Error{Path: "/b"}, &Error{Path: "/c"}
+	err := fmt.Errorf("library: %w", errors.Join(fmt.Errorf("first: %w", a), os.ErrNotExist, errors.Join(b, nil), fmt.Errorf("%w and %w", os.ErrExist, c)))
+	if got := Errors(err); !slices.Equal(got, []*Error{a, b, c}) {
+		t.Errorf("got %v", got)
+	}
+	for _, err := range []error{nil, os.ErrExist, fmt.Errorf("x: %w", os.ErrExist)} {
+		if got := Errors(err); got != nil {
+			t.Errorf("%v: %v", err, got)
 		}
 	}
 }
