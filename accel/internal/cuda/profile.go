@@ -80,7 +80,7 @@ const fills = 64
 // measureEvents returns how much longer a graph takes for each event that it records between
 // two nodes: the fastest launch of a graph with events less that of one without.
 func (p *profile) measureEvents() (cost time.Duration, err error) {
-	at, err := p.ctx.Alloc(addressAlign, p.stream)
+	at, err := p.ctx.Alloc(4, p.stream)
 	if err != nil {
 		return 0, err
 	}
