@@ -15,20 +15,26 @@ type gpuSizes struct {
 	image, images int // side in pixels, batch
 	gpt           gptSizes
 	sequences     int
+	lstm          lstmSizes
 	matmuls       []int
 }
+
+// lstmSizes are the sizes of an LSTM of two layers.
+type lstmSizes struct{ batch, steps, width int }
 
 var (
 	fullSizes = gpuSizes{
 		mlp: []int{784, 512, 512, 10}, mlpBatch: 512,
 		channels: [4]int{64, 128, 256, 512}, image: 32, images: 512,
 		gpt: gptSizes{tokens: 50304, length: 1024, layers: 12, width: 768, heads: 12}, sequences: 16,
+		lstm:    lstmSizes{batch: 64, steps: 128, width: 512},
 		matmuls: []int{512, 4096, 8192},
 	}
 	quickSizes = gpuSizes{
 		mlp: []int{20, 16, 16, 10}, mlpBatch: 16,
 		channels: [4]int{8, 8, 8, 8}, image: 16, images: 2,
 		gpt: gptSizes{tokens: 32, length: 16, layers: 1, width: 32, heads: 2}, sequences: 2,
+		lstm:    lstmSizes{batch: 2, steps: 3, width: 16},
 		matmuls: []int{64},
 	}
 )
@@ -44,13 +50,16 @@ func gpuCases(quick bool) []benchCase {
 	mlp := func() nn.Module { return mlpOf(s.mlp[1:]) }
 	resNet := func() nn.Module { return resNetOf(s.channels, s.image/8) }
 	gpt := func() nn.Module { return newGPT(s.gpt) }
-	half := images
-	half.dtype = tensor.BFloat16
+	lstm := func() nn.Module { return lstmOf(s.lstm.width) }
+	half, series := images, vectors
+	half.dtype, series.dtype = tensor.BFloat16, tensor.BFloat16
 	cases := []benchCase{
 		{name: "mlp", description: fmt.Sprintf("MLP %d, batch %d, Adam", s.mlp, s.mlpBatch), samples: s.mlpBatch, settings: all,
 			arrays: training(mlp, s.mlpBatch, s.mlp[0]), start: startTraining(mlp, images)},
 		{name: "resnet9", description: fmt.Sprintf("ResNet-9 %d on %d×%d, batch %d, bfloat16, Adam", s.channels, s.image, s.image, s.images), samples: s.images, settings: all, half: true,
 			arrays: training(resNet, s.images, 3, s.image, s.image), start: startTraining(resNet, half)},
+		{name: "lstm", description: fmt.Sprintf("LSTM, 2 layers of %d, T %d, batch %d, bfloat16, Adam", s.lstm.width, s.lstm.steps, s.lstm.batch), samples: s.lstm.batch * s.lstm.steps, settings: eager, half: true,
+			arrays: vectorArrays(lstm, s.lstm.batch, s.lstm.steps, s.lstm.width), start: startTraining(lstm, series)},
 	}
 	matmuls := []struct {
 		name, description string

@@ -6,6 +6,7 @@
 //	go run ./accel/bench -python … -save                 and store the result in accel/bench/results
 //	go run ./accel/bench -python … -device cuda          on a GPU
 //	go run ./accel/bench -device simulated -quick        a test of the cases for GPUs
+//	go run ./accel/bench -device cuda -bench mlp -profile mlp.json    the kernels of a step
 //
 // The interpreter should have torch or jax; a framework that it cannot import is reported and not
 // measured, and without -python only Quern is measured. On the CPU, JAX has one setting. PyTorch
@@ -27,7 +28,9 @@
 // also measure the peak of the CPU, with multiplications and additions in registers only, for
 // each number of threads. Fractions of the peak refer to that.
 //
-// On a GPU one setting after the other is measured, since all would share its memory. Its mean power
+// On a GPU one setting after the other is measured, since all would share its memory. Only
+// torch.compile starts with the run, in a process for each benchmark, and is measured last: it
+// compiles on the CPU for up to a minute. The mean power of the GPU
 // gives the energy of a step, and the driver calls of a repeated step of Quern are counted.
 //
 // # Results
@@ -46,6 +49,7 @@
 //	measure.go    rounds; process.go processes; serve.go Quern as such a process
 //	peer/*.py     PyTorch and JAX
 //	energy.go     the power of a GPU
+//	profile.go    the kernels of a step; variants.go settings of Quern beside the default
 //	result.go     files; compare.go regressions; table.go the output
 //
 // A new benchmark needs a row in cases.go or cases_gpu.go, and a model or function with its name in

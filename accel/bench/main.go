@@ -25,6 +25,11 @@ type options struct {
 	save    bool
 	results string
 	check   bool
+
+	profile      string   // file for profiles instead of measurements
+	steps        int      // to run, and nothing else
+	variants     []string // settings to compare with the default
+	variantsFile string
 }
 
 // simulated reports whether the GPU is simulated.
@@ -55,10 +60,17 @@ func parse() options {
 	flag.BoolVar(&o.save, "save", false, "store the result in the folder of -results, in the file of this machine")
 	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the committed results")
 	flag.BoolVar(&o.check, "check", false, "exit with status 1 if a benchmark is more than 10 % slower than in the last committed result")
+	flag.StringVar(&o.profile, "profile", "", "with one -bench and a GPU: profile a step in Quern and write the kernels to a `file`")
+	flag.IntVar(&o.steps, "steps", 0, "with one -bench: run `n` steps in Quern and nothing else, for a tool that watches them")
+	variants := flag.String("variants", "", "with one -bench and a GPU: comma-separated `settings` of QUERN_CUDA_VARIANTS, or libraries=off, each of which is compared with the default")
+	flag.StringVar(&o.variantsFile, "variants-file", "", "`file` for the results of -variants")
 	flag.Parse()
 	o.names = strings.Split(*names, ",")
 	if *names == "all" {
 		o.names = o.caseNames()
+	}
+	if *variants != "" {
+		o.variants = strings.Split(*variants, ",")
 	}
 	o.rounds = max(o.rounds, 1)
 	if o.quick {
@@ -80,7 +92,27 @@ var (
 	errFailed       = errors.New("Quern failed: see the lines above")
 )
 
+// runOne does something else than measuring with one benchmark.
+func runOne(ctx context.Context, o options) error {
+	if len(o.names) != 1 {
+		return errors.New("-profile, -steps and -variants need one -bench")
+	}
+	c, err := o.caseNamed(o.names[0])
+	switch {
+	case err != nil:
+		return err
+	case o.steps > 0:
+		return o.runSteps(c)
+	case o.profile != "":
+		return o.writeProfile(ctx, c)
+	}
+	return o.measureVariants(ctx, c)
+}
+
 func run(ctx context.Context, o options) error {
+	if o.profile != "" || o.steps > 0 || len(o.variants) > 0 {
+		return runOne(ctx, o)
+	}
 	found, failure := measure(ctx, o)
 	disagrees, failed := false, false
 	for _, name := range o.names {

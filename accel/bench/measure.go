@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -25,6 +26,8 @@ type runner struct {
 	steps    int // per measurement
 	seconds  []float64
 	excluded bool // it failed or computes other losses
+
+	prepared chan preparation // of compileAhead; nil for a runner that is prepared when it is measured
 }
 
 // key returns the name of a runner in the result: quern-2, torch-1-compile, onnxruntime-2, and on a
@@ -78,19 +81,49 @@ func measure(ctx context.Context, o options) (result, error) {
 		}
 	}
 	m := &measurement{options: o, folder: folder, processes: all, pci: pci}
+	defer m.closeAhead()
 	printHeader(os.Stdout, r)
+	var open []*caseMeasurement
 	for _, c := range selected {
-		f, err := m.measureCase(ctx, c)
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return r, fmt.Errorf("%s: %w", c.name, err)
+		k := &caseMeasurement{benchCase: c, figure: newFigure(c), losses: map[string][]float64{}}
+		if m.compilesAhead(c) {
+			if err := m.write(c); err != nil {
+				return r, fmt.Errorf("%s: %w", c.name, err)
+			}
+			m.compileAhead(ctx, k)
 		}
-		r.Figures[c.name] = f
-		printFigure(os.Stdout, c, f)
-		if o.save { // after each, so that no result is lost
-			if err := r.save(o.results); err != nil {
-				return r, err
+		open = append(open, k)
+	}
+	store := func(k *caseMeasurement) error {
+		r.Figures[k.name] = k.finished()
+		if !o.save {
+			return nil
+		}
+		return r.save(o.results) // after each, so that no result is lost
+	}
+	for _, k := range open {
+		if k.ahead == nil {
+			if err := m.write(k.benchCase); err != nil {
+				return r, fmt.Errorf("%s: %w", k.name, err)
 			}
 		}
+		m.measureRunners(ctx, k, m.runners(k.benchCase))
+		if err := errors.Join(store(k), ctx.Err()); err != nil {
+			return r, fmt.Errorf("%s: %w", k.name, err)
+		}
+		if k.ahead == nil {
+			printFigure(os.Stdout, k.benchCase, r.Figures[k.name])
+		}
+	}
+	for _, k := range open {
+		if k.ahead == nil {
+			continue
+		}
+		m.measureRunners(ctx, k, []*runner{k.ahead})
+		if err := errors.Join(store(k), ctx.Err()); err != nil {
+			return r, fmt.Errorf("%s: %w", k.name, err)
+		}
+		printFigure(os.Stdout, k.benchCase, r.Figures[k.name])
 	}
 	return r, nil
 }
@@ -101,43 +134,112 @@ type measurement struct {
 	processes
 	folder string // of the arrays
 	pci    string // PCI bus ID of the GPU, or ""
+
+	ahead []*process // of compileAhead
+	background
 }
 
-// measureCase measures one case in all processes. On the CPU it interleaves all runners and the
-// peak. On a GPU, whose memory they would share, it measures one after the other.
-func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, error) {
+// background are the goroutines of compileAhead.
+type background struct {
+	sync.WaitGroup
+	stop []context.CancelFunc
+}
+
+// caseMeasurement is a case while it is measured.
+type caseMeasurement struct {
+	benchCase
+	figure figure
+	losses map[string][]float64 // of the first steps, by runner
+	ahead  *runner              // of PyTorch's compiler, measured last; nil if there is none
+}
+
+// finished returns the figure with what the losses show.
+func (k *caseMeasurement) finished() figure {
+	f := k.figure
+	for key, l := range k.losses {
+		if isQuern(key) && k.samples > 0 && !(l[len(l)-1] < l[0]) {
+			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("%s does not learn: its losses are %g", key, l))
+		}
+	}
+	return f
+}
+
+// compiled is PyTorch's setting that compiles the model.
+const compiled = "compile"
+
+// compilesAhead reports whether PyTorch compiles the case in the background.
+func (m *measurement) compilesAhead(c benchCase) bool {
+	torch := slices.ContainsFunc(m.processes, func(p *process) bool { return p.framework == "torch" })
+	return m.device != "cpu" && !m.simulated() && torch && slices.Contains(c.settings, compiled)
+}
+
+// compileAhead lets PyTorch compile a case in a process of its own while other runners are
+// measured. That takes up to a minute, mostly on the CPU.
+func (m *measurement) compileAhead(ctx context.Context, k *caseMeasurement) {
+	p := &process{options: m.options, framework: "torch", folder: m.folder}
+	m.ahead = append(m.ahead, p)
+	k.ahead = &runner{process: p, benchCase: k.benchCase, setting: compiled, prepared: make(chan preparation, 1)}
+	ctx, stop := context.WithCancel(ctx) // ends the process
+	m.stop = append(m.stop, stop)
+	m.Go(func() {
+		a, err := m.prepareRunner(ctx, k.ahead)
+		k.ahead.prepared <- preparation{a, err}
+	})
+}
+
+// preparation is the reply of a process that prepares a case.
+type preparation struct {
+	reply reply
+	err   error
+}
+
+// closeAhead ends the processes of compileAhead.
+func (m *measurement) closeAhead() {
+	for _, stop := range m.stop {
+		stop()
+	}
+	m.Wait()
+	for _, p := range m.ahead {
+		p.close()
+	}
+}
+
+// write writes the arrays and files of a case.
+func (m *measurement) write(c benchCase) error {
 	arrays := c.arrays(newGenerator())
 	path := filepath.Join(m.folder, c.name)
 	if err := arrays.write(path); err != nil {
-		return figure{}, err
+		return err
 	}
 	if c.files != nil {
 		if err := c.files(path); err != nil {
-			return figure{}, err
+			return err
 		}
 	}
 	if c.export != nil && m.python != "" {
-		if err := c.export(path+".onnx", arrays); err != nil {
-			return figure{}, err
-		}
+		return c.export(path+".onnx", arrays)
 	}
-	f := newFigure(c)
-	losses, first := map[string][]float64{}, firstTolerance
-	if c.half {
+	return nil
+}
+
+// measureRunners measures runners of one case. On the CPU it interleaves all of them and the peak.
+// On a GPU, whose memory they would share, it measures one after the other.
+func (m *measurement) measureRunners(ctx context.Context, k *caseMeasurement, runners []*runner) {
+	f, first := &k.figure, firstTolerance
+	if k.half {
 		first = firstToleranceHalf
 	}
-	runners := m.runners(c)
 	size := len(runners)
 	if m.device != "cpu" {
 		size = 1
 	}
 	for group := range slices.Chunk(runners, size) {
-		m.prepare(ctx, group, &f, losses)
-		f.Losses = disagreements(losses, first, f.Disagrees)
+		m.prepare(ctx, group, f, k.losses)
+		f.Losses = disagreements(k.losses, first, f.Disagrees)
 		for _, r := range group {
 			r.excluded = r.excluded || r.name != peakBench && f.Disagrees[r.key()] != ""
 		}
-		power := watts(ctx, m.pci, func() { m.rounds(ctx, group, &f) })
+		power := watts(ctx, m.pci, func() { m.rounds(ctx, group, f) })
 		for _, r := range group {
 			switch {
 			case r.excluded:
@@ -150,10 +252,10 @@ func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, err
 				}
 			}
 			if r.framework == "quern" && m.device != "cpu" && !r.excluded {
-				m.count(ctx, r, &f)
+				m.count(ctx, r, f)
 			}
 		}
-		for _, p := range m.processes {
+		for _, p := range slices.Concat(m.processes, m.ahead) {
 			mine := func(r *runner) bool { return r.process == p }
 			failed := slices.ContainsFunc(group, func(r *runner) bool { return mine(r) && f.Failed[r.key()] != "" })
 			if !slices.ContainsFunc(group, mine) {
@@ -163,12 +265,6 @@ func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, err
 			}
 		}
 	}
-	for key, l := range losses {
-		if isQuern(key) && c.samples > 0 && !(l[len(l)-1] < l[0]) {
-			f.Notes = append(f.Notes, fmt.Sprintf("%s does not learn: its losses are %g", key, l))
-		}
-	}
-	return f, nil
 }
 
 // runners returns every setting of every process, with the peak of the CPU for each number of
@@ -182,6 +278,9 @@ func (m *measurement) runners(c benchCase) []*runner {
 			settings = nil
 		case p.framework == "torch":
 			settings = c.settings
+			if m.compilesAhead(c) {
+				settings = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return s == compiled })
+			}
 			if m.simulated() { // PyTorch computes on the CPU
 				settings = settings[:min(1, len(settings))]
 			}
@@ -200,12 +299,14 @@ func (m *measurement) runners(c benchCase) []*runner {
 // steps by runner.
 func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure, losses map[string][]float64) {
 	for _, r := range runners {
-		model := r.model
-		if model == "" {
-			model = r.name
-		}
 		r.steps = 1
-		a, err := r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: model, Heads: r.heads, Half: r.half})
+		var made preparation
+		if r.prepared != nil {
+			made = <-r.prepared // it has a time limit
+		} else {
+			made.reply, made.err = m.prepareRunner(ctx, r)
+		}
+		a, err := made.reply, made.err
 		switch {
 		case err != nil:
 			f.fail(r, err)
@@ -215,6 +316,15 @@ func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure,
 			losses[r.key()] = a.Losses
 		}
 	}
+}
+
+// prepareRunner prepares one runner.
+func (m *measurement) prepareRunner(ctx context.Context, r *runner) (reply, error) {
+	model := r.model
+	if model == "" {
+		model = r.name
+	}
+	return r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: model, Heads: r.heads, Half: r.half})
 }
 
 // rounds measures runners in interleaved rounds, until one fails.

@@ -46,7 +46,9 @@ func blockOf(width, heads int) nn.Module {
 		nn.Residual(nn.LayerNorm(), nn.Dense(4*width), nn.GELU(), nn.Dense(width)))
 }
 
-func lstm() nn.Module { return nn.LSTM(recurrentWidth, nn.NumLayers(recurrentLayers)) }
+func lstm() nn.Module { return lstmOf(recurrentWidth) }
+
+func lstmOf(width int) nn.Module { return nn.LSTM(width, nn.NumLayers(recurrentLayers)) }
 
 func encoder() nn.Module {
 	return nn.Repeat(encoderLayers, func(int) nn.Module {

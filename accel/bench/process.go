@@ -29,6 +29,7 @@ type process struct {
 	framework string    // quern, torch or jax
 	threads   int       // 0 for a GPU
 	folder    string    // of the scripts
+	variables []string  // of its environment, besides those of this process
 	command   *exec.Cmd // nil if it is not running
 	requests  io.WriteCloser
 	answers   *bufio.Reader
@@ -71,8 +72,9 @@ func (s *process) start(ctx context.Context) error {
 		command = exec.CommandContext(ctx, s.python, filepath.Join(s.folder, "server.py"), s.framework, count, s.device)
 		threads = []string{"OMP_NUM_THREADS=" + count, "MKL_NUM_THREADS=" + count, "RAYON_NUM_THREADS=" + count}
 	}
+	command.Env = append(os.Environ(), s.variables...)
 	if s.threads > 0 {
-		command.Env = append(os.Environ(), threads...)
+		command.Env = append(command.Env, threads...)
 	}
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/nn"
 	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
 	"github.com/quernlab/quern/accel/tensor"
@@ -39,8 +40,10 @@ func serve(arguments []string, in io.Reader, out io.Writer) {
 		if err == nil {
 			a, err = s.answer(q)
 		}
-		if missing := (*missingError)(nil); errors.As(err, &missing) {
+		if missing, unknown := (*missingError)(nil), (*cuda.UnknownVariantError)(nil); errors.As(err, &missing) {
 			a = reply{Missing: missing.reason}
+		} else if errors.As(err, &unknown) {
+			a = reply{Missing: unknown.Error()}
 		} else if err != nil {
 			a = reply{Error: err.Error()}
 		}

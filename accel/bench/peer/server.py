@@ -46,7 +46,9 @@ def answer(workloads, ready, request):
     key = request["bench"], request.get("setting", "")
     if request["do"] == "prepare":
         work = ready[key] = workloads.prepare(request, arrays(request["case"]))
-        return {"losses": [work.value(work.step()) for _ in range(STEPS_CHECKED)]}
+        losses = [work.value(work.step()) for _ in range(STEPS_CHECKED)]
+        workloads.free()  # the memory that other processes need until this one is measured
+        return {"losses": losses}
     work, last = ready[key], None
     start = time.perf_counter()
     for _ in range(request["steps"]):

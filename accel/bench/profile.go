@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// profiled is a step of a case, kernel by kernel.
+type profiled struct {
+	Case        string             `json:"case"`
+	Description string             `json:"description"`
+	Step        float64            `json:"step"`       // seconds
+	EventCost   float64            `json:"event_cost"` // seconds that the profile adds to each kernel
+	Graphs      float64            `json:"graphs"`     // lists of a step
+	Kernels     float64            `json:"kernels"`
+	Allocs      float64            `json:"allocs"`
+	Waits       float64            `json:"waits"`
+	Bytes       float64            `json:"bytes"` // of a step
+	FLOPs       float64            `json:"flops"`
+	Ceilings    map[string]float64 `json:"ceilings"` // bytes/s as "bandwidth", and FLOP/s by element type
+	Rows        []profiledOp       `json:"rows"`     // the longest first
+	Hints       []string           `json:"hints"`
+}
+
+// profiledOp is an op with some shapes, with its kernels, in a step.
+type profiledOp struct {
+	Op      string  `json:"op"`
+	Kernels string  `json:"kernels"`
+	Shapes  string  `json:"shapes"`
+	Count   float64 `json:"count"`
+	Seconds float64 `json:"seconds"`
+	Bytes   float64 `json:"bytes"`   // per second
+	FLOPs   float64 `json:"flops"`   // per second
+	Ceiling float64 `json:"ceiling"` // fraction of the ceiling that limits it
+	Blocks  int     `json:"blocks"`  // of its first kernel
+	Threads int     `json:"threads"`
+}
+
+// prepared opens the device and prepares a case in this process.
+func (o options) prepared(c benchCase) (w workload, err error) {
+	defer nn.Catch(&err)
+	if err := tensor.SetDevice(o.device); err != nil {
+		return nil, err
+	}
+	if c.start == nil {
+		return nil, fmt.Errorf("%s has no arrays", c.name)
+	}
+	return c.start(c.arrays(newGenerator()))
+}
+
+// runSteps runs steps of a case.
+func (o options) runSteps(c benchCase) (err error) {
+	defer nn.Catch(&err)
+	w, err := o.prepared(c)
+	if err != nil {
+		return err
+	}
+	for range o.steps {
+		if err := w.step(); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%s: %g after %d steps\n", c.name, w.value(), o.steps)
+	return nil
+}
+
+// writeProfile profiles a step of a case.
+func (o options) writeProfile(ctx context.Context, c benchCase) error {
+	w, err := o.prepared(c)
+	if err != nil {
+		return err
+	}
+	warmup, active := 4, 3
+	if o.quick {
+		warmup, active = 2, 1
+	}
+	p, err := prof.Run(ctx, w.step, prof.Warmup(warmup), prof.Active(active))
+	if err != nil {
+		return err
+	}
+	r, err := newProfiled(c, p)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %v\n", c.name, p)
+	return os.WriteFile(o.profile, append(text, '\n'), 0o644)
+}
+
+// newProfiled adds up the ops of a profile.
+func newProfiled(c benchCase, p *prof.Report) (r profiled, err error) {
+	peaks := p.Ceilings()
+	r = profiled{
+		Case: c.name, Description: c.description, Step: p.StepTime().Seconds(), EventCost: p.EventCost.Seconds(),
+		Graphs: p.Counts.Lists, Kernels: p.Counts.Kernels, Allocs: p.Counts.Allocs, Waits: p.Counts.Syncs, Bytes: p.Counts.Bytes, FLOPs: p.Counts.FLOPs,
+		Ceilings: map[string]float64{"bandwidth": peaks.Bytes, tensor.Float32.String(): peaks.FLOPs}, Hints: p.Hints(),
+	}
+	for _, t := range peaks.TensorCores {
+		r.Ceilings[t.Of] = t.FLOPs
+	}
+	arithmetic := peaks.FLOPs
+	if half := r.Ceilings[tensor.BFloat16.String()]; c.half && half > 0 {
+		arithmetic = half
+	}
+	steps := float64(len(p.Steps))
+	rows := map[[3]string]profiledOp{}
+	for _, o := range p.Ops {
+		var kernels []string
+		for _, k := range o.Kernels {
+			if !(k.End > k.Begin) {
+				return r, fmt.Errorf("the CUDA events of %s, %s, give a time of %v", o.Name, k.Name, k.End-k.Begin)
+			}
+			kernels = append(kernels, k.Name)
+		}
+		if len(kernels) == 0 {
+			continue
+		}
+		row := profiledOp{Op: o.Name, Kernels: strings.Join(kernels, " + "), Shapes: o.Shapes}
+		key := [3]string{row.Op, row.Kernels, row.Shapes}
+		if known, ok := rows[key]; ok {
+			row = known
+		}
+		row.Blocks, row.Threads = o.Kernels[0].Blocks, o.Kernels[0].Threads
+		row.Count += 1 / steps
+		row.Seconds += (o.End - o.Begin).Seconds() / steps
+		row.Bytes += o.Bytes / steps
+		row.FLOPs += o.FLOPs / steps
+		rows[key] = row
+	}
+	if len(rows) == 0 {
+		return r, errors.New("the profile has no kernels")
+	}
+	for row := range maps.Values(rows) {
+		row.Ceiling = max(row.Bytes/max(peaks.Bytes, 1), row.FLOPs/max(arithmetic, 1)) / row.Seconds
+		row.Bytes /= row.Seconds
+		row.FLOPs /= row.Seconds
+		r.Rows = append(r.Rows, row)
+	}
+	slices.SortFunc(r.Rows, func(a, b profiledOp) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Kernels, b.Kernels), cmp.Compare(a.Shapes, b.Shapes))
+	})
+	return r, nil
+}
