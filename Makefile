@@ -136,12 +136,17 @@ cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race
 ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and compare (minutes)
 	QUERN_LONG=1 $(GO) test -run 'TestRegenerate|TestAssemble' ./accel/internal/cuda/kernels
 
-.PHONY: gpu-check
-gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU, and its programs; see gpu/check/run.sh
-	@mkdir -p $(BUILD)
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check ./gpu/check
-	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-kernels ./accel/internal/cuda/kernels
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-bench ./accel/bench
+# The warnings of go-nvml's C code hide our own.
+.PHONY: gpu-archive
+gpu-archive: export CGO_CFLAGS := $(or $(CGO_CFLAGS),-O2 -g) -Wno-deprecated-declarations
+gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU of a machine without Go; see gpu/check/README.md
+	@mkdir -p $(BUILD)/gpu-check
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check ./gpu/check
+	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check-kernels ./accel/internal/cuda/kernels
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check-bench ./accel/bench
+	tar -C $(BUILD) --owner=0 --group=0 -c gpu-check | gzip -9 > $(BUILD)/gpu-check.tar.gz
+	@ls -l $(BUILD)/gpu-check.tar.gz
+	@test "$$(wc -c < $(BUILD)/gpu-check.tar.gz)" -lt 30000000 || { echo "the archive is larger than 30 MB" >&2; exit 1; }
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every lesson and tutorial and check its output

@@ -1,41 +1,27 @@
-// Command check tests and measures Quern on a machine with a GPU. That machine needs no Go, no
-// CUDA toolkit and no network, only the NVIDIA driver, and glibc 2.34 or later if the program
-// was built with cgo:
+// Command check checks and measures Quern on a machine with a GPU, which needs no Go, no CUDA
+// toolkit and no network. README.md has the command lines. Its two commands have time limits:
 //
-//	make gpu-check            builds build/gpu-check, which contains the kernels
-//	build/gpu-check           runs it on the machine with the GPU
-//	gpu/check/run.sh          does both
+//	gpu-check tell      is everything right, and where does the time go?
+//	gpu-check compare   how fast is it beside PyTorch, and what does each part contribute?
 //
-// It prints the machine and the NVIDIA libraries in use, and then runs the parts below. Each
-// part runs in its own process, so that none can stop another. If one piece of a part, such as
-// an op, makes the GPU unusable for its process or does not terminate, a new process continues
-// with the next piece:
-//
-//	first     the time to the first result, with the kernels loaded
-//	ops       every op compared with the CPU, its result and its gradients, in float32,
-//	          in bfloat16 as with autocast, and in FP8
-//	kernels   the kernel tests, which elsewhere run in the simulator, on the GPU:
-//	          build/gpu-check-kernels
-//	profile   where a step spends its time, and the peak performance of the device
-//	ranks     data-parallel training on one GPU and on all GPUs, whose losses must agree
-//	gpus      the ops on each additional GPU
-//	bench     the benchmarks of accel/bench on this device, beside PyTorch if python3 can import
-//	          it: build/gpu-check-bench
-//	sanitizer the ops under the tools of compute-sanitizer, if it is installed
-//
-// It prints tables and writes gpu/results/DATE-DEVICE.json, and the benchmarks a file beside it.
-// Both should be committed. The first one also lists what failed or did not fit into the time budget of nine minutes. The exit code is
-// 1 if an op or a kernel computes a wrong result.
-//
-//	-device simulated -quick  tests the program itself without a GPU
-//	-only ops                 one part, in this process
-//	-budget 20m               more time
+// Each consists of parts (see commands). Each part runs in its own process, so that none can stop
+// another, and the results are saved after each. If one piece of a part, such as an op, makes the
+// GPU unusable for its process or does not terminate, a new process continues with the next piece.
+// A part ends early enough to leave the later ones their reserved time. The exit status is 1 if a
+// result is wrong, and 3 if a part is missing or incomplete.
 //
 // # How the program works
 //
-//	parts.go     the parts and their processes; resume.go how a part continues after
-//	             its process has ended
-//	ops.go       the ops and how they are compared
-//	kernels.go   the tests of the kernels; bench.go the benchmarks
-//	report.go    the output and the result file
+// gpu-check is this program; gpu-check-kernels is the test program of the kernels, and
+// gpu-check-bench is accel/bench, which has the models at full size.
+//
+//	main.go      the command line, and a command with its parts
+//	parts.go     the parts, their processes and statuses; resume.go how a part continues after its
+//	             process has ended; group_unix.go the processes that a part starts
+//	machine.go   libraries, driver, owners of files, clocks
+//	load.go      all kernels; smoke.go small models; ops.go the ops and how they are compared
+//	models.go    what accel/bench measures: profiles, candidates, PyTorch, variants
+//	ranks.go, others.go   several ranks and GPUs
+//	kernels.go   the tests of the kernels; tools.go NVIDIA's tools
+//	report.go    the result file; table.go the table
 package main

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -28,7 +29,8 @@ func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error
 		further := o
 		further.device, further.from = g.Device, 0
 		own := &report{}
-		own.apart(ctx, further, part{name: "ops"}, out)
+		result := own.apart(ctx, further, part{name: "ops"}, os.Getenv(cacheVariable), out)
+		r.Part.worse(result.Status, result.Why)
 		for i := range own.Ops {
 			own.Ops[i].Device = g.Device
 		}

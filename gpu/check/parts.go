@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,75 +19,115 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// part is one part of the check.
+// part is one part of a command.
 type part struct {
-	name string
-	run  func(ctx context.Context, o options, r *report, out io.Writer) error
-	// limit is the time that the part may take on a GPU, so that a part that hangs leaves time
-	// for the others; 0: the whole budget.
-	limit time.Duration
-	// bare parts do not use the device through package tensor in this process.
-	bare bool
-	// hidden parts are started by other parts.
-	hidden bool
+	name        string
+	description string
+	run         func(ctx context.Context, o options, r *report, out io.Writer) error
+	// reserve is the time that is kept for the part: earlier parts end before it. A part may use
+	// what is left of the time of earlier ones.
+	reserve time.Duration
+	// opens is true if the part uses the device through package tensor in its process.
+	opens bool
 }
 
-// parts lists all parts, the most important first, because the budget may end before the last:
-// those that check results, then the benchmarks, and the slow tools of the sanitizer.
-var parts = []part{
-	{name: "first", run: firstUse, bare: true, limit: time.Minute},
-	{name: "ops", run: checkOps, limit: 3 * time.Minute},
-	{name: "kernels", run: checkKernels, bare: true, limit: 4 * time.Minute},
-	{name: "profile", run: takeProfile, limit: time.Minute},
-	{name: "ranks", run: measureRanks, bare: true, limit: 2 * time.Minute},
-	{name: "rank", run: oneRank, bare: true, hidden: true},
-	{name: "gpus", run: checkOthers, bare: true, limit: 2 * time.Minute},
-	{name: "bench", run: runBench, bare: true},
-	{name: "sanitizer", run: sanitize, bare: true, limit: 3 * time.Minute},
-}
+const machinePart = "machine"
 
-func partNames() []string {
-	var names []string
-	for _, p := range parts {
-		if !p.hidden {
-			names = append(names, p.name)
-		}
+// commands returns tell and compare with their parts, the most important first. The times of the
+// parts add up to the limits less gracePeriod.
+func commands() []command {
+	return []command{
+		{"tell", 205 * time.Second, []part{
+			{machinePart, "libraries, driver, owners of files, clocks", describeMachine, 12 * time.Second, false},
+			{"load", "all kernels: time, registers, occupancy", loadKernels, 25 * time.Second, false},
+			{"smoke", "small models against the losses of the CPU", smoke, 45 * time.Second, true},
+			{"profile", "one step of each model, kernel by kernel", profileModels, 75 * time.Second, false},
+			{"candidates", "the algorithms of libraries and their times", readCandidates, time.Second, false},
+			{"ops", "ops against the CPU, results and gradients", checkOps, 25 * time.Second, true},
+			{"ranks", "data-parallel training", measureRanks, 8 * time.Second, false},
+			{"gpus", "the ops on further GPUs", checkOthers, 2 * time.Second, false},
+			{"kernels", "the tests of the kernels, which pass in the simulator", checkKernels, 7 * time.Second, false},
+		}},
+		{"compare", 325 * time.Second, []part{
+			{machinePart, "libraries, driver, owners of files, clocks", describeMachine, 10 * time.Second, false},
+			{"models", "training beside PyTorch", compareModels, 140 * time.Second, false},
+			{"variants", "parts of the back end off and on, interleaved", compareVariants, 105 * time.Second, false},
+			{"ncu", "Nsight Compute on the longest kernels", runNCU, 35 * time.Second, false},
+			{"sanitizer", "small models under compute-sanitizer", sanitize, 30 * time.Second, false},
+		}},
 	}
-	return names
 }
 
-// runOne runs one part in this process.
-func runOne(ctx context.Context, o options, r *report, out io.Writer) error {
-	for _, p := range parts {
-		if p.name != o.only {
-			continue
-		}
-		if o.result == "" {
-			r.describe(o.device)
-		}
-		err := p.here(ctx, o, r, out)
-		if err != nil {
-			r.Problems = append(r.Problems, p.name+": "+err.Error())
-		}
-		if o.result != "" {
-			return errors.Join(err, r.write(o.result))
-		}
-		path, saved := r.save(o.out)
-		if saved == nil {
-			fmt.Fprintf(out, "\nwritten to %s\n", path)
-		}
-		if err == nil && r.Wrong+r.KernelsWrong > 0 {
-			err = errWrong
-		}
-		return errors.Join(err, saved)
+// innerParts are the parts that other parts start.
+var innerParts = []part{{name: "rank", run: oneRank}}
+
+// The statuses of a part, in the order of how serious they are.
+const (
+	complete   = "complete"
+	missing    = "missing"    // what it needs is missing
+	incomplete = "incomplete" // it did not fit into the time
+	failed     = "failed"
+	wrong      = "wrong" // the device computed a wrong result
+)
+
+var statuses = []string{complete, missing, incomplete, failed, wrong}
+
+// partResult is how a part ended.
+type partResult struct {
+	Name    string  `json:"name"`
+	Status  string  `json:"status"`
+	Why     string  `json:"why,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// worse sets a status if it is more serious than that before.
+func (p *partResult) worse(status, why string) {
+	if slices.Index(statuses, status) > slices.Index(statuses, p.Status) {
+		p.Status = status
 	}
-	return fmt.Errorf("unknown part %q, the parts are %q", o.only, partNames())
+	if why != "" && !strings.Contains(p.Why, why) {
+		p.Why = strings.TrimPrefix(p.Why+"; "+why, "; ")
+	}
+}
+
+// missingError is the error of a part, or of a piece, that needs something that is not there.
+type missingError struct{ what string }
+
+func (e *missingError) Error() string { return e.what }
+
+// statusOf returns the status for an error of a part.
+func statusOf(ctx context.Context, err error) string {
+	var absent *missingError
+	switch {
+	case err == nil:
+		return complete
+	case errors.As(err, &absent):
+		return missing
+	case ctx.Err() != nil:
+		return incomplete
+	}
+	return failed
+}
+
+// process runs the part in this process, writes its report and returns the exit status.
+func (p part) process(ctx context.Context, o options, out, errs io.Writer) int {
+	ctx, cancel := context.WithTimeout(ctx, o.limit)
+	defer cancel()
+	r := &report{Part: &partResult{Name: p.name, Status: complete}}
+	if err := p.here(ctx, o, r, out); err != nil {
+		r.Part.worse(statusOf(ctx, err), err.Error())
+	}
+	if err := r.write(o.result); err != nil {
+		fmt.Fprintf(errs, "gpu-check: %v\n", err)
+		return exitIncomplete
+	}
+	return 0
 }
 
 // here runs a part in this process. It returns panics of package tensor as errors.
 func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	defer nn.Catch(&err)
-	if !p.bare {
+	if p.opens {
 		if err := tensor.SetDevice(o.device); err != nil {
 			return err
 		}
@@ -98,45 +139,44 @@ func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (er
 const gracePeriod = 5 * time.Second
 
 // apart runs a part in its own process, or in several if they end early, and merges their
-// reports.
-func (r *report) apart(ctx context.Context, o options, p part, out io.Writer) {
-	if p.limit > 0 && !strings.HasPrefix(o.device, "simulated") {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, p.limit)
-		defer cancel()
-	}
+// reports. Files in the folder cache remain for later parts.
+func (r *report) apart(ctx context.Context, o options, p part, cache string, out io.Writer) (result partResult) {
+	result = partResult{Name: p.name, Status: complete}
 	for {
-		own, err := once(ctx, o, p, out)
+		own, err := once(ctx, o, p, cache, out)
 		if err != nil {
-			r.problem(out, "%s: %v", p.name, err)
+			status := failed
+			if ctx.Err() != nil {
+				status = incomplete
+			}
+			result.worse(status, err.Error())
+			fmt.Fprintf(out, "note: %v\n", err)
 		}
 		if own == nil {
-			return
+			return result
 		}
 		r.take(*own)
-		for _, words := range own.Problems {
-			fmt.Fprintf(out, "note: %s\n", words)
+		if own.Part != nil {
+			result.worse(own.Part.Status, own.Part.Why)
 		}
-		if err != nil && own.Running != "" {
-			r.unfinished(p, own.Running, err, out)
+		if err != nil && own.Running != "" && ctx.Err() == nil { // the piece ended its process
+			switch p.name {
+			case "ops":
+				r.add(checked{Op: own.Running, Error: err.Error()}, out)
+			case "smoke":
+				r.addSmoked(smoked{Model: own.Running, Error: err.Error()}, out)
+			}
 		}
 		if own.Next <= o.from || ctx.Err() != nil {
-			return
+			return result
 		}
 		o.from = own.Next // after the piece that ended the process
 	}
 }
 
-// unfinished records the piece with which a process ended.
-func (r *report) unfinished(p part, piece string, why error, out io.Writer) {
-	if p.name == "ops" {
-		r.add(checked{Op: piece, Error: why.Error()}, out)
-	}
-}
-
 // once runs a part in one process and returns its report, or nil if there is none. It returns
 // an error if the process did not complete.
-func once(ctx context.Context, o options, p part, out io.Writer) (own *report, err error) {
+func once(ctx context.Context, o options, p part, cache string, out io.Writer) (own *report, err error) {
 	folder, err := os.MkdirTemp("", "gpu-check")
 	if err != nil {
 		return nil, err
@@ -147,17 +187,31 @@ func once(ctx context.Context, o options, p part, out io.Writer) (own *report, e
 	if err != nil {
 		return nil, err
 	}
+	ownGroup(command)
+	command.Env = append(os.Environ(), cacheVariable+"="+cache)
 	command.Stdout = out
 	failed := command.Run()
+	if ctx.Err() != nil {
+		failed = fmt.Errorf("its time was up (%w)", ctx.Err())
+	}
+	if failed == nil {
+		failed = errors.New("it wrote no report")
+	}
+	if said.String() != "" {
+		failed = fmt.Errorf("%w: %s", failed, said)
+	}
 	read, err := readReport(result)
 	if err != nil { // it ended before it wrote a report
-		return nil, fmt.Errorf("%w: %s", errors.Join(failed, ctx.Err()), said)
+		return nil, failed
 	}
 	if read.Running != "" {
-		return &read, fmt.Errorf("%s: %w: %s", read.Running, errors.Join(failed, ctx.Err()), said)
+		return &read, fmt.Errorf("%s: %w", read.Running, failed)
 	}
 	return &read, nil
 }
+
+// cacheVariable is the variable of the folder in which the device keeps the times of algorithms.
+const cacheVariable = "XDG_CACHE_HOME"
 
 // process returns the command that runs this program for one part and writes its report to a
 // file, and the end of its standard error.
@@ -166,22 +220,33 @@ func (o options) process(ctx context.Context, name, result string) (*exec.Cmd, *
 	if err != nil {
 		return nil, nil, err
 	}
-	args := []string{"-device", o.device, "-only", name, "-result", result, "-python", o.python, "-out", o.out, "-programs", o.programs, "-from", strconv.Itoa(o.from)}
+	args := []string{"part", name, "-device", o.device, "-result", result, "-python", o.python, "-out", o.out, "-programs", o.programs, "-from", strconv.Itoa(o.from), "-models", o.models}
 	if o.pieceLimit > 0 {
 		args = append(args, "-patience", o.pieceLimit.String())
 	}
 	if o.quick {
 		args = append(args, "-quick")
 	}
-	if deadline, ok := ctx.Deadline(); ok { // leave time for the report
-		args = append(args, "-budget", max(time.Second, time.Until(deadline)-gracePeriod).String())
+	if o.chown {
+		args = append(args, "-chown")
 	}
-	command := exec.CommandContext(ctx, self, args...)
+	left := time.Hour
+	if deadline, ok := ctx.Deadline(); ok { // leave time for the report
+		left = max(time.Second, time.Until(deadline)-time.Second)
+	}
+	command, said := external(ctx, self, append(args, "-limit", left.String())...)
+	return command, said, nil
+}
+
+// external returns a command that is interrupted when ctx ends and killed gracePeriod later, and the
+// end of its standard error.
+func external(ctx context.Context, program string, args ...string) (*exec.Cmd, *tail) {
+	command := exec.CommandContext(ctx, program, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = gracePeriod
 	said := &tail{}
 	command.Stderr = said
-	return command, said, nil
+	return command, said
 }
 
 func readReport(path string) (own report, err error) {
@@ -202,4 +267,4 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tail) String() string { return string(t.text) }
+func (t *tail) String() string { return strings.TrimSpace(string(t.text)) }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 
@@ -37,7 +36,6 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 	if o.quick {
 		counts = []int{1, 2} // both can share the simulated GPU
 	}
-	fmt.Fprintf(out, "\ndata-parallel training\n")
 	if len(counts) == 1 {
 		fmt.Fprintf(out, "one GPU: nothing to compare with\n")
 	}
@@ -64,10 +62,6 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 
 // together starts ranks like torchrun, and returns what rank 0 trained.
 func together(ctx context.Context, o options, n int) (m trained, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return m, err
-	}
 	port, err := freePort()
 	if err != nil {
 		return m, err
@@ -81,17 +75,14 @@ func together(ctx context.Context, o options, n int) (m trained, err error) {
 	errs := make([]error, n)
 	var all sync.WaitGroup
 	for rank := range n {
-		args := []string{"-device", o.device, "-only", "rank", "-result", result}
+		own := result
 		if rank > 0 {
-			args[len(args)-1] = os.DevNull
+			own = os.DevNull
 		}
-		if o.quick {
-			args = append(args, "-quick")
+		command, said, err := o.process(ctx, "rank", own)
+		if err != nil {
+			return m, err
 		}
-		command := exec.CommandContext(ctx, self, args...)
-		command.WaitDelay = gracePeriod
-		var said tail
-		command.Stderr = &said
 		number := strconv.Itoa(rank)
 		command.Env = append(os.Environ(), "RANK="+number, "LOCAL_RANK="+number, "WORLD_SIZE="+strconv.Itoa(n), "LOCAL_WORLD_SIZE="+strconv.Itoa(n),
 			"MASTER_ADDR=127.0.0.1", "MASTER_PORT="+strconv.Itoa(port))
@@ -107,7 +98,7 @@ func together(ctx context.Context, o options, n int) (m trained, err error) {
 	}
 	own, err := readReport(result)
 	if err != nil || len(own.Ranks) != 1 {
-		return m, fmt.Errorf("rank 0 reported nothing: %w", err)
+		return m, errors.Join(errors.New("rank 0 reported no training"), err, own.failure())
 	}
 	return own.Ranks[0], nil
 }
@@ -153,7 +144,7 @@ func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err erro
 		m.Losses = append(m.Losses, s.Loss)
 	}
 	if !(m.LastLoss < m.FirstLoss) && !o.quick {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss changes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))
+		return fmt.Errorf("%s does not learn: the loss changes from %g to %g", m.Words, m.FirstLoss, m.LastLoss)
 	}
 	r.Ranks = append(r.Ranks, m)
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -21,7 +20,7 @@ func (o options) pieceLimitOf() time.Duration {
 	if pieceLimit == 0 {
 		pieceLimit = defaultPatience
 	}
-	if strings.HasPrefix(o.device, "simulated") {
+	if o.simulated() {
 		pieceLimit *= 10
 	}
 	return pieceLimit

@@ -8,80 +8,106 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestMain lets the check start this test program for each of its parts.
+// TestMain lets the program start this test program for each of its parts.
 func TestMain(m *testing.M) {
-	if slices.Contains(os.Args, "-result") {
-		parts = append(parts, part{name: "ending", bare: true, run: ending})
+	if len(os.Args) > 1 && os.Args[1] == "part" {
+		innerParts = append(innerParts, part{name: "ending", run: ending}, part{name: "stubborn", run: stubborn})
 		main()
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// quick runs the whole command on the simulated GPU.
-func quick(t *testing.T, o options) (r report, output string, err error) {
+// programs builds the programs that belong beside this one.
+func programs(t *testing.T) (folder string) {
 	t.Helper()
-	o.device, o.quick, o.out = "simulated", true, t.TempDir()
-	if o.budget == 0 {
-		o.budget = 10 * time.Minute
-	}
-	var out bytes.Buffer
-	err = run(t.Context(), o, &out)
-	files, e := filepath.Glob(filepath.Join(o.out, "????-??-??-simulated.json"))
-	if e != nil || len(files) != 1 {
-		t.Fatalf("results %v, %v, %v\n%s", files, e, err, out.String())
-	}
-	if r, e = readReport(files[0]); e != nil {
-		t.Fatal(e)
-	}
-	return r, out.String(), err
-}
-
-// The whole command on the simulated GPU, so that it works the first time on a real one.
-func TestQuickRunOnCUDA(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a training on the simulated GPU")
-	}
-	goTool, programs := testenv.Command(t, "go"), t.TempDir()
+	goTool, folder := testenv.Command(t, "go"), t.TempDir()
 	for _, arguments := range [][]string{
-		{"test", "-c", "-o", filepath.Join(programs, kernelProgram), "../../accel/internal/cuda/kernels"},
-		{"build", "-o", filepath.Join(programs, benchProgram), "../../accel/bench"},
+		{"test", "-c", "-o", filepath.Join(folder, kernelProgram), "../../accel/internal/cuda/kernels"},
+		{"build", "-o", filepath.Join(folder, benchProgram), "../../accel/bench"},
 	} {
 		if text, err := exec.Command(goTool, arguments...).CombinedOutput(); err != nil {
 			t.Fatalf("go %v: %v\n%s", arguments, err, text)
 		}
 	}
-	r, output, err := quick(t, options{programs: programs})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	return folder
+}
+
+// Both commands on the simulated GPU, without Go on the path, so that they work the first time on
+// a machine with a GPU.
+func TestRehearsalOnCUDA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trainings on the simulated GPU")
 	}
-	for _, want := range []string{"comparisons of ops with the CPU", "FP8", "MLP [20 16 16 10]", "ResNet-9", "GPT-2", "matmul 64³", "first use", "launches of", "data-parallel", "2 ranks", "other GPUs", "compute-sanitizer", "peak ", "written to"} {
-		if !strings.Contains(output, want) {
-			t.Errorf("%q is not in the output:\n%s", want, output)
+	folder := programs(t)
+	t.Setenv("PATH", t.TempDir())
+	absent := map[string][]string{
+		"tell":    {"candidates"},                 // the simulated GPU has no libraries
+		"compare": {"models", "ncu", "sanitizer"}, // there is no Python on the path
+	}
+	for _, c := range commands() {
+		out := t.TempDir()
+		status, output := called(t, c.name, "-device", "simulated", "-quick", "-out", out, "-programs", folder, "-limit", "30m")
+		r, _ := resultIn(t, out)
+		if status != exitIncomplete || len(r.Parts) != len(c.parts) {
+			t.Errorf("%s: status %d, %d parts\n%s", c.name, status, len(r.Parts), output)
 		}
-	}
-	if n := strings.Count(output, "note: "); n != 1 { // the simulated GPU has no 8-bit floats
-		t.Errorf("%d notes:\n%s", n, output)
-	}
-	if len(r.Ops) < 80 || r.Wrong != 0 || len(r.Kernels) < 20 || r.KernelsWrong != 0 || len(r.Ranks) != 2 || len(r.Problems) > 0 || r.FirstUse <= 0 || r.Ceilings == nil || r.Profile == "" {
-		t.Errorf("%d ops, %d wrong, %d kernel tests, %d wrong, %d trainings on ranks, first use %v, problems %q", len(r.Ops), r.Wrong, len(r.Kernels), r.KernelsWrong, len(r.Ranks), r.FirstUse, r.Problems)
+		for i, p := range r.Parts {
+			want := complete
+			if slices.Contains(absent[c.name], p.Name) && (p.Name == "candidates" || p.Name == "models" || findTool(map[string]string{"ncu": "ncu", "sanitizer": "compute-sanitizer"}[p.Name]) == "") {
+				want = missing
+			}
+			if p.Name != c.parts[i].name || p.Status != want {
+				t.Errorf("%s: %+v, want %s\n%s", c.name, p, want, output)
+			}
+		}
+		if table := output[strings.LastIndex(output, "===="):]; len(table) > 11_000 {
+			t.Errorf("%s: the table has %d bytes", c.name, len(table))
+		}
+		switch c.name {
+		case "tell":
+			if len(r.Ops) < 80 || len(r.Kernels) < 15 || len(r.Ranks) != 2 || r.FirstUse <= 0 || len(r.Loaded) < 20 || len(r.Smoke) < 14 || len(r.Profiles) != len(profiledModels) {
+				t.Errorf("%d ops, %d kernel tests, %d trainings on ranks, first use %v, %d kernels, %d small models, %d profiles", len(r.Ops), len(r.Kernels), len(r.Ranks), r.FirstUse, len(r.Loaded), len(r.Smoke), len(r.Profiles))
+			}
+			for _, p := range r.Profiles {
+				if p.Step <= 0 || p.Kernels < 5 || len(p.Rows) < 3 || p.Ceilings[bandwidth] <= 0 || p.Ceilings["bfloat16"] <= 0 || p.Rows[0].Seconds < p.Rows[1].Seconds || p.Rows[0].Bytes <= 0 {
+					t.Errorf("%+v", p)
+				}
+			}
+		case "compare":
+			built := 0
+			for _, v := range r.Variants {
+				if v.NotBuilt == "" {
+					built++
+					if v.Ratio <= 0 || v.Counts["kernels"] < 1 {
+						t.Errorf("%+v", v)
+					}
+				}
+			}
+			if built != len(variantsOf) || len(r.Models) == 0 || !strings.Contains(output, "not built") {
+				t.Errorf("%d variants, models %s", built, r.Models)
+			}
+		}
 	}
 }
 
-// ending returns a part with four pieces, two of which end the process.
+// ending is a part with four pieces, two of which end the process.
 func ending(ctx context.Context, o options, r *report, out io.Writer) error {
 	return r.each(ctx, o, []string{"good", "crash", "endless", "last"}, func(i int) error {
 		switch i {
@@ -100,32 +126,68 @@ func ending(ctx context.Context, o options, r *report, out io.Writer) error {
 func TestPiecesThatEndTheProcess(t *testing.T) {
 	r := &report{}
 	var out bytes.Buffer
-	r.apart(t.Context(), options{device: "cpu", pieceLimit: 2 * time.Second}, part{name: "ending", bare: true}, &out)
-	if len(r.Ops) != 2 || r.Ops[0].Op != "piece 0" || r.Ops[1].Op != "piece 3" || len(r.Problems) != 2 || r.Next != 0 {
-		t.Errorf("%+v\n%s", r, out.String())
+	result := r.apart(t.Context(), options{device: "cpu", pieceLimit: 2 * time.Second}, part{name: "ending"}, t.TempDir(), &out)
+	if len(r.Ops) != 2 || r.Ops[0].Op != "piece 0" || r.Ops[1].Op != "piece 3" || result.Status != failed {
+		t.Errorf("%+v, %+v\n%s", result, r, out.String())
 	}
-	for _, want := range []string{"ending: crash: exit status 3", "it is gone", "ending: endless: exit status 4", "no result in 2s"} {
-		if !strings.Contains(strings.Join(r.Problems, "; "), want) {
-			t.Errorf("%q is not in %q", want, r.Problems)
+	for _, want := range []string{"crash: exit status 3", "it is gone", "endless: exit status 4", "no result in 2s"} {
+		if !strings.Contains(result.Why, want) {
+			t.Errorf("%q is not in %q", want, result.Why)
 		}
 	}
 }
 
-// A part that fails, and one without time left, do not stop the others.
-func TestPartsThatFailOnCUDA(t *testing.T) {
-	before := parts
-	defer func() { parts = before }()
-	ran := func(name string) part {
-		return part{name: name, bare: true, run: nil}
+// stubborn ignores interrupts, starts a process that does so too, and never ends.
+func stubborn(_ context.Context, o options, r *report, _ io.Writer) error {
+	signal.Ignore(os.Interrupt)
+	child := exec.Command("sleep", "600")
+	child.Stdout = os.Stdout
+	if err := child.Start(); err != nil {
+		return err
 	}
-	parts = []part{ran("no such part"), before[0], ran("nor this")}
-	r, output, err := quick(t, options{})
-	if err != nil || r.FirstUse <= 0 || len(r.Problems) != 2 {
-		t.Errorf("%v, first use %v, problems %q\n%s", err, r.FirstUse, r.Problems, output)
+	r.Running = strconv.Itoa(child.Process.Pid)
+	if err := r.write(o.result); err != nil {
+		return err
 	}
-	parts = before[:2]
-	r, output, err = quick(t, options{budget: time.Nanosecond})
-	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "the time budget of 1ns is used up") {
-		t.Errorf("%v, problems %q\n%s", err, r.Problems, output)
+	return child.Wait()
+}
+
+// A part that does not end is killed with all processes that it started.
+func TestStubbornPart(t *testing.T) {
+	r := &report{}
+	var out bytes.Buffer
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	begin := time.Now()
+	result := r.apart(ctx, options{device: "cpu"}, part{name: "stubborn"}, t.TempDir(), &out)
+	if took := time.Since(begin); result.Status != incomplete || took > time.Minute {
+		t.Errorf("%+v after %v", result, took)
+	}
+	id, _, _ := strings.Cut(result.Why, ":")
+	pid, err := strconv.Atoi(id)
+	if err != nil {
+		t.Fatalf("%v: %q", err, result.Why)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !zombie(pid) {
+		t.Errorf("process %d still runs: %v", pid, err)
+	}
+}
+
+// zombie reports whether a process has ended and nobody has waited for it.
+func zombie(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(text), ") Z ")
+}
+
+// When the time is up, the parts that follow are incomplete, and the results are saved.
+func TestNoTimeOnCUDA(t *testing.T) {
+	out := t.TempDir()
+	status, output := called(t, "tell", "-device", "simulated", "-quick", "-out", out, "-limit", "5100ms")
+	r, _ := resultIn(t, out)
+	if status != exitIncomplete || len(r.Parts) != len(commands()[0].parts) {
+		t.Fatalf("status %d\n%s", status, output)
+	}
+	if last := r.Parts[len(r.Parts)-1]; last.Status != incomplete || last.Why == "" {
+		t.Errorf("%+v\n%s", last, output)
 	}
 }

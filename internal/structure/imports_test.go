@@ -36,7 +36,7 @@ var directions = []direction{
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel", "display", "gpu"}},
-	{"gpu/check", []string{"accel", "gpu"}},
+	{"gpu/check", []string{"accel", "gpu", "internal/loader", "internal/trust"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "interp", "kernel", "widgets"}},
 	{"docs/site", []string{"kernel/notebook"}},
