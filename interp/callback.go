@@ -40,7 +40,7 @@ func (c *Callbacks) Guard(f func()) func() {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.goroutines.Protect(r, "a handler", f)
+			c.goroutines.Protect(&goroutine.Member{Run: r}, "a handler", f)
 		}()
 		<-ended
 		c.mu.Lock()

@@ -44,6 +44,7 @@ type commands struct {
 	next     Program // of %get -compiled; empty if there is none
 	loader   *source.Loader
 	noted    map[xmodule.Version]string // results of fallbacks
+	tests    func(context.Context, magic.TestRun) error
 }
 
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
@@ -151,6 +152,14 @@ func (c *commands) Format(src string) (string, error) {
 	return f.Cell(src)
 }
 
+// TestFunctions returns the test functions of the session and of a cell.
+func (c *commands) TestFunctions(src string) []check.TestFunction {
+	return c.checker.TestFunctions(src)
+}
+
+// Test runs tests.
+func (c *commands) Test(ctx context.Context, run magic.TestRun) error { return c.tests(ctx, run) }
+
 func (c *commands) Text(value any) string { return c.renderer.text(value) }
 
 // parse finds the commands of a cell and downloads the modules that it requests. If a command
@@ -211,6 +220,9 @@ func (c *commands) run(number int, values ...any) {
 	r := c.runs.Run()
 	if r == nil || r.Commands == nil {
 		panic(diagnostics.NewCommandError(fmt.Errorf("the name %s is reserved", magic.Name)))
+	}
+	if number == check.EndCell {
+		panic(diagnostics.EndOfCell{})
 	}
 	ctx := r.Context()
 	err := r.Commands.Call(ctx, number, values)

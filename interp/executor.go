@@ -182,7 +182,7 @@ func (x *executor) call(r *goroutine.Run, body string, after func(failure *Error
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
-	if err := x.interpreter.Run(body); err != nil {
+	if err := x.interpreter.Run(body); err != nil && !diagnostics.IsEndOfCell(err) {
 		failure := x.reporter.Run(err)
 		if r.IsStopped() {
 			return outcome{err: failure}

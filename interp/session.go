@@ -90,7 +90,7 @@ func New(options ...Option) (*Session, error) {
 	modules := module.New(c.modules)
 	modules.Prefer(symbols.Offering())
 	loader := source.NewLoader(symbols.Importer(fset), fset, modules)
-	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types))
+	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types), check.Return(magic.Name))
 	unread := &unreadErrors{}
 	program := lower.New(lower.Config{
 		Registry: s.registry,
@@ -123,8 +123,9 @@ func New(options ...Option) (*Session, error) {
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
 	s.library = library.New(library.Config{
-		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output,
+		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter,
 	})
+	s.commands.tests = s.library.RunTests
 	if err := s.boot(packages, interpreter, unread); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}

@@ -22,7 +22,7 @@ import (
 const module = "github.com/quernlab/quern"
 
 // documented are the folders whose packages cells and programs import.
-var documented = []string{"accel", "display", "plots", "widgets", "gpu"}
+var documented = []string{"accel", "check", "display", "plots", "widgets", "gpu"}
 
 // addReference adds a page for each package, made from its doc comments and examples.
 func (s *site) addReference() error {

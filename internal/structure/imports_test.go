@@ -17,9 +17,10 @@ type direction struct {
 var directions = []direction{
 	// The kernel and the worker only share kernel/link.
 	{"kernel", []string{"gpu", "internal/atomicfile", "internal/failpoint"}},
-	{"interp", []string{"display", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust"}},
+	{"interp", []string{"check", "display", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust"}},
 	// Only this tree imports the packages that are compiled in for cells.
-	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
+	{"interp/symbols/internal/own", []string{"accel", "check", "display", "gpu", "interp", "plots", "widgets"}},
+	{"interp/generic/github.com/quernlab/quern/check", []string{"check"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// Packages for users do not depend on Jupyter.
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust", "plots"}},
@@ -30,6 +31,7 @@ var directions = []direction{
 	{"accel/internal/cuda/library/librarytest", []string{"accel/internal", "internal/testenv"}},
 	{"gpu", []string{"internal/loader", "plots"}},
 	{"plots", []string{"display"}},
+	{"check", nil},
 	{"display", nil},
 	{"widgets", []string{"display"}},
 	{"widgets/labeling", []string{"accel/active", "display", "widgets", "widgets/comm"}},

@@ -40,6 +40,8 @@ type attempt struct {
 	hiddenPackages map[string]string // marked name to import path
 	show           *types.Func       // the object of showName
 	methods        []*addedMethod
+	returns        []token.Pos // return statements that end the cell
+	strict         bool        // predeclared names have their meaning in Go, see strict.go
 	errs           ErrorList
 }
 
@@ -62,12 +64,14 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a.nameInits()
 	a.callMain()
 	a.errs = append(a.errs, u.controlErrors(c.fset)...)
+	a.replaceReturns()
 	a.hoisting = u.hoist(c.fset)
 	a.errs = append(a.errs, a.hoisting.errs...)
 	decls := append([]ast.Decl(nil), u.file.Decls[:len(u.file.Decls)-1]...)
 	decls = append(decls, a.hoisting.decls...)
 	u.file.Decls = append(decls, u.body)
 	a.collectDeclared()
+	a.noteRedefined()
 	list := u.body.Body.List
 	if len(list) > 0 {
 		if s, ok := list[len(list)-1].(*ast.ExprStmt); ok {
@@ -82,6 +86,7 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a.hideNamedTypes()
 	a.setZeroValues()
 	a.laterMethods()
+	a.strict = a.importsCheck()
 	a.resolveImports()
 	if !u.sketch {
 		a.addMethods()
@@ -212,7 +217,7 @@ func (a *attempt) fillScope() {
 			a.insertOuter(name)
 		} else if name, hidden := strings.CutSuffix(id.Name, hiddenSuffix); hidden {
 			a.insertHidden(name)
-		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.importNames[id.Name] && !a.predeclaredOnly(id.Name) {
+		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.importNames[id.Name] && !a.isPredeclared(id.Name) {
 			scope.Insert(o)
 		}
 		return true
@@ -311,9 +316,6 @@ func (a *attempt) report(e types.Error) {
 		a.unused = true
 		return
 	}
-	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
-		return // controlErrors has already reported the return statement
-	}
 	if name, ok := strings.CutPrefix(msg, "undefined: "); ok && token.IsExported(name) && a.dotUnknown() {
 		return
 	}
@@ -324,6 +326,7 @@ func (a *attempt) report(e types.Error) {
 	} else {
 		msg += a.misspelled(e)
 		if a.isOwn(e.Pos) {
+			msg = a.assignment(e.Pos, msg)
 			msg += conversionHint(msg)
 		}
 	}

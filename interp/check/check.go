@@ -19,6 +19,7 @@ type Checker struct {
 	packages func() []string // names of the packages for which guess finds a path
 	refuse   func(path, name string) string
 	inUse    func() []types.Type // other types that are in use; may be nil
+	endCell  string              // see Return
 
 	mu     sync.Mutex // guards all fields below, and the scope of pkg
 	pkg    *types.Package

@@ -14,7 +14,7 @@ func newTestChecker() *Checker {
 		switch name {
 		case "rand":
 			return []string{"math/rand/v2", "math/rand", "crypto/rand"}
-		case "fmt", "strings", "errors", "time", "os", "sync", "strconv", "context", "io", "sort", "slices":
+		case "fmt", "strings", "errors", "time", "os", "sync", "strconv", "context", "io", "sort", "slices", "math", "runtime":
 			return []string{name}
 		}
 		return nil

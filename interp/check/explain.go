@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
 	"go/types"
 	"regexp"
@@ -24,10 +25,27 @@ func (a *attempt) explain(msg string) string {
 }
 
 // conversions are hints for arguments and conversions that other languages and libraries have.
+// A format with two verbs takes the groups of the regexp.
 var conversions = []struct {
 	msg  *regexp.Regexp
 	hint string
 }{
+	{regexp.MustCompile(`^invalid operation: (.+) [!=]= "(.|\\.)" \(mismatched types (?:byte|rune|u?int8|int32) and untyped string\)$`), "; %s is a character: compare it with '%s'"},
+	{regexp.MustCompile(`^invalid operation: "(.|\\.)" [!=]= (.+) \(mismatched types untyped string and (?:byte|rune|u?int8|int32)\)$`), "; a character has single quotes: '%s'"},
+	{regexp.MustCompile(`^invalid operation: .+ [!=<>]=? .* \(mismatched types (?:byte|rune) and (?:untyped )?string\)|^invalid operation: .* \(mismatched types (?:untyped )?string and (?:byte|rune)\)$`), "; a byte or rune is one character: string(c) makes a string of it"},
+	{regexp.MustCompile(`^(?:invalid operation: .* [!=<>+]=? |cannot use |cannot convert )'(.|\\.+)' (?:\(mismatched types string and untyped rune\)|\(untyped rune constant \d+\) as string value |\(untyped rune constant \d+\) to type string$)`), "; a string has double quotes: \"%s\""},
+	{regexp.MustCompile(`^cannot (?:use|convert) "(.|\\.)" \(untyped string constant\) (?:as|to type) (?:byte|rune|int32|uint8)\b`), "; a character has single quotes: '%s'"},
+	{regexp.MustCompile(`^cannot use (\w+|\w+\([^()]*\)|\w+\.\w+) \(.* of (?:struct )?type (?:u?int\d*|float\d+|byte|rune|uintptr)\) as ((?:u?int\d*|float\d+|byte|rune)) value in `), "; %[2]s(%[1]s) converts it"},
+	{regexp.MustCompile(`^cannot use (.+) \(.* of type (?:u?int\d*|float\d+|byte)\) as (string) value in |^cannot use (\d+) \(untyped int constant\) as (string) value in `), "; fmt.Sprint converts a value to a string"},
+	{regexp.MustCompile(`^cannot use .* of type string\) as (?:u?int\d*|float\d+) value in `), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
+	{regexp.MustCompile(`^invalid operation: (\w+) [*/+-] time\.\w+ \(mismatched types (?:u?int\d*|float\d+) and time\.Duration\)$`), "; time.Duration(%s) converts it"},
+	{regexp.MustCompile(`^invalid operation: time\.\w+ [*/+-] (\w+) \(mismatched types time\.Duration and (?:u?int\d*|float\d+)\)$`), "; time.Duration(%s) converts it"},
+	{regexp.MustCompile(`^invalid operation: .* \(mismatched types (float\d+) and u?int\d*\)$`), "; convert one of them: %s(n)"},
+	{regexp.MustCompile(`^invalid operation: .* \(mismatched types u?int\d* and (float\d+)\)$`), "; convert one of them: %s(n)"},
+	{regexp.MustCompile(`^invalid operation: .* \(mismatched types (u?int\d*|float\d+) and (?:u?int\d*|float\d+)\)$`), "; convert one of them, as in %s(n)"},
+	{regexp.MustCompile(`^cannot assign to .*\(neither addressable nor a map index expression\)$`), "; the bytes of a string cannot be changed: use a []byte"},
+	{regexp.MustCompile(`^(.+)\.append undefined \(type \[\]`), "; append is a function: %[1]s = append(%[1]s, x)"},
+	{regexp.MustCompile(`^(.+)\.(?:length|len|size|Len|Length|count) undefined \(type (?:string|\[\]|map\[|chan )`), "; len(%s) is the length"},
 	{regexp.MustCompile(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
 	{regexp.MustCompile(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a string"},
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint converts a value to a string"},
@@ -39,11 +57,118 @@ var conversions = []struct {
 // conversionHint returns the hint of conversions for an error, or "".
 func conversionHint(msg string) string {
 	for _, c := range conversions {
-		if c.msg.MatchString(msg) {
-			return c.hint
+		if m := c.msg.FindStringSubmatch(msg); m != nil {
+			return filled(c.hint, m[1:])
 		}
 	}
 	return ""
+}
+
+// filled returns a hint with the groups of a match for its verbs.
+func filled(hint string, groups []string) string {
+	if !strings.Contains(hint, "%") {
+		return hint
+	}
+	var values []any
+	for _, g := range groups {
+		values = append(values, g)
+	}
+	if !strings.Contains(hint, "%[") {
+		values = values[:strings.Count(hint, "%s")]
+	}
+	return fmt.Sprintf(hint, values...)
+}
+
+// valuesOf matches the number of variables, the call and its results in an error about an assignment.
+var valuesOf = regexp.MustCompile(`^assignment mismatch: (\d+) variables? but (.+) returns (\d+) values?$`)
+
+// singleValue matches the call and its results in an error about a call with several values.
+var singleValue = regexp.MustCompile(`(?s)^multiple-value (.+) \(value of type \((.+)\)\) in single-value context$`)
+
+// assignment returns an error about a call with several results in terms of variables, with the statement to write.
+func (a *attempt) assignment(pos token.Pos, msg string) string {
+	if m := singleValue.FindStringSubmatch(msg); m != nil {
+		name, call := a.definedBy(pos)
+		if call == nil {
+			return msg + "; assign its results to variables first"
+		}
+		results, ok := a.info.TypeOf(call).(*types.Tuple)
+		if !ok {
+			return msg
+		}
+		return fmt.Sprintf("assignment mismatch: 1 variable but %s returns %d values", types.ExprString(call.Fun), results.Len()) + assigned([]string{name}, results, call)
+	}
+	if valuesOf.MatchString(msg) {
+		for _, s := range a.assignmentsAt(pos) {
+			call, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
+			if !ok {
+				continue
+			}
+			results, ok := a.info.TypeOf(call).(*types.Tuple)
+			if !ok || results.Len() <= len(s.Lhs) || s.Tok != token.DEFINE {
+				continue
+			}
+			var names []string
+			for _, e := range s.Lhs {
+				names = append(names, types.ExprString(e))
+			}
+			return msg + assigned(names, results, call)
+		}
+	}
+	return msg
+}
+
+// assigned returns "; write n, err := f()" for a call with more results than there are names.
+func assigned(names []string, results *types.Tuple, call *ast.CallExpr) string {
+	for i := len(names); i < results.Len(); i++ {
+		if types.Identical(results.At(i).Type(), types.Universe.Lookup("error").Type()) && i == results.Len()-1 {
+			names = append(names, "err")
+		} else {
+			names = append(names, "_")
+		}
+	}
+	text := types.ExprString(call)
+	if len(text) > maxCall {
+		text = types.ExprString(call.Fun) + "(…)"
+	}
+	return fmt.Sprintf("; write %s := %s", strings.TrimSuffix(strings.Join(names, ", "), outerSuffix), strings.ReplaceAll(text, outerSuffix, ""))
+}
+
+// maxCall is the maximum length of a call in a hint.
+const maxCall = 60
+
+// definedBy returns the one variable that a call at a position is the value of, and the call; nil if it is not the whole value.
+func (a *attempt) definedBy(pos token.Pos) (name string, call *ast.CallExpr) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			if len(n.Names) == 1 && len(n.Values) == 1 && n.Values[0].Pos() == pos {
+				if c, ok := ast.Unparen(n.Values[0]).(*ast.CallExpr); ok {
+					name, call = n.Names[0].Name, c
+				}
+			}
+		case *ast.AssignStmt:
+			if len(n.Lhs) == 1 && len(n.Rhs) == 1 && n.Rhs[0].Pos() == pos {
+				if c, ok := ast.Unparen(n.Rhs[0]).(*ast.CallExpr); ok {
+					name, call = types.ExprString(n.Lhs[0]), c
+				}
+			}
+		}
+		return call == nil
+	})
+	return name, call
+}
+
+// assignmentsAt returns the assignments with one value that an error at a position may be about.
+func (a *attempt) assignmentsAt(pos token.Pos) (list []*ast.AssignStmt) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.AssignStmt); ok && len(s.Rhs) == 1 && s.Pos() <= pos && pos < s.End() {
+			list = append(list, s)
+		}
+		return true
+	})
+	slices.Reverse(list) // the innermost one first
+	return list
 }
 
 // plainPackages replaces "example.com/tensor".Tensor by tensor.Tensor if a cell can import
@@ -77,8 +202,8 @@ func (a *attempt) otherCase(msg string) string {
 	if lower := strings.ToLower(name); len(have) == 0 && lower != name && a.findImport(lower) != "" {
 		have = append(have, lower)
 	}
-	if len(have) == 0 {
-		return ""
+	if len(have) == 0 || have[0] == "print" || have[0] == "println" {
+		return "" // packageHint names fmt.Println
 	}
 	return fmt.Sprintf(" (but have %s)", slices.Min(have))
 }

@@ -37,8 +37,11 @@ func (a *attempt) resolveImports() {
 			return true
 		}
 		name, path := plainName(id.Name), a.hiddenPackages[id.Name]
-		if path == "" && a.lookup(name) == nil {
+		if path == "" && (a.lookup(name) == nil || a.isPackage(name, wanted[name])) {
 			path = a.findImport(name, wanted[name]...)
+			if a.isPackage(name, wanted[name]) && !slices.Contains(a.guess(name), path) {
+				path = a.bestGuess(name, wanted[name])
+			}
 		}
 		if path != "" {
 			a.importNames[id.Name] = true

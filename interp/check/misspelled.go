@@ -30,6 +30,9 @@ func (a *attempt) misspelled(e types.Error) string {
 		return "; " + hint
 	}
 	name, candidates := a.nameAt(e.Pos)
+	if hint := a.packageHint(e.Pos, name); hint != "" {
+		return hint
+	}
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
@@ -39,10 +42,71 @@ func (a *attempt) misspelled(e types.Error) string {
 	if a.isAssigned(e.Pos) {
 		return fmt.Sprintf("; %s := value defines it", name)
 	}
+	if hint := keywordHints[name]; hint != "" && !strings.Contains(e.Msg, ".") {
+		return "; " + hint
+	}
+	if keyword := misspelledKeyword(name); keyword != "" && !strings.Contains(e.Msg, ".") && a.standsAlone(e.Pos) {
+		return "; did you mean " + keyword + "?"
+	}
 	if a.isQualifier(e.Pos) {
+		if name == "constraints" {
+			return "; cmp.Ordered is in package cmp, and %get golang.org/x/exp/constraints has the others"
+		}
 		return "; only packages of the standard library and of Quern are imported automatically"
 	}
 	return ""
+}
+
+// usual are packages whose functions are often called without the name of the package, best first.
+var usual = []string{"fmt", "strings", "strconv", "math", "errors", "time", "os", "slices", "maps", "sort"}
+
+// packageHint returns a hint about an undeclared name that is that of a package, or of a function of one of the usual packages
+// that is called without the name of the package; "" for others.
+func (a *attempt) packageHint(pos token.Pos, name string) string {
+	call, qualifier := false, false
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			id, ok := n.Fun.(*ast.Ident)
+			call = call || ok && id.Pos() == pos && id.Name != showName
+		case *ast.SelectorExpr:
+			qualifier = qualifier || n.X.Pos() == pos || n.Sel.Pos() == pos
+		}
+		return true
+	})
+	if qualifier {
+		return ""
+	}
+	if call {
+		for _, path := range usual {
+			p, err := a.importer.Import(path)
+			if err != nil {
+				continue
+			}
+			for _, member := range p.Scope().Names() {
+				if _, ok := p.Scope().Lookup(member).(*types.Func); ok && token.IsExported(member) && strings.EqualFold(member, name) {
+					return fmt.Sprintf("; %s.%s is in package %[1]s", p.Name(), member)
+				}
+			}
+		}
+		return ""
+	}
+	if path := a.findImport(name); path != "" {
+		return fmt.Sprintf("; %s is a package: a dot and a name follow it", name)
+	}
+	return ""
+}
+
+// standsAlone reports whether the name at a position is a statement of its own.
+func (a *attempt) standsAlone(pos token.Pos) (found bool) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.ExprStmt); ok {
+			id, ok := s.X.(*ast.Ident)
+			found = found || ok && id.Pos() == pos
+		}
+		return !found
+	})
+	return found
 }
 
 // isQualifier reports whether the name at a position is followed by a dot and an exported name, as that of a package.
@@ -108,6 +172,18 @@ func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string
 				name, candidates = n.Sel.Name, slices.Values(a.membersOf(n.X))
 			} else if x, ok := n.X.(*ast.Ident); ok && x.Pos() == pos {
 				name, candidates = x.Name, a.namesAt(pos, true)
+			}
+		case *ast.CompositeLit:
+			if id, ok := n.Type.(*ast.Ident); ok && id.Pos() == pos {
+				name, candidates = id.Name, a.typesAt(pos)
+			}
+		case *ast.Field:
+			if id, ok := n.Type.(*ast.Ident); ok && id.Pos() == pos {
+				name, candidates = id.Name, a.typesAt(pos)
+			}
+		case *ast.ValueSpec:
+			if id, ok := n.Type.(*ast.Ident); ok && id.Pos() == pos {
+				name, candidates = id.Name, a.typesAt(pos)
 			}
 		case *ast.Ident:
 			if n.Pos() == pos && n.Name != showName {
@@ -192,6 +268,23 @@ func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
 	}
 }
 
+// typesAt returns those of the names that are visible at a position that may be types.
+func (a *attempt) typesAt(pos token.Pos) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range a.namesAt(pos, false) {
+			o := a.live[name]
+			if a.declared[name] {
+				o = a.pkg.Scope().Lookup(name)
+			} else if o == nil {
+				o = types.Universe.Lookup(name)
+			}
+			if _, isType := o.(*types.TypeName); (isType || o == nil) && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
 // closest returns the candidate that differs least from a name, and the longest if there are
 // several, or "" if none is similar. Names of one or two letters have no candidates.
 func closest(name string, candidates iter.Seq[string]) (best string) {
@@ -211,6 +304,9 @@ func closest(name string, candidates iter.Seq[string]) (best string) {
 			continue
 		}
 		d := distance(lower, strings.ToLower(c))
+		if d == 2 && length < 7 && lower[0] != strings.ToLower(c)[0] {
+			continue // list is far from first
+		}
 		if d < least || d == least && d <= limit && (len(c) > len(best) || len(c) == len(best) && c < best) {
 			best, least = c, d
 		}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"go/token"
 	"go/types"
 	"regexp"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // keywordHints maps the first word of a line to a hint.
 var keywordHints = map[string]string{
-	"while": "the only loop in Go is for: for condition { }", "until": "the only loop in Go is for: for condition { }", "do": "the only loop in Go is for: for condition { }",
+	"while": "the only loop in Go is for: for condition { }", "until": "the only loop in Go is for: for condition { }", "do": "the only loop in Go is for: for condition { }", "repeat": "the only loop in Go is for: for condition { }",
 	"foreach": "to loop over a list, write for i, x := range list { }",
 	"def":     "a function is declared by func name(x int) int { }", "function": "a function is declared by func name(x int) int { }",
 	"fn": "a function is declared by func name(x int) int { }", "fun": "a function is declared by func name(x int) int { }",
@@ -37,6 +38,22 @@ var keywordHints = map[string]string{
 
 // syntaxHints are hints by the parser's error and the text of the line.
 var syntaxHints = []struct{ msg, line, hint string }{
+	{`':='`, `^(var|const)\b`, "write x := value, or var x = value"},
+	{`^(a condition is missing|= is an assignment|expected )`, `^for\s+\w+\s*:?=[^;{]*,`, "the parts of a for are separated by semicolons: for i := 0; i < 3; i++ { }"},
+	{`^expected `, `^for\s*\(\s*(\w+\s+)?\w+\s*:?=`, "the parts of a for have no parentheses: for i := 0; i < 3; i++ { }"},
+	{`^expected '\)'`, `^for\s*\(\s*(\w+\s+)?\w+\s*(:|of\b|in\b)`, "to loop over a list, write for i, x := range list { }"},
+	{`^expected '\{'`, `^for\s+each\b`, "to loop over a list, write for i, x := range list { }"},
+	{`^unexpected comma; expecting \]`, ``, "a list is written []int{1, 2, 3}"},
+	{`^expected operand, found '\{'`, `[=(,]\s*\{`, `a literal begins with its type, as in []int{1, 2} or map[string]int{"a": 1}`},
+	{`U\+00A0|U\+202F|U\+2007`, ``, "this is a no-break space, probably copied from a web page: replace it by a space"},
+	{`U\+200[B-F]|U\+FEFF|U\+2060|U\+00AD|U\+202[A-E]`, ``, "this character is invisible, probably copied from a web page: delete it"},
+	{`U\+201[0-5]|U\+2212`, ``, "this is a dash, probably copied from a text: the minus sign of Go is -"},
+	{`U\+2018|U\+2019|U\+201[AB]|U\+00B4`, ``, "this is a curly quotation mark, probably copied from a text: a string has double quotes \", a character has '"},
+	{`U\+00AB|U\+00BB|U\+201E`, ``, "a string has double quotes \""},
+	{`U\+00D7|U\+22C5|U\+00B7`, ``, "the multiplication sign of Go is *"},
+	{`U\+00F7`, ``, "the division sign of Go is /"},
+	{`U\+2264`, ``, "write <="}, {`U\+2265`, ``, "write >="}, {`U\+2260`, ``, "write !="},
+	{`U\+2026`, ``, "this is one character; an ellipsis of Go is three dots"},
 	{`found in$`, `^for\b`, "to loop over numbers, write for i := range 10 { }, over a list for i, x := range list { }"},
 	{`'\?'$`, `\?.*:`, "Go has no ? : expression, only if and else"},
 	{`'#'$`, `^#`, "a comment begins with //"},
@@ -66,17 +83,46 @@ func otherLanguageHint(line, msg string) string {
 			return p.hint
 		}
 	}
-	if !strings.HasPrefix(msg, unexpected) {
-		return ""
-	}
 	first := word.FindString(line)
 	if !strings.HasPrefix(line, first) {
+		return ""
+	}
+	if rest := strings.TrimLeft(line[len(first):], " \t"); blockWords[first] && (strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "(")) {
+		return keywordHints[first]
+	}
+	if !strings.HasPrefix(msg, unexpected) {
 		return ""
 	}
 	if _, isType := types.Universe.Lookup(first).(*types.TypeName); isType {
 		return "a variable is defined by var x " + first + ", or x := value"
 	}
-	return keywordHints[first]
+	if hint := keywordHints[first]; hint != "" {
+		return hint
+	}
+	if keyword := misspelledKeyword(first); keyword != "" {
+		return "did you mean " + keyword + "?"
+	}
+	return ""
+}
+
+// blockWords begin statements of other languages that the parser takes for a call or a composite literal.
+var blockWords = map[string]bool{
+	"while": true, "until": true, "foreach": true, "try": true, "catch": true, "except": true, "do": true, "unless": true, "repeat": true,
+	"elif": true, "elseif": true,
+}
+
+// misspelledKeyword returns the keyword of Go that a word resembles, or "".
+func misspelledKeyword(text string) string {
+	if token.IsKeyword(text) {
+		return ""
+	}
+	return closest(text, func(yield func(string) bool) {
+		for t := token.BREAK; t <= token.VAR; t++ {
+			if !yield(t.String()) {
+				return
+			}
+		}
+	})
 }
 
 // unexpected begins an error where the parser expected the end of a statement.

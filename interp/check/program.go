@@ -111,12 +111,6 @@ func (a *attempt) isOwn(p token.Pos) bool {
 	return p.IsValid() && a.fset.Position(p).Filename == Filename(a.number)
 }
 
-// predeclaredOnly reports whether a name of the cell has its predeclared meaning, whatever earlier
-// cells have defined.
-func (u *unit) predeclaredOnly(name string) bool {
-	return u.program && types.Universe.Lookup(name) != nil
-}
-
 // A note is a remark about a cell that is not an error.
 type note struct {
 	pos token.Pos

@@ -44,6 +44,7 @@ func (a *attempt) rejections() ErrorList {
 			pos: id.Pos(),
 		})
 	}
+	errs = append(errs, a.returnsInFunctions()...)
 	return append(errs, a.longSignatures()...)
 }
 

@@ -44,6 +44,9 @@ func (u *unit) chunkErrors(i int) ErrorList {
 	if !errors.As(err, &list) {
 		return nil
 	}
+	if e := u.blockOfOtherLanguage(c); e != nil {
+		return ErrorList{e}
+	}
 	var errs ErrorList
 	for _, e := range oneEachLine(list) {
 		pos := e.Pos
@@ -92,6 +95,9 @@ func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 func (u *unit) ownError(c chunk, pos token.Position, msg string) *Error {
 	offset := u.lines()[pos.Line-1] + pos.Column - 1
 	if text, at := assignmentHint(u.src[c.start:c.end], offset-c.start, msg); text != "" {
+		if hint := otherLanguageHint(u.lines().text(u.src, pos.Line), text); hint != "" {
+			text = hint
+		}
 		return u.errorAt(c.start+at, text)
 	}
 	return &Error{Pos: pos, Msg: u.ownMessage(c, pos, offset, msg)}
@@ -119,6 +125,16 @@ func (u *unit) ownMessage(c chunk, pos token.Position, offset int, msg string) s
 		msg += ": " + hint
 	}
 	return msg
+}
+
+// blockOfOtherLanguage returns the error about a chunk with a syntax error that begins with a word such as try and a brace,
+// which the parser takes for a composite literal; nil for others.
+func (u *unit) blockOfOtherLanguage(c chunk) *Error {
+	list, _ := scan(u.src[c.start:c.end])
+	if len(list) < 2 || list[0].tok != token.IDENT || list[1].tok != token.LBRACE || !blockWords[list[0].lit] {
+		return nil
+	}
+	return u.errorAt(c.start, fmt.Sprintf("%s is no keyword of Go: %s", list[0].lit, keywordHints[list[0].lit]))
 }
 
 // isCommand reports whether a line looks like a command and is not Go.

@@ -76,14 +76,14 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 	if r == nil {
 		r = goroutine.NewRun(cell)
 	}
-	done := r.Expect()
+	done, parent := r.Expect(), g.Member()
 	return func() {
 		defer done()
 		defer r.Enter()()
 		if r.IsStopped() {
 			return // the first check would end it
 		}
-		g.Protect(r, "a goroutine", f)
+		g.Protect(parent.Child(r), "a goroutine", f)
 	}
 }
 
@@ -154,10 +154,14 @@ func (g *Goroutines) Stopped() <-chan struct{} {
 	return nil
 }
 
-// Exit is os.Exit for cells: it ends the program that a cell runs, or the process if there
-// is none.
+// Exit is os.Exit for cells: it ends the tests or the program that a cell runs, or the process if
+// there are none.
 func (g *Goroutines) Exit(code int) {
 	m := g.Member()
+	if m != nil && m.Exit != nil {
+		m.Exit(code)
+		runtime.Goexit()
+	}
 	if m == nil || !m.Program {
 		os.Exit(code)
 	}

@@ -120,12 +120,13 @@ func others(n int) string {
 	return fmt.Sprintf("; %d more have panicked", n)
 }
 
-// Protect calls f, which the calling goroutine runs for r. A panic in f is reported, and fails
+// Protect calls f, which the calling goroutine runs as m. A panic in f is reported, and fails
 // a cell. what describes f to the user.
-func (g *Goroutines) Protect(r *goroutine.Run, what string, f func()) {
+func (g *Goroutines) Protect(m *goroutine.Member, what string, f func()) {
+	r := m.Run
 	g.panics.active.Add(1)
 	defer g.panics.active.Add(-1) // after the panic is recorded
-	g.Enter(&goroutine.Member{Run: r})
+	g.Enter(m)
 	defer func() {
 		if v := recover(); v != nil && !r.HasEnded() {
 			g.fail(r, what, g.describe(r.Cell, v))

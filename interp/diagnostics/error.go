@@ -78,6 +78,12 @@ type CommandError struct{ error }
 // NewCommandError returns err as the error of a command.
 func NewCommandError(err error) *CommandError { return &CommandError{err} }
 
+// EndOfCell is the value of the panic by which a return at the top level ends a cell, without an error.
+type EndOfCell struct{}
+
+// Uncatchable marks the panic as one that recover in a cell does not return.
+func (EndOfCell) Uncatchable() {}
+
 // Filename returns the name of a cell in positions: "cell[3]".
 func Filename(cell int) string { return check.Filename(cell) }
 

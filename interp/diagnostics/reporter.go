@@ -10,6 +10,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	checks "github.com/quernlab/quern/check"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/source"
@@ -107,6 +108,16 @@ func (r *Reporter) Internal(err error) *Error {
 	return &Error{Name: Internal, Value: text, Traceback: strings.Split(text, "\n")}
 }
 
+// IsEndOfCell reports whether err, which is from the interpreter, is a return at the top level of a cell.
+func IsEndOfCell(err error) bool {
+	var p *yaegi.Panic
+	if !errors.As(err, &p) {
+		return false
+	}
+	_, ok := p.Value.(EndOfCell)
+	return ok
+}
+
 // Run returns why a cell ended while it ran. err is from the interpreter.
 func (r *Reporter) Run(err error) *Error {
 	var p *yaegi.Panic
@@ -158,6 +169,8 @@ func (r *Reporter) Panic(value any) *Error {
 	case isError && errors.As(err, &fault):
 		e.Name = Runtime
 		e.Value = strings.TrimPrefix(r.values.Sprint(err), "runtime error: ")
+	case isError && isCheck(err):
+		e.Name, e.Value = Failed, err.Error()
 	case isError && yaegi.IsOwn(err):
 		e.Name, e.Value = Runtime, yaegi.Explain(err)
 	case isError:
@@ -169,6 +182,12 @@ func (r *Reporter) Panic(value any) *Error {
 	}
 	e.Traceback = append(trace, ansi.bold+e.Error()+ansi.end)
 	return e
+}
+
+// isCheck reports whether err is a check of package check that does not hold.
+func isCheck(err error) bool {
+	_, ok := err.(*checks.Failure)
+	return ok
 }
 
 // Overflow returns the error of the calling goroutine, whose stack is too large.

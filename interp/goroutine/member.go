@@ -16,9 +16,31 @@ type Member struct {
 	// Failure is the error of the cell's own goroutine, used if that does not return.
 	// Only this goroutine accesses it.
 	Failure error
+	// Exit, if it is not nil, is os.Exit for the member: a test must not end the process.
+	Exit func(code int)
+	// Bubble is true in a bubble of testing/synctest. There a goroutine that also waits for a channel from outside, that of
+	// the run, would not count as blocked, so that the time of the bubble would stand still.
+	Bubble bool
 
 	mu     sync.Mutex
 	ending map[uint64]time.Time // goroutines that run deferred calls, since when
+}
+
+// Child returns the member for a goroutine that m starts; m may be nil.
+func (m *Member) Child(r *Run) *Member {
+	child := &Member{Run: r}
+	if m != nil {
+		child.Exit, child.Bubble = m.Exit, m.Bubble
+	}
+	return child
+}
+
+// Stopped returns a channel that is closed when the run is stopped. It is nil in a bubble.
+func (m *Member) Stopped() <-chan struct{} {
+	if m.Bubble {
+		return nil
+	}
+	return m.Run.Stopped()
 }
 
 // BeginEnd reports whether a goroutine has to end now, and records that it runs its

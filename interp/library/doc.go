@@ -16,6 +16,11 @@
 //	logger.go      loggers of package log
 //	testing.go     testing.T, B and F
 //
+// Functions that call functions of cells on goroutines of package testing make a panic fail the test:
+//
+//	testhooks.go   methods such as T.Run, testing.Benchmark, testing.RunTests
+//	testrun.go     the run of the tests of a session, for %test
+//
 // Functions that print or scan use the streams of the session:
 //
 //	print.go       package fmt, methods of os.File

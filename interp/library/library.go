@@ -16,6 +16,7 @@ type Library struct {
 
 	config  Config
 	callers *callers
+	tests   *tests
 }
 
 // Config has what a Library needs from the session.
@@ -25,12 +26,14 @@ type Config struct {
 	Values     Values
 	Input      *stream.Input
 	Output     *stream.Output
+	Panics     Panics
 }
 
 // New returns a Library.
 func New(c Config) *Library {
 	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
-	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers}
+	tests := &tests{tracebacks: c.Tracebacks, values: c.Values, goroutines: c.Goroutines, output: c.Output, panics: c.Panics}
+	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests}
 }
 
 // FunctionPointer returns the number that stands for the code of an interpreted function, of which
@@ -61,7 +64,7 @@ func (l *Library) Override(packages Packages) {
 		l.callers.functions(),
 		logs.functions(c.Output),
 		(&exits{c.Goroutines, logs, c.Values}).functions(),
-		(&tests{tracebacks: c.Tracebacks, values: c.Values}).functions(),
+		l.tests.functions(),
 		browser(),
 	} {
 		Replace(packages, p)

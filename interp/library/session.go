@@ -12,6 +12,8 @@ import (
 type Goroutines interface {
 	// Member returns the member that the calling goroutine belongs to, or nil.
 	Member() *goroutine.Member
+	// Enter makes the calling goroutine, and those that compiled code starts from it, belong to a member.
+	Enter(*goroutine.Member)
 	// EndIfStopped ends the calling goroutine if its run is stopped.
 	EndIfStopped(*goroutine.Member)
 	// Guard wraps f so that it can be the function of a go statement.
@@ -26,6 +28,11 @@ type Tracebacks interface {
 	Caller(n int) (diagnostics.Location, bool)
 	StackText() string
 	Function(vm.FunctionID) (l diagnostics.Location, ok bool)
+}
+
+// Panics describes the panic of the calling goroutine.
+type Panics interface {
+	Panic(value any) *diagnostics.Error
 }
 
 // Values prints and scans values of lowered code.

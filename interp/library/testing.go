@@ -5,9 +5,11 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stream"
 )
 
 // tests implements the methods of *testing.T, B and F that log the line of their call.
@@ -15,7 +17,11 @@ import (
 type tests struct {
 	tracebacks Tracebacks
 	values     Values
-	helpers    sync.Map // helper to nil
+	goroutines Goroutines
+	output     *stream.Output
+	panics     Panics
+	running    atomic.Pointer[testRun] // nil if no tests run
+	helpers    sync.Map                // helper to nil
 }
 
 // A helper is a function of cells that has called Helper of a test.
@@ -26,7 +32,7 @@ type helper struct {
 
 // functions returns the functions that replace the methods in lowered code.
 func (t *tests) functions() Packages {
-	return Packages{"quern/rt/rt": functionsOf(map[string]any{
+	rt := functionsOf(map[string]any{
 		"TestHelper": t.helper,
 		"TestLog":    t.logging(testing.TB.Log, func(testing.TB) {}),
 		"TestLogf":   t.loggingf(testing.TB.Logf, func(testing.TB) {}),
@@ -36,7 +42,21 @@ func (t *tests) functions() Packages {
 		"TestFatalf": t.loggingf(testing.TB.Fatalf, testing.TB.FailNow),
 		"TestSkip":   t.logging(testing.TB.Skip, testing.TB.SkipNow),
 		"TestSkipf":  t.loggingf(testing.TB.Skipf, testing.TB.SkipNow),
-	})}
+
+		"BenchmarkParallel": t.benchmarkParallel,
+		"BenchmarkRun":      t.benchmarkRun,
+		"FuzzRun":           t.fuzzRun,
+		"TestCleanup":       t.cleanup,
+		"TestsRun":          t.start,
+		"TestParallel":      t.parallel,
+		"TestRun":           t.testRun,
+	})
+	return Packages{
+		"quern/rt/rt":     rt,
+		"testing/testing": functionsOf(t.overrides()),
+
+		"testing/synctest/synctest": functionsOf(map[string]any{"Test": t.bubble}),
+	}
 }
 
 // logging returns a method that logs its arguments and then calls end. If the test is a value
@@ -78,7 +98,25 @@ func (t *tests) log(tb testing.TB, text string) {
 		}
 	}
 	text = strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ")
-	_, _ = io.WriteString(tb.Output(), line+": "+text+"\n") // Log returns no error either
+	_, _ = io.WriteString(t.outputOf(tb), line+": "+text+"\n") // Log returns no error either
+}
+
+// outputOf returns where a test logs. A test that code of a cell has made, and not package testing, logs nothing in Go until
+// somebody prints it.
+func (t *tests) outputOf(tb testing.TB) io.Writer {
+	if isZero(tb) {
+		return t.output.Stdout()
+	}
+	return tb.Output()
+}
+
+// isZero reports whether tb is the address of a zero testing.T, B or F, and not made by package testing.
+func isZero(tb testing.TB) bool {
+	switch tb.(type) {
+	case *testing.T, *testing.B, *testing.F:
+		return tb.Name() == ""
+	}
+	return false
 }
 
 // helper is tb.Helper().

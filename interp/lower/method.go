@@ -112,6 +112,15 @@ var replaced = map[string]string{
 	"(*net/http.ServeMux).HandleFunc": "MuxHandleFunc",
 	"(*net/http.ServeMux).Handler":    "MuxHandler",
 
+	"(*testing.B).Run":          "BenchmarkRun",
+	"(*testing.B).RunParallel":  "BenchmarkParallel",
+	"(*testing.F).Fuzz":         "FuzzRun",
+	"(*testing.M).Run":          "TestsRun",
+	"(*testing.T).Parallel":     "TestParallel",
+	"(*testing.T).Run":          "TestRun",
+	"(*testing.common).Cleanup": "TestCleanup",
+	"(testing.TB).Cleanup":      "TestCleanup",
+
 	"(*testing.common).Error":  "TestError",
 	"(*testing.common).Errorf": "TestErrorf",
 	"(*testing.common).Fatal":  "TestFatal",

@@ -46,8 +46,7 @@ func quotedList(text string) string {
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
 	"%timeit": "%time runs a statement once, and testing.Benchmark many times", "%%timeit": "%%time runs the cell once, and testing.Benchmark runs a function many times",
-	"%test": "!go test runs the tests of a package, and testing.Benchmark runs a benchmark in a cell",
-	"%pip":  "%get downloads a module, so that cells can import its packages", "%conda": "%get downloads a module, so that cells can import its packages",
+	"%pip": "%get downloads a module, so that cells can import its packages", "%conda": "%get downloads a module, so that cells can import its packages",
 	"%go": "%get downloads a module, so that cells can import its packages, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
 	"%go111module": "%get downloads a module, so that cells can import its packages", "%goflags": "a cell is not compiled by the go command",
 	"%matplotlib": "package plots shows its figures without it", "%load_ext": "there are no extensions", "%config": "there is nothing to configure",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // Name is the name of the function by whose calls Parse replaces commands:
@@ -27,6 +29,9 @@ type Session interface {
 	Ranks() Ranks
 	Program() string                   // the path of the program of the next worker; empty for the present one
 	Format(src string) (string, error) // a cell with the layout of gofmt
+	// TestFunctions returns the test functions of the session and of a cell that is about to run.
+	TestFunctions(src string) []check.TestFunction
+	Test(ctx context.Context, run TestRun) error // runs tests; the error names those that fail
 }
 
 // An action runs a command.
@@ -44,7 +49,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, restart, ranks, format, help()}
+	return []command{timeLine, timeCell, test, who, reset, cd, env, shell, bash, get, restart, ranks, format, help()}
 }
 
 func find(name string) (command, error) {

@@ -21,6 +21,7 @@ type Cell struct {
 	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
 	actions []action
+	tests   []check.TestFunction // that %test may run
 }
 
 // An Error is an error in a command.
@@ -85,6 +86,13 @@ func Parse(src string, s Session) (*Cell, error) {
 		case who.name:
 			for _, v := range s.Variables() {
 				fmt.Fprintf(&b, ", %s", v.Name)
+			}
+		case test.name:
+			if cell.tests == nil {
+				cell.tests = s.TestFunctions(Blank(src, s.Known))
+			}
+			for _, f := range cell.tests {
+				fmt.Fprintf(&b, ", %s", f.Name)
 			}
 		case reset.name:
 			cell.Reset = true

@@ -1,9 +1,12 @@
 package magic
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // session has two variables.
@@ -17,6 +20,11 @@ func (session) Text(any) string        { return "" }
 func (session) Module(Module) string   { return "" }
 func (session) Program() string        { return "" }
 func (session) Ranks() Ranks           { return Alone{} }
+
+func (session) TestFunctions(string) []check.TestFunction {
+	return []check.TestFunction{{Name: "TestA"}}
+}
+func (session) Test(context.Context, TestRun) error { return nil }
 
 func (session) Format(src string) (string, error) { return src, nil }
 

@@ -3,20 +3,23 @@ package magic
 import (
 	"context"
 	"time"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // A Run is one execution of a cell with commands.
 type Run struct {
 	session Session
 	cell    *Cell
-	started time.Time // of the timed statement; zero if there is none
-	number  int       // of the running command
+	started time.Time            // of the timed statement; zero if there is none
+	number  int                  // of the running command
+	tests   []check.TestFunction // that %test may run
 	// replacement is the text for the cell in the notebook; empty to leave it.
 	replacement string
 }
 
 // Run begins an execution.
-func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c} }
+func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c, tests: c.tests} }
 
 // Replacement returns the text with which the front end is asked to replace the cell; empty if a command has set none.
 func (r *Run) Replacement() string { return r.replacement }

@@ -42,11 +42,11 @@ func (r *Run) Stop() {
 		return // each rank has another time, and one is enough
 	}
 	// If the output is closed, nobody reads the time.
-	_, _ = fmt.Fprintf(r.session.Stdout(), "time: %s\n", duration(took))
+	_, _ = fmt.Fprintf(r.session.Stdout(), "time: %s\n", Duration(took))
 }
 
-// duration formats d with three significant digits.
-func duration(d time.Duration) string {
+// Duration formats d with three significant digits.
+func Duration(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
 		return d.String()

@@ -157,6 +157,13 @@
 //	LogFatal(l *log.Logger, a ...interface{})               l.Fatal(a...), also LogFatalf and LogFatalln; a session ends the cell
 //	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session replaces this and the next one
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
+//	BenchmarkRun(b *testing.B, name string, f func(b *testing.B)) bool   b.Run(name, f); in a session a panic in f fails b, as for the next ones
+//	BenchmarkParallel(b *testing.B, f func(p *testing.PB))  b.RunParallel(f)
+//	FuzzRun(f *testing.F, target interface{})               f.Fuzz(target)
+//	TestRun(t *testing.T, name string, f func(t *testing.T)) bool        t.Run(name, f)
+//	TestsRun(m *testing.M) int                              m.Run()
+//	TestCleanup(t testing.TB, f func())                     t.Cleanup(f)
+//	TestParallel(t *testing.T)                              t.Parallel()
 //	TestHelper(t testing.TB)                                t.Helper()
 //	TestLog(t testing.TB, a ...interface{})                 t.Log(a...); in a session with the position in its cell
 //	TestLogf(t testing.TB, format string, a ...interface{}) t.Logf(format, a...)

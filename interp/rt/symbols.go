@@ -163,6 +163,14 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"JSONEncode":        r.JSONEncode,
 		"JSONDecode":        r.JSONDecode,
 
+		"BenchmarkParallel": (*testing.B).RunParallel,
+		"BenchmarkRun":      (*testing.B).Run,
+		"FuzzRun":           (*testing.F).Fuzz,
+		"TestCleanup":       testing.TB.Cleanup,
+		"TestParallel":      (*testing.T).Parallel,
+		"TestRun":           (*testing.T).Run,
+		"TestsRun":          (*testing.M).Run,
+
 		"TestError":    testing.TB.Error,
 		"TestErrorf":   testing.TB.Errorf,
 		"TestFatal":    testing.TB.Fatal,

@@ -37,9 +37,6 @@ func (e *UnknownPackageError) Error() string {
 		return "cgo is not supported in cells"
 	}
 	text := fmt.Sprintf("package %q cannot be imported: cells can import packages of the standard library and of quern", e.Path)
-	if e.Path == "testing/synctest" {
-		return fmt.Sprintf("package %q cannot be imported: it needs the *testing.T of a go test", e.Path)
-	}
 	if m := e.Module(); m != "" {
 		text += fmt.Sprintf(", and packages of modules: add the line %%get %s", m)
 	}

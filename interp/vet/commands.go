@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/magic"
 )
 
@@ -55,6 +56,13 @@ func (commands) Program() string                   { return "" }
 func (commands) Ranks() magic.Ranks                { return magic.Alone{} }
 func (commands) Format(src string) (string, error) { return src, nil }
 func (c commands) Known(name string) bool          { return c.s.checker.Known(name) }
+
+// TestFunctions returns those whose calls %test checks.
+func (c commands) TestFunctions(src string) []check.TestFunction {
+	return c.s.checker.TestFunctions(src)
+}
+
+func (commands) Test(context.Context, magic.TestRun) error { return nil }
 
 // Variables returns none: only %who needs them, which shows them.
 func (commands) Variables() []magic.Variable { return nil }

@@ -27,6 +27,8 @@ CARELESS = MEAN % ""  # NaN for no values: the hidden test finds it
 CRASHING = MEAN % "os.Exit(3)"  # ends the worker, and what the cells before have defined
 ENDLESS = MEAN % "for len(values) != 3 {}"
 MODEL = "func network() nn.Module {\n\treturn nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))\n}"
+# Names that a submission redefines do not change the tests.
+CHEATING = "func panic(v any) {}\nvar check, fmt = 1, 2\nvar true = false\n" + CARELESS
 UNTRAINABLE = "func network() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(9)) }"
 
 # By student: the sources of cells that they change, and the points of mean-test, mean-hidden-test and model-test.
@@ -37,6 +39,7 @@ STUDENTS = {
     "dan": ({"mean": ENDLESS, "model": MODEL}, [2, 0, 4]),
     "eve": ({"mean": "func mean(", "model": UNTRAINABLE}, [0, 0, 0]),
     "gil": ({"mean": CRASHING, "model": MODEL}, [0, 0, 4]),
+    "han": ({"mean": CHEATING, "model": "func Fail(v any) {}\n" + UNTRAINABLE}, [2, 0, 0]),
     "fay": ({"mean": CARELESS, "model": UNTRAINABLE, "mean-hidden-test": "", "model-test": "1"}, [2, 0, 0]),  # changes tests
 }
 
@@ -72,7 +75,7 @@ def course(tmp_path_factory):
 def test_students_see_neither_solutions_nor_hidden_tests(course):
     text = (course / "release" / "ps1" / "problems.ipynb").read_text()
     assert "SOLUTION" not in text and "HIDDEN" not in text
-    assert "no values is an error" not in text and "sum += v" not in text and "Whoever tries" not in text
+    assert "the mean of no values" not in text and "sum += v" not in text and "Whoever tries" not in text
     assert text.count('panic(\\"not solved yet\\")') == 2
     assert "mean of 1, 2 and 6" in text
 
@@ -91,5 +94,5 @@ def test_scores(course, name):
 
 def test_feedback_shows_the_hidden_test(course):
     page = (course / "feedback" / "bob" / "ps1" / "problems.html").read_text()
-    assert "the mean of no values is an error" in page
+    assert "the mean of no values: an error is expected, but it is nil" in page
     assert re.search(r"\(Score: 0\.0 / 3\.0\)", page) and re.search(r"\(Score: 4\.0 / 4\.0\)", page)

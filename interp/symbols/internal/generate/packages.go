@@ -16,6 +16,7 @@ const module = "github.com/quernlab/quern"
 // call. New packages below them are included automatically.
 var ownPatterns = []string{
 	module + "/accel/...",
+	module + "/check",
 	module + "/display/...",
 	module + "/gpu/...",
 	module + "/interp/generic/compiled",
@@ -61,7 +62,6 @@ var unsuitable = []string{
 	"runtime/race",           // has no API
 	"testing/cryptotest",     // needs a *testing.T
 	"testing/slogtest",       // needs a *testing.T
-	"testing/synctest",       // needs a *testing.T
 	"crypto/mlkem/mlkemtest", // for tests of implementations
 }
 

@@ -27,6 +27,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/tensor/tensor":              symbols_github_com_quernlab_quern_accel_tensor,
 	"github.com/quernlab/quern/accel/token/token":                symbols_github_com_quernlab_quern_accel_token,
 	"github.com/quernlab/quern/accel/tune/tune":                  symbols_github_com_quernlab_quern_accel_tune,
+	"github.com/quernlab/quern/check/check":                      symbols_github_com_quernlab_quern_check,
 	"github.com/quernlab/quern/display/display":                  symbols_github_com_quernlab_quern_display,
 	"github.com/quernlab/quern/gpu/gpu":                          symbols_github_com_quernlab_quern_gpu,
 	"github.com/quernlab/quern/interp/generic/compiled/compiled": symbols_github_com_quernlab_quern_interp_generic_compiled,
