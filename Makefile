@@ -19,6 +19,9 @@ TEST := $(GO) test -vet=off -timeout 60m
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
+# NVIDIA's headers declare functions as deprecated that its Go binding has; the warnings look like errors.
+export CGO_CFLAGS ?= -O2 -g -Wno-deprecated-declarations
+
 # Bind all symbols at start, as hardened toolchains do. NVIDIA's libraries are opened
 # at run time.
 LDFLAGS := -s -w
@@ -32,7 +35,10 @@ endif
 
 .PHONY: help
 help: ## print this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { \
+		line = sprintf("  make %-20s %s\n", $$1, $$2); \
+		if ($$1 ~ /^(run|lab|test|check|build)$$/) first = first line; else others = others line \
+	} END {printf "%s\nOthers, of which some take long or need a network:\n\n%s", first, others}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: kernelspec ## set everything up, execute the quickstart notebook, write build/quickstart.html
