@@ -19,25 +19,28 @@ const (
 	lastTime  = 400
 )
 
-// animate returns a GIF of the images. Frames after the first contain only what changes.
-func animate(images []image.Image) ([]byte, error) {
+// animate returns a GIF of the images, each below head. Frames after the first contain only what changes.
+func animate(head image.Image, images []image.Image) ([]byte, error) {
 	images = slices.Clone(images)
 	var bounds image.Rectangle
-	for i := range images {
-		images[i] = halve(images[i])
-	}
 	for _, m := range images {
 		bounds = bounds.Union(m.Bounds())
 	}
+	for i, m := range images {
+		// The last figure has no progress bar at its top, so the bottoms coincide.
+		whole := image.NewRGBA(image.Rect(0, 0, max(bounds.Dx(), head.Bounds().Dx()), head.Bounds().Dy()+bounds.Dy()))
+		draw.Draw(whole, whole.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(whole, head.Bounds(), head, head.Bounds().Min, draw.Src)
+		draw.Draw(whole, m.Bounds().Add(image.Pt(0, whole.Rect.Dy()-m.Bounds().Dy())), m, m.Bounds().Min, draw.Over)
+		images[i] = halve(whole)
+	}
+	bounds = images[0].Bounds()
 	colors := palette(images[len(images)-1])
 	animation := &gif.GIF{Config: image.Config{ColorModel: colors, Width: bounds.Dx(), Height: bounds.Dy()}}
 	var previous *image.Paletted
 	for _, m := range images {
 		frame := image.NewPaletted(bounds, colors)
-		draw.Draw(frame, bounds, image.White, image.Point{}, draw.Src)
-		// The last figure has no progress bar at its top, so the bottoms coincide.
-		at := m.Bounds().Add(image.Pt(0, bounds.Dy()-m.Bounds().Dy()))
-		draw.Draw(frame, at, m, m.Bounds().Min, draw.Over)
+		draw.Draw(frame, bounds, m, bounds.Min, draw.Src)
 		part := frame
 		if previous != nil {
 			part = frame.SubImage(changed(previous, frame)).(*image.Paletted) //nolint:forcetypeassert // always the same type

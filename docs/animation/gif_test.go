@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/gif"
+	"strings"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func TestAnimate(t *testing.T) {
 	for _, p := range []image.Point{{6, 8}, {14, 12}} { // two by two pixels each, one in the animation
 		draw.Draw(second, image.Rectangle{p, p.Add(image.Pt(2, 2))}, image.NewUniform(blue), image.Point{}, draw.Src)
 	}
-	b, err := animate([]image.Image{first, second, second})
+	b, err := animate(image.NewRGBA(image.Rectangle{}), []image.Image{first, second, second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,5 +46,31 @@ func TestAnimate(t *testing.T) {
 	}
 	if g.Delay[2] != lastTime {
 		t.Errorf("the last frame is shown for %d", g.Delay[2])
+	}
+}
+
+// The cell has the model and the training, as a notebook has them, and is drawn within the width of the figure.
+func TestCell(t *testing.T) {
+	t.Parallel()
+	code, err := cell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(code, "\n")
+	if lines[0] != "model := nn.Sequential(" || lines[len(lines)-1] != ")" || !strings.Contains(code, "\n    accel.Live(") {
+		t.Errorf("the cell is\n%s", code)
+	}
+	const width = 1280
+	m, err := drawCell(code, width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Bounds().Dx() != width {
+		t.Errorf("it is %v", m.Bounds())
+	}
+	for y := 2 * margin; y < m.Bounds().Dy()-2*margin; y++ { // nothing is written beyond the border
+		if got := m.At(width-margin-margin/2, y); got != background {
+			t.Fatalf("the pixel at the right edge in line %d is %v", y, got)
+		}
 	}
 }

@@ -1,5 +1,5 @@
 // Command animation trains a model on Fashion-MNIST and writes what a notebook shows during
-// that time as a GIF, for the README: go run ./docs/animation
+// that time, the cell and the figure below it, as a GIF, for the README: go run ./docs/animation
 package main
 
 import (
@@ -42,7 +42,19 @@ func run(out string, epochs int) error {
 	if err != nil {
 		return err
 	}
-	animation, err := animate(images)
+	code, err := cell()
+	if err != nil {
+		return err
+	}
+	width := 0
+	for _, m := range images {
+		width = max(width, m.Bounds().Dx())
+	}
+	head, err := drawCell(code, width)
+	if err != nil {
+		return err
+	}
+	animation, err := animate(head, images)
 	if err != nil {
 		return err
 	}
@@ -57,18 +69,24 @@ func train(ctx context.Context, epochs int) error {
 	if err != nil {
 		return err
 	}
+	// The cell:
 	model := nn.Sequential(
 		nn.Conv2D(8, 3), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Conv2D(16, 3), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dense(10),
 	)
-	_, err = accel.Fit(ctx, model, train,
+	run, err := accel.Fit(ctx, model, train,
 		accel.Epochs(epochs), accel.BatchSize(128),
 		accel.AdamW(3e-3), accel.WarmupCosine(100),
 		accel.Validate(test),
 		accel.Live(accel.Loss, accel.Accuracy, accel.GPUUtil),
 	)
-	return err
+	// The end of the cell.
+	if err != nil {
+		return err
+	}
+	fmt.Println(run)
+	return nil
 }
 
 // A recorder is a front end that keeps the frames of the live figure.
