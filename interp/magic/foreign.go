@@ -50,7 +50,7 @@ var instead = map[string]string{
 	"%go": "%get downloads a module, so that cells can import its packages, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
 	"%go111module": "%get downloads a module, so that cells can import its packages", "%goflags": "a cell is not compiled by the go command",
 	"%matplotlib": "package plots shows its figures without it", "%load_ext": "there are no extensions", "%config": "there is nothing to configure",
-	"%%writefile": "os.WriteFile writes a file, and %%bash runs a script", "%%script": "%%bash runs a script", "%%sh": "%%bash runs a script", "%%!": "%%bash runs a script",
+	"%%file": "%%writefile writes a file", "%%script": "%%bash runs a script", "%%!": "%%bash runs a script",
 	"%%html": "display.HTML shows a text as HTML", "%%markdown": "display.Markdown shows a text as Markdown", "%%latex": "display.LaTeX shows a formula", "%%svg": "display.SVG shows an image",
 	"%%capture": "assign to os.Stdout, or end the cell with a semicolon to hide its value",
 	"%lsmagic":  "%help lists the commands", "%magic": "%help lists the commands", "%quickref": "%help lists the commands", "%h": "%help lists the commands",

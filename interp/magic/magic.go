@@ -45,11 +45,13 @@ type command struct {
 	alone bool // the cell must have nothing else
 	// prepare parses the rest of the line; for a %% command, the rest of the cell.
 	prepare func(text string) (action, error)
+	// prepareLine is set, instead of prepare, for a %% command with arguments in its line. text is the rest of the cell.
+	prepareLine func(arguments, text string) (action, error)
 }
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, test, who, reset, cd, env, shell, bash, get, restart, ranks, format, help()}
+	return []command{timeLine, timeCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, restart, ranks, format, help()}
 }
 
 func find(name string) (command, error) {

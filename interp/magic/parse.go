@@ -52,6 +52,9 @@ func (l line) takesCell() bool {
 //
 // The error is an *Error.
 func Parse(src string, s Session) (*Cell, error) {
+	if at, text := gonbComment(src); at >= 0 {
+		return nil, &Error{at, fmt.Sprintf("a command in a comment does not run: write %s in a line of its own", text)}
+	}
 	lines := lines(src, s.Known)
 	cell := &Cell{Source: src}
 	if len(lines) == 0 {
@@ -71,10 +74,12 @@ func Parse(src string, s Session) (*Cell, error) {
 		if c.alone && !isAlone(src, l) {
 			return nil, &Error{l.start, fmt.Sprintf("%s must be alone in its cell", c.name)}
 		}
-		if err := noArgument(c.name, l.behind); err != nil {
-			return nil, &Error{l.start, err.Error()}
+		var run action
+		if c.prepareLine != nil {
+			run, err = c.prepareLine(l.behind, l.text)
+		} else if err = noArgument(c.name, l.behind); err == nil {
+			run, err = c.prepare(l.text)
 		}
-		run, err := c.prepare(l.text)
 		if err != nil {
 			return nil, &Error{l.start, err.Error()}
 		}
@@ -118,6 +123,26 @@ func Parse(src string, s Session) (*Cell, error) {
 	b.WriteString(src[at:])
 	cell.Source = endTimes(b.String(), timed)
 	return cell, nil
+}
+
+// gonbComment returns the offset of the first comment of a cell with a command of gonb, and the command; the offset is -1 if
+// there is none.
+func gonbComment(src string) (at int, command string) {
+	const prefix = "//gonb:"
+	if !strings.Contains(src, prefix) {
+		return -1, ""
+	}
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		switch pos, tok, lit := s.Scan(); {
+		case tok == token.EOF:
+			return -1, ""
+		case tok == token.COMMENT && strings.HasPrefix(lit, prefix):
+			return file.Offset(pos), strings.TrimSpace(strings.TrimPrefix(lit, prefix))
+		}
+	}
 }
 
 // endTimes inserts a call after each timed statement that is not the last statement.

@@ -20,6 +20,10 @@ var shell = command{
 		if text == "" {
 			return nil, errors.New("! needs a command: !ls")
 		}
+		if rest, ok := strings.CutPrefix(text, "*"); ok {
+			rest = strings.TrimSpace(rest)
+			return nil, fmt.Errorf("there is no folder of generated code in which !*%s could run: !%[1]s runs in the working directory, and %%get downloads a module", rest)
+		}
 		return func(ctx context.Context, r *Run, _ []any) error {
 			return r.once(ctx, "!"+text, exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
 		}, nil
@@ -34,6 +38,19 @@ var bash = command{
 		}
 		return func(ctx context.Context, r *Run, _ []any) error {
 			return r.once(ctx, "%%bash", exec.Command("bash", "-c", text))
+		}, nil
+	},
+}
+
+// sh is %%bash with the shell of the system.
+var sh = command{
+	name: "%%sh", usage: "%%sh", doc: "runs the rest of the cell as a script of the shell, as !command does",
+	prepare: func(text string) (action, error) {
+		if strings.TrimSpace(text) == "" {
+			return nil, errors.New("%%sh needs a script in the lines below it")
+		}
+		return func(ctx context.Context, r *Run, _ []any) error {
+			return r.once(ctx, "%%sh", exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
 		}, nil
 	},
 }
