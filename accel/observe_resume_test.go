@@ -71,6 +71,9 @@ func TestResume(t *testing.T) {
 		{"adagrad", []accel.Option{accel.Adagrad(0.01)}},
 		{"lion", []accel.Option{accel.Lion(0.001)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},
+		{"adam, FP16", []accel.Option{accel.Adam(0.01), accel.AMP(accel.FP16)}},
+		{"adamw, FP16", []accel.Option{accel.AdamW(3e-3), accel.AMP(accel.FP16), accel.WarmupCosine(5)}},
+		{"lamb, FP16", []accel.Option{accel.LAMB(0.01), accel.AMP(accel.FP16), accel.Accumulate(2)}},
 		{"drop last, weighted", []accel.Option{accel.DropLast(), accel.WeightedRandomSampler(increasing(150))}},
 	}
 	for _, tt := range tests {

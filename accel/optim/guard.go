@@ -1,8 +1,6 @@
 package optim
 
 import (
-	"math"
-
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -16,7 +14,9 @@ type guard struct {
 
 	indices map[*state]int // index of a parameter in the tensors below; the optimizer comes last
 	counts  *tensor.Tensor // number of updates
-	first   *tensor.Tensor // 1-β1ᵗ for t updates
+	beta1   *tensor.Tensor // float64, of each parameter's options
+	beta2   *tensor.Tensor
+	first   *tensor.Tensor // 1-β1ᵗ for t updates, with the one that is being made
 	second  *tensor.Tensor // 1-β2ᵗ
 }
 
@@ -24,6 +24,7 @@ type guard struct {
 // set of parameters with gradients has changed.
 func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 	var states []*state
+	var betas [2][]float64
 	for _, p := range nn.Parameters(o.model) {
 		gradient := p.Grad()
 		if gradient == nil {
@@ -34,10 +35,12 @@ func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 			o.state[p] = &state{}
 		}
 		states = append(states, o.state[p])
+		own := o.optionsOf(p)
+		betas[0], betas[1] = append(betas[0], own.beta1), append(betas[1], own.beta2)
 	}
 	if o.guard == nil || !o.guard.fits(states) {
 		o.readCounts()
-		o.guard = newGuard(states, o.steps, o.o)
+		o.guard = newGuard(states, o.steps, betas)
 	}
 	o.guard.finite, o.guard.inverse = finite, inverse
 	return o.guard
@@ -53,28 +56,34 @@ func (g *guard) fits(states []*state) bool {
 	return len(states) == len(g.indices)
 }
 
-func newGuard(states []*state, steps int, o options) *guard {
+func newGuard(states []*state, steps int, betas [2][]float64) *guard {
 	g := &guard{indices: map[*state]int{}}
 	n := len(states)
-	counts, first, second := make([]float32, n+1), make([]float32, n+1), make([]float32, n+1)
+	counts := make([]float32, n+1)
 	counts[n] = float32(steps)
 	for i, s := range states {
 		g.indices[s] = i
 		counts[i] = float32(s.steps)
-		first[i] = float32(1 - math.Pow(o.beta1, float64(s.steps)))
-		second[i] = float32(1 - math.Pow(o.beta2, float64(s.steps)))
 	}
-	g.counts, g.first, g.second = tensor.New(counts, n+1), tensor.New(first, n+1), tensor.New(second, n+1)
+	g.counts = tensor.New(counts, n+1)
+	g.beta1, g.beta2 = tensor.FromFloat64s(append(betas[0], 0), n+1), tensor.FromFloat64s(append(betas[1], 0), n+1)
 	return g
 }
 
-// count increments the counts if the step is made.
-func (g *guard) count(o options) {
+// count increments the counts if the step is made, and computes the corrections from them. These depend
+// on nothing else, so that a training that continues from a file has the same bits, and are computed in
+// float64, since 1-βᵗ loses digits for β near 1.
+func (g *guard) count() {
 	r := record{guard: g}
 	r.assign(g.counts, g.counts.AddScalar(1))
-	// 1-βᵗ⁺¹ = β·(1-βᵗ) + (1-β) loses no precision for β near 1.
-	r.assign(g.first, r.times(g.first, o.beta1).AddScalar(1-o.beta1))
-	r.assign(g.second, r.times(g.second, o.beta2).AddScalar(1-o.beta2))
+	counts := r.keep(g.counts.Cast(tensor.Float64))
+	correction := func(beta, before *tensor.Tensor) *tensor.Tensor {
+		if before != nil {
+			before.Release()
+		}
+		return r.times(r.keep(r.keep(beta.Pow(counts)).AddScalar(-1)), -1).Cast(tensor.Float32)
+	}
+	g.first, g.second = correction(g.beta1, g.first), correction(g.beta2, g.second)
 	r.release()
 }
 

@@ -67,7 +67,7 @@ func (s *GradScaler) Step(o *Optimizer) {
 		finite := r.keep(sum.Eq(r.keep(tensor.Zeros())))
 		inverse := r.keep(r.keep(tensor.Ones()).Div(s.scale))
 		g := o.guarded(finite, inverse)
-		g.count(o.o)
+		g.count()
 		s.used.Assign(s.scale.Clone())
 		s.made.Assign(finite.Cast(tensor.Float32))
 		s.update(&r, finite)
