@@ -33,12 +33,18 @@ var interpretedOnly = map[string]bool{
 // keep its object alive, since it refers to all variables of the enclosing function.
 var runtimeFunctions = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
+// callableFunctions are functions of other packages that the VM calls directly, for the same reason as callablePackages.
+var callableFunctions = map[string]bool{
+	"os.Exit": true, "os.Getenv": true, "os.LookupEnv": true, "os.Getpid": true, "os.IsNotExist": true, "os.IsExist": true,
+	"runtime.Gosched": true, "runtime.NumGoroutine": true, "runtime.NumCPU": true, "runtime.GOMAXPROCS": true,
+}
+
 // mayCall reports whether the VM may call a function of a compiled package.
 func (c *code) mayCall(o *types.Func) bool {
 	if runtimeFunctions[o.FullName()] {
 		return true
 	}
-	if o.Pkg() == nil || !callablePackages[o.Pkg().Path()] || interpretedOnly[o.FullName()] {
+	if o.Pkg() == nil || !callablePackages[o.Pkg().Path()] && !callableFunctions[o.FullName()] || interpretedOnly[o.FullName()] {
 		return false
 	}
 	sig := o.Signature()
