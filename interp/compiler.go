@@ -28,6 +28,9 @@ type compiler struct {
 	// compiling is held from load to commit, keep or discard, and while a method is compiled that running code calls.
 	compiling *sync.Mutex
 
+	// fault reports that the interpreter runs code because the VM has a bug.
+	fault func(cell int, err error)
+
 	refreshed string // the error of the last refresh; empty if there was none
 
 	leftover <-chan struct{} // closed when an interrupted compilation has ended; nil if there is none
@@ -156,6 +159,7 @@ func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, er
 	if !errors.As(err, &link) {
 		return nil, err
 	}
+	c.fault(cell.Number, link)
 	c.program.Slow()
 	if unit, err = c.program.Lower(ctx, cell); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	xmodule "golang.org/x/mod/module"
 
@@ -115,7 +116,7 @@ func New(options ...Option) (*Session, error) {
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
 	loader.Later(program.CompilesLater)
-	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling}
+	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling, fault: s.fault}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
@@ -142,10 +143,19 @@ func (s *Session) vm(c *config, packages library.Packages) *vm.Config {
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
 		Go:          s.goroutines.Start,
+		Fault:       s.fault,
 		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
 		Stopping:    s.flag.Up(),
 		Stop:        s.goroutines.Check,
 	}
+}
+
+// fault reports a bug because of which the interpreter runs code that the VM could run. In tests it panics.
+func (s *Session) fault(cell int, err error) {
+	if testing.Testing() {
+		panic(err)
+	}
+	fmt.Fprintf(s.output.StderrOf(cell), "note: code of this cell is slow because of a bug of Quern; please report it: %v\n", err)
 }
 
 // boot loads the compiled packages and defines the variables and functions that every lowered

@@ -78,8 +78,12 @@ func (u *Unit) compile(d Declaration) (reason string) {
 			}
 			x, ok := r.(unsupported)
 			if !ok {
+				if u.vm.config.Fault == nil {
+					panic(r)
+				}
 				// Code that the checker accepts and this package does not expect runs in yaegi.
 				x = unsupported{nil, fmt.Sprint("internal error: ", r)}
+				u.vm.config.Fault(u.source.Cell, fmt.Errorf("the VM cannot compile function %s: %v", d.Name, r))
 			}
 			reason = x.what
 			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
