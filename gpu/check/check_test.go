@@ -18,6 +18,14 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
+// TestMain lets the program start this test program for each of its parts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "part" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
 // called runs the program and returns its exit status and output.
 func called(t *testing.T, args ...string) (status int, output string) {
 	t.Helper()

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build unix && !race
 
 // The race detector makes the simulation ten times slower; the tests of the packages below
 // already run this code with it.
@@ -25,13 +25,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestMain lets the program start this test program for each of its parts.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "part" {
-		innerParts = append(innerParts, part{name: "ending", run: ending}, part{name: "stubborn", run: stubborn})
-		main()
-	}
-	os.Exit(m.Run())
+func init() {
+	innerParts = append(innerParts, part{name: "ending", run: ending}, part{name: "stubborn", run: stubborn})
 }
 
 // programs builds the programs that belong beside this one.
