@@ -64,17 +64,31 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	if d.Is16Bit() {
 		d = Float32
 	}
+	var made []*Tensor // intermediate results, released at the end
+	keep := func(t *Tensor) *Tensor {
+		made = append(made, t)
+		return t
+	}
 	var all *Tensor
+	defer func() {
+		for _, t := range made {
+			if t != all {
+				t.Release()
+			}
+		}
+	}()
 	add := func(t *Tensor) {
 		if all == nil {
-			all = t
+			all = keep(t)
 			return
 		}
-		all = all.Add(t)
+		all = keep(all.Add(keep(t)))
 	}
-	hidden, seen := Full(math.Inf(-1)).Cast(d), Full(0).Cast(d)
+	hide := func(seen *Tensor) *Tensor {
+		return Where(seen, keep(keep(Full(0)).Cast(d)), keep(keep(Full(math.Inf(-1))).Cast(d)))
+	}
 	if s.Mask != nil {
-		add(Where(s.Mask.Cast(Bool).Cast(Float32), seen, hidden))
+		add(hide(keep(keep(s.Mask.Cast(Bool)).Cast(Float32))))
 	}
 	if s.Lengths != nil {
 		shape, n := keys.Shape(), s.Lengths.Shape()
@@ -86,7 +100,7 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 		for i := range places {
 			places[i] = i
 		}
-		add(Where(FromInts(places, 1, 1, 1, len(places)).Less(s.Lengths.Reshape(-1, 1, 1, 1)), seen, hidden))
+		add(hide(keep(keep(FromInts(places, 1, 1, 1, len(places))).Less(keep(s.Lengths.Reshape(-1, 1, 1, 1))))))
 	}
 	if s.Bias != nil {
 		if s.Bias.RequiresGrad() {
@@ -98,7 +112,7 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 		return nil
 	}
 	if n := all.NDim(); n < 4 {
-		all = all.Reshape(append(slices.Repeat([]int{1}, 4-n), all.Shape()...)...)
+		all = keep(all.Reshape(append(slices.Repeat([]int{1}, 4-n), all.Shape()...)...))
 	}
 	return all
 }

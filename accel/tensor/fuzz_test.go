@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // matrixSize is the size of the square matrices of the random programs.
@@ -190,8 +192,18 @@ func FuzzProgram(f *testing.F) {
 
 var randomPrograms = uint64(200)
 
-func TestRandomPrograms(t *testing.T) {
-	for seed := range randomPrograms {
+func TestRandomPrograms(t *testing.T) { runPrograms(t, randomPrograms) }
+
+// TestRandomProgramsInParts runs lists as if they did not fit into memory.
+func TestRandomProgramsInParts(t *testing.T) {
+	halve := func(on bool) { locked(func(r *ir.Recorder) { r.Halved(on) }) }
+	halve(true)
+	defer halve(false)
+	runPrograms(t, randomPrograms/4)
+}
+
+func runPrograms(t *testing.T, n uint64) {
+	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 2))
 		code := make([]byte, 300)
 		for i := range code {

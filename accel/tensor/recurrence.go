@@ -113,7 +113,9 @@ func (r *Recurrence) whole() (y, h, c *Tensor) {
 		defer valid.Release()
 		states := y
 		defer states.Release()
-		y = Where(valid, states, Full(0))
+		zero := Full(0)
+		defer zero.Release()
+		y = Where(valid, states, zero)
 	}
 	return y, h, c
 }
@@ -165,5 +167,10 @@ func (r *Recurrence) valid() *Tensor {
 		return nil
 	}
 	steps, _, _ := r.sizes()
-	return Arange(0, float64(steps), 1, Int32).Reshape(-1, 1, 1).Less(r.Lengths.Reshape(1, -1, 1))
+	all := Arange(0, float64(steps), 1, Int32)
+	step, length := all.Reshape(-1, 1, 1), r.Lengths.Reshape(1, -1, 1)
+	for _, t := range []*Tensor{all, step, length} {
+		defer t.Release()
+	}
+	return step.Less(length)
 }

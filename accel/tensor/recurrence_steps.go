@@ -29,7 +29,7 @@ func (r *Recurrence) steps() (y, h, c *Tensor) {
 	if valid != nil {
 		s.keep(valid)
 	}
-	zero := s.keep(Full(0).Cast(r.X.DType()))
+	zero := s.keep(s.keep(Full(0)).Cast(r.X.DType()))
 	h, c = r.H, r.C
 	if h == nil && steps == 1 && r.Weight.RequiresGrad() {
 		// Only the state before the last step is multiplied by the weight, which otherwise would have

@@ -155,3 +155,6 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	}
 	return d.faults.check(s.written)
 }
+
+// Memory returns the bytes of the GPU's memory.
+func (d *Device) Memory() int { return d.ctx.Info().Memory }

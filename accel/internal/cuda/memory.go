@@ -37,13 +37,27 @@ type pool struct {
 	stream driver.Stream
 	idle   map[int][]*storage // by capacity; the block with the lowest address last
 
+	blocks  int // bytes of all blocks
+	unused  int // bytes of those in idle
+	collect int // bytes in use, or unreachable and not found yet, at which the latter are looked for
+
 	mu   sync.Mutex
 	lost []block // blocks of storages that the garbage collector has found; guarded by mu
 }
 
 func newPool(device string, ctx driver.Context, stream driver.Stream) *pool {
-	return &pool{device: device, ctx: ctx, stream: stream, idle: map[int][]*storage{}}
+	p := &pool{device: device, ctx: ctx, stream: stream, idle: map[int][]*storage{}}
+	p.plan()
+	return p
 }
+
+// minCollect is the fraction of the device's memory below which nothing is collected.
+const minCollect = 64
+
+// plan sets when to look for unreachable blocks next. The garbage collector does not see the
+// device's memory, so it would let a program fill all of it with tensors that are dropped but not
+// released. As in Go's heap, they may take as much as those in use.
+func (p *pool) plan() { p.collect = max(2*(p.blocks-p.unused), p.ctx.Info().Memory/minCollect) }
 
 // sizeClass rounds a size up to one of four classes between two powers of two, so that
 // similar sizes share blocks and at most a quarter is wasted.
@@ -59,14 +73,18 @@ func sizeClass(bytes int) int {
 func (p *pool) alloc(bytes int) (*storage, error) {
 	capacity := sizeClass(bytes)
 	if len(p.idle[capacity]) == 0 {
-		for _, b := range p.found() {
-			p.free(p.storage(b))
-		}
+		p.reuse()
+	}
+	if len(p.idle[capacity]) == 0 && p.blocks-p.unused+capacity > p.collect {
+		ir.Collect()
+		p.reuse()
+		p.plan()
 	}
 	if list := p.idle[capacity]; len(list) > 0 {
 		s := list[len(list)-1]
 		list[len(list)-1] = nil
 		p.idle[capacity] = list[:len(list)-1]
+		p.unused -= capacity
 		s.size, s.written = bytes, 0
 		return s, nil
 	}
@@ -74,9 +92,17 @@ func (p *pool) alloc(bytes int) (*storage, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.blocks += capacity
 	s := p.storage(block{at, capacity})
 	s.size = bytes
 	return s, nil
+}
+
+// reuse puts the blocks that the garbage collector has found into the pool.
+func (p *pool) reuse() {
+	for _, b := range p.found() {
+		p.free(p.storage(b))
+	}
 }
 
 // storage returns a storage for a block; the block goes to lost when the storage is
@@ -122,6 +148,7 @@ func (p *pool) found() []block {
 // the same sizes get the same addresses, in whatever order they freed them, and their
 // graphs need no update.
 func (p *pool) free(s *storage) {
+	p.unused += s.capacity
 	list := p.idle[s.capacity]
 	at, _ := slices.BinarySearchFunc(list, s.at, func(x *storage, at driver.Pointer) int { return cmp.Compare(at, x.at) })
 	p.idle[s.capacity] = slices.Insert(list, at, s)
@@ -131,15 +158,18 @@ func (p *pool) free(s *storage) {
 // blocks, unless the device is lost.
 func (p *pool) trim() error {
 	clear(p.idle)
+	p.unused = 0
 	ir.Collect()
 	var failed []error
 	for _, b := range p.found() {
 		err := p.ctx.Free(b.at, p.stream)
+		p.blocks -= b.capacity
 		failed = append(failed, err)
 		if driver.Lost(err) {
 			return errors.Join(failed...)
 		}
 	}
+	p.plan()
 	failed = append(failed, p.ctx.SyncStream(p.stream), p.ctx.Trim())
 	return errors.Join(failed...)
 }

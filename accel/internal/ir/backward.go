@@ -125,12 +125,37 @@ func (r *Recorder) backwardOne(v *Value) {
 		}
 	}
 	v.consumed = true // now, because a Recompute may run the list meanwhile
-	v.tape--
-	for _, x := range v.in {
-		x.tape--
-	}
+	r.offTape(v)
 	if v.buf != nil { // computed, so the list does not need the inputs either
 		v.forget()
+	}
+}
+
+// offTape records that no gradient will read v and its inputs any more. Those that nothing else
+// holds are freed with the list.
+func (r *Recorder) offTape(v *Value) {
+	drop := func(x *Value) {
+		if x.tape--; x.tape == 0 && x.handles == 0 && x.buf != nil {
+			r.released = append(r.released, x)
+		}
+	}
+	drop(v)
+	for _, x := range v.in {
+		drop(x)
+	}
+}
+
+// prune takes a value off the tape that Backward can no longer reach, and its inputs if the same is
+// true of them then. It must not be called during Backward, which may have reached it.
+func (r *Recorder) prune(v *Value) {
+	for todo := []*Value{v}; len(todo) > 0; {
+		v, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		if !v.requires || v.consumed || v.leaf != nil || v.handles > 0 || v.tape != 1 { // a value counts itself
+			continue
+		}
+		v.consumed = true
+		r.offTape(v)
+		todo = append(todo, v.in...)
 	}
 }
 

@@ -10,7 +10,9 @@
 //	recorder.go          Record and Assign append to the list, and to its key
 //	backward.go          gradients, as further ops of the same list
 //	join.go              gradients of slices, concatenated
+//	trim.go              when a list runs that nothing reads
 //	flush.go             key and roles → plan → run; clean-up after a failure
+//	halves.go            a list that does not fit into memory
 //	cache.go             plans by structure
 //	plan.go              resolves views, removes dead ops
 //	float16.go, fp8.go   matrix multiplication of 16-bit and of 8-bit floats

@@ -17,7 +17,7 @@ func canDonate(a assignment) bool {
 		o.layout.Offset == 0 && o.layout.Contiguous()
 }
 
-// Flush runs the recorded list. It panics with an *IndexError if an index is out of range,
+// Flush runs the recorded list, in parts if it needs more memory than there is. It panics with an *IndexError if an index is out of range,
 // and with an *OutOfMemoryError. The list is then dropped, and using the values that it
 // would have computed panics.
 func (r *Recorder) Flush() {
@@ -44,11 +44,17 @@ func (r *Recorder) Flush() {
 		if c != nil {
 			r.planning = c.Now() - begin
 		}
-		r.plans.put(r.key, p)
+		r.plans.put(r.key, p, len(r.nodes))
 		r.stats.PlansMade++
 	} else {
 		r.stats.PlanHits++
 	}
+	if len(r.nodes) > 1 && (r.halved || !r.fits(p)) {
+		done = true
+		r.flushHalves()
+		return
+	}
+	r.compile(p)
 	r.stats.Flushes++
 	r.stats.Ops += len(r.nodes)
 	r.stats.Steps += len(p.program.Steps)
@@ -91,15 +97,24 @@ func (r *Recorder) makePlan() *plan {
 		pl.canDonate = func(assignment) bool { return false }
 	}
 	p, err := pl.plan(r.nodes, r.externals)
-	if err == nil {
-		r.reserve(max(0, p.program.Arena-r.stats.PlanBytes))
-		p.exec, err = r.device.Compile(p.program)
-	}
 	if err != nil {
 		panic(r.failed(err))
 	}
-	r.stats.PlanBytes = max(r.stats.PlanBytes, p.program.Arena)
 	return p
+}
+
+// compile makes a plan executable, once.
+func (r *Recorder) compile(p *plan) {
+	if p.exec != nil {
+		return
+	}
+	r.reserve(max(0, p.program.Arena-r.stats.PlanBytes))
+	exec, err := r.device.Compile(p.program)
+	if err != nil {
+		panic(r.failed(err))
+	}
+	p.exec = exec
+	r.stats.PlanBytes = max(r.stats.PlanBytes, p.program.Arena)
 }
 
 func (r *Recorder) run(p *plan) {
@@ -110,7 +125,7 @@ func (r *Recorder) run(p *plan) {
 	r.temporaries = p.program.Arena
 	defer func() { r.temporaries = 0 }()
 	if !p.ran {
-		r.noteNew(p.newBytes())
+		r.noteNew(p.bytes)
 		p.ran = true
 	}
 	r.notePeak()
@@ -185,7 +200,7 @@ func (r *Recorder) reset() {
 	r.phases = r.phases[:0]
 	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
 	r.released, r.leaves = r.released[:0], r.leaves[:0]
-	r.key, r.words, r.pending, r.checkedPending = r.key[:0], r.words[:0], 0, 0
+	r.key, r.words, r.pending, r.checkedPending, r.gradients = r.key[:0], r.words[:0], 0, 0, false
 	r.epoch++
 }
 

@@ -73,7 +73,7 @@ arena 1280 bytes
 10 loop[16 32] t15[16 32]:bfloat16 -> o16[16 32]: Cast(0)=0
 11 MatMul+Cast t10[3 16]+64:float8_e5m2 t6[32 16]+64:float8_e4m3 -> t17[3 32]:bfloat16
 12 loop[3 32] t17[3 32]:bfloat16 -> o18[3 32]: Cast(0)=0
-arena 3264 bytes
+arena 2624 bytes
 `},
 		{"another reader keeps the 16-bit numbers", false, func(r *Recorder) {
 			x, w := input(r, BFloat16, 3, 32), input(r, Float32, 16, 32)

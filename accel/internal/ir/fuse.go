@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"container/heap"
+	"slices"
+)
+
 // Fusion, before → after:
 //
 // y = f(x); z = g(y)        one fused kernel that computes y and z y = linear(x,w,b); relu   a
@@ -11,14 +16,18 @@ package ir
 // group is a set of nodes that become one step.
 type group struct {
 	members []*planned // in record order
-	preds   map[*group]bool
+	preds   []*group   // producers; one may be listed twice, or be merged by now
 	hard    []*planned // producers that must be in memory before the group runs
 	into    *group     // set after the group was merged into another
+	at      int        // position in the fuser's order
 	visited int
 }
 
 func (g *group) root() *group {
 	for g.into != nil {
+		if g.into.into != nil {
+			g.into = g.into.into // path compression
+		}
 		g = g.into
 	}
 	return g
@@ -52,12 +61,18 @@ type operandSource struct {
 }
 
 type fuser struct {
-	groups []*group
-	stamp  int
-	// maxLoop is the maximum number of instructions of a fused kernel; off makes every node its own
-	// step.
+	// order holds the groups so that each comes after its producers; nil for a merged one.
+	order []*group
+	stamp int
+	// maxLoop is the maximum number of instructions of a fused kernel; 1 makes every node its
+	// own step.
 	maxLoop int
 }
+
+// maxReach is the maximum distance, in the fuser's order, of groups that are merged. It bounds
+// the time for each node of a list. Groups farther apart are hardly ever mergeable: those between
+// them, such as the rest of the forward pass, depend on one and the other depends on them.
+const maxReach = 1024
 
 func (f *fuser) run(nodes []*planned) []*group {
 	for _, n := range nodes {
@@ -72,17 +87,17 @@ func (f *fuser) assign(n *planned) {
 		n.group.members = append(n.group.members, n)
 		return
 	}
-	g := &group{preds: map[*group]bool{}, members: []*planned{n}}
+	g := &group{members: []*planned{n}, at: len(f.order)}
 	n.group = g
 	for _, in := range n.inputs {
 		if in.node != nil {
-			g.preds[in.node.group.root()] = true
+			g.preds = append(g.preds, in.node.group.root())
 			if in.viewed || !sameShape(in.node.node.shape, n.node.shape) {
 				g.hard = append(g.hard, in.node)
 			}
 		}
 	}
-	f.groups = append(f.groups, g)
+	f.order = append(f.order, g)
 	if n.class != Elementwise || f.maxLoop <= 1 {
 		return
 	}
@@ -91,58 +106,72 @@ func (f *fuser) assign(n *planned) {
 			continue
 		}
 		p := in.node.group.root()
-		if g = n.group.root(); p != g && len(p.members)+len(g.members) <= f.maxLoop && !f.detour(p, g) {
+		if g = n.group.root(); p != g && len(p.members)+len(g.members) <= f.maxLoop {
+			if p.at > g.at {
+				p, g = g, p
+			}
 			f.merge(p, g)
 		}
 	}
 }
 
-// detour reports whether a path from a leads to b through a third group (or back from b to
-// a), or through memory, so that a and b cannot run as one step.
-func (f *fuser) detour(a, b *group) bool {
-	for _, n := range b.hard {
-		if n.group.root() == a {
-			return true
-		}
-	}
-	for _, n := range a.hard {
-		if n.group.root() == b {
-			return true
-		}
-	}
-	return f.reaches(a, b) || f.reaches(b, a)
-}
-
-// reaches searches backwards from the predecessors of to, except from.
-func (f *fuser) reaches(from, to *group) bool {
-	f.stamp++
-	var walk func(g *group) bool
-	walk = func(g *group) bool {
-		for p := range g.preds {
-			p = p.root()
-			if p == from && g != to {
-				return true
-			}
-			if p == from || p == to || p.visited == f.stamp {
-				continue
-			}
-			p.visited = f.stamp
-			if walk(p) {
-				return true
-			}
-		}
-		return false
-	}
-	return walk(to)
-}
-
+// merge makes one group of a and b, which comes after a in the order, unless a path from a
+// leads to b through a third group or through memory.
 func (f *fuser) merge(a, b *group) {
-	a.members = append(a.members, b.members...)
-	for p := range b.preds {
-		a.preds[p] = true
+	if b.at-a.at > maxReach || b.needs(a) || a.needs(b) {
+		return
 	}
+	before, ok := f.between(a, b)
+	if !ok {
+		return
+	}
+	// The producers of b go before the merged group, everything else stays after a.
+	region := f.order[a.at : b.at+1]
+	after := make([]*group, 0, len(region))
+	for _, g := range region {
+		if g != nil && g != a && g != b && g.visited != f.stamp {
+			after = append(after, g)
+		}
+	}
+	slices.SortFunc(before, func(x, y *group) int { return x.at - y.at })
+	at := a.at
+	clear(region)
+	for _, list := range [][]*group{before, {a}, after} {
+		for _, g := range list {
+			f.order[at], g.at = g, at
+			at++
+		}
+	}
+	a.members = append(a.members, b.members...)
+	a.preds = append(a.preds, b.preds...)
 	a.hard = append(a.hard, b.hard...)
 	b.into = a
+}
+
+// needs reports whether a result of p must be in memory before g runs.
+func (g *group) needs(p *group) bool {
+	return slices.ContainsFunc(g.hard, func(n *planned) bool { return n.group.root() == p })
+}
+
+// between marks and returns the groups after a, in the order, on which b depends. ok is false if
+// one of them depends on a.
+func (f *fuser) between(a, b *group) (found []*group, ok bool) {
+	f.stamp++
+	for todo := []*group{b}; len(todo) > 0; {
+		g := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range g.preds {
+			p = p.root()
+			switch {
+			case p == a && g != b:
+				return nil, false
+			case p.at > a.at && p != b && p.visited != f.stamp:
+				p.visited = f.stamp
+				found, todo = append(found, p), append(todo, p)
+			}
+		}
+	}
+	return found, true
 }
 
 // sorted returns the groups in an order in which they can run: always the ready group whose
@@ -150,17 +179,18 @@ func (f *fuser) merge(a, b *group) {
 func (f *fuser) sorted() []*group {
 	waiting := map[*group]int{}
 	succs := map[*group][]*group{}
-	var alive, ready []*group
-	for _, g := range f.groups {
-		if g.into != nil {
+	alive := 0
+	var ready readyGroups
+	for _, g := range f.order {
+		if g == nil {
 			continue
 		}
-		alive = append(alive, g)
+		alive++
 		sortMembers(g)
-		seen := map[*group]bool{}
-		for p := range g.preds {
-			if p = p.root(); p != g && !seen[p] {
-				seen[p] = true
+		f.stamp++
+		for _, p := range g.preds {
+			if p = p.root(); p != g && p.visited != f.stamp {
+				p.visited = f.stamp
 				waiting[g]++
 				succs[p] = append(succs[p], g)
 			}
@@ -169,36 +199,39 @@ func (f *fuser) sorted() []*group {
 			ready = append(ready, g)
 		}
 	}
+	heap.Init(&ready)
 	var out []*group
 	for len(ready) > 0 {
-		k := 0
-		for i, g := range ready {
-			if g.last() < ready[k].last() {
-				k = i
-			}
-		}
-		g := ready[k]
-		ready = append(ready[:k], ready[k+1:]...)
+		g := heap.Pop(&ready).(*group)
 		out = append(out, g)
 		for _, s := range succs[g] {
 			if waiting[s]--; waiting[s] == 0 {
-				ready = append(ready, s)
+				heap.Push(&ready, s)
 			}
 		}
 	}
-	if len(out) != len(alive) {
+	if len(out) != alive {
 		panic("ir: fused groups form a cycle")
 	}
 	return out
 }
 
+// readyGroups is a heap of groups by their last members.
+type readyGroups []*group
+
+func (r readyGroups) Len() int           { return len(r) }
+func (r readyGroups) Less(i, j int) bool { return r[i].last() < r[j].last() }
+func (r readyGroups) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *readyGroups) Push(g any)        { *r = append(*r, g.(*group)) }
+func (r *readyGroups) Pop() any {
+	old := *r
+	g := old[len(old)-1]
+	*r = old[:len(old)-1]
+	return g
+}
+
 func (g *group) last() int { return g.members[len(g.members)-1].node.index }
 
 func sortMembers(g *group) {
-	m := g.members
-	for i := 1; i < len(m); i++ {
-		for j := i; j > 0 && m[j].node.index < m[j-1].node.index; j-- {
-			m[j], m[j-1] = m[j-1], m[j]
-		}
-	}
+	slices.SortFunc(g.members, func(x, y *planned) int { return x.node.index - y.node.index })
 }

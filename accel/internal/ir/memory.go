@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"math"
+	"slices"
+)
+
 // donate lets an assignment's new value overwrite the old one, if the step that writes it
 // is the last to read the old one, element by element.
 //
@@ -62,28 +67,134 @@ func elementwiseUse(s Step, slot int) bool {
 // align is the alignment of temporaries, a cache line.
 const align = 64
 
-// placeArena gives each temporary the lowest offset in the arena that is free while it is
+// placeArena gives each temporary an offset in the arena at which nothing else is while it is
 // live.
 func (b *builder) placeArena() {
-	type span struct{ slot, from, to, first, last int }
-	var placed []span
-	for i := range b.program.Slots {
-		s := &b.program.Slots[i]
-		if s.Kind != Arena {
-			continue
+	var slots []int // in the order in which they are written
+	for i, s := range b.program.Slots {
+		if s.Kind == Arena {
+			slots = append(slots, i)
 		}
-		size := (s.Bytes + align - 1) / align * align
-		at := 0
-		for moved := true; moved; {
-			moved = false
-			for _, p := range placed {
-				if p.first <= b.last[i] && b.first[i] <= p.last && at < p.to && p.from < at+size {
-					at, moved = p.to, true
-				}
-			}
-		}
-		s.Offset = at
-		placed = append(placed, span{i, at, at + size, b.first[i], b.last[i]})
-		b.program.Arena = max(b.program.Arena, at+size)
 	}
+	slices.SortStableFunc(slots, func(i, j int) int { return b.first[i] - b.first[j] })
+	b.placeInOrder(slots)
+	const few = 2048
+	if len(slots) > few || b.program.Arena <= b.live()+b.live()/32 {
+		return
+	}
+	before, offsets := b.program.Arena, make([]int, len(slots))
+	for k, i := range slots {
+		offsets[k] = b.program.Slots[i].Offset
+	}
+	if b.placeBySize(slices.Clone(slots)); b.program.Arena < before {
+		return
+	}
+	b.program.Arena = before
+	for k, i := range slots {
+		b.program.Slots[i].Offset = offsets[k]
+	}
+}
+
+// live returns the most bytes of temporaries that are live in a step, which is the least that the
+// arena can have.
+func (b *builder) live() (most int) {
+	change := make([]int, len(b.program.Steps)+1)
+	for i, s := range b.program.Slots {
+		if s.Kind == Arena {
+			change[b.first[i]] += roundUp(s.Bytes)
+			change[b.last[i]+1] -= roundUp(s.Bytes)
+		}
+	}
+	now := 0
+	for _, c := range change {
+		now += c
+		most = max(most, now)
+	}
+	return most
+}
+
+// placeInOrder gives each temporary the smallest gap in which it fits, in the order of the steps.
+// The time is that of sorting.
+func (b *builder) placeInOrder(slots []int) {
+	end := make([][]int, len(b.program.Steps)) // slots by the last step that reads them
+	free := gaps{{0, math.MaxInt}}
+	for k := range b.program.Steps {
+		for ; len(slots) > 0 && b.first[slots[0]] == k; slots = slots[1:] {
+			i := slots[0]
+			s := &b.program.Slots[i]
+			s.Offset = free.take(roundUp(s.Bytes))
+			b.program.Arena = max(b.program.Arena, s.Offset+roundUp(s.Bytes))
+			end[b.last[i]] = append(end[b.last[i]], i)
+		}
+		for _, i := range end[k] {
+			s := b.program.Slots[i]
+			free.give(gap{s.Offset, s.Offset + roundUp(s.Bytes)})
+		}
+	}
+}
+
+// placeBySize gives each temporary the lowest offset at which it fits, the largest first, which
+// leaves smaller gaps, in quadratic time.
+func (b *builder) placeBySize(slots []int) {
+	slices.SortStableFunc(slots, func(i, j int) int { return b.program.Slots[j].Bytes - b.program.Slots[i].Bytes })
+	b.program.Arena = 0
+	var placed []int // by offset
+	for _, i := range slots {
+		s := &b.program.Slots[i]
+		s.Offset = 0
+		for _, j := range placed {
+			o := b.program.Slots[j]
+			if b.first[j] > b.last[i] || b.first[i] > b.last[j] || o.Offset+roundUp(o.Bytes) <= s.Offset {
+				continue
+			}
+			if o.Offset >= s.Offset+roundUp(s.Bytes) {
+				break
+			}
+			s.Offset = o.Offset + roundUp(o.Bytes)
+		}
+		b.program.Arena = max(b.program.Arena, s.Offset+roundUp(s.Bytes))
+		at, _ := slices.BinarySearchFunc(placed, s.Offset, func(j, offset int) int { return b.program.Slots[j].Offset - offset })
+		placed = slices.Insert(placed, at, i)
+	}
+}
+
+func roundUp(bytes int) int { return (bytes + align - 1) / align * align }
+
+// gap is a range of free bytes.
+type gap struct{ from, to int }
+
+// gaps are the free ranges of the arena, in order, none next to another. The last one has no end.
+type gaps []gap
+
+// take removes bytes from the smallest gap that has as many, and returns their offset.
+func (g *gaps) take(bytes int) int {
+	best := len(*g) - 1
+	for i, x := range *g {
+		if n := x.to - x.from; n >= bytes && n < (*g)[best].to-(*g)[best].from {
+			best = i
+		}
+	}
+	x := &(*g)[best]
+	at := x.from
+	if x.from += bytes; x.from == x.to {
+		*g = slices.Delete(*g, best, best+1)
+	}
+	return at
+}
+
+// give adds a range.
+func (g *gaps) give(x gap) {
+	if x.from == x.to {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(*g, x.from, func(y gap, from int) int { return y.from - from })
+	if next := (*g)[i]; next.from == x.to {
+		x.to = next.to
+		*g = slices.Delete(*g, i, i+1)
+	}
+	if i > 0 && (*g)[i-1].to == x.from {
+		(*g)[i-1].to = x.to
+		return
+	}
+	*g = slices.Insert(*g, i, x)
 }

@@ -84,10 +84,7 @@ func (r *Recorder) forgetTape(y *Value) {
 			continue
 		}
 		v.requires = false
-		v.tape--
-		for _, x := range v.in {
-			x.tape--
-		}
+		r.offTape(v)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // plan is a compiled list, and how to bind it to a new list of the same structure.
 type plan struct {
-	exec      Executable
+	exec      Executable // nil until the plan runs
 	program   *Program
 	described *trace.Program // nil until a profile needs it
 	// slots of the externals and outputs, in list order
@@ -17,7 +17,8 @@ type plan struct {
 	donated   []donation
 	results   []result
 
-	ran bool // whether it ran at least once
+	bytes int  // of newBytes
+	ran   bool // whether it ran at least once
 }
 
 // newBytes returns the size of the values that the plan creates, except those that
@@ -88,6 +89,7 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	if err := Verify(b.program); err != nil {
 		return nil, err
 	}
+	b.bytes = b.newBytes()
 	return b.plan, nil
 }
 

@@ -336,12 +336,12 @@ func TestVerifyRefuses(t *testing.T) {
 				{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}},
 				{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(2, 4)}},
 				{Op: Copy{}, In: []Operand{op(1, 4)}, Out: []Operand{op(3, 4)}},
-			}}, "after it was overwritten"},
+			}}, "step 1 writes slot 2 over slot 1, which step 2 uses"},
 		{"an input under an output", Program{Slots: []Slot{{Kind: External, Bytes: 16}, {Kind: Arena, Bytes: 16}, {Kind: Arena, Bytes: 16}}, Arena: 16,
 			Steps: []Step{
 				{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}},
 				{Op: Copy{}, In: []Operand{op(1, 4)}, Out: []Operand{op(2, 4)}},
-			}}, "over its input"},
+			}}, "step 1 writes slot 2 over slot 1, which step 1 uses"},
 		{"a small arena", Program{Slots: []Slot{{Kind: Arena, Bytes: 16, Offset: 64}}, Arena: 64}, "after the end of the arena"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -398,7 +398,7 @@ func TestTrimBoundsTheList(t *testing.T) {
 		shape int
 		keep  bool
 		ops   int // after which the list is run
-	}{{"by ops", 1, true, maxNodes}, {"by bytes", 1 << 20, true, maxPendingBytes >> 22}, {"dropped", 1 << 20, false, maxNodes}} {
+	}{{"by ops", 1, true, maxWithoutGradients}, {"by bytes", 1 << 20, true, unknownMemory / heldShare >> 22}, {"dropped", 1 << 20, false, maxWithoutGradients}} {
 		d := &nullDevice{}
 		r := NewRecorder(d)
 		v := input(r, Float32, 1)

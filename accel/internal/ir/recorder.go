@@ -7,13 +7,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Limits of a recorded list. A list that grows past one of them is run, so that a loop that
-// never reads a result stays within bounds.
-const (
-	maxNodes        = 4096
-	maxPendingBytes = 256 << 20
-)
-
 // Recorder records ops into a list, and plans and runs it. It is not safe for
 // concurrent use; package tensor holds the lock.
 type Recorder struct {
@@ -29,6 +22,7 @@ type Recorder struct {
 	words          []uint64 // parameters that are not part of the structure
 	pending        int      // bytes of the recorded results
 	checkedPending int      // value of pending up to which the list is within its limits
+	gradients      bool     // gradients flow into a value of the list
 	epoch          uint64   // counts lists
 
 	noGrad      int
@@ -62,6 +56,8 @@ type Recorder struct {
 
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
+	// halved makes Flush divide every list into single ops, for tests.
+	halved bool
 }
 
 // assignment is an in-place update: if no other value sees the old value, the new one may
@@ -74,39 +70,6 @@ type assignment struct {
 // NewRecorder returns an empty recorder for a device.
 func NewRecorder(d Device) *Recorder {
 	return &Recorder{device: d, epoch: 1, plans: newPlanCache(), live: &liveBytes{}}
-}
-
-// Trim runs the list if it has grown past its limits. It is called between ops, when every
-// value that is still needed has a holder.
-func (r *Recorder) Trim() {
-	if len(r.nodes) >= maxNodes {
-		r.Flush()
-	}
-	if r.pending < max(maxPendingBytes, r.checkedPending) {
-		return
-	}
-	needed := r.needed()
-	if needed >= maxPendingBytes {
-		r.Flush()
-		return
-	}
-	r.checkedPending = r.pending + maxPendingBytes - needed
-}
-
-// needed returns the bytes of the results that will be in memory: the others are views or
-// values within fused kernels.
-func (r *Recorder) needed() int {
-	total := 0
-	for _, v := range r.nodes {
-		class := Whole
-		if v.op != nil {
-			class = v.op.Class(v.in)
-		}
-		if class == Whole || class == Elementwise && keeps(v) {
-			total += v.Len() * v.dtype.Size()
-		}
-	}
-	return total
 }
 
 // Record appends an op to the list. It panics with a *ShapeError, *DTypeError
@@ -133,6 +96,7 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 		}
 	}
 	if v.requires {
+		r.gradients = true
 		v.tape++
 		for _, x := range args {
 			x.tape++
@@ -335,6 +299,9 @@ func (r *Recorder) Alias(v *Value) *Value {
 // Release removes one holder, and frees the storage if no other value can see it.
 func (r *Recorder) Release(v *Value) {
 	v.Drop()
+	if !r.backward {
+		r.prune(v)
+	}
 	if v.handles > 0 || v.tape > 0 || v.buf == nil {
 		return
 	}
@@ -388,4 +355,11 @@ func (r *Recorder) Unfused(on bool) {
 	r.Flush()
 	r.unfused = on
 	r.plans = newPlanCache()
+}
+
+// Halved makes Flush run every list in parts from now on, as if it did not fit into memory, for
+// tests.
+func (r *Recorder) Halved(on bool) {
+	r.Flush()
+	r.halved = on
 }

@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Verify checks a program: operands are within their slots, steps read what was written
 // before, and live temporaries do not overlap in the arena.
@@ -52,43 +55,53 @@ func inside(o Operand, s Slot) error {
 	return nil
 }
 
-// verifyArena replays the steps over the arena: a step must read what was written to its
-// slot.
+// verifyArena checks that no temporary is overwritten while a later step reads it: between the
+// first step that writes a slot and the last that reads it, no other slot has the same memory.
 func verifyArena(p *Program) error {
-	type extent struct{ slot, from, to int }
-	var owners []extent // disjoint, latest writer of each range
-	write := func(slot int) {
-		s := p.Slots[slot]
-		kept := owners[:0]
-		for _, o := range owners {
-			if o.slot != slot && (o.to <= s.Offset || s.Offset+s.Bytes <= o.from) {
-				kept = append(kept, o)
-			}
-		}
-		owners = append(kept, extent{slot, s.Offset, s.Offset + s.Bytes})
+	first, last := make([]int, len(p.Slots)), make([]int, len(p.Slots))
+	for i := range p.Slots {
+		first[i] = -1
 	}
 	for k, s := range p.Steps {
 		for _, o := range s.In {
-			if sl := p.Slots[o.Slot]; sl.Kind == Arena && sl.Bytes > 0 {
-				ok := false
-				for _, e := range owners {
-					ok = ok || e.slot == o.Slot
-				}
-				if !ok {
-					return fmt.Errorf("ir: step %d reads slot %d after it was overwritten", k, o.Slot)
-				}
-			}
+			last[o.Slot] = k
 		}
 		for _, o := range s.Out {
-			if sl := p.Slots[o.Slot]; sl.Kind == Arena {
-				for _, in := range s.In {
-					t := p.Slots[in.Slot]
-					if t.Kind == Arena && t.Bytes > 0 && sl.Bytes > 0 && t.Offset < sl.Offset+sl.Bytes && sl.Offset < t.Offset+t.Bytes {
-						return fmt.Errorf("ir: step %d writes slot %d over its input", k, o.Slot)
-					}
-				}
-				write(o.Slot)
+			if first[o.Slot] < 0 {
+				first[o.Slot] = k
 			}
+			last[o.Slot] = k
+		}
+	}
+	var slots []int
+	end := make([][]int, len(p.Steps))
+	for i, s := range p.Slots {
+		if s.Kind == Arena && s.Bytes > 0 && first[i] >= 0 {
+			slots = append(slots, i)
+			end[last[i]] = append(end[last[i]], i)
+		}
+	}
+	slices.SortStableFunc(slots, func(i, j int) int { return first[i] - first[j] })
+	var live []int // slots by offset
+	find := func(slot int) int {
+		i, _ := slices.BinarySearchFunc(live, p.Slots[slot].Offset, func(x, offset int) int { return p.Slots[x].Offset - offset })
+		return i
+	}
+	for k := range p.Steps {
+		for ; len(slots) > 0 && first[slots[0]] == k; slots = slots[1:] {
+			slot := slots[0]
+			s, i := p.Slots[slot], find(slot)
+			if i < len(live) && p.Slots[live[i]].Offset < s.Offset+s.Bytes {
+				return fmt.Errorf("ir: step %d writes slot %d over slot %d, which step %d uses", k, slot, live[i], last[live[i]])
+			}
+			if i > 0 && p.Slots[live[i-1]].Offset+p.Slots[live[i-1]].Bytes > s.Offset {
+				return fmt.Errorf("ir: step %d writes slot %d over slot %d, which step %d uses", k, slot, live[i-1], last[live[i-1]])
+			}
+			live = slices.Insert(live, i, slot)
+		}
+		for _, slot := range end[k] {
+			i := find(slot)
+			live = slices.Delete(live, i, i+1)
 		}
 	}
 	return nil
