@@ -100,30 +100,45 @@ func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 // sequence longer than the table of positions is a *nn.LengthError.
 func (m *BERTModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
 	lengths, _ := tensor.Lengths()
-	return m.Logits(m.Encode(tokens, nil, lengths))
+	var s scratch
+	defer s.release()
+	return m.logits(&s, s.keep(m.Encode(tokens, nil, lengths)))
 }
 
 // Encode maps tokens [N, T] to vectors [N, T, width]. types [N, T] are the segments, nil for zeros,
 // and lengths [N], of type int32, the lengths of padded sequences, nil for T.
 func (m *BERTModel) Encode(tokens, types, lengths *tensor.Tensor) *tensor.Tensor {
 	checkTokens("BERT", tokens, 0, m.config.Positions)
+	var s scratch
+	defer s.release()
 	if types == nil {
-		types = tensor.FromInts(make([]int, tokens.Numel()), tokens.Shape()...)
+		types = s.keep(tensor.FromInts(make([]int, tokens.Numel()), tokens.Shape()...))
 	}
-	x := m.Tokens.Forward(tokens).Add(m.Types.Forward(types)).Add(m.Positions.Forward(positions(nil, tokens.Size(1))))
-	x = m.Norm.Forward(x)
+	at := s.keep(positions(nil, tokens.Size(1)))
+	x := s.keep(s.keep(s.run(m.Tokens, tokens).Add(s.run(m.Types, types))).Add(s.run(m.Positions, at)))
+	x = s.result(s.run(m.Norm, x))
 	for _, b := range m.Blocks {
-		head := func(of nn.Module) *tensor.Tensor { return split(of.Forward(x), b.heads) }
-		attended := merge(tensor.MaskedAttention(head(b.Query), head(b.Key), head(b.Value), tensor.AttentionMask{Lengths: lengths}))
-		x = b.Norm1.Forward(x.Add(b.Out.Forward(attended)))
-		x = b.Norm2.Forward(x.Add(b.Down.Forward(b.Up.Forward(x).GELU())))
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			head := func(of nn.Module) *tensor.Tensor { return split(s, s.run(of, x), b.heads) }
+			mixed := s.keep(tensor.MaskedAttention(head(b.Query), head(b.Key), head(b.Value), tensor.AttentionMask{Lengths: lengths}))
+			return s.run(b.Norm1, s.keep(x.Add(s.run(b.Out, merge(s, mixed)))))
+		})
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			return s.run(b.Norm2, s.keep(x.Add(s.run(b.Down, s.keep(s.run(b.Up, x).GELU())))))
+		})
 	}
 	return x
 }
 
 // Logits maps the vectors of [BERTModel.Encode] to logits for each position, [N, T, vocabulary].
 func (m *BERTModel) Logits(x *tensor.Tensor) *tensor.Tensor {
-	return m.Head.Forward(m.TransformNorm.Forward(m.Transform.Forward(x).GELU())).Add(m.Bias)
+	var s scratch
+	defer s.release()
+	return m.logits(&s, x)
+}
+
+func (m *BERTModel) logits(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+	return s.run(m.Head, s.run(m.TransformNorm, s.keep(s.run(m.Transform, x).GELU()))).Add(m.Bias)
 }
 
 // MaxLength returns the length of the longest sequence.

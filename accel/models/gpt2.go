@@ -65,10 +65,10 @@ func newConv1D(in, out int) *conv1D {
 	}
 }
 
-func (c *conv1D) apply(x *tensor.Tensor) *tensor.Tensor {
-	y := x.MatMul(c.Weight).Add(c.Bias)
+func (c *conv1D) apply(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+	y := s.keep(s.keep(x.MatMul(c.Weight)).Add(c.Bias))
 	if c.Adapter != nil {
-		y = y.Add(c.Change(x))
+		y = s.keep(y.Add(s.keep(c.Change(x))))
 	}
 	return y
 }
@@ -136,25 +136,34 @@ func (m *GPT2Model) forward(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Te
 		before = cache.Len()
 	}
 	checkTokens("GPT2", tokens, before, m.config.Positions)
-	x := m.Tokens.Forward(tokens).Add(m.Positions.Forward(positions(cache, tokens.Size(1))))
+	var s scratch
+	defer s.release()
+	at := s.keep(positions(cache, tokens.Size(1)))
+	x := s.run(m.Tokens, tokens).Add(s.run(m.Positions, at))
 	for _, b := range m.Blocks {
-		x = x.Add(b.attend(b.Norm1.Forward(x), cache))
-		x = x.Add(b.Down.apply(nn.GELUTanh().Forward(b.Up.apply(b.Norm2.Forward(x)))))
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor { return x.Add(b.attend(s, s.run(b.Norm1, x), cache)) })
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			return x.Add(b.Down.apply(s, s.run(nn.GELUTanh(), b.Up.apply(s, s.run(b.Norm2, x)))))
+		})
 	}
+	s.keep(x)
 	if cache != nil {
-		x = lastPosition(x)
+		x = s.keep(lastPosition(x))
 	}
-	return m.Head.Forward(m.FinalNorm.Forward(x))
+	return s.result(s.run(m.Head, s.run(m.FinalNorm, x)))
 }
 
-func (b *gpt2Block) attend(x *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
+func (b *gpt2Block) attend(s *scratch, x *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
 	width := x.Size(2)
-	all := b.QKV.apply(x)
-	part := func(i int) *tensor.Tensor { return split(all.Slice(2, i*width, (i+1)*width), b.heads) }
+	all := b.QKV.apply(s, x)
+	part := func(i int) *tensor.Tensor { return split(s, s.keep(all.Slice(2, i*width, (i+1)*width)), b.heads) }
+	var mixed *tensor.Tensor
 	if cache != nil {
-		return b.Out.apply(merge(cache.Attend(b, part(0), part(1), part(2))))
+		mixed = cache.Attend(b, part(0), part(1), part(2))
+	} else {
+		mixed = tensor.Attention(part(0), part(1), part(2), true)
 	}
-	return b.Out.apply(merge(tensor.Attention(part(0), part(1), part(2), true)))
+	return b.Out.apply(s, merge(s, s.keep(mixed)))
 }
 
 // positions returns the positions of the next t tokens.

@@ -129,7 +129,9 @@ func llamaFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 // than the model's positions is a *tensor.ShapeError.
 func (m *LlamaModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
 	checkTokens("Llama", tokens, 0, m.config.Positions)
-	return m.logits(m.forward(tokens, (*nn.GroupedQueryAttentionLayer).Forward))
+	var s scratch
+	defer s.release()
+	return m.logits(&s, s.keep(m.forward(tokens, (*nn.GroupedQueryAttentionLayer).Forward)))
 }
 
 // Decode continues sequences of which cache has the keys and values: it returns the logits of the token
@@ -138,22 +140,29 @@ func (m *LlamaModel) Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Te
 	checkTokens("Llama", tokens, cache.Len(), m.config.Positions)
 	y := m.forward(tokens, func(a *nn.GroupedQueryAttentionLayer, x *tensor.Tensor) *tensor.Tensor { return a.Decode(x, cache) })
 	cache.Advance(tokens.Size(1))
-	return m.logits(lastPosition(y))
+	var s scratch
+	defer s.release()
+	return m.logits(&s, s.keep(lastPosition(s.keep(y))))
 }
 
 func (m *LlamaModel) forward(tokens *tensor.Tensor, attend func(a *nn.GroupedQueryAttentionLayer, x *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
 	x := m.Tokens.Forward(tokens)
 	for _, b := range m.Blocks {
-		x = x.Add(attend(b.Attention, b.Norm1.Forward(x)))
-		normal := b.Norm2.Forward(x)
-		x = x.Add(b.Down.Forward(b.Gate.Forward(normal).SiLU().Mul(b.Up.Forward(normal))))
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			return x.Add(s.keep(attend(b.Attention, s.run(b.Norm1, x))))
+		})
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			normal := s.run(b.Norm2, x)
+			gate := s.keep(s.run(b.Gate, normal).SiLU())
+			return x.Add(s.run(b.Down, s.keep(gate.Mul(s.run(b.Up, normal)))))
+		})
 	}
 	return x
 }
 
 // logits maps the outputs of the blocks to logits.
-func (m *LlamaModel) logits(x *tensor.Tensor) *tensor.Tensor {
-	return m.Head.Forward(m.FinalNorm.Forward(x))
+func (m *LlamaModel) logits(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+	return s.result(s.run(m.Head, s.run(m.FinalNorm, x)))
 }
 
 // MaxLength returns the length of the longest sequence.

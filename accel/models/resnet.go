@@ -90,20 +90,30 @@ func (b *resNetBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 	if b.Downsample == nil {
 		return nn.Sequential(nn.Residual(layers...), nn.ReLU()).Forward(x)
 	}
-	sum := nn.Sequential(layers...).Forward(x).Add(b.Downsample.Forward(x))
-	y := sum.ReLU()
-	sum.Release()
-	return y
+	var s scratch
+	defer s.release()
+	return s.keep(s.run(nn.Sequential(layers...), x).Add(s.run(b.Downsample, x))).ReLU()
+}
+
+// RetainsNothing reports whether the block's layers keep no references to tensors.
+func (b *resNetBlock) RetainsNothing() bool {
+	return nn.RetainsNothing(nn.Sequential(b.Conv1, b.Norm1, b.Conv2, b.Norm2)) && (b.Conv3 == nil || nn.RetainsNothing(nn.Sequential(b.Conv3, b.Norm3)))
 }
 
 // Forward maps images [N, 3, H, W] to logits [N, classes].
-func (m *ResNetModel) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Head.Forward(m.Features(x)) }
+func (m *ResNetModel) Forward(x *tensor.Tensor) *tensor.Tensor {
+	var s scratch
+	defer s.release()
+	return s.result(s.run(m.Head, s.keep(m.Features(x))))
+}
 
 // Features maps images [N, 3, H, W] to the inputs of the head, [N, 512] or [N, 2048].
 func (m *ResNetModel) Features(x *tensor.Tensor) *tensor.Tensor {
-	x = nn.Sequential(m.Conv, m.Norm, nn.ReLU(), m.Pool).Forward(x)
+	var s scratch
+	defer s.release()
+	x = s.run(nn.Sequential(m.Conv, m.Norm, nn.ReLU(), m.Pool), x)
 	for _, layer := range []*nn.SequentialLayer{m.Layer1, m.Layer2, m.Layer3, m.Layer4} {
-		x = layer.Forward(x)
+		x = s.run(layer, x)
 	}
 	return tensor.GlobalAvgPool2D(x)
 }

@@ -68,14 +68,19 @@ func (m *ViTModel) Forward(x *tensor.Tensor) *tensor.Tensor {
 		panic(&tensor.ShapeError{Op: "ViT", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be images [N, 3, %d, %[1]d]", size)})
 	}
 	n, width := shape[0], m.config.Width
-	patches := m.Patches.Forward(x).Reshape(n, width, -1).Permute(0, 2, 1)
-	x = tensor.Concat(1, m.ClassToken.Expand(n, 1, width), patches).Add(m.Positions)
+	var s scratch
+	defer s.release()
+	patches := s.keep(s.keep(s.run(m.Patches, x).Reshape(n, width, -1)).Permute(0, 2, 1))
+	x = s.keep(tensor.Concat(1, s.keep(m.ClassToken.Expand(n, 1, width)), patches)).Add(m.Positions)
 	for i := range m.config.Layers {
 		b := m.Blocks[vitLayer(i)]
-		x = x.Add(b.Attention.Forward(b.Norm1.Forward(x)))
-		x = x.Add(b.Down.Forward(b.Up.Forward(b.Norm2.Forward(x)).GELU()))
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor { return x.Add(s.run(b.Attention, s.run(b.Norm1, x))) })
+		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
+			return x.Add(s.run(b.Down, s.keep(s.run(b.Up, s.run(b.Norm2, x)).GELU())))
+		})
 	}
-	return m.Head.Forward(m.FinalNorm.Forward(x).Slice(1, 0, 1).Reshape(n, width))
+	s.keep(x)
+	return s.result(s.run(m.Head, s.keep(s.keep(s.run(m.FinalNorm, x).Slice(1, 0, 1)).Reshape(n, width))))
 }
 
 // String returns the configuration.

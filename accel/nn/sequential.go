@@ -53,7 +53,7 @@ func (c *SequentialLayer) numbered() []numbered {
 func runLayers(layers []numbered, x *Tensor) *Tensor {
 	ours := false // x was created here and has no other references
 	for _, layer := range layers {
-		y, disposable := forward(layer.path, layer.module, x), moduleRetainsNothing(layer.module)
+		y, disposable := forward(layer.path, layer.module, x), RetainsNothing(layer.module)
 		if y != x {
 			if ours && disposable {
 				x.Release() // so that it can be fused
@@ -68,18 +68,25 @@ func runLayers(layers []numbered, x *Tensor) *Tensor {
 
 func (c *SequentialLayer) retainsNothing() bool {
 	for _, layer := range c.layers {
-		if !moduleRetainsNothing(layer) {
+		if !RetainsNothing(layer) {
 			return false
 		}
 	}
 	return true
 }
 
-// moduleRetainsNothing reports whether a module keeps no reference to its input and output, so that
-// they may be released early. User modules may keep references.
-func moduleRetainsNothing(m Module) bool {
-	p, ok := m.(interface{ retainsNothing() bool })
-	return ok && p.retainsNothing()
+// RetainsNothing reports whether a module keeps no reference to its input and output, so that the
+// caller of Forward may release them when it has used them. The layers of this package keep none. A
+// module of another package may keep references, unless it has a method RetainsNothing() bool that
+// returns true.
+func RetainsNothing(m Module) bool {
+	switch m := m.(type) {
+	case interface{ retainsNothing() bool }:
+		return m.retainsNothing()
+	case interface{ RetainsNothing() bool }:
+		return m.RetainsNothing()
+	}
+	return false
 }
 
 // Layers returns the modules in order.

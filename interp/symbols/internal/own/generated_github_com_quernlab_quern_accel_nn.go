@@ -101,6 +101,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"ReplaceHead":                   reflect.ValueOf(nn.ReplaceHead),
 		"Report":                        reflect.ValueOf(nn.Report),
 		"Residual":                      reflect.ValueOf(nn.Residual),
+		"RetainsNothing":                reflect.ValueOf(nn.RetainsNothing),
 		"RoPE":                          reflect.ValueOf(nn.RoPE),
 		"Same":                          reflect.ValueOf(nn.Same),
 		"SampleDropout":                 reflect.ValueOf(nn.SampleDropout),
