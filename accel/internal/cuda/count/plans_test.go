@@ -1,0 +1,206 @@
+package count_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/cuda/count"
+	"github.com/quernlab/quern/accel/internal/devices"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/golden"
+)
+
+// open makes a new GPU the current device.
+func open(t *testing.T, name string) *count.Context {
+	t.Helper()
+	d := count.New(count.H100)
+	devices.Register(name, func() (ir.Device, error) { return cuda.Open(name, d, 0, cuda.Libraries{}) })
+	if err := tensor.SetDevice(name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tensor.SetDevice("cpu"); err != nil {
+			t.Error(err)
+		}
+	})
+	return d.Opened
+}
+
+// training trains a model in a precision.
+type training struct {
+	trained
+	model     nn.Module
+	optimizer *optim.Optimizer
+	x, y      *tensor.Tensor
+	dtype     tensor.DType
+	gpu       *count.Context
+}
+
+func (t trained) start(gpu *count.Context) *training {
+	s := &training{trained: t, gpu: gpu, model: t.model(), x: t.x(), y: t.y()}
+	tensor.NoGrad(func() { s.model.Forward(s.x) }) // makes the parameters
+	s.optimizer = optim.AdamW(s.model, 1e-3)
+	return s
+}
+
+func (s *training) step() {
+	var y, loss *tensor.Tensor
+	tensor.Autocast(s.dtype, func() {
+		y = s.model.Forward(s.x)
+		loss = s.loss(y, s.y)
+	})
+	s.optimizer.ZeroGrad()
+	loss.Backward()
+	y.Release()
+	s.optimizer.Step()
+	loss.Release()
+}
+
+// warmUp is how many steps may compile, allocate, and make graphs.
+const warmUp = 4
+
+// measured is what one step after the warm-up does.
+type measured struct {
+	count.Counts
+	lists           int
+	program         *trace.Program // of the largest list
+	beside, product int            // bytes that steps read and write
+}
+
+func (s *training) measure(t *testing.T) measured {
+	t.Helper()
+	for range warmUp {
+		s.step()
+	}
+	steady := s.gpu.Total().Live
+	before, stats := s.gpu.Total(), tensor.Stats()
+	const steps = 2
+	for range steps {
+		s.step()
+	}
+	after := s.gpu.Total()
+	if after.Live != steady {
+		t.Errorf("memory grows from %d to %d bytes in %d steps", steady, after.Live, steps)
+	}
+	m := measured{Counts: after, lists: (tensor.Stats().Flushes - stats.Flushes) / steps}
+	for name, n := range before.Nodes {
+		m.Nodes[name] -= n
+	}
+	for name := range m.Nodes {
+		if m.Nodes[name] /= steps; m.Nodes[name] == 0 {
+			delete(m.Nodes, name)
+		}
+	}
+	m.Calls = (after.Calls - before.Calls) / steps
+	m.Launches = (after.Launches - before.Launches) / steps
+	m.GraphLaunches = (after.GraphLaunches - before.GraphLaunches) / steps
+	m.GraphNodes = (after.GraphNodes - before.GraphNodes) / steps
+	m.Allocs, m.Instantiates, m.Updates = after.Allocs-before.Allocs, after.Instantiates-before.Instantiates, after.Updates-before.Updates
+	m.Copies = (after.Copies - before.Copies) / steps
+	m.BytesToDevice = (after.BytesToDevice - before.BytesToDevice) / steps
+	m.Syncs = after.Syncs - before.Syncs
+	s.trace(t, &m)
+	return m
+}
+
+// products are the ops whose bytes count as those of matrix multiplications.
+var products = []string{"MatMul", "Linear", "Conv2D", "Conv2DInputGradient", "Conv2DWeightGradient", "Attention", "AttentionGradient"}
+
+// trace records one step to see what its programs read and write.
+func (s *training) trace(t *testing.T, m *measured) {
+	t.Helper()
+	c, ok := trace.Start()
+	if !ok {
+		t.Fatal("a profile is being recorded")
+	}
+	s.step()
+	c.Stop()
+	for _, f := range c.Flushes() {
+		if m.program == nil || f.Program.Arena > m.program.Arena {
+			m.program = f.Program
+		}
+		for _, step := range f.Program.Steps {
+			bytes := 0
+			for _, o := range slices.Concat(step.In, step.Out) {
+				bytes += ir.Len(o.Shape) * o.Size
+			}
+			if slices.Contains(products, step.Ops[0]) {
+				m.product += bytes
+			} else {
+				m.beside += bytes
+			}
+		}
+	}
+}
+
+// bound returns the most bytes of temporaries that are alive in one step of a program.
+func bound(p *trace.Program) (most int) {
+	change := make([]int, len(p.Steps)+1)
+	for _, s := range p.Slots {
+		if s.Kind == trace.Temporary {
+			change[s.First] += s.Bytes
+			change[s.Last+1] -= s.Bytes
+		}
+	}
+	live := 0
+	for _, c := range change {
+		live += c
+		most = max(most, live)
+	}
+	return most
+}
+
+func megabytes(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+func (m measured) String() string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-32s "+format+"\n", append([]any{name}, args...)...)
+	}
+	row("graphs", "%d", m.GraphLaunches)
+	row("kernels outside of graphs", "%d", m.Launches)
+	row("nodes", "%d", m.Launches+m.GraphNodes)
+	row("calls of the driver", "%d", m.Calls)
+	row("allocations", "%d", m.Allocs)
+	row("graphs made, nodes updated", "%d, %d", m.Instantiates, m.Updates)
+	row("waits", "%d", m.Syncs)
+	row("copies, bytes to the device", "%d, %d", m.Copies, m.BytesToDevice)
+	row("beside the products", "%s", megabytes(m.beside))
+	row("operands of the products", "%s", megabytes(m.product))
+	row("memory", "%s", megabytes(m.Live))
+	low := bound(m.program)
+	row("temporaries", "%s, %.2f times the most that are alive", megabytes(m.program.Arena), float64(m.program.Arena)/float64(max(1, low)))
+	b.WriteByte('\n')
+	for _, name := range slices.SortedFunc(maps.Keys(m.Nodes), func(a, b string) int {
+		if d := m.Nodes[b] - m.Nodes[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	}) {
+		row(name, "%d", m.Nodes[name])
+	}
+	return b.String()
+}
+
+// TestPlans compares the plans of models at full size with golden files. A change that makes a
+// number worse needs a reason.
+func TestPlans(t *testing.T) {
+	for _, model := range all {
+		t.Run(model.name, func(t *testing.T) {
+			s := model.start(open(t, "counting "+model.name))
+			for _, d := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+				s.dtype = d
+				m := s.measure(t)
+				golden.Check(t, fmt.Sprintf("%s-%v.txt", model.name, d), []byte(model.size+", "+fmt.Sprint(d)+"\n\n"+m.String()))
+			}
+		})
+	}
+}
