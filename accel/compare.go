@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -75,7 +76,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 			follow := &comparing{show: func(r *Run) {
 				screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
 			}}
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
+			run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
 			ended++
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
@@ -91,6 +92,13 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 		}
 	}
 	return c, nil
+}
+
+// fitNew trains a new model. The run is not nil.
+func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
+	run = &Run{Best: -1}
+	defer interrupt.Catch(&err) // newModel was interrupted
+	return Fit(ctx, newModel(), train, options...)
 }
 
 // comparing displays the progress of a run of a comparison.

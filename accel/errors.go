@@ -1,10 +1,10 @@
 package accel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -53,17 +53,14 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipGradNorm", e.Step, e.Loss, where)
 }
 
-// interrupted reports whether err is the error of a context that is done.
-func interrupted(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // joinErrors joins two errors, either of which may be nil.
 func joinErrors(a, b error) error {
 	switch {
 	case a == nil:
 		return b
 	case b == nil:
+		return a
+	case interrupt.Is(a) && interrupt.Is(b):
 		return a
 	}
 	return errors.Join(a, b)

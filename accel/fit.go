@@ -31,6 +31,7 @@ import (
 // not use the model that is being trained, since it is in training mode.
 func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
 	run = &Run{Best: -1}
+	defer nn.Catch(&err)
 	o, err := newOptions(options)
 	if err != nil {
 		return run, err
@@ -75,7 +76,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	if err != nil {
 		return run, err
 	}
-	defer func() { err = errors.Join(err, back()) }()
+	defer func() { err = joinErrors(err, back()) }()
 	endRecompute, err := o.beginRecompute(ctx, model, train)
 	if err != nil {
 		return run, err
@@ -96,16 +97,16 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	l.observe(ctx)
 	returned := false
 	defer func() { // also when the model panics
-		err := err
+		ended := err
 		if !returned {
-			err = errors.New("accel: Fit: the model has panicked")
+			ended = errors.New("accel: Fit: the model has panicked")
 		}
-		l.end(err)
+		l.end(ended)
 		if len(run.Steps) > 0 {
 			(&trainingRecord{schema: schema, loss: l.loss}).attach(model)
 		}
-		defer l.strategy.end(err, returned)
-		l.observers.end(err)
+		defer l.strategy.end(ended, returned)
+		err = joinErrors(err, l.observers.end(ended))
 	}()
 	run.peakBytes = tensor.PeakBytes(func() { err = l.train(ctx) })
 	returned = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -123,7 +124,11 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	stop, err = l.pass(ctx, batches)
 	l.Run.Time.Waiting += batches.Waited()
 	l.complete = err == nil && l.examplesSeen >= l.o.examplesPerEpoch(l.Dataset)
-	if !l.complete && (err == nil || interrupted(err)) {
+	switch {
+	case l.complete || err != nil && !interrupt.Is(err):
+	case l.torn: // a function that the step has called was interrupted
+		l.resumption.skip()
+	default:
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
 	if len(l.Run.Steps) > l.firstStep {
@@ -148,6 +153,12 @@ func (l *loop) unfinished() bool {
 
 // pass runs the steps and validations of one epoch, until an observer stops them.
 func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err error) {
+	defer func() {
+		if interrupt.Is(err) { // it may have been the panic of a function that was interrupted
+			err = joinErrors(l.readPending(nil), err)
+		}
+	}()
+	defer nn.Catch(&err)
 	if stop, err := l.validateIfDue(ctx); stop || err != nil { // the validation that was due when the training was interrupted
 		return stop, err
 	}
@@ -161,7 +172,7 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 		l.pause.letOthersRun()
 		examples := min(l.o.batchSize*l.o.accumulate, l.o.examplesPerEpoch(l.Dataset)-l.examplesSeen)
 		m, err := l.step(batches, l.stepsDone()+1, examples)
-		if err != nil {
+		if err != nil && m == nil {
 			if before := l.readPending(nil); before != nil {
 				return false, before // the device reported an error of the previous step late
 			}
@@ -169,8 +180,8 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 		}
 		m.epoch = l.epoch
 		l.examplesSeen += examples
-		if err := l.readPending(m); err != nil {
-			return false, err
+		if err := joinErrors(l.readPending(m), err); err != nil {
+			return false, joinErrors(err, l.readPending(nil))
 		}
 		if stop, err := l.stop(); err != nil {
 			return false, err

@@ -87,6 +87,14 @@ func (r *resumption) Epoch(*Training, Epoch) error {
 	return r.save()
 }
 
+// skip is called instead of save if the training was interrupted within a step: continuing from there
+// would give other results than without the interruption.
+func (r *resumption) skip() {
+	if r != nil && r.processes.writes() {
+		r.training.Run.note("not saved in %s: the last step was interrupted before its end, so resuming continues from an earlier one", r.o.checkpoint)
+	}
+}
+
 // save writes the state of the training between two steps.
 func (r *resumption) save() error {
 	if r == nil || !r.processes.writes() {

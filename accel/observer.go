@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -79,7 +80,7 @@ func (o *observers) result(who Observer, err error) error {
 		return nil
 	}
 	var diverged *DivergedError
-	if err == nil || errors.As(err, &diverged) { // a DivergedError names its cause itself
+	if err == nil || interrupt.Is(err) || errors.As(err, &diverged) { // a DivergedError names its cause itself
 		return err
 	}
 	if _, ours := who.(builtIn); ours {
@@ -100,17 +101,24 @@ func (ownObserver) builtIn() {}
 func (o *observers) begin() error {
 	for _, observer := range o.all {
 		o.begun++
-		if err := o.result(observer, observer.Begin(o.training)); err != nil {
+		if err := o.pass(observer, func() error { return observer.Begin(o.training) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// pass passes an event to an observer.
+func (o *observers) pass(to Observer, event func() error) (err error) {
+	defer func() { err = o.result(to, err) }()
+	defer nn.Catch(&err)
+	return event()
+}
+
 // each passes an event to all observers, whatever one of them returns.
 func (o *observers) each(event func(Observer) error) (err error) {
 	for _, observer := range o.all {
-		err = joinErrors(err, o.result(observer, event(observer)))
+		err = joinErrors(err, o.pass(observer, func() error { return event(observer) }))
 	}
 	return err
 }
@@ -128,19 +136,23 @@ func (o *observers) epoch(e Epoch) error {
 }
 
 // end ends the observers that have begun, in reverse order. If one panics, the others are still
-// ended.
-func (o *observers) end(err error) {
+// ended. The error is that of observers which were interrupted.
+func (o *observers) end(err error) (failed error) {
 	for o.begun > 0 {
 		o.begun--
 		observer := o.all[o.begun]
-		func() {
+		var others error
+		last := o.pass(observer, func() error {
 			defer func() {
 				if p := recover(); p != nil {
-					o.end(err)
+					others = o.end(err)
 					panic(p)
 				}
 			}()
 			observer.End(o.training, err)
-		}()
+			return nil
+		})
+		failed = joinErrors(failed, joinErrors(last, others))
 	}
+	return failed
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
 )
@@ -207,7 +208,7 @@ func (r *Run) noteError(err error) {
 	switch {
 	case errors.As(err, &diverged):
 		r.note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
-	case interrupted(err):
+	case interrupt.Is(err):
 		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
 	case err != nil:
 		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)

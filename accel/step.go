@@ -25,6 +25,7 @@ type stepper struct {
 	afterStep  []func(updates int) error
 
 	scheduleStep      int   // schedule position: steps so far that are not known to be skipped
+	torn              bool  // a step has begun, and has changed the model or the random numbers, but has not ended
 	missing           error // the first batch used parameters that the optimizer does not have
 	parametersChecked bool  // missing has been computed
 }
@@ -32,11 +33,12 @@ type stepper struct {
 // step makes the update of the given number, from 1, from the next batches, which together have
 // the given number of examples. Each batch is weighted by what its loss was divided by, the number of
 // its examples, of classes that are not [data.Ignored], or a sum of weights, so that the gradient
-// equals that of one large batch.
-func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurement, err error) {
+// equals that of one large batch. If the update was made, but a function of [AfterStep] fails, step
+// returns the measurement with the error.
+func (s *stepper) step(batches *data.Batches, number, examples int) (made *measurement, err error) {
 	defer nn.Catch(&err)
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
-	m = &measurement{examples: examples}
+	m := &measurement{examples: examples}
 	s.divergence.nextStep()
 	s.optimizer.ZeroGrad()
 	for done := 0; done < examples; {
@@ -47,6 +49,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurem
 			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", s.Dataset.Name(), done, examples)
 		}
 		b := batches.Batch()
+		s.torn = true
 		m.several = s.Run.Ranks > 1 || b.Whole < examples
 		if done += b.Whole; done < examples {
 			s.forwardBackward(m, b)
@@ -62,12 +65,12 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurem
 	s.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = s.precision.update(s.optimizer)
 	s.scheduleStep++
+	made = m
 	for _, after := range s.afterStep {
-		if err := after(s.scheduleStep); err != nil {
-			return nil, err
-		}
+		err = joinErrors(err, after(s.scheduleStep))
 	}
-	return m, nil
+	s.torn = false
+	return made, err
 }
 
 // learningRate returns the learning rate of the current step.

@@ -15,12 +15,12 @@ type Callbacks struct {
 	awaiter    *control.Awaiter
 
 	mu      sync.Mutex
-	running map[*goroutine.Run]bool
+	running map[*goroutine.Run]func() // value: ends the effect of Interrupt; nil before it
 }
 
 // NewCallbacks returns the callbacks of a session.
 func NewCallbacks(s *Session) *Callbacks {
-	return &Callbacks{goroutines: s.goroutines, flag: s.flag, awaiter: s.executor.awaiter, running: map[*goroutine.Run]bool{}}
+	return &Callbacks{goroutines: s.goroutines, flag: s.flag, awaiter: s.executor.awaiter, running: map[*goroutine.Run]func(){}}
 }
 
 // Guard returns a function that runs f as part of the cell that calls Guard, on a separate
@@ -35,7 +35,7 @@ func (c *Callbacks) Guard(f func()) func() {
 	return func() {
 		r := goroutine.NewRun(cell)
 		c.mu.Lock()
-		c.running[r] = true
+		c.running[r] = nil
 		c.mu.Unlock()
 		ended := make(chan struct{})
 		go func() {
@@ -45,11 +45,11 @@ func (c *Callbacks) Guard(f func()) func() {
 		<-ended
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.running, r)
-		if r.IsStopped() {
+		if end := c.running[r]; end != nil {
 			c.awaiter.EndGoroutines(r)
-			c.flag.Lower()
+			end()
 		}
+		delete(c.running, r)
 	}
 }
 
@@ -59,9 +59,17 @@ func (c *Callbacks) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.running {
-		if !r.IsStopped() {
-			c.flag.Raise()
-			r.Stop()
+		if r.IsStopped() {
+			continue
 		}
+		r.Stop()
+		raised := false
+		forget := r.WhenReturned(func() { c.flag.Raise(); raised = true })
+		c.running[r] = func() {
+			if forget(); raised {
+				c.flag.Lower()
+			}
+		}
+		go c.awaiter.EndCalls(r) // ends with the calls
 	}
 }

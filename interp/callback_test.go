@@ -91,3 +91,40 @@ func TestCallbacks(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A handler that calls a function such as accel.Evaluate, which calls a function of the cell that does
+// not return, ends, and has the error of the call.
+func TestInterruptedCallOfHandler(t *testing.T) {
+	said := make(printed, 100)
+	s, err := interp.New(interp.Output(func(int) (stdout, stderr io.Writer) { return said, said }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	callbacks := interp.NewCallbacks(s)
+	defer comm.SetHost(comm.SetHost(page{callbacks}))
+	result, err := s.Execute(t.Context(), 1, `c, err := comm.Open("target", nil, nil)
+if err != nil { panic(err) }
+train, _, err := data.Digits()
+if err != nil { panic(err) }
+model := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { fmt.Println("begun"); for { x = x } })
+var failed error
+c.OnMessage(func(comm.Message) { _, failed = accel.Evaluate(context.Background(), model, train); for { train = train } })
+c.ID()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := result.Data["text/plain"].(string)
+	delivered := make(chan struct{})
+	go func() {
+		defer close(delivered)
+		comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: strings.Trim(id, `"`)})
+	}()
+	<-said
+	callbacks.Interrupt()
+	<-delivered
+	result, err = s.Execute(t.Context(), 2, "failed")
+	if text := result.Data["text/plain"]; err != nil || text != "context canceled" {
+		t.Errorf("got %v, %v", text, err)
+	}
+}

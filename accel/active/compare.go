@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
@@ -137,7 +138,8 @@ func (p *Point) measure(ctx context.Context, model nn.Module, test *data.Dataset
 }
 
 // measureCurve measures one curve.
-func (s *settings) measureCurve(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) error {
+func (s *settings) measureCurve(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) (err error) {
+	defer interrupt.Catch(&err) // a function of the user was interrupted
 	pool := NewPool(train, s.initial, seed)
 	if err := pool.Err(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -32,14 +33,15 @@ type Row struct {
 // Compare fits each method to train and measures its model on test: accuracy and macro F1 of
 // classifiers, R² and mean absolute error for targets. Without methods it compares [Majority],
 // [Linear] and [Neighbors] of 5. After an error it returns the rows so far with it.
-func Compare(ctx context.Context, train, test *data.Dataset, methods ...Method) (*Comparison, error) {
+func Compare(ctx context.Context, train, test *data.Dataset, methods ...Method) (c *Comparison, err error) {
+	defer interrupt.Catch(&err) // a method was interrupted
 	switch {
 	case train == nil || test == nil:
 		return nil, errors.New("baseline: Compare: a data set is nil: check the error returned where it was created")
 	case train.Len() == 0:
 		return nil, fmt.Errorf("baseline: Compare: %s is empty", train.Name())
 	}
-	test, err := test.Like(train)
+	test, err = test.Like(train)
 	if err != nil {
 		return nil, fmt.Errorf("baseline: Compare: %w", err)
 	}
@@ -50,7 +52,7 @@ func Compare(ctx context.Context, train, test *data.Dataset, methods ...Method) 
 	if train.Targets() > 0 {
 		measure = accel.Metrics(metrics.R2(), metrics.MAE())
 	}
-	c := &Comparison{Train: train.Name(), Test: test.Name()}
+	c = &Comparison{Train: train.Name(), Test: test.Name()}
 	for _, m := range methods {
 		begin := time.Now()
 		model, err := m.Fit(ctx, train)

@@ -167,6 +167,7 @@ type rawBatch struct {
 	lengths []int // of padded sequences
 	padded  int
 	err     error
+	panic   any // the value of a panic of the source or a transform; nil if there was none
 }
 
 // ErrBatchSize is returned by [Batches.Err] for a batch size below 1.
@@ -312,6 +313,9 @@ func (b *Batches) take() rawBatch {
 	}
 	select {
 	case raw := <-b.ahead[k%len(b.ahead)]:
+		if raw.panic != nil {
+			panic(raw.panic)
+		}
 		return raw
 	case <-b.loader.ctx.Done():
 		return rawBatch{err: b.loader.ctx.Err()}
@@ -325,9 +329,21 @@ func (b *Batches) issue() {
 		k, result := b.issued, make(chan rawBatch, 1)
 		b.ahead[k%len(b.ahead)] = result
 		b.issued++
-		go func() { result <- b.make(k) }()
+		go func() {
+			raw := rawBatch{err: errExited}
+			defer func() {
+				if p := recover(); p != nil {
+					raw = rawBatch{panic: p} // Next panics with it
+				}
+				result <- raw
+			}()
+			raw = b.make(k)
+		}()
 	}
 }
+
+// errExited is the error of a batch whose goroutine has ended without making it.
+var errExited = errors.New("data: the source or a transform has called runtime.Goexit, or its cell has ended")
 
 // make gathers batch k. It does not read anything that Next changes.
 func (b *Batches) make(k int) (raw rawBatch) {

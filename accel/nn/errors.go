@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -37,14 +38,14 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("the sequence has %d positions, but %s has only %d: cut longer sequences, or create the layer with more positions", e.Length, e.Layer, e.Longest)
 }
 
-// Catch recovers a panic with an error of package tensor, in a [*LayerError] or not, and stores
-// it in *err. It is meant to be deferred. Any other panic is a bug, for instance in a model's
-// Forward, and continues.
+// Catch recovers a panic with an error of package tensor, in a [*LayerError] or not, or with the
+// error of a context that is done, and stores it in *err. It is meant to be deferred. Any other
+// panic is a bug, for instance in a model's Forward, and continues.
 func Catch(err *error) {
 	switch p := recover().(type) {
 	case nil:
 	case error:
-		if !fromTensors(p) {
+		if !fromTensors(p) && !interrupt.Is(p) {
 			panic(p)
 		}
 		*err = p
@@ -87,8 +88,11 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 		tensor.NameScope(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
 		return nil
 	}()
-	if err == nil {
+	switch {
+	case err == nil:
 		return y
+	case interrupt.Is(err):
+		panic(err)
 	}
 	if inner := (*LayerError)(nil); errors.As(err, &inner) {
 		panic(&LayerError{number + "." + inner.Path, inner.Layer, inner.Err})

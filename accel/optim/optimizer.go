@@ -164,6 +164,10 @@ func (o *Optimizer) recordStep(g *guard) {
 		if o.o.clipNorm > 0 {
 			clip(&r, gradients, o.o.clipNorm)
 		}
+		// A function of the user may be interrupted: then no parameter changes.
+		_, delay := o.rule.(custom)
+		var delayed []*record
+		updated := false
 		for i, p := range parameters {
 			s := o.state[p]
 			if s == nil {
@@ -171,9 +175,23 @@ func (o *Optimizer) recordStep(g *guard) {
 				o.state[p] = s
 			}
 			s.steps++
-			own := record{guard: g} // one record per parameter, so that its intermediate tensors are released early
+			own := &record{guard: g, delay: delay} // one record per parameter, so that its intermediate tensors are released early
 			options := o.optionsOf(p)
-			o.rule.update(&own, p, gradients[i], s, o.rate*options.rateFactor, options)
+			if delay {
+				delayed = append(delayed, own)
+				defer func() {
+					if !updated {
+						s.steps--
+					}
+				}()
+			}
+			o.rule.update(own, p, gradients[i], s, o.rate*options.rateFactor, options)
+			if !delay {
+				own.release()
+			}
+		}
+		updated = true
+		for _, own := range delayed {
 			own.release()
 		}
 		r.release()

@@ -9,12 +9,21 @@ import "github.com/quernlab/quern/accel/tensor"
 type record struct {
 	made  []*tensor.Tensor
 	guard *guard // nil if the step cannot be skipped
+	delay bool   // assign waits for release
+	later []assignment
 }
+
+// assignment sets a tensor to its next value.
+type assignment struct{ t, next *tensor.Tensor }
 
 // assign sets t to next, unless the device skips the step.
 func (r *record) assign(t, next *tensor.Tensor) {
 	if r.guard != nil {
 		next = tensor.Where(r.guard.finite, r.keep(next), t)
+	}
+	if r.delay {
+		r.later = append(r.later, assignment{t, next})
+		return
 	}
 	t.Assign(next)
 }
@@ -37,6 +46,9 @@ func (r *record) flushDenormals(t *tensor.Tensor) *tensor.Tensor {
 }
 
 func (r *record) release() {
+	for _, a := range r.later {
+		a.t.Assign(a.next)
+	}
 	for _, t := range r.made {
 		t.Release()
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -88,6 +89,7 @@ func (t *Trial) try(objective func(*Trial) (float64, error)) (value float64, err
 			panic(p) // a bug in the objective
 		}
 	}()
+	defer interrupt.Catch(&err)
 	return objective(t)
 }
 

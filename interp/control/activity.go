@@ -15,20 +15,22 @@ import (
 type Activity struct {
 	function string // full name of the compiled function that lowered code called
 	ends     bool   // it will end on its own: it runs lowered code or deferred calls, or waits for a child process
+	callback string // the rest of the stack, if a package of Quern has called the function of the cell
+	calls    bool   // a function of Quern's packages is about to return to its run
 	waits    bool   // the goroutine is blocked: it does not need CPU time to continue
 }
 
-// activityNow returns what the cell's own goroutine is doing.
-func activityNow(m *goroutine.Member) Activity {
+// activityIn returns what the cell's own goroutine is doing, given the stacks of all.
+func activityIn(stacks []byte, m *goroutine.Member) Activity {
 	head := fmt.Appendf(nil, "goroutine %d [", m.Goroutine)
-	stacks := stack.All()
 	ending := m.IsEnding(m.Goroutine) // asked after the stacks were taken
 	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
 		if bytes.HasPrefix(text, head) {
 			a := activityOf(string(text))
 			if ending {
-				a = Activity{ends: true}
+				a = Activity{ends: true, callback: a.callback}
 			}
+			a.calls = m.IsCalling()
 			a.waits = stack.IsWaiting(string(text))
 			return a
 		}
@@ -39,7 +41,9 @@ func activityNow(m *goroutine.Member) Activity {
 // activityOf finds the function that lowered code called: the last one of a stack before
 // the functions that run lowered code, package reflect that called it, and our wrappers.
 func activityOf(text string) (a Activity) {
+	rest := text
 	for line := range strings.Lines(text) {
+		rest = rest[len(line):]
 		if strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "goroutine ") {
 			continue
 		}
@@ -49,6 +53,7 @@ func activityOf(text string) (a Activity) {
 		switch {
 		case strings.HasPrefix(line, yaegi.Functions), strings.HasPrefix(line, vm.Functions):
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, magic)
+			a.callback = callerIn(rest)
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
 		case a.function != "" && isWrapper(line):
@@ -58,6 +63,22 @@ func activityOf(text string) (a Activity) {
 	}
 	return Activity{}
 }
+
+// callerIn returns the part of a stack that begins with a function of a package of Quern; "" if
+// there is none.
+func callerIn(text string) string {
+	for at := 0; at < len(text); {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		if isOwn(line) {
+			return text[at:]
+		}
+		at += len(line) + 1
+	}
+	return ""
+}
+
+// isOwn reports whether compiled code of a package of Quern runs.
+func (a Activity) isOwn() bool { return !a.ends && isOwn(a.function) }
 
 // magic is part of the names of functions that wait for child processes too.
 const magic = stack.Interp + "/magic."

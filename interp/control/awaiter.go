@@ -45,22 +45,31 @@ const OwnPackages = "github.com/quernlab/quern/"
 type Awaiter struct {
 	// Patience returns how long an interrupted cell may take to end, given what it does.
 	Patience func(Activity) time.Duration
+	// CallTime is how long a function of the cell that is called by a function such as
+	// accel.Fit may take.
+	CallTime time.Duration
 
 	flag *StopFlag
 }
 
 // NewAwaiter returns an Awaiter with DefaultPatience.
-func NewAwaiter(f *StopFlag) *Awaiter { return &Awaiter{Patience: DefaultPatience, flag: f} }
+func NewAwaiter(f *StopFlag) *Awaiter {
+	return &Awaiter{Patience: DefaultPatience, CallTime: callTime, flag: f}
+}
 
 // DefaultPatience returns the Patience of a new Awaiter.
 func DefaultPatience(a Activity) time.Duration {
 	switch {
+	case a.isOwn():
+		return forever // they check for interrupts
+	case a.calls && (a.ends || strings.Contains(a.function, stack.Interp)):
+		return forever // it continues until they have returned, which the unwinder sees to
+	case a.callback != "":
+		return callTime + stopTime
 	case a.function == "" && a.ends:
 		return stopTime + deferTime
 	case a.ends:
 		return childTime
-	case !a.ends && strings.HasPrefix(a.function, OwnPackages) && !strings.Contains(a.function, stack.Interp):
-		return forever // they check for interrupts
 	}
 	return stopTime
 }
@@ -70,11 +79,14 @@ func DefaultPatience(a Activity) time.Duration {
 // cells run beside it, and if it returns to code of its cell, it ends at the next check. The
 // result is the error of the cell.
 //
-// Child processes are awaited: they are killed after ChildGrace.
+// Child processes are awaited: they are killed after ChildGrace. Calls of functions such as
+// accel.Fit are awaited too: only then does code of the cell end.
 func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diagnostics.Error {
 	m.Stop()
-	w.flag.SetInterrupted(true)
-	c := startClock()
+	defer m.WhenReturned(func() { w.flag.SetInterrupted(true) })()
+	u := w.newUnwinder(m.Run)
+	defer u.end()
+	c, within := startClock(), ""
 	pause := stopTime // most cells have ended then, without a look at what they do
 	for looks := 1; ; looks++ {
 		timer := time.NewTimer(pause)
@@ -84,22 +96,39 @@ func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diag
 			return nil
 		case <-again:
 			timer.Stop()
-			return w.abandon(activityNow(m), ended)
+			return w.abandon(m, activityIn(stack.All(), m), ended)
 		case <-timer.C:
 		}
-		a := activityNow(m)
+		stacks := stack.All()
+		a := activityIn(stacks, m)
+		if now := a.within(); now != within { // each call, and each function that it calls, has the whole time
+			c, within = startClock(), now
+		}
 		c.advance(a.waits)
 		rest := w.Patience(a) - c.spent
 		if rest <= 0 {
-			return w.abandon(a, ended)
+			return w.abandon(m, a, ended)
 		}
 		// On a busy machine the rest takes long, and each look stops the cell.
 		pause = min(max(rest, time.Duration(looks)*shortestPause), longestPause)
+		if m.IsCalling() {
+			pause = min(pause, u.look(stacks))
+		}
 	}
 }
 
+// within identifies the call of a function of Quern's packages in which the cell is, and the
+// function of the cell that it has called; "" outside of such calls.
+func (a Activity) within() string {
+	if a.isOwn() {
+		return a.function
+	}
+	return a.callback
+}
+
 // abandon stops waiting for the goroutine of a cell and returns the error of the cell.
-func (w *Awaiter) abandon(a Activity, ended <-chan struct{}) *diagnostics.Error {
+func (w *Awaiter) abandon(m *goroutine.Member, a Activity, ended <-chan struct{}) *diagnostics.Error {
+	m.AbandonCalls()
 	w.flag.Raise()
 	go func() {
 		<-ended
@@ -132,6 +161,7 @@ func (w *Awaiter) EndGoroutines(r *goroutine.Run) {
 	w.flag.Raise()
 	go func() {
 		defer w.flag.Lower()
+		w.EndCalls(r)
 		c := startClock()
 		for pause := firstLook; c.spent < goroutine.Grace; pause = min(2*pause, 10*firstLook) {
 			if c.spent >= uncounted && !r.IsActive() || time.Since(c.start) > longestEnd {

@@ -12,6 +12,7 @@
 //	depth.go         infinite recursion
 //	interruption.go  Interruption: interrupts of the running cell
 //	awaiter.go       Awaiter: waits for the end of an interrupted cell, or abandons it
+//	unwinder.go      ends functions of cells that compiled code such as accel.Fit has called
 //	activity.go      what an interrupted goroutine is doing
 //	clock.go         how long a cell had the chance to run
 package control

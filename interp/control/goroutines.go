@@ -80,7 +80,7 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 	return func() {
 		defer done()
 		defer r.Enter()()
-		if r.IsStopped() {
+		if r.IsStopped() && !r.IsCalling() {
 			return // the first check would end it
 		}
 		g.Protect(parent.Child(r), "a goroutine", f)
@@ -104,10 +104,39 @@ func (g *Goroutines) Check() {
 // deferred calls then run, and may take a while. It uses runtime.Goexit instead of a panic,
 // which code could recover from, and with which the time to end a deep recursion would
 // grow with the square of the depth.
+//
+// While a call such as accel.Fit is about to return, it only ends a function of the cell that
+// this call has called and that takes too long: by the panic Unwound, which passes the call.
 func (g *Goroutines) EndIfStopped(m *goroutine.Member) {
-	if !m.IsStopped() {
-		return
+	switch {
+	case !m.IsStopped():
+	case !m.IsCalling():
+		g.end(m)
+	case m.TakeUnwinding(stack.ID):
+		panic(Unwound)
 	}
+}
+
+// EndWait ends what the calling goroutine, which belongs to m, does if its run is stopped,
+// because it waits in vain: if a call such as accel.Fit has called it, only up to there.
+func (g *Goroutines) EndWait(m *goroutine.Member) {
+	if m.IsStopped() && m.IsCalling() && isCallback() {
+		panic(Unwound)
+	}
+	g.EndIfStopped(m)
+}
+
+// BeginCall counts a call that returns what it has when the run of m is stopped, until end is
+// called. A goroutine whose run is stopped begins no such call, except within another one.
+func (g *Goroutines) BeginCall(m *goroutine.Member) (end func()) {
+	if m.IsStopped() && !isCallback() {
+		g.end(m)
+	}
+	return m.BeginCall()
+}
+
+// end ends the calling goroutine, which belongs to m, whose run is stopped.
+func (g *Goroutines) end(m *goroutine.Member) {
 	if m.HasEnded() {
 		runtime.Goexit()
 	}

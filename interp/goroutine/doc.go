@@ -2,6 +2,7 @@
 // been interrupted.
 //
 //	run.go      Run: one execution of a cell
+//	calls.go    calls that end with a run and return what they have
 //	member.go   Member: a goroutine of a run, with those that compiled code starts from it
 //	members.go  Members: finds the member of the calling goroutine
 //	context.go  contexts that end with a run

@@ -31,6 +31,8 @@ type Run struct {
 	values []any            // the result
 	has    bool             // whether there is a result
 	stops  map[*func()]bool // called by Stop
+
+	calls calls
 }
 
 // NewRun returns a run of a cell that has not begun.
@@ -55,12 +57,12 @@ func (r *Run) Result() (values []any, has bool) {
 // its next check.
 func (r *Run) Stop() {
 	r.once.Do(func() {
-		close(r.stopped)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for f := range r.stops {
 			(*f)()
 		}
+		close(r.stopped) // code that waits for it finds that the functions were called
 	})
 }
 
@@ -106,6 +108,7 @@ func (r *Run) End(exits bool, status int) {
 		r.ended.Store(true)
 	}
 	r.mu.Unlock()
+	r.AbandonCalls()
 	r.Stop()
 }
 

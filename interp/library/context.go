@@ -38,28 +38,45 @@ func takesContext(t reflect.Type) bool {
 	return t.NumIn() > 0 && t.In(0) == contextType && t.NumOut() > 0 && t.Out(t.NumOut()-1) == errorType
 }
 
-// pass returns f with a context that ends when its cell is interrupted.
+// pass returns f with a context that ends when its cell is interrupted. Functions of the cell that
+// f calls then continue, so that f returns what it has.
 func (c *contexts) pass(f reflect.Value) reflect.Value {
+	call := f.Call
+	if f.Type().IsVariadic() {
+		call = f.CallSlice
+	}
 	return reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
-		if ctx, ok := args[0].Interface().(context.Context); ok {
-			ctx, cancel := c.untilStopped(ctx)
-			defer cancel()
-			args[0] = reflect.ValueOf(&ctx).Elem()
+		m := c.goroutines.Member()
+		ctx, ok := args[0].Interface().(context.Context)
+		if m == nil || !ok {
+			return call(args)
 		}
-		if f.Type().IsVariadic() {
-			return f.CallSlice(args)
-		}
-		return f.Call(args)
+		defer c.goroutines.BeginCall(m)()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer m.OnStop(cancel)()
+		args[0] = reflect.ValueOf(&ctx).Elem()
+		return unlessUnwound(f.Type(), call, args)
 	})
 }
 
-// untilStopped returns ctx, which also ends when the run of the calling goroutine is stopped.
-func (c *contexts) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	m := c.goroutines.Member()
-	if m == nil {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	unwatch := context.AfterFunc(m.Context(), cancel)
-	return ctx, func() { unwatch(); cancel() }
+// unlessUnwound returns the results of a call. If a function that it calls had to end, the error
+// is that of its context.
+func unlessUnwound(t reflect.Type, call func([]reflect.Value) []reflect.Value, args []reflect.Value) (results []reflect.Value) {
+	last := t.NumOut() - 1
+	defer func() {
+		switch p := recover(); {
+		case p == any(control.Unwound):
+			results = make([]reflect.Value, last+1)
+			for i := range results {
+				results[i] = reflect.Zero(t.Out(i))
+			}
+		case p != nil:
+			panic(p)
+		case results == nil || results[last].Interface() != any(control.Unwound):
+			return
+		}
+		results[last] = reflect.ValueOf(context.Canceled)
+	}()
+	return call(args)
 }

@@ -16,6 +16,8 @@ type Goroutines interface {
 	Enter(*goroutine.Member)
 	// EndIfStopped ends the calling goroutine if its run is stopped.
 	EndIfStopped(*goroutine.Member)
+	// BeginCall counts a call that returns what it has when the run is stopped, until end is called.
+	BeginCall(*goroutine.Member) (end func())
 	// Guard wraps f so that it can be the function of a go statement.
 	Guard(cell int, f func()) func()
 	// Exit is os.Exit for cells.

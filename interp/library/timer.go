@@ -39,12 +39,23 @@ func (t *timers) sleep(d time.Duration) {
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-m.Stopped():
+	stopped := m.Stopped()
+	var again <-chan time.Time
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-stopped:
+		case <-again:
+		}
+		// It may continue for now, for example because accel.Fit is about to return.
 		t.goroutines.EndIfStopped(m)
+		stopped, again = nil, time.After(stopRetryInterval)
 	}
 }
+
+// stopRetryInterval is how long sleep continues before it checks again whether it must end.
+const stopRetryInterval = 50 * time.Millisecond
 
 // afterFunc is time.AfterFunc.
 func (t *timers) afterFunc(d time.Duration, f func()) *time.Timer {

@@ -21,10 +21,10 @@ type Input struct {
 	file   *os.File
 }
 
-// ender ends the calling goroutine if its run is stopped.
+// ender ends what the calling goroutine does if its run is stopped.
 type ender interface {
 	Member() *goroutine.Member
-	EndIfStopped(*goroutine.Member)
+	EndWait(*goroutine.Member)
 }
 
 // noFile is part of the error of code that reads os.Stdin in a way that is not replaced.
@@ -78,7 +78,7 @@ func (r *cellReader) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if m := r.ender.Member(); m != nil {
-		r.ender.EndIfStopped(m)
+		r.ender.EndWait(m)
 	}
 	panic(diagnostics.NewCommandError(fmt.Errorf("standard input: %w", err)))
 }

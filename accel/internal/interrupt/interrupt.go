@@ -1,0 +1,31 @@
+// Package interrupt recognizes the errors of contexts that are done, also as panics.
+//
+// A function that a user passes to a call such as accel.Fit may not return when the context of the
+// call ends. In a notebook it then panics with the error of the context, so that the call can return
+// what it has. A call that returns partial results therefore defers Catch, or nn.Catch.
+package interrupt
+
+import (
+	"context"
+	"errors"
+)
+
+// Is reports whether err is the error of a context that is done.
+func Is(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Catch recovers a panic with the error of a context that is done and stores it in *err. It is meant
+// to be deferred. Any other panic continues.
+func Catch(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case error:
+		if !Is(p) {
+			panic(p)
+		}
+		*err = p
+	default:
+		panic(p)
+	}
+}
