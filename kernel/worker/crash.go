@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,12 @@ type crashFilter struct {
 	shown     []byte // what was held and then shown; nil once other output has followed
 	timer     *time.Timer
 	ended     bool
+	tail      []byte // the last maxTail bytes that were not held back
 }
+
+// maxTail bounds the output in which the reason of a crash is looked for that was not held back, because it
+// does not begin a line.
+const maxTail = 4 << 10
 
 // maxHeld bounds what is held back, in bytes.
 const maxHeld = 256 << 10
@@ -73,6 +79,8 @@ func (c *crashFilter) filter(cell int, text []byte) []byte {
 	at, hold := c.find(text)
 	c.lineStart = text[len(text)-1] == '\n'
 	if at < 0 {
+		c.tail = append(c.tail, text[max(0, len(text)-maxTail):]...)
+		c.tail = c.tail[max(0, len(c.tail)-maxTail):]
 		return text
 	}
 	c.holding, c.cell = true, cell
@@ -126,15 +134,22 @@ func (c *crashFilter) end() {
 	c.ended = true
 }
 
-// reason returns the line of the crash report that says why, or "" if there is no report.
-// crashed is whether the process has ended as after a crash: on a busy machine that may take
-// so long that the report has been shown.
-func (c *crashFilter) reason(crashed bool) string {
+// reason returns the line of the crash report that says why, or "" if there is no report. how says how the
+// process has ended.
+func (c *crashFilter) reason(how string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	crashed := strings.HasPrefix(how, "exit status 2:")
+	if c.holding && !crashed && strings.HasPrefix(how, "exit status ") { // the program has printed it
+		c.emit(c.cell, c.held)
+		return ""
+	}
 	report := c.held
 	if !c.holding && crashed {
-		report = c.shown
+		report = c.shown // on a busy machine the process may have ended long after the report
+	}
+	if len(report) == 0 && crashed {
+		return reasonIn(c.tail)
 	}
 	if len(report) == 0 {
 		return ""
@@ -151,4 +166,18 @@ func (c *crashFilter) reason(crashed bool) string {
 		}
 	}
 	return strings.TrimSpace(lines[0])
+}
+
+// reasonIn returns the reason in the last lines of the output of a program that has crashed, which may have
+// begun the line with something else.
+func reasonIn(tail []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(tail)), "\n")
+	for _, line := range slices.Backward(lines) {
+		for _, words := range []string{"fatal error: ", "panic: "} {
+			if _, why, ok := strings.Cut(line, words); ok && strings.TrimSpace(why) != "" {
+				return words + strings.TrimSpace(why)
+			}
+		}
+	}
+	return ""
 }

@@ -16,8 +16,31 @@ func TestReason(t *testing.T) {
 		c := newCrashFilter(func(int, []byte) {})
 		c.filter(1, []byte(text))
 		c.end()
-		if got := c.reason(false); got != want {
+		if got := c.reason("exit status 2: it ended itself"); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A report that begins within a line is the reason too, and what a program has printed that only looks like
+// a report is its output.
+func TestReasonOrOutput(t *testing.T) {
+	t.Parallel()
+	const exited = ": the program ended itself"
+	for _, row := range []struct{ name, how, text, want, shown string }{
+		{"after a part of a line", "exit status 2", "abcfatal error: sync: unlock of unlocked mutex\n", "fatal error: sync: unlock of unlocked mutex", "abcfatal error: sync: unlock of unlocked mutex\n"},
+		{"a panic after a part of a line", "exit status 2", "x\nabcpanic: boom\n\n", "panic: boom", "x\nabcpanic: boom\n\n"},
+		{"a signal", "killed by signal SIGABRT", "SIGABRT: abort\n", "SIGABRT: abort", ""},
+		{"printed, and another status", "exit status 3", "a\npanic: mine\n", "", "a\npanic: mine\n"},
+		{"printed within a line, and another status", "exit status 1", "this is a fatal error: mine\n", "", "this is a fatal error: mine\n"},
+		{"something else", "exit status 2", "usage: x\n", "", "usage: x\n"},
+	} {
+		var shown string
+		c := newCrashFilter(func(_ int, text []byte) { shown += string(text) })
+		shown += string(c.filter(1, []byte(row.text)))
+		c.end()
+		if got := c.reason(row.how + exited); got != row.want || shown != row.shown {
+			t.Errorf("%s: got %q and shows %q, want %q and %q", row.name, got, shown, row.want, row.shown)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,7 +119,7 @@ func (p *workerProcess) run(token string, last func()) {
 	p.crash.end()
 
 	p.mu.Lock()
-	switch report := p.crash.reason(strings.HasPrefix(how, "exit status 2:")); {
+	switch report := p.crash.reason(how); {
 	case p.killed != "":
 		p.reason = p.killed
 	case report != "":
