@@ -352,7 +352,7 @@ func TestAfterStep(t *testing.T) {
 		}
 		return nil
 	}))
-	if !errors.Is(err, wrong) || !slices.Equal(counts, []int{1, 2, 3, 4, 5}) || len(run.Steps) != 4 {
+	if !errors.Is(err, wrong) || !slices.Equal(counts, []int{1, 2, 3, 4, 5}) || len(run.Steps) != 5 { // the update has been made
 		t.Errorf("%v after %v and %d steps", err, counts, len(run.Steps))
 	}
 	for _, v := range layer.Bias.Data() {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,7 @@ func TestCellsInTransitAreAborted(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newClient(t)
 			c.failing(0)
+			c.queueCells()
 			ids := []string{c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)}
 			for range 4 {
 				time.Sleep(gap)
@@ -53,23 +55,71 @@ func TestCellsInTransitAreAborted(t *testing.T) {
 	}
 }
 
+// queueCells sends a cell before the reply to another one, as a client does that runs all cells.
+func (c *client) queueCells() {
+	c.t.Helper()
+	first, second := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"one"}`), c.send(transport.Shell, wire.ExecuteRequest, `{"code":"two"}`)
+	c.reply(transport.Shell, first)
+	c.reply(transport.Shell, second)
+	time.Sleep(time.Second)
+}
+
+// A cell that was sent before the reply to a failed cell is aborted, however late it arrives; the one that is
+// sent after the reply runs.
+func TestCellsSentBeforeTheReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t)
+		c.failing(5 * time.Millisecond)
+		send := func() func() string {
+			time.Sleep(time.Microsecond)
+			m := wire.Outgoing{Type: wire.ExecuteRequest, Content: json.RawMessage(`{"code":"next"}`), ID: c.codec.NewID(), Identities: [][]byte{[]byte("client")}}
+			frames, err := c.codec.Encode(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() string { c.sockets.Deliver(transport.Shell, frames); return m.ID }
+		}
+		failed := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)
+		inTransit := []func() string{send(), send()}
+		if reply := c.reply(transport.Shell, failed); !strings.Contains(reply, `"status":"error"`) {
+			t.Error(reply)
+		}
+		after := send()
+		time.Sleep(100 * time.Millisecond)
+		for _, arrive := range inTransit {
+			if reply := c.reply(transport.Shell, arrive()); !strings.Contains(reply, `"status":"aborted"`) {
+				t.Errorf("sent before the reply: %s", reply)
+			}
+		}
+		if reply := c.reply(transport.Shell, after()); !strings.Contains(reply, `"status":"ok"`) {
+			t.Errorf("sent after the reply: %s", reply)
+		}
+		c.end()
+	})
+}
+
 // The reply to a failed cell is held back only while cells may still be on their way.
 func TestHowLongAFailedCellWaits(t *testing.T) {
 	for _, row := range []struct {
 		name    string
+		queues  bool          // a client has queued cells before
 		runs    time.Duration // how long the failing cell runs
 		content string
 		want    time.Duration // until its reply
 	}{
-		{"fails at once", 0, `{"code":"fail"}`, settlePeriod},
-		{"fails soon", time.Millisecond, `{"code":"fail"}`, settlePeriod},
-		{"fails late", time.Second, `{"code":"fail"}`, time.Second},
-		{"stops no others", 0, `{"code":"fail","stop_on_error":false}`, 0},
+		{"fails at once", true, 0, `{"code":"fail"}`, settlePeriod},
+		{"fails soon", true, time.Millisecond, `{"code":"fail"}`, settlePeriod},
+		{"fails late", true, time.Second, `{"code":"fail"}`, time.Second},
+		{"clients wait for replies", false, 0, `{"code":"fail"}`, 0},
+		{"stops no others", true, 0, `{"code":"fail","stop_on_error":false}`, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newClient(t)
 				c.failing(row.runs)
+				if row.queues {
+					c.queueCells()
+				}
 				sent := time.Now()
 				c.reply(transport.Shell, c.send(transport.Shell, wire.ExecuteRequest, row.content))
 				if took := time.Since(sent); took != row.want {
@@ -86,6 +136,7 @@ func TestEndlessCells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t)
 		c.failing(0)
+		c.queueCells()
 		sent := time.Now()
 		first := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)
 		ctx, stop := context.WithCancel(t.Context())
@@ -112,6 +163,7 @@ func TestShutdownWhileCellsArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t)
 		c.failing(0)
+		c.queueCells()
 		sent := time.Now()
 		cell := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)
 		synctest.Wait() // the cell has failed and its reply is held back

@@ -41,7 +41,10 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	}
 	k.publisher.flush()
 	if r.abortsQueued {
-		k.abort = &abortPoint{time.Now()} // before sending the reply, since the client may react at once
+		k.abort = &abortPoint{r, time.Now()} // before sending the reply, since the client may react at once
+	}
+	if r.Header.Type == wire.ExecuteRequest {
+		k.arrivals.answered()
 	}
 	k.send(r.channel, wire.Outgoing{
 		Identities: r.Identities,

@@ -14,7 +14,7 @@ import (
 func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
 	defer k.late.answered()
 	if k.abort.aborts(r) {
-		r.abortsQueued = true // cells sent before the client could read this reply are aborted too
+		r.abortsQueued = r.received.Before(k.abort.replied) // cells that arrive before this reply are aborted too
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
 	}
 	count := int(k.count.Load())

@@ -11,7 +11,7 @@ import (
 func TestAborts(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	s := &abortPoint{replied: start}
+	s := &abortPoint{request: &request{Message: &wire.Message{}}, replied: start}
 	for _, row := range []struct {
 		name     string
 		received time.Duration // after the reply went out
@@ -22,7 +22,7 @@ func TestAborts(t *testing.T) {
 		{"just after it", 1, false},
 		{"long after", time.Second, false},
 	} {
-		if got := s.aborts(&request{received: start.Add(row.received)}); got != row.want {
+		if got := s.aborts(&request{Message: &wire.Message{}, received: start.Add(row.received)}); got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
@@ -40,13 +40,64 @@ func TestClocksOfClients(t *testing.T) {
 		k := &Kernel{}
 		// The failed cell and its reply, then a cell that comes in at once.
 		replied := time.Now()
-		k.abort = &abortPoint{replied: replied}
+		k.abort = &abortPoint{
+			request: &request{Message: &wire.Message{Header: wire.Header{Type: wire.ExecuteRequest, Date: replied.Add(off - time.Millisecond - 50*time.Microsecond).Format(time.RFC3339Nano)}}, received: replied.Add(-time.Millisecond)},
+			replied: replied,
+		}
 		next := &request{
 			Message: &wire.Message{Header: wire.Header{Type: wire.ExecuteRequest, Date: replied.Add(off).Format(time.RFC3339Nano)}},
 			channel: transport.Shell, received: replied.Add(time.Microsecond),
 		}
 		if k.abort.aborts(next) {
 			t.Errorf("with a clock that is off by %v the next cell is stopped", off)
+		}
+	}
+}
+
+// A cell that arrives after the reply to a failed one is aborted if the dates prove that it was sent before
+// the reply, whatever the clock of the client shows. The failed cell arrived at 2 ms, its reply was sent at
+// 5 ms.
+func TestDatesOfCells(t *testing.T) {
+	t.Parallel()
+	const (
+		micros = "2006-01-02T15:04:05.000000Z07:00"
+		millis = "2006-01-02T15:04:05.000Z07:00"
+	)
+	ms := func(x float64) time.Duration { return time.Duration(x * float64(time.Millisecond)) }
+	start := time.Now().Truncate(time.Second)
+	for _, row := range []struct {
+		name        string
+		session     string
+		format      string
+		first, sent float64 // when the cells were sent, in ms
+		received    float64
+		want        bool
+	}{
+		{"sent with the failed one", "s", micros, 1, 1.2, 6, true},
+		{"sent when the failed one arrived", "s", micros, 1, 2, 500, true},
+		{"sent before the reply, by how long the failed one took", "s", micros, 1, 3.9, 6, true},
+		{"perhaps sent after the reply", "s", micros, 1, 4.1, 6, false},
+		{"sent after the reply", "s", micros, 1, 5.1, 6, false},
+		{"the failed one was in transit for long", "s", micros, -400, -399, 6, true},
+		{"sent after the reply to one that was in transit for long", "s", micros, -400, 5.1, 6, false},
+		{"milliseconds", "s", millis, 1, 2.9, 6, true},
+		{"milliseconds, perhaps sent after the reply", "s", millis, 1.9, 4.95, 6, false},
+		{"seconds", "s", time.RFC3339, 1, 1.2, 6, false},
+		{"another client", "t", micros, 1, 1.2, 6, false},
+		{"the clock was set back", "s", micros, 1, -100, 6, false},
+		{"always the same date", "s", micros, 1, 1, 6, false},
+		{"long ago", "s", micros, 1, 1.2, 1006, false},
+		{"no date", "s", "", 1, 1.2, 6, false},
+	} {
+		for _, off := range []time.Duration{0, time.Hour, -time.Hour, ms(2), -ms(2)} {
+			message := func(session string, sent float64) *wire.Message {
+				return &wire.Message{Header: wire.Header{Session: session, Date: start.Add(off + ms(sent)).UTC().Format(row.format)}}
+			}
+			k := &Kernel{}
+			k.abort = &abortPoint{&request{Message: message("s", row.first), received: start.Add(ms(2))}, start.Add(ms(5))}
+			if got := k.abort.aborts(&request{Message: message(row.session, row.sent), received: start.Add(ms(row.received))}); got != row.want {
+				t.Errorf("%s, with a clock that is off by %v: %t", row.name, off, got)
+			}
 		}
 	}
 }
