@@ -66,6 +66,7 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	if err := touch(ctx, model, train); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
+	defer keepRandom()()
 	a.Dataset = train.Name()
 	start := copyWeights(model)
 	sizes := &BatchSizeSearch{}

@@ -41,6 +41,7 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}
+	defer keepRandom()()
 	s := &BatchSizeSearch{}
 	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
 	ctx = display.Unmeasured(ctx)

@@ -329,3 +329,33 @@ func TestFindLRShowsPartialResults(t *testing.T) {
 		t.Errorf("the search shows its figure again: %v, %v", data["text/plain"], metadata)
 	}
 }
+
+// TestSearchesLeaveTheNextTrainingAlone trains after a search, and without one: the same losses.
+func TestSearchesLeaveTheNextTrainingAlone(t *testing.T) {
+	set := rareClasses(t, 100)
+	losses := func(search func(nn.Module) error) (all []float64) {
+		accel.Seed(1)
+		model := nn.Sequential(nn.Dense(8), nn.Dropout(0.2), nn.Dense(3))
+		if _, err := accel.Predict(t.Context(), model, must2(set.Tensors()).X); err != nil {
+			t.Fatal(err)
+		}
+		if err := search(model); err != nil {
+			t.Fatal(err)
+		}
+		run, err := accel.Fit(t.Context(), model, set, accel.Quiet(), accel.Epochs(1), accel.BatchSize(32))
+		must(t, run, err)
+		for _, s := range run.Steps {
+			all = append(all, s.Loss)
+		}
+		return all
+	}
+	want := losses(func(nn.Module) error { return nil })
+	for name, search := range map[string]func(nn.Module) error{
+		"FindLR":        func(m nn.Module) error { _, err := accel.FindLR(t.Context(), m, set); return err },
+		"FindBatchSize": func(m nn.Module) error { _, err := accel.FindBatchSize(t.Context(), m, set); return err },
+	} {
+		if got := losses(search); !slices.Equal(got, want) {
+			t.Errorf("after %s: %v, want %v", name, got, want)
+		}
+	}
+}

@@ -10,6 +10,17 @@ func Seed(n uint64) { tensor.Seed(n) }
 // nextSeed draws a seed for the order of a run's examples.
 func nextSeed() uint64 { return (*tensor.Generator)(nil).Uint64() }
 
+// keepRandom returns a function that sets the random numbers back to where they are now, so that a search
+// does not change the training after it.
+func keepRandom() (restore func()) {
+	seed, drawn := (*tensor.Generator)(nil).State()
+	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
+	return func() {
+		(*tensor.Generator)(nil).SetState(seed, drawn)
+		tensor.WeightGenerator().SetState(weightSeed, weightsDrawn)
+	}
+}
+
 // Statistics counts what the tensor runtime did since the start of the program.
 type Statistics struct {
 	Flushes   int // lists of operations that were run

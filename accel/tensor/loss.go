@@ -22,6 +22,6 @@ func MSE(prediction, target *Tensor) *Tensor {
 			panic(&ShapeError{Op: "MSE", Shapes: [][]int{v[0].Shape(), v[1].Shape()}, Hint: "the shapes must be equal"})
 		}
 		s, n := sum(r, "MSE", r.Record(ir.Square{}, d), nil)
-		return r.MulScalar(s, 1/float64(n))
+		return divide(r, s, float64(n))
 	}, prediction, target)
 }

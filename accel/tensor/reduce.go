@@ -19,8 +19,13 @@ func (t *Tensor) Sum(axes ...int) *Tensor {
 func (t *Tensor) Mean(axes ...int) *Tensor {
 	return compute(composite{name: "Mean"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, n := sum(r, "Mean", v[0], axes)
-		return r.MulScalar(s, 1/float64(n))
+		return divide(r, s, float64(n))
 	}, t)
+}
+
+// divide records v/n. The product with 1/n is another number, such as 0.99999994 for n equal to 41.
+func divide(r *ir.Recorder, v *ir.Value, n float64) *ir.Value {
+	return r.Record(ir.Div{}, v, r.Record(ir.Fill{Value: n, Shape: []int{}, DType: v.DType()}))
 }
 
 // sum records one op for each run of adjacent axes, from the last to the first. It also returns the

@@ -33,7 +33,8 @@ type Trial struct {
 	random        *rand.Rand
 	search        *Search
 	stopped       bool
-	gridPositions []gridPosition // of Grid
+	gridPositions []gridPosition       // of Grid
+	ranges        map[string]dimension // of the requests so far
 	began         time.Time
 }
 
@@ -71,16 +72,23 @@ func (t *Trial) Choice(name string, words ...string) string {
 	return t.request(name, dimension{kind: choice, words: slices.Clone(words), high: float64(len(words) - 1)}).(string)
 }
 
-// request returns the setting of a name, which stays the same within a trial. An invalid range ends
-// the search with a [*SettingError].
+// request returns the setting of a name, which stays the same within a trial. An invalid range, or
+// another one than before in the trial, ends the search with a [*SettingError].
 func (t *Trial) request(name string, d dimension) any {
 	if err := d.check(); err != nil {
 		panic(&SettingError{Name: name, Trial: t.Number, Reason: err.Error()})
+	}
+	if before, ok := t.ranges[name]; ok && (before.low != d.low || before.high != d.high) && before.like(d) {
+		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %g to %g here, but was %g to %g before in the same trial: use two names for two settings", d.low, d.high, before.low, before.high)})
 	}
 	if before, ok := t.search.space[name]; ok && !before.like(d) {
 		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %v here, but was %v before", d, before)})
 	}
 	t.search.space[name] = d
+	if t.ranges == nil {
+		t.ranges = map[string]dimension{}
+	}
+	t.ranges[name] = d
 	for _, s := range t.Settings {
 		if s.Name == name {
 			return s.Value

@@ -378,3 +378,27 @@ func TestMeanAndDeviation(t *testing.T) {
 		}
 	}
 }
+
+// TestOneNameWithTwoRanges requests a setting twice in a trial: the same again, or an error.
+func TestOneNameWithTwoRanges(t *testing.T) {
+	for name, second := range map[string]func(*Trial){
+		"same":   func(t *Trial) { t.Float("a", 0, 1) },
+		"float":  func(t *Trial) { t.Float("a", 5, 9) },
+		"higher": func(t *Trial) { t.Float("a", 0, 2) },
+		"int":    func(t *Trial) { t.Int("a", 0, 1) },
+	} {
+		_, err := Run(t.Context(), func(t *Trial) (float64, error) {
+			a := t.Float("a", 0, 1)
+			second(t)
+			return a, nil
+		}, Trials(2), Quiet())
+		var setting *SettingError
+		if found := errors.As(err, &setting); found != (name != "same") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The range may change from trial to trial.
+	if _, err := Run(t.Context(), func(t *Trial) (float64, error) { return t.Float("a", 0, float64(t.Number)), nil }, Trials(3), Quiet()); err != nil {
+		t.Error(err)
+	}
+}

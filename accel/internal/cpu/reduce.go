@@ -14,6 +14,8 @@ const (
 	columnWidth = 2048    // maximum columns of a column sum per chunk
 	columnBlock = 1 << 16 // approximate elements of a column sum per chunk
 	rowsPerTask = 8192    // approximate elements of short rows per chunk
+	exactSum    = 1024    // elements of a row, up to which they are summed in float64
+	narrow      = 64      // columns, up to which a column sum is in float64: tables of few columns are long
 )
 
 // axes splits a shape around a reduction: [outer, n, inner].
@@ -32,6 +34,7 @@ type sum struct {
 	x, y            []float32
 	partial         []float64
 	columnSums      []float32 // sums of blocks of rows, if there are several
+	narrowSums      []float64 // the same of up to narrow columns
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
@@ -47,7 +50,11 @@ func newSum(d *Device, s ir.Step) (step, error) {
 		k.tiles = (k.inner + columnWidth - 1) / columnWidth
 		k.rows = roundUp(columnBlock/min(k.inner, columnWidth), sumRows)
 		if k.blocks = max(1, (k.n+k.rows-1)/k.rows); k.blocks > 1 {
-			k.columnSums = make([]float32, k.outer*k.blocks*k.inner)
+			if k.inner <= narrow {
+				k.narrowSums = make([]float64, k.outer*k.blocks*k.inner)
+			} else {
+				k.columnSums = make([]float32, k.outer*k.blocks*k.inner)
+			}
 		}
 	}
 	if k.inner == 1 && k.blocks > 1 {
@@ -66,6 +73,13 @@ func (k *sum) run(p *program) error {
 			y := k.y[i*k.inner:][:k.inner]
 			clear(y)
 			k.device.vectors.addRows(y, k.columnSums[i*k.blocks*k.inner:], k.blocks, k.inner)
+		}
+		for i := 0; i < len(k.narrowSums)/k.blocks; i++ {
+			outer, column, t := i/k.inner, i%k.inner, 0.0
+			for b := range k.blocks {
+				t += k.narrowSums[(outer*k.blocks+b)*k.inner+column]
+			}
+			k.y[i] = float32(t)
 		}
 	case k.blocks > 1:
 		p.device.pool.run(k.outer*k.blocks, k)
@@ -93,7 +107,7 @@ func (k *sum) work(chunk, _ int) {
 		k.partial[chunk] = float64(k.device.vectors.sum(x[b*sumBlock : min((b+1)*sumBlock, k.n)]))
 	default:
 		for i := chunk * k.rows; i < min((chunk+1)*k.rows, k.outer); i++ {
-			k.y[i] = k.device.vectors.sum(k.x[i*k.n : (i+1)*k.n])
+			k.y[i] = k.row(k.x[i*k.n : (i+1)*k.n])
 		}
 	}
 }
@@ -101,6 +115,10 @@ func (k *sum) work(chunk, _ int) {
 // columns adds the rows of a block in groups, and then the groups, starting at a column.
 func (k *sum) columns(block, from int) {
 	outer, first := block/k.blocks, block%k.blocks*k.rows
+	if k.inner <= narrow {
+		k.narrowColumns(block, k.x[(outer*k.n+first)*k.inner:(outer*k.n+min(first+k.rows, k.n))*k.inner])
+		return
+	}
 	y := k.y
 	if k.blocks > 1 {
 		y = k.columnSums
@@ -110,6 +128,44 @@ func (k *sum) columns(block, from int) {
 	last := min(first+k.rows, k.n)
 	for r := first; r < last; r += sumRows {
 		k.device.vectors.addRows(y, k.x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
+	}
+}
+
+// row sums a row. That of equal numbers is exact if it is short, so that their mean is the number.
+func (k *sum) row(x []float32) float32 {
+	if len(x) > exactSum {
+		return k.device.vectors.sum(x)
+	}
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		v := x[:4:4]
+		a += float64(v[0])
+		b += float64(v[1])
+		c += float64(v[2])
+		d += float64(v[3])
+		x = x[4:]
+	}
+	for _, v := range x {
+		a += float64(v)
+	}
+	return float32((a + b) + (c + d))
+}
+
+// narrowColumns adds the rows x of a block in float64.
+func (k *sum) narrowColumns(block int, x []float32) {
+	var sums [narrow]float64
+	all := sums[:k.inner]
+	for ; len(x) > 0; x = x[len(all):] {
+		for i, v := range x[:len(all)] {
+			all[i] += float64(v)
+		}
+	}
+	if k.narrowSums != nil {
+		copy(k.narrowSums[block*k.inner:], all)
+		return
+	}
+	for i, v := range all {
+		k.y[block*k.inner+i] = float32(v)
 	}
 }
 
