@@ -106,12 +106,11 @@ func TestForeign(t *testing.T) {
 		{"%% 'a b'", "%% is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], …) before flag.Parse()"},
 		{"%main -v", "%main is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], \"-v\") before flag.Parse()"},
 		{"%timeit f()", "there is no command %timeit: %time runs a statement once, and testing.Benchmark many times"},
-		{"%test", "there is no command %test: !go test runs the tests of a package, and testing.Benchmark runs a benchmark in a cell"},
 		{"%track ../lib", "there is no command %track: packages of the notebook's module are used as saved, and %get ../lib adds another directory"},
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %restart, %ranks, %fmt, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %restart, %ranks, %fmt, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {
