@@ -7,7 +7,9 @@ import (
 )
 
 // A Failure is the value with which a check that does not hold panics.
-type Failure struct{ Text string }
+type Failure struct {
+	Text string // what does not hold
+}
 
 // Error returns the text.
 func (f *Failure) Error() string { return f.Text }
