@@ -65,7 +65,12 @@ func TestFloat16AttentionOnCUDA(t *testing.T) {
 		}, 3},
 		"masked": {32, func(q, k, v *Tensor) *Tensor {
 			return MaskedAttention(q, k, v, AttentionMask{Lengths: FromInts([]int{3, 35}, 2).Cast(Int32)})
-		}, 3},
+		}, 4}, // the check of the lengths is two kernels
+		"parts of one projection": {32, func(q, k, v *Tensor) *Tensor {
+			all := Concat(3, q, k, v).Cast(BFloat16)
+			part := func(i int) *Tensor { return all.Slice(3, 32*i, 32*(i+1)) }
+			return Attention(part(0), part(1), part(2), true).Permute(0, 2, 1, 3).Reshape(2, 37, -1)
+		}, 7}, // Concat and the gradient of Slice are three kernels each
 		"heads of 24": {24, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, false) }, 4},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (p *planner) useFloat16In(n *planned, op multiplication, users [][]*planned
 	u.absorbed = n
 }
 
-// narrowed returns the 16-bit float that an input was cast from.
+// uncast returns the 16-bit float that an input was cast from.
 func (p *planner) uncast(in operandSource) (operandSource, DType, bool) {
 	if in.node == nil {
 		return in, 0, false
@@ -109,10 +109,14 @@ func (p *planner) uncast(in operandSource) (operandSource, DType, bool) {
 		return in, 0, false
 	}
 	from := in.node.inputs[0]
-	if !from.layout.Contiguous() {
+	switch {
+	case from.layout.Contiguous():
+		in.layout.Offset += from.layout.Offset
+	case in.layout.Offset == 0 && in.layout.Contiguous() && sameShape(in.layout.Shape, from.layout.Shape):
+		in.layout = from.layout // of a view, such as the queries in a projection to queries, keys and values
+	default:
 		return in, 0, false
 	}
-	in.layout.Offset += from.layout.Offset
 	return operandSource{node: from.node, external: from.external, layout: in.layout, viewed: in.viewed || from.viewed}, in.node.node.in[0].dtype, true
 }
 

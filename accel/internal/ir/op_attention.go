@@ -64,6 +64,9 @@ func (o Attention) Infer(in []*Value) (Type, error) {
 func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	if p, ok := dy.op.(Pad); ok && p.Before == 0 { // drop the zeros for the sums
 		dy = dy.in[0]
+		if _, ok := dy.op.(Reshape); ok { // the same elements, which the planner may read as 16-bit floats
+			dy = dy.in[0]
+		}
 	}
 	args := append([]*Value{in[0], in[1], in[2], out, dy}, in[3:]...)
 	all := r.Record(AttentionGradient{Attention: o}, args...)
