@@ -185,6 +185,7 @@ func opRows() []parity {
 	loss("NLL", func(in []T) T { return nn.NLL(in[0].LogSoftmax(-1), in[1]) }, randn(1, 6, 5), tokens(5, 6))
 	loss("BCEWithLogits", func(in []T) T { return nn.BCEWithLogits(in[0], in[1].Sigmoid()) }, x, y)
 	loss("KLDiv", func(in []T) T { return nn.KLDiv(in[0].LogSoftmax(-1), in[1].Softmax(-1)) }, randn(1, 6, 5), randn(2, 6, 5))
+	loss("WeightedMean", func(in []T) T { return nn.WeightedMean(in[0], in[1].Sigmoid()) }, randn(1, 6, 5), randn(2, 6, 5))
 	loss("TripletMargin", func(in []T) T { return nn.TripletMargin(in[0], in[1], in[2], 1) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6, 5))
 	loss("CosineEmbedding", func(in []T) T { return nn.CosineEmbedding(in[0], in[1], in[2].Sign(), 0.5) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6))
 	add("Recompute", func(in []T) T {

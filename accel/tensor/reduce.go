@@ -25,6 +25,9 @@ func (t *Tensor) Mean(axes ...int) *Tensor {
 
 // divide records v/n. The product with 1/n is another number, such as 0.99999994 for n equal to 41.
 func divide(r *ir.Recorder, v *ir.Value, n float64) *ir.Value {
+	if r.Tracing() { // an export finds the mean by this factor, which depends on the size of the input
+		return r.MulScalar(v, 1/n)
+	}
 	return r.Record(ir.Div{}, v, r.Record(ir.Fill{Value: n, Shape: []int{}, DType: v.DType()}))
 }
 
