@@ -28,6 +28,7 @@ func NewCallbacks(s *Session) *Callbacks {
 // panic in f is reported there and fails the next cell, or the one that runs. The function returns when f has returned,
 // panicked or called runtime.Goexit.
 func (c *Callbacks) Guard(f func()) func() {
+	c.goroutines.AddHandler()
 	cell := 0
 	if r := c.goroutines.Run(); r != nil {
 		cell = r.Cell

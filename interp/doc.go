@@ -114,6 +114,12 @@
 // A panic in a goroutine ends a compiled program. In a session, it fails the cell that runs, at its end; if none runs, it fails
 // the next one, which is not run. So do panics in timers, in functions that widgets call, in finalizers and in cleanups.
 //
+// A deadlock of all goroutines of the session, which ends a compiled program, fails a cell after two to three seconds with
+// "fatal error: all goroutines are asleep - deadlock!"; with [Attended] a note says so, and the cell waits for an interrupt. It is
+// not found if something else might wake a goroutine: a timer, also one that was stopped; a receive of struct{} from a
+// receive-only channel, which may belong to a context; a connection, file or signal; a goroutine in other compiled code, such as
+// an idle HTTP connection or a coroutine of iter.Pull; a finalizer or cleanup; in front of a person, widgets that call functions.
+//
 // A cell that does not compile defines nothing and runs nothing, and its %get lines have no effect. If a cell panics, the effects
 // of the statements before remain.
 //

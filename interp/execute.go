@@ -60,6 +60,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 	}
 	r := goroutine.NewRun(cell)
 	r.Commands = commands.Run(s.commands)
+	r.Attended = how.attended
 	r.Serial, r.Program = s.runs.Add(1), c.cell.RunsMain
 	if c.cell.Program {
 		s.registrations.NewCommandLine()

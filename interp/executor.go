@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,9 @@ import (
 
 // An executor runs compiled cells, one at a time.
 type executor struct {
-	awaiter *control.Awaiter
+	awaiter   *control.Awaiter
+	deadlocks *control.DeadlockWatch
+	stderr    func(cell int) io.Writer
 
 	goroutines  *control.Goroutines
 	flag        *control.StopFlag
@@ -39,8 +42,8 @@ type caller interface {
 }
 
 // newExecutor returns an executor that runs no cells before start is called.
-func newExecutor(g *control.Goroutines, f *control.StopFlag, r *diagnostics.Reporter, c caller) *executor {
-	return &executor{awaiter: control.NewAwaiter(f), goroutines: g, flag: f, reporter: r, interpreter: c, executing: make(chan struct{}, 1)}
+func newExecutor(g *control.Goroutines, f *control.StopFlag, r *diagnostics.Reporter, c caller, stderr func(cell int) io.Writer) *executor {
+	return &executor{awaiter: control.NewAwaiter(f), deadlocks: control.NewDeadlockWatch(g), stderr: stderr, goroutines: g, flag: f, reporter: r, interpreter: c, executing: make(chan struct{}, 1)}
 }
 
 // start lets cells run. ctx is the variable ctx of cells.
@@ -99,8 +102,9 @@ func (x *executor) close(free func()) {
 
 // outcome is the result of a cell.
 type outcome struct {
-	result Result
-	err    error
+	result   Result
+	err      error
+	deadlock *Error // that has ended the cell
 }
 
 // run runs the body of a cell and then after, which returns the result. If the body fails, it calls after with the
@@ -132,11 +136,13 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 	}()
 	<-started
 	var o outcome
-	if abandoned := x.wait(ctx, m, ended); abandoned != nil {
+	abandoned, deadlock := x.wait(ctx, m, ended)
+	if abandoned != nil {
 		o.err = abandoned
 	} else {
 		o = returned
 	}
+	o.deadlock = deadlock
 	if !r.IsStopped() {
 		x.goroutines.Settle(ctx)
 	}
@@ -159,6 +165,11 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 func (x *executor) judge(r *goroutine.Run, o outcome) outcome {
 	var e *Error
 	switch {
+	case o.deadlock != nil:
+		if err := x.goroutines.EndCell(r.Cell, nil); err != nil {
+			return outcome{err: err} // it may be the cause
+		}
+		o = outcome{err: o.deadlock}
 	case r.HasEnded():
 		o.result, o.err = ofProgram(r, o)
 	case r.IsStopped() && !(errors.As(o.err, &e) && e.Name == diagnostics.Interrupted):
@@ -194,23 +205,51 @@ func (x *executor) call(r *goroutine.Run, body string, after func(failure *Error
 		return outcome{err: diagnostics.NewInterrupted(nil)}
 	}
 	result, err := after(nil)
-	return outcome{result, err}
+	return outcome{result: result, err: err}
 }
 
-// wait waits until ended is closed. If ctx ends first it interrupts the cell. The error is
-// not nil if the cell is abandoned.
-func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan struct{}) *Error {
-	select {
-	case <-ended:
-		return nil
-	case <-m.Stopped(): // one of its goroutines has ended the program
-	case <-ctx.Done():
+// wait waits until ended is closed. If ctx ends first, or the cell is in a deadlock that nobody can end, it interrupts the
+// cell. abandoned is not nil if the cell is abandoned.
+func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan struct{}) (abandoned, deadlock *Error) {
+	ticks, stop := x.deadlocks.Ticks()
+	defer stop()
+	look := x.deadlocks.Begin(m.Goroutine, m.Attended)
+	for waiting := true; waiting; {
+		select {
+		case <-ended:
+			return nil, nil
+		case <-m.Stopped(): // one of its goroutines has ended the program
+			waiting = false
+		case <-ctx.Done():
+			waiting = false
+		case <-ticks:
+			deadlock = x.report(m.Run, look)
+			waiting = deadlock == nil
+		}
 	}
 	var again <-chan struct{}
 	if i := x.interrupt.Load(); i != nil {
 		again = i.Again()
 	}
-	return x.awaiter.Await(m, ended, again)
+	return x.awaiter.Await(m, ended, again), deadlock
+}
+
+// report looks whether a cell is in a deadlock. It returns the error that ends the cell, unless a person can do that, and none of
+// its goroutines has panicked. Then it writes a note.
+func (x *executor) report(r *goroutine.Run, look func() []diagnostics.Waiting) *Error {
+	if r.Serial == 0 {
+		return nil
+	}
+	waiting := look()
+	if waiting == nil {
+		return nil
+	}
+	e := x.reporter.Deadlock(waiting)
+	if !r.Attended || x.goroutines.HasPanicked(r.Cell) {
+		return e
+	}
+	fmt.Fprintf(x.stderr(r.Cell), "note: interrupt the cell, nothing can wake it:\n%s\n", strings.Join(e.Traceback, "\n"))
+	return nil
 }
 
 // ofProgram returns the result of a cell whose program has ended, given the outcome of main.

@@ -1,12 +1,14 @@
 package interp
 
 import (
+	"bytes"
 	"context"
 	"reflect"
 	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/control"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // SweepLeast is the number of cells before the first sweep.
@@ -17,6 +19,15 @@ const SweepLeast = sweepLeast
 func BePatient(s *Session) {
 	s.executor.awaiter.Patience = func(control.Activity) time.Duration { return 10 * time.Minute }
 	s.tools.timeout = 10 * time.Minute
+}
+
+// LookAt makes a session look for deadlocks when ticks has an element. Goroutines that exist now do not belong to it.
+func LookAt(s *Session, ticks <-chan time.Time) {
+	s.executor.deadlocks.Ticks = func() (<-chan time.Time, func()) { return ticks, func() {} }
+	s.executor.deadlocks.Foreign = map[uint64]bool{}
+	for text := range bytes.SplitSeq(stack.All(), []byte("\n\n")) {
+		s.executor.deadlocks.Foreign[stack.Goroutine(string(text))] = true
+	}
 }
 
 // BePrompt restores the default patience of a session.

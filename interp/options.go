@@ -74,8 +74,11 @@ type CellOption func(*execution)
 
 // execution has the values that cell options set.
 type execution struct {
-	silent bool
+	silent, attended bool
 }
+
+// Attended says that a person sees the cell run: a deadlock is reported, and the cell waits for an interrupt. Otherwise it fails.
+func Attended() CellOption { return func(e *execution) { e.attended = true } }
 
 // Silent says that nobody sees how the cell ends, as it is with cells that a front end runs for itself. A panic of a goroutine
 // of an earlier cell then fails the cell after it.

@@ -107,7 +107,7 @@ func New(options ...Option) (*Session, error) {
 	tracebacks := diagnostics.NewTracebacks(s.sources, program, interpreter)
 	s.reporter = diagnostics.NewReporter(s.sources, tracebacks, s.registry, interpreter)
 	s.goroutines.ReportTo(s.reporter)
-	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter)
+	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter, s.output.StderrOf)
 	linker := newLinker(interpreter, program)
 	compiling := &sync.Mutex{}
 	packagesOf := &packagesRunner{

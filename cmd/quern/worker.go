@@ -155,6 +155,9 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	if request.Silent {
 		options = append(options, interp.Silent())
 	}
+	if request.Interactive {
+		options = append(options, interp.Attended())
+	}
 	result, err := w.session.Execute(ctx, request.Cell, request.Code, options...)
 	if err != nil {
 		w.endWithGPU(request.Cell, err)

@@ -4,7 +4,9 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
@@ -19,6 +21,10 @@ type Goroutines struct {
 	stderr  func(cell int) io.Writer
 	reports reports
 	panics  panics
+
+	expected atomic.Int64 // functions of Guard that have not been called
+	timers   atomic.Int64 // timers that call functions of cells, and may be reset
+	handlers atomic.Bool  // widgets may call functions of cells
 }
 
 // reports describes why a goroutine ends. Each method describes the calling one.
@@ -77,7 +83,10 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 		r = goroutine.NewRun(cell)
 	}
 	done, parent := r.Expect(), g.Member()
+	g.expected.Add(1)
+	begin := sync.OnceFunc(func() { g.expected.Add(-1) })
 	return func() {
+		begin()
 		defer done()
 		defer r.Enter()()
 		if r.IsStopped() && !r.IsCalling() {
@@ -86,6 +95,15 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 		g.Protect(parent.Child(r), "a goroutine", f)
 	}
 }
+
+// AddTimer records a timer that calls a function of a cell.
+func (g *Goroutines) AddTimer(t *time.Timer) {
+	g.timers.Add(1)
+	runtime.AddCleanup(t, func(n *atomic.Int64) { n.Add(-1) }, &g.timers)
+}
+
+// AddHandler records that a widget may call a function of a cell.
+func (g *Goroutines) AddHandler() { g.handlers.Store(true) }
 
 // Check is called at loop heads and function entries while the stop flag is up. It ends the
 // calling goroutine if its run is stopped or its stack is too large.

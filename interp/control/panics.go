@@ -86,6 +86,13 @@ func (g *Goroutines) TakePanic(next bool) *diagnostics.Error {
 	return first.first.InGoroutine(where, first.cell)
 }
 
+// HasPanicked reports whether a goroutine of a cell has panicked.
+func (g *Goroutines) HasPanicked(cell int) bool {
+	g.panics.mu.Lock()
+	defer g.panics.mu.Unlock()
+	return slices.ContainsFunc(g.panics.cells, func(c *cellPanics) bool { return c.cell == cell })
+}
+
 // EndCell returns the error of a cell that ends, given its own one, which may be nil. The panics
 // of its goroutines, and of other cells' goroutines while it ran, fail it. An own error hides
 // those of its own goroutines, which are written to its standard error.

@@ -34,6 +34,7 @@ const (
 	Runtime     = "runtime error"
 	Failed      = "error" // the cell ended in a non-nil error
 	Interrupted = "interrupted"
+	Fatal       = "fatal error" // the session has found a deadlock
 	Internal    = "internal error"
 )
 

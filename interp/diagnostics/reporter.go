@@ -190,6 +190,31 @@ func isCheck(err error) bool {
 	return ok
 }
 
+// A Waiting is a goroutine that waits for others.
+type Waiting struct {
+	Stack string
+	For   string // what, such as "to send on a channel"
+}
+
+// mostWaiting is how many other goroutines the error of a deadlock describes.
+const mostWaiting = 3
+
+// Deadlock returns the error of a cell whose own goroutine, which is the first one, and all others wait for each other. They must
+// not run meanwhile.
+func (r *Reporter) Deadlock(waiting []Waiting) *Error {
+	value := "all goroutines are asleep - deadlock!\nthe cell waits " + waiting[0].For
+	others := waiting[1:]
+	for _, w := range others[:min(len(others), mostWaiting)] {
+		if at := r.tracebacks.Innermost(w.Stack); at.IsValid() {
+			value += fmt.Sprintf("\na goroutine at %s:%d:%d waits %s", at.Filename, at.Line, at.Column, w.For)
+		}
+	}
+	if more := len(others) - mostWaiting; more > 0 {
+		value += fmt.Sprintf("\nand %d more", more)
+	}
+	return New(Fatal, value, r.tracebacks.Lines(r.tracebacks.frames.Frames(waiting[0].Stack)))
+}
+
 // Overflow returns the error of the calling goroutine, whose stack is too large.
 func (r *Reporter) Overflow() *Error {
 	return New(Runtime, "stack overflow: calls are nested too deeply, probably by infinite recursion", r.tracebacks.OwnLines())

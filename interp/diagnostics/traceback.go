@@ -66,6 +66,16 @@ func (t *Tracebacks) Outermost(trace []yaegi.Frame) (at token.Position) {
 	return at
 }
 
+// Innermost returns the position of the innermost function of a cell on a stack.
+func (t *Tracebacks) Innermost(stack string) token.Position {
+	for _, c := range t.calls(t.frames.Frames(stack)) {
+		if c.inCell() {
+			return c.position
+		}
+	}
+	return token.Position{}
+}
+
 // OwnLines is Lines for the calling goroutine.
 func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.Own())) }
 

@@ -19,6 +19,9 @@ type Run struct {
 	// Program is true if the cell is a program, whose main the session calls.
 	Program bool
 
+	// Attended is true if a person sees the cell run, and can interrupt it.
+	Attended bool
+
 	stopped chan struct{} // closed by an interrupt, and by the end of a program
 	once    sync.Once
 	active  atomic.Int64 // goroutines that run, except the cell's own

@@ -2,6 +2,7 @@ package library
 
 import (
 	"io"
+	"time"
 
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
@@ -20,6 +21,8 @@ type Goroutines interface {
 	BeginCall(*goroutine.Member) (end func())
 	// Guard wraps f so that it can be the function of a go statement.
 	Guard(cell int, f func()) func()
+	// AddTimer records a timer that calls a function of a cell.
+	AddTimer(*time.Timer)
 	// Exit is os.Exit for cells.
 	Exit(code int)
 }

@@ -59,7 +59,9 @@ const stopRetryInterval = 50 * time.Millisecond
 
 // afterFunc is time.AfterFunc.
 func (t *timers) afterFunc(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, t.goroutines.Guard(0, f))
+	timer := time.AfterFunc(d, t.goroutines.Guard(0, f))
+	t.goroutines.AddTimer(timer)
+	return timer
 }
 
 // afterContext is context.AfterFunc.

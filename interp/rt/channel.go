@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"os"
 	"reflect"
 	"time"
 )
@@ -49,9 +50,9 @@ func (r *Registry) Receiver(function any) {
 	case *func(chan struct{}) struct{}:
 		*f = func(c chan struct{}) struct{} { v, _ := Receive(r, c); return v }
 	case *func(<-chan struct{}) struct{}:
-		*f = func(c <-chan struct{}) struct{} { v, _ := Receive(r, c); return v }
+		*f = func(c <-chan struct{}) struct{} { v, _ := ReceiveOutside(r, c); return v }
 	case *func(<-chan time.Time) time.Time:
-		*f = func(c <-chan time.Time) time.Time { v, _ := Receive(r, c); return v }
+		*f = func(c <-chan time.Time) time.Time { v, _ := ReceiveOutside(r, c); return v }
 	default:
 		v := reflect.ValueOf(function).Elem()
 		open := v.Type().NumOut() == 2
@@ -65,8 +66,27 @@ func (r *Registry) Receiver(function any) {
 	}
 }
 
+// Outside reports whether something else than a goroutine may send on a channel of type t, or
+// close it: a timer, a context or a signal.
+//
+// The functions below have two names, so that stack traces show which waits these can end.
+func Outside(t reflect.Type) bool {
+	elem := t.Elem()
+	return elem == timeType || elem == signalType || t.ChanDir() == reflect.RecvDir && elem.Kind() == reflect.Struct && elem.Size() == 0
+}
+
+var (
+	timeType   = reflect.TypeFor[time.Time]()
+	signalType = reflect.TypeFor[os.Signal]()
+)
+
 // Receive receives from a channel as Go does, but ends when its goroutine must stop.
-func Receive[T any](r *Registry, c <-chan T) (v T, open bool) {
+func Receive[T any](r *Registry, c <-chan T) (v T, open bool) { return receive(r, c) }
+
+// ReceiveOutside is Receive for a channel of an outside type.
+func ReceiveOutside[T any](r *Registry, c <-chan T) (v T, open bool) { return receive(r, c) }
+
+func receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 	select {
 	case v, open = <-c:
 		return v, open
@@ -131,7 +151,11 @@ func (r *routines) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool)
 	if value, open = c.TryRecv(); value.IsValid() {
 		return value, open
 	}
-	return r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: c})
+	one := reflect.SelectCase{Dir: reflect.SelectRecv, Chan: c}
+	if Outside(c.Type()) {
+		return r.waitOutside(one)
+	}
+	return r.wait(one)
 }
 
 // SendOn is Send for a channel of any type.
@@ -152,7 +176,12 @@ func (r *routines) wait(one reflect.SelectCase) (received reflect.Value, open bo
 	return received, open
 }
 
-// choose waits until one of the cases can proceed, or the goroutine must stop.
+// waitOutside is wait for a channel of an outside type.
+func (r *routines) waitOutside(one reflect.SelectCase) (received reflect.Value, open bool) {
+	return r.wait(one)
+}
+
+// selectOrStop waits until one of the cases can proceed, or the goroutine must stop.
 func (r *routines) selectOrStop(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	stop := len(cases)
 	stopped := r.stopped()

@@ -1,6 +1,9 @@
 package rt
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // Select runs a select statement and returns the index of the chosen case. directions
 // has a letter for each case in source order: s for send, r for receive, d for default.
@@ -13,7 +16,13 @@ import "reflect"
 func (r *routines) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
 	var value reflect.Value
-	chosen, value, ok = r.Choose(cases)
+	if slices.ContainsFunc(cases, func(c reflect.SelectCase) bool {
+		return c.Dir == reflect.SelectRecv && Outside(c.Chan.Type())
+	}) {
+		chosen, value, ok = r.ChooseOutside(cases)
+	} else {
+		chosen, value, ok = r.Choose(cases)
+	}
 	if variable := variables[chosen]; variable.IsValid() {
 		variable.Set(value)
 	}
@@ -22,6 +31,15 @@ func (r *routines) Select(directions string, operands ...any) (chosen int, ok bo
 
 // Choose is reflect.Select, but ends when its goroutine must stop.
 func (r *routines) Choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+	return r.choose(cases)
+}
+
+// ChooseOutside is Choose if one of the cases receives from a channel of an outside type.
+func (r *routines) ChooseOutside(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+	return r.choose(cases)
+}
+
+func (r *routines) choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	if hasDefault(cases) {
 		return reflect.Select(cases)
 	}

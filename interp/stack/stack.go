@@ -12,6 +12,9 @@ import (
 // below it. Some of these functions replace functions of the standard library.
 const Interp = "quern/interp"
 
+// Module begins the names of all functions of Quern, apart from those of package main.
+const Module = "github.com/quernlab/quern/"
+
 // maxAll bounds the text that All returns, in bytes.
 const maxAll = 4 << 20
 

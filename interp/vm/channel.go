@@ -105,12 +105,16 @@ func scalarChannel[T int8 | int16 | int32 | uint8 | uint16 | uint32](r *rt.Regis
 // typedChannel makes operations for elements that lie in memory as a T does.
 func typedChannel[T any](r *rt.Registry, ch, x, open operand, load func(nb, sb unsafe.Pointer, at uint16) T, store func(nb, sb unsafe.Pointer, at uint16, v T)) channelOps {
 	channel, at, ok := ch.reg, x.reg, open.reg
+	wait := rt.Receive[T]
+	if rt.Outside(ch.typ) {
+		wait = rt.ReceiveOutside[T]
+	}
 	return channelOps{
 		send: func(_ *thread, nb, sb unsafe.Pointer) {
 			rt.Send(r, reinterpret[chan<- T](*pointerAt(sb, channel)), load(nb, sb, at))
 		},
 		receive: func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan T](*pointerAt(sb, channel)))
+			v, more := wait(r, reinterpret[<-chan T](*pointerAt(sb, channel)))
 			store(nb, sb, at, v)
 			*intAt(nb, ok) = boolToInt(more)
 		},

@@ -6,7 +6,10 @@ import (
 	"go/types"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // selectCase is a case of a select statement with evaluated operands.
@@ -129,6 +132,10 @@ func (c *code) selector(cases []selectCase, chosen, open uint16) func(*thread, u
 		}
 		attempted = append(attempted, i)
 	}
+	choose := registry.Choose
+	if slices.ContainsFunc(cases, func(x selectCase) bool { return x.direction == reflect.SelectRecv && rt.Outside(x.channel.typ) }) {
+		choose = registry.ChooseOutside
+	}
 	single := len(attempts) == 1 && other >= 0
 	if len(attempts) > mostAttempted {
 		attempts = nil
@@ -157,7 +164,7 @@ func (c *code) selector(cases []selectCase, chosen, open uint16) func(*thread, u
 				list[i].Send = x.value.get(nb, sb, x.value.reg)
 			}
 		}
-		at, value, ok := registry.Choose(list)
+		at, value, ok := choose(list)
 		if cases[at].direction == reflect.SelectRecv {
 			cases[at].value.put(nb, sb, cases[at].value.reg, value)
 		}
