@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,8 +79,7 @@ func Conv3D(x, weight, bias *Tensor, window Window3D) *Tensor {
 		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: "stride, dilation and padding must not be negative"})
 	}
 	depth, err := ir.Windows(in[2], kernel[2], stride, padding, dilation)
-	if err != nil {
-		wrong := err.(*ShapeError)
+	if wrong := (*ShapeError)(nil); errors.As(err, &wrong) {
 		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: wrong.Hint + ", along the depth"})
 	}
 	stride, dilation = ir.Reach(in[2], kernel[2], stride, padding, dilation)

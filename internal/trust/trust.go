@@ -20,10 +20,9 @@ func (e *Error) Error() string {
 
 // Errors returns each [*Error] that an error consists of or wraps, in order.
 func Errors(err error) (all []*Error) {
-	if e, ok := err.(*Error); ok {
+	switch e := err.(type) { //nolint:errorlint // it unwraps errors itself
+	case *Error:
 		return []*Error{e}
-	}
-	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, part := range e.Unwrap() {
 			all = append(all, Errors(part)...)

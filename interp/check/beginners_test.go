@@ -79,7 +79,7 @@ func TestBeginners(t *testing.T) {
 		{"imoprt \"fmt\"", "cell[1]:1:8: unexpected \"fmt\" at the end of a statement: did you mean import?"},
 		{"func f() {\n\tretunr\n}", "cell[1]:2:2: undefined: retunr; did you mean return?"},
 		{"vra x = 3", "cell[1]:1:5: unexpected x at the end of a statement: did you mean var?"},
-		{"pacakge main", "cell[1]:1:9: unexpected main at the end of a statement: did you mean package?"},
+		{"packgae main", "cell[1]:1:9: unexpected main at the end of a statement: did you mean package?"},
 		{"runtime", "cell[1]:1:1: undefined: runtime; runtime is a package: a dot and a name follow it"},
 		{"strings", "cell[1]:1:1: undefined: strings; strings is a package: a dot and a name follow it"},
 		{"if x == 1 {\n} els {\n}", "cell[1]:2:3: unexpected els at the end of a statement: did you mean else?"},

@@ -113,8 +113,8 @@ func isHarmless(text string) bool {
 	_, owner, created := strings.Cut(text, "\ncreated by ")
 	if strings.HasPrefix(owner, "sync.(*WaitGroup).Go ") { // the function that it calls
 		frames, _, _ := strings.Cut(text, "\nsync.(*WaitGroup).Go.func1(")
-		frames, _, _ = cutLast(frames, "\n")
-		_, owner, _ = cutLast(frames, "\n")
+		frames, _ = cutLast(frames, "\n")
+		_, owner = cutLast(frames, "\n")
 	}
 	switch {
 	case !created:
@@ -133,12 +133,12 @@ func isHarmless(text string) bool {
 }
 
 // cutLast is strings.Cut at the last separator.
-func cutLast(s, separator string) (before, after string, found bool) {
+func cutLast(s, separator string) (before, after string) {
 	i := strings.LastIndex(s, separator)
 	if i < 0 {
-		return s, "", false
+		return s, ""
 	}
-	return s[:i], s[i+len(separator):], true
+	return s[:i], s[i+len(separator):]
 }
 
 // rtPackage begins the names of functions of package rt.

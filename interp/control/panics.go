@@ -136,7 +136,7 @@ func (g *Goroutines) Protect(m *goroutine.Member, what string, f func()) {
 	g.Enter(m)
 	defer func() {
 		if v := recover(); v != nil && v != any(Unwound) && !r.HasEnded() {
-			g.fail(r, what, g.describe(r.Cell, v))
+			g.fail(r, what, g.describe(v))
 		}
 	}()
 	f()
@@ -146,7 +146,7 @@ func (g *Goroutines) Protect(m *goroutine.Member, what string, f func()) {
 const protected = stack.Interp + "/control.(*Goroutines).Protect("
 
 // describe describes the panic of the calling goroutine.
-func (g *Goroutines) describe(cell int, value any) (e *diagnostics.Error) {
+func (g *Goroutines) describe(value any) (e *diagnostics.Error) {
 	// Describing the value runs code of the cell.
 	defer func() {
 		if recover() != nil {

@@ -186,7 +186,7 @@ func (r *Reporter) Panic(value any) *Error {
 
 // isCheck reports whether err is a check of package check that does not hold.
 func isCheck(err error) bool {
-	_, ok := err.(*checks.Failure)
+	_, ok := err.(*checks.Failure) //nolint:errorlint // a wrapped one is an error of the cell
 	return ok
 }
 
