@@ -121,6 +121,28 @@ func TestOpsAgainstFloat64(t *testing.T) {
 	}
 }
 
+// TestOpsOfConstants gives all elements of the inputs one value: zeros, and equal elements, whose mean, deviation and
+// largest element are special cases.
+func TestOpsOfConstants(t *testing.T) {
+	for _, row := range opRows {
+		t.Run(row.name, func(t *testing.T) {
+			for _, value := range []float64{0, 0.3, 1, row.low, (row.low + 3*row.high) / 4} {
+				value = float64(float32(value))
+				if value < row.low || value >= row.high {
+					continue
+				}
+				for _, s := range [][3]int{{2, 3, 4}, {33, 40, 29}} {
+					var in []array
+					for _, shape := range row.shapes(s[0], s[1], s[2]) {
+						in = append(in, build(shape, func([]int) float64 { return value }))
+					}
+					compare(t, fmt.Sprintf("all elements %v, sizes %v", value, s), evaluate(row, in, layouts[0].lay), row.ref(in), 2e-5)
+				}
+			}
+		})
+	}
+}
+
 func setUnfused(on bool) { locked(func(r *ir.Recorder) { r.Unfused(on) }) }
 
 func evaluate(row opRow, in []array, lay func(array) (*Tensor, *Tensor)) *Tensor {

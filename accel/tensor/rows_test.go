@@ -105,7 +105,7 @@ func broadcastRows() []opRow {
 	}
 	greater := binaryRow("Greater", -2, 2, (*Tensor).Greater, func(a, b float64) float64 { return step(a - b) })
 	greater.noGrad = true
-	equal := binaryRow("Eq", -2, 2, func(a, b *Tensor) *Tensor { return a.Maximum(b).Eq(b) }, func(a, b float64) float64 { return step(b - a) })
+	equal := binaryRow("Eq", -2, 2, func(a, b *Tensor) *Tensor { return a.Maximum(b).Eq(b) }, func(a, b float64) float64 { return 1 - step(a-b) })
 	equal.noGrad = true
 	where := opRow{name: "Where", low: -2, high: 2,
 		shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {n}, {m, 1}} },
