@@ -15,6 +15,7 @@ type generator struct {
 	count       int
 	depth       int
 	interpreted bool // the function may contain what the VM does not support
+	topLevel    bool // the statements are those of a cell, in which nothing is deferred and nothing returns
 	inner       int  // number of function literals without a result around the statement
 }
 
@@ -47,8 +48,17 @@ func (g *generator) program() string {
 	return b.String() + main + "\treturn out + fmt.Sprintln(counter, shared, len(table), steps)\n}\n"
 }
 
+// cell returns statements for the top level of a cell, which add to the variable out what they computed.
+func (g *generator) cell() string {
+	g.names = map[string][]string{}
+	g.interpreted, g.topLevel = g.IntN(2) == 1, true
+	return g.statements()
+}
+
 // body returns the body of a function.
-func (g *generator) body() string {
+func (g *generator) body() string { return g.statements() + "return out\n" }
+
+func (g *generator) statements() string {
 	var b strings.Builder
 	for range 6 + g.IntN(8) {
 		b.WriteString(g.declaration(g.kind()))
@@ -65,7 +75,7 @@ func (g *generator) body() string {
 			b.WriteString("out += " + strings.ReplaceAll(show, "%s", name) + "\n")
 		}
 	}
-	return b.String() + "return out\n"
+	return b.String()
 }
 
 func (g *generator) kind() string {
@@ -155,6 +165,9 @@ func (g *generator) randomStatement(rules []string) string {
 		if strings.Contains(rule, "INTEGER") {
 			rule = strings.ReplaceAll(rule, "INTEGER", g.choose(integerKinds...))
 		}
+		if g.topLevel && (outside(rule, "defer ") || outside(rule, "return ")) {
+			continue
+		}
 		if g.possible(rule) && (g.inner == 0 || !strings.Contains(rule, "return ")) {
 			return g.fill(rule)
 		}
@@ -166,6 +179,12 @@ var (
 	target      = regexp.MustCompile(`<&([^<>]+)>`)
 	placeholder = regexp.MustCompile(`<&?[a-z*\[][^<>]*>|\$\d|BLOCK\([^()]*\)|RISKY|GUARD`)
 )
+
+// outside reports whether a rule has a keyword that is not inside one of its function literals.
+func outside(rule, keyword string) bool {
+	before, _, found := strings.Cut(rule, keyword)
+	return found && !strings.Contains(before, "func(")
+}
 
 // possible reports whether the variables that a rule assigns to are in scope.
 func (g *generator) possible(rule string) bool {

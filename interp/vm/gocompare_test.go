@@ -2,6 +2,7 @@ package vm_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -22,20 +23,22 @@ var (
 // separator separates the outputs of two programs.
 const separator = "\n==== next ====\n"
 
-// TestCompiledPrograms runs random programs with the VM, without it, and compiled by the go command. All
-// are packages of one executable, because linking takes long.
+// TestCompiledPrograms runs random programs with the VM, without it, and compiled by the go command: functions, and
+// statements at the top level of a cell. All are packages of one executable, because linking takes long.
 func TestCompiledPrograms(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("needs the go command for a while")
 	}
 	dir := t.TempDir()
 	main, calls := "package main\n\nimport (\n\t\"fmt\"\n", ""
-	sources := make([]string, *seeds)
-	for i := range sources {
-		sources[i] = newGenerator(*firstSeed + uint64(i)).program()
-		write(t, filepath.Join(dir, fmt.Sprintf("p%03d", i), "p.go"), packageText(fmt.Sprintf("p%03d", i), sources[i]))
+	type program struct{ source, cell string }
+	programs := make([]program, *seeds)
+	for i := range programs {
+		g := newGenerator(*firstSeed + uint64(i))
+		programs[i] = program{g.program(), g.cell()}
+		write(t, filepath.Join(dir, fmt.Sprintf("p%03d", i), "p.go"), packageText(fmt.Sprintf("p%03d", i), programs[i].source, programs[i].cell))
 		main += fmt.Sprintf("\t\"random/p%03d\"\n", i)
-		calls += fmt.Sprintf("\tfmt.Print(p%03d.Run(), %q)\n", i, separator)
+		calls += fmt.Sprintf("\tfmt.Print(p%03[1]d.Run(), %[2]q, p%03[1]d.RunCell(), %[2]q)\n", i, separator)
 	}
 	write(t, filepath.Join(dir, "main.go"), main+")\n\nfunc main() {\n"+calls+"}\n")
 	write(t, filepath.Join(dir, "go.mod"), "module random\n\ngo 1.26\n")
@@ -48,20 +51,57 @@ func TestCompiledPrograms(t *testing.T) {
 		t.Fatalf("go run: %v\n%.5000s", err, &stderr)
 	}
 	results := strings.Split(string(out), separator)
-	if len(results) != len(sources)+1 {
-		t.Fatalf("%d programs printed, of %d", len(results)-1, len(sources))
+	if len(results) != 2*len(programs)+1 {
+		t.Fatalf("%d programs printed, of %d", len(results)-1, 2*len(programs))
 	}
-	for i, source := range sources {
+	for i, p := range programs {
 		t.Run(fmt.Sprint(*firstSeed+uint64(i)), func(t *testing.T) {
 			t.Parallel()
-			want := normalized(inPackage.ReplaceAllString(results[i], "main."))
 			for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-				if got := normalized(execute(t, source, options...)); got != want {
-					t.Errorf("slow %t: cells and Go differ\n%s\n%s", options != nil, difference(got, want), source)
+				for j, cells := range [][]string{
+					{p.source + "\nfmt.Print(run())"},
+					{p.source + beforeCell, reset + p.cell, "fmt.Print(out)"},
+				} {
+					want := normalized(inPackage.ReplaceAllString(results[2*i+j], "main."))
+					if got := normalized(executeCells(t, cells, options...)); got != want {
+						t.Errorf("slow %t: cells and Go differ\n%s\n%s", options != nil, difference(got, want), strings.Join(cells, "\n----\n"))
+					}
 				}
 			}
 		})
 	}
+}
+
+// beforeCell declares the variable that the statements of a cell add to; reset sets the other ones, which the functions
+// have changed.
+const (
+	beforeCell = "\nvar out string\n"
+	reset      = "counter, zero, steps, shared, table = 0, 0, 0, []int{1, 2, 3}, map[string]int{}\n"
+)
+
+// executeCells executes cells in a new session and returns their output. If one panics, the last one is still executed,
+// and the panic follows its output.
+func executeCells(t *testing.T, cells []string, options ...interp.Option) string {
+	t.Helper()
+	var out strings.Builder
+	s, err := interp.New(append(options, interp.Stdout(&out), interp.Stderr(&out))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var failure error
+	for i, cell := range cells {
+		if failure != nil && i < len(cells)-1 {
+			continue
+		}
+		if _, err := s.Execute(context.Background(), i+1, cell); err != nil {
+			failure = err
+		}
+	}
+	if failure != nil {
+		fmt.Fprintln(&out, "panic", strings.TrimPrefix(failure.Error(), "panic: "))
+	}
+	return out.String()
 }
 
 // inPackage matches the package qualifier of a program's own types.
@@ -71,13 +111,14 @@ var inPackage = regexp.MustCompile(`\bp\d{3}\.`)
 func normalized(text string) string { return knownDifference.ReplaceAllString(text, "$1") }
 
 // packageText turns a program into a package that imports what it uses.
-func packageText(name, source string) string {
+func packageText(name, source, cell string) string {
 	imports := ""
 	for _, path := range []string{"errors", "fmt", "maps", "math", "runtime", "slices", "sort", "strconv", "strings"} {
 		imports += fmt.Sprintf("\t%q\n", path)
 	}
 	uses := "var _, _, _, _ = errors.New, maps.Keys[map[int]int], math.Sqrt, slices.Sort[[]int]\nvar _ = runtime.Goexit\nvar _, _, _, _ = sort.Ints, strconv.Itoa, strings.Index, fmt.Sprint\n"
-	return "package " + name + "\n\nimport (\n" + imports + ")\n\n" + uses + source + "\nfunc Run() string { return run() }\n"
+	return "package " + name + "\n\nimport (\n" + imports + ")\n\n" + uses + source + "\nfunc Run() string { return run() }\n" + beforeCell +
+		"func RunCell() string {\nfailure := try(func() string {\n" + reset + cell + "return \"\"\n})\nreturn out + failure\n}\n"
 }
 
 func write(t *testing.T, file, text string) {
