@@ -189,6 +189,12 @@ SOAK ?= 20m
 soak: kernelspec ## run eight clients against a kernel that is interrupted, restarted, stopped and starved, for SOAK (SOAK=20m), and print a report
 	$(VENV)/bin/python kernel/testdata/clients/soak.py --cells 600 --time $(SOAK)
 
+TIME ?= 2h
+
+.PHONY: nightly
+nightly: kernelspec ## look for unknown faults for TIME (TIME=2h): random programs, fuzzing, disturbed kernels, known bugs
+	GO="$(GO)" .ci/nightly $(TIME)
+
 # Without optimization and debug information a build takes half the time, and nobody runs the result. The packages with
 # functions that must not grow the stack need optimization.
 QUICKLY := -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' \

@@ -124,7 +124,7 @@ class Stalled(Exception):
 class Soak:
     """Controls the clients of one kernel and checks what they receive."""
 
-    def __init__(self, seed=1, log=lambda text: None):
+    def __init__(self, seed=1, log=lambda text: None, program=None):
         self.log = log
         self.random = random.Random(seed)
         self.totals = collections.Counter()
@@ -138,6 +138,8 @@ class Soak:
         self.probes = {}  # by id: the client that has not received it
         self.history = History(CLIENTS)
         self.manager = KernelManager(kernel_name="quern")
+        if program:  # instead of the installed one
+            self.manager.kernel_spec.argv[0] = str(program)
         self.manager.start_kernel()
         self.context = zmq.Context()
         info = self.manager.get_connection_info()

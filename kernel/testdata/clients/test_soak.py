@@ -1,6 +1,7 @@
 """Eight clients while the kernel is interrupted, restarted, stopped and starved: a short run of soak.py."""
 
 import pytest
+from bugs import BUGS, ROOT
 from history import History, Request, Text
 from soak import Soak
 
@@ -23,6 +24,12 @@ def test_soak():
     assert not soak.wrong, "\n".join([*said, soak.report()])
     for disturbance in ("interrupt", "stop, then interrupt", "interrupt while stopped", "interrupt, then stop", "kill the worker"):
         assert soak.totals[disturbance], f"nothing was disturbed by {disturbance!r}"
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_bugs_apply(bug):
+    """bugs.py, which takes long, can put each bug back into the source as it is now."""
+    assert bug.source() != (ROOT / bug.file).read_text()
 
 
 # What the checker finds in a constructed history. Each row changes a correct one.
