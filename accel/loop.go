@@ -180,7 +180,10 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 		}
 		m.epoch = l.epoch
 		l.examplesSeen += examples
-		if err := joinErrors(l.readPending(m), err); err != nil {
+		if before := l.readPending(m); before != nil {
+			return false, joinErrors(before, err)
+		}
+		if err != nil { // the step was made
 			return false, joinErrors(err, l.readPending(nil))
 		}
 		if stop, err := l.stop(); err != nil {

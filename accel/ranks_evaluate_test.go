@@ -98,7 +98,7 @@ func init() {
 			return err
 		}
 		got, err := accel.Evaluate(ctx, model, set, accel.DataParallel(group))
-		if err != nil || math.Abs(got.Loss()-want.Loss()) > 1e-6 || !math.IsNaN(got.Accuracy()) {
+		if err != nil || math.Abs(got.Loss()-want.Loss()) > 1e-6*want.Loss() || !math.IsNaN(got.Accuracy()) {
 			return fmt.Errorf("got %v, want %v, %w", got, want, err)
 		}
 		return nil

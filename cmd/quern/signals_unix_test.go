@@ -81,7 +81,7 @@ func TestSignalsKeepTheNotebook(t *testing.T) {
 			caught := make(chan os.Signal, 1)
 			signal.Notify(caught, s)
 			t.Cleanup(func() { signal.Stop(caught) })
-			cmd := quern(t, "fmt.Println(\"begun\")\nselect {}", "run", "nb.ipynb", "-o", "done.ipynb")
+			cmd := quern(t, "fmt.Println(\"begun\")\n<-make(chan time.Time)", "run", "nb.ipynb", "-o", "done.ipynb")
 			begin(t, cmd)
 			if err := cmd.Process.Signal(s); err != nil {
 				t.Fatal(err)

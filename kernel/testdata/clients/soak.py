@@ -60,7 +60,7 @@ for {{ }}""",
     "sleeps": """fmt.Println("{tag} o 0")
 time.Sleep(time.Hour)""",
     "receives": """fmt.Println("{tag} o 0")
-<-make(chan int)""",
+<-make(chan time.Time)""",
     "a shell without end": """!i=0; while :; do echo {tag} o $i; i=$((i+1)); sleep 0.01; done""",
     "a child without end": """c{client} := exec.Command("sh", "-c", "i=0; while :; do echo {tag} o $i; i=$((i+1)); sleep 0.01; done")
 c{client}.Stdout = os.Stdout
