@@ -29,7 +29,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tolerance := 2e-5 // AdamW magnifies the rounding of small gradients
+				tolerance := 2e-5     // AdamW magnifies the rounding of small gradients
 				if c.task == "FP16" { // matrix multiplications round to 11 bits
 					tolerance = 2e-4
 				}
