@@ -82,12 +82,12 @@ func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.
 // PositionLines returns one frame: a position, followed by its line of source.
 func (t *Tracebacks) PositionLines(at token.Position) []string { return t.frameLines(at, "") }
 
-// calls returns the calls of a trace. The VM runs a loop among the statements of a cell as
-// a function of its own: the position in it is that of the statement.
+// calls returns the calls of a trace. The VM runs a statement of a cell as a function of
+// its own: the position in it is that of the statement.
 func (t *Tracebacks) calls(trace []yaegi.Frame) []call {
 	var list []call
 	for i, f := range trace {
-		if i > 0 && trace[i-1].At > 0 && bodyLoop.MatchString(trace[i-1].Function) && bodyNumber.MatchString(f.Function) {
+		if i > 0 && trace[i-1].At > 0 && bodyStatement.MatchString(trace[i-1].Function) && bodyNumber.MatchString(f.Function) {
 			continue
 		}
 		c := call{Frame: f, times: 1}
@@ -160,9 +160,9 @@ func (t *Tracebacks) frameLines(at token.Position, function string) []string {
 // isStandard reports whether a position is in package generic.
 func isStandard(p token.Position) bool { return strings.HasPrefix(p.Filename, "generic/") }
 
-// bodyLoop matches the name, made by package lower, of a loop among the statements of a
+// bodyStatement matches the name, made by package lower, of the function for a statement of a
 // cell.
-var bodyLoop = regexp.MustCompile(`^bodyʹ\d+ʹloopʹ`)
+var bodyStatement = regexp.MustCompile(`^bodyʹ\d+ʹvmʹ\d+$`)
 
 // bodyNumber finds the number of the cell whose statements a function runs.
 var bodyNumber = regexp.MustCompile(`^bodyʹ(\d+)`)
