@@ -187,9 +187,9 @@ func TestLatePanic(t *testing.T) {
 	}
 }
 
-// TestOverflowOfGoroutine checks that infinite recursion in a goroutine fails the cell.
+// TestOverflowOfGoroutine checks that infinite recursion in a goroutine fails the cell. It is not parallel because it needs
+// much memory.
 func TestOverflowOfGoroutine(t *testing.T) {
-	t.Parallel()
 	skipConcurrent(t, "go func()")
 	n := newNotebook(t, interp.Slow())
 	want := "! runtime error: stack overflow: calls are nested too deeply, probably by infinite recursion\nin a goroutine of this cell"

@@ -35,11 +35,11 @@ var testFlags = []struct {
 	{"v", true}, {"short", true}, {"failfast", true}, {"benchmem", true}, {"fullpath", true},
 }
 
-const testUsage = "%test [-v] [-run regexp] [-bench regexp] [regexp]"
+const testUsage = "%test [-v] [-bench regexp] [regexp]"
 
 var test = command{
 	name: "%test", usage: testUsage,
-	doc: "runs the functions Test…, Benchmark…, Example… and Fuzz… (with its seeds) of the session; a failed test fails the cell",
+	doc: "runs the tests, benchmarks, examples and fuzz seeds of the session; a failed test fails the cell",
 	prepare: func(text string) (action, error) {
 		flags, err := parseTestFlags(text)
 		return func(ctx context.Context, r *Run, values []any) error {
