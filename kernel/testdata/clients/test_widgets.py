@@ -88,6 +88,8 @@ def test_a_panic_in_a_handler_ends_nothing(kernel):
     model = shown(kernel.ok('t := widgets.NewText("a")\nt.OnChange(func(s string) { panic("in the handler: " + s) })\nt'))
     said = until(kernel, idle(move(kernel, model, "b")))
     assert "in the handler: b" in text(said, "stderr")
+    _, reply = kernel.run("t.Value()")
+    assert reply["content"]["status"] == "error" and "this cell has not been run" in reply["content"]["evalue"]
     assert kernel.result("t.Value()") == '"b"'
 
 
