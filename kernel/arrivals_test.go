@@ -13,9 +13,12 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// failing makes the worker fail the cell "fail" after a time and run all others.
+// failing makes the worker fail the cell "fail" after a time, and run all others, "one" until the next has arrived.
 func (c *client) failing(after time.Duration) {
 	c.worker.execute = func(_ context.Context, r link.Execute) (link.Result, error) {
+		if r.Code == "one" {
+			time.Sleep(time.Millisecond)
+		}
 		if r.Code != "fail" {
 			return link.Result{}, nil
 		}
