@@ -135,3 +135,9 @@ func ReadReport[T any](path string) (*T, error) {
 	report := new(T)
 	return report, json.Unmarshal(text, report)
 }
+
+var predeclared = regexp.MustCompile(`note: \w+ is predeclared in Go: [^\n]*\n`)
+
+// WithoutNotes returns the output of cells without the notes for predeclared names that they redefine, which compiled Go does not
+// print.
+func WithoutNotes(output string) string { return predeclared.ReplaceAllString(output, "") }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/internal/harness"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
@@ -182,11 +183,8 @@ func run(t *testing.T, cells []string, options ...interp.Option) string {
 			return out.String()
 		}
 	}
-	return predeclared.ReplaceAllString(out.String(), "")
+	return harness.WithoutNotes(out.String())
 }
-
-// predeclared matches the note for a name that compiled Go redefines without one.
-var predeclared = regexp.MustCompile(`note: \w+ is predeclared in Go: [^\n]*\n`)
 
 // buffer collects the output of cells. Its methods may be called from any goroutine.
 type buffer struct {
