@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,12 @@ type notebook struct {
 
 func newNotebook(t *testing.T) *notebook {
 	n := &notebook{t: t}
-	s, err := interp.New(interp.Stdout(&n.out), interp.Stderr(&n.out), interp.Stdin(strings.NewReader("")))
+	n.session = newSession(t, &n.out)
+	return n
+}
+
+func newSession(t *testing.T, out io.Writer) *interp.Session {
+	s, err := interp.New(interp.Stdout(out), interp.Stderr(out), interp.Stdin(strings.NewReader("")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +40,7 @@ func newNotebook(t *testing.T) *notebook {
 			t.Error(err)
 		}
 	})
-	n.session = s
-	return n
+	return s
 }
 
 // run executes a cell; the error is nil if it succeeds.

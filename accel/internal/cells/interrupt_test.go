@@ -56,18 +56,8 @@ type interrupted struct {
 }
 
 func newInterrupted(t *testing.T) *interrupted {
-	n := &interrupted{&notebook{t: t}, &watched{}}
-	s, err := interp.New(interp.Stdout(n.out), interp.Stderr(n.out), interp.Stdin(strings.NewReader("")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	n.session = s
-	return n
+	out := &watched{}
+	return &interrupted{&notebook{t: t, session: newSession(t, out)}, out}
 }
 
 // must executes a cell, which has to succeed, and returns its output.
@@ -114,7 +104,7 @@ func (n *interrupted) interruptAt(src string) {
 
 // holds are bodies of functions that end only after an interrupt, on their own or not.
 var holds = []struct{ name, body string }{
-	{"returns", "<-ctx.Done()"},
+	{"returns", "<-done"},
 	{"loops", "for { held++ }"},
 	{"waits", "<-make(chan int)"},
 	{"sleeps", "time.Sleep(time.Hour)"},
@@ -127,14 +117,15 @@ train, test, err := data.Digits()
 train, test = train.First(256), test.First(64)
 mlp := func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(8), nn.ReLU(), nn.Dense(10)) }
 var held int
-var hold func()
+var hold func(done <-chan struct{})
 var calls atomic.Int64
 
-// at holds in its nth call.
+// at holds in its nth call. It reads ctx before the interrupt, after which the next cell sets it.
 func at(n int64) {
 	if calls.Add(1) == n {
+		done := ctx.Done()
 		fmt.Println("begun")
-		hold()
+		hold(done)
 	}
 }
 
@@ -204,7 +195,7 @@ func TestInterruptInFit(t *testing.T) {
 // hold sets what functions of the cell do when they hold.
 func (n *interrupted) hold(body string) {
 	n.t.Helper()
-	n.must("hold = func() { " + body + " }\ncalls.Store(0)\nrun, err = nil, nil")
+	n.must("hold = func(done <-chan struct{}) { " + body + " }\ncalls.Store(0)\nrun, err = nil, nil")
 }
 
 // Other calls return what they have as well, and their error is the same as without functions of the
