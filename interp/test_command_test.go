@@ -79,6 +79,7 @@ func TestTestCommand(t *testing.T) {
 		{"AllocsPerRun", []string{"testing.AllocsPerRun(1, func() {}) >= 0"}, "= true"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			skipConcurrent(t, strings.Join(row.cells, "\n"))
 			n := newNotebook(t)
 			var got string
 			for i, cell := range row.cells {
