@@ -256,8 +256,8 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	splits := o.splits(s)
 	late := (o.pending || splits) && s.Tok == token.ASSIGN
 	if len(s.Rhs) > 1 || !isCall {
+		late = len(s.Rhs) == 1 && (splits || late && isReceive(s.Rhs[0]))
 		o.values(s.Rhs)
-		late = splits && len(s.Rhs) == 1
 	} else {
 		o.parts(call)
 	}
@@ -268,6 +268,11 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		return nil
 	}
 	return o.results(&s.Rhs)
+}
+
+func isReceive(e ast.Expr) bool {
+	x, ok := ast.Unparen(e).(*ast.UnaryExpr)
+	return ok && x.Op == token.ARROW
 }
 
 // later handles the call of a go or defer statement. It returns the definition of its arguments if they are the results

@@ -184,7 +184,7 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 	if c.hasCalls(rhs) && c.hasCalls(lhs) && !c.checkedByStore(lhs) {
 		c.fail(n, "calls on both sides of an assignment")
 	}
-	if (c.hasCalls(rhs) || c.mayPanic(rhs) && !c.hasCalls(lhs)) && !c.checkedByStore(lhs) {
+	if (c.hasCalls(rhs) || c.mayPanic(rhs) && !c.hasCalls(lhs)) && !c.checkedByStore(lhs) || c.acts(rhs) && c.readsVariables(lhs) {
 		x := c.exprTo(rhs, t, nil)
 		c.set(c.locate(lhs), x)
 		return
@@ -196,6 +196,33 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 	}
 	x := c.exprTo(rhs, t, nil)
 	c.set(p, x)
+}
+
+// acts reports whether the evaluation of e may change variables: it has calls, or receives what was sent after a change.
+func (c *compiler) acts(e ast.Expr) bool {
+	found := c.hasCalls(e)
+	ast.Inspect(e, func(n ast.Node) bool {
+		if _, ok := n.(*ast.FuncLit); ok {
+			return false
+		}
+		x, ok := n.(*ast.UnaryExpr)
+		found = found || ok && x.Op == token.ARROW
+		return !found
+	})
+	return found
+}
+
+// readsVariables reports whether the location e has operands that the right side of an assignment may change: compiled Go
+// reads them after the value. The operands of a map element are read before it.
+func (c *compiler) readsVariables(e ast.Expr) bool {
+	e = ast.Unparen(e)
+	if x, ok := e.(*ast.IndexExpr); ok {
+		if _, isMap := c.typeOf(x.X).Underlying().(*types.Map); isMap {
+			return false
+		}
+	}
+	_, isVariable := e.(*ast.Ident)
+	return !isVariable && !c.hasCalls(e)
 }
 
 // mayPanic reports whether the evaluation of e can panic, calls in it aside.
