@@ -41,7 +41,7 @@ func (e *emitter) cellStatements() (list []vm.Declaration) {
 		}
 	}
 	for i, s := range e.cell.Body {
-		if !e.forMachine(s) || !inOneStep(s) {
+		if !e.forMachine(s) {
 			continue
 		}
 		if x, ok := s.(*ast.ExprStmt); ok && i == len(e.cell.Body)-1 && len(e.cell.Result) > 0 {
@@ -57,7 +57,6 @@ func (e *emitter) cellStatements() (list []vm.Declaration) {
 
 // compileLiterals makes package vm compile the function literals of statements that it does not run as a whole.
 func (e *emitter) compileLiterals() {
-	once := map[*ast.FuncLit]bool{}       // literals that are called where they stand: yaegi runs them in the order of compiled Go
 	recovering := map[*ast.FuncLit]bool{} // deferred literals that call recover, which counts the activations of yaegi
 	add := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
@@ -66,12 +65,8 @@ func (e *emitter) compileLiterals() {
 				if lit, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); ok {
 					recovering[lit] = facts.Recovers(lit.Body.List)
 				}
-			case *ast.CallExpr:
-				if lit, ok := ast.Unparen(n.Fun).(*ast.FuncLit); ok {
-					once[lit] = true
-				}
 			case *ast.FuncLit:
-				if !recovering[n] && !once[n] && e.hasPlainType(n) {
+				if !recovering[n] && e.hasPlainType(n) {
 					d := e.cellFunction(n, e.Info.TypeOf(n), []ast.Stmt{&ast.ReturnStmt{Return: n.Pos(), Results: []ast.Expr{n}}})
 					if !e.machine.AddInstance(d) {
 						delete(e.functions, n)
@@ -157,44 +152,6 @@ func (e *emitter) forMachine(n ast.Node) (found bool) {
 			if sel := e.Info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && n != called {
 				found = true // a method value
 			}
-		}
-		return !found
-	})
-	return found
-}
-
-// inOneStep reports whether package vm evaluates a statement in the order of compiled Go: a loop, or a call or an assignment
-// to variables with a loop in a function literal. Other statements may have operands that a call in them changes; yaegi runs
-// them, and package vm the literals that need no variable of theirs.
-func inOneStep(s ast.Stmt) bool {
-	switch s := s.(type) {
-	case *ast.LabeledStmt:
-		return inOneStep(s.Stmt)
-	case *ast.ForStmt, *ast.RangeStmt:
-		return true
-	case *ast.ExprStmt:
-		return loops(s)
-	case *ast.AssignStmt:
-		for _, x := range s.Lhs {
-			if _, ok := x.(*ast.Ident); !ok {
-				return false
-			}
-		}
-		return len(s.Rhs) == 1 && loops(s)
-	}
-	return false
-}
-
-// loops reports whether a statement has a loop, a large literal, or SetFinalizer or AddCleanup of package runtime.
-func loops(s ast.Stmt) (found bool) {
-	ast.Inspect(s, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			found = true
-		case *ast.CompositeLit:
-			found = found || len(n.Elts) >= manyElements
-		case *ast.SelectorExpr:
-			found = found || n.Sel.Name == "SetFinalizer" || n.Sel.Name == "AddCleanup"
 		}
 		return !found
 	})

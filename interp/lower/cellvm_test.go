@@ -16,13 +16,6 @@ func TestCellStatements(t *testing.T) {
 		literals = "literals"
 		nothing  = "nothing"
 	)
-	// Rows that yaegi runs, since the order of their operands and calls has to be that of compiled Go.
-	inOrder := map[string]bool{}
-	for _, name := range []string{"untyped result", "deferred literal", "deferred literal with arguments", "named result", "function as a result", "several variables",
-		"literals in a composite", "method value", "methods as a callback", "goroutine last", "if", "jump within a statement", "labeled switch", "select", "type switch",
-		"switch", "block"} {
-		inOrder[name] = true
-	}
 	for _, tt := range []struct{ name, cells, runs, want string }{
 		{"closure", "n := 1\n---\nf := func() int { n++; return n }", whole, ""},
 		{"closure in a variable declaration", "var f = func(n int) int { return n * 2 }", whole, ""},
@@ -88,7 +81,7 @@ func TestCellStatements(t *testing.T) {
 				if got := s.output.String(); got != tt.want {
 					t.Errorf("slow %t: got %q, want %q\n%s", slow, got, tt.want, s.dump())
 				}
-				if slow || inOrder[tt.name] {
+				if slow {
 					continue
 				}
 				source := s.units[len(s.units)-1].Source
