@@ -23,6 +23,8 @@ var _ magic.Ranks = (*ranks)(nil)
 
 func (r *ranks) Rank() int { return r.rank }
 
+func (r *ranks) Number() int { return r.ranks }
+
 // Once sends the outcome of f on rank 0 to the other ranks.
 func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 	if r.ranks == 1 {

@@ -40,8 +40,11 @@ type attempt struct {
 	hiddenPackages map[string]string // marked name to import path
 	show           *types.Func       // the object of showName
 	methods        []*addedMethod
-	returns        []token.Pos // return statements that end the cell
-	strict         bool        // predeclared names have their meaning in Go, see strict.go
+	returns        []token.Pos            // return statements that end the cell
+	timed          [][]ast.Stmt           // see timed.go
+	timedLiterals  map[*ast.FuncLit]bool  // the functions around them
+	timedUnused    map[*ast.ExprStmt]bool // calls of which go/types reported that their values are unused
+	strict         bool                   // predeclared names have their meaning in Go, see strict.go
 	errs           ErrorList
 }
 
@@ -63,6 +66,7 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a.noteStatements()
 	a.nameInits()
 	a.callMain()
+	a.wrapTimed()
 	a.errs = append(a.errs, u.controlErrors(c.fset)...)
 	a.replaceReturns()
 	a.hoisting = u.hoist(c.fset)
@@ -310,6 +314,10 @@ func (a *attempt) report(e types.Error) {
 		if n := len(a.errs); n > 0 {
 			a.errs[n-1].Msg += fmt.Sprintf("\n\t%s: %s", a.fset.Position(e.Pos), strings.TrimSpace(msg))
 		}
+		return
+	}
+	if s := a.timedValue(e.Pos); s != nil && strings.HasSuffix(msg, " is not used") {
+		set(&a.timedUnused, s, true)
 		return
 	}
 	if a.result != nil && strings.HasSuffix(msg, " is not used") && e.Pos >= a.result.Pos() && e.Pos < a.result.End() && a.isPlainCall(a.result) {

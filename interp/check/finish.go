@@ -39,6 +39,7 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	a.setResult(cell)
 	a.unreadErrors(cell)
 	a.lostErrors(cell)
+	a.finishTimed(cell)
 	for _, d := range a.plan.carried {
 		if e := a.plan.dropped[d]; e != nil {
 			a.broken(cell, d, e)

@@ -46,7 +46,7 @@ type lost struct {
 func (l *lost) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FuncLit:
-		return false
+		return l.timedLiterals[n]
 	case *ast.LabeledStmt:
 		switch s := Unlabeled(n).(type) {
 		case *ast.IfStmt:
@@ -111,6 +111,8 @@ func (l *lost) sets(s ast.Stmt, target ast.Expr) {
 	}
 	v, ok := l.info.ObjectOf(id).(*types.Var)
 	if ok && l.unused[v] {
-		set(&l.cell.Lost, s, append(l.cell.Lost[s], Unread{Var: v, Set: cellPosition(l.fset, id.Pos())}))
+		l.cell.lose(s, Unread{Var: v, Set: cellPosition(l.fset, id.Pos())})
 	}
 }
+
+func (c *Cell) lose(s ast.Stmt, u Unread) { set(&c.Lost, s, append(c.Lost[s], u)) }

@@ -144,6 +144,7 @@ func (u *unit) scan() ErrorList {
 			errs = append(errs, u.commandError(c))
 		}
 	}
+	errs = append(errs, u.timedErrors()...)
 	for _, c := range comments {
 		if msg := rejectedDirective(u.src[c[0]:c[1]]); msg != "" {
 			errs = append(errs, u.errorAt(c[0], msg))
@@ -187,6 +188,9 @@ func (u *unit) endsInList() bool {
 		return false
 	}
 	text := u.src[c.start:c.last]
+	if slices.ContainsFunc(u.chunks, u.isTimedMark) {
+		return false
+	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", parser.SkipObjectResolution); err == nil {
 		return false
 	}

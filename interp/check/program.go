@@ -40,7 +40,7 @@ func (u *unit) checkPackageClause(i int) *Error {
 
 // isCommandCall reports whether a chunk is the call that replaces a command.
 func (u *unit) isCommandCall(c chunk) bool {
-	return c.kind == stmtChunk && strings.HasPrefix(u.src[c.start:c.end], predeclared+"(")
+	return c.kind == stmtChunk && strings.HasPrefix(u.src[c.start:c.end], predeclared+"(") || u.isTimedMark(c)
 }
 
 // isStatement reports whether a chunk is a statement that the user wrote.
@@ -153,6 +153,9 @@ func (a *attempt) noteAllowed(e types.Error) {
 	}
 	if strings.HasPrefix(e.Msg, "declared and not used") {
 		set(&a.unusedVars, e.Pos, true)
+		if a.isTimedVariable(e.Pos) {
+			return
+		}
 	} else if inBody := a.body.Pos() <= e.Pos && e.Pos < a.body.End(); inBody && !a.inLiteral(e.Pos) {
 		return
 	}

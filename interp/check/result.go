@@ -116,19 +116,20 @@ func makesError(info *types.Info, call *ast.CallExpr) bool {
 }
 
 // inLiteral reports whether p is in a function literal of the statements.
-func (a *attempt) inLiteral(p token.Pos) bool { return a.literals()(p) }
+func (a *attempt) inLiteral(p token.Pos) bool { return a.literals(a.timedLiterals)(p) }
 
 // literals returns a function that reports whether a position is in a function literal of the
-// statements.
-func (a *attempt) literals() func(token.Pos) bool {
+// statements, apart from some.
+func (a *attempt) literals(except map[*ast.FuncLit]bool) func(token.Pos) bool {
 	var outer []*ast.FuncLit // in source order
 	for _, s := range a.hoisting.original {
 		ast.Inspect(s, func(n ast.Node) bool {
 			l, ok := n.(*ast.FuncLit)
-			if ok {
+			if ok && !except[l] {
 				outer = append(outer, l)
+				return false
 			}
-			return !ok
+			return true
 		})
 	}
 	return func(p token.Pos) bool {

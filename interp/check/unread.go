@@ -204,7 +204,7 @@ func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
 // readAnytime returns the variables that functions of the cell mention, or whose address is taken.
 func (a *attempt) readAnytime() map[*types.Var]bool {
 	anytime := map[*types.Var]bool{}
-	inLiteral := a.literals()
+	inLiteral := a.literals(nil)
 	body := a.body.Body
 	for id, object := range a.info.Uses {
 		if v, ok := object.(*types.Var); ok && (id.Pos() < body.Pos() || inLiteral(id.Pos())) {

@@ -135,6 +135,9 @@ func (r *Reporter) Run(err error) *Error {
 
 // Unread returns the error of a cell that has not read an error.
 func (r *Reporter) Unread(e *UnreadError) *Error {
+	if check.IsReturned(e.Name) {
+		return r.Returned(e.Err, e.Set)
+	}
 	value := fmt.Sprintf("%s (%s)\n%s is not read in this cell: read it, or write `_ = %[3]s`", r.values.Sprint(e.Err), r.values.TypeName(e.Err), e.Name)
 	return New(Failed, value, r.tracebacks.PositionLines(e.Set))
 }

@@ -65,9 +65,6 @@ func (f *function) track(w *writer, s ast.Stmt) {
 
 // lost emits the checks of the errors that s sets and nothing reads.
 func (f *function) lost(w *writer, s ast.Stmt) {
-	if !f.top {
-		return
-	}
 	for _, lost := range f.cell.Lost[s] {
 		w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.locals[lost.Var], lost.Var.Name(), f.cell.Number, lost.Set.Line, lost.Set.Column)
 	}

@@ -45,7 +45,6 @@ func quotedList(text string) string {
 // instead describes, for commands of other kernels, the equivalent in Quern.
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
-	"%timeit": "%time runs a statement once, and testing.Benchmark many times", "%%timeit": "%%time runs the cell once, and testing.Benchmark runs a function many times",
 	"%pip": "%get downloads a module, so that cells can import its packages", "%conda": "%get downloads a module, so that cells can import its packages",
 	"%go": "%get downloads a module, so that cells can import its packages, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
 	"%go111module": "%get downloads a module, so that cells can import its packages", "%goflags": "a cell is not compiled by the go command",

@@ -153,7 +153,7 @@ func modulePath(address string) string {
 
 var get = command{
 	name: "%get", usage: "%get [-compiled] module@version",
-	doc: "makes a module, a package or the module in a directory importable; -compiled builds a worker with it",
+	doc: "makes a module, package or directory importable; -compiled builds a worker with it",
 	// The session has downloaded or built the module before it checked the cell.
 	prepare: func(text string) (action, error) {
 		m, err := oneModule(text)

@@ -41,13 +41,27 @@ type line struct {
 
 // takesCell reports whether the rest of the cell is the text of the command, not Go.
 func (l line) takesCell() bool {
-	return strings.HasPrefix(l.name, "%%") && l.name != timeCell.name && !slices.Contains(unneeded, l.name)
+	return strings.HasPrefix(l.name, "%%") && l.name != timeCell.name && l.name != timeitCell.name && !slices.Contains(unneeded, l.name)
+}
+
+// code returns where Go code begins behind the command, or may begin. ok is false if there is none.
+func (l line) code(src string) (offset int, ok bool) {
+	offset = l.start + len(l.name)
+	switch l.name {
+	case timeLine.name, timeCell.name, format.name:
+		return offset, true
+	case timeitLine.name, timeitCell.name:
+		_, n, err := parseTimeit(src[offset:l.end])
+		return offset + n, err == nil
+	}
+	return 0, false
 }
 
 // Parse replaces the commands of a cell by calls:
 //
 //	!ls -l          →  ʹ(0)
 //	%time x := f()  →  ʹ(0);x := f();ʹ(-1)
+//	%timeit f()     →  ʹ[0];   f()           which package check makes ʹ(0, …) of, see check.Timed
 //	%who            →  ʹ(0, a, b)            with the variables of the session
 //
 // The error is an *Error.
@@ -84,8 +98,18 @@ func Parse(src string, s Session) (*Cell, error) {
 			return nil, &Error{l.start, err.Error()}
 		}
 		cell.actions = append(cell.actions, run)
+		if number > 0 && lines[number-1].name == timeitCell.name {
+			return nil, &Error{l.start, fmt.Sprintf("%s cannot time a command", timeitCell.name)}
+		}
 		b.WriteString(src[at:l.start])
 		at = l.end
+		if c.name == timeitLine.name || c.name == timeitCell.name {
+			mark := check.Timed(number, c.name == timeitCell.name) + ";"
+			b.WriteString(mark)
+			at, _ = l.code(src)
+			b.WriteString(strings.Repeat(" ", max(at-l.start-len(mark), 0))) // columns stay
+			continue
+		}
 		fmt.Fprintf(&b, "%s(%d", Name, number)
 		switch c.name {
 		case who.name:
@@ -225,9 +249,11 @@ func lines(src string, known func(name string) bool) []line {
 			}
 			l.end, end = len(src), len(src)
 		}
-		if l.name == timeLine.name && l.text != "" {
+		if at, ok := l.code(src); ok && l.name == timeLine.name && l.text != "" {
 			// The statement is Go, and may continue in the next lines.
-			end = l.start + len(timeLine.name) + 1
+			end = at + 1
+		} else if ok && l.name == timeitLine.name {
+			end = at
 		}
 		list = append(list, l)
 		start = end
@@ -286,14 +312,14 @@ func isGo(text string, known func(name string) bool) bool {
 	}
 }
 
-// Ranges returns the start and end offsets of the commands of a cell, in order. Of %time, %%time and %fmt it is the
-// name, since Go code follows.
+// Ranges returns the start and end offsets of the commands of a cell, in order. Of %time, %timeit and %fmt it is the
+// name with options, since Go code follows.
 func Ranges(src string, known func(name string) bool) [][2]int {
 	var list [][2]int
 	for _, l := range lines(src, known) {
 		end := l.end
-		if l.name == timeLine.name || l.name == timeCell.name || l.name == format.name {
-			end = l.start + len(l.name)
+		if at, ok := l.code(src); ok {
+			end = at
 		}
 		list = append(list, [2]int{l.start, end})
 	}
@@ -354,7 +380,10 @@ func At(src string, offset int, known func(name string) bool) (start int, prefix
 // InText reports whether offset is in the arguments of a command, which are not Go.
 func InText(src string, offset int, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
-		if l.name == timeLine.name || l.name == timeCell.name {
+		if at, ok := l.code(src); ok && l.name != format.name {
+			if l.start+len(l.name) < offset && offset < at {
+				return true
+			}
 			continue
 		}
 		end := l.end

@@ -43,6 +43,14 @@ func TestParse(t *testing.T) {
 		{"timed block", "%time for i := 0; i < 3; i++ {\n}\ng()", "ʹ(0);for i := 0; i < 3; i++ {\n};ʹ(-1)\ng()"},
 		{"timed, then a command", "%time f()\n!ls", "ʹ(0);f();ʹ(-1)\nʹ(1)"},
 		{"timed cell", "%%time\nf()", "ʹ(0)\nf()"},
+		{"repeated", "%timeit f()\ng()", "ʹ[0];  f()\ng()"},
+		{"repeated with options", "!ls\n%timeit -n 10 -r3  f()\ng()", "ʹ(0)\nʹ[1];             f()\ng()"},
+		{"repeated cell", "%%timeit -n 10\nf()", "ʹ[0:];       \nf()"},
+		{"repeated, then a command", "%timeit f()\n!ls", "ʹ[0];  f()\nʹ(1)"},
+		{"repeated cell with a command", "%%timeit\n!ls", ""},
+		{"nothing repeated", "%timeit -n1", ""},
+		{"repeated with a wrong number", "%timeit -n1x f()", ""},
+		{"repeated too often", "%timeit -n99999999999999999999 f()", ""},
 		{"who", "%who // no", ""},
 		{"ranks", "// all\n%ranks 4", "// all\nʹ(0)"},
 		{"ranks for each GPU", "%ranks gpus", "ʹ(0)"},
@@ -78,7 +86,7 @@ func TestParse(t *testing.T) {
 
 // FuzzParse searches for cells on which the search for commands fails. It runs no commands.
 func FuzzParse(f *testing.F) {
-	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "\r\n%=\n!=", "!a \\\n b\\"} {
+	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "%timeit -n1 f()\n%%timeit -r", "%%timeit\n-n", "\r\n%=\n!=", "!a \\\n b\\"} {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
@@ -105,12 +113,11 @@ func TestForeign(t *testing.T) {
 		{"%% --n=3 x", "%% is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], \"--n=3\", \"x\") before flag.Parse()"},
 		{"%% 'a b'", "%% is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], …) before flag.Parse()"},
 		{"%main -v", "%main is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], \"-v\") before flag.Parse()"},
-		{"%timeit f()", "there is no command %timeit: %time runs a statement once, and testing.Benchmark many times"},
 		{"%track ../lib", "there is no command %track: packages of the notebook's module are used as saved, and %get ../lib adds another directory"},
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %restart, %ranks, %fmt, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %restart, %ranks, %fmt, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {

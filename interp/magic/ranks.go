@@ -11,6 +11,8 @@ import (
 type Ranks interface {
 	// Rank returns the number of this process, from 0.
 	Rank() int
+	// Number returns how many ranks there are.
+	Number() int
 	// Once calls f on rank 0 only. On all ranks it returns when f has returned, with the
 	// error of f. step is the number of the command in its cell.
 	Once(ctx context.Context, step int, f func() error) error
@@ -30,6 +32,8 @@ type Alone struct{}
 
 // Rank is 0.
 func (Alone) Rank() int { return 0 }
+
+func (Alone) Number() int { return 1 }
 
 // Once calls f.
 func (Alone) Once(_ context.Context, _ int, f func() error) error { return f() }

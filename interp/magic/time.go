@@ -47,15 +47,22 @@ func (r *Run) Stop() {
 
 // Duration formats d with three significant digits.
 func Duration(d time.Duration) string {
-	switch {
-	case d < time.Microsecond:
-		return d.String()
-	case d < time.Millisecond:
-		return fmt.Sprintf("%.3g µs", float64(d)/float64(time.Microsecond))
-	case d < time.Second:
-		return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
-	case d < time.Minute:
-		return fmt.Sprintf("%.3g s", d.Seconds())
+	if d >= time.Minute {
+		return d.Round(time.Second).String()
 	}
-	return d.Round(time.Second).String()
+	return seconds(d.Seconds())
+}
+
+// seconds returns a number of seconds with three digits and a unit.
+func seconds(s float64) string {
+	const belowNext = 999.5 // what is not less has four digits
+	for _, unit := range []struct {
+		name string
+		of   float64
+	}{{"ns", 1e9}, {"µs", 1e6}, {"ms", 1e3}} {
+		if s*unit.of < belowNext {
+			return fmt.Sprintf("%.3g %s", s*unit.of, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.3g s", s)
 }

@@ -51,6 +51,8 @@ func TestNotebook(t *testing.T) {
 		{"unreachable", "func f() {\n\treturn\n\tfmt.Println()\n}", "cell 1:3:2: unreachable code"},
 		{"unused variable of a function", "func f() {\n\tx := 1\n}", "cell 1:2:2: declared and not used: x, which the Go compiler rejects"},
 		{"unused at the top", "x := 1", ""},
+		{"repeated", "%timeit -n 1 x := 1 + y\n---\n%%timeit\nfmt.Printf(\"%d\\n\", \"x\")", "cell 1:1:23: undefined: y\ncell 2:2:13: fmt.Printf format %d has arg \"x\" of wrong type string"},
+		{"repeated, a result", "%timeit fmt.Sprint(1)", ""},
 		{"commands", "!ls /\n%time x := 1\n---\n%%bash\n(\n---\n%who\n---\n%%time\nx += y", "cell 4:2:6: undefined: y"},
 		{"no such command", "x := 1\n  %foo", "cell 1:2:3: there is no command %foo"},
 		{"shell or Go", "ok := true\n---\n!ok\n---\n!other", ""},
