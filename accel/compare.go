@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -30,7 +31,7 @@ const compareSeeds = 3
 // table of means and standard deviations over the seeds.
 type Comparison struct {
 	Dataset  string          // name of the training set
-	Seeds    int             // runs per variant
+	Seeds    int             // planned runs per variant; there are fewer if the comparison ended early
 	Variants []VariantResult // in the order of the call
 	// Err is the error that ended the comparison early.
 	Err error
@@ -41,7 +42,9 @@ type Comparison struct {
 // VariantResult is the results of one variant, with one run for each seed.
 type VariantResult struct {
 	Name string // as Variant.Name
-	Runs []*Run // in the order of the seeds
+	// Runs are in the order of the seeds. A run that was interrupted is left out, unless it is the
+	// variant's first.
+	Runs []*Run
 }
 
 // Compare trains a new model with each variant and the seeds 1, 2 and 3, and returns means and
@@ -78,15 +81,15 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 			}}
 			run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
 			ended++
-			if len(run.Steps) > 0 {
-				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
-			}
 			var diverged *DivergedError
 			if errors.As(err, &diverged) {
-				continue // a diverged run is a result
+				err = nil // a diverged run is a result
+			}
+			if n := len(run.Steps); n > 0 && (err == nil || len(c.Variants[i].Runs) == 0) {
+				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
 			}
 			if err != nil {
-				c.Err = fmt.Errorf("accel: Compare: %s: %w", v.Name, err)
+				c.Err = fmt.Errorf("accel: Compare: %s: seed %d, after %s of %d: %w", v.Name, seed, plural(len(run.Steps), "step"), run.planned, err)
 				return c, c.Err
 			}
 		}
@@ -116,15 +119,15 @@ func (c *comparing) Step(t *Training, _ Step) error {
 // Validation displays the run.
 func (c *comparing) Validation(t *Training, _ Validation) error { return c.Step(t, Step{}) }
 
-// soFar returns a function that draws the results so far, including the current run of a
-// variant.
+// soFar returns a function that draws the results so far. The current run of a variant counts if
+// it is the variant's first.
 func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	now, run := *c, *r
 	now.Variants = slices.Clone(c.Variants)
 	for i := range now.Variants {
 		now.Variants[i].Runs = slices.Clone(now.Variants[i].Runs)
 	}
-	if v := &now.Variants[variant]; len(run.Epochs) > 0 {
+	if v := &now.Variants[variant]; len(v.Runs) == 0 && len(run.Epochs) > 0 {
 		v.Runs = append(v.Runs, &run)
 	}
 	if !slices.ContainsFunc(now.Variants, func(v VariantResult) bool { return len(v.Runs) > 0 }) {
@@ -139,29 +142,22 @@ type spread struct{ mean, deviation float64 }
 // over returns the spread of a value over the runs. The deviation is the sample standard
 // deviation, NaN for a single run.
 func (c VariantResult) over(measure func(*Run) float64) spread {
-	n := float64(len(c.Runs))
-	sum := 0.0
-	for _, r := range c.Runs {
-		sum += measure(r)
+	values := make([]float64, len(c.Runs))
+	for i, r := range c.Runs {
+		values[i] = measure(r)
 	}
-	s := spread{mean: sum / n}
-	squares := 0.0
-	for _, r := range c.Runs {
-		d := measure(r) - s.mean
-		squares += d * d
-	}
-	s.deviation = math.Sqrt(squares / (n - 1))
-	return s
+	mean, deviation := seeds.Mean(values)
+	return spread{mean, deviation}
 }
 
-func (s spread) text(format string) string {
+func (s spread) text(format, unit string) string {
 	switch {
 	case math.IsNaN(s.mean) || math.IsInf(s.mean, 0):
 		return "–"
 	case math.IsNaN(s.deviation):
-		return fmt.Sprintf(format, s.mean)
+		return fmt.Sprintf(format, s.mean) + unit
 	}
-	return fmt.Sprintf(format+" ± "+format, s.mean, s.deviation)
+	return fmt.Sprintf(format+" ± "+format, s.mean, s.deviation) + unit
 }
 
 // Loss returns the mean of [Run.Loss] over the seeds and its standard deviation.
@@ -220,19 +216,19 @@ func (c *Comparison) table() table {
 		}
 		row := []string{
 			v.Name,
-			v.over((*Run).Loss).text("%.4f"),
-			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f") + " %",
+			v.over((*Run).Loss).text("%.4f", ""),
+			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f", " %"),
 		}
 		for _, m := range measured {
 			mean, deviation := v.Metric(m.Name)
 			if m.Share {
-				row = append(row, spread{100 * mean, 100 * deviation}.text("%.2f")+" %")
+				row = append(row, spread{100 * mean, 100 * deviation}.text("%.2f", " %"))
 			} else {
-				row = append(row, spread{mean, deviation}.text("%.4g"))
+				row = append(row, spread{mean, deviation}.text("%.4g", ""))
 			}
 		}
 		t.rows = append(t.rows, append(row,
-			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f"),
+			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f", ""),
 			rateText(v.over((*Run).ExamplesPerSecond).mean),
 		))
 	}
@@ -240,7 +236,7 @@ func (c *Comparison) table() table {
 	if checked {
 		what = "loss and accuracy of validation"
 	}
-	t.below = fmt.Sprintf("%s, %s; mean ± standard deviation of %s", c.Dataset, what, plural(c.Seeds, "seed"))
+	t.below = fmt.Sprintf("%s, %s; %s", c.Dataset, what, seeds.Spread(c.runs()))
 	if diverged > 0 {
 		t.below += fmt.Sprintf("\n%s diverged", plural(diverged, "run"))
 	}
@@ -250,11 +246,19 @@ func (c *Comparison) table() table {
 	return t
 }
 
+// runs returns the names of the variants and the number of runs of each.
+func (c *Comparison) runs() (names []string, counts []int) {
+	for _, v := range c.Variants {
+		names, counts = append(names, v.Name), append(counts, len(v.Runs))
+	}
+	return names, counts
+}
+
 // Figure draws the mean loss of each variant over the epochs: the validation loss if there is
 // one, else the training loss.
 func (c *Comparison) Figure() *plots.Figure {
 	var series []plots.Series
-	what := "Loss by epoch"
+	what, fewer := "Loss by epoch", ""
 	for _, v := range c.Variants {
 		if len(v.Runs) == 0 {
 			continue
@@ -272,11 +276,14 @@ func (c *Comparison) Figure() *plots.Figure {
 				}
 			}
 			s.X, s.Y = append(s.X, float64(e+1)), append(s.Y, sum/float64(n))
+			if n < len(v.Runs) {
+				fewer = ", fewer after a run has ended"
+			}
 		}
 		series = append(series, s)
 	}
 	return plots.Lines(what, series...).XLabel("epoch").YLabel("loss").
-		Subtitle(fmt.Sprintf("%s, mean of %s", c.Dataset, plural(c.Seeds, "seed")))
+		Subtitle(c.Dataset + ", " + seeds.Means(c.runs()) + fewer)
 }
 
 // epochLoss returns the validation loss of epoch e, counted from 0, or else its training loss.

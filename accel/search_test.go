@@ -168,6 +168,58 @@ func TestCompareEndsEarly(t *testing.T) {
 	}
 }
 
+// The text, the page and the figure name the seeds that were measured, whenever the comparison ends.
+func TestCompareNamesItsSeeds(t *testing.T) {
+	train, test := digits(t)
+	train = train.First(64)
+	for _, row := range []struct {
+		trained int // runs before the one that is interrupted
+		want    string
+	}{
+		{0, "1 seed"},
+		{1, "1 seed"},
+		{2, "1 seed"},
+		{3, "2 seeds (a), 1 seed (b)"},
+		{4, "2 seeds"},
+		{5, "3 seeds (a), 2 seeds (b)"},
+		{6, "3 seeds"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		models := 0
+		newModel := func() nn.Module { models++; return mlp(4) }
+		options := []accel.Option{accel.Epochs(3), accel.Validate(test.First(64)), accel.AfterStep(func(n int) error {
+			if models > row.trained && n == 2 {
+				cancel()
+			}
+			return nil
+		})}
+		c, err := accel.Compare(ctx, newModel, train, accel.NewVariant("a", options...), accel.NewVariant("b", options...))
+		cancel()
+		if ended := row.trained < 6; ended != errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d runs: %v", row.trained, err)
+		}
+		runs := 0
+		for _, v := range c.Variants {
+			runs += len(v.Runs)
+		}
+		if want := max(row.trained, min(row.trained+1, 2)); runs != want {
+			t.Errorf("after %d runs there are %d, want %d: an interrupted run counts if it is a variant's first", row.trained, runs, want)
+		}
+		unshown := &accel.Comparison{Dataset: c.Dataset, Seeds: c.Seeds, Variants: c.Variants, Err: c.Err}
+		page := unshown.MIMEBundle()["text/html"].(string)
+		of, means := "standard deviation of "+row.want, "mean of "+row.want
+		if row.want == "1 seed" {
+			of, means = "; 1 seed", ", 1 seed"
+		}
+		if !strings.Contains(c.String(), of) || !strings.Contains(page, of) || !strings.Contains(c.Figure().String(), means) {
+			t.Errorf("after %d runs, want %q and %q:\n%s\n%v", row.trained, of, means, c, c.Figure())
+		}
+		if strings.Contains(c.String(), "±") != (row.trained > 2) {
+			t.Errorf("after %d runs:\n%s", row.trained, c)
+		}
+	}
+}
+
 func TestCard(t *testing.T) {
 	train, test := digits(t)
 	accel.Seed(42)

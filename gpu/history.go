@@ -10,7 +10,7 @@ import (
 )
 
 // History is the samples of one device in order of time. In a very long history the early
-// samples are means of neighboring samples.
+// samples are means of neighboring samples, and of memory the larger one, so that the peak stays.
 //
 // A notebook displays a history as its figure.
 type History struct {
@@ -28,7 +28,7 @@ func coarser(samples []Sample) []Sample {
 }
 
 // between averages two samples. Time and Joules, which is a counter, are those of the later
-// one.
+// one, and memory is the larger one.
 func between(a, b Sample) Sample {
 	mean := func(x, y float64) float64 {
 		switch {
@@ -38,6 +38,12 @@ func between(a, b Sample) Sample {
 			return x
 		}
 		return x/2 + y/2
+	}
+	larger := func(x, y float64) float64 {
+		if math.IsNaN(x) || y > x {
+			return y
+		}
+		return x
 	}
 	later := func(x, y float64) float64 {
 		if math.IsNaN(y) {
@@ -49,9 +55,9 @@ func between(a, b Sample) Sample {
 		At:          b.At,
 		Busy:        mean(a.Busy, b.Busy),
 		ProcessBusy: mean(a.ProcessBusy, b.ProcessBusy),
-		MemUsed:     mean(a.MemUsed, b.MemUsed),
+		MemUsed:     larger(a.MemUsed, b.MemUsed),
 		MemTotal:    later(a.MemTotal, b.MemTotal),
-		ProcessMem:  mean(a.ProcessMem, b.ProcessMem),
+		ProcessMem:  larger(a.ProcessMem, b.ProcessMem),
 		Watts:       mean(a.Watts, b.Watts),
 		WattsLimit:  later(a.WattsLimit, b.WattsLimit),
 		Joules:      later(a.Joules, b.Joules),

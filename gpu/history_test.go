@@ -19,7 +19,7 @@ func TestHistoryData(t *testing.T) {
 	if got != want {
 		t.Errorf("\n want %s\n got  %s", want, got)
 	}
-	if text := h.MIMEBundle()["text/plain"]; text != "fake: mean utilization 10 %, peak memory 2.00 bytes, 300 J" {
+	if text := h.MIMEBundle()["text/plain"]; text != "fake: all processes: mean utilization 10 %, peak memory 2.00 bytes, 300 J; this process: 0 %, 0 bytes" {
 		t.Errorf("text %q", text)
 	}
 	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {
@@ -84,5 +84,35 @@ func TestSlowed(t *testing.T) {
 	}
 	if share, why := (History{}).Slowed(); share != 0 || why != "" {
 		t.Errorf("%v by %q", share, why)
+	}
+}
+
+// The peak of the memory is that of all samples, however long the history is.
+func TestPeakOfALongHistory(t *testing.T) {
+	s := &Sampler{}
+	start := time.Unix(100, 0)
+	for i := range maxSamples + 10 {
+		sample := unmeasured(start.Add(time.Duration(i) * time.Second))
+		sample.MemUsed, sample.ProcessMem = 1<<30, 1<<20
+		if i == 501 {
+			sample.MemUsed, sample.ProcessMem = 5<<30, 5<<20
+		}
+		s.add(sample)
+	}
+	if text := s.History().MIMEBundle()["text/plain"]; text != "Device: all processes: peak memory 5.00 GiB; this process: 0.00488 GiB" {
+		t.Errorf("%q", text)
+	}
+}
+
+// A driver may report neither utilization nor memory nor power.
+func TestHistoryOfADriverThatReportsNothing(t *testing.T) {
+	s := &Sampler{name: "fake"}
+	for i := range 3 {
+		sample := unmeasured(time.Unix(int64(i), 0))
+		sample.Celsius, sample.ClockMHz = 40, 1500
+		s.add(sample)
+	}
+	if text := s.History().MIMEBundle()["text/plain"]; text != "fake: the driver or system reports no utilization, memory or power" {
+		t.Errorf("%q", text)
 	}
 }

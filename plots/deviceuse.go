@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,12 +17,12 @@ type DeviceData struct {
 	BusyName string    // "busy" when empty
 	Seconds  []float64 // since the beginning, ascending
 
-	Busy        []float64 // percent, from 0 to 100
+	Busy        []float64 // percent, from 0 to 100, of all processes
 	ProcessBusy []float64 // the part of Busy due to this process
 	SMs         []float64 // percent of the SMs that were active
 	TensorCores []float64 // percent of the time that the tensor cores were active
 
-	Memory      []float64 // bytes in use
+	Memory      []float64 // bytes in use by all processes
 	ProcessMem  []float64 // bytes of this process
 	MemoryTotal float64   // bytes of the device; 0 if unknown
 
@@ -37,7 +38,7 @@ type DeviceData struct {
 	Epochs []float64
 
 	// Slowed says what reduced the clock, such as "slowed by the power limit 40 % of the time".
-	// It is empty if nothing did.
+	// It is empty if nothing did. That of the others is not shown.
 	Slowed string
 
 	// Others are further devices that work together with this one, such as those of other
@@ -51,7 +52,8 @@ type DeviceData struct {
 // there is a line for each.
 //
 // Long series are drawn as the mean of short intervals, within a band from their minimum to
-// their maximum. Epochs are faint stripes, limits are dashed lines.
+// their maximum. Epochs are faint stripes, limits are dashed lines. The subtitle has the means and
+// peaks of all processes, and those of this process as far as they were measured.
 func DeviceUse(d DeviceData) *Figure {
 	if d.Name == "" {
 		d.Name = "Device"
@@ -60,32 +62,31 @@ func DeviceUse(d DeviceData) *Figure {
 		d.BusyName = "busy"
 	}
 	k := deviceUse{
-		joules: d.Joules,
-		epochs: append([]float64(nil), d.Epochs...),
-		slowed: d.Slowed,
-		names:  []string{d.Name},
+		epochs:  append([]float64(nil), d.Epochs...),
+		slowed:  d.Slowed,
+		names:   []string{d.Name},
+		sampled: len(d.Seconds) > 0,
 	}
+	k.addEnergy(d)
 	size, name := memoryUnit(d)
 	busy := quantity{label: d.BusyName, mean: d.over(d.Busy, 1), top: 100, percent: true, hue: 0}
 	memory := quantity{label: "memory, " + name, mean: d.over(d.Memory, size), limit: d.MemoryTotal / size, unit: name, total: true, hue: 2}
 	power := quantity{label: "power, W", mean: d.over(d.Watts, 1), limit: d.WattsLimit, unit: "W", hue: 1}
-	busy.add("this process", d.over(d.ProcessBusy, 1), busy.hue, true)
+	busy.add(thisProcess, d.over(d.ProcessBusy, 1), busy.hue, true)
 	busy.add("multiprocessors", d.over(d.SMs, 1), 3, false)
 	busy.add("tensor cores", d.over(d.TensorCores, 1), 4, false)
-	memory.add("this process", d.over(d.ProcessMem, size), memory.hue, true)
+	memory.add(thisProcess, d.over(d.ProcessMem, size), memory.hue, true)
 	for i, other := range d.Others {
-		if k.joules > 0 {
-			k.joules += other.Joules
-		}
+		k.addEnergy(other)
 		label := other.Name
 		if label == d.Name || label == "" {
 			label = "device " + plain(float64(i+1), 1)
 		}
 		k.names = append(k.names, label)
 		color := otherHues[i%len(otherHues)]
-		busy.add(label, other.over(other.Busy, 1), color, false)
-		memory.add(label, other.over(other.Memory, size), color, false)
-		power.add(label, other.over(other.Watts, 1), color, false)
+		busy.addDevice(label, other.over(other.Busy, 1), color)
+		memory.addDevice(label, other.over(other.Memory, size), color)
+		power.addDevice(label, other.over(other.Watts, 1), color)
 	}
 	k.quantities = []quantity{busy, memory, power}
 	return newFigure(d.Name, k)
@@ -110,11 +111,34 @@ func (d DeviceData) over(values []float64, unit float64) []point {
 	return points
 }
 
+// thisProcess is the name of the lines of the process.
+const thisProcess = "this process"
+
 // add adds another line to a quantity if at least one of its values is drawable.
 func (q *quantity) add(name string, points []point, color int, dashed bool) {
 	var x, y limits
 	if ranges(&x, &y, points, false, false); y.some {
-		q.further = append(q.further, furtherLine{name, points, color, dashed})
+		q.further = append(q.further, furtherLine{name: name, points: points, hue: color, dashed: dashed})
+	}
+}
+
+// addDevice adds the line of another device, if it has one.
+func (q *quantity) addDevice(name string, points []point, color int) {
+	before := len(q.further)
+	if q.add(name, points, color, false); len(q.further) > before {
+		q.further[before].device = true
+	}
+}
+
+// addEnergy adds the energy of a device, from its counter or else from its power.
+func (k *deviceUse) addEnergy(d DeviceData) {
+	if d.Joules > 0 {
+		k.joules += d.Joules
+		return
+	}
+	if watts, seconds := average(d.over(d.Watts, 1)); !math.IsNaN(watts) && seconds > 0 {
+		k.joules += watts * seconds
+		k.estimated = true
 	}
 }
 
@@ -141,10 +165,12 @@ func memoryUnit(d DeviceData) (size float64, name string) {
 
 type deviceUse struct {
 	quantities []quantity
-	joules     float64
+	joules     float64 // of all devices
+	estimated  bool    // part of the energy is from the power
 	epochs     []float64
 	slowed     string
 	names      []string // of the devices
+	sampled    bool     // there are samples, though perhaps without any quantity
 }
 
 // quantity is a measured quantity, which one panel shows.
@@ -167,6 +193,7 @@ type furtherLine struct {
 	points []point
 	hue    int
 	dashed bool
+	device bool // it is of another device
 }
 
 // limits returns the ranges of the drawable values; y.some is false if there are none.
@@ -224,7 +251,7 @@ func (k deviceUse) legend() []entry {
 	if len(all) == 0 {
 		return nil
 	}
-	first := entry{name: "total", color: hue(k.measured()[0].hue)}
+	first := entry{name: "all processes", color: hue(k.measured()[0].hue)}
 	if len(k.names) > 1 {
 		first.name = k.names[0]
 	}
@@ -235,9 +262,14 @@ func (k deviceUse) sections(l settings) []section {
 	quantities := k.measured()
 	s := section{title: l.title, subtitle: k.findings(), height: 1, legend: k.legend()}
 	if len(quantities) == 0 {
+		inside := "no samples yet"
 		s.subtitle = "no samples"
+		if k.sampled {
+			s.subtitle = "the driver or system reports no utilization, memory or power"
+			inside = "nothing was measured"
+		}
 		s.body = bodyFunc(func(c draw.Canvas) {
-			centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no samples yet")
+			centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), inside)
 		})
 		return []section{s}
 	}
@@ -334,36 +366,92 @@ func means(run []interval) []point {
 	return points
 }
 
-// findings summarizes the measurements for the subtitle.
+// findings summarizes the measurements for the subtitle: those of all processes, which include the
+// energy, and those of this process.
 func (k deviceUse) findings() string {
-	var parts []string
-	for _, q := range k.quantities {
-		_, y := q.limits()
-		mean, seconds := average(q.mean)
-		switch {
-		case !y.some:
-		case q.percent:
-			if !math.IsNaN(mean) {
-				parts = append(parts, "mean utilization "+decimals(mean, 0)+" %")
-			}
-		case q.total:
-			parts = append(parts, "peak memory "+value(y.hi)+" "+q.unit)
-		case k.joules > 0:
-			parts = append(parts, energy(k.joules))
-		case !math.IsNaN(mean) && seconds > 0:
-			joules := mean * seconds
-			for _, f := range q.further { // of other devices
-				if more, seconds := average(f.points); seconds > 0 {
-					joules += more * seconds
-				}
-			}
-			parts = append(parts, "about "+energy(joules))
+	all, memory := "all processes: ", "peak memory "
+	if n := len(k.names); n > 1 {
+		all, memory = fmt.Sprintf("all processes, %d devices: ", n), "peak memory of one "
+	}
+	var ofAll, ofOwn []string
+	add := func(name string, lines [][]point, ownName string, own [][]point, text func([][]point) string) {
+		if v := text(lines); v != "" {
+			ofAll, ownName = append(ofAll, name+v), "" // the words are not repeated
+		}
+		if v := text(own); v != "" {
+			ofOwn = append(ofOwn, ownName+v)
 		}
 	}
-	if k.slowed != "" {
-		parts = append(parts, k.slowed)
+	for _, q := range k.quantities {
+		own, devices := q.lines()
+		switch {
+		case q.percent:
+			add("mean utilization ", devices, "mean utilization ", own, meanPercent)
+		case q.total:
+			add(memory, devices, "peak memory ", own, func(lines [][]point) string { return highest(lines, q.unit) })
+		}
 	}
-	return strings.Join(parts, ", ")
+	switch {
+	case k.joules > 0 && k.estimated:
+		ofAll = append(ofAll, "about "+energy(k.joules))
+	case k.joules > 0:
+		ofAll = append(ofAll, energy(k.joules))
+	}
+	if k.slowed != "" {
+		text := k.slowed
+		if len(k.names) > 1 {
+			text = k.names[0] + " " + text
+		}
+		ofAll = append(ofAll, text)
+	}
+	text := ""
+	if len(ofAll) > 0 {
+		text = all + strings.Join(ofAll, ", ")
+	}
+	if len(ofOwn) > 0 {
+		text += "; this process: " + strings.Join(ofOwn, ", ")
+	}
+	return strings.TrimPrefix(text, "; ")
+}
+
+// lines returns the lines of this process, and those of all processes, one for each device.
+func (q quantity) lines() (own, devices [][]point) {
+	devices = [][]point{q.mean}
+	for _, f := range q.further {
+		switch {
+		case f.device:
+			devices = append(devices, f.points)
+		case f.dashed:
+			own = append(own, f.points)
+		}
+	}
+	return own, devices
+}
+
+// meanPercent returns the mean over time of lines; it is empty if nothing was measured.
+func meanPercent(lines [][]point) string {
+	sum, n := 0.0, 0.0
+	for _, points := range lines {
+		if mean, _ := average(points); !math.IsNaN(mean) {
+			sum, n = sum+mean, n+1
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return decimals(sum/n, 0) + " %"
+}
+
+// highest returns the highest value of lines; it is empty if nothing was measured.
+func highest(lines [][]point, unit string) string {
+	var x, y limits
+	for _, points := range lines {
+		ranges(&x, &y, points, false, false)
+	}
+	if !y.some {
+		return ""
+	}
+	return value(y.hi) + " " + unit
 }
 
 // average returns the mean over time, where each value holds until the next one, and the

@@ -14,5 +14,5 @@ func ExampleDeviceUse() {
 		Memory:      []float64{8 << 30, 9 << 30, 9 << 30},
 		MemoryTotal: 140 << 30,
 	}))
-	// Output: NVIDIA H200: mean utilization 85 %, peak memory 9.00 GiB
+	// Output: NVIDIA H200: all processes: mean utilization 85 %, peak memory 9.00 GiB
 }

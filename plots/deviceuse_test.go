@@ -45,12 +45,45 @@ func TestDeviceUseOfSeveral(t *testing.T) {
 		Others: []DeviceData{{Name: "cuda:1", Seconds: []float64{.5, 1.5, 2.5}, Busy: []float64{60, 70, 75}, Memory: []float64{2e10, 2e10, 2e10}, Watts: []float64{250, 350, 350}, Joules: 700}},
 	}
 	pinned(t, "deviceuse-several", DeviceUse(d))
-	if got, want := DeviceUse(d).String(), "cuda:0: mean utilization 88 %, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25 % of the time"; got != want {
+	if got, want := DeviceUse(d).String(), "cuda:0: all processes, 2 devices: mean utilization 77 %, peak memory of one 27.9 GiB, 2.20 kJ, cuda:0 slowed by the power limit 25 % of the time"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules, d.Others[0].Name = 0, d.Name
-	if got, want := DeviceUse(d).String(), "about 1.90 kJ"; !strings.Contains(got, want) { // 1300 J and 600 J
+	if got, want := DeviceUse(d).String(), "about 2.00 kJ"; !strings.Contains(got, want) { // 1300 J of power, and a counter
 		t.Errorf("want %q in %q", want, got)
+	}
+	d.Joules = 1500 // the second device has no counter
+	d.Others[0].Joules = 0
+	if got, want := DeviceUse(d).String(), ", about 2.10 kJ, "; !strings.Contains(got, want) {
+		t.Errorf("want %q in %q", want, got)
+	}
+}
+
+// The text says what is of all processes and what of this one.
+func TestDeviceUseNamesTheProcesses(t *testing.T) {
+	none := []float64{math.NaN(), math.NaN(), math.NaN()}
+	for _, row := range []struct {
+		name string
+		data DeviceData
+		want string
+	}{
+		{"a busy machine", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: []float64{8, 8, 8}, Memory: []float64{3 << 30, 6 << 30, 5 << 30}, ProcessMem: []float64{1 << 30, 1 << 30, 2 << 30}},
+			"all processes: mean utilization 99 %, peak memory 6.00 GiB; this process: 8 %, 2.00 GiB"},
+		{"with energy", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: []float64{8, 8, 8}, Joules: 30, Slowed: "slowed by heat"},
+			"all processes: mean utilization 99 %, 30.0 J, slowed by heat; this process: 8 %"},
+		{"nothing of the process", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: none, Memory: none, ProcessMem: none},
+			"all processes: mean utilization 99 %"},
+		{"only the process", DeviceData{Busy: none, ProcessBusy: []float64{8, 8, 8}}, "this process: mean utilization 8 %"},
+		{"only units", DeviceData{Busy: none, SMs: []float64{50, 50, 50}}, ""},
+		{"nothing", DeviceData{Busy: none, Memory: none, Watts: none}, "the driver or system reports no utilization, memory or power"},
+	} {
+		row.data.Name, row.data.Seconds = "device", []float64{0, 1, 2}
+		if got := strings.TrimPrefix(strings.TrimPrefix(DeviceUse(row.data).String(), "device"), ": "); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+	if got := DeviceUse(DeviceData{Name: "device"}).String(); got != "device: no samples" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -60,7 +93,7 @@ func TestDeviceUseFinding(t *testing.T) {
 	for _, w := range d.Watts[:len(d.Watts)-1] {
 		joules += w * .5 // each lasts until the next, half a second later
 	}
-	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilization 95 %, peak memory 96.0 GiB, about "+energy(joules); got != want {
+	if got, want := DeviceUse(d).String(), "NVIDIA H200: all processes: mean utilization 95 %, peak memory 96.0 GiB, about "+energy(joules); got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules = 41_000

@@ -20,5 +20,5 @@ func ExampleStack() {
 	run := plots.Training(plots.TrainingData{Loss: plots.Series{Y: []float64{2.3, 0.6}}})
 	use := plots.DeviceUse(plots.DeviceData{Name: "NVIDIA H200", Seconds: []float64{0, 1}, Busy: []float64{90, 94}})
 	fmt.Println(plots.Stack(run, use))
-	// Output: Training: loss from 2.30 to 0.600; NVIDIA H200: mean utilization 90 %
+	// Output: Training: loss from 2.30 to 0.600; NVIDIA H200: all processes: mean utilization 90 %
 }

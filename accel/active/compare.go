@@ -20,7 +20,7 @@ import (
 // over the seeds, a summary, and a table.
 type Comparison struct {
 	Dataset, Test string           // their names
-	Seeds         int              // number of seeds per strategy
+	Seeds         int              // planned number of seeds per strategy; there are fewer if the comparison ended early
 	Target        float64          // an accuracy, or for targets an error
 	Strategies    []StrategyResult // in the order of the call
 	// Err is why the comparison ended early, if it did.

@@ -146,6 +146,48 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// The text, the page and the figure name the seeds that were measured, whenever the comparison ends.
+func TestCompareNamesItsSeeds(t *testing.T) {
+	quiet(t)
+	train, test, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		curves int // before the one that is interrupted
+		want   string
+	}{
+		{1, "1 seed"},
+		{2, "1 seed"},
+		{3, "standard deviation of 2 seeds (random), 1 seed (margin)"},
+		{4, "standard deviation of 2 seeds"},
+		{6, "standard deviation of 3 seeds"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		models := 0
+		newModel := func() nn.Module {
+			if models++; models > 2*row.curves+1 { // in the second of two rounds
+				cancel()
+			}
+			return newMLP()
+		}
+		c, err := active.Compare(ctx, newModel, train.First(100), test.First(50), []active.Strategy{active.Random(), active.Margin()},
+			active.Initial(20), active.Batch(10), active.Budget(30), active.Seeds(3), active.Train(accel.Epochs(1)))
+		cancel()
+		if ended := row.curves < 6; ended != errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d curves: %v", row.curves, err)
+		}
+		unshown := &active.Comparison{Dataset: c.Dataset, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies, Err: c.Err}
+		page := unshown.MIMEBundle()["text/html"].(string)
+		if !strings.Contains(c.String(), row.want) || !strings.Contains(page, row.want) || !strings.Contains(c.Figure().String(), row.want) {
+			t.Errorf("after %d curves, want %q:\n%s\n%v", row.curves, row.want, c, c.Figure())
+		}
+		if strings.Contains(c.String(), "±") != (row.curves > 2) {
+			t.Errorf("after %d curves:\n%s", row.curves, c)
+		}
+	}
+}
+
 func TestSentence(t *testing.T) {
 	curve := func(accuracies ...float64) *active.Curve {
 		c := new(active.Curve)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
@@ -14,17 +15,11 @@ import (
 // and its sample standard deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
 // that number.
 func (l StrategyResult) At(labels int) (mean, deviation float64) {
-	n, sum, squares := 0.0, 0.0, 0.0
-	for _, c := range l.Curves {
-		sum += c.at(labels)
-		n++
+	values := make([]float64, len(l.Curves))
+	for i, c := range l.Curves {
+		values[i] = c.at(labels)
 	}
-	mean = sum / n
-	for _, c := range l.Curves {
-		d := c.at(labels) - mean
-		squares += d * d
-	}
-	return mean, math.Sqrt(squares / (n - 1))
+	return seeds.Mean(values)
 }
 
 // rounding is the rounding error allowed in a mean of accuracies: the mean of .85 and .95 is
@@ -139,7 +134,16 @@ func (c *Comparison) Figure() *plots.Figure {
 		bands = append(bands, b)
 	}
 	return plots.Bands(m.title, bands...).XLabel("labels").YLabel(m.axis).
-		Subtitle(fmt.Sprintf("%s, mean ± standard deviation of %d seeds", c.Dataset, c.Seeds))
+		Subtitle(c.Dataset + ", " + c.seeds())
+}
+
+// seeds says of how many seeds the values are means.
+func (c *Comparison) seeds() string {
+	names, counts := make([]string, len(c.Strategies)), make([]int, len(c.Strategies))
+	for k, l := range c.Strategies {
+		names[k], counts[k] = l.Name, len(l.Curves)
+	}
+	return seeds.Spread(names, counts)
 }
 
 // maxColumns is the number of label counts in the table.
@@ -183,6 +187,9 @@ func (c *Comparison) table() display.Content {
 // caption returns the text below the table.
 func (c *Comparison) caption() string {
 	text := c.Conclusion()
+	if c.first() != nil {
+		text += "\n" + c.Test + ", " + c.seeds()
+	}
 	if c.Err != nil {
 		text += fmt.Sprintf("\nended early: %v", c.Err)
 	}

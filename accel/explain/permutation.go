@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -94,12 +94,10 @@ func PermutationImportance(ctx context.Context, model nn.Module, set *data.Datas
 				return nil, fmt.Errorf("explain: %s: %w", call, err)
 			}
 			falls[round] = result.Base - s
-			c.Mean += falls[round] / float64(rounds)
 		}
-		for _, f := range falls {
-			c.Deviation += (f - c.Mean) * (f - c.Mean)
+		if c.Mean, c.Deviation = seeds.Mean(falls); rounds == 1 {
+			c.Deviation = 0
 		}
-		c.Deviation = math.Sqrt(c.Deviation / float64(max(rounds-1, 1)))
 		result.Columns = append(result.Columns, c)
 	}
 	return result, nil
@@ -140,7 +138,11 @@ func (r *Importance) Figure() *plots.Figure {
 }
 
 func (r *Importance) about() string {
-	return fmt.Sprintf("%s, %s %.4g, mean of %d rounds", r.Dataset, r.Score, r.Base, r.Rounds)
+	text := fmt.Sprintf("%s, %s %.4g", r.Dataset, r.Score, r.Base)
+	if r.Rounds == 1 {
+		return text + ", 1 round"
+	}
+	return fmt.Sprintf("%s, mean of %d rounds", text, r.Rounds)
 }
 
 // String returns the columns, the most important first, one in a line.
@@ -148,7 +150,10 @@ func (r *Importance) String() string {
 	var b strings.Builder
 	b.WriteString(r.about())
 	for _, c := range r.Sorted() {
-		fmt.Fprintf(&b, "\n%s: %.4g ± %.2g", c.Name, c.Mean, c.Deviation)
+		fmt.Fprintf(&b, "\n%s: %.4g", c.Name, c.Mean)
+		if r.Rounds > 1 {
+			fmt.Fprintf(&b, " ± %.2g", c.Deviation)
+		}
 	}
 	return b.String()
 }

@@ -16,27 +16,31 @@ const (
 	shownHead    = 10
 	shownTail    = 5
 	shownColumns = 30
+	shownFirst   = 20 // of more columns, before a gap; the target is often the last one
 	shownText    = 60 // characters of a value
 )
 
 // String returns the frame as text: a line with names and types, the first and the last rows,
-// and the size.
+// and the size. Of many columns it has the first and the last.
 func (f *Frame) String() string {
 	columns, rows, gap := f.shown()
-	lines := [][]string{{""}, {""}}
-	for _, c := range columns {
-		lines[0] = append(lines[0], c.name)
-		lines[1] = append(lines[1], c.summary())
+	line := func(first string, of func(Column) string) []string {
+		texts := []string{first}
+		for _, c := range columns {
+			if c == nil {
+				texts = append(texts, "…")
+				continue
+			}
+			texts = append(texts, of(*c))
+		}
+		return texts
 	}
+	lines := [][]string{line("", func(c Column) string { return c.name }), line("", Column.summary)}
 	for k, i := range rows {
 		if k == gap {
 			lines = append(lines, append([]string{"…"}, make([]string, len(columns))...))
 		}
-		line := []string{strconv.Itoa(i)}
-		for _, c := range columns {
-			line = append(line, c.shown(i))
-		}
-		lines = append(lines, line)
+		lines = append(lines, line(strconv.Itoa(i), func(c Column) string { return c.shown(i) }))
 	}
 	for _, line := range lines {
 		for k := range line {
@@ -58,8 +62,12 @@ func (f *Frame) MIMEBundle() map[string]any {
 	var b strings.Builder
 	b.WriteString(`<table><thead><tr><th></th>`)
 	for _, c := range columns {
+		if c == nil {
+			b.WriteString("<th>…</th>")
+			continue
+		}
 		fmt.Fprintf(&b, `<th style="text-align:%s;vertical-align:bottom">%s<br><span style="font-weight:normal;opacity:.7;white-space:nowrap">%s</span>%s</th>`,
-			c.align(), html.EscapeString(c.name), c.summary(), distributionOf(c).svg())
+			c.align(), html.EscapeString(c.name), c.summary(), distributionOf(*c).svg())
 	}
 	b.WriteString("</tr></thead><tbody>")
 	for k, i := range rows {
@@ -68,6 +76,10 @@ func (f *Frame) MIMEBundle() map[string]any {
 		}
 		fmt.Fprintf(&b, `<tr><th style="text-align:right">%d</th>`, i)
 		for _, c := range columns {
+			if c == nil {
+				b.WriteString("<td>…</td>")
+				continue
+			}
 			text := html.EscapeString(c.shown(i))
 			if c.Missing(i) {
 				text = `<span style="opacity:.5">missing</span>`
@@ -80,8 +92,9 @@ func (f *Frame) MIMEBundle() map[string]any {
 	return map[string]any{"text/html": b.String(), "text/plain": f.String()}
 }
 
-// shown returns the columns and rows to display, and the index of the first row after a gap, or -1.
-func (f *Frame) shown() (columns []Column, rows []int, gap int) {
+// shown returns the columns and rows to display, with nil for columns that are left out, and the index
+// of the first row after a gap, or -1.
+func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
 	gap = -1
 	for i := range f.rows {
 		switch {
@@ -94,7 +107,15 @@ func (f *Frame) shown() (columns []Column, rows []int, gap int) {
 			}
 		}
 	}
-	return f.columns[:min(len(f.columns), shownColumns)], rows, gap
+	for i := range f.columns {
+		switch after := len(f.columns) - (shownColumns - shownFirst); {
+		case len(f.columns) <= shownColumns || i < shownFirst || i >= after:
+			columns = append(columns, &f.columns[i])
+		case i == shownFirst:
+			columns = append(columns, nil)
+		}
+	}
+	return columns, rows, gap
 }
 
 func (f *Frame) size() string {
@@ -106,7 +127,7 @@ func (f *Frame) size() string {
 		text = strings.Replace(text, "1 columns", "1 column", 1)
 	}
 	if more := len(f.columns) - shownColumns; more > 0 {
-		text += fmt.Sprintf(", the last %d are not shown: use Select", more)
+		text += fmt.Sprintf(", %d in the middle not shown: use Select", more)
 	}
 	return text
 }

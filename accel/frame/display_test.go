@@ -21,3 +21,28 @@ func TestDisplay(t *testing.T) {
 		}
 	}
 }
+
+// The last column is often the target, so a wide frame has a gap in the middle.
+func TestDisplayOfManyColumns(t *testing.T) {
+	for n, want := range map[int]string{
+		30: "c29;1 row × 30 columns",
+		31: "c19 … c21;c30;1 row × 31 columns, 1 in the middle not shown: use Select",
+		99: "c19 … c89;c98;1 row × 99 columns, 69 in the middle not shown: use Select",
+	} {
+		var columns []frame.Column
+		for i := range n {
+			columns = append(columns, frame.Ints(fmt.Sprint("c", i), i))
+		}
+		f := frame.New(columns...)
+		text := strings.Join(strings.Fields(f.String()), " ")
+		page, _ := f.MIMEBundle()["text/html"].(string)
+		for _, part := range strings.Split(want, ";") {
+			if !strings.Contains(text, part) {
+				t.Errorf("%d columns: %q is not in\n%s", n, part, f)
+			}
+		}
+		if cells := strings.Count(page, "<td"); n <= 30 && cells != n || n > 30 && (cells != 31 || strings.Count(page, "<td>…</td>") != 1) {
+			t.Errorf("%d columns: %d cells\n%s", n, cells, page)
+		}
+	}
+}

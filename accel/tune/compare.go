@@ -9,8 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
@@ -126,7 +125,7 @@ func spread(searches []*Search, measure func(*Search) float64) (mean, deviation 
 	for i, s := range searches {
 		values[i] = measure(s)
 	}
-	return stat.MeanStdDev(values, nil)
+	return seeds.Mean(values)
 }
 
 // extremes returns the minimum and the maximum of a measure over searches.
@@ -207,12 +206,13 @@ func (c *Comparison) Figure() *plots.Figure {
 	return f
 }
 
+// seeds says of how many seeds the values are means.
 func (c *Comparison) seeds() string {
-	n := 0
-	for _, v := range c.Variants {
-		n = max(n, len(v.Searches))
+	names, counts := make([]string, len(c.Variants)), make([]int, len(c.Variants))
+	for i, v := range c.Variants {
+		names[i], counts[i] = v.Name, len(v.Searches)
 	}
-	return "mean ± standard deviation of " + plural(n, "seed")
+	return seeds.Spread(names, counts)
 }
 
 // meanWithDeviation formats a mean with its standard deviation, which has two significant digits. The mean
@@ -239,7 +239,8 @@ func (c *Comparison) table() display.Content {
 		if c.Units {
 			row = append(row, fmt.Sprintf("%.0f", units))
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.2f", stat.Mean(v.Seconds, nil))))
+		seconds, _ := seeds.Mean(v.Seconds)
+		rows = append(rows, append(row, fmt.Sprintf("%.2f", seconds)))
 	}
 	columns := []string{"search", "best", "trials"}
 	if c.Units {

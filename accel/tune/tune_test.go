@@ -126,6 +126,42 @@ func TestTPE(t *testing.T) {
 	}
 }
 
+// The text, the page and the figure name the seeds that were measured, whenever the comparison ends.
+func TestCompareNamesItsSeeds(t *testing.T) {
+	for _, row := range []struct {
+		searches int // before the one that is interrupted
+		want     string
+	}{
+		{0, "no seeds"},
+		{1, "1 seed"},
+		{2, "1 seed"},
+		{3, "standard deviation of 2 seeds (a), 1 seed (b)"},
+		{4, "standard deviation of 2 seeds"},
+		{6, "standard deviation of 3 seeds"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		objective := func(trial *Trial) (float64, error) {
+			if calls++; calls == 2*row.searches+2 { // the second of two trials
+				cancel()
+			}
+			return trial.Float("x", 0, 1), nil
+		}
+		c, err := Compare(ctx, objective, []Variant{NewVariant("a", Random()), NewVariant("b", Random())}, Trials(2), Seeds(3))
+		cancel()
+		if ended := row.searches < 6; ended != (err != nil) {
+			t.Fatalf("after %d searches: %v", row.searches, err)
+		}
+		page := (&Comparison{Variants: c.Variants, Err: c.Err}).MIMEBundle()["text/html"].(string)
+		if !strings.Contains(c.String(), row.want) || !strings.Contains(page, row.want) || !strings.Contains(c.Figure().String(), row.want) {
+			t.Errorf("after %d searches, want %q:\n%s\n%v", row.searches, row.want, c, c.Figure())
+		}
+		if strings.Contains(c.String(), "±") != (row.searches > 2) {
+			t.Errorf("after %d searches:\n%s", row.searches, c)
+		}
+	}
+}
+
 // TestMixture compares with values computed by hand: kernels at 2 and 5, the middle of 0 to 10,
 // and 8.
 func TestMixture(t *testing.T) {
