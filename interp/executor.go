@@ -35,8 +35,8 @@ type executor struct {
 
 // A caller calls functions of lowered code.
 type caller interface {
-	// Run calls a function without parameters and results.
-	Run(function string) error
+	// Run calls a function without parameters and results, and sets failed to its error.
+	Run(function string, failed *error)
 	// Forget drops functions that nothing will call by name again.
 	Forget(functions ...string)
 }
@@ -113,7 +113,7 @@ type outcome struct {
 func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func(failure *Error) (Result, error), done func()) (Result, error) {
 	goroutine.SetContext(x.ctx, r)
 	x.goroutines.SetRunning(r)
-	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "the cell has called runtime.Goexit", nil)}
+	m := &goroutine.Member{Run: r}
 	started := make(chan struct{})
 	ended := make(chan struct{})
 	over := make(chan struct{})
@@ -122,16 +122,17 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 	var returned outcome // may be read once ended is closed
 	go func() {
 		defer close(ended)
+		var failed error
 		completed := false
 		defer func() {
 			if !completed {
-				returned = outcome{err: m.Failure}
+				returned = outcome{err: x.exited(m, failed)}
 			}
 		}()
 		x.goroutines.Enter(m)
 		m.Goroutine = stack.ID()
 		close(started)
-		returned = x.call(r, strings.TrimSuffix(unit.Body, "()"), after)
+		returned = x.call(r, strings.TrimSuffix(unit.Body, "()"), &failed, after)
 		completed = true
 	}()
 	<-started
@@ -186,14 +187,27 @@ func (x *executor) judge(r *goroutine.Run, o outcome) outcome {
 	return o
 }
 
-// call runs a body and then after. The goroutine of the cell calls it.
-func (x *executor) call(r *goroutine.Run, body string, after func(failure *Error) (Result, error)) (o outcome) {
+// exited returns the error of a cell whose goroutine, the calling one, ends without a return of its body. failed is the panic of
+// a deferred call that ran because of that; nil if there is none.
+func (x *executor) exited(m *goroutine.Member, failed error) error {
+	switch {
+	case m.Failure != nil:
+		return m.Failure
+	case failed != nil:
+		return x.reporter.Run(failed)
+	}
+	return diagnostics.New(diagnostics.Runtime, "the cell has called runtime.Goexit", nil)
+}
+
+// call runs a body, whose error it stores in failed, and then after. The goroutine of the cell calls it.
+func (x *executor) call(r *goroutine.Run, body string, failed *error, after func(failure *Error) (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
-	if err := x.interpreter.Run(body); err != nil && !diagnostics.IsEndOfCell(err) {
+	x.interpreter.Run(body, failed)
+	if err := *failed; err != nil && !diagnostics.IsEndOfCell(err) {
 		failure := x.reporter.Run(err)
 		if r.IsStopped() {
 			return outcome{err: failure}

@@ -247,7 +247,8 @@ func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part 
 	}
 	defer p.executor.interpreter.Forget(unit.Once...)
 	defer p.initializing.Store(p.initializing.Swap(stack.ID()))
-	return fault(p.executor.interpreter.Run(strings.TrimSuffix(unit.Body, "()")))
+	p.executor.interpreter.Run(strings.TrimSuffix(unit.Body, "()"), &err)
+	return fault(err)
 }
 
 // cell returns a part as a cell.

@@ -13,6 +13,7 @@ import (
 	checks "github.com/quernlab/quern/check"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/yaegi"
 )
@@ -124,12 +125,6 @@ func (r *Reporter) Run(err error) *Error {
 	if !errors.As(err, &p) {
 		return r.Internal(err)
 	}
-	if v, ok := p.Value.(*UnreadError); ok {
-		return r.Unread(v)
-	}
-	if v, ok := p.Value.(*CommandError); ok {
-		return &Error{Name: Failed, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
-	}
 	return r.Panic(p.Value)
 }
 
@@ -159,32 +154,88 @@ func (r *Reporter) Returned(err error, at token.Position) *Error {
 	return New(Failed, fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(err)), r.tracebacks.PositionLines(at))
 }
 
-// Panic describes the last panic of the calling goroutine. It may run code of a cell, to
-// print the value, and so may panic itself.
+// Panic describes the last panic of the calling goroutine, and those that it has replaced. It may run code of a cell, to
+// print the values, and so may panic itself.
 func (r *Reporter) Panic(value any) *Error {
+	list := replaced(value)
+	if len(list) == 1 {
+		switch v := value.(type) {
+		case *UnreadError:
+			return r.Unread(v)
+		case *CommandError:
+			return &Error{Name: Failed, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
+		}
+	}
 	frames := r.trace.Trace()
-	trace := r.tracebacks.Lines(frames)
-	e := &Error{Name: Panic, At: r.tracebacks.Outermost(frames)}
+	e := &Error{At: r.tracebacks.Outermost(frames), Traceback: r.tracebacks.Lines(frames)}
+	e.Name, e.Value = r.panics(list)
+	e.Traceback = append(e.Traceback, ansi.bold+e.Error()+ansi.end)
+	return e
+}
+
+// replaced is rt.Replaced without the panics by which the session ends code of cells, except for the last one.
+func replaced(value any) []rt.Raised {
+	list := rt.Replaced(value)
+	last := len(list) - 1
+	before := slices.DeleteFunc(list[:last:last], func(p rt.Raised) bool {
+		_, uncatchable := p.Value.(interface{ Uncatchable() })
+		_, overflow := p.Value.(runtime.Error)
+		return uncatchable && !overflow
+	})
+	return append(before, list[last])
+}
+
+// panics describes panics in the format of Go: a line for each, all but the first one indented.
+func (r *Reporter) panics(list []rt.Raised) (name, text string) {
+	var lines []string
+	for _, p := range list {
+		kind, value := r.panicValue(p.Value)
+		switch {
+		case p.Recovered && p.Again:
+			value += " [recovered, repanicked]"
+		case p.Recovered:
+			value += " [recovered]"
+		}
+		if len(list) == 1 {
+			return kind, value
+		}
+		if kind == Runtime {
+			kind, value = Panic, Runtime+": "+value
+		}
+		if name == "" {
+			name = kind
+		} else {
+			value = kind + ": " + value
+		}
+		lines = append(lines, strings.ReplaceAll(value, "\n", "\n\t"))
+	}
+	return name, strings.Join(lines, "\n\t")
+}
+
+// panicValue describes the value of a panic.
+func (r *Reporter) panicValue(value any) (name, text string) {
 	var fault runtime.Error
 	err, isError := value.(error)
-	text, isText := value.(string)
-	switch {
-	case isError && errors.As(err, &fault):
-		e.Name = Runtime
-		e.Value = strings.TrimPrefix(r.values.Sprint(err), "runtime error: ")
-	case isError && isCheck(err):
-		e.Name, e.Value = Failed, err.Error()
-	case isError && yaegi.IsOwn(err):
-		e.Name, e.Value = Runtime, yaegi.Explain(err)
-	case isError:
-		e.Value = fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(value))
-	case isText:
-		e.Value = text
-	default:
-		e.Value = r.values.PanicText(value)
+	if !isError {
+		return Panic, r.values.PanicText(value)
 	}
-	e.Traceback = append(trace, ansi.bold+e.Error()+ansi.end)
-	return e
+	switch unread, isUnread := err.(*UnreadError); { //nolint:errorlint // a wrapped one is an error of the cell
+	case isUnread:
+		return Failed, fmt.Sprintf("%s was not read: %s (%s)", unread.Name, r.values.Sprint(unread.Err), r.values.TypeName(unread.Err))
+	case isCheck(err), isCommand(err):
+		return Failed, err.Error()
+	case errors.As(err, &fault):
+		return Runtime, strings.TrimPrefix(r.values.Sprint(err), "runtime error: ")
+	case yaegi.IsOwn(err):
+		return Runtime, yaegi.Explain(err)
+	}
+	return Panic, fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(value))
+}
+
+// isCommand reports whether err is that of a magic command.
+func isCommand(err error) bool {
+	_, ok := err.(*CommandError) //nolint:errorlint // a wrapped one is an error of the cell
+	return ok
 }
 
 // isCheck reports whether err is a check of package check that does not hold.

@@ -20,8 +20,8 @@ type Deferred struct {
 	position      *int // the interpreted position variable
 	panicPosition int  // its value when the current panic began
 	calls         []func()
-	panicking     bool
-	value         any
+	panic         *Raised // the current panic
+	goexit        *Raised // the call of runtime.Goexit because of which the deferred calls run
 	returned      bool
 	gone          func() bool // see Config.Gone; may be nil
 }
@@ -74,24 +74,54 @@ func (d *Deferred) CallValue(call func(), depth int) {
 // defer statement. It does not recover a value with a method Uncatchable, such as the
 // interrupt of a session.
 func (d *Deferred) Recover() any {
-	if !d.panicking {
+	p := d.panic
+	if p == nil {
 		return nil
 	}
-	if _, ok := d.value.(interface{ Uncatchable() }); ok {
+	if _, ok := p.raised.(interface{ Uncatchable() }); ok {
 		return nil
 	}
-	d.panicking = false
-	return Recovered(d.value)
+	d.panic, p.Recovered = nil, true
+	return p.Value
 }
 
 // Panicking reports whether the deferred calls run because of a panic.
-func (d *Deferred) Panicking() bool { return d.panicking }
+func (d *Deferred) Panicking() bool { return d.panic != nil }
 
-// Raise makes value the current panic, for a caller that runs the deferred calls itself.
-func (d *Deferred) Raise(value any) { d.raise(value) }
+// Exiting reports whether the deferred calls run because of a call of runtime.Goexit.
+func (d *Deferred) Exiting() bool { return d.goexit != nil }
 
-// Value returns the value of the panic, to panic with it again.
-func (d *Deferred) Value() any { return d.value }
+// Cause returns why the deferred calls run: the current panic or call of runtime.Goexit; nil if the function has returned.
+func (d *Deferred) Cause() *Raised {
+	if d.panic != nil {
+		return d.panic
+	}
+	return d.goexit
+}
+
+// Raise makes value the current panic. It was raised by a deferred call that ran because of cause, which is nil if it was not
+// raised by a deferred call.
+func (d *Deferred) Raise(value any, cause *Raised) {
+	d.panic = raisedWith(value)
+	d.panic.replace(cause)
+	if d.position != nil {
+		d.panicPosition = LoadPosition(d.position)
+	}
+}
+
+// Exit ends the current panic by a call of runtime.Goexit; for cause, see Raise.
+func (d *Deferred) Exit(cause *Raised) {
+	d.panic, d.goexit = nil, exited()
+	d.goexit.replace(cause)
+}
+
+// Continue panics again with the current panic, if there is one.
+func (d *Deferred) Continue() {
+	d.Cause().pass()
+	if d.panic != nil {
+		panic(d.panic.raised)
+	}
+}
 
 // runningDeferred is a deferred call of PushValue that is running.
 type runningDeferred struct {
@@ -193,24 +223,18 @@ func goroutine() uint64 {
 
 func (d *Deferred) finish() {
 	if r := recover(); r != nil {
-		d.raise(r)
-	} else if !d.returned && d.isGone() {
-		return
+		d.Raise(r, nil)
+	} else if !d.returned {
+		if d.isGone() {
+			return
+		}
+		d.Exit(nil)
 	}
 	d.drain()
-	if d.panicking {
-		if d.position != nil {
-			StorePosition(d.position, d.panicPosition)
-		}
-		panic(d.value)
+	if d.panic != nil && d.position != nil {
+		StorePosition(d.position, d.panicPosition)
 	}
-}
-
-func (d *Deferred) raise(value any) {
-	d.panicking, d.value = true, raised(value)
-	if d.position != nil {
-		d.panicPosition = LoadPosition(d.position)
-	}
+	d.Continue()
 }
 
 // drain runs the remaining calls, even if one of them ends the goroutine.
@@ -224,12 +248,14 @@ func (d *Deferred) drain() {
 }
 
 func (d *Deferred) run(call func()) {
-	returned := false
+	returned, cause := false, d.Cause()
 	defer func() {
 		if r := recover(); r != nil {
-			d.raise(r)
+			d.Raise(r, cause)
 		} else if !returned && !d.isGone() {
+			d.Exit(cause)
 			d.drain()
+			d.Continue()
 		}
 	}()
 	call()

@@ -191,9 +191,9 @@ func translatePanic(text string) any {
 	return text
 }
 
-// PanicText returns the text that Go prints after "panic: " for the value v.
+// PanicText returns the text that Go prints after "panic: " for the value v, which is one that Recovered returned.
 func (r *Registry) PanicText(v any) string {
-	v = r.Plain(Recovered(v))
+	v = r.Plain(v)
 	switch v := v.(type) {
 	case nil:
 		return "nil"

@@ -85,17 +85,15 @@ func (t *thread) unwind(resume **instruction) {
 	u := &unwinding{thread: t}
 	switch value := recover(); {
 	case value != nil:
-		u.Raise(value)
+		u.Raise(value, nil)
 	case t.vm.goroutineAbandoned():
 		return
 	default:
-		u.exiting = true
+		u.Exit(nil)
 	}
 	u.runDeferred()
-	switch {
-	case u.Panicking():
-		panic(u.Value())
-	case u.exiting:
+	u.Continue()
+	if u.Exiting() {
 		return
 	}
 	f := u.recovered
@@ -115,7 +113,6 @@ func (vm *VM) goroutineAbandoned() bool {
 type unwinding struct {
 	rt.Deferred
 	thread    *thread
-	exiting   bool
 	recovered *deferredCall // the call that recovered
 }
 
@@ -128,7 +125,7 @@ func (u *unwinding) runDeferred() {
 		captured := t.captured[call.captured:]
 		t.captured = t.captured[:call.captured]
 		u.call(&call, captured)
-		if !u.exiting && !u.Panicking() && u.recovered == nil {
+		if u.Cause() == nil && u.recovered == nil {
 			u.recovered = &call
 		}
 	}
@@ -137,24 +134,21 @@ func (u *unwinding) runDeferred() {
 // call runs a deferred call. If it panics or exits the goroutine, the calls that are left run on top of its
 // stack.
 func (u *unwinding) call(call *deferredCall, captured []unsafe.Pointer) {
-	returned := false
+	returned, cause := false, u.Cause()
 	defer func() {
 		if returned {
 			return
 		}
 		switch value := recover(); {
 		case value != nil:
-			u.Raise(value)
+			u.Raise(value, cause)
 		case u.thread.vm.goroutineAbandoned():
 			return
 		default:
-			u.exiting = true
-			u.Recover()
+			u.Exit(cause)
 		}
 		u.runDeferred()
-		if u.Panicking() {
-			panic(u.Value())
-		}
+		u.Continue()
 	}()
 	if call.wrapper {
 		u.CallValue(func() { u.enter(call.function, captured, 1) }, 2)

@@ -95,21 +95,22 @@ func (i *Interpreter) Address(variable string) (reflect.Value, error) {
 	return i.Eval("&" + variable)
 }
 
-// Run calls a declared function that has no parameters and no results. Its errors are
-// those of Eval. The call is not an evaluation: an evaluation may begin while the function
-// waits.
-func (i *Interpreter) Run(function string) (err error) {
+// Run calls a declared function that has no parameters and no results. It sets failed to an
+// error like those of Eval, and does not return it: if the function calls runtime.Goexit and then
+// panics in a deferred call, the goroutine ends. The call is not an evaluation: an evaluation may
+// begin while the function waits.
+func (i *Interpreter) Run(function string, failed *error) {
 	v, err := i.Eval(function)
 	if err != nil {
-		return err
+		*failed = err
+		return
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &Panic{rt.Recovered(r)}
+			*failed = &Panic{rt.Recovered(r)}
 		}
 	}()
 	v.Call(nil)
-	return nil
 }
 
 // CallValue makes yaegi compile calls of a declared function, by its name, as calls of the
