@@ -162,6 +162,8 @@ func (c *commands) Test(ctx context.Context, run magic.TestRun) error { return c
 
 func (c *commands) Text(value any) string { return c.renderer.text(value) }
 
+func (c *commands) Word(value any) (string, error) { return c.renderer.word(value) }
+
 // parse finds the commands of a cell and downloads the modules that it requests. If a command
 // is %reset, parse removes all definitions.
 func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell, error) {
@@ -216,7 +218,10 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 }
 
 // run runs a command. Cells call it where the command was.
-func (c *commands) run(number int, values ...any) {
+func (c *commands) run(number int, values ...any) { c.runForOutput(number, values...) }
+
+// runForOutput is run for a command whose output is assigned.
+func (c *commands) runForOutput(number int, values ...any) []string {
 	r := c.runs.Run()
 	if r == nil || r.Commands == nil {
 		panic(diagnostics.NewCommandError(fmt.Errorf("the name %s is reserved", magic.Name)))
@@ -225,13 +230,14 @@ func (c *commands) run(number int, values ...any) {
 		panic(diagnostics.EndOfCell{})
 	}
 	ctx := r.Context()
-	err := r.Commands.Call(ctx, number, values)
+	output, err := r.Commands.Output(ctx, number, values)
 	switch {
 	case ctx.Err() != nil:
 		runtime.Goexit()
 	case err != nil:
 		panic(diagnostics.NewCommandError(err))
 	}
+	return output
 }
 
 // reset removes what cells defined and sets their variables to zero values, so that their
@@ -245,5 +251,5 @@ func (c *commands) reset() {
 			value.Elem().SetZero()
 		}
 	}
-	c.checker.Reset("ctx", magic.Name)
+	c.checker.Reset("ctx", magic.Name, magic.OutputName)
 }

@@ -54,7 +54,7 @@
 //     rejects, fails the cell where it is set; in a function there is only the note.
 //   - Functions see the variables that statements of their cell define. A statement that
 //     would use such a variable, through a function, before its definition is rejected.
-//   - defer at the top level runs at the end of the cell. return at the top level is rejected.
+//   - defer at the top level runs at the end of the cell. return there ends the cell.
 //   - func init runs once, before the statements.
 //   - A cell that declares func main and has no statements is a program: it runs main and
 //     ends when main ends, see below. So is a cell whose only statement is main().

@@ -118,6 +118,21 @@ func (r *renderer) text(v any) string {
 	return text
 }
 
+// word returns a value as text of a shell command.
+func (r *renderer) word(v any) (string, error) {
+	raw := v
+	if box, ok := v.(interface{ Raw() any }); ok {
+		raw = box.Raw()
+	}
+	_, isError := v.(error)
+	_, isStringer := v.(fmt.Stringer)
+	switch kind := reflect.ValueOf(raw).Kind(); {
+	case isError, isStringer, kind == reflect.String, kind == reflect.Bool, kind >= reflect.Int && kind <= reflect.Complex128 && kind != reflect.Uintptr:
+		return r.values.Sprint(v), nil
+	}
+	return "", fmt.Errorf("is a %s, not a text or a number", r.values.TypeName(v))
+}
+
 // maxText is how many bytes of a value are shown. Longer output makes a notebook slow.
 const maxText = 64 << 10
 

@@ -179,7 +179,7 @@ func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter
 		return err
 	}
 	s.flag.SetVariable(stop)
-	compiled := s.compiler.load(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	compiled := s.compiler.load(context.Background(), 0, magic.Predeclared)
 	if compiled.err != nil {
 		return compiled.err
 	}
@@ -194,6 +194,11 @@ func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter
 		return err
 	}
 	*command = s.commands.run
+	output, err := address[func(int, ...any) []string](interpreter, name(2))
+	if err != nil {
+		return err
+	}
+	*output = s.commands.runForOutput
 	s.executor.start(ctx)
 	return nil
 }

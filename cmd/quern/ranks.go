@@ -26,7 +26,7 @@ func (r *ranks) Rank() int { return r.rank }
 func (r *ranks) Number() int { return r.ranks }
 
 // Once sends the outcome of f on rank 0 to the other ranks.
-func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
+func (r *ranks) Once(ctx context.Context, step int, f func() (string, error)) (string, error) {
 	if r.ranks == 1 {
 		return f()
 	}
@@ -36,20 +36,21 @@ func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 		if err == nil && reply.Error != "" {
 			err = errors.New(reply.Error)
 		}
-		return err
+		return reply.Output, err
 	}
-	failure := f()
+	output, failure := f()
 	if ctx.Err() != nil { // the others are interrupted too, and must not take this for a failure of the command
-		return failure
+		return output, failure
 	}
+	request.Output = output
 	if failure != nil {
 		request.Error = failure.Error()
 	}
 	// The others wait for the outcome even if this cell is interrupted now.
 	if _, err := r.host.Once(context.WithoutCancel(ctx), request); err != nil {
-		return errors.Join(failure, err)
+		return output, errors.Join(failure, err)
 	}
-	return failure
+	return output, failure
 }
 
 func (r *ranks) Start(ctx context.Context, number int) (string, error) {

@@ -160,7 +160,7 @@ func (a *attempt) collect(cell *Cell) {
 func (a *attempt) definitions() []name {
 	var list []name
 	define := func(id *ast.Ident) {
-		if o := a.info.Defs[id]; o != nil && id.Name != "_" && (id.Name == predeclared || !strings.Contains(id.Name, "ʹ")) {
+		if o := a.info.Defs[id]; o != nil && id.Name != "_" && !isReserved(id.Name) {
 			list = append(list, name{id.Name, o})
 		}
 	}

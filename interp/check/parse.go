@@ -15,9 +15,17 @@ import (
 // Identifiers of users do not contain the letter ʹ.
 const bodyName = "bodyʹ"
 
-// predeclared is the only name with this letter that a cell may use. The session defines it, and
-// calls it for commands.
+// predeclared and [OutputCommand] are the only names with this letter that a cell may use. The session defines them, and
+// calls them for commands.
 const predeclared = "ʹ"
+
+// OutputCommand is the function for commands whose output is assigned.
+const OutputCommand = "ʹʹ"
+
+// isReserved reports whether a cell may not define or use a name.
+func isReserved(name string) bool {
+	return strings.Contains(name, "ʹ") && name != predeclared && name != OutputCommand
+}
 
 // A unit is a cell during the check, with the file that is made from it.
 type unit struct {
@@ -158,7 +166,7 @@ func (u *unit) scan() ErrorList {
 		}
 	}
 	for _, t := range list {
-		if t.tok == token.IDENT && strings.Contains(t.lit, "ʹ") && t.lit != predeclared {
+		if t.tok == token.IDENT && isReserved(t.lit) {
 			errs = append(errs, u.errorAt(t.offset, fmt.Sprintf("the letter ʹ in %s is reserved: choose another name", t.lit)))
 		}
 	}

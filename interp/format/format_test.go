@@ -49,6 +49,7 @@ func TestCell(t *testing.T) {
 		{"timed block", "%time for i:=0;i<3;i++ {\n  f( )\n} // c\ng( )", "%time for i:=0;i<3;i++ {\n  f( )\n} // c\ng()"},
 		{"timed, and another", "%time f( ); g( )\nh( )", "%time f( ); g( )\nh()"},
 		{"timed block, and another", "%time {\n}; {\nx:=1\n}\nh( )", "%time {\n}; {\nx:=1\n}\nh()"},
+		{"assigned output", "files  := !ls  -l\nx:=1\nfiles   = !ls {x}", "files  := !ls  -l\nx := 1\nfiles   = !ls {x}"},
 		{"repeated statement", "%timeit  -n 3 f( 1 )\ng( 1 )", "%timeit  -n 3 f( 1 )\ng(1)"},
 		{"repeated cell", "%%timeit -n 3\nf( 1 )", "%%timeit -n 3\nf(1)"},
 		{"timed cell", "%%time\nf( 1 )", "%%time\nf(1)"},

@@ -13,6 +13,12 @@ import (
 // func(number int, values ...any).
 const Name = "ʹ"
 
+// OutputName is the name of the function for commands whose output is assigned: func(number int, values ...any) []string.
+const OutputName = check.OutputCommand
+
+// Predeclared is the source of the variables of a session before the first cell.
+const Predeclared = "var ctx context.Context\nvar " + Name + " func(int, ...any)\nvar " + OutputName + " func(int, ...any) []string"
+
 // A Variable is a variable of the session.
 type Variable struct {
 	Name, Type string
@@ -24,7 +30,9 @@ type Session interface {
 	Stderr() io.Writer
 	Variables() []Variable // sorted by name
 	Known(name string) bool
-	Text(value any) string  // a value, as in a result
+	Text(value any) string // a value, as in a result
+	// Word returns a string, a number or a value with a method String or Error as text of a shell command.
+	Word(value any) (string, error)
 	Module(m Module) string // the path of a module, with its version
 	Ranks() Ranks
 	Program() string                   // the path of the program of the next worker; empty for the present one

@@ -6,10 +6,13 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/symbols"
 )
 
 // A Cell is a parsed cell.
@@ -35,8 +38,10 @@ func (e *Error) Error() string { return e.Msg }
 // A line is a command in a cell.
 type line struct {
 	start, end int // of the command without its newline; a %% command extends to the end of the cell
+	at         int // of the name: start, unless the output is assigned, as in files := !ls
 	name, text string
-	behind     string // what follows the name of a %% command in its line; text is the lines below
+	pieces     []piece // of a shell command
+	behind     string  // what follows the name of a %% command in its line; text is the lines below
 }
 
 // takesCell reports whether the rest of the cell is the text of the command, not Go.
@@ -62,6 +67,8 @@ func (l line) code(src string) (offset int, ok bool) {
 //	!ls -l          →  ʹ(0)
 //	%time x := f()  →  ʹ(0);x := f();ʹ(-1)
 //	%timeit f()     →  ʹ[0];   f()           which package check makes ʹ(0, …) of, see check.Timed
+//	!ls {dir}       →  ʹ(0, dir)
+//	files := !ls    →  files := ʹʹ(0)
 //	%who            →  ʹ(0, a, b)            with the variables of the session
 //
 // The error is an *Error.
@@ -89,7 +96,9 @@ func Parse(src string, s Session) (*Cell, error) {
 			return nil, &Error{l.start, fmt.Sprintf("%s must be alone in its cell", c.name)}
 		}
 		var run action
-		if c.prepareLine != nil {
+		if c.name == shell.name {
+			run, err = prepareShell(l)
+		} else if c.prepareLine != nil {
 			run, err = c.prepareLine(l.behind, l.text)
 		} else if err = noArgument(c.name, l.behind); err == nil {
 			run, err = c.prepare(l.text)
@@ -108,6 +117,10 @@ func Parse(src string, s Session) (*Cell, error) {
 			b.WriteString(mark)
 			at, _ = l.code(src)
 			b.WriteString(strings.Repeat(" ", max(at-l.start-len(mark), 0))) // columns stay
+			continue
+		}
+		if c.name == shell.name {
+			shellCall(&b, src, l, number)
 			continue
 		}
 		fmt.Fprintf(&b, "%s(%d", Name, number)
@@ -131,9 +144,6 @@ func Parse(src string, s Session) (*Cell, error) {
 			cell.Modules = append(cell.Modules, m)
 		}
 		b.WriteByte(')')
-		if c.name == shell.name {
-			b.WriteString(strings.Repeat("\n", strings.Count(src[l.start:l.end], "\n"))) // lines stay
-		}
 		switch c.name {
 		case timeLine.name:
 			// The call is as long as the name of the command: columns stay.
@@ -209,7 +219,8 @@ func lines(src string, known func(name string) bool) []line {
 	seen := map[string]bool{}
 	all := []byte(src)
 	for start := 0; start < len(src); {
-		at := next(all, start, func(name string) { seen[name] = true })
+		known := func(name string) bool { return seen[name] || known(name) }
+		begin, at := next(all, start, func(name string) { seen[name] = true })
 		if at < 0 {
 			break
 		}
@@ -227,15 +238,16 @@ func lines(src string, known func(name string) bool) []line {
 			}
 			text = strings.TrimRight(src[at:end], " \t\r")
 		}
-		if text[0] == '!' && isGo(text, func(name string) bool { return seen[name] || known(name) }) {
+		if text[0] == '!' && (begin == at && isGo(text, known) || begin < at && isGoValue(src[at:], known)) {
 			// It continues as a statement, from the token after the !.
 			start = at + 1
 			continue
 		}
-		l := line{start: at, end: at + len(text)}
+		l := line{start: begin, at: at, end: at + len(text)}
 		switch {
 		case text[0] == '!':
 			l.name, l.text = "!", strings.TrimSpace(text[1:])
+			l.pieces = pieces(src, at+1+len(text[1:])-len(strings.TrimLeft(text[1:], " \t")), l.end, known)
 		default:
 			if i := strings.IndexAny(text, " \t"); i >= 0 {
 				l.name, l.text = text[:i], strings.TrimSpace(text[i:])
@@ -261,21 +273,30 @@ func lines(src string, known func(name string) bool) []line {
 	return list
 }
 
-// next returns the offset of the next % or ! that begins a line where a statement may begin,
-// or -1. The search begins at start, where a statement may begin. It calls name with each
-// identifier before the result.
-func next(src []byte, start int, name func(string)) int {
+// next returns the offset of the next % or ! that begins a line where a statement may begin, or of the ! behind name := or
+// name = at the beginning of a line; begin is where the line begins. The offset is -1 if there is none. The search begins at
+// start, where a statement may begin. It calls name with each identifier before the result.
+func next(src []byte, start int, name func(string)) (begin, at int) {
 	text := src[start:]
 	file := token.NewFileSet().AddFile("", -1, len(text))
 	var s scanner.Scanner
 	s.Init(file, text, func(token.Position, string) {}, 0)
-	depth, begin := 0, true
+	depth := 0
+	first := true            // a statement begins with the token
+	var tokens []token.Token // of the statement, up to two
 	for {
 		pos, tok, lit := s.Scan()
 		offset := start + file.Offset(pos)
+		if tok == token.EOF {
+			return -1, -1
+		}
+		beginsLine := first && len(bytes.TrimSpace(src[bytes.LastIndexByte(src[:offset], '\n')+1:offset])) == 0
+		if beginsLine {
+			begin, tokens = offset, nil
+		} else if first {
+			tokens = []token.Token{token.ILLEGAL, token.ILLEGAL}
+		}
 		switch tok {
-		case token.EOF:
-			return -1
 		case token.LPAREN, token.LBRACE, token.LBRACK:
 			depth++
 		case token.RPAREN, token.RBRACE, token.RBRACK:
@@ -283,14 +304,18 @@ func next(src []byte, start int, name func(string)) int {
 		case token.IDENT:
 			name(lit)
 		case token.REM, token.NOT, token.REM_ASSIGN, token.NEQ:
-			if depth > 0 || !begin {
-				break
+			if depth == 0 && beginsLine {
+				return offset, offset
 			}
-			if before := src[bytes.LastIndexByte(src[:offset], '\n')+1 : offset]; len(bytes.TrimSpace(before)) == 0 {
-				return offset
+			if tok == token.NOT && depth == 0 && len(tokens) == 2 && tokens[0] == token.IDENT && (tokens[1] == token.DEFINE || tokens[1] == token.ASSIGN) &&
+				!bytes.Contains(src[begin:offset], []byte("\n")) {
+				return begin, offset
 			}
 		}
-		begin = tok == token.SEMICOLON && depth == 0
+		if tokens = append(tokens, tok); len(tokens) > 3 {
+			tokens = tokens[:3]
+		}
+		first = tok == token.SEMICOLON && depth == 0
 	}
 }
 
@@ -312,11 +337,53 @@ func isGo(text string, known func(name string) bool) bool {
 	}
 }
 
-// Ranges returns the start and end offsets of the commands of a cell, in order. Of %time, %timeit and %fmt it is the
+// isGoValue reports whether what follows name := or name =, and begins with !, is a Go expression and not a shell command whose
+// output is assigned. Both may be, such as !ls -l: then it is Go if the first name is known, or if the syntax is that of a call.
+func isGoValue(src string, known func(name string) bool) bool {
+	text := src[:statementEnd(src)]
+	operand := strings.TrimLeft(text, "! \t")
+	name := operand[:len(operand)-len(strings.TrimLeftFunc(operand, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }))]
+	rest := operand[len(name):]
+	if _, err := parser.ParseExpr(text); err != nil {
+		return known(name) && rest != "" && strings.ContainsRune(".([", rune(rest[0])) // unfinished
+	}
+	if name == "" || name == "true" || name == "false" || known(name) {
+		return true
+	}
+	return strings.HasPrefix(rest, ".") && len(symbols.Guess(name)) > 0 || callOrIndex.MatchString(rest)
+}
+
+var callOrIndex = regexp.MustCompile(`^(\.\w+)*[(\[]`)
+
+// statementEnd returns where the statement at the beginning of src ends.
+func statementEnd(src string) int {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(token.Position, string) {}, 0)
+	depth := 0
+	for {
+		switch pos, tok, _ := s.Scan(); {
+		case tok == token.EOF, tok == token.SEMICOLON && depth == 0:
+			return file.Offset(pos)
+		case tok == token.LPAREN, tok == token.LBRACE, tok == token.LBRACK:
+			depth++
+		case tok == token.RPAREN, tok == token.RBRACE, tok == token.RBRACK:
+			depth--
+		}
+	}
+}
+
+// mayBecomeGo reports whether l is files := !word, which may be the beginning of a Go expression while the user writes it.
+func (l line) mayBecomeGo() bool { return l.at > l.start && token.IsIdentifier(l.text) }
+
+// Ranges returns the start and end offsets of the commands of a cell, in order, apart from those that may become Go. Of %time, %timeit and %fmt it is the
 // name with options, since Go code follows.
 func Ranges(src string, known func(name string) bool) [][2]int {
 	var list [][2]int
 	for _, l := range lines(src, known) {
+		if l.mayBecomeGo() {
+			continue
+		}
 		end := l.end
 		if at, ok := l.code(src); ok {
 			end = at
@@ -370,7 +437,7 @@ func IsOpen(src string, known func(name string) bool) bool {
 // false if offset is not in or directly after such a name.
 func At(src string, offset int, known func(name string) bool) (start int, prefix string, ok bool) {
 	for _, l := range lines(src, known) {
-		if l.name != "!" && l.start < offset && offset <= l.start+len(l.name) {
+		if l.name != "!" && l.at < offset && offset <= l.at+len(l.name) {
 			return l.start, src[l.start:offset], true
 		}
 	}
@@ -380,6 +447,9 @@ func At(src string, offset int, known func(name string) bool) (start int, prefix
 // InText reports whether offset is in the arguments of a command, which are not Go.
 func InText(src string, offset int, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
+		if l.mayBecomeGo() {
+			continue
+		}
 		if at, ok := l.code(src); ok && l.name != format.name {
 			if l.start+len(l.name) < offset && offset < at {
 				return true
@@ -392,7 +462,7 @@ func InText(src string, offset int, known func(name string) bool) bool {
 		} else {
 			end = len(src)
 		}
-		if l.start+len(l.name) <= offset && offset <= end {
+		if l.at+len(l.name) <= offset && offset <= end {
 			return true
 		}
 	}
@@ -413,7 +483,7 @@ func Names(prefix string) []string {
 // DocAt returns the usage and the documentation of the command whose name is at offset.
 func DocAt(src string, offset int, known func(name string) bool) (usage, doc string, ok bool) {
 	for _, l := range lines(src, known) {
-		if l.start <= offset && offset <= l.start+len(l.name) {
+		if l.at <= offset && offset <= l.at+len(l.name) {
 			c, err := find(l.name)
 			return c.usage, c.doc, err == nil
 		}

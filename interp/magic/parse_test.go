@@ -17,9 +17,12 @@ func (session) Stderr() io.Writer      { return io.Discard }
 func (session) Variables() []Variable  { return []Variable{{"a", "int"}, {"ok", "bool"}} }
 func (session) Known(name string) bool { return name == "a" || name == "ok" }
 func (session) Text(any) string        { return "" }
-func (session) Module(Module) string   { return "" }
-func (session) Program() string        { return "" }
-func (session) Ranks() Ranks           { return Alone{} }
+
+func (session) Word(any) (string, error) { return "", nil }
+
+func (session) Module(Module) string { return "" }
+func (session) Program() string      { return "" }
+func (session) Ranks() Ranks         { return Alone{} }
 
 func (session) TestFunctions(string) []check.TestFunction {
 	return []check.TestFunction{{Name: "TestA"}}
@@ -65,6 +68,24 @@ func TestParse(t *testing.T) {
 		{"shell over two lines", "!echo a \\\n  b\nx := 1", "ʹ(0)\n\nx := 1"},
 		{"shell over three lines", "!echo a \\\n  b \\\n\nx := 1", "ʹ(0)\n\n\nx := 1"},
 		{"backslash at the end", "!echo a \\", "ʹ(0)"},
+		{"assigned output", "files := !ls -l\nx := 1", "files := ʹʹ(0)\nx := 1"},
+		{"assigned output, indented", "x := 1\n  files = !ls *.go # all\n", "x := 1\n  files = ʹʹ(0)\n"},
+		{"assigned output over two lines", "files := !ls \\\n -l\nx := 1", "files := ʹʹ(0)\n\nx := 1"},
+		{"known name on the right", "no := !ok", "no := !ok"},
+		{"name of the cell on the right", "done := false\nno := !done", "done := false\nno := !done"},
+		{"call on the right", "no := !f(1,\n2)\n", "no := !f(1,\n2)\n"},
+		{"package on the right", "no := !flag.CommandLine", "no := !flag.CommandLine"},
+		{"several names", "a, b := !ls", "a, b := !ls"},
+		{"not at the beginning of a line", "x := 1; files := !ls", "x := 1; files := !ls"},
+		{"in a later operand", "x := 1 + !ls", "x := 1 + !ls"},
+		{"in a literal", "f := func() {\nfiles := !ls\n}", "f := func() {\nfiles := !ls\n}"},
+		{"another operator", "x += !ls", "x += !ls"},
+		{"value", "!echo {a}", "ʹ(0,  a)"},
+		{"values", "!e {a}{a+1} \\\n {ok}", "ʹ(0,a,a+1,\n  ok)"},
+		{"value and assigned output", "x := !echo {a}", "x := ʹʹ(0,a)"},
+		{"value of a call", "!echo {strings.Repeat(\"}\", a)}", "ʹ(0,  strings.Repeat(\"}\", a))"},
+		{"doubled braces", "!echo {{a}}", "ʹ(0)"},
+		{"braces of the shell", "!echo ${a} {b} {a,b} {a;} { a } {} {{.a}} {", "ʹ(0)"},
 		{"rest of the cell as main", "%%\nx := 1\n!ls", "ʹ(0)\nx := 1\nʹ(1)"},
 		{"main of gonb", "x := 1\n%main\nx", "x := 1\nʹ(0)\nx"},
 		{"arguments", "%% -n=3\nflag.Parse()", ""},
@@ -86,7 +107,7 @@ func TestParse(t *testing.T) {
 
 // FuzzParse searches for cells on which the search for commands fails. It runs no commands.
 func FuzzParse(f *testing.F) {
-	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "%timeit -n1 f()\n%%timeit -r", "%%timeit\n-n", "\r\n%=\n!=", "!a \\\n b\\"} {
+	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "a := !b\nc = !d {a}{{b}} ${c}\\\n{{{a}}}", "x := !{", "%timeit -n1 f()\n%%timeit -r", "%%timeit\n-n", "\r\n%=\n!=", "!a \\\n b\\"} {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {

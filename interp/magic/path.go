@@ -10,7 +10,7 @@ import (
 // directories end in a slash. ok is false if there may be no file name at offset.
 func PathAt(src string, offset int, known func(name string) bool) (start int, names []string, ok bool) {
 	for _, l := range lines(src, known) {
-		text := l.start + len(l.name)
+		text := l.at + len(l.name)
 		if offset < text || strings.Contains(src[text:offset], "\n") && l.name != "%%bash" {
 			continue
 		}

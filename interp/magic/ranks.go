@@ -14,8 +14,8 @@ type Ranks interface {
 	// Number returns how many ranks there are.
 	Number() int
 	// Once calls f on rank 0 only. On all ranks it returns when f has returned, with the
-	// error of f. step is the number of the command in its cell.
-	Once(ctx context.Context, step int, f func() error) error
+	// results of f. step is the number of the command in its cell.
+	Once(ctx context.Context, step int, f func() (output string, err error)) (output string, err error)
 	// Start replaces these ranks by a number of new ones, which may be PerGPU, when the cell
 	// has ended; 0 changes nothing. It returns a description of the ranks.
 	Start(ctx context.Context, number int) (string, error)
@@ -36,7 +36,7 @@ func (Alone) Rank() int { return 0 }
 func (Alone) Number() int { return 1 }
 
 // Once calls f.
-func (Alone) Once(_ context.Context, _ int, f func() error) error { return f() }
+func (Alone) Once(_ context.Context, _ int, f func() (string, error)) (string, error) { return f() }
 
 // Start returns an error.
 func (Alone) Start(context.Context, int) (string, error) {

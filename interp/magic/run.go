@@ -13,6 +13,7 @@ type Run struct {
 	cell    *Cell
 	started time.Time            // of the timed statement; zero if there is none
 	number  int                  // of the running command
+	output  []string             // lines of its output, if they are assigned
 	tests   []check.TestFunction // that %test may run
 	// replacement is the text for the cell in the notebook; empty to leave it.
 	replacement string
@@ -32,4 +33,10 @@ func (r *Run) Call(ctx context.Context, number int, values []any) error {
 	}
 	r.number = number
 	return r.cell.actions[number](ctx, r, values)
+}
+
+// Output calls Call for a command whose output is assigned, and returns its lines.
+func (r *Run) Output(ctx context.Context, number int, values []any) ([]string, error) {
+	err := r.Call(ctx, number, values)
+	return r.output, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,19 +16,30 @@ import (
 )
 
 var shell = command{
-	name: "!", usage: "!command", doc: "runs a shell command; if there are several ranks, on rank 0",
-	prepare: func(text string) (action, error) {
-		if text == "" {
-			return nil, errors.New("! needs a command: !ls")
+	name: "!", usage: "!command", doc: "runs a shell command (on rank 0), with values of Go for {name}; lines := !ls keeps its output",
+}
+
+// prepareShell returns the action of a shell command.
+func prepareShell(l line) (action, error) {
+	if l.text == "" {
+		return nil, errors.New("! needs a command: !ls")
+	}
+	if rest, ok := strings.CutPrefix(l.text, "*"); ok {
+		rest = strings.TrimSpace(rest)
+		return nil, fmt.Errorf("there is no folder of generated code in which !*%s could run: !%[1]s runs in the working directory, and %%get downloads a module", rest)
+	}
+	return func(ctx context.Context, r *Run, values []any) error {
+		text, err := r.words(l.pieces, values)
+		if err != nil {
+			return err
 		}
-		if rest, ok := strings.CutPrefix(text, "*"); ok {
-			rest = strings.TrimSpace(rest)
-			return nil, fmt.Errorf("there is no folder of generated code in which !*%s could run: !%[1]s runs in the working directory, and %%get downloads a module", rest)
+		c := exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...)
+		if l.at == l.start {
+			return r.once(ctx, "!"+l.text, c)
 		}
-		return func(ctx context.Context, r *Run, _ []any) error {
-			return r.once(ctx, "!"+text, exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
-		}, nil
-	},
+		r.output, err = r.outputOf(ctx, "!"+l.text, c)
+		return err
+	}, nil
 }
 
 var bash = command{
@@ -57,7 +69,7 @@ var sh = command{
 
 // lateOutput is how long to wait for output once a command has ended. Processes that it has
 // started in the background may keep the streams open forever.
-const lateOutput = 300 * time.Millisecond
+const lateOutput time.Duration = 300 * time.Millisecond
 
 const (
 	// grace is how long an interrupted command may take to end before it is killed.
@@ -69,12 +81,33 @@ const (
 // once runs a command on one rank. The others wait for it, because the rest of the cell may
 // depend on it.
 func (r *Run) once(ctx context.Context, what string, c *exec.Cmd) error {
-	return r.session.Ranks().Once(ctx, r.number, func() error { return r.command(ctx, what, c) })
+	_, err := r.session.Ranks().Once(ctx, r.number, func() (string, error) { return "", r.command(ctx, what, c, nil) })
+	return err
+}
+
+// outputOf runs a command on rank 0 and returns the lines of its standard output.
+func (r *Run) outputOf(ctx context.Context, what string, c *exec.Cmd) ([]string, error) {
+	text, err := r.session.Ranks().Once(ctx, r.number, func() (string, error) {
+		var out strings.Builder
+		if err := r.command(ctx, what, c, &out); err != nil {
+			return "", err
+		}
+		return out.String(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{}
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+	}
+	return lines, nil
 }
 
 // command runs a command without standard input and shows its output at once. When ctx ends,
 // the command and its children are interrupted.
-func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
+// If out is not nil, it gets the standard output, until the last of the children that write to it has ended.
+func (r *Run) command(ctx context.Context, what string, c *exec.Cmd, out io.Writer) error {
 	var copying sync.WaitGroup
 	var ends []*os.File
 	stream := func(to io.Writer) (*os.File, error) {
@@ -95,16 +128,22 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 			f.Close()
 		}
 	}
-	out, err := stream(r.session.Stdout())
+	late := lateOutput
+	if out == nil {
+		out = r.session.Stdout()
+	} else {
+		late = math.MaxInt64
+	}
+	end, err := stream(out)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	c.Stdout = out
-	if out, err = stream(r.session.Stderr()); err != nil {
+	c.Stdout = end
+	if end, err = stream(r.session.Stderr()); err != nil {
 		closeEnds()
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	c.Stderr = out
+	c.Stderr = end
 	err = c.Start()
 	closeEnds()
 	if err != nil {
@@ -118,7 +157,7 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 			copying.Wait()
 			close(copied)
 		}()
-		within(lateOutput, copied)
+		within(late, copied)
 		ended <- err
 	}()
 	select {

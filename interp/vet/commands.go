@@ -40,7 +40,7 @@ func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Fin
 		}
 	}
 	if parsed.Reset {
-		s.checker.Reset("ctx", magic.Name)
+		s.checker.Reset("ctx", magic.Name, magic.OutputName)
 	}
 	return parsed.Source, nil
 }
@@ -51,6 +51,7 @@ type commands struct{ s *session }
 func (commands) Stdout() io.Writer                 { return io.Discard }
 func (commands) Stderr() io.Writer                 { return io.Discard }
 func (commands) Text(any) string                   { return "" }
+func (commands) Word(any) (string, error)          { return "", nil }
 func (commands) Module(magic.Module) string        { return "" }
 func (commands) Program() string                   { return "" }
 func (commands) Ranks() magic.Ranks                { return magic.Alone{} }

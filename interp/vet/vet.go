@@ -74,7 +74,7 @@ func newSession(dir string, modules module.Source) (*session, error) {
 	set.In(dir)
 	s := &session{loader: source.NewLoader(symbols.Importer(fset), fset, set), modules: set, analyzer: newAnalyzer()}
 	s.checker = check.New(s.loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Return(magic.Name))
-	cell, err := s.checker.Check(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	cell, err := s.checker.Check(context.Background(), 0, magic.Predeclared)
 	if err != nil {
 		return nil, err
 	}

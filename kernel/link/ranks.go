@@ -40,12 +40,15 @@ type RanksReply struct {
 // OnceRequest from rank 0 is the outcome of a step of a cell. From another rank it asks
 // for that outcome and waits for it.
 type OnceRequest struct {
-	Cell  int    `json:"cell"`
-	Step  int    `json:"step"`            // number of the step in its cell
-	Error string `json:"error,omitempty"` // from rank 0: why the step failed
+	Cell int `json:"cell"`
+	Step int `json:"step"` // number of the step in its cell
+	// From rank 0: what the step printed, if the ranks need that, and why it failed.
+	Output string `json:"output,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 // OnceReply answers OnceRequest.
 type OnceReply struct {
-	Error string `json:"error,omitempty"` // why the step failed on rank 0
+	Output string `json:"output,omitempty"` // what the step printed on rank 0, if the ranks need that
+	Error  string `json:"error,omitempty"`  // why the step failed there
 }

@@ -291,7 +291,7 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
 	for _, outcome := range []string{"", "no"} {
-		if got, want := s.must("once "+outcome), fmt.Sprintf("once %q\n", outcome); got != want {
+		if got, want := s.must("once "+outcome), fmt.Sprintf("once \"output\" %q\n", outcome); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

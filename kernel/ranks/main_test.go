@@ -107,13 +107,13 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 	case "once": // on rank 0, the step fails with the argument
 		request := link.OnceRequest{Cell: cell, Step: 3}
 		if s.process.Rank() == 0 {
-			request.Error = argument
+			request.Output, request.Error = "output", argument
 		}
 		reply, err := s.process.Host().Once(ctx, request)
 		if err != nil {
 			return "failed", err.Error()
 		}
-		fmt.Printf("once %q\n", request.Error+reply.Error)
+		fmt.Printf("once %q %q\n", request.Output+reply.Output, request.Error+reply.Error)
 	case "late": // a goroutine panics after the cell
 		s.panicked = &link.CellError{Name: "panic", Value: argument, Traceback: []string{"panic: " + argument}, Earlier: cell}
 	case "fail":

@@ -12,9 +12,9 @@ import (
 type once struct {
 	mu      sync.Mutex
 	cell    int
-	over    bool           // rank 0 has finished the cell
-	errors  map[int]string // by step that rank 0 has executed; empty if it succeeded
-	changed chan struct{}  // closed at each change
+	over    bool                   // rank 0 has finished the cell
+	steps   map[int]link.OnceReply // that rank 0 has executed
+	changed chan struct{}          // closed at each change
 }
 
 func newOnce() *once { return &once{changed: make(chan struct{})} }
@@ -29,7 +29,7 @@ func (o *once) update(change func()) {
 
 // begin records that a cell begins.
 func (o *once) begin(cell int) {
-	o.update(func() { o.cell, o.over, o.errors = cell, false, map[int]string{} })
+	o.update(func() { o.cell, o.over, o.steps = cell, false, map[int]link.OnceReply{} })
 }
 
 // end records that rank 0 has finished the cell. It is not called if the cell has failed
@@ -40,7 +40,7 @@ func (o *once) end() { o.update(func() { o.over = true }) }
 func (o *once) done(r link.OnceRequest) {
 	o.update(func() {
 		if r.Cell == o.cell {
-			o.errors[r.Step] = r.Error
+			o.steps[r.Step] = link.OnceReply{Output: r.Output, Error: r.Error}
 		}
 	})
 }
@@ -52,12 +52,12 @@ var errNotDone = errors.New("rank 0 ended the cell before this step")
 func (o *once) wait(ctx context.Context, r link.OnceRequest) (link.OnceReply, error) {
 	for {
 		o.mu.Lock()
-		why, done := o.errors[r.Step]
+		reply, done := o.steps[r.Step]
 		same, over, changed := r.Cell == o.cell, o.over, o.changed
 		o.mu.Unlock()
 		switch {
 		case same && done:
-			return link.OnceReply{Error: why}, nil
+			return reply, nil
 		case !same || over:
 			return link.OnceReply{}, errNotDone
 		}
