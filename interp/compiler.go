@@ -181,6 +181,20 @@ func (c *compiler) redeclare(p compiled) compiled {
 	return p
 }
 
+// undefine takes back the definitions of the variables that a cell, which has ended, has not reached.
+func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
+	c.compiling.Lock()
+	defer c.compiling.Unlock()
+	ctx := context.Background() // also after an interrupt
+	users, err := c.checker.Undefine(ctx, cell, isDefined)
+	if users == nil || err != nil {
+		return // what uses the variables stays as it was
+	}
+	if err := c.recompile(ctx, users); err != nil {
+		c.fault(cell.Number, err)
+	}
+}
+
 // commit keeps what a cell defines.
 func (c *compiler) commit(p compiled) {
 	c.keepCell(p.cell, p.unit)

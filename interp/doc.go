@@ -121,7 +121,9 @@
 // an idle HTTP connection or a coroutine of iter.Pull; a finalizer or cleanup; in front of a person, widgets that call functions.
 //
 // A cell that does not compile defines nothing and runs nothing, and its %get lines have no effect. If a cell panics, the effects
-// of the statements before remain.
+// of the statements before remain. Variables that only later statements define mean what they meant before the cell, or nothing;
+// a function that uses one of the latter panics. The same is true after a return at the top level, or an interrupt. Types,
+// constants and functions remain.
 //
 // # Interrupts
 //

@@ -77,6 +77,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 		result.Replacement = r.Commands.Replacement()
 		return result, err
 	}, func() {
+		s.compiler.undefine(c.cell, r.IsDefined)
 		s.compiler.checker.Release(c.cell)
 		s.sweeper.cellEnded()
 		done()

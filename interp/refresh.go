@@ -3,6 +3,8 @@ package interp
 import (
 	"context"
 	"fmt"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // refresh loads packages of modules again that have changed, and compiles the declarations of earlier cells that use
@@ -34,6 +36,17 @@ func (c *compiler) recheck(ctx context.Context, number int) error {
 	if cell == nil || err != nil {
 		return err
 	}
+	if err := c.recompile(ctx, cell); err != nil {
+		return err
+	}
+	for _, e := range cell.Broken {
+		c.packages.note(number, "the changed files break "+brokenNote(e))
+	}
+	return nil
+}
+
+// recompile compiles a cell that consists of declarations of earlier cells. The caller holds compiling.
+func (c *compiler) recompile(ctx context.Context, cell *check.Cell) error {
 	unit, err := c.lower(ctx, cell)
 	if err != nil {
 		c.checker.Discard(cell)
@@ -46,8 +59,5 @@ func (c *compiler) recheck(ctx context.Context, number int) error {
 	}
 	c.keepCell(cell, unit)
 	defer c.checker.Release(cell)
-	for _, e := range cell.Broken {
-		c.packages.note(number, "the changed files break "+brokenNote(e))
-	}
-	return c.packages.execute(ctx, number, unit)
+	return c.packages.execute(ctx, cell.Number, unit)
 }

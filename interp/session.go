@@ -218,6 +218,7 @@ func address[T any](interpreter *yaegi.Interpreter, name string) (*T, error) {
 
 // symbols returns the package "quern/session", which lowered code calls:
 //
+//	Defined(i...)              the variables of the cell with these indices are defined now
 //	Result(values...)          the values of the cell's last expression
 //	Go(cell, f)                a go statement
 //	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
@@ -227,6 +228,11 @@ func address[T any](interpreter *yaegi.Interpreter, name string) (*T, error) {
 //	ErrorBegin, ErrorOverwrite, ErrorCheck     the methods of unreadErrors
 func (s *Session) symbols(unread *unreadErrors) map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Defined": reflect.ValueOf(func(vars ...int) {
+			if r := s.goroutines.Run(); r != nil {
+				r.Define(vars)
+			}
+		}),
 		"Result": reflect.ValueOf(func(values ...any) {
 			if r := s.goroutines.Run(); r != nil {
 				r.SetResult(values, true)

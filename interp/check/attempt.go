@@ -334,6 +334,8 @@ func (a *attempt) report(e types.Error) {
 	}
 	if a.sketch {
 		// Nobody reads the errors of a sketch.
+	} else if hint := a.notReached(msg); hint != "" {
+		msg += hint
 	} else if hinted := a.explain(msg); hinted != msg || len(a.errs) > MaxErrors {
 		msg = hinted
 	} else {

@@ -84,13 +84,14 @@ type Cell struct {
 	Notes []string
 
 	noted       []note
-	fromPackage map[string]bool   // see Checker.fromPackage
-	count       bool              // Result is the byte count and error of a write
-	names       []name            // the definitions that Commit makes live
-	methods     []*addedMethod    // on types of earlier cells
-	imports     map[string]string // name to path, of the imports that the user wrote
-	dots        []string          // paths of its dot imports
-	info        *types.Info       // facts about this cell's nodes, also in Info
+	fromPackage map[string]bool        // see Checker.fromPackage
+	count       bool                   // Result is the byte count and error of a write
+	names       []name                 // the definitions that Commit makes live
+	before      map[*types.Var]meaning // what the names of new variables meant, set by Commit
+	methods     []*addedMethod         // on types of earlier cells
+	imports     map[string]string      // name to path, of the imports that the user wrote
+	dots        []string               // paths of its dot imports
+	info        *types.Info            // facts about this cell's nodes, also in Info
 	file        *token.File
 	body        *ast.FuncDecl // the function with the statements
 	pieces      []piece

@@ -31,6 +31,8 @@ type Checker struct {
 	redefined map[string]int
 	// fromPackage are the live variables in whose definition the name meant a package.
 	fromPackage map[string]bool
+	// endedBefore maps undefined names to the cell that has ended before it defined a variable of that name, see undefine.go.
+	endedBefore map[string]int
 	imports     map[string]string // package name to import path, of committed cells
 	dots        []string          // paths of dot imports of committed cells
 	// declarations are the live declarations by key: a name, or "T.M" for a method.
@@ -80,6 +82,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		hidden:       map[string]*types.TypeName{},
 		redefined:    map[string]int{},
 		fromPackage:  map[string]bool{},
+		endedBefore:  map[string]int{},
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
 		users:        map[string]map[*declaration]bool{},
@@ -153,6 +156,12 @@ func (c *Checker) check(ctx context.Context, number int, src string, p *plan) (*
 func (c *Checker) Commit(cell *Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	cell.before = map[*types.Var]meaning{}
+	for _, n := range cell.names {
+		if v, ok := n.object.(*types.Var); ok && c.live[n.name] != n.object {
+			cell.before[v] = c.meaning(n.name)
+		}
+	}
 	forgotten := map[string]bool{}
 	for name, path := range cell.imports {
 		c.imports[name] = path
@@ -180,6 +189,7 @@ func (c *Checker) Commit(cell *Cell) {
 			delete(c.hidden, n.name)
 		}
 		c.live[n.name] = n.object
+		delete(c.endedBefore, n.name)
 		if cell.fromPackage[n.name] {
 			c.fromPackage[n.name] = true
 		} else {

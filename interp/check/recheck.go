@@ -4,7 +4,6 @@ import (
 	"context"
 	"go/ast"
 	"go/types"
-	"maps"
 	"slices"
 
 	"github.com/quernlab/quern/interp/origin"
@@ -57,10 +56,7 @@ func (c *Checker) Recheck(ctx context.Context, number int, packages types.Import
 	usual := c.importer
 	c.importer = packages
 	defer func() { c.importer = usual }()
-	p := newPlan()
-	p.carried = slices.SortedFunc(maps.Keys(older), (*declaration).compare)
-	p.kept, p.keptKeys = map[int]bool{}, map[string]bool{}
-	cell, err := c.check(ctx, number, "", p)
+	cell, err := c.recheck(ctx, number, older)
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,8 @@ func (a *attempt) dependants() []*declaration {
 			continue // the cell has an error; nothing else is known about the variable
 		}
 		switch old := a.live[n.name]; {
+		case a.endedBefore[n.name] != 0:
+			replaced[n.name] = true // declarations that use it do not compile without it
 		case old == nil || old == n.object:
 		case hides(n.object, old):
 			hidden[n.name] = true

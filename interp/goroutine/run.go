@@ -34,6 +34,8 @@ type Run struct {
 	values []any            // the result
 	has    bool             // whether there is a result
 	stops  map[*func()]bool // called by Stop
+	// defined has the indices of the variables that the cell has defined.
+	defined map[int]bool
 
 	calls calls
 }
@@ -54,6 +56,25 @@ func (r *Run) Result() (values []any, has bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.values, r.has
+}
+
+// Define records that the cell has defined the variables with some indices.
+func (r *Run) Define(vars []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.defined == nil {
+		r.defined = map[int]bool{}
+	}
+	for _, i := range vars {
+		r.defined[i] = true
+	}
+}
+
+// IsDefined reports whether the cell has defined the variable with an index.
+func (r *Run) IsDefined(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.defined[i]
 }
 
 // Stop marks the run as stopped and calls the functions of OnStop. Lowered code ends at

@@ -58,19 +58,33 @@ type step struct {
 
 // steps returns the initializers and the statements of a cell.
 func (f *function) steps() (list []step) {
+	zero := f.withoutInitializer()
+	until := func(w *writer, end token.Pos) {
+		n := 0
+		for n < len(zero) && (end == token.NoPos || zero[n].Pos() < end) {
+			n++
+		}
+		f.reached(w, zero[:n]...)
+		zero = zero[n:]
+	}
 	for _, init := range f.cell.Init {
 		list = append(list, step{lower: func(w *writer) {
+			until(w, init.Rhs.Pos())
 			f.statements(w, f.before[init])
 			if s := f.assignments[init]; s == nil || !f.runsOnMachine(w, s) {
 				f.initializer(w, init)
 			}
+			f.reached(w, init.Lhs...)
 		}})
 	}
+	list = append(list, step{lower: func(w *writer) { until(w, token.NoPos) }})
 	defined := map[types.Object]int{} // the steps that define local variables
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {
 			f.unread(w, s)
-			if !f.runsOnMachine(w, s) {
+			if f.runsOnMachine(w, s) {
+				f.reachedBy(w, s)
+			} else {
 				f.statement(w, s)
 			}
 		}

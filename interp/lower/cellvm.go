@@ -28,6 +28,8 @@ type cellCode struct {
 	// assignments are initializers as statements, which functions has.
 	assignments map[*types.Initializer]ast.Stmt
 	shown       ast.Stmt // the last statement, if the cell shows its value
+	// added maps the variables that the cell adds to the session to their indices in Cell.Vars.
+	added map[types.Object]int
 }
 
 // cellStatements returns the declarations of functions for statements of the cell.

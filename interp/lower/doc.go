@@ -27,7 +27,7 @@
 // # What lowered code refers to
 //
 // Lowered code imports package "quern/rt" as rtʹ and package "quern/session" as sessionʹ (Result,
-// Go, Interrupted, Stopped). It uses two variables that the session declares in yaegi:
+// Defined, Go, Stopped). It uses two variables that the session declares in yaegi:
 // `var stopʹ bool` and `var positionʹ int`.
 //
 // # Errors

@@ -127,6 +127,7 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Stopped": reflect.ValueOf(func() bool {
 			return s.checks.Add(1) > s.stopAfter && s.stopAfter > 0
 		}),
+		"Defined": reflect.ValueOf(func(...int) {}),
 		"Result": reflect.ValueOf(func(values ...interface{}) {
 			for _, v := range values {
 				fmt.Fprintf(s.output, "= %v\n", v)

@@ -38,9 +38,11 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	case *ast.AssignStmt:
 		f.store(w, s, false)
 		f.assign(w, s)
+		f.reachedBy(w, s)
 		f.afterWait(w, s)
 	case *ast.DeclStmt:
 		f.declaration(w, s.Decl.(*ast.GenDecl))
+		f.reachedBy(w, s)
 	case *ast.BlockStmt:
 		w.line("{")
 		f.block(w, s)

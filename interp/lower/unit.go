@@ -75,10 +75,12 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	var vars []*types.Var
-	for _, v := range c.Vars {
+	e.added = map[types.Object]int{}
+	for i, v := range c.Vars {
 		if e.names[v] == "" {
 			set(e.Program, e.names, types.Object(v), e.fresh(v.Name()))
 			vars = append(vars, v)
+			e.added[v] = i
 		}
 	}
 	changed := e.declareFunctions(c.Funcs)
