@@ -44,6 +44,7 @@ type commands struct {
 	next     Program // of %get -compiled; empty if there is none
 	loader   *source.Loader
 	noted    map[xmodule.Version]string // results of fallbacks
+	autoget  bool                       // see %autoget
 	tests    func(context.Context, magic.TestRun) error
 }
 
@@ -171,6 +172,12 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 	var wrong *magic.Error
 	if err == nil {
 		wrong = c.getModules(ctx, commands.Modules)
+		if commands.Autoget != "" {
+			c.autoget = commands.Autoget == "on"
+		}
+		if wrong == nil && c.autoget {
+			wrong = c.getImports(ctx, cell, src)
+		}
 	} else if !errors.As(err, &wrong) {
 		return nil, err
 	}
@@ -188,6 +195,25 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 		c.reset()
 	}
 	return commands, nil
+}
+
+// getImports downloads the modules that the imports of a cell need.
+func (c *commands) getImports(ctx context.Context, cell int, src string) (wrong *magic.Error) {
+	// The error is that of getModules.
+	_ = magic.Missing(ctx, src, c.Known, c.modules, func(m magic.Module) error {
+		if c.nextHas(m.Query) {
+			return nil // the import says that %restart is missing
+		}
+		if wrong = c.getModules(ctx, []magic.Module{m}); wrong != nil {
+			wrong.Msg = strings.Replace(wrong.Msg, "%get", "%autoget", 1)
+			return wrong
+		}
+		if c.ranks.Rank() == 0 {
+			fmt.Fprintf(c.output.StderrOf(cell), "note: %%autoget has downloaded %s\n", c.Module(m))
+		}
+		return nil
+	})
+	return wrong
 }
 
 // getModules downloads the modules that a cell requests.

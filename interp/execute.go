@@ -37,13 +37,16 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 	}
 	s.sources.SetText(cell, src)
 	var commands *magic.Cell
-	modules := s.commands.modules.State()
+	modules, autoget := s.commands.modules.State(), s.commands.autoget
 	c := s.compiler.prepare(ctx, cell, func() (_ string, err error) {
 		if commands, err = s.commands.parse(ctx, cell, src); err != nil {
 			return "", err
 		}
 		return commands.Source, nil
-	}, func() { s.commands.modules.Restore(modules) })
+	}, func() {
+		s.commands.modules.Restore(modules)
+		s.commands.autoget = autoget
+	})
 	if c.err == nil {
 		c = s.compiler.redeclare(c)
 	}

@@ -33,6 +33,9 @@ func (a *attempt) misspelled(e types.Error) string {
 	if hint := a.packageHint(e.Pos, name); hint != "" {
 		return hint
 	}
+	if experiment := experimentOf[name]; experiment != "" && a.isQualifier(e.Pos) {
+		return "; its package needs GOEXPERIMENT=" + experiment + ", an experiment of Go that this program was built without"
+	}
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
@@ -56,6 +59,9 @@ func (a *attempt) misspelled(e types.Error) string {
 	}
 	return ""
 }
+
+// experimentOf are the experiments of Go that add packages to the standard library, by the names of the packages.
+var experimentOf = map[string]string{"arena": "arenas", "jsontext": "jsonv2", "archsimd": "simd", "simd": "simd"}
 
 // usual are packages whose functions are often called without the name of the package, best first.
 var usual = []string{"fmt", "strings", "strconv", "math", "errors", "time", "os", "slices", "maps", "sort"}

@@ -3,6 +3,7 @@ package check
 import (
 	"go/parser"
 	"go/token"
+	"strconv"
 )
 
 // A Span is a top-level part of a cell: an import, a declaration or a statement.
@@ -63,4 +64,30 @@ func Spans(src string) (spans []Span, unmatched int) {
 		spans[last].List = u.endsInList()
 	}
 	return spans, -1
+}
+
+// An Import is an import of a cell.
+type Import struct {
+	Path   string
+	Offset int // of the declaration in the cell
+}
+
+// Imports returns the imports of a cell.
+func Imports(src string) (list []Import) {
+	chunks, _ := split(src)
+	for _, c := range chunks {
+		if c.kind != importChunk {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+src[c.start:c.end], parser.ImportsOnly)
+		if err != nil {
+			continue // the check of the cell finds it
+		}
+		for _, spec := range file.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+				list = append(list, Import{path, c.start})
+			}
+		}
+	}
+	return list
 }

@@ -46,7 +46,7 @@ func quotedList(text string) string {
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
 	"%pip": "%get downloads a module, so that cells can import its packages", "%conda": "%get downloads a module, so that cells can import its packages",
-	"%go": "%get downloads a module, so that cells can import its packages, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
+	"%go":          "%get downloads a module, so that cells can import its packages, and !go runs the go command",
 	"%go111module": "%get downloads a module, so that cells can import its packages", "%goflags": "a cell is not compiled by the go command",
 	"%matplotlib": "package plots shows its figures without it", "%load_ext": "there are no extensions", "%config": "there is nothing to configure",
 	"%%file": "%%writefile writes a file", "%%script": "%%bash runs a script", "%%!": "%%bash runs a script",

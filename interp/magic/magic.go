@@ -59,7 +59,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, restart, ranks, format, help()}
+	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, help()}
 }
 
 func find(name string) (command, error) {

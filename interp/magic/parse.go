@@ -21,6 +21,8 @@ type Cell struct {
 	Source string
 	// Reset is true if the session has to remove all definitions before the cell runs.
 	Reset bool
+	// Autoget is "on" or "off" if the cell switches %autoget.
+	Autoget string
 	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
 	actions []action
@@ -138,6 +140,8 @@ func Parse(src string, s Session) (*Cell, error) {
 			}
 		case reset.name:
 			cell.Reset = true
+		case autoget.name:
+			cell.Autoget = l.text
 		case get.name:
 			m, _ := oneModule(l.text) // prepare has parsed it too
 			m.Offset, m.End = l.start, l.end

@@ -26,6 +26,12 @@ type importer struct {
 	packages map[string]*types.Package // guarded by mu; includes incomplete packages that other packages mention
 }
 
+// experiments are the packages that the standard library has only with an experiment, and its name.
+var experiments = map[string]string{
+	"arena": "arenas", "encoding/json/v2": "jsonv2", "encoding/json/jsontext": "jsonv2", "runtime/secret": "runtimesecret",
+	"simd": "simd", "simd/archsimd": "simd",
+}
+
 // UnknownPackageError is the error for an import path that is not compiled in.
 type UnknownPackageError struct {
 	Path        string
@@ -36,9 +42,12 @@ func (e *UnknownPackageError) Error() string {
 	if e.Path == "C" {
 		return "cgo is not supported in cells"
 	}
+	if name := experiments[e.Path]; name != "" {
+		return fmt.Sprintf("package %q needs GOEXPERIMENT=%s: it is an experiment of Go, and this program was built without it", e.Path, name)
+	}
 	text := fmt.Sprintf("package %q cannot be imported: cells can import packages of the standard library and of quern", e.Path)
 	if m := e.Module(); m != "" {
-		text += fmt.Sprintf(", and packages of modules: add the line %%get %s", m)
+		text += fmt.Sprintf(", and packages of modules: add the line %%get %s, or %%autoget on for all imports", m)
 	}
 	// A path of a module is probably not a misspelled path of one of our packages.
 	if len(e.Suggestions) > 0 && (e.Module() == "" || !strings.Contains(e.Suggestions[0], ".")) {

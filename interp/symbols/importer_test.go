@@ -133,7 +133,7 @@ func TestUnknownPackageError(t *testing.T) {
 		"github.com/samber/lo/parallel":  "add the line %get github.com/samber/lo",
 		"github.com/x/go-bar/v2/sub/dir": "add the line %get github.com/x/go-bar/v2",
 		"github.com/x":                   "of the standard library and of quern",
-		"golang.org/x/exp/slices":        `add the line %get golang.org/x/exp; did you mean "slices"?`,
+		"golang.org/x/exp/slices":        `add the line %get golang.org/x/exp, or %autoget on for all imports; did you mean "slices"?`,
 		"gopkg.in/yaml.v3":               "add the line %get gopkg.in/yaml.v3",
 		"go.uber.org/zap":                "add the line %get go.uber.org/zap",
 		"nosuch/rand":                    `of the standard library and of quern; did you mean "math/rand/v2"?`,

@@ -39,6 +39,23 @@ func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Fin
 			return "", at(m.Offset, fmt.Sprintf("%%get %s: %v", m.Query, err))
 		}
 	}
+	if parsed.Autoget != "" {
+		s.autoget = parsed.Autoget == "on"
+	}
+	if s.autoget {
+		var failed *Finding
+		_ = magic.Missing(ctx, c.Source, s.checker.Known, s.modules, func(m magic.Module) error {
+			if _, err := s.modules.Get(ctx, m.Query); err != nil {
+				s.failed.module(m.Path())
+				failed = at(m.Offset, fmt.Sprintf("%%autoget %s: %v", m.Query, err))
+				return err
+			}
+			return nil
+		})
+		if failed != nil {
+			return "", failed
+		}
+	}
 	if parsed.Reset {
 		s.checker.Reset("ctx", magic.Name, magic.OutputName)
 	}

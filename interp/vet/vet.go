@@ -59,6 +59,7 @@ type session struct {
 	checker  *check.Checker
 	loader   *source.Loader
 	modules  *module.Set
+	autoget  bool // see %autoget
 	analyzer *analyzer
 	failed   failed
 	findings []Finding
