@@ -70,12 +70,12 @@ vet:
 WITHOUT_RACE := internal/cuda/kernels$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
 # Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
-# race detector, which makes them five to ten times slower.
+# race detector, which makes them five to ten times slower; and one whose goroutine goes on beside the next cell.
 SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
 	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
-	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages)))$$
+	TestMaskedAttention TestConvOfSmallImages TestInterruptInWorker TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor

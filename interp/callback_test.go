@@ -109,7 +109,7 @@ train, _, err := data.Digits()
 if err != nil { panic(err) }
 model := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { fmt.Println("begun"); for { x = x } })
 var failed error
-c.OnMessage(func(comm.Message) { _, failed = accel.Evaluate(context.Background(), model, train); for { train = train } })
+c.OnMessage(func(comm.Message) { defer fmt.Println("ended"); _, failed = accel.Evaluate(context.Background(), model, train); for { train = train } })
 c.ID()`)
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +120,13 @@ c.ID()`)
 		defer close(delivered)
 		comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: strings.Trim(id, `"`)})
 	}()
-	<-said
+	if got := <-said; got != "begun\n" {
+		t.Fatalf("said %q", got)
+	}
 	callbacks.Interrupt()
+	if got := <-said; got != "ended\n" { // Deliver may return before
+		t.Fatalf("said %q", got)
+	}
 	<-delivered
 	result, err = s.Execute(t.Context(), 2, "failed")
 	if text := result.Data["text/plain"]; err != nil || text != "context canceled" {

@@ -99,7 +99,7 @@ func executeCells(t *testing.T, cells []string, options ...interp.Option) string
 		}
 	}
 	if failure != nil {
-		fmt.Fprintln(&out, "panic", strings.TrimPrefix(failure.Error(), "panic: "))
+		fmt.Fprintln(&out, "panic", strings.TrimPrefix(strings.TrimPrefix(failure.Error(), "panic: "), "runtime error: "))
 	}
 	return out.String()
 }
@@ -113,13 +113,35 @@ func normalized(text string) string { return knownDifference.ReplaceAllString(te
 // packageText turns a program into a package that imports what it uses.
 func packageText(name, source, cell string) string {
 	imports := ""
-	for _, path := range []string{"errors", "fmt", "maps", "math", "runtime", "slices", "sort", "strconv", "strings"} {
+	for _, path := range []string{"errors", "fmt", "maps", "math", "reflect", "runtime", "slices", "sort", "strconv", "strings"} {
 		imports += fmt.Sprintf("\t%q\n", path)
 	}
 	uses := "var _, _, _, _ = errors.New, maps.Keys[map[int]int], math.Sqrt, slices.Sort[[]int]\nvar _ = runtime.Goexit\nvar _, _, _, _ = sort.Ints, strconv.Itoa, strings.Index, fmt.Sprint\n"
 	return "package " + name + "\n\nimport (\n" + imports + ")\n\n" + uses + source + "\nfunc Run() string { return run() }\n" + beforeCell +
-		"func RunCell() string {\nfailure := try(func() string {\n" + reset + cell + "return \"\"\n})\nreturn out + failure\n}\n"
+		"func RunCell() (ending string) {\ndefer func() { ending = out + failed(recover()) }()\n" + reset + cell + "return\n}\n" + failed
 }
+
+// failed returns the line for a panic at the top level of a cell, whose error shows values as a crash of Go does.
+const failed = `
+func failed(cause any) string {
+	switch cause.(type) {
+	case nil:
+		return ""
+	case error, fmt.Stringer:
+		return fmt.Sprintln("panic", strings.TrimPrefix(fmt.Sprint(cause), "runtime error: "))
+	}
+	v, name := reflect.ValueOf(cause), fmt.Sprintf("%T", cause)
+	switch {
+	case v.Kind().String() == name:
+		return fmt.Sprintln("panic", cause)
+	case v.Kind() == reflect.String:
+		return fmt.Sprintf("panic %s(%q)\n", name, cause)
+	case v.Kind() < reflect.Complex64:
+		return fmt.Sprintf("panic %s(%v)\n", name, cause)
+	}
+	return fmt.Sprintf("panic (%s) %+v\n", name, cause)
+}
+`
 
 func write(t *testing.T, file, text string) {
 	t.Helper()

@@ -201,6 +201,39 @@ func (n *interrupted) hold(body string) {
 // Other calls return what they have as well, and their error is the same as without functions of the
 // cell.
 func TestInterruptInCalls(t *testing.T) {
+	interruptCalls(t, []interruptedCall{
+		{"a transform, without a worker", "run, err = accel.Fit(ctx, mlp(), augmented(33), accel.BatchSize(16), accel.Workers(0), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) == 2 || len(run.Steps) == 3", "true true", "true true"},
+		{"Evaluate", "result, err = accel.Evaluate(ctx, &net{fitted, 1}, test)", "result == nil", "true true", "false false"},
+		{"PredictDataset", "y, err = accel.PredictDataset(ctx, fitted, train, accel.PredictBatchSize(16), accel.Progress(func(done, all int) { at(2) }))", "y == nil", "true true", "true true"},
+		{"Predict", "y, err = accel.Predict(ctx, &net{fitted, 1}, tensor.Zeros(2, 8, 8))", "y == nil", "true true", "false false"},
+		{"FindLR", "rates, err = accel.FindLR(ctx, &net{mlp(), 5}, train)", "len(rates.Losses) > 2", "true true", "true true"},
+		{"FindBatchSize", "sizes, err = accel.FindBatchSize(ctx, &net{mlp(), 12}, train)", "len(sizes.Trials)", "true 1", "true 1"},
+		{"Advise", "advice, err = accel.Advise(ctx, &net{mlp(), 5}, train)", "advice != nil", "true true", "true true"},
+		{"Compare", "compared, err = accel.Compare(ctx, func() nn.Module { at(2); return mlp() }, train, accel.NewVariant(\"a\", accel.Epochs(1)), accel.NewVariant(\"b\", accel.Epochs(1)))", "len(compared.Variants[0].Runs)", "true 1", "true 1"},
+		{"tune.Run", "search, err = tune.Run(ctx, func(t *tune.Trial) (float64, error) { at(3); return t.Float(\"x\", 0, 1), nil }, tune.Quiet())", "len(search.Trials)", "true 2", "true 2"},
+		{"tune.Run with a training", "search, err = tune.Run(ctx, func(t *tune.Trial) (float64, error) { t.Float(\"x\", 0, 1); r, err := accel.Fit(ctx, &net{mlp(), 10}, train, accel.Epochs(2), accel.Quiet()); return float64(len(r.Steps)), err }, tune.Quiet())", "len(search.Trials)", "true 1", "true 1"},
+		{"tune.Compare", "tuned, err = tune.Compare(ctx, func(t *tune.Trial) (float64, error) { at(6); return t.Float(\"x\", 0, 1), nil }, []tune.Variant{tune.NewVariant(\"a\"), tune.NewVariant(\"b\")}, tune.Trials(5))", "len(tuned.Variants[0].Searches)", "true 1", "true 1"},
+		{"active.Query", "_, err = active.Query(ctx, fitted, pool, picks{}, 2)\n_, err = active.Query(ctx, fitted, pool, picks{}, 2)", "pool.Len()", "true 20", "false 20"},
+		{"active.Ask", "err = active.Ask(ctx, active.NewPool(train, 20, 1), []int{0, 1, 2, 3, 4, 5, 6}, asker{})", "1", "true 1", "true 1"},
+		{"active.Compare, a model", "curves, err = active.Compare(ctx, func() nn.Module { at(3); return mlp() }, train, test, []active.Strategy{active.Random()}, active.Initial(20), active.Batch(20), active.Budget(40))", "len(curves.Strategies[0].Curves)", "true 1", "true 1"},
+		{"active.Compare, a strategy", "curves, err = active.Compare(ctx, mlp, train, test, []active.Strategy{picks{}}, active.Initial(20), active.Batch(20), active.Budget(40))", "len(curves.Strategies[0].Curves)", "true 1", "true 1"},
+		{"baseline.Compare", "baselines, err = baseline.Compare(ctx, train, test, baseline.Majority(), method{})", "len(baselines.Rows)", "true 1", "true 1"},
+		{"prof.Run", "report, err = prof.Run(ctx, func() error { at(5); return nil })", "len(report.Steps)", "true 1", "true 2"},
+		{"Generate", "tokens, err = accel.Generate(ctx, &net{nn.Sequential(nn.Embedding(5, 4), nn.Dense(5)), 4}, []int{1, 2}, 100)", "len(tokens)", "true 5", "true 6"},
+	})
+}
+
+// A worker goes on beside the next cell, which the race detector reports, since yaegi's frames have no locks.
+func TestInterruptInWorker(t *testing.T) {
+	interruptCalls(t, []interruptedCall{
+		{"a transform, in a worker", "run, err = accel.Fit(ctx, mlp(), augmented(1000), accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) > 50", "true true", "true true"},
+		{"Evaluate with a transform", "result, err = accel.Evaluate(ctx, fitted, augmented(100))", "result == nil", "true true", "false false"},
+	})
+}
+
+type interruptedCall struct{ name, call, show, unwound, returned string }
+
+func interruptCalls(t *testing.T, rows []interruptedCall) {
 	n := newInterrupted(t)
 	n.must(declarations)
 	n.must(`augmented := func(at int) *data.Dataset {
@@ -238,28 +271,7 @@ var rates *accel.LRSearch
 var sizes *accel.BatchSizeSearch
 var advice *accel.Advice
 `)
-	for _, row := range []struct{ name, call, show, unwound, returned string }{
-		{"a transform, without a worker", "run, err = accel.Fit(ctx, mlp(), augmented(33), accel.BatchSize(16), accel.Workers(0), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) == 2 || len(run.Steps) == 3", "true true", "true true"},
-		{"a transform, in a worker", "run, err = accel.Fit(ctx, mlp(), augmented(1000), accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) > 50", "true true", "true true"},
-		{"Evaluate", "result, err = accel.Evaluate(ctx, &net{fitted, 1}, test)", "result == nil", "true true", "false false"},
-		{"Evaluate with a transform", "result, err = accel.Evaluate(ctx, fitted, augmented(100))", "result == nil", "true true", "false false"},
-		{"PredictDataset", "y, err = accel.PredictDataset(ctx, fitted, train, accel.PredictBatchSize(16), accel.Progress(func(done, all int) { at(2) }))", "y == nil", "true true", "true true"},
-		{"Predict", "y, err = accel.Predict(ctx, &net{fitted, 1}, tensor.Zeros(2, 8, 8))", "y == nil", "true true", "false false"},
-		{"FindLR", "rates, err = accel.FindLR(ctx, &net{mlp(), 5}, train)", "len(rates.Losses) > 2", "true true", "true true"},
-		{"FindBatchSize", "sizes, err = accel.FindBatchSize(ctx, &net{mlp(), 12}, train)", "len(sizes.Trials)", "true 1", "true 1"},
-		{"Advise", "advice, err = accel.Advise(ctx, &net{mlp(), 5}, train)", "advice != nil", "true true", "true true"},
-		{"Compare", "compared, err = accel.Compare(ctx, func() nn.Module { at(2); return mlp() }, train, accel.NewVariant(\"a\", accel.Epochs(1)), accel.NewVariant(\"b\", accel.Epochs(1)))", "len(compared.Variants[0].Runs)", "true 1", "true 1"},
-		{"tune.Run", "search, err = tune.Run(ctx, func(t *tune.Trial) (float64, error) { at(3); return t.Float(\"x\", 0, 1), nil }, tune.Quiet())", "len(search.Trials)", "true 2", "true 2"},
-		{"tune.Run with a training", "search, err = tune.Run(ctx, func(t *tune.Trial) (float64, error) { t.Float(\"x\", 0, 1); r, err := accel.Fit(ctx, &net{mlp(), 10}, train, accel.Epochs(2), accel.Quiet()); return float64(len(r.Steps)), err }, tune.Quiet())", "len(search.Trials)", "true 1", "true 1"},
-		{"tune.Compare", "tuned, err = tune.Compare(ctx, func(t *tune.Trial) (float64, error) { at(6); return t.Float(\"x\", 0, 1), nil }, []tune.Variant{tune.NewVariant(\"a\"), tune.NewVariant(\"b\")}, tune.Trials(5))", "len(tuned.Variants[0].Searches)", "true 1", "true 1"},
-		{"active.Query", "_, err = active.Query(ctx, fitted, pool, picks{}, 2)\n_, err = active.Query(ctx, fitted, pool, picks{}, 2)", "pool.Len()", "true 20", "false 20"},
-		{"active.Ask", "err = active.Ask(ctx, active.NewPool(train, 20, 1), []int{0, 1, 2, 3, 4, 5, 6}, asker{})", "1", "true 1", "true 1"},
-		{"active.Compare, a model", "curves, err = active.Compare(ctx, func() nn.Module { at(3); return mlp() }, train, test, []active.Strategy{active.Random()}, active.Initial(20), active.Batch(20), active.Budget(40))", "len(curves.Strategies[0].Curves)", "true 1", "true 1"},
-		{"active.Compare, a strategy", "curves, err = active.Compare(ctx, mlp, train, test, []active.Strategy{picks{}}, active.Initial(20), active.Batch(20), active.Budget(40))", "len(curves.Strategies[0].Curves)", "true 1", "true 1"},
-		{"baseline.Compare", "baselines, err = baseline.Compare(ctx, train, test, baseline.Majority(), method{})", "len(baselines.Rows)", "true 1", "true 1"},
-		{"prof.Run", "report, err = prof.Run(ctx, func() error { at(5); return nil })", "len(report.Steps)", "true 1", "true 2"},
-		{"Generate", "tokens, err = accel.Generate(ctx, &net{nn.Sequential(nn.Embedding(5, 4), nn.Dense(5)), 4}, []int{1, 2}, 100)", "len(tokens)", "true 5", "true 6"},
-	} {
+	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			for i, want := range []string{row.returned, row.unwound} {
 				t.Run(holds[i].name, func(t *testing.T) {
