@@ -21,7 +21,6 @@ func (p *printer) functions() Packages {
 		return p.values.Fprintf(p.out.Replace(w), format, a...)
 	}
 	fprintln := func(w io.Writer, a ...any) (int, error) { return p.values.Fprintln(p.out.Replace(w), a...) }
-	in := p.in.Reader()
 	return Packages{
 		"quern/rt/rt": functionsOf(map[string]any{
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
@@ -31,9 +30,9 @@ func (p *printer) functions() Packages {
 		}),
 		"fmt/fmt": functionsOf(map[string]any{
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
-			"Scan":   func(a ...any) (int, error) { return p.values.Fscan(in, a...) },
-			"Scanf":  func(format string, a ...any) (int, error) { return p.values.Fscanf(in, format, a...) },
-			"Scanln": func(a ...any) (int, error) { return p.values.Fscanln(in, a...) },
+			"Scan":   func(a ...any) (int, error) { return p.values.Fscan(p.in.Current(), a...) },
+			"Scanf":  func(format string, a ...any) (int, error) { return p.values.Fscanf(p.in.Current(), format, a...) },
+			"Scanln": func(a ...any) (int, error) { return p.values.Fscanln(p.in.Current(), a...) },
 			"Fscan":  func(r io.Reader, a ...any) (int, error) { return p.values.Fscan(p.in.Replace(r), a...) },
 			"Fscanf": func(r io.Reader, format string, a ...any) (int, error) {
 				return p.values.Fscanf(p.in.Replace(r), format, a...)

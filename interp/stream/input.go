@@ -18,7 +18,8 @@ import (
 type Input struct {
 	source io.Reader
 	reader io.Reader
-	file   *os.File
+	own    *os.File // the placeholder
+	file   *os.File // the variable os.Stdin, which cells may set
 }
 
 // ender ends what the calling goroutine does if its run is stopped.
@@ -34,13 +35,14 @@ const noFile = "os.Stdin (a notebook reads it by fmt.Scan, fmt.Fscan, bufio.NewS
 // since few programs check for it.
 func NewInput(source io.Reader, e ender) (*Input, error) {
 	if source == os.Stdin {
-		return &Input{source, source, os.Stdin}, nil
+		return &Input{source, source, os.Stdin, os.Stdin}, nil
 	}
 	file, err := syscall.Open(os.DevNull, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", os.DevNull, err)
 	}
-	return &Input{source, &cellReader{e, source}, os.NewFile(uintptr(file), noFile)}, nil
+	own := os.NewFile(uintptr(file), noFile)
+	return &Input{source, &cellReader{e, source}, own, own}, nil
 }
 
 // Source returns the reader that NewInput was given.
@@ -49,12 +51,15 @@ func (i *Input) Source() io.Reader { return i.source }
 // Reader returns the reader of cells.
 func (i *Input) Reader() io.Reader { return i.reader }
 
+// Current returns the reader of what os.Stdin in cells is now.
+func (i *Input) Current() io.Reader { return i.Replace(i.file) }
+
 // File returns the variable that is os.Stdin in cells.
 func (i *Input) File() **os.File { return &i.file }
 
-// Replace returns the reader of cells if r is os.Stdin of cells, and otherwise r.
+// Replace returns the reader of cells if r is the placeholder file, and otherwise r.
 func (i *Input) Replace(r io.Reader) io.Reader {
-	if r == io.Reader(i.file) {
+	if r == io.Reader(i.own) {
 		return i.reader
 	}
 	return r
@@ -62,7 +67,7 @@ func (i *Input) Replace(r io.Reader) io.Reader {
 
 // IsSubstitute reports whether r is the placeholder file.
 func (i *Input) IsSubstitute(r io.Reader) bool {
-	return r == io.Reader(i.file) && i.source != io.Reader(os.Stdin)
+	return r == io.Reader(i.own) && i.source != io.Reader(os.Stdin)
 }
 
 // A cellReader ends the calling cell if a read fails.
