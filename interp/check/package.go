@@ -33,13 +33,23 @@ func (a *attempt) usePackages() {
 		a.usePackagesIn(s, func(id *ast.Ident) bool { return strings.HasSuffix(id.Name, outerSuffix) })
 	}
 	for _, p := range a.pieces {
-		switch d, ok := p.node.(*ast.GenDecl); {
-		case p.carried:
+		if p.carried {
 			a.keepQualifiers(p)
-		case ok && d.Tok == token.VAR:
-			for _, s := range d.Specs {
-				a.usePackagesIn(s, func(id *ast.Ident) bool { return id.Obj != nil && id.Obj.Decl == s })
-			}
+		} else {
+			a.usePackagesInDeclaration(p.node)
+		}
+	}
+	if a.sketch { // which has no pieces
+		for _, d := range a.file.Decls {
+			a.usePackagesInDeclaration(d)
+		}
+	}
+}
+
+func (a *attempt) usePackagesInDeclaration(d ast.Decl) {
+	if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		for _, s := range d.Specs {
+			a.usePackagesIn(s, func(id *ast.Ident) bool { return id.Obj != nil && id.Obj.Decl == s })
 		}
 	}
 }

@@ -129,13 +129,13 @@ func BenchmarkImport(b *testing.B) {
 // TestUnknownPackageError checks the modules and packages that the error suggests.
 func TestUnknownPackageError(t *testing.T) {
 	for path, want := range map[string]string{
-		"github.com/samber/lo":           "add the line %get github.com/samber/lo",
-		"github.com/samber/lo/parallel":  "add the line %get github.com/samber/lo",
-		"github.com/x/go-bar/v2/sub/dir": "add the line %get github.com/x/go-bar/v2",
+		"github.com/samber/lo":           "add the line %get github.com/samber/lo, or %autoget on for all imports",
+		"github.com/samber/lo/parallel":  "add the line %get github.com/samber/lo, or %autoget on for all imports",
+		"github.com/x/go-bar/v2/sub/dir": "add the line %get github.com/x/go-bar/v2, or %autoget on for all imports",
 		"github.com/x":                   "of the standard library and of quern",
 		"golang.org/x/exp/slices":        `add the line %get golang.org/x/exp, or %autoget on for all imports; did you mean "slices"?`,
-		"gopkg.in/yaml.v3":               "add the line %get gopkg.in/yaml.v3",
-		"go.uber.org/zap":                "add the line %get go.uber.org/zap",
+		"gopkg.in/yaml.v3":               "add the line %get gopkg.in/yaml.v3, or %autoget on for all imports",
+		"go.uber.org/zap":                "add the line %get go.uber.org/zap, or %autoget on for all imports",
 		"nosuch/rand":                    `of the standard library and of quern; did you mean "math/rand/v2"?`,
 		"./local":                        "of the standard library and of quern",
 	} {
