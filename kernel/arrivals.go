@@ -17,7 +17,7 @@ const (
 	settlePeriod = 50 * time.Millisecond  // no more cells are coming if none arrived for so long
 	maxSettle    = 250 * time.Millisecond // a reply is never held back longer
 	// maxTransit is how long a cell may take to arrive for its date to count. A client whose clock is
-	// set back within this time may have a cell aborted that it sent with knowledge of the failure.
+	// set back within some seconds may have a cell aborted that it sent with knowledge of the failure.
 	maxTransit = time.Second
 )
 
@@ -75,9 +75,10 @@ func (s *abortPoint) aborts(r *request) bool {
 }
 
 // dated reports whether the dates of the messages prove that a request which arrived after the reply was
-// sent before it. The clock of the client may be wrong, so only the time that it measured between the two
-// requests counts: the answered one was sent before it arrived, so if the other was sent less than
-// replied - received after that, it was sent before the reply.
+// sent before it. The clock of the client may be wrong, so only the time that it measured between requests
+// counts. The answered one was sent before it arrived, so if the other was sent less than replied - received
+// after that, it was sent before the reply. The same is true for each other request of the client in the last
+// seconds; one that was in transit for a shorter time proves more, see clientClock.
 func (s *abortPoint) dated(r *request) bool {
 	if r.Header.Session != s.request.Header.Session || r.received.Sub(s.replied) > maxTransit {
 		return false
@@ -87,7 +88,11 @@ func (s *abortPoint) dated(r *request) bool {
 	if !ok || !known || !next.After(first) { // a client may always send the same date
 		return false
 	}
-	return next.Add(unit).Sub(first) < s.replied.Sub(s.request.received)
+	if next.Add(unit).Sub(first) < s.replied.Sub(s.request.received) {
+		return true
+	}
+	latest, known := r.clock.latest(next)
+	return known && latest.Before(s.replied)
 }
 
 // sent returns the date of a request and the unit to which it was rounded down.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,110 @@ func TestCellsSentBeforeTheReply(t *testing.T) {
 		}
 		c.end()
 	})
+}
+
+// Of 1,000 cells that arrive after the reply to a failed one, after random times in transit, each one that was sent before the
+// reply is aborted, except for those in the last moment, and each one that was sent after it runs.
+func TestDatesAfterSlowTransit(t *testing.T) {
+	const (
+		transit    = 100 * time.Microsecond // of the fastest messages
+		resolution = 50 * time.Microsecond  // between two messages
+	)
+	random := rand.New(rand.NewPCG(1, 2))
+	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClient(t)
+			c.failing(upTo(3 * time.Millisecond))
+			type message struct {
+				id     string
+				sent   time.Time
+				frames [][]byte
+			}
+			encode := func(code string) message {
+				m := wire.Outgoing{Type: wire.ExecuteRequest, Content: json.RawMessage(`{"code":"` + code + `"}`), ID: c.codec.NewID(), Identities: [][]byte{[]byte("client")}}
+				frames, err := c.codec.Encode(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return message{m.ID, time.Now(), frames}
+			}
+			deliver := func(m message) { c.sockets.Deliver(transport.Shell, m.frames) }
+			for range 2 {
+				time.Sleep(resolution)
+				m := encode("next")
+				time.Sleep(transit)
+				deliver(m)
+				c.reply(transport.Shell, m.id)
+			}
+			time.Sleep(upTo(time.Second))
+			for range 2 { // cells that the client sends one after the other
+				m := encode("next")
+				time.Sleep(resolution)
+				next := encode("next")
+				time.Sleep(transit)
+				deliver(m)
+				c.reply(transport.Shell, m.id)
+				deliver(next)
+				c.reply(transport.Shell, next.id)
+			}
+			failing := encode("fail")
+			time.Sleep(transit + upTo(400*time.Millisecond))
+			deliver(failing)
+			var queued []message
+			replied := make(chan time.Time, 1)
+			go func() {
+				c.reply(transport.Shell, failing.id)
+				replied <- time.Now()
+			}()
+			for range 10 {
+				time.Sleep(upTo(10 * time.Millisecond))
+				queued = append(queued, encode("next"))
+			}
+			end := <-replied
+			for _, m := range queued {
+				time.Sleep(upTo(time.Millisecond))
+				deliver(m)
+				reply := c.reply(transport.Shell, m.id)
+				aborted := strings.Contains(reply, `"status":"aborted"`)
+				switch before := end.Sub(m.sent); {
+				case before > transit+2*resolution && !aborted:
+					t.Errorf("a cell that was sent %v before the reply runs", before)
+				case before <= 0 && aborted:
+					t.Errorf("a cell that was sent %v after the reply is aborted", -before)
+				}
+			}
+			c.end()
+		})
+	}
+}
+
+// The clock of a client may have a low resolution, which the format of its dates does not show.
+func TestCoarseClocks(t *testing.T) {
+	t.Parallel()
+	const resolution = 15625 * time.Microsecond
+	random := rand.New(rand.NewPCG(3, 4))
+	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
+	start := time.Now()
+	for range 1000 {
+		var all clocks
+		at := start
+		send := func(transit time.Duration) *request {
+			r := &request{Message: &wire.Message{Header: wire.Header{Session: "s", Date: at.Truncate(resolution).UTC().Format(time.RFC3339Nano)}}, received: at.Add(transit)}
+			all.observe(r)
+			return r
+		}
+		for range 5 {
+			send(upTo(time.Millisecond))
+			at = at.Add(upTo(30 * time.Millisecond))
+		}
+		failed := send(upTo(time.Millisecond))
+		abort := &abortPoint{failed, failed.received.Add(upTo(time.Millisecond))}
+		at = abort.replied.Add(upTo(time.Millisecond))
+		if r := send(upTo(time.Millisecond)); abort.aborts(r) {
+			t.Fatalf("a cell that was sent %v after the reply is aborted", at.Sub(abort.replied))
+		}
+	}
 }
 
 // The reply to a failed cell is held back only while cells may still be on their way.

@@ -49,6 +49,7 @@ type Kernel struct {
 	// Used only by the lane of cells.
 	abort    *abortPoint // set by the last cell that failed or was aborted
 	arrivals arrivals
+	clocks   clocks
 
 	count     atomic.Int64 // execution count
 	uncounted atomic.Int64 // number of cells without an execution count

@@ -14,9 +14,10 @@ type request struct {
 	*wire.Message
 	channel      transport.Channel
 	received     time.Time
-	refused      error // why it is not handled; nil if it should be handled
-	last         bool  // the kernel shuts down when it has been answered
-	abortsQueued bool  // it failed or was aborted: abort the cells that arrived before its reply
+	clock        *clientClock // of its client
+	refused      error        // why it is not handled; nil if it should be handled
+	last         bool         // the kernel shuts down when it has been answered
+	abortsQueued bool         // it failed or was aborted: abort the cells that arrived before its reply
 
 	afterIdle func() // work to do after idle, which nobody waits for; may be nil
 }

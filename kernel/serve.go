@@ -66,6 +66,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	k.late.observe(r)
+	k.clocks.observe(r)
 	if r.Header.Type == wire.ExecuteRequest {
 		k.arrivals.record(r.received)
 	}
