@@ -11,6 +11,7 @@
 //	package main                     omitted; main is called at the end of its cell
 //	statements                       func cell1(), called by main
 //	defer                            runs at the end of cell1
+//	return                           ends cell1, without its result
 //	x, as the last statement         display.Result(x), or fmt.Println(x) where that prints the same
 //	f(), which returns an error      must(f())
 //	ctx                              a context that is canceled when the program is interrupted
@@ -39,6 +40,8 @@
 //
 // In a session, a cell that is a program ends with its main function, and so do its goroutines; os.Exit ends the
 // cell. In the exported program os.Exit ends everything, and goroutines continue during the next cells.
+//
+// A variable behind the return that ends a cell is zero in the program; in a session, the cells below that use it do not compile.
 //
 // Like any program, it ends at a panic, also in a goroutine. Relative paths refer to the current directory.
 // fmt.Scan reads standard input.

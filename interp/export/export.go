@@ -103,8 +103,8 @@ func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, e
 	if err := symbols.Check(); err != nil {
 		return nil, err
 	}
-	c := check.New(importer, fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
-	cell, err := c.Check(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nfunc %s(text string) {}", magic.Name))
+	c := check.New(importer, fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused), check.Return(magic.OutputName))
+	cell, err := c.Check(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nfunc %s(text string) {}\nfunc %s(int) {}", magic.Name, magic.OutputName))
 	if err != nil {
 		return nil, err
 	}

@@ -142,12 +142,12 @@ func (c *cell) inStatement(offset int) bool {
 }
 
 // inner reports whether the statements of a cell need a function of their own, because the end of the cell
-// must run after their deferred calls.
+// must run after their deferred calls, and after a return.
 func (c *cell) inner() bool {
-	return c.defers() && (c.result() != noResult || len(c.checked.Errors) > 0)
+	return c.defersOrReturns() && (c.result() != noResult || len(c.checked.Errors) > 0)
 }
 
-func (c *cell) defers() bool {
+func (c *cell) defersOrReturns() bool {
 	found := false
 	for _, p := range c.pieces {
 		if p.stmt == nil {
@@ -157,7 +157,7 @@ func (c *cell) defers() bool {
 			switch n.(type) {
 			case *ast.FuncLit:
 				return false
-			case *ast.DeferStmt:
+			case *ast.DeferStmt, *ast.ReturnStmt:
 				found = true
 			}
 			return !found
