@@ -32,6 +32,9 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	running := &execution{request: r, allowInput: in.AllowStdin, stop: stop}
 	k.running.Store(running)
 	defer k.running.Store(nil)
+	if k.isInterrupted(r) {
+		running.interrupted.Store(true)
+	}
 	if !in.Silent {
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
 	}

@@ -2,20 +2,31 @@ package kernel
 
 import (
 	"context"
+	"time"
 
 	"github.com/quernlab/quern/kernel/wire"
 )
 
 // interrupt answers interrupt_request with interrupt_reply. The cell may end shortly
 // after the reply.
-func (k *Kernel) interrupt(ctx context.Context, _ *request, _ empty) (wire.EmptyReply, error) {
-	return wire.NewEmptyReply(), k.Interrupt(ctx)
+func (k *Kernel) interrupt(ctx context.Context, r *request, _ empty) (wire.EmptyReply, error) {
+	return wire.NewEmptyReply(), k.interruptBy(ctx, r)
 }
 
 // Interrupt stops the running cell, even while it waits for input, and the running comm
-// handlers.
+// handlers. If no cell is running, it stops the one that has arrived and is about to run.
 func (k *Kernel) Interrupt(ctx context.Context) error {
+	return k.interruptBy(ctx, &request{Message: &wire.Message{}, received: time.Now()})
+}
+
+// interruptBy is Interrupt for a request.
+func (k *Kernel) interruptBy(ctx context.Context, r *request) error {
+	// First, so that a cell that begins now finds it: the worker may not have the cell yet.
+	k.interruption.Store(r)
 	cell := k.running.Load()
+	if cell != nil {
+		k.interruption.CompareAndSwap(r, nil) // it is for this cell
+	}
 	if cell != nil {
 		cell.interrupted.Store(true)
 	}
@@ -26,4 +37,22 @@ func (k *Kernel) Interrupt(ctx context.Context) error {
 		k.input.interrupt(cell)
 	}
 	return err
+}
+
+// isInterrupted reports whether an interrupt that came when no cell was running is meant for the cell of r, which is about to run:
+// whether the cell had arrived before, or whether its client sent it before. A large cell takes longer to arrive.
+func (k *Kernel) isInterrupted(r *request) bool {
+	by := k.interruption.Swap(nil)
+	if by == nil {
+		return false
+	}
+	if r.received.Before(by.received) {
+		return true
+	}
+	if r.Header.Session != by.Header.Session || r.received.Sub(by.received) > maxTransit {
+		return false
+	}
+	cell, _, ok := sent(r)
+	interrupt, _, known := sent(by)
+	return ok && known && cell.Before(interrupt)
 }

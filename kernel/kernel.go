@@ -50,6 +50,8 @@ type Kernel struct {
 	abort    *abortPoint // set by the last cell that failed or was aborted
 	arrivals arrivals
 	clocks   clocks
+	// interruption is the last interrupt that came when no cell was running; nil once a cell has begun after it.
+	interruption atomic.Pointer[request]
 
 	count     atomic.Int64 // execution count
 	uncounted atomic.Int64 // number of cells without an execution count

@@ -53,13 +53,14 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 		if err != nil {
 			return
 		}
+		received := time.Now() // a large cell takes long to decode
 		message, err := k.codec.Decode(frames)
 		if err != nil {
 			// The sender is not authenticated, so it gets no answer.
 			k.log.Info("message dropped", "channel", channel, "error", err)
 			continue
 		}
-		handle(ctx, &request{Message: message, channel: channel, received: time.Now()})
+		handle(ctx, &request{Message: message, channel: channel, received: received})
 	}
 }
 
