@@ -7,11 +7,13 @@ import (
 	"image"
 	"image/png"
 	"maps"
+	"reflect"
 	"slices"
 )
 
 // Render returns the MIME bundle of any value: that of a Displayer, a PNG for an image.Image, a
-// string as it is, and the text of Format for everything else. If a Displayer panics, or its
+// string as it is, and the text of Format for everything else; a list of structs is also a table in HTML, as Table makes it,
+// unless they have a text of their own. If a Displayer panics, or its
 // bundle cannot be encoded as JSON, Render returns a text with the reason, because displaying a
 // value must never end the program.
 func Render(v any) (data, metadata map[string]any) {
@@ -47,7 +49,27 @@ func Render(v any) (data, metadata map[string]any) {
 	if s, ok := v.(string); ok {
 		return map[string]any{"text/plain": s}, nil
 	}
-	return map[string]any{"text/plain": Format(v)}, nil
+	data = map[string]any{"text/plain": Format(v)}
+	if html := structs(nodeOf(v)); html != "" {
+		data["text/html"] = html
+	}
+	return data, nil
+}
+
+// structs returns a list of structs as a table; "" if n is none, or if the list or its elements have a text of their own.
+func structs(n node) string {
+	if k := n.kind(); k != reflect.Slice && k != reflect.Array || n.hasText() || n.typ.Elem().Kind() != reflect.Struct || n.value.Len() == 0 {
+		return ""
+	}
+	first := n.index(0)
+	if _, shows := first.shown.(Displayer); shows || first.hasText() {
+		return ""
+	}
+	t, err := newTable(n, nil)
+	if err != nil || len(t.header) == 0 {
+		return ""
+	}
+	return t.html()
 }
 
 // encodable returns a copy of a bundle without the entries that cannot be encoded as JSON, and

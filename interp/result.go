@@ -25,7 +25,7 @@ import (
 //
 // A display.Displayer or an image shows itself. Of other values, strings are quoted as in Go
 // source, functions and channels are shown as their type, structs with field names, and
-// everything else as fmt.Print prints it; what does not fit in a line has the layout of
+// everything else as fmt.Print prints it; a list of structs is also a table in HTML; what does not fit in a line has the layout of
 // display.Format. Several values, of a call or of a list of expressions, are one text
 // separated by ", ". Only the first 64 KiB of a long text are shown. A call whose only result
 // is a nil error shows nothing; one that returns a value which shows itself and a nil error
@@ -92,7 +92,11 @@ func (r *renderer) showsItself(v any) bool {
 
 func (r *renderer) renderValue(v any) (result Result) {
 	if text, ok := r.plainText(v); ok {
-		return Result{Data: map[string]any{"text/plain": shorten(text)}}
+		data := map[string]any{"text/plain": shorten(text)}
+		if html := r.structs(v); html != nil {
+			data["text/html"] = html
+		}
+		return Result{Data: data}
 	}
 	shown := r.values.ToDisplay(v)
 	data, metadata := display.Render(shown)
@@ -107,6 +111,19 @@ func (r *renderer) renderValue(v any) (result Result) {
 		}
 	}
 	return Result{Data: data, Metadata: metadata}
+}
+
+// structs returns a list of structs as a table in HTML; nil for other values.
+func (r *renderer) structs(v any) any {
+	raw := v
+	if box, ok := v.(display.Structured); ok {
+		raw = box.Raw()
+	}
+	if kind := reflect.ValueOf(raw).Kind(); kind != reflect.Slice && kind != reflect.Array {
+		return nil
+	}
+	data, _ := display.Render(v)
+	return data["text/html"]
 }
 
 // text returns the text of a value.
