@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
@@ -27,6 +28,9 @@ type session struct {
 	file sessionFile
 	good int64 // bytes of complete lines
 	bad  error // why the file can no longer be written
+
+	plain bool       // the file is of the format without checksums
+	sum   sealed.Sum // of the lines so far
 }
 
 // sessionFile is the part of os.File that a session uses.
@@ -50,8 +54,11 @@ type header struct {
 	Seed     uint64   `json:"seed"`
 }
 
-// format identifies session files.
-const format = "quern labeling session 1"
+// format identifies session files; the lines of plainFormat have no checksums.
+const (
+	format      = "quern labeling session 2"
+	plainFormat = "quern labeling session 1"
+)
 
 // entry is a later line: examples with their labels, or an example that was made.
 type entry struct {
@@ -65,7 +72,8 @@ type entry struct {
 // Resume returns a pool like [NewPool] and stores its labels in a file: each label is on disk
 // before Label returns. If the file exists, the pool gets its labels and its seed, and initial
 // and seed are ignored. An incomplete last line is dropped. Resume returns a [*SessionError] if
-// the file is of another data set or cannot be read or written.
+// the file is of another data set or cannot be read or written, or if it was damaged: each line has a
+// checksum. In files of earlier versions of this package they have none.
 //
 // Close the pool ([Pool.Close]) when the file is no longer needed. A file is for one pool at a
 // time: after another pool has written to it, this one rejects labels.
@@ -108,6 +116,9 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
 			return &SessionError{path, errors.New("the file is not a labeling session; use another path")}
 		}
+		if err := sealed.Rest(raw); err != nil {
+			return &SessionError{path, err}
+		}
 		if err := s.rewind(); err != nil {
 			return &SessionError{path, err}
 		}
@@ -118,6 +129,9 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		return p.Label(first)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
+	if err := s.open(lines, raw[len(whole):]); err != nil {
+		return &SessionError{path, err}
+	}
 	initial, err = p.checkHeader(about, lines[0])
 	if err != nil {
 		return &SessionError{path, err}
@@ -146,8 +160,8 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 // number of initial labels.
 func (p *Pool) checkHeader(about header, line []byte) (initial int, err error) {
 	var found header
-	if err := json.Unmarshal(line, &found); err != nil || found.Session != about.Session {
-		return 0, errors.New("the file is not a labeling session of this version; use another path")
+	if err := json.Unmarshal(line, &found); err != nil {
+		return 0, errNoSession
 	}
 	switch {
 	case found.Examples != about.Examples || !slices.Equal(found.Shape, about.Shape) || found.Sum != about.Sum:
@@ -157,6 +171,26 @@ func (p *Pool) checkHeader(about header, line []byte) (initial int, err error) {
 	}
 	p.seed = found.Seed
 	return found.Initial, nil
+}
+
+// errNoSession is returned for other files.
+var errNoSession = errors.New("the file is not a labeling session of this version, or it was damaged; use another path")
+
+// open replaces the lines of a file by those without checksums, and checks what follows them.
+func (s *session) open(lines [][]byte, rest []byte) (err error) {
+	var found header
+	if err := json.Unmarshal(lines[0], &found); err != nil || found.Session != format && found.Session != plainFormat {
+		return errNoSession
+	}
+	if s.plain = found.Session == plainFormat; s.plain {
+		return nil
+	}
+	for n := range lines {
+		if lines[n], err = s.sum.Open(lines[n]); err != nil {
+			return fmt.Errorf("line %d: %w", n+1, err)
+		}
+	}
+	return sealed.Rest(rest)
 }
 
 // replay applies one line of the file.
@@ -227,10 +261,14 @@ func (s *session) write(lines ...any) error {
 		return &SessionError{s.path, s.bad}
 	}
 	var raw []byte
+	sum := s.sum
 	for _, line := range lines {
 		text, err := json.Marshal(line)
 		if err != nil {
 			return &SessionError{s.path, err}
+		}
+		if !s.plain {
+			text = sum.Seal(text)
 		}
 		raw = append(append(raw, text...), '\n')
 	}
@@ -256,7 +294,7 @@ func (s *session) write(lines ...any) error {
 		}
 		return &SessionError{s.path, fmt.Errorf("the labels were not stored: %w", err)}
 	}
-	s.good += int64(len(raw))
+	s.good, s.sum = s.good+int64(len(raw)), sum
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -251,5 +252,57 @@ func TestFileThatFails(t *testing.T) {
 	}
 	if q := resumed(t, path, five(t), 1, 1); q.Len() != 1 {
 		t.Errorf("the file has %v", q)
+	}
+}
+
+// A session with one flipped bit is not resumed; one of the format without checksums is.
+func TestDamagedSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "labels.jsonl")
+	p := resumed(t, path, five(t), 1, 9)
+	if err := p.Label(p.Unlabeled()[1:3], 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.add([][]float32{{7.25}}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func(text []byte) (*Pool, error) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Resume(path, five(t), 1, 9)
+		if err == nil {
+			t.Cleanup(func() { _ = p.Close() })
+		}
+		return p, err
+	}
+	for at := range whole {
+		for _, bit := range []int{at % 8, 5} { // bit 5 is the case of a letter
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= 1 << bit
+			if _, err := again(damaged); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("bit %d of byte %d: %v", bit, at, err)
+			}
+			if left, err := os.ReadFile(path); err != nil || !bytes.Equal(left, damaged) {
+				t.Fatalf("bit %d of byte %d: the damaged file was changed to %q, %v", bit, at, left, err)
+			}
+		}
+	}
+	old := regexp.MustCompile(`,"crc32c":"[0-9a-f]{8}"`).ReplaceAll(whole, nil)
+	old = bytes.Replace(old, []byte(format), []byte(plainFormat), 1)
+	for name, file := range map[string][]byte{"checksums": whole, "no checksums": old} {
+		p, err := again(file)
+		if err != nil || p.Len() != 3 {
+			t.Fatalf("%s: %v, %v", name, p, err)
+		}
+		if err := p.Label(p.Unlabeled()[:1], 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if q := resumed(t, path, five(t), 1, 9); q.Len() != 4 {
+			t.Errorf("%s, after another label: %v", name, q)
+		}
 	}
 }

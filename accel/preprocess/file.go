@@ -8,11 +8,15 @@ import (
 	"os"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// version is that of the file format.
-const version = 1
+// The versions of the file format: files of plainVersion have no checksum.
+const (
+	version      = 2
+	plainVersion = 1
+)
 
 // file is what Save writes.
 type file struct {
@@ -28,7 +32,7 @@ type fileColumn struct {
 	Date     *date     `json:",omitempty"`
 }
 
-// Save writes the transform to a file, in JSON. An existing file is replaced completely or not at all.
+// Save writes the transform to a file, in JSON with a checksum. An existing file is replaced completely or not at all.
 func (t *Transform) Save(path string) error {
 	saved := file{Version: version, Target: t.target}
 	for _, e := range t.encoders {
@@ -45,6 +49,7 @@ func (t *Transform) Save(path string) error {
 	}
 	text, err := json.MarshalIndent(saved, "", "\t")
 	if err == nil {
+		text = new(sealed.Sum).Seal(text)
 		err = atomicfile.Replace(path, func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
@@ -56,7 +61,8 @@ func (t *Transform) Save(path string) error {
 	return nil
 }
 
-// Load reads a file that [Transform.Save] wrote.
+// Load reads a file that [Transform.Save] wrote. It fails if the file was damaged, which its checksum
+// shows; files of earlier versions of this package have none.
 func Load(path string) (*Transform, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -64,7 +70,12 @@ func Load(path string) (*Transform, error) {
 	}
 	var saved file
 	if err := json.Unmarshal(text, &saved); err != nil {
-		return nil, fmt.Errorf("preprocess: %s is not a file of Transform.Save: %w", path, err)
+		return nil, fmt.Errorf("preprocess: %s is not a file of Transform.Save, or it was damaged: %w", path, err)
+	}
+	if saved.Version == version {
+		if _, err := new(sealed.Sum).Open(text); err != nil {
+			return nil, fmt.Errorf("preprocess: %s: %w", path, err)
+		}
 	}
 	t, err := saved.transform()
 	if err != nil {
@@ -74,7 +85,7 @@ func Load(path string) (*Transform, error) {
 }
 
 func (f *file) transform() (*Transform, error) {
-	if f.Version != version {
+	if f.Version != version && f.Version != plainVersion {
 		return nil, fmt.Errorf("want format version %d of Transform.Save, got %d", version, f.Version)
 	}
 	if f.Target == nil || len(f.Target.Columns) == 0 || len(f.Columns) == 0 {

@@ -186,7 +186,7 @@ func TestLoadErrors(t *testing.T) {
 	folder := t.TempDir()
 	for _, tt := range []struct{ text, want string }{
 		{"", "is not a file of Transform.Save"},
-		{`{"x": 1}`, "want format version 1"},
+		{`{"x": 1}`, "want format version 2"},
 		{`{"quern.preprocess": 1}`, "is the file complete?"},
 		{`{"quern.preprocess": 1, "Target": {"Columns": ["y"]}, "Columns": [{"Number": {"Column": "x"}}]}`, "column 0 is not complete"},
 	} {

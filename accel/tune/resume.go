@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
@@ -16,7 +17,8 @@ import (
 // begins, and continues after those that the file has. A search that was interrupted or whose
 // process was killed makes the same trials in the end as an uninterrupted one.
 //
-// Run fails if the file has another seed or method.
+// Run fails if the file has another seed or method, or if it was damaged: each line has a checksum. In
+// files of earlier versions of this package they have none.
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
 	return Option{text, func(o *options) error {
@@ -29,7 +31,11 @@ func Resume(path string) Option {
 }
 
 // file is the file with the trials.
-type file struct{ path string }
+type file struct {
+	path  string
+	plain bool       // it is of the version without checksums
+	sum   sealed.Sum // of the lines so far
+}
 
 // header is the first line of the file.
 type header struct {
@@ -58,14 +64,18 @@ type storedSetting struct {
 	Word  *string  `json:"word,omitempty"`
 }
 
-const fileVersion = 1
+// The versions of the file: the lines of plainVersion have no checksums.
+const (
+	fileVersion  = 2
+	plainVersion = 1
+)
 
 // resume reads the trials from a file, or creates it.
 func (s *Search) resume(path string) error {
 	if path == "" {
 		return nil
 	}
-	s.file = &file{path}
+	s.file = &file{path: path}
 	own := header{Version: fileVersion, Method: s.Method, Seed: s.seed, Maximize: s.Maximized}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0 {
@@ -75,7 +85,7 @@ func (s *Search) resume(path string) error {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
 	whole := b[:bytes.LastIndexByte(b, '\n')+1]
-	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(first, b) { // killed while it wrote the first line
+	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(new(sealed.Sum).Seal(first), b) { // killed while it wrote the first line
 		if err := os.Truncate(path, 0); err != nil {
 			return fmt.Errorf("tune: Resume: %w", err)
 		}
@@ -83,9 +93,21 @@ func (s *Search) resume(path string) error {
 	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	var found header
-	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion {
-		return fmt.Errorf("tune: Resume: %s is not a search file of this version; use another path", path)
+	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion && found.Version != plainVersion {
+		return fmt.Errorf("tune: Resume: %s is not a search file of this version, or it was damaged; use another path", path)
 	}
+	s.file.plain = found.Version == plainVersion
+	for i := range lines {
+		if lines[i], err = s.file.open(lines[i]); err != nil {
+			return fmt.Errorf("tune: Resume: %s:%d: %w", path, i+1, err)
+		}
+	}
+	if !s.file.plain {
+		if err := sealed.Rest(b[len(whole):]); err != nil {
+			return fmt.Errorf("tune: Resume: %s: %w", path, err)
+		}
+	}
+	own.Version = found.Version
 	if found != own {
 		return fmt.Errorf("tune: Resume: %s has a search by %s with seed %d, but this search uses %s with seed %d; use another path or the same options",
 			path, found.Method, found.Seed, own.Method, own.Seed)
@@ -160,11 +182,22 @@ func (f *file) write(t *Trial) error {
 	return f.append(r)
 }
 
+// open returns a line without its checksum.
+func (f *file) open(line []byte) ([]byte, error) {
+	if f.plain {
+		return line, nil
+	}
+	return f.sum.Open(line)
+}
+
 // append writes a line and syncs it to disk.
 func (f *file) append(value any) (err error) {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
+	}
+	if !f.plain {
+		b = f.sum.Seal(b)
 	}
 	var out *os.File
 	err = failpoint.Do(failpoint.TrialsOpen, func() (err error) {
