@@ -96,14 +96,19 @@ func (c NumberColumns) fit(train *frame.Frame) ([]encoder, error) {
 
 // standard returns the mean and the standard deviation of the values, or 1 if that is zero.
 func standard(values []float64) (mean, scale float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
+	if len(values) == 0 {
+		return 0, 1
 	}
+	// The distances from the first value are added: those of a constant are 0.
+	n, first := float64(len(values)), values[0]
 	for _, v := range values {
-		scale += (v - mean) * (v - mean) / float64(len(values))
+		mean += v - first
 	}
-	// Constant values can differ from their mean by rounding.
-	if scale = math.Sqrt(scale); scale <= 1e-14*math.Abs(mean) {
+	mean = first + mean/n
+	for _, v := range values {
+		scale += (v - mean) / n * (v - mean)
+	}
+	if scale = math.Sqrt(scale); scale == 0 {
 		scale = 1
 	}
 	return mean, scale

@@ -18,12 +18,21 @@ func (t *Tensor) Sum(axes ...int) *Tensor {
 // Mean returns Sum divided by the number of elements in each sum, NaN if there are none.
 func (t *Tensor) Mean(axes ...int) *Tensor {
 	return compute(composite{name: "Mean"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		s, n := sum(r, "Mean", v[0], axes)
-		return divide(r, s, float64(n))
+		return mean(r, "Mean", v[0], axes)
 	}, t)
 }
 
-// divide records v/n. The product with 1/n is another number, such as 0.99999994 for n equal to 41.
+// mean records a mean of means for several runs of adjacent axes.
+func mean(r *ir.Recorder, op string, v *ir.Value, axes []int) *ir.Value {
+	if r.Tracing() { // an export finds the mean by the factor, which depends on the size of the input
+		s, n := sum(r, op, v, axes)
+		return r.MulScalar(s, 1/float64(n))
+	}
+	m, _ := reduce(r, op, v, axes, true)
+	return m
+}
+
+// divide records v/n, of which the product with 1/n differs in the last bit.
 func divide(r *ir.Recorder, v *ir.Value, n float64) *ir.Value {
 	if r.Tracing() { // an export finds the mean by this factor, which depends on the size of the input
 		return r.MulScalar(v, 1/n)
@@ -34,28 +43,32 @@ func divide(r *ir.Recorder, v *ir.Value, n float64) *ir.Value {
 // sum records one op for each run of adjacent axes, from the last to the first. It also returns the
 // number of elements in each sum.
 func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
+	return reduce(r, op, v, axes, false)
+}
+
+func reduce(r *ir.Recorder, op string, v *ir.Value, axes []int, mean bool) (*ir.Value, int) {
 	shape := v.Shape()
-	reduce := make([]bool, len(shape))
-	for i := range reduce {
-		reduce[i] = len(axes) == 0
+	along := make([]bool, len(shape))
+	for i := range along {
+		along[i] = len(axes) == 0
 	}
 	for _, a := range axes {
-		reduce[axis(op, shape, a)] = true
+		along[axis(op, shape, a)] = true
 	}
 	n := 1
 	if len(shape) == 0 {
-		return r.Record(ir.Sum{}, v), 1
+		return r.Record(ir.Sum{Mean: mean}, v), 1
 	}
 	for to := len(shape); to > 0; to-- {
-		if !reduce[to-1] {
+		if !along[to-1] {
 			continue
 		}
 		from := to - 1
-		for from > 0 && reduce[from-1] {
+		for from > 0 && along[from-1] {
 			from--
 		}
 		n *= ir.Len(shape[from:to])
-		v = r.Record(ir.Sum{From: from, To: to}, v)
+		v = r.Record(ir.Sum{From: from, To: to, Mean: mean}, v)
 		to = from + 1
 	}
 	return v, n

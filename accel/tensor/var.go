@@ -25,14 +25,11 @@ func (t *Tensor) Std(correction int, axes ...int) *Tensor {
 }
 
 func variance(r *ir.Recorder, op string, v *ir.Value, correction int, axes []int) *ir.Value {
-	s, n := sum(r, op, v, axes)
-	mean := divide(r, s, float64(n))
-	distance := r.Record(ir.Sub{}, v, r.Reshape(mean, keepDims(op, v.Shape(), axes)))
-	// The mean is rounded, and its error is the same for all elements: that of equal numbers would give
-	// them a deviation.
-	rest, _ := sum(r, op, distance, axes)
-	distance = r.Record(ir.Sub{}, distance, r.Reshape(divide(r, rest, float64(n)), keepDims(op, v.Shape(), axes)))
-	squares, _ := sum(r, op, r.Record(ir.Square{}, distance), axes)
+	kept := keepDims(op, v.Shape(), axes)
+	distance := r.Record(ir.Sub{}, v, r.Reshape(mean(r, op, v, axes), kept))
+	// The mean is rounded, and its error is the same for all elements.
+	distance = r.Record(ir.Sub{}, distance, r.Reshape(mean(r, op, distance, axes), kept))
+	squares, n := sum(r, op, r.Record(ir.Square{}, distance), axes)
 	divisor := float64(n - correction)
 	if divisor <= 0 {
 		divisor = math.NaN()

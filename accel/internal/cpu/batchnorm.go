@@ -83,15 +83,16 @@ func (k *batchStatistics) run(p *program) error {
 func (k *batchStatistics) work(c, _ int) {
 	count, f := float64(k.n*k.s), &k.device.channels
 	mean, squares := 0.0, 0.0
-	var sum float32
+	var sum float64
 	k.each(c, func(at, rows, n int) {
 		f.sum(rows, n, &k.x[at], k.pitch(), &sum)
-		mean += float64(sum)
+		mean += sum
 	})
 	mean /= count
+	var part float32
 	k.each(c, func(at, rows, n int) {
-		f.square(rows, n, &k.x[at], k.pitch(), float32(mean), &sum)
-		squares += float64(sum)
+		f.square(rows, n, &k.x[at], k.pitch(), float32(mean), &part)
+		squares += float64(part)
 	})
 	k.y[c], k.y[k.c+c] = float32(mean), float32(squares/count)
 }

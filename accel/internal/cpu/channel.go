@@ -3,8 +3,8 @@ package cpu
 // channelKernel is the functions of batch normalization and pooling. They process at least
 // one row of at least one element of a channel; the rows are pitch apart.
 type channelKernel struct {
-	// sum is Σ a, square Σ (a-mean)².
-	sum    func(rows, n int, a *float32, pitch int, sum *float32)
+	// sum is Σ a in float64, so that the mean of equal numbers is the number; square is Σ (a-mean)².
+	sum    func(rows, n int, a *float32, pitch int, sum *float64)
 	square func(rows, n int, a *float32, pitch int, mean float32, sum *float32)
 
 	// scale is d = max((a-mean)·scale + bias, low), NaN if a is NaN.
@@ -30,24 +30,24 @@ var genericChannels = channelKernel{
 	pool: poolRowsGeneric, poolSlope: poolSlopeRowsGeneric,
 }
 
-func sumRowsGeneric(rows, n int, a *float32, pitch int, sum *float32) {
-	total := float32(0)
+func sumRowsGeneric(rows, n int, a *float32, pitch int, sum *float64) {
+	total := 0.0
 	for r := range rows {
 		for _, v := range behind(a, r*pitch, n) {
-			total += v
+			total += float64(v)
 		}
 	}
 	*sum = total
 }
 
 func squareRowsGeneric(rows, n int, a *float32, pitch int, mean float32, sum *float32) {
-	squares := float32(0)
+	squares := 0.0 // of thousands of elements, one after the other
 	for r := range rows {
 		for _, v := range behind(a, r*pitch, n) {
-			squares += (v - mean) * (v - mean)
+			squares += float64((v - mean) * (v - mean))
 		}
 	}
-	*sum = squares
+	*sum = float32(squares)
 }
 
 func scaleRowsGeneric(rows, n int, d, a *float32, pitch int, mean, scale, bias, low float32) {
@@ -60,16 +60,16 @@ func scaleRowsGeneric(rows, n int, d, a *float32, pitch int, mean, scale, bias, 
 }
 
 func slopeRowsGeneric(rows, n int, a, dy *float32, pitch int, mean float32, sums *float32) {
-	sum, product := float32(0), float32(0)
+	sum, product := 0.0, 0.0
 	for r := range rows {
 		slopes := behind(dy, r*pitch, n)
 		for i, v := range behind(a, r*pitch, n) {
-			sum += slopes[i]
-			product += slopes[i] * (v - mean)
+			sum += float64(slopes[i])
+			product += float64(slopes[i] * (v - mean))
 		}
 	}
 	out := behind(sums, 0, 2)
-	out[0], out[1] = sum, product
+	out[0], out[1] = float32(sum), float32(product)
 }
 
 func slopeScaleRowsGeneric(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32) {

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func sumRowsAVX2(rows int, n int, a *float32, pitch int, sum *float32)
+// func sumRowsAVX2(rows int, n int, a *float32, pitch int, sum *float64)
 // Requires: AVX
 TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-40
 	MOVQ    a+16(FP), AX
@@ -29,27 +29,31 @@ row:
 	JZ    tail
 
 vector:
-	VMOVUPS (AX)(DI*1), Y2
-	VADDPS  Y2, Y0, Y0
-	ADDQ    $0x20, DI
-	DECQ    R8
-	JNZ     vector
+	VMOVUPS   (AX)(DI*1), X2
+	VADDPS    16(AX)(DI*1), X2, X2
+	VCVTPS2PD X2, Y2
+	VADDPD    Y2, Y0, Y0
+	ADDQ      $0x20, DI
+	DECQ      R8
+	JNZ       vector
 
 tail:
-	TESTQ      BX, BX
-	JZ         next
-	VMASKMOVPS (AX)(DI*1), Y1, Y2
-	VADDPS     Y2, Y0, Y0
+	TESTQ        BX, BX
+	JZ           next
+	VMASKMOVPS   (AX)(DI*1), Y1, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X3
+	VCVTPS2PD    X3, Y2
+	VADDPD       Y2, Y0, Y0
 
 next:
 	ADDQ         SI, AX
 	DECQ         DX
 	JNZ          row
 	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VHADDPS      X0, X0, X0
-	VHADDPS      X0, X0, X0
-	VMOVSS       X0, (CX)
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       X0, (CX)
 	VZEROUPPER
 	RET
 
@@ -534,58 +538,6 @@ next:
 	LEAQ (R9)(CX*4), R9
 	DECQ AX
 	JNZ  row
-	VZEROUPPER
-	RET
-
-// func sumRowsAVX512(rows int, n int, a *float32, pitch int, sum *float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-40
-	MOVQ   a+16(FP), AX
-	MOVQ   sum+32(FP), CX
-	VPXORD Z0, Z0, Z0
-	MOVQ   rows+0(FP), DX
-	MOVQ   n+8(FP), BX
-	MOVQ   pitch+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   BX, R9
-	SHRQ   $0x04, R9
-	ANDQ   $0x0f, BX
-	MOVQ   $0x000000000000ffff, DI
-	BZHIQ  BX, DI, DI
-	KMOVW  DI, K1
-
-row:
-	XORQ  DI, DI
-	MOVQ  R9, R8
-	TESTQ R8, R8
-	JZ    tail
-
-vector:
-	VMOVUPS (AX)(DI*1), Z1
-	VADDPS  Z1, Z0, Z0
-	ADDQ    $0x40, DI
-	DECQ    R8
-	JNZ     vector
-
-tail:
-	TESTQ     BX, BX
-	JZ        next
-	VMOVUPS.Z (AX)(DI*1), K1, Z1
-	VADDPS    Z1, Z0, Z0
-
-next:
-	ADDQ       SI, AX
-	DECQ       DX
-	JNZ        row
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VADDPS     Z1, Z0, Z0
-	VSHUFF64X2 $0xb1, Z0, Z0, Z1
-	VADDPS     Z1, Z0, Z0
-	VPERMILPS  $0x4e, Z0, Z1
-	VADDPS     Z1, Z0, Z0
-	VPERMILPS  $0xb1, Z0, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVSS     X0, (CX)
 	VZEROUPPER
 	RET
 

@@ -7,7 +7,7 @@ package cpu
 // sumRowsAVX2 is sumRowsGeneric with more lanes.
 //
 //go:noescape
-func sumRowsAVX2(rows int, n int, a *float32, pitch int, sum *float32)
+func sumRowsAVX2(rows int, n int, a *float32, pitch int, sum *float64)
 
 // squareRowsAVX2 is squareRowsGeneric with more lanes.
 //
@@ -38,11 +38,6 @@ func poolRowsAVX2(rows int, n int, d *float32, a *float32, pitch int)
 //
 //go:noescape
 func poolSlopeRowsAVX2(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
-
-// sumRowsAVX512 is sumRowsGeneric with more lanes.
-//
-//go:noescape
-func sumRowsAVX512(rows int, n int, a *float32, pitch int, sum *float32)
 
 // squareRowsAVX512 is squareRowsGeneric with more lanes.
 //

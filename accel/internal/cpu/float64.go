@@ -103,21 +103,42 @@ func (k *float64Lines) work(chunk, _ int) {
 }
 
 func sumLine(out, line []float64) {
-	// Compensated summation (Neumaier, ZAMM 54(1), 1974).
-	s, low := 0.0, 0.0
+	var s compensated
 	for _, v := range line {
-		t := s + v
-		if math.Abs(s) >= math.Abs(v) {
-			low += (s - t) + v
-		} else {
-			low += (v - t) + s
-		}
-		s = t
+		s.add(v)
 	}
-	if math.IsInf(s, 0) || math.IsNaN(s) {
-		low = 0
+	out[0] = s.mean(1)
+}
+
+func meanLine(out, line []float64) {
+	var s compensated
+	for _, v := range line {
+		s.add(v)
 	}
-	out[0] = s + low
+	out[0] = s.mean(len(line))
+}
+
+// compensated is a compensated sum (Neumaier, ZAMM 54(1), 1974).
+type compensated struct{ sum, low float64 }
+
+func (s *compensated) add(v float64) {
+	t := s.sum + v
+	if math.Abs(s.sum) >= math.Abs(v) {
+		s.low += (s.sum - t) + v
+	} else {
+		s.low += (v - t) + s.sum
+	}
+	s.sum = t
+}
+
+// mean returns the sum divided by n, rounded once, so that the mean of equal numbers is the number.
+func (s compensated) mean(n int) float64 {
+	by := float64(n)
+	quotient := s.sum / by
+	if math.IsInf(s.sum, 0) || math.IsNaN(quotient) {
+		return quotient
+	}
+	return quotient + (math.FMA(-quotient, by, s.sum)+s.low)/by
 }
 
 func maxLine(out, line []float64) {

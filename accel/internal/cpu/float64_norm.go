@@ -10,8 +10,8 @@ import (
 func float64Moments(x []float64, centered bool, epsilon float64) (mean, scale float64) {
 	var total [1]float64
 	if centered {
-		sumLine(total[:], x)
-		mean = total[0] / float64(len(x))
+		meanLine(total[:], x)
+		mean = total[0]
 	}
 	squares := 0.0
 	for _, v := range x {
@@ -122,8 +122,9 @@ func (g float64Channels) each(c int, f func(at int)) {
 func float64BatchStatistics(s ir.Step) *float64Op {
 	g := newFloat64Channels(s.In[0].Shape)
 	return &float64Op{step: s, chunks: g.c, part: func(k *float64Op, c int) {
-		count, mean, variance := float64(g.n*g.s), 0.0, 0.0
-		g.each(c, func(at int) { mean += k.in[0][at] / count })
+		var sum compensated
+		g.each(c, func(at int) { sum.add(k.in[0][at]) })
+		count, mean, variance := float64(g.n*g.s), sum.mean(g.n*g.s), 0.0
 		g.each(c, func(at int) { variance += (k.in[0][at] - mean) * (k.in[0][at] - mean) / count })
 		k.out[c], k.out[g.c+c] = mean, variance
 	}}

@@ -30,8 +30,11 @@ func float64AvgPool(s ir.Step) *float64Op {
 	g := newWindows(s.Op.(ir.AvgPool2D).Pool, s.In[0].Shape, s.Out[0].Shape)
 	return &float64Op{step: s, chunks: g.count, part: func(k *float64Op, i int) {
 		x, y := plane(k.in[0], i, g.h*g.w), plane(k.out, i, g.oh*g.ow)
-		clear(y)
-		g.inside(func(j, at int) { y[j] += x[at] / float64(g.kernel[0]*g.kernel[1]) })
+		sums := make([]compensated, len(y))
+		g.inside(func(j, at int) { sums[j].add(x[at]) })
+		for j, s := range sums {
+			y[j] = s.mean(g.kernel[0] * g.kernel[1])
+		}
 	}}
 }
 

@@ -70,8 +70,7 @@ func float64CrossEntropy(s ir.Step) *float64Op {
 			log(line, k.in[0][i*classes:(i+1)*classes])
 			losses[i] = -line[label]
 		}
-		sumLine(k.out, losses)
-		k.out[0] /= float64(rows)
+		meanLine(k.out, losses)
 	}}
 }
 

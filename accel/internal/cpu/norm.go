@@ -74,7 +74,7 @@ func (k *norm) run(p *program) error {
 
 func (k *norm) work(chunk, _ int) {
 	v := k.device.vectors
-	n := float32(k.n)
+	n := float64(k.n)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
 		shift, scale := k.moments(x)
@@ -83,12 +83,17 @@ func (k *norm) work(chunk, _ int) {
 			continue
 		}
 		dy := k.dataOther[i*k.n : (i+1)*k.n]
-		sum, dot := v.slopes(x, dy, k.dataW, shift)
+		sum, dot := 0.0, 0.0
+		for at := 0; at < k.n; at += normBlock {
+			to := min(at+normBlock, k.n)
+			s, d := v.slopes(x[at:to], dy[at:to], k.dataW[at:to], shift)
+			sum, dot = sum+float64(s), dot+float64(d)
+		}
 		mean := float32(0)
 		if k.centered {
-			mean = sum / n
+			mean = float32(sum / n)
 		}
-		v.normGradient(y, x, dy, k.dataW, shift, scale*scale*dot/n, mean, scale)
+		v.normGradient(y, x, dy, k.dataW, shift, scale*scale*float32(dot/n), mean, scale)
 	}
 }
 
@@ -97,10 +102,18 @@ func (k *norm) moments(x []float32) (shift, scale float32) {
 	v := k.device.vectors
 	n := float64(len(x))
 	if k.centered {
-		shift = float32(-float64(v.sum(x)) / n)
+		shift = float32(-v.sumFours(x) / n)
 	}
-	return shift, float32(1 / math.Sqrt(float64(v.squares(x, shift))/n+k.epsilon))
+	squares := 0.0
+	for ; len(x) > normBlock; x = x[normBlock:] {
+		squares += float64(v.squares(x[:normBlock], shift))
+	}
+	squares += float64(v.squares(x, shift))
+	return shift, float32(1 / math.Sqrt(squares/n+k.epsilon))
 }
+
+// normBlock is the number of elements of a row, or of rows, whose sum is in float32.
+const normBlock = 1024
 
 // normWeight computes Σ dy·x̂ and, for LayerNorm, Σ dy over the rows. The rows are split
 // into blocks depending on their number alone, and the sums of the blocks are added in
@@ -108,7 +121,8 @@ func (k *norm) moments(x []float32) (shift, scale float32) {
 type normWeight struct {
 	norm
 	blocks  int
-	partial []float32
+	partial []float64 // sums of the blocks
+	scratch []float32 // sums of normBlock rows, one for each block
 }
 
 // normBlocks is the maximum number of blocks of rows.
@@ -125,17 +139,23 @@ func newNormWeight(d *Device, s ir.Step) (step, error) {
 	k.size(s.In[0].Shape)
 	k.per = max(k.per, (k.rows+normBlocks-1)/normBlocks)
 	k.blocks = (k.rows + k.per - 1) / k.per
-	k.partial = make([]float32, k.blocks*2*k.n)
+	k.partial, k.scratch = make([]float64, k.blocks*2*k.n), make([]float32, k.blocks*2*k.n)
 	return k, nil
 }
 
 func (k *normWeight) run(p *program) error {
 	k.x, k.y, k.dataOther = elements[float32](p, k.in), elements[float32](p, k.out), elements[float32](p, k.dy)
 	clear(k.y)
-	if k.n > 0 {
+	if k.n > 0 && k.blocks > 0 {
 		p.device.pool.run(k.blocks, k)
-		for b := range k.blocks {
-			k.device.vectors.add(k.y, k.y, k.partial[b*2*k.n:][:len(k.y)])
+		all := k.partial[:len(k.y)]
+		for b := 1; b < k.blocks; b++ {
+			for i, v := range k.partial[b*2*k.n:][:len(all)] {
+				all[i] += v
+			}
+		}
+		for i, v := range all {
+			k.y[i] = float32(v)
 		}
 	}
 	k.x, k.y, k.dataOther = nil, nil, nil
@@ -144,12 +164,17 @@ func (k *normWeight) run(p *program) error {
 
 func (k *normWeight) work(chunk, _ int) {
 	v := k.device.vectors
-	dw, db := k.partial[chunk*2*k.n:][:k.n], k.partial[(chunk*2+1)*k.n:][:k.n]
-	clear(dw)
-	clear(db)
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
-		x := k.x[i*k.n : (i+1)*k.n]
-		shift, scale := k.moments(x)
-		v.normWeights(dw, db, x, k.dataOther[i*k.n:(i+1)*k.n], shift, scale)
+	all, sums := k.partial[chunk*2*k.n:][:2*k.n], k.scratch[chunk*2*k.n:][:2*k.n]
+	clear(all)
+	for i, last := chunk*k.per, min((chunk+1)*k.per, k.rows); i < last; {
+		clear(sums)
+		for end := min(i+normBlock, last); i < end; i++ {
+			x := k.x[i*k.n : (i+1)*k.n]
+			shift, scale := k.moments(x)
+			v.normWeights(sums[:k.n], sums[k.n:], x, k.dataOther[i*k.n:(i+1)*k.n], shift, scale)
+		}
+		for j, v := range sums {
+			all[j] += float64(v)
+		}
 	}
 }

@@ -188,7 +188,8 @@ func (k *avgPool) run(p *program) error {
 }
 
 func (k *avgPool) work(chunk, _ int) {
-	share := 1 / float32(k.kernel[0]*k.kernel[1])
+	count := float64(k.kernel[0] * k.kernel[1])
+	share := float32(1 / count)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
 		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
 		if k.gradient {
@@ -202,7 +203,7 @@ func (k *avgPool) work(chunk, _ int) {
 				}
 				return
 			}
-			sum := float32(0)
+			sum := 0.0 // in float64, so that the mean of equal numbers is the number
 			for r := max(top, 0); r < min(top+k.kernel[0], k.h); r++ {
 				row := x[r*k.w:][from:to]
 				if k.gradient {
@@ -212,11 +213,11 @@ func (k *avgPool) work(chunk, _ int) {
 					continue
 				}
 				for _, v := range row {
-					sum += v
+					sum += float64(v)
 				}
 			}
 			if !k.gradient {
-				y[j] = sum * share
+				y[j] = float32(sum / count)
 			}
 		})
 	}

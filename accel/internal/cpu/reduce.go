@@ -7,15 +7,19 @@ var _ = implement[ir.Max](newMax)
 var _ = implement[ir.Sum](newSum)
 
 // A sum is split into blocks of fixed size, so the order of additions depends on the shape
-// alone and not on the number of threads.
+// alone and not on the number of threads. Additions are in float64, in which a sum of up to 2²⁹
+// equal float32 is exact, so that their mean is the number. In long rows and wide tables, four or
+// eight elements are added in float32 before, as a tree: that is exact for equal numbers, too, and
+// else an error of at most 3·2⁻²⁴·Σ|x|.
 const (
-	sumBlock    = 8192    // elements of a row that are summed in float32
+	exactSum    = 1024    // elements of a row up to which it is summed only in float64
+	vectorLen   = 32      // elements from which vector functions are faster
+	sumBlock    = 8192    // elements of a row that one chunk sums
 	sumRows     = 64      // rows of a column sum that are added at once
-	columnWidth = 2048    // maximum columns of a column sum per chunk
-	columnBlock = 1 << 16 // approximate elements of a column sum per chunk
+	sumColumns  = 256     // columns of a column sum that are added at once
+	columnWidth = 512     // maximum columns of a column sum per chunk
+	columnBlock = 1 << 17 // approximate elements of a column sum per chunk
 	rowsPerTask = 8192    // approximate elements of short rows per chunk
-	exactSum    = 1024    // elements of a row, up to which they are summed in float64
-	narrow      = 64      // columns, up to which a column sum is in float64: tables of few columns are long
 )
 
 // axes splits a shape around a reduction: [outer, n, inner].
@@ -23,42 +27,39 @@ func axes(shape []int, from, to int) (outer, n, inner int) {
 	return ir.Len(shape[:from]), ir.Len(shape[from:to]), ir.Len(shape[to:])
 }
 
-// sum sums over the middle dimension of [outer, n, inner].
+// sum sums over the middle dimension of [outer, n, inner], or computes the means.
 type sum struct {
 	device          *Device
 	in, out         ir.Operand
+	mean            bool
 	outer, n, inner int
-	blocks          int // blocks of a single long row
+	blocks          int // blocks of a single long row, or of the rows of a column sum
 	tiles           int // blocks of columns
 	rows            int // rows per chunk: short rows, or those of a column sum
 	x, y            []float32
-	partial         []float64
-	columnSums      []float32 // sums of blocks of rows, if there are several
-	narrowSums      []float64 // the same of up to narrow columns
+	partial         []float64 // sums of the blocks, if there are several
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
 	if s.Out[0].DType == ir.Float64 {
-		return newFloat64Lines(s, op.From, op.To, 1, sumLine), nil
+		line := sumLine
+		if op.Mean {
+			line = meanLine
+		}
+		return newFloat64Lines(s, op.From, op.To, 1, line), nil
 	}
-	k := &sum{device: d, in: s.In[0], out: s.Out[0]}
+	k := &sum{device: d, in: s.In[0], out: s.Out[0], mean: op.Mean}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
 	k.blocks = (k.n + sumBlock - 1) / sumBlock
 	k.rows = max(1, rowsPerTask/max(k.n, 1))
 	if k.inner > 1 {
 		k.tiles = (k.inner + columnWidth - 1) / columnWidth
 		k.rows = roundUp(columnBlock/min(k.inner, columnWidth), sumRows)
-		if k.blocks = max(1, (k.n+k.rows-1)/k.rows); k.blocks > 1 {
-			if k.inner <= narrow {
-				k.narrowSums = make([]float64, k.outer*k.blocks*k.inner)
-			} else {
-				k.columnSums = make([]float32, k.outer*k.blocks*k.inner)
-			}
-		}
+		k.blocks = max(1, (k.n+k.rows-1)/k.rows)
 	}
-	if k.inner == 1 && k.blocks > 1 {
-		k.partial = make([]float64, k.outer*k.blocks)
+	if k.blocks > 1 {
+		k.partial = make([]float64, k.outer*k.blocks*k.inner)
 	}
 	return k, nil
 }
@@ -69,104 +70,89 @@ func (k *sum) run(p *program) error {
 	case len(k.y) == 0:
 	case k.inner > 1:
 		p.device.pool.run(k.outer*k.blocks*k.tiles, k)
-		for i := 0; i < len(k.columnSums)/(k.blocks*k.inner); i++ {
-			y := k.y[i*k.inner:][:k.inner]
-			clear(y)
-			k.device.vectors.addRows(y, k.columnSums[i*k.blocks*k.inner:], k.blocks, k.inner)
-		}
-		for i := 0; i < len(k.narrowSums)/k.blocks; i++ {
-			outer, column, t := i/k.inner, i%k.inner, 0.0
-			for b := range k.blocks {
-				t += k.narrowSums[(outer*k.blocks+b)*k.inner+column]
-			}
-			k.y[i] = float32(t)
-		}
 	case k.blocks > 1:
 		p.device.pool.run(k.outer*k.blocks, k)
-		for i := range k.y {
-			t := 0.0
-			for _, v := range k.partial[i*k.blocks : (i+1)*k.blocks] {
-				t += v
-			}
-			k.y[i] = float32(t)
-		}
 	default:
 		p.device.pool.run((k.outer+k.rows-1)/k.rows, k)
+	}
+	if k.blocks > 1 {
+		for o := range k.outer {
+			k.finish(k.y[o*k.inner:][:k.inner], k.partial[o*k.blocks*k.inner:][:k.blocks*k.inner])
+		}
 	}
 	k.x, k.y = nil, nil
 	return nil
 }
 
+// finish adds the sums of the blocks.
+func (k *sum) finish(y []float32, blocks []float64) {
+	all := blocks[:len(y)]
+	for rest := blocks[len(y):]; len(rest) > 0; rest = rest[len(y):] {
+		for i, v := range rest[:len(all)] {
+			all[i] += v
+		}
+	}
+	k.store(y, all)
+}
+
+// store rounds sums, or the means.
+func (k *sum) store(y []float32, sums []float64) {
+	if k.mean {
+		for i, v := range sums {
+			y[i] = float32(v / float64(k.n))
+		}
+		return
+	}
+	for i, v := range sums {
+		y[i] = float32(v)
+	}
+}
+
 func (k *sum) work(chunk, _ int) {
 	switch {
 	case k.inner > 1:
-		k.columns(chunk/k.tiles, chunk%k.tiles*columnWidth)
+		from := chunk % k.tiles * columnWidth
+		for to := min(from+columnWidth, k.inner); from < to; from += sumColumns {
+			k.columns(chunk/k.tiles, from, min(from+sumColumns, to))
+		}
 	case k.blocks > 1:
 		row, b := chunk/k.blocks, chunk%k.blocks
 		x := k.x[row*k.n : (row+1)*k.n]
-		k.partial[chunk] = float64(k.device.vectors.sum(x[b*sumBlock : min((b+1)*sumBlock, k.n)]))
+		k.partial[chunk] = k.device.vectors.sumFours(x[b*sumBlock : min((b+1)*sumBlock, k.n)])
 	default:
 		for i := chunk * k.rows; i < min((chunk+1)*k.rows, k.outer); i++ {
-			k.y[i] = k.row(k.x[i*k.n : (i+1)*k.n])
+			x := k.x[i*k.n : (i+1)*k.n]
+			sum := 0.0
+			switch {
+			case k.n < vectorLen:
+				sum = sumGeneric(x)
+			case k.n <= exactSum:
+				sum = k.device.vectors.sum(x)
+			default:
+				sum = k.device.vectors.sumFours(x)
+			}
+			if k.mean {
+				sum /= float64(k.n)
+			}
+			k.y[i] = float32(sum)
 		}
 	}
 }
 
-// columns adds the rows of a block in groups, and then the groups, starting at a column.
-func (k *sum) columns(block, from int) {
+// columns adds the rows of a block from one column to another.
+func (k *sum) columns(block, from, to int) {
+	var buffer [sumColumns]float64
+	sums := buffer[:to-from]
 	outer, first := block/k.blocks, block%k.blocks*k.rows
-	if k.inner <= narrow {
-		k.narrowColumns(block, k.x[(outer*k.n+first)*k.inner:(outer*k.n+min(first+k.rows, k.n))*k.inner])
-		return
-	}
-	y := k.y
-	if k.blocks > 1 {
-		y = k.columnSums
-	}
-	y = y[block*k.inner+from:][:min(columnWidth, k.inner-from)]
-	clear(y)
 	last := min(first+k.rows, k.n)
 	for r := first; r < last; r += sumRows {
-		k.device.vectors.addRows(y, k.x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
+		k.device.vectors.addRows(sums, k.x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
 	}
-}
-
-// row sums a row. That of equal numbers is exact if it is short, so that their mean is the number.
-func (k *sum) row(x []float32) float32 {
-	if len(x) > exactSum {
-		return k.device.vectors.sum(x)
-	}
-	var a, b, c, d float64
-	for len(x) >= 4 {
-		v := x[:4:4]
-		a += float64(v[0])
-		b += float64(v[1])
-		c += float64(v[2])
-		d += float64(v[3])
-		x = x[4:]
-	}
-	for _, v := range x {
-		a += float64(v)
-	}
-	return float32((a + b) + (c + d))
-}
-
-// narrowColumns adds the rows x of a block in float64.
-func (k *sum) narrowColumns(block int, x []float32) {
-	var sums [narrow]float64
-	all := sums[:k.inner]
-	for ; len(x) > 0; x = x[len(all):] {
-		for i, v := range x[:len(all)] {
-			all[i] += float64(v)
-		}
-	}
-	if k.narrowSums != nil {
-		copy(k.narrowSums[block*k.inner:], all)
+	if k.blocks > 1 {
+		copy(k.partial[block*k.inner+from:], sums)
 		return
 	}
-	for i, v := range all {
-		k.y[block*k.inner+i] = float32(v)
-	}
+	k.store(k.y[block*k.inner+from:], sums)
 }
 
 // maxStep computes the largest element of the middle dimension of [outer, n, inner].

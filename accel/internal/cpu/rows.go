@@ -20,7 +20,7 @@ type rowFunctions struct {
 	// normWeights is dw += dy·(x+shift)·scale and db += dy.
 	normWeights func(dw, db, x, dy []float32, shift, scale float32)
 	// addRows is d += the sum of a number of rows of x, which are pitch elements apart.
-	addRows func(d, x []float32, rows, pitch int)
+	addRows func(d []float64, x []float32, rows, pitch int)
 
 	// softmaxRows replaces scores s by exp(s·factor - top), where top is the largest
 	// s·factor of the row, or its previous value if that is larger, or zero if it is -Inf.
@@ -118,10 +118,10 @@ func normWeightsGeneric(dw, db, x, dy []float32, shift, scale float32) {
 	}
 }
 
-func addRowsGeneric(d, x []float32, rows, pitch int) {
+func addRowsGeneric(d []float64, x []float32, rows, pitch int) {
 	for r := range rows {
 		for i, v := range x[r*pitch:][:len(d)] {
-			d[i] += v
+			d[i] += float64(v)
 		}
 	}
 }

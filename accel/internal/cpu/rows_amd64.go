@@ -27,7 +27,7 @@ var avx2Rows = rowFunctions{
 	},
 	dots:        rowDots(8, dotsAVX2),
 	addProducts: rowProducts(8, addProductsAVX2),
-	addRows:     rowAdder(8, addRowsWideAVX2, addRowsNarrowAVX2),
+	addRows:     addRowsAVX2,
 
 	softmaxRows:         softmaxRowsComposed,
 	softmaxGradientRows: softmaxGradientRowsComposed,
@@ -58,7 +58,7 @@ var avx512Rows = rowFunctions{
 	},
 	dots:        rowDots(16, dotsAVX512),
 	addProducts: rowProducts(16, addProductsAVX512),
-	addRows:     rowAdder(16, addRowsWideAVX512, addRowsNarrowAVX512),
+	addRows:     addRowsAVX2, // limited by memory
 
 	softmaxRows: func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
 		if !r.whole(p) {
@@ -123,22 +123,41 @@ func rowProducts(lanes int, f func(n, pitch int, x, w, c *float32)) func(c []flo
 	}
 }
 
-// rowAdder adds eight vectors at a time, then one, then the remaining elements.
-func rowAdder(lanes int, eight, one func(rows, pitch int, d, x *float32)) func(d, x []float32, rows, pitch int) {
-	return func(d, x []float32, rows, pitch int) {
-		if rows == 0 || len(d) == 0 {
-			return
+// addRowsAVX2 adds eight rows at a time in wide tables. In narrow ones, and the last rows and
+// elements, it adds all rows to eight vectors, then to one, then to the remaining elements.
+func addRowsAVX2(d []float64, x []float32, rows, pitch int) {
+	if rows == 0 || len(d) == 0 {
+		return
+	}
+	_ = x[(rows-1)*pitch+len(d)-1]
+	if n := len(d) / 8 * 8; n >= 64 {
+		some := rows / 8 * 8
+		for r := 0; r < some; r += 8 {
+			addEightRowsAVX2(n, pitch, &d[0], &x[r*pitch])
 		}
-		_ = x[(rows-1)*pitch+len(d)-1]
-		i := 0
-		for ; i+8*lanes <= len(d); i += 8 * lanes {
-			eight(rows, pitch, &d[i], &x[i])
+		if some > 0 {
+			if n < len(d) {
+				addColumnsAVX2(d[n:], x[n:], some, pitch)
+			}
+			if rows == some {
+				return
+			}
+			x, rows = x[some*pitch:], rows-some
 		}
-		for ; i+lanes <= len(d); i += lanes {
-			one(rows, pitch, &d[i], &x[i])
-		}
-		if i < len(d) {
-			addRowsGeneric(d[i:], x[i:], rows, pitch)
-		}
+	}
+	addColumnsAVX2(d, x, rows, pitch)
+}
+
+func addColumnsAVX2(d []float64, x []float32, rows, pitch int) {
+	const lanes = 4
+	i := 0
+	for ; i+8*lanes <= len(d); i += 8 * lanes {
+		addRowsWideAVX2(rows, pitch, &d[i], &x[i])
+	}
+	for ; i+lanes <= len(d); i += lanes {
+		addRowsNarrowAVX2(rows, pitch, &d[i], &x[i])
+	}
+	if i < len(d) {
+		addRowsGeneric(d[i:], x[i:], rows, pitch)
 	}
 }

@@ -364,82 +364,6 @@ more:
 	VZEROUPPER
 	RET
 
-// func addRowsWideAVX2(rows int, pitch int, d *float32, x *float32)
-// Requires: AVX
-TEXT ·addRowsWideAVX2(SB), NOSPLIT, $0-32
-	MOVQ   rows+0(FP), AX
-	MOVQ   pitch+8(FP), CX
-	MOVQ   d+16(FP), DX
-	MOVQ   x+24(FP), BX
-	SHLQ   $0x02, CX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	TESTQ  AX, AX
-	JZ     end
-
-row:
-	VADDPS (BX), Y0, Y0
-	VADDPS 32(BX), Y1, Y1
-	VADDPS 64(BX), Y2, Y2
-	VADDPS 96(BX), Y3, Y3
-	VADDPS 128(BX), Y4, Y4
-	VADDPS 160(BX), Y5, Y5
-	VADDPS 192(BX), Y6, Y6
-	VADDPS 224(BX), Y7, Y7
-	ADDQ   CX, BX
-	DECQ   AX
-	JNZ    row
-
-end:
-	VADDPS  (DX), Y0, Y0
-	VMOVUPS Y0, (DX)
-	VADDPS  32(DX), Y1, Y1
-	VMOVUPS Y1, 32(DX)
-	VADDPS  64(DX), Y2, Y2
-	VMOVUPS Y2, 64(DX)
-	VADDPS  96(DX), Y3, Y3
-	VMOVUPS Y3, 96(DX)
-	VADDPS  128(DX), Y4, Y4
-	VMOVUPS Y4, 128(DX)
-	VADDPS  160(DX), Y5, Y5
-	VMOVUPS Y5, 160(DX)
-	VADDPS  192(DX), Y6, Y6
-	VMOVUPS Y6, 192(DX)
-	VADDPS  224(DX), Y7, Y7
-	VMOVUPS Y7, 224(DX)
-	VZEROUPPER
-	RET
-
-// func addRowsNarrowAVX2(rows int, pitch int, d *float32, x *float32)
-// Requires: AVX
-TEXT ·addRowsNarrowAVX2(SB), NOSPLIT, $0-32
-	MOVQ   rows+0(FP), AX
-	MOVQ   pitch+8(FP), CX
-	MOVQ   d+16(FP), DX
-	MOVQ   x+24(FP), BX
-	SHLQ   $0x02, CX
-	VXORPS Y0, Y0, Y0
-	TESTQ  AX, AX
-	JZ     end
-
-row:
-	VADDPS (BX), Y0, Y0
-	ADDQ   CX, BX
-	DECQ   AX
-	JNZ    row
-
-end:
-	VADDPS  (DX), Y0, Y0
-	VMOVUPS Y0, (DX)
-	VZEROUPPER
-	RET
-
 // func squaresAVX512(n int, x *float32, shift float32) float32
 // Requires: AVX, AVX512F, SSE
 TEXT ·squaresAVX512(SB), NOSPLIT, $0-28
@@ -806,79 +730,120 @@ more:
 	VZEROUPPER
 	RET
 
-// func addRowsWideAVX512(rows int, pitch int, d *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·addRowsWideAVX512(SB), NOSPLIT, $0-32
-	MOVQ   rows+0(FP), AX
-	MOVQ   pitch+8(FP), CX
-	MOVQ   d+16(FP), DX
-	MOVQ   x+24(FP), BX
-	SHLQ   $0x02, CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	TESTQ  AX, AX
-	JZ     end
+// func addRowsWideAVX2(rows int, pitch int, d *float64, x *float32)
+// Requires: AVX
+TEXT ·addRowsWideAVX2(SB), NOSPLIT, $0-32
+	MOVQ    rows+0(FP), AX
+	MOVQ    pitch+8(FP), CX
+	MOVQ    d+16(FP), DX
+	MOVQ    x+24(FP), BX
+	SHLQ    $0x02, CX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	VMOVUPD 96(DX), Y3
+	VMOVUPD 128(DX), Y4
+	VMOVUPD 160(DX), Y5
+	VMOVUPD 192(DX), Y6
+	VMOVUPD 224(DX), Y7
+	TESTQ   AX, AX
+	JZ      end
 
 row:
-	VADDPS (BX), Z0, Z0
-	VADDPS 64(BX), Z1, Z1
-	VADDPS 128(BX), Z2, Z2
-	VADDPS 192(BX), Z3, Z3
-	VADDPS 256(BX), Z4, Z4
-	VADDPS 320(BX), Z5, Z5
-	VADDPS 384(BX), Z6, Z6
-	VADDPS 448(BX), Z7, Z7
-	ADDQ   CX, BX
-	DECQ   AX
-	JNZ    row
+	VCVTPS2PD (BX), Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(BX), Y8
+	VADDPD    Y8, Y1, Y1
+	VCVTPS2PD 32(BX), Y8
+	VADDPD    Y8, Y2, Y2
+	VCVTPS2PD 48(BX), Y8
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 64(BX), Y8
+	VADDPD    Y8, Y4, Y4
+	VCVTPS2PD 80(BX), Y8
+	VADDPD    Y8, Y5, Y5
+	VCVTPS2PD 96(BX), Y8
+	VADDPD    Y8, Y6, Y6
+	VCVTPS2PD 112(BX), Y8
+	VADDPD    Y8, Y7, Y7
+	ADDQ      CX, BX
+	DECQ      AX
+	JNZ       row
 
 end:
-	VADDPS  (DX), Z0, Z0
-	VMOVUPS Z0, (DX)
-	VADDPS  64(DX), Z1, Z1
-	VMOVUPS Z1, 64(DX)
-	VADDPS  128(DX), Z2, Z2
-	VMOVUPS Z2, 128(DX)
-	VADDPS  192(DX), Z3, Z3
-	VMOVUPS Z3, 192(DX)
-	VADDPS  256(DX), Z4, Z4
-	VMOVUPS Z4, 256(DX)
-	VADDPS  320(DX), Z5, Z5
-	VMOVUPS Z5, 320(DX)
-	VADDPS  384(DX), Z6, Z6
-	VMOVUPS Z6, 384(DX)
-	VADDPS  448(DX), Z7, Z7
-	VMOVUPS Z7, 448(DX)
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
 	VZEROUPPER
 	RET
 
-// func addRowsNarrowAVX512(rows int, pitch int, d *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·addRowsNarrowAVX512(SB), NOSPLIT, $0-32
-	MOVQ   rows+0(FP), AX
-	MOVQ   pitch+8(FP), CX
-	MOVQ   d+16(FP), DX
-	MOVQ   x+24(FP), BX
-	SHLQ   $0x02, CX
-	VPXORD Z0, Z0, Z0
-	TESTQ  AX, AX
-	JZ     end
+// func addRowsNarrowAVX2(rows int, pitch int, d *float64, x *float32)
+// Requires: AVX
+TEXT ·addRowsNarrowAVX2(SB), NOSPLIT, $0-32
+	MOVQ    rows+0(FP), AX
+	MOVQ    pitch+8(FP), CX
+	MOVQ    d+16(FP), DX
+	MOVQ    x+24(FP), BX
+	SHLQ    $0x02, CX
+	VMOVUPD (DX), Y0
+	TESTQ   AX, AX
+	JZ      end
 
 row:
-	VADDPS (BX), Z0, Z0
-	ADDQ   CX, BX
-	DECQ   AX
-	JNZ    row
+	VCVTPS2PD (BX), Y1
+	VADDPD    Y1, Y0, Y0
+	ADDQ      CX, BX
+	DECQ      AX
+	JNZ       row
 
 end:
-	VADDPS  (DX), Z0, Z0
-	VMOVUPS Z0, (DX)
+	VMOVUPD Y0, (DX)
+	VZEROUPPER
+	RET
+
+// func addEightRowsAVX2(n int, pitch int, d *float64, x *float32)
+// Requires: AVX
+TEXT ·addEightRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ pitch+8(FP), CX
+	MOVQ d+16(FP), DX
+	MOVQ x+24(FP), BX
+	LEAQ (BX)(CX*4), SI
+	LEAQ (SI)(CX*4), DI
+	LEAQ (DI)(CX*4), R8
+	LEAQ (R8)(CX*4), R9
+	LEAQ (R9)(CX*4), R10
+	LEAQ (R10)(CX*4), R11
+	LEAQ (R11)(CX*4), CX
+	XORQ R12, R12
+
+more:
+	VMOVUPS      (BX)(R12*4), Y0
+	VADDPS       (SI)(R12*4), Y0, Y0
+	VMOVUPS      (DI)(R12*4), Y1
+	VADDPS       (R8)(R12*4), Y1, Y1
+	VMOVUPS      (R9)(R12*4), Y2
+	VADDPS       (R10)(R12*4), Y2, Y2
+	VMOVUPS      (R11)(R12*4), Y3
+	VADDPS       (CX)(R12*4), Y3, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VADDPD       (DX)(R12*8), Y0, Y0
+	VMOVUPD      Y0, (DX)(R12*8)
+	VADDPD       32(DX)(R12*8), Y1, Y1
+	VMOVUPD      Y1, 32(DX)(R12*8)
+	ADDQ         $0x08, R12
+	SUBQ         $0x08, AX
+	JNZ          more
 	VZEROUPPER
 	RET
 

@@ -39,16 +39,6 @@ func dotsAVX2(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX2(n int, pitch int, x *float32, w *float32, c *float32)
 
-// addRowsWideAVX2 adds rows to 64 elements.
-//
-//go:noescape
-func addRowsWideAVX2(rows int, pitch int, d *float32, x *float32)
-
-// addRowsNarrowAVX2 adds rows to 8 elements.
-//
-//go:noescape
-func addRowsNarrowAVX2(rows int, pitch int, d *float32, x *float32)
-
 // squaresAVX512 is squaresGeneric for whole vectors.
 //
 //go:noescape
@@ -84,15 +74,20 @@ func dotsAVX512(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX512(n int, pitch int, x *float32, w *float32, c *float32)
 
-// addRowsWideAVX512 adds rows to 128 elements.
+// addRowsWideAVX2 adds rows to 32 elements.
 //
 //go:noescape
-func addRowsWideAVX512(rows int, pitch int, d *float32, x *float32)
+func addRowsWideAVX2(rows int, pitch int, d *float64, x *float32)
 
-// addRowsNarrowAVX512 adds rows to 16 elements.
+// addRowsNarrowAVX2 adds rows to 4 elements.
 //
 //go:noescape
-func addRowsNarrowAVX512(rows int, pitch int, d *float32, x *float32)
+func addRowsNarrowAVX2(rows int, pitch int, d *float64, x *float32)
+
+// addEightRowsAVX2 adds the sums in float32 of eight rows to n elements, a positive multiple of 8.
+//
+//go:noescape
+func addEightRowsAVX2(n int, pitch int, d *float64, x *float32)
 
 // softmaxRowsAVX512 is softmaxRowsComposed; it writes whole vectors.
 //

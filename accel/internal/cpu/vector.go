@@ -10,7 +10,8 @@ type vectors struct {
 	add, sub, mul, div, maximum, equal, greater func(d, a, b []float32)
 	reluGradient, geluGradient, biasReLU        func(d, a, b []float32)
 	addScalar, mulScalar                        func(d, a []float32, s float32)
-	sum                                         func(a []float32) float32
+	sum                                         func(a []float32) float64
+	sumFours                                    func(a []float32) float64 // adds four elements in float32 before
 	largest                                     func(a []float32) float32 // -Inf for an empty slice; ignores NaN
 
 	divideBytes func(d []float32, a []byte, by float32)
@@ -54,6 +55,7 @@ var genericVectors = &vectors{
 	addScalar:    addScalarGeneric,
 	mulScalar:    mulScalarGeneric,
 	sum:          sumGeneric,
+	sumFours:     sumGeneric, // in float64, which is no slower
 	largest:      largestGeneric,
 
 	divideBytes: divideBytesGeneric,

@@ -72,12 +72,14 @@ func vectorBytes(lanes int, f func(n int, d *float32, a *uint8, by float32)) fun
 	}
 }
 
-func vectorSum(f func(n int, a *float32) float32) func(a []float32) float32 {
-	return func(a []float32) float32 {
-		if len(a) == 0 {
-			return 0
+// sumVectors sums whole steps in assembly, and the rest in Go.
+func sumVectors(step int, f func(n int, a *float32) float64) func(a []float32) float64 {
+	return func(a []float32) float64 {
+		n := len(a) / step * step
+		if n == 0 {
+			return sumGeneric(a)
 		}
-		return f(len(a), &a[0])
+		return f(n, &a[0]) + sumGeneric(a[n:])
 	}
 }
 
@@ -112,7 +114,8 @@ var avx2Vectors = &vectors{
 	biasReLU:     vector2(biasReLUAVX2),
 	addScalar:    vectorScalar(addScalarAVX2),
 	mulScalar:    vectorScalar(mulScalarAVX2),
-	sum:          vectorSum(sumAVX2),
+	sum:          sumVectors(32, sumAVX2),
+	sumFours:     sumVectors(128, sumFoursAVX2),
 	largest:      vectorLargest(8, largestAVX2),
 
 	divideBytes: vectorBytes(8, divideBytesAVX2),
@@ -156,7 +159,8 @@ var avx512Vectors = &vectors{
 	biasReLU:     vector2(biasReLUAVX512),
 	addScalar:    vectorScalar(addScalarAVX512),
 	mulScalar:    vectorScalar(mulScalarAVX512),
-	sum:          vectorSum(sumAVX512),
+	sum:          sumVectors(32, sumAVX2), // limited by memory
+	sumFours:     sumVectors(128, sumFoursAVX2),
 	largest:      vectorLargest(16, largestAVX512),
 
 	divideBytes: vectorBytes(16, divideBytesAVX512),

@@ -1716,62 +1716,6 @@ more:
 	VZEROUPPER
 	RET
 
-// func sumAVX2(n int, a *float32) float32
-// Requires: AVX, SSE
-TEXT ·sumAVX2(SB), NOSPLIT, $0-20
-	MOVQ   n+0(FP), AX
-	MOVQ   a+8(FP), CX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	CMPQ   AX, $0x20
-	JL     vectors
-
-four:
-	VADDPS (CX), Y0, Y0
-	VADDPS 32(CX), Y1, Y1
-	VADDPS 64(CX), Y2, Y2
-	VADDPS 96(CX), Y3, Y3
-	ADDQ   $0x00000080, CX
-	SUBQ   $0x20, AX
-	CMPQ   AX, $0x20
-	JGE    four
-
-vectors:
-	CMPQ AX, $0x08
-	JL   rest
-
-whole:
-	VMOVUPS (CX), Y4
-	VADDPS  Y4, Y0, Y0
-	ADDQ    $0x20, CX
-	SUBQ    $0x08, AX
-	CMPQ    AX, $0x08
-	JGE     whole
-
-rest:
-	TESTQ      AX, AX
-	JZ         done
-	LEAQ       tailMask<>+0(SB), DX
-	NEGQ       AX
-	VMOVUPS    32(DX)(AX*4), Y4
-	NEGQ       AX
-	VMASKMOVPS (CX), Y4, Y4
-	VADDPS     Y4, Y0, Y0
-
-done:
-	VADDPS       Y1, Y0, Y0
-	VADDPS       Y3, Y2, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VHADDPS      X0, X0, X0
-	VHADDPS      X0, X0, X0
-	MOVSS        X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
 // func largestAVX2(n int, a *float32) float32
 // Requires: AVX, SSE
 TEXT ·largestAVX2(SB), NOSPLIT, $0-20
@@ -3278,63 +3222,6 @@ more:
 	VZEROUPPER
 	RET
 
-// func sumAVX512(n int, a *float32) float32
-// Requires: AVX, AVX512F, BMI2, SSE
-TEXT ·sumAVX512(SB), NOSPLIT, $0-20
-	MOVQ   n+0(FP), AX
-	MOVQ   a+8(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	CMPQ   AX, $0x40
-	JL     vectors
-
-four:
-	VADDPS (CX), Z0, Z0
-	VADDPS 64(CX), Z1, Z1
-	VADDPS 128(CX), Z2, Z2
-	VADDPS 192(CX), Z3, Z3
-	ADDQ   $0x00000100, CX
-	SUBQ   $0x40, AX
-	CMPQ   AX, $0x40
-	JGE    four
-
-vectors:
-	CMPQ AX, $0x10
-	JL   rest
-
-whole:
-	VMOVUPS (CX), Z4
-	VADDPS  Z4, Z0, Z0
-	ADDQ    $0x40, CX
-	SUBQ    $0x10, AX
-	CMPQ    AX, $0x10
-	JGE     whole
-
-rest:
-	TESTQ     AX, AX
-	JZ        done
-	MOVL      $0x0000ffff, DX
-	BZHIL     AX, DX, AX
-	KMOVW     AX, K1
-	VMOVUPS.Z (CX), K1, Z4
-	VADDPS    Z4, Z0, Z0
-
-done:
-	VADDPS        Z1, Z0, Z0
-	VADDPS        Z3, Z2, Z2
-	VADDPS        Z2, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VHADDPS       X0, X0, X0
-	VHADDPS       X0, X0, X0
-	MOVSS         X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
 // func largestAVX512(n int, a *float32) float32
 // Requires: AVX, AVX512F, SSE
 TEXT ·largestAVX512(SB), NOSPLIT, $0-20
@@ -3360,6 +3247,134 @@ more:
 	VPERMILPS  $0xb1, Z1, Z0
 	VMAXPS     Z0, Z1, Z1
 	MOVSS      X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumAVX2(n int, a *float32) float64
+// Requires: AVX, SSE2
+TEXT ·sumAVX2(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	TESTQ  AX, AX
+	JZ     end
+
+more:
+	VCVTPS2PD (CX), Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(CX), Y8
+	VADDPD    Y8, Y1, Y1
+	VCVTPS2PD 32(CX), Y8
+	VADDPD    Y8, Y2, Y2
+	VCVTPS2PD 48(CX), Y8
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 64(CX), Y8
+	VADDPD    Y8, Y4, Y4
+	VCVTPS2PD 80(CX), Y8
+	VADDPD    Y8, Y5, Y5
+	VCVTPS2PD 96(CX), Y8
+	VADDPD    Y8, Y6, Y6
+	VCVTPS2PD 112(CX), Y8
+	VADDPD    Y8, Y7, Y7
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000020, AX
+	JNZ       more
+
+end:
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumFoursAVX2(n int, a *float32) float64
+// Requires: AVX, SSE2
+TEXT ·sumFoursAVX2(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	TESTQ  AX, AX
+	JZ     end
+
+more:
+	VMOVUPS      (CX), Y8
+	VMOVUPS      64(CX), Y9
+	VADDPS       32(CX), Y8, Y8
+	VADDPS       96(CX), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y0, Y0
+	VCVTPS2PD    X9, Y9
+	VADDPD       Y9, Y1, Y1
+	VMOVUPS      128(CX), Y8
+	VMOVUPS      192(CX), Y9
+	VADDPS       160(CX), Y8, Y8
+	VADDPS       224(CX), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y2, Y2
+	VCVTPS2PD    X9, Y9
+	VADDPD       Y9, Y3, Y3
+	VMOVUPS      256(CX), Y8
+	VMOVUPS      320(CX), Y9
+	VADDPS       288(CX), Y8, Y8
+	VADDPS       352(CX), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y4, Y4
+	VCVTPS2PD    X9, Y9
+	VADDPD       Y9, Y5, Y5
+	VMOVUPS      384(CX), Y8
+	VMOVUPS      448(CX), Y9
+	VADDPS       416(CX), Y8, Y8
+	VADDPS       480(CX), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y6, Y6
+	VCVTPS2PD    X9, Y9
+	VADDPD       Y9, Y7, Y7
+	ADDQ         $0x00000200, CX
+	SUBQ         $0x00000080, AX
+	JNZ          more
+
+end:
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 

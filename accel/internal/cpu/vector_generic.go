@@ -195,25 +195,21 @@ func biasReLUGeneric(d, a, b []float32) {
 	}
 }
 
-// sumGeneric adds in eight lanes, then the lanes in pairs.
-func sumGeneric(x []float32) float32 {
-	var a, b, c, d, e, f, g, h float32
-	for len(x) >= 8 {
-		v := x[:8:8]
-		a += v[0]
-		b += v[1]
-		c += v[2]
-		d += v[3]
-		e += v[4]
-		f += v[5]
-		g += v[6]
-		h += v[7]
-		x = x[8:]
+// sumGeneric adds in four lanes, then the lanes in pairs.
+func sumGeneric(x []float32) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		v := x[:4:4]
+		a += float64(v[0])
+		b += float64(v[1])
+		c += float64(v[2])
+		d += float64(v[3])
+		x = x[4:]
 	}
 	for _, v := range x {
-		a += v
+		a += float64(v)
 	}
-	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+	return (a + b) + (c + d)
 }
 
 func largestGeneric(a []float32) float32 {
@@ -257,7 +253,7 @@ func expSumGeneric(d, a []float32, scale, shift float32) float32 {
 		d[i] = float32(a[i]*scale) + shift
 	}
 	expGeneric(d, d)
-	return sumGeneric(d)
+	return float32(sumGeneric(d))
 }
 
 func weighGeneric(d, a, b []float32, s, t float32) {

@@ -129,11 +129,6 @@ func weighAVX2(n int, d *float32, a *float32, b *float32, s float32, t float32)
 //go:noescape
 func divideBytesAVX2(n int, d *float32, a *uint8, by float32)
 
-// sumAVX2 is sumGeneric with more lanes: deterministic, but with different rounding.
-//
-//go:noescape
-func sumAVX2(n int, a *float32) float32
-
 // largestAVX2 is largestGeneric for at least 8 elements.
 //
 //go:noescape
@@ -264,15 +259,20 @@ func weighAVX512(n int, d *float32, a *float32, b *float32, s float32, t float32
 //go:noescape
 func divideBytesAVX512(n int, d *float32, a *uint8, by float32)
 
-// sumAVX512 is sumGeneric with more lanes: deterministic, but with different rounding.
-//
-//go:noescape
-func sumAVX512(n int, a *float32) float32
-
 // largestAVX512 is largestGeneric for at least 16 elements.
 //
 //go:noescape
 func largestAVX512(n int, a *float32) float32
+
+// sumAVX2 is sumGeneric of n elements, a multiple of 32.
+//
+//go:noescape
+func sumAVX2(n int, a *float32) float64
+
+// sumFoursAVX2 is sumGeneric with sums of four elements in float32, of n elements, a multiple of 128.
+//
+//go:noescape
+func sumFoursAVX2(n int, a *float32) float64
 
 // momentStepAVX512 is momentStepGeneric.
 //

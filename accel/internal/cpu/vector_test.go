@@ -172,8 +172,11 @@ func TestVectorSum(t *testing.T) {
 				want += float64(a[i])
 				size += math.Abs(float64(a[i]))
 			}
-			if got := float64(v.sum(a)); !(math.Abs(got-want) <= size*ulp*4) {
+			if got := v.sum(a); !(math.Abs(got-want) <= size*1e-15) {
 				t.Fatalf("%s: sum of %d elements is %v, want %v", v.name, n, got, want)
+			}
+			if got := v.sumFours(a); !(math.Abs(got-want) <= size*2*ulp) {
+				t.Fatalf("%s: sum of %d elements in fours is %v, want %v", v.name, n, got, want)
 			}
 		}
 		if x := v.sum([]float32{1, float32(math.NaN())}); x == x {

@@ -9,8 +9,8 @@ import (
 // channel generates the functions of batch normalization, which go over rows of
 // one channel that lie a pitch apart, and those of pools.
 func channel() {
+	sumRows()
 	for _, s := range []isa{avx2, avx512} {
-		s.sumRows()
 		s.squareRows()
 		s.scaleRows()
 		s.slopeRows()
@@ -25,6 +25,7 @@ type vectorOf struct {
 	load  func(i int) VecVirtual
 	store func(v VecVirtual)
 	keep  func(v VecVirtual) // clears the lanes after the end of the row
+	at    func(disp int) Mem // part of the first base's vector; nil of a partial one
 }
 
 // overRows runs a body over all vectors of rows; the first base is where it stores.
@@ -55,6 +56,7 @@ func (s isa) overRows(bases []Register, body func(v vectorOf)) {
 		},
 		store: func(v VecVirtual) { VMOVUPS(v, place(0)) },
 		keep:  func(VecVirtual) {},
+		at:    func(disp int) Mem { return Mem{Base: bases[0], Index: at, Scale: 1, Disp: disp} },
 	})
 	ADDQ(Imm(uint64(s.width)), at)
 	DECQ(left)
@@ -127,12 +129,28 @@ func (s isa) sumsTo(to Register, sums ...VecVirtual) {
 	RET()
 }
 
-func (s isa) sumRows() {
-	s.begin("sumRows", "func(rows, n int, a *float32, pitch int, sum *float32)", " is sumRowsGeneric with more lanes.")
+// sumRows adds pairs in float32, which is exact for equal numbers, and then in float64. CPUs with
+// AVX-512 use it, too, since memory limits it.
+func sumRows() {
+	s := avx2
+	s.begin("sumRows", "func(rows, n int, a *float32, pitch int, sum *float64)", " is sumRowsGeneric with more lanes.")
 	a, to := parameter("a"), parameter("sum")
 	sum := s.zero()
-	s.overRows([]Register{a}, func(v vectorOf) { VADDPS(v.load(0), sum, sum) })
-	s.sumsTo(to, sum)
+	s.overRows([]Register{a}, func(v vectorOf) {
+		if v.at != nil {
+			addPair(v.at(0), v.at(16), sum)
+			return
+		}
+		// The elements after the end are zeros, whose sums with others are exact.
+		x, wide, half := v.load(0), YMM(), XMM()
+		VEXTRACTF128(Imm(1), x, half)
+		VADDPS(half, x.AsX(), half)
+		VCVTPS2PD(half, wide)
+		VADDPD(wide, sum, sum)
+	})
+	VMOVSD(float64LanesSum(sum), Mem{Base: to})
+	VZEROUPPER()
+	RET()
 }
 
 func (s isa) squareRows() {

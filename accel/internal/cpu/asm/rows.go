@@ -18,9 +18,10 @@ func rows() {
 		normWeights(s)
 		dots(s)
 		addProducts(s)
-		addRows(s, 8)
-		addRows(s, 1)
 	}
+	addRows(8)
+	addRows(1)
+	addEightRows()
 	softmaxRows(avx512)
 	softmaxGradientRows(avx512)
 }
@@ -205,33 +206,74 @@ func normWeights(s isa) {
 	RET()
 }
 
-// addRows adds rows that are pitch elements apart to a number of vectors, which stay in
-// registers.
-func addRows(s isa, vectors int) {
-	name := map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors]
-	TEXT(name+s.name, NOSPLIT, "func(rows, pitch int, d, x *float32)")
+// addEightRows adds eight rows that are pitch elements apart, in float32 before: it goes along the
+// rows, as fast as memory.
+func addEightRows() {
+	TEXT("addEightRowsAVX2", NOSPLIT, "func(n, pitch int, d *float64, x *float32)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds rows to %d elements.", name+s.name, vectors*s.lanes()))
+	Doc("addEightRowsAVX2 adds the sums in float32 of eight rows to n elements, a positive multiple of 8.")
+	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	d, x := Load(Param("d"), GP64()), Load(Param("x"), GP64())
+	rows := [8]Register{x}
+	for i := 1; i < len(rows); i++ {
+		rows[i] = GP64()
+		LEAQ(Mem{Base: rows[i-1], Index: pitch, Scale: 4}, rows[i])
+	}
+	at := GP64()
+	XORQ(at, at)
+	Label("more")
+	var sums [4]VecVirtual
+	for i := range sums {
+		sums[i] = YMM()
+		VMOVUPS(Mem{Base: rows[2*i], Index: at, Scale: 4}, sums[i])
+		VADDPS(Mem{Base: rows[2*i+1], Index: at, Scale: 4}, sums[i], sums[i])
+	}
+	VADDPS(sums[1], sums[0], sums[0])
+	VADDPS(sums[3], sums[2], sums[2])
+	VADDPS(sums[2], sums[0], sums[0])
+	half, low, high := XMM(), YMM(), YMM()
+	VEXTRACTF128(Imm(1), sums[0], half)
+	VCVTPS2PD(sums[0].AsX(), low)
+	VCVTPS2PD(half, high)
+	for i, v := range []VecVirtual{low, high} {
+		place := Mem{Base: d, Index: at, Scale: 8, Disp: 32 * i}
+		VADDPD(place, v, v)
+		VMOVUPD(v, place)
+	}
+	ADDQ(Imm(8), at)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("more"))
+	VZEROUPPER()
+	RET()
+}
+
+// addRows adds rows that are pitch elements apart to a number of vectors of float64, which stay in
+// registers.
+func addRows(vectors int) {
+	name := map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors] + avx2.name
+	TEXT(name, NOSPLIT, "func(rows, pitch int, d *float64, x *float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s adds rows to %d elements.", name, vectors*4))
 	rows, pitch := Load(Param("rows"), GP64()), Load(Param("pitch"), GP64())
 	d, x := Load(Param("d"), GP64()), Load(Param("x"), GP64())
 	SHLQ(Imm(2), pitch)
 	acc := make([]VecVirtual, vectors)
 	for i := range acc {
-		acc[i] = s.zero()
+		acc[i] = avx2.register()
+		VMOVUPD(Mem{Base: d, Disp: i * 32}, acc[i])
 	}
 	TESTQ(rows, rows)
 	JZ(LabelRef("end"))
 	Label("row")
 	for i := range acc {
-		VADDPS(Mem{Base: x, Disp: i * s.width}, acc[i], acc[i])
+		addFloat64(Mem{Base: x, Disp: i * 16}, acc[i])
 	}
 	ADDQ(pitch, x)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
 	Label("end")
 	for i := range acc {
-		VADDPS(Mem{Base: d, Disp: i * s.width}, acc[i], acc[i])
-		VMOVUPS(acc[i], Mem{Base: d, Disp: i * s.width})
+		VMOVUPD(acc[i], Mem{Base: d, Disp: i * 32})
 	}
 	VZEROUPPER()
 	RET()

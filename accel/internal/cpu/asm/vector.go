@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -16,9 +17,9 @@ func vector() {
 		foldings(s)
 		attention(s)
 		divideBytes(s)
-		sum(s)
 		largest(s)
 	}
+	sums() // CPUs with AVX-512 use it, too, since memory limits it
 }
 
 func binaryOps(s isa) {
@@ -214,50 +215,93 @@ func tailMask() Mem {
 	return *mask
 }
 
-// sum adds in four accumulators, then the accumulators, then their lanes.
-func sum(s isa) {
-	name := "sum" + s.name
-	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
-	Pragma("noescape")
-	Doc(name + " is sumGeneric with more lanes: deterministic, but with different rounding.")
-	n := Load(Param("n"), GP64())
-	a := Load(Param("a"), GP64())
-	acc := make([]VecVirtual, 4)
-	for i := range acc {
-		acc[i] = s.zero()
+// sums generates two functions that add in eight accumulators of float64, then the accumulators,
+// then their lanes. sumFours adds four elements in float32 before, which is as fast as memory.
+// The last elements are left to the caller.
+func sums() {
+	for _, fours := range []bool{false, true} {
+		name, step, doc := "sumAVX2", 32, "sumAVX2 is sumGeneric of n elements, a multiple of %d."
+		if fours {
+			name, step, doc = "sumFoursAVX2", 128, "sumFoursAVX2 is sumGeneric with sums of four elements in float32, of n elements, a multiple of %d."
+		}
+		TEXT(name, NOSPLIT, "func(n int, a *float32) float64")
+		Pragma("noescape")
+		Doc(fmt.Sprintf(doc, step))
+		n := Load(Param("n"), GP64())
+		a := Load(Param("a"), GP64())
+		acc := make([]VecVirtual, 8)
+		for i := range acc {
+			acc[i] = avx2.zero()
+		}
+		TESTQ(n, n)
+		JZ(LabelRef("end"))
+		Label("more")
+		for i := 0; i < len(acc); i++ {
+			if !fours {
+				addFloat64(Mem{Base: a, Disp: i * 16}, acc[i])
+				continue
+			}
+			var parts [4]Mem
+			for k := range parts {
+				parts[k] = Mem{Base: a, Disp: i*64 + k*32}
+			}
+			addFour(parts, acc[i], acc[i+1])
+			i++
+		}
+		ADDQ(U32(4*step), a)
+		SUBQ(U32(step), n)
+		JNZ(LabelRef("more"))
+		Label("end")
+		for half := 4; half > 0; half /= 2 {
+			for i := range half {
+				VADDPD(acc[i+half], acc[i], acc[i])
+			}
+		}
+		Store(float64LanesSum(acc[0]), ReturnIndex(0))
+		VZEROUPPER()
+		RET()
 	}
-	CMPQ(n, Imm(uint64(4*s.lanes())))
-	JL(LabelRef("vectors"))
-	Label("four")
-	for i := range acc {
-		VADDPS(Mem{Base: a, Disp: i * s.width}, acc[i], acc[i])
-	}
-	ADDQ(U32(4*s.width), a)
-	SUBQ(Imm(uint64(4*s.lanes())), n)
-	CMPQ(n, Imm(uint64(4*s.lanes())))
-	JGE(LabelRef("four"))
-	Label("vectors")
-	s.loop(n, []Register{a}, func(load func(Register) VecVirtual, _ func(VecVirtual, Register)) {
-		VADDPS(load(a), acc[0], acc[0])
-	})
-	VADDPS(acc[1], acc[0], acc[0])
-	VADDPS(acc[3], acc[2], acc[2])
-	VADDPS(acc[2], acc[0], acc[0])
-	y := acc[0].(VecVirtual)
-	if s.wide() {
-		high := YMM()
-		VEXTRACTF64X4(Imm(1), y, high)
-		VADDPS(high, y.AsY(), y.AsY())
-	}
+}
+
+// addPair adds the sums of two times four float32 in memory to an accumulator of float64.
+func addPair(a, b Mem, acc VecVirtual) {
+	half, v := XMM(), YMM()
+	VMOVUPS(a, half)
+	VADDPS(b, half, half)
+	VCVTPS2PD(half, v)
+	VADDPD(v, acc, acc)
+}
+
+// addFour adds the sums of four times eight float32 in memory to two accumulators of float64.
+func addFour(from [4]Mem, low, high VecVirtual) {
+	x, y, half, v := YMM(), YMM(), XMM(), YMM()
+	VMOVUPS(from[0], x)
+	VMOVUPS(from[2], y)
+	VADDPS(from[1], x, x)
+	VADDPS(from[3], y, y)
+	VADDPS(y, x, x)
+	VEXTRACTF128(Imm(1), x, half)
+	VCVTPS2PD(x.AsX(), v)
+	VADDPD(v, low, low)
+	VCVTPS2PD(half, y)
+	VADDPD(y, high, high)
+}
+
+// addFloat64 adds four float32 in memory to an accumulator.
+func addFloat64(from Mem, acc VecVirtual) {
+	v := YMM()
+	VCVTPS2PD(from, v)
+	VADDPD(v, acc, acc)
+}
+
+// float64LanesSum adds the lanes.
+func float64LanesSum(y VecVirtual) VecVirtual {
 	half := XMM()
 	VEXTRACTF128(Imm(1), y.AsY(), half)
 	x := y.AsX()
-	VADDPS(half, x, x)
-	VHADDPS(x, x, x)
-	VHADDPS(x, x, x)
-	Store(x, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	VADDPD(half, x, x)
+	VHADDPD(x, x, x)
+	return x.(VecVirtual)
 }
 
 // largest is for at least one vector; the last vector overlaps the previous one.

@@ -26,9 +26,9 @@ KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u
   u32 channel = block(), part = blockY();
   u64 n = (u64)images * size, from = (u64)part * each;
   u64 count = least(from + each, n) - from;
-  real sum = 0;
+  double sum = 0; // so that the mean of equal numbers is the number
   eachOf(channel, part, images, channels, size, each, [&](u64 i) { sum += x[i]; });
-  real mean = Team<256>::across<Sum>(sum) / (real)count;
+  real mean = (real)(Team<256>::across<Sum>(sum) / (double)count);
   real squares = 0; // read from the cache: a part has a few thousand elements
   eachOf(channel, part, images, channels, size, each, [&](u64 i) {
     real d = x[i] - mean;

@@ -42,9 +42,9 @@ template <int size> struct Row {
   template <typename P> DEVICE Row of(const P &part, u32 n, u32 centered, double epsilon) {
     Row r = {0, 0};
     if (centered) {
-      real sum = 0;
+      double sum = 0; // so that the mean of equal numbers is the number
       part.each([&](u32, real x) __attribute__((always_inline)) { sum += x; });
-      r.mean = Members::template across<Sum>(sum) / (real)n;
+      r.mean = (real)(Members::template across<Sum>(sum) / (double)n);
     }
     real squares = 0;
     part.each([&](u32, real x) __attribute__((always_inline)) {

@@ -71,7 +71,7 @@ KERNEL(maxpool_gradient, 256, 4)(real *dx, const real *x, const real *dy, u64 pl
 
 KERNEL(avgpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
   u64 n = planes * g.oh * g.ow;
-  real share = 1 / (real)(g.kernel[0] * g.kernel[1]);
+  double count = (double)(g.kernel[0] * g.kernel[1]);
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     u64 plane = i / (g.oh * g.ow);
     u32 at = (u32)(i - plane * (g.oh * g.ow));
@@ -79,10 +79,10 @@ KERNEL(avgpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
     int top = oy * g.stride[0] - g.padding[0], left = ox * g.stride[1] - g.padding[1];
     int bottom = least(top + g.kernel[0], (int)g.h), right = least(left + g.kernel[1], (int)g.w);
     const real *from = x + plane * g.h * g.w;
-    real sum = 0;
+    double sum = 0; // so that the mean of equal numbers is the number
     for (int r = most(top, 0); r < bottom; r++)
       for (int c = most(left, 0); c < right; c++) sum += from[r * (int)g.w + c];
-    y[i] = sum * share;
+    y[i] = (real)(sum / count);
   }
 }
 

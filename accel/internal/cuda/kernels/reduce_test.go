@@ -13,14 +13,37 @@ var cubes = [][3]int{{1, 1, 1}, {3, 31, 1}, {2, 1500, 1}, {1, 20000, 1}, {129, 0
 func TestSum(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(cubes) {
-			m, x := newTestGPU(t), random(generator(5), d, s[0], s[1], s[2])
-			o := Sum{d, s[0], s[1], s[2]}
-			y := m.alloc(s[0] * s[2] * d.Size())
-			m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
-			want := reference(t, ir.Sum{From: 1, To: 2}, nil, []array{x}, nil, newArray(ir.Float64, s[0], s[2]))
-			compareArrays(t, m.get(y, d, want.shape), want, tolerance(1e-6)*math.Sqrt(float64(s[1]+1)))
+			for _, mean := range []bool{false, true} {
+				m, x := newTestGPU(t), random(generator(5), d, s[0], s[1], s[2])
+				o := Sum{d, s[0], s[1], s[2], mean}
+				y := m.alloc(s[0] * s[2] * d.Size())
+				m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
+				want := reference(t, ir.Sum{From: 1, To: 2, Mean: mean}, nil, []array{x}, nil, newArray(ir.Float64, s[0], s[2]))
+				compareArrays(t, m.get(y, d, want.shape), want, tolerance(1e-6))
+			}
 		}
 	})
+}
+
+// The mean of equal numbers is the number.
+func TestMeanOfEqualNumbers(t *testing.T) {
+	for _, s := range some([][3]int{{3, 41, 1}, {2, 1500, 1}, {1, 20001, 1}, {1, 49, 33}, {2, 207, 5}, {1, 701, 129}}) {
+		for _, v := range []float32{0.1, 3, -1e30, 1e-30} {
+			m, x := newTestGPU(t), newArray(ir.Float32, s[0], s[1], s[2])
+			for i := range x.data {
+				x.data[i] = float64(v)
+			}
+			o := Sum{ir.Float32, s[0], s[1], s[2], true}
+			y := m.alloc(s[0] * s[2] * 4)
+			m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
+			for i, got := range m.get(y, ir.Float32, []int{s[0], s[2]}).data {
+				if float32(got) != v {
+					t.Errorf("%v: mean %d of %v is %v", s, i, v, got)
+					break
+				}
+			}
+		}
+	}
 }
 
 func TestMax(t *testing.T) {

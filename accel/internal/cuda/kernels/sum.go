@@ -6,35 +6,45 @@ import (
 )
 
 type sumRowsParams struct {
-	Y, X          Pointer
+	Y, Work, X    Pointer
 	Rows, N, Each uint64
 	Parts         uint32
+	Divisor       float64
 }
 
 type sumColumnsParams struct {
-	Y, X           Pointer
+	Y, Work, X     Pointer
 	Outer          uint32
 	N, Inner, Each uint64
 	Parts          uint32
+	Divisor        float64
+}
+
+type sumPartsBlockParams struct {
+	Y, X        Pointer
+	Rows, Parts uint64
+	Divisor     float64
 }
 
 type sumPartsParams struct {
-	Y, X      Pointer
-	N         uint64
-	Parts     uint32
-	Step, Gap uint64
+	Y, X    Pointer
+	N       uint64
+	Parts   uint32
+	Divisor float64
 }
 
 var (
-	sumRows    = declareRows[sumRowsParams]("sum", "sum_rows")
-	sumColumns = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
-	sumParts   = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
+	sumRows       = declareRows[sumRowsParams]("sum", "sum_rows")
+	sumColumns    = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
+	sumPartsBlock = declare[sumPartsBlockParams]("sum", "sum_parts_block", reals, 256)
+	sumParts      = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
 )
 
-// Sum computes the sum along the middle dimension of x [Outer, N, Inner].
+// Sum computes the sum along the middle dimension of x [Outer, N, Inner], or the mean.
 type Sum struct {
 	DType           tensortype.DType
 	Outer, N, Inner int
+	Mean            bool
 }
 
 // parts returns the number of parts that N is split into, so that all SMs have work, and
@@ -50,13 +60,13 @@ func (o Sum) parts() (parts, each int) {
 	return max(1, ceil(o.N, each)), each
 }
 
-// Workspace returns the size of the workspace, which holds the sums of the parts.
+// Workspace returns the size of the workspace, which holds the sums of the parts in float64.
 func (o Sum) Workspace() int {
 	parts, _ := o.parts()
 	if parts == 1 {
 		return 0
 	}
-	return parts * o.Outer * o.Inner * o.DType.Size()
+	return parts * o.Outer * o.Inner * 8
 }
 
 // Launches computes y [Outer, Inner].
@@ -66,22 +76,25 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 	}
 	v := real(o.DType)
 	parts, each := o.parts()
-	first := y
-	if parts > 1 {
-		first = work
+	divisor := 1.0
+	if o.Mean {
+		divisor = float64(o.N)
+	}
+	if parts == 1 {
+		work = 0
 	}
 	if o.Inner == 1 {
-		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{first, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts)})}
+		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), divisor})}
 		if parts > 1 {
-			out = append(out, sumRows.block.launch(v, min(o.Outer, maxBlocks), sumRowsParams{y, work, uint64(o.Outer), uint64(parts), uint64(parts), 1}))
+			out = append(out, sumPartsBlock.launch(v, min(o.Outer, maxBlocks), sumPartsBlockParams{y, work, uint64(o.Outer), uint64(parts), divisor}))
 		}
 		return out
 	}
 	out := []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
-		sumColumnsParams{Y: first, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts)})}
+		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), Divisor: divisor})}
 	if parts > 1 {
 		n := o.Outer * o.Inner
-		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Step: 1, Gap: uint64(n)}))
+		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Divisor: divisor}))
 	}
 	return out
 }
@@ -91,7 +104,7 @@ func init() {
 }
 
 func planSum(p Planner, op ir.Sum, s ir.Step) Launcher {
-	o := Sum{DType: s.Out[0].DType}
+	o := Sum{DType: s.Out[0].DType, Mean: op.Mean}
 	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
 	p.NeedWorkspace(o.Workspace())
 	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Work), nil }
