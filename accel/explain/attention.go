@@ -47,6 +47,11 @@ func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			a = nil // a panic may have left it half filled
+		}
+	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	var recorded []tensor.RecordedAttention

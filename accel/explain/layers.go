@@ -42,6 +42,11 @@ func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTa
 	if !ok {
 		return nil, fmt.Errorf("explain: %s: the model is a %T, but only the layers of an nn.Sequential are known", call, model)
 	}
+	defer func() {
+		if err != nil {
+			t = nil // a panic may have left it half filled
+		}
+	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	layers := flatten("", chain)

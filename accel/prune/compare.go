@@ -46,6 +46,11 @@ const (
 // operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a data
 // set. Nothing else should run meanwhile.
 func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r *Report, err error) {
+	defer func() {
+		if err != nil {
+			r = nil // a panic may have left it half filled
+		}
+	}()
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:

@@ -39,6 +39,11 @@ const (
 // data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
 // else should run meanwhile. Options are those of [accel.Evaluate], such as a loss.
 func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (r *Report, err error) {
+	defer func() {
+		if err != nil {
+			r = nil // a panic may have left it half filled
+		}
+	}()
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
 		return nil, errors.New("quantize: Report: the data set is nil or empty")

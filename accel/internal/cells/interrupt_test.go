@@ -219,6 +219,12 @@ func TestInterruptInCalls(t *testing.T) {
 		{"active.Compare, a strategy", "curves, err = active.Compare(ctx, mlp, train, test, []active.Strategy{picks{}}, active.Initial(20), active.Batch(20), active.Budget(40))", "len(curves.Strategies[0].Curves)", "true 1", "true 1"},
 		{"baseline.Compare", "baselines, err = baseline.Compare(ctx, train, test, baseline.Majority(), method{})", "len(baselines.Rows)", "true 1", "true 1"},
 		{"prof.Run", "report, err = prof.Run(ctx, func() error { at(5); return nil })", "len(report.Steps)", "true 1", "true 2"},
+		{"quantize.Static", "quantized, err = quantize.Static(ctx, &net{fitted, 2}, train)", "quantized == nil", "true true", "true true"},
+		{"prune.Compare", "pruned, err = prune.Compare(ctx, test, &net{fitted, 2}, fitted)", "pruned == nil", "true true", "true true"},
+		{"explain.PermutationImportance", "importance, err = explain.PermutationImportance(ctx, &net{onTable, 4}, table, 2)", "importance == nil", "true true", "true true"},
+		{"explain.Saliency", "maps, err = explain.Saliency(ctx, &net{fitted, 1}, test, 0, 1)", "maps == nil", "true true", "false false"},
+		{"explain.GradientFlow", "flow, err = explain.GradientFlow(ctx, &net{fitted, 1}, test, nn.CrossEntropy)", "flow == nil", "true true", "false false"},
+		{"explain.WorstMistakes", "mistakes, err = explain.WorstMistakes(ctx, &net{fitted, 1}, test, 3)", "mistakes == nil", "true true", "false false"},
 		{"Generate", "tokens, err = accel.Generate(ctx, &net{nn.Sequential(nn.Embedding(5, 4), nn.Dense(5)), 4}, []int{1, 2}, 100)", "len(tokens)", "true 5", "true 6"},
 	})
 }
@@ -270,6 +276,15 @@ var y *nn.Tensor
 var rates *accel.LRSearch
 var sizes *accel.BatchSizeSearch
 var advice *accel.Advice
+var quantized *quantize.Model
+var pruned *prune.Report
+var importance *explain.Importance
+var maps *explain.Heatmaps
+var flow *explain.Gradients
+var mistakes *explain.Mistakes
+table, err := data.FromSlices([][]float32{{1, 2}, {2, 1}, {3, 4}, {4, 3}}, []int{0, 1, 0, 1})
+if err != nil { panic(err) }
+onTable := nn.Dense(2)
 `)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
