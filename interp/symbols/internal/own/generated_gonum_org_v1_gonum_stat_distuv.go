@@ -32,6 +32,7 @@ func symbols_gonum_org_v1_gonum_stat_distuv() map[string]reflect.Value {
 		"LogNormal":       reflect.ValueOf((*distuv.LogNormal)(nil)),
 		"LogProber":       reflect.ValueOf((*distuv.LogProber)(nil)),
 		"Logistic":        reflect.ValueOf((*distuv.Logistic)(nil)),
+		"NoncentralT":     reflect.ValueOf((*distuv.NoncentralT)(nil)),
 		"Normal":          reflect.ValueOf((*distuv.Normal)(nil)),
 		"Parameter":       reflect.ValueOf((*distuv.Parameter)(nil)),
 		"Pareto":          reflect.ValueOf((*distuv.Pareto)(nil)),
