@@ -163,8 +163,15 @@ class Soak:
         return psutil.Process(self.manager.provisioner.process.pid)
 
     def worker(self):
-        (worker,) = [p for p in self.kernel_process().children() if "worker" in p.cmdline()]
-        return worker
+        """Returns the worker, after a moment if a killed one has no successor yet."""
+        end = time.monotonic() + STALLED
+        while time.monotonic() < end:
+            for process in self.kernel_process().children():
+                with contextlib.suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+                    if "worker" in process.cmdline():
+                        return process
+            time.sleep(0.01)
+        raise Stalled(f"there was no worker for {STALLED} s")
 
     def starve(self):
         """Starves the kernel of CPU time with two busy processes per core."""
