@@ -66,7 +66,7 @@ func newConv1D(in, out int) *conv1D {
 }
 
 func (c *conv1D) apply(s *scratch, x *tensor.Tensor) *tensor.Tensor {
-	y := s.keep(s.keep(x.MatMul(c.Weight)).Add(c.Bias))
+	y := s.keep(tensor.Linear(x, s.keep(c.Weight.Permute(1, 0)), c.Bias))
 	if c.Adapter != nil {
 		y = s.keep(y.Add(s.keep(c.Change(x))))
 	}
@@ -143,7 +143,7 @@ func (m *GPT2Model) forward(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Te
 	for _, b := range m.Blocks {
 		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor { return x.Add(b.attend(s, s.run(b.Norm1, x), cache)) })
 		x = step(x, func(s *scratch, x *tensor.Tensor) *tensor.Tensor {
-			return x.Add(b.Down.apply(s, s.run(nn.GELUTanh(), b.Up.apply(s, s.run(b.Norm2, x)))))
+			return x.Add(b.Down.apply(s, s.keep(b.Up.apply(s, s.run(b.Norm2, x)).GELUTanh())))
 		})
 	}
 	s.keep(x)

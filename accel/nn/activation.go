@@ -2,7 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/layer"
@@ -17,15 +16,7 @@ func GELU() Module { return &activation{"GELU", (*Tensor).GELU} }
 
 // GELUTanh returns a layer that approximates [GELU], as PyTorch's GELU does with approximate="tanh":
 // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))). GPT-2 was trained with it.
-func GELUTanh() Module { return &activation{"GELUTanh", geluTanh} }
-
-func geluTanh(x *Tensor) *Tensor {
-	var s scratch
-	defer s.release()
-	cube := s.keep(s.keep(s.keep(x.Square()).Mul(x)).MulScalar(0.044715))
-	inner := s.keep(s.keep(s.keep(cube.Add(x)).MulScalar(math.Sqrt(2 / math.Pi))).Tanh())
-	return s.keep(s.keep(inner.AddScalar(1)).Mul(x)).MulScalar(0.5)
-}
+func GELUTanh() Module { return &activation{"GELUTanh", (*Tensor).GELUTanh} }
 
 // Tanh returns a layer that computes the hyperbolic tangent.
 func Tanh() Module { return &activation{"Tanh", (*Tensor).Tanh} }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -145,7 +144,7 @@ func runGelu(c *call) operand {
 	case "none":
 		return valueOf(c.tensor(0).GELU())
 	case "tanh":
-		return valueOf(nn.GELUTanh().Forward(c.tensor(0)))
+		return valueOf(c.tensor(0).GELUTanh())
 	default:
 		c.fails("approximate %v is not supported", a)
 		return operand{}

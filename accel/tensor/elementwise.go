@@ -74,6 +74,10 @@ func (t *Tensor) ReLU() *Tensor { return record(ir.ReLU{}, t) }
 // form, not the tanh approximation).
 func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
 
+// GELUTanh approximates [Tensor.GELU] by t/2·(1 + tanh(√(2/π)·(t + 0.044715·t³))), elementwise, as
+// torch's gelu with approximate="tanh".
+func (t *Tensor) GELUTanh() *Tensor { return record(ir.GELUTanh{}, t) }
+
 // SiLU returns t·σ(t), elementwise, where σ is the logistic function.
 func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
 

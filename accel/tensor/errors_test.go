@@ -111,6 +111,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"FromInts":        {func() { FromInts([]int{1}, 2) }, func() { FromInts([]int{1 << 40}, 1) }},
 		"Full":            {func() { Zeros(-1) }, func() { Zeros(1<<40, 1<<40) }, func() { Zeros(huge, huge) }, func() { Ones(3, huge) }},
 		"GELU":            {func() { ints.GELU() }},
+		"GELUTanh":        {func() { ints.GELUTanh() }},
 		"IndexSelect":     {func() { Ones().IndexSelect(ints) }, func() { m.IndexSelect(m) }, func() { m.IndexSelect(FromInts([]int{2}, 1)) }, func() { m.IndexSelect(FromInts([]int{-1}, 1)) }},
 		"GlobalAvgPool2D": {func() { GlobalAvgPool2D(m) }},
 		"Greater":         {func() { m.Greater(odd) }, func() { m.Greater(float64s) }},

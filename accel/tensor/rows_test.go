@@ -69,6 +69,9 @@ var opRows = withFormulas(slices.Concat([]opRow{
 	unaryRow("Sigmoid", -5, 5, (*Tensor).Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 	unaryRow("ReLU", -2, 2, (*Tensor).ReLU, func(x float64) float64 { return math.Max(x, 0) }),
 	unaryRow("GELU", -4, 4, (*Tensor).GELU, func(x float64) float64 { return x * normalRef(x) }),
+	unaryRow("GELUTanh", -4, 4, (*Tensor).GELUTanh, func(x float64) float64 {
+		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	}),
 	unaryRow("AddScalar", -2, 2, func(t *Tensor) *Tensor { return t.AddScalar(1.25) }, func(x float64) float64 { return x + 1.25 }),
 	unaryRow("MulScalar", -2, 2, func(t *Tensor) *Tensor { return t.MulScalar(-0.75) }, func(x float64) float64 { return x * -0.75 }),
 	unaryRow("PowScalar", 0.2, 2, func(t *Tensor) *Tensor { return t.PowScalar(2.5) }, func(x float64) float64 { return math.Pow(x, 2.5) }),

@@ -35,6 +35,7 @@ func TestNaNAndInf(t *testing.T) {
 		{"Tanh", x.Tanh().Data(), []float32{nan, 1, -1, 0}},
 		{"Sigmoid", x.Sigmoid().Data(), []float32{nan, 1, 0, 0.5}},
 		{"GELU", x.GELU().Data(), []float32{nan, inf, 0, 0}},
+		{"GELUTanh", x.GELUTanh().Data(), []float32{nan, inf, nan, 0}}, // as in torch
 		{"Log", x.Log().Data(), []float32{nan, inf, nan, -inf}},
 		{"Sqrt", x.Sqrt().Data(), []float32{nan, inf, nan, 0}},
 		{"Sign", x.Sign().Data(), []float32{0, 1, -1, 0}},

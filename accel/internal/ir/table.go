@@ -44,6 +44,8 @@ func Table() []Op {
 		Floor{},
 		GELU{},
 		GELUGradient{},
+		GELUTanh{},
+		GELUTanhGradient{},
 		Greater{},
 		HardSwish{},
 		Index{},
