@@ -23,9 +23,33 @@ func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool
 	return false
 }
 
+// Reads16Bit reports whether kernels read an input in 16 bits: all but the parameters, the labels,
+// and a scalar.
+func (d *Device) Reads16Bit(op ir.Op, input int) bool {
+	switch op.(type) {
+	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropy, ir.CrossEntropyGradient, ir.Sum:
+		return input == 0
+	case ir.LayerNormInputGradient, ir.RMSNormInputGradient, ir.LayerNormWeightGradient, ir.RMSNormWeightGradient:
+		return input < 2
+	}
+	return false
+}
+
+// Writes16Bit reports whether kernels round the result of an op to 16 bits.
+func (d *Device) Writes16Bit(op ir.Op) bool {
+	switch op.(type) {
+	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.LayerNormInputGradient, ir.RMSNormInputGradient:
+		return true
+	}
+	return false
+}
+
 // SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
 // from now on round their inputs to TF32, for tensor cores.
 func (d *Device) SetTF32(on bool) { d.tf32 = on }
+
+// RunsBatches reports that one kernel computes the fused kernels of many parameters.
+func (d *Device) RunsBatches() bool { return true }
 
 // FusedKernelsRound reports that fused kernels can write 16-bit floats.
 func (d *Device) FusedKernelsRound() bool { return true }

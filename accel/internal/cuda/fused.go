@@ -52,9 +52,12 @@ func (l *fusedKernel) launches(p *program) ([]launch, error) {
 			guards[i] = p.fault(g)
 		}
 	}
-	out := l.kernel.Launch(p.address, p.held.words, guards)
-	out.Function = l.function
-	return []launch{{Launch: out}}, nil
+	var out []launch
+	for _, one := range l.kernel.Launches(p.address, p.held.words, guards) {
+		one.Function = l.function
+		out = append(out, launch{Launch: one})
+	}
+	return out, nil
 }
 
 // replaces reports whether an output overwrites memory that existed before the run.

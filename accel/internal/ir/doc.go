@@ -15,8 +15,9 @@
 //	halves.go            a list that does not fit into memory
 //	cache.go             plans by structure
 //	plan.go              resolves views, removes dead ops
-//	float16.go, fp8.go   matrix multiplication of 16-bit and of 8-bit floats
+//	float16.go, fp8.go   16-bit floats from op to op; multiplication of 8-bit floats
 //	fuse.go              elementwise ops → fused kernels
+//	batch.go             fused kernels of many parameters → one step
 //	emit.go              groups → steps over slots
 //	memory.go            in-place updates, temporaries in the arena
 //	verify.go            checks the invariants of a program after planning

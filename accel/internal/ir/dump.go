@@ -39,6 +39,8 @@ func (p *Program) String() string {
 
 func (s Step) name() string {
 	switch {
+	case len(s.Parts) > 0:
+		return fmt.Sprintf("loop of %d", len(s.Parts))
 	case s.Op == nil:
 		return "loop" + FormatShape(s.Shape)
 	case s.Epilogue != nil:

@@ -6,15 +6,20 @@ type builder struct {
 	*plan
 	first, last map[int]int // first step that writes and last step that reads each slot
 	keptSlots   map[int]bool
+	copies      map[string]int // slots of the copies of operands in row-major order
 }
 
-func (b *builder) build(groups []*group) {
+func (b *builder) build(steps [][]*group) {
 	for _, x := range b.planner.externals {
 		b.plan.externals = append(b.plan.externals, b.slot(Slot{Kind: External, Bytes: storageBytes(x)}))
 	}
 	b.keptSlots = map[int]bool{}
-	for _, g := range groups {
-		b.emit(g)
+	for _, groups := range steps {
+		if len(groups) > 1 {
+			b.emitBatch(groups)
+		} else {
+			b.emit(groups[0])
+		}
 	}
 	b.emitResults()
 	b.donate()
@@ -41,16 +46,16 @@ func (b *builder) operand(in operandSource, d DType) Operand {
 
 // result allocates a slot for a node.
 func (b *builder) result(n *planned) Operand {
-	n.slot = b.slot(Slot{Kind: Arena, Bytes: n.node.Len() * n.node.dtype.Size()})
+	n.slot = b.slot(Slot{Kind: Arena, Bytes: n.node.Len() * n.store.Size()})
 	b.first[n.slot] = len(b.program.Steps)
 	b.last[n.slot] = len(b.program.Steps)
-	return Operand{Slot: n.slot, DType: n.node.dtype, Layout: RowMajor(n.node.shape)}
+	return Operand{Slot: n.slot, DType: n.store, Layout: RowMajor(n.node.shape)}
 }
 
 func (b *builder) emit(g *group) {
 	n := g.members[0]
 	if n.class == Elementwise {
-		b.emitLoop(g)
+		b.program.Steps = append(b.program.Steps, b.loop(g))
 		return
 	}
 	in := make([]Operand, len(n.inputs))
@@ -90,17 +95,22 @@ func (b *builder) emit(g *group) {
 	b.program.Steps = append(b.program.Steps, step)
 }
 
-// contiguous emits a copy of an operand in row-major order, for the node that reads it.
+// contiguous returns a copy of an operand in row-major order. It emits the copy, for the node that
+// is the first to read it.
 func (b *builder) contiguous(in Operand, user int) Operand {
+	id := string(appendInts(appendInts(appendInts([]byte{byte(in.DType)}, in.Slot, in.Offset), in.Shape...), in.Stride...))
+	if s, ok := b.copies[id]; ok {
+		return Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
+	}
 	s := b.slot(Slot{Kind: Arena, Bytes: Len(in.Shape) * in.DType.Size()})
 	out := Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
-	b.first[s] = len(b.program.Steps)
+	b.first[s], b.copies[id] = len(b.program.Steps), s
 	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{in}, Out: []Operand{out}, Nodes: []int{user}})
 	return out
 }
 
-// emitLoop emits one step for a group of elementwise nodes.
-func (b *builder) emitLoop(g *group) {
+// loop returns the step for a group of elementwise nodes.
+func (b *builder) loop(g *group) Step {
 	step := Step{Shape: g.members[0].node.shape}
 	inputs := map[string]int{} // operand → input index
 	where := map[*planned]int{}
@@ -112,7 +122,7 @@ func (b *builder) emitLoop(g *group) {
 				args[i] = append(args[i], ref{-1, j})
 				continue
 			}
-			o := b.operand(s, n.node.in[k].dtype)
+			o := b.operand(s, n.dtype(k))
 			o.Layout = o.BroadcastTo(step.Shape)
 			id := string(appendInts(appendInts([]byte{byte(o.DType)}, o.Slot, o.Offset), o.Stride...))
 			j, ok := inputs[id]
@@ -134,17 +144,17 @@ func (b *builder) emitLoop(g *group) {
 				instr.Args = append(instr.Args, len(step.In)+a.instr)
 			}
 		}
-		if n.kept || b.usedOutside(n, g) {
+		if n.kept || usedOutside(n, g) {
 			instr.Out = len(step.Out)
 			step.Out = append(step.Out, b.result(n))
 		}
 		step.Loop = append(step.Loop, instr)
 		step.Nodes = append(step.Nodes, n.node.index)
 	}
-	b.program.Steps = append(b.program.Steps, step)
+	return step
 }
 
-func (b *builder) usedOutside(n *planned, g *group) bool {
+func usedOutside(n *planned, g *group) bool {
 	for _, u := range n.users {
 		if u.class == View || u.group.root() != g {
 			return true

@@ -111,7 +111,11 @@ func (s Step) FLOPs() float64 {
 		for _, x := range s.Loop {
 			n += perElement(x.Op)
 		}
-		return float64(n * Len(s.Shape))
+		elements := Len(s.Shape)
+		for _, p := range s.Parts[min(1, len(s.Parts)):] {
+			elements += Len(p.Shape)
+		}
+		return float64(n * elements)
 	}
 	if len(s.Out) == 0 {
 		return 0

@@ -8,6 +8,15 @@ type Float16Multiplier interface {
 	Multiplies16Bit(op Op, d DType, factors []Layout) bool
 }
 
+// Float16Reader is implemented by a device whose kernels for some other ops read and write 16-bit
+// floats, and compute in float32.
+type Float16Reader interface {
+	// Reads16Bit reports whether the kernels of an op read an input in 16 bits.
+	Reads16Bit(op Op, input int) bool
+	// Writes16Bit reports whether the kernels of an op round its result to 16 bits.
+	Writes16Bit(op Op) bool
+}
+
 // FusedRounder is implemented by a device whose fused kernels round results to 16-bit
 // floats.
 type FusedRounder interface{ FusedKernelsRound() bool }
@@ -25,99 +34,261 @@ type multiplication interface {
 	factors() []int
 	// addend is the index of the input that is added to the result, or -1.
 	addend() int
+	// rounds reports whether the result may be of 16 bits.
+	rounds() bool
 }
 
-// useFloat16 lets matrix multiplications read 16-bit floats directly, before → after:
+// A 16-bit float is widened, computed with, and rounded again. In between, its float32 exists in
+// registers only, before → after:
 //
-//	a' = float32(a); b' = float32(b); y = a'·b'; z = bfloat16(y)    z = a·b
+//	a' = float32(a); y = f(a')                     f(a), which widens what it loads
+//	z = bfloat16(y), and y has no other users      f stores z
+//	a' = float32(a); b = move(a'); f(b)            f(move(a))
+//	y = f(x); b = move(y); z = bfloat16(b)         f stores 16 bits; z = move(y)
+//	z = bfloat16(float32(a))                       a
 //
-// where a and b are bfloat16, on a device that multiplies them. The casts are removed if
-// their results have no other users. It needs resolved inputs.
-func (p *planner) useFloat16() {
+// where a is of bfloat16, f is an elementwise op or one that the device computes with 16-bit
+// floats, and move is a view, a copy or a concatenation. No result changes by that: widening is
+// exact, and moving an element does not change it.
+
+// rounding says how the users of a float32 read it.
+type rounding struct {
+	to     DType // the type to which all users round it, maybe after moving it
+	used   bool
+	direct bool // a user rounds it without moving it
+	no     bool // a user reads it as float32, or it outlives the list
+	kept   bool // it or a view of it outlives the list
+}
+
+// only reports whether all users round to a type.
+func (r rounding) only(to DType) bool { return r.used && !r.no && r.to == to }
+
+// onlyRounded returns how each value is rounded by its users, nil if the device computes
+// with float32 only.
+func (p *planner) onlyRounded(list []*Value) []rounding {
 	if p.float16 == nil || !p.fuse {
-		return
+		return nil
 	}
-	users := make([][]*planned, len(p.nodes))
-	for _, n := range p.nodes {
-		for _, x := range n.node.in {
-			if x.index >= 0 {
-				users[x.index] = append(users[x.index], n)
+	out := make([]rounding, len(list))
+	for i := len(list) - 1; i >= 0; i-- {
+		v, r := list[i], &out[i]
+		kept := p.kept(v)
+		if !kept && !r.used {
+			continue
+		}
+		r.kept = r.kept || kept
+		r.no = r.no || kept || v.dtype != Float32
+		to, direct, rounds := r.to, false, !r.no && moves16Bit(v.op)
+		if c, ok := v.op.(Cast); ok && c.To.Is16Bit() {
+			to, direct, rounds = c.To, true, true
+		}
+		for _, x := range v.in {
+			if x.index < 0 {
+				continue
+			}
+			of := &out[x.index]
+			of.no = of.no || !rounds || of.used && of.to != to
+			of.to, of.used, of.direct = to, true, of.direct || direct
+			of.kept = of.kept || r.kept && IsView(v.op)
+		}
+	}
+	return out
+}
+
+// moves16Bit reports whether an op moves elements without regard to their type.
+func moves16Bit(op Op) bool {
+	_, cast := op.(Cast)
+	return Moves(op) && !cast
+}
+
+// useFloat16 lets a node read and write 16-bit floats where that gives the same result. The
+// node has been resolved, and so have all before it.
+func (p *planner) useFloat16(n *planned, rounded rounding) {
+	op := n.node.op
+	if c, ok := op.(Cast); ok {
+		s := p.narrow(n, 0)
+		switch {
+		case s != nil && p.typeOf(*s) == c.To:
+			n.alias(*s)
+			return
+		case c.To == Float32 && n.node.in[0].dtype.Is16Bit():
+			n.narrow = &n.inputs[0]
+			return
+		case c.To.Is16Bit() && n.inputs[0].node == nil:
+			// A parameter is rounded once, also if a layer is called many times.
+			id := roundedExternal{n.node.in[0], c.To}
+			if first := p.roundedOnce[id]; first != nil {
+				n.alias(operandSource{node: first, external: -1, layout: first.layout})
+				return
+			}
+			p.roundedOnce[id] = n
+		}
+	}
+	if n.class == View {
+		if s := p.narrow(n, 0); s != nil {
+			if l, ok := op.(viewer).view(s.layout); ok {
+				n.narrow = &operandSource{node: s.node, external: s.external, layout: l, viewed: true}
 			}
 		}
+		return
 	}
-	for _, n := range p.nodes {
-		if op, ok := n.node.op.(multiplication); ok && n.class == Whole && n.node.dtype == Float32 {
-			p.useFloat16In(n, op, users)
+	switch m, multiplies := op.(multiplication); {
+	case multiplies && n.node.dtype == Float32:
+		p.multiply16Bit(n, m, rounded)
+	case n.class == Elementwise:
+		for k := range n.inputs {
+			// A cast that is in memory anyway may be in the same kernel.
+			if x := n.inputs[k].node; x == nil || !x.kept {
+				p.read16Bit(n, k)
+			}
 		}
-		p.roundFrom16Bit(n)
+		// Else the rounding is part of the kernel, and other ops in it may use its result.
+		if p.fusedRounds && rounded.only(rounded.to) && !rounded.direct {
+			p.store16Bit(n, rounded.to)
+		}
+	case n.class == Whole && moves16Bit(op) && n.node.dtype == Float32 && !rounded.kept:
+		p.move16Bit(n)
+	case n.class == Whole && p.reader != nil:
+		for k := range n.inputs {
+			if p.reader.Reads16Bit(op, k) {
+				p.read16Bit(n, k)
+			}
+		}
+		if n.node.dtype == Float32 && rounded.only(rounded.to) && p.reader.Writes16Bit(op) {
+			p.store16Bit(n, rounded.to)
+		}
+	}
+	p.roundFrom16Bit(n)
+	for k, in := range n.inputs {
+		if in.node != nil && in.node.store != n.dtype(k) && !n.dtype(k).IsFP8() {
+			p.widen(n, k)
+		}
 	}
 }
 
-func (p *planner) useFloat16In(n *planned, op multiplication, users [][]*planned) {
+// roundedExternal is a cast of a value that was computed before the list.
+type roundedExternal struct {
+	x  *Value
+	to DType
+}
+
+// alias makes a node another name of an operand that has its type.
+func (n *planned) alias(of operandSource) {
+	n.class, n.base, n.external, n.layout, n.aliased = View, of.node, of.external, of.layout, !of.viewed
+}
+
+// narrow returns the 16-bit floats that an input was cast from, or nil.
+func (p *planner) narrow(n *planned, input int) *operandSource {
+	if x := n.node.in[input]; x.index >= 0 {
+		return p.nodes[x.index].narrow
+	}
+	return nil
+}
+
+// typeOf returns the type of an operand in memory.
+func (p *planner) typeOf(s operandSource) DType {
+	if s.node != nil {
+		return s.node.store
+	}
+	return p.externals[s.external].dtype
+}
+
+// read16Bit lets a node read an input in 16 bits, if it was cast from them.
+func (p *planner) read16Bit(n *planned, input int) bool {
+	s := p.narrow(n, input)
+	if s == nil {
+		return false
+	}
+	n.inputs[input], n.typesOfInputs()[input] = *s, p.typeOf(*s)
+	return true
+}
+
+// store16Bit makes 16-bit floats the result of a node, all users of which round it to them.
+func (p *planner) store16Bit(n *planned, d DType) {
+	n.store = d
+	n.narrow = &operandSource{node: n, external: -1, layout: n.layout}
+}
+
+// move16Bit moves 16-bit floats instead of what was cast from them.
+func (p *planner) move16Bit(n *planned) {
+	from, to := TypedBy(n.node.op, len(n.inputs))
+	var d DType
+	for k := from; k < to; k++ {
+		s := p.narrow(n, k)
+		if s == nil || k > from && p.typeOf(*s) != d {
+			return
+		}
+		d = p.typeOf(*s)
+	}
+	if from == to {
+		return
+	}
+	for k := from; k < to; k++ {
+		p.read16Bit(n, k)
+	}
+	p.store16Bit(n, d)
+}
+
+// widen casts an input that is in memory in 16 bits, for an op that reads float32 only.
+func (p *planner) widen(n *planned, input int) {
+	x, s := n.node.in[input], p.narrow(n, input)
+	c := &planned{
+		node: &Value{op: Cast{To: Float32}, in: []*Value{x}, shape: x.shape, dtype: Float32, index: n.node.index},
+		slot: -1, external: -1, class: Elementwise, store: Float32, layout: RowMajor(x.shape),
+		inputs: []operandSource{*s}, dtypes: []DType{p.typeOf(*s)},
+	}
+	n.before = append(n.before, c)
+	n.inputs[input] = operandSource{node: c, external: -1, layout: c.layout}
+}
+
+// multiply16Bit lets a matrix multiplication read its factors in 16 bits, and write its result.
+func (p *planner) multiply16Bit(n *planned, op multiplication, rounded rounding) {
+	if n.class != Whole {
+		return
+	}
 	var short DType
 	var layouts []Layout
 	narrow := map[int]operandSource{}
 	for _, k := range op.factors() {
-		in, d, ok := p.uncast(n.inputs[k])
-		if !ok || len(narrow) > 0 && d != short {
+		s := p.narrow(n, k)
+		if s == nil || len(narrow) > 0 && p.typeOf(*s) != short {
 			return
 		}
-		narrow[k], short = in, d
-		layouts = append(layouts, in.layout)
+		narrow[k], short = *s, p.typeOf(*s)
+		layouts = append(layouts, s.layout)
 	}
 	fp8 := p.fp8 != nil && p.fp8Operands(n, narrow)
 	if !fp8 && !p.float16.Multiplies16Bit(n.node.op, short, layouts) {
 		return
 	}
-	n.dtypes = make([]DType, len(n.inputs))
-	for k, x := range n.node.in {
-		n.dtypes[k] = x.dtype
-	}
+	types := n.typesOfInputs()
 	for k, in := range narrow {
-		n.inputs[k], n.dtypes[k] = in, short
+		n.inputs[k], types[k] = in, short
 		if fp8 {
-			n.dtypes[k] = p.pack(in)
+			types[k] = p.pack(in)
 		}
 	}
-
-	// The result is rounded directly if the cast is its only user.
-	of := users[n.node.index]
-	if n.kept || len(of) != 1 {
-		return
-	}
-	u := of[0]
-	if c, ok := u.node.op.(Cast); !ok || c.To != short || u.inputs[0].node != n || u.inputs[0].viewed {
+	if !op.rounds() || !rounded.only(short) {
 		return
 	}
 	if k := op.addend(); k >= 0 && k < len(n.inputs) {
-		in, d, ok := p.uncast(n.inputs[k])
-		if !ok || d != short {
+		if s := p.narrow(n, k); s == nil || p.typeOf(*s) != short {
 			return
 		}
-		n.inputs[k], n.dtypes[k] = in, short
+		p.read16Bit(n, k)
 	}
-	u.absorbed = n
+	p.store16Bit(n, short)
 }
 
-// uncast returns the 16-bit float that an input was cast from.
-func (p *planner) uncast(in operandSource) (operandSource, DType, bool) {
-	if in.node == nil {
-		return in, 0, false
+// typesOfInputs returns the types in which the inputs are read, to change them.
+func (n *planned) typesOfInputs() []DType {
+	if n.dtypes == nil {
+		n.dtypes = make([]DType, len(n.inputs))
+		for k, x := range n.node.in {
+			n.dtypes[k] = x.dtype
+		}
 	}
-	c, ok := in.node.node.op.(Cast)
-	if !ok || c.To != Float32 || !in.node.node.in[0].dtype.Is16Bit() {
-		return in, 0, false
-	}
-	from := in.node.inputs[0]
-	switch {
-	case from.layout.Contiguous():
-		in.layout.Offset += from.layout.Offset
-	case in.layout.Offset == 0 && in.layout.Contiguous() && sameShape(in.layout.Shape, from.layout.Shape):
-		in.layout = from.layout // of a view, such as the queries in a projection to queries, keys and values
-	default:
-		return in, 0, false
-	}
-	return operandSource{node: from.node, external: from.external, layout: in.layout, viewed: in.viewed || from.viewed}, in.node.node.in[0].dtype, true
+	return n.dtypes
 }
 
 // dtype returns the type in which an input is read.
@@ -139,3 +310,11 @@ func (Conv2DWeightGradient) addend() int { return -1 }
 func (Attention) factors() []int         { return []int{0, 1, 2} }
 func (Attention) addend() int            { return -1 }
 func (AttentionGradient) factors() []int { return []int{0, 1, 2, 4} }
+
+func (MatMul) rounds() bool               { return true }
+func (Linear) rounds() bool               { return true }
+func (Conv2D) rounds() bool               { return true }
+func (Conv2DInputGradient) rounds() bool  { return true }
+func (Conv2DWeightGradient) rounds() bool { return true }
+func (Attention) rounds() bool            { return false }
+func (AttentionGradient) rounds() bool    { return true }

@@ -86,8 +86,12 @@ func (r *Recorder) appendRoles() {
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.float16, _ = r.device.(Float16Multiplier)
+	pl.reader, _ = r.device.(Float16Reader)
 	if d, ok := r.device.(FusedRounder); ok {
 		pl.fusedRounds = d.FusedKernelsRound()
+	}
+	if d, ok := r.device.(Batcher); ok {
+		pl.batches = d.RunsBatches()
 	}
 	if d, ok := r.device.(FP8Multiplier); ok && d.MultipliesFP8() == nil {
 		pl.fp8 = d

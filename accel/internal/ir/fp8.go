@@ -104,8 +104,8 @@ func (p *planner) roundFrom16Bit(n *planned) {
 	if _, ok := n.node.op.(Round8); !ok {
 		return
 	}
-	if in, d, ok := p.uncast(n.inputs[0]); ok {
-		n.inputs[0], n.dtypes = in, []DType{d}
+	if in := p.narrow(n, 0); in != nil {
+		n.inputs[0], n.dtypes = *in, []DType{p.typeOf(*in)}
 	}
 }
 

@@ -48,8 +48,12 @@ type planned struct {
 	layout   Layout   // within the slot's value, for views
 	base     *planned // for a view of a node: that node
 	external int      // for a view of an external: its index, else -1
+	aliased  bool     // for a view that is the whole result of its base, as it lies in memory
 	absorbed *planned // for an activation fused into a matmul: the matmul
 	packs    [2]packed
+	store    DType          // the type in memory, 16 bits for a float32 that is only read rounded
+	narrow   *operandSource // the 16-bit floats that the value was cast from, or nil
+	before   []*planned     // casts of the inputs that the op cannot read in 16 bits
 }
 
 // operandSource is where an input of a node comes from.
@@ -74,11 +78,25 @@ type fuser struct {
 // them, such as the rest of the forward pass, depend on one and the other depends on them.
 const maxReach = 1024
 
-func (f *fuser) run(nodes []*planned) []*group {
+// run returns the steps, in an order in which they can run: always the one that is ready whose last
+// member was recorded first. A step of several groups is a batch, see inBatches.
+func (f *fuser) run(nodes []*planned, kind func(*group) string) [][]*group {
 	for _, n := range nodes {
 		f.assign(n)
 	}
-	return f.sorted()
+	steps, groups := f.inBatches(kind), 0
+	for _, s := range steps {
+		groups += len(s)
+	}
+	for _, g := range f.order {
+		if g != nil {
+			groups--
+		}
+	}
+	if groups != 0 {
+		panic("ir: fused groups form a cycle")
+	}
+	return steps
 }
 
 func (f *fuser) assign(n *planned) {
@@ -174,18 +192,14 @@ func (f *fuser) between(a, b *group) (found []*group, ok bool) {
 	return found, true
 }
 
-// sorted returns the groups in an order in which they can run: always the ready group whose
-// last member was recorded first.
-func (f *fuser) sorted() []*group {
-	waiting := map[*group]int{}
-	succs := map[*group][]*group{}
-	alive := 0
-	var ready readyGroups
+// dependencies returns how many groups each group waits for, which groups wait for it, and the
+// groups that wait for none.
+func (f *fuser) dependencies() (waiting map[*group]int, succs map[*group][]*group, ready readyGroups) {
+	waiting, succs = map[*group]int{}, map[*group][]*group{}
 	for _, g := range f.order {
 		if g == nil {
 			continue
 		}
-		alive++
 		sortMembers(g)
 		f.stamp++
 		for _, p := range g.preds {
@@ -196,24 +210,10 @@ func (f *fuser) sorted() []*group {
 			}
 		}
 		if waiting[g] == 0 {
-			ready = append(ready, g)
+			ready.add(g)
 		}
 	}
-	heap.Init(&ready)
-	var out []*group
-	for len(ready) > 0 {
-		g := heap.Pop(&ready).(*group)
-		out = append(out, g)
-		for _, s := range succs[g] {
-			if waiting[s]--; waiting[s] == 0 {
-				heap.Push(&ready, s)
-			}
-		}
-	}
-	if len(out) != alive {
-		panic("ir: fused groups form a cycle")
-	}
-	return out
+	return waiting, succs, ready
 }
 
 // readyGroups is a heap of groups by their last members.
@@ -229,6 +229,9 @@ func (r *readyGroups) Pop() any {
 	*r = old[:len(old)-1]
 	return g
 }
+
+func (r *readyGroups) add(g *group) { heap.Push(r, g) }
+func (r *readyGroups) next() *group { return heap.Pop(r).(*group) }
 
 func (g *group) last() int { return g.members[len(g.members)-1].node.index }
 

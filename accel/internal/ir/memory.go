@@ -35,7 +35,7 @@ func (b *builder) donate() {
 		}
 		if last, read := b.last[slot]; read && last > at {
 			continue
-		} else if read && last == at && !elementwiseUse(b.program.Steps[at], slot) {
+		} else if read && last == at && !elementwiseUse(b.program.Steps[at], slot, n.slot) {
 			continue
 		}
 		taken := false
@@ -51,14 +51,18 @@ func (b *builder) donate() {
 	}
 }
 
-// elementwiseUse reports whether a step reads a slot only at the element that it writes.
-func elementwiseUse(s Step, slot int) bool {
+// elementwiseUse reports whether a step reads a slot only at the element of a result that it writes.
+func elementwiseUse(s Step, slot, result int) bool {
 	if s.Op != nil {
 		return false
 	}
-	for _, in := range s.In {
-		if in.Slot == slot && (in.Offset != 0 || !in.Contiguous()) {
-			return false
+	for i := range max(1, len(s.Parts)) {
+		one := s.Part(i)
+		writes := slices.ContainsFunc(one.Out, func(o Operand) bool { return o.Slot == result })
+		for _, in := range one.In {
+			if in.Slot == slot && (!writes || in.Offset != 0 || !in.Contiguous() || !sameShape(in.Shape, one.Shape)) {
+				return false
+			}
 		}
 	}
 	return true

@@ -40,7 +40,7 @@ func (o Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) [
 		dx = r.Record(MatMul{}, factor, in[1])
 	}
 	if wants[1] {
-		dw = r.Record(MatMul{}, r.swapLast(factor), in[0])
+		dw = r.product(r.swapLast(factor), in[0], in[1])
 	}
 	if wants[2] {
 		db = r.Record(Sum{From: 0, To: 1}, dy)

@@ -50,10 +50,33 @@ func (o MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) [
 		dy = r.rounded8(dy)
 	}
 	if wants[0] {
-		da = r.sumTo(r.Record(MatMul{}, dy, r.swapLast(in[1])), in[0].shape)
+		da = r.sumTo(r.product(dy, r.swapLast(in[1]), in[0]), in[0].shape)
 	}
 	if wants[1] {
-		db = r.sumTo(r.Record(MatMul{}, r.swapLast(in[0]), dy), in[1].shape)
+		db = r.sumTo(r.product(r.swapLast(in[0]), dy, in[1]), in[1].shape)
 	}
 	return []*Value{da, db}
+}
+
+// product records a·b, the gradient of a factor. If that is a transposed matrix, then so is the
+// gradient: that of the matrix itself is then in row-major order, which is how others read it.
+func (r *Recorder) product(a, b, of *Value) *Value {
+	if len(a.shape) != 2 || len(b.shape) != 2 || !isTransposed(of) {
+		return r.Record(MatMul{}, a, b)
+	}
+	return r.swapLast(r.Record(MatMul{}, r.swapLast(b), r.swapLast(a)))
+}
+
+// isTransposed reports whether a matrix is the transpose of another, maybe in another type.
+func isTransposed(v *Value) bool {
+	for {
+		switch op := v.op.(type) {
+		case Cast:
+			v = v.in[0]
+		case Permute:
+			return sameShape(op.Perm, []int{1, 0})
+		default:
+			return false
+		}
+	}
 }

@@ -24,33 +24,27 @@ func (o Reshape) Infer(in []*Value) (Type, error) {
 }
 
 func (o Reshape) view(in Layout) (Layout, bool) {
-	if !in.Contiguous() {
-		return o.onesMoved(in)
+	if in.Contiguous() {
+		return Layout{Shape: o.Shape, Stride: Strides(o.Shape), Offset: in.Offset}, true
 	}
-	return Layout{Shape: o.Shape, Stride: Strides(o.Shape), Offset: in.Offset}, true
-}
-
-// onesMoved returns the view if only dimensions of size 1 are added or removed.
-func (o Reshape) onesMoved(in Layout) (Layout, bool) {
+	from := in.Squeeze() // its dimensions cannot be merged any more, only split
 	out := Layout{Shape: o.Shape, Stride: make([]int, len(o.Shape)), Offset: in.Offset}
-	k := 0
-	for i, n := range o.Shape {
+	k, left := len(from.Shape), 1 // left is what is not yet split off from dimension k
+	stride := 0
+	for i := len(o.Shape) - 1; i >= 0; i-- {
+		n := o.Shape[i]
 		if n == 1 {
 			continue
 		}
-		for k < len(in.Shape) && in.Shape[k] == 1 {
-			k++
+		if left == 1 {
+			k--
+			left, stride = from.Shape[k], from.Stride[k]
 		}
-		if k == len(in.Shape) || in.Shape[k] != n {
+		if left%n != 0 {
 			return Layout{}, false
 		}
-		out.Stride[i] = in.Stride[k]
-		k++
-	}
-	for ; k < len(in.Shape); k++ {
-		if in.Shape[k] != 1 {
-			return Layout{}, false
-		}
+		out.Stride[i] = stride
+		left, stride = left/n, stride*n
 	}
 	return out, true
 }

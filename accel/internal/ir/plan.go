@@ -57,24 +57,27 @@ type result struct {
 // planner compiles a recorded list to a program.
 type planner struct {
 	nodes       []*planned
+	order       []*planned // the nodes, and before each the casts of its inputs
+	roundedOnce map[roundedExternal]*planned
 	externals   []*Value
 	assigns     []assignment
 	canDonate   func(assignment) bool
 	kept        func(*Value) bool
 	fuse        bool
 	float16     Float16Multiplier // nil if the device only multiplies float32
+	reader      Float16Reader     // nil if other ops read float32 only
 	fp8         FP8Multiplier     // nil if the device does not multiply FP8
 	fusedRounds bool              // fused kernels round to 16 bits
+	batches     bool              // the device runs batches
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	p.externals = externals
 	p.resolve(list)
-	p.useFloat16()
 	p.mark()
 	p.absorb()
 	var live []*planned
-	for _, n := range p.nodes {
+	for _, n := range p.order {
 		if n.live && n.class != View {
 			live = append(live, n)
 		}
@@ -83,8 +86,12 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	if !p.fuse {
 		f.maxLoop = 1
 	}
-	groups := f.run(live)
-	b := &builder{planner: p, plan: &plan{program: &Program{}}, last: map[int]int{}, first: map[int]int{}}
+	kind := p.batchable
+	if !p.batches || !p.fuse {
+		kind = func(*group) string { return "" }
+	}
+	groups := f.run(live, kind)
+	b := &builder{planner: p, plan: &plan{program: &Program{}}, last: map[int]int{}, first: map[int]int{}, copies: map[string]int{}}
 	b.build(groups)
 	if err := Verify(b.program); err != nil {
 		return nil, err
@@ -98,8 +105,10 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 func (p *planner) resolve(list []*Value) {
 	word := 0
 	p.nodes = make([]*planned, len(list))
+	rounded := p.onlyRounded(list)
+	p.roundedOnce = map[roundedExternal]*planned{}
 	for i, v := range list {
-		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v)}
+		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v), store: v.dtype}
 		if p.rounds(v) {
 			n.class = Elementwise
 		}
@@ -121,6 +130,10 @@ func (p *planner) resolve(list []*Value) {
 			n.layout = RowMajor(v.shape)
 		}
 		p.nodes[i] = n
+		if rounded != nil {
+			p.useFloat16(n, rounded[i])
+		}
+		p.order = append(append(p.order, n.before...), n)
 	}
 }
 
@@ -130,15 +143,15 @@ func (p *planner) source(x *Value) operandSource {
 	}
 	n := p.nodes[x.index]
 	if n.class == View {
-		return operandSource{node: n.base, external: n.external, layout: n.layout, viewed: true}
+		return operandSource{node: n.base, external: n.external, layout: n.layout, viewed: !n.aliased}
 	}
 	return operandSource{node: n, external: -1, layout: n.layout}
 }
 
 // mark finds the nodes that a kept value depends on.
 func (p *planner) mark() {
-	for i := len(p.nodes) - 1; i >= 0; i-- {
-		n := p.nodes[i]
+	for i := len(p.order) - 1; i >= 0; i-- {
+		n := p.order[i]
 		n.live = n.live || n.kept
 		if !n.live {
 			continue
@@ -177,11 +190,12 @@ func (p *planner) absorb() {
 		return
 	}
 	for _, n := range p.nodes {
-		if !n.live || n.class != Elementwise || len(n.inputs) != 1 {
+		if !n.live || n.class != Elementwise || len(n.inputs) != 1 || n.store != n.node.dtype {
 			continue
 		}
 		in := n.inputs[0]
-		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 {
+		// What is rounded before the activation would not be rounded in the matmul.
+		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 || in.node.store != in.node.node.dtype {
 			continue
 		}
 		if a, ok := in.node.node.op.(absorber); ok && in.node.class == Whole && a.absorbs(n.node.op) {

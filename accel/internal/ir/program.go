@@ -38,6 +38,7 @@ type Step struct {
 	Epilogue Op      // elementwise op that a matmul applies to its result, or nil
 	Loop     []Instr // the body of a fused kernel over Shape
 	Shape    []int   // iteration space of a fused kernel
+	Parts    []Part  // of a batch: Loop and Shape are those of the first; else nil
 	In, Out  []Operand
 	Word     int   // first dynamic word of Op
 	Nodes    []int // indices of the nodes that it computes, for profiles

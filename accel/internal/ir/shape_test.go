@@ -53,3 +53,33 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 }
+
+// Reshape is a view if each new dimension has one stride.
+func TestReshapeIsView(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		in    Layout
+		shape []int
+		want  []int // strides, nil for a copy
+	}{
+		{"row-major", RowMajor([]int{2, 6}), []int{3, 4}, []int{4, 1}},
+		{"split of a slice's rows", Layout{Shape: []int{2, 6}, Stride: []int{9, 1}, Offset: 3}, []int{2, 3, 2}, []int{9, 2, 1}},
+		{"heads of a projection", Layout{Shape: []int{2, 5, 12}, Stride: []int{180, 36, 1}, Offset: 12}, []int{2, 5, 3, 4}, []int{180, 36, 4, 1}},
+		{"both dimensions split", Layout{Shape: []int{4, 6}, Stride: []int{1, 4}}, []int{2, 2, 3, 2}, []int{2, 1, 8, 4}},
+		{"rows that follow each other are merged", Layout{Shape: []int{2, 3, 4}, Stride: []int{30, 10, 1}}, []int{6, 4}, []int{10, 1}},
+		{"merged and split elsewhere", Layout{Shape: []int{2, 3, 4}, Stride: []int{30, 10, 1}}, []int{3, 2, 4}, []int{20, 10, 1}},
+		{"ones", Layout{Shape: []int{1, 4, 1, 3}, Stride: []int{7, 5, 9, 1}}, []int{4, 1, 3, 1}, []int{5, 0, 1, 0}},
+		{"broadcast", RowMajor([]int{3}).BroadcastTo([]int{4, 3}), []int{2, 2, 3}, []int{0, 0, 1}},
+		{"broadcast in the middle", Layout{Shape: []int{2, 3, 4}, Stride: []int{4, 0, 1}}, []int{6, 4}, nil},
+		{"a scalar, broadcast", RowMajor([]int{}).BroadcastTo([]int{2, 3}), []int{3, 2}, []int{0, 0}},
+		{"transposed and flattened", Layout{Shape: []int{3, 2}, Stride: []int{1, 3}}, []int{6}, nil},
+		{"a dimension across a gap", Layout{Shape: []int{2, 6}, Stride: []int{9, 1}}, []int{3, 4}, nil},
+		{"heads put together again", Layout{Shape: []int{2, 5, 3, 4}, Stride: []int{60, 4, 20, 1}}, []int{2, 5, 12}, nil},
+		{"all ones", Layout{Shape: []int{1, 1}, Stride: []int{5, 7}}, []int{1}, []int{1}},
+	} {
+		got, ok := Reshape{Shape: row.shape}.view(row.in)
+		if ok != (row.want != nil) || ok && (!slices.Equal(got.Stride, row.want) || !slices.Equal(got.Shape, row.shape) || got.Offset != row.in.Offset) {
+			t.Errorf("%s: %+v, %v; want strides %v", row.name, got, ok, row.want)
+		}
+	}
+}

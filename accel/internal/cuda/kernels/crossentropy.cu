@@ -8,25 +8,29 @@
 // variants: f32 f64
 #include "device.h"
 
-template <int size> DEVICE void loss(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
+template <int size, typename T> DEVICE void loss(real *losses, const T *x, const int *label, Fault *fault, u32 rows, u32 n) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
-    const real *from = x + (u64)row * n;
+    const T *from = x + (u64)row * n;
     int right = label[row];
     if ((u32)right >= n) {
       if (Members::member() == 0) report(fault, row, (u32)right), losses[row] = 0;
       continue;
     }
     Exponentials e = Exponentials::of<size>(from, n);
-    if (Members::member() == 0) losses[row] = logarithm(e.sum) - (from[right] - e.top);
+    if (Members::member() == 0) losses[row] = logarithm(e.sum) - (number(from[right]) - e.top);
   }
 }
 
-KERNEL(crossentropy_warp, 256, 4)(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
-  loss<32>(losses, x, label, fault, rows, n);
+template <int size> DEVICE void lossOf(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 kind) {
+  typed(kind, [&](auto t) __attribute__((always_inline)) { loss<size>(losses, (const decltype(t) *)x, label, fault, rows, n); });
 }
-KERNEL(crossentropy_block, 256, 4)(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
-  loss<256>(losses, x, label, fault, rows, n);
+
+KERNEL(crossentropy_warp, 256, 4)(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
+  lossOf<32>(losses, x, label, fault, rows, n, xKind);
+}
+KERNEL(crossentropy_block, 256, 4)(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
+  lossOf<256>(losses, x, label, fault, rows, n, xKind);
 }
 
 // crossentropy_mean computes the mean of the rows' losses, in one block and in a fixed
@@ -38,25 +42,30 @@ KERNEL(crossentropy_mean, 256, 1)(real *y, const real *losses, u32 rows) {
   if (thread() == 0) *y = (real)(sum / rows);
 }
 
-template <int size> DEVICE void gradient(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
+template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
-    const real *from = x + (u64)row * n;
-    real *to = dx + (u64)row * n;
+    u64 first = (u64)row * n;
+    const T *from = x + first;
     int right = label[row];
     if ((u32)right >= n && Members::member() == 0) report(fault, row, (u32)right);
     Exponentials e = Exponentials::of<size>(from, n);
     real factor = 1 / e.sum, scale = *dy / (real)rows;
     for (u32 i = Members::member(); i < n; i += size) {
-      real p = exponential(from[i] - e.top) * factor;
-      to[i] = (p - (real)(i == (u32)right)) * scale;
+      real p = exponential(number(from[i]) - e.top) * factor;
+      putAs(dx, kind, first + i, (p - (real)(i == (u32)right)) * scale);
     }
   }
 }
 
-KERNEL(crossentropy_gradient_warp, 256, 4)(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
-  gradient<32>(dx, x, label, dy, fault, rows, n);
+template <int size>
+DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, dy, fault, rows, n); });
 }
-KERNEL(crossentropy_gradient_block, 256, 4)(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
-  gradient<256>(dx, x, label, dy, fault, rows, n);
+
+KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<32>(dx, x, label, dy, fault, rows, n, dxKind, xKind);
+}
+KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<256>(dx, x, label, dy, fault, rows, n, dxKind, xKind);
 }

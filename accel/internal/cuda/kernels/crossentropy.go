@@ -7,7 +7,7 @@ import (
 
 type lossParams struct {
 	Losses, X, Label, Fault Pointer
-	Rows, N                 uint32
+	Rows, N, XKind          uint32
 }
 
 type meanParams struct {
@@ -17,7 +17,7 @@ type meanParams struct {
 
 type lossGradientParams struct {
 	DX, X, Label, DY, Fault Pointer
-	Rows, N                 uint32
+	Rows, N, DXKind, XKind  uint32
 }
 
 var (
@@ -29,8 +29,9 @@ var (
 // CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for
 // int32 labels [Rows]. A label that is out of range is reported as a fault.
 type CrossEntropy struct {
-	DType   tensortype.DType
+	DType   tensortype.DType // of the computation, and of y and dy
 	Rows, N int
+	X, DX   tensortype.DType // DType, or 16-bit floats if that is float32
 }
 
 // Workspace returns the size of the workspace, which holds the loss of each row.
@@ -40,14 +41,14 @@ func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
 func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
 	v := real(o.DType)
 	return []Launch{
-		crossEntropyRows.launch(v, o.Rows, o.N, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N)}),
+		crossEntropyRows.launch(v, o.Rows, o.N, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)}),
 		crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}),
 	}
 }
 
 // Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy.
 func (o CrossEntropy) Gradient(dx, x, label, dy, fault Pointer) []Launch {
-	return []Launch{crossEntropyGradientRows.launch(real(o.DType), o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N)})}
+	return []Launch{crossEntropyGradientRows.launch(real(o.DType), o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
 }
 
 func init() {
@@ -56,7 +57,7 @@ func init() {
 }
 
 func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
-	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType}
 	p.NeedWorkspace(o.Workspace())
 	p.Check(indices("CrossEntropy", o.N))
 	return func(a Addresses) ([]Launch, error) {
@@ -65,7 +66,7 @@ func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
 }
 
 func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) Launcher {
-	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	o := CrossEntropy{DType: s.In[2].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType}
 	p.Check(indices("CrossEntropy", o.N))
 	return func(a Addresses) ([]Launch, error) {
 		return o.Gradient(a.Out[0], a.In[0], a.In[1], a.In[2], a.Fault), nil

@@ -207,20 +207,38 @@ DEVICE double logarithm(double x) {
   return (double)e * 6.93147180369123816490e-01 - ((h - (s * (h + even + odd) + (double)e * 1.90821492927058770002e-10)) - f);
 }
 
+#ifdef REAL
+// Tensors of 16-bit floats are computed in float32. Their kind is a parameter of the kernels of
+// variant f32: 0 for real, 1 for bfloat16, 2 for float16.
+
+// typed calls f with a value of the type, so that there is a loop for each and no loop has to
+// branch.
+template <typename F> DEVICE void typed(u32 kind, F f) {
+  if (sizeof(real) == 8 || kind == 0) f(real());
+  else if (kind == 1) f(bf16());
+  else f(f16());
+}
+
+// putAs stores element i.
+DEVICE void putAs(void *y, u32 kind, u64 i, real v) {
+  if (sizeof(real) == 8 || kind == 0) ((real *)y)[i] = v;
+  else if (kind == 1) ((bf16 *)y)[i] = rounded<bf16>((float)v);
+  else ((f16 *)y)[i] = rounded<f16>((float)v);
+}
+
 // Exponentials is the maximum of a row and Σ exp(x - maximum), computed in one pass with
 // eight loads in flight: a thread's sum is scaled down when a larger x comes (Milakov and
 // Gimelshein, arXiv:1805.02867).
-#ifdef REAL
 struct Exponentials {
   real top, sum;
 
-  template <int size> DEVICE Exponentials of(const real *x, u32 n) {
+  template <int size, typename T> DEVICE Exponentials of(const T *x, u32 n) {
     using Members = Team<size>;
     Exponentials e = {minusInfinity<real>(), 0};
     for (u32 from = Members::member(); from < n; from += 8 * size) {
       real v[8];
 #pragma unroll
-      for (u32 j = 0; j < 8; j++) v[j] = from + j * size < n ? x[from + j * size] : minusInfinity<real>();
+      for (u32 j = 0; j < 8; j++) v[j] = from + j * size < n ? number(x[from + j * size]) : minusInfinity<real>();
       real high = e.top;
 #pragma unroll
       for (u32 j = 0; j < 8; j++) high = Largest::of(high, v[j]);

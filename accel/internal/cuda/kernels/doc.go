@@ -14,6 +14,9 @@
 // float64. They compare the layout of the parameters with the PTX and, where clang and
 // ptxas are installed, recompile the PTX and assemble it for each architecture.
 //
+// Norms, softmax, cross-entropy and sums read and write 16-bit floats, too, and compute in
+// float32: a parameter of the kernel says which of its tensors have which type, see typed in device.h.
+//
 // # To add an op
 //
 // Write NAME.cu and, in NAME.go, the kernels with their parameters (declare), the struct of

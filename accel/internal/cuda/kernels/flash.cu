@@ -1,5 +1,6 @@
 // flash: attention of 16-bit queries, keys and values with heads of 32, 64 or 128 elements
-// on tensor cores, and its gradients; see ir.Attention. Results are float32.
+// on tensor cores, and its gradients; see ir.Attention. Results are float32, gradients also
+// rounded to the 16-bit type.
 //
 // Bound by arithmetic: 4·T·S·D operations per head forward, 14·T·S·D with the gradients,
 // half of that if causal. Four warps compute 64 rows, 16 each; tiles of the other operand
@@ -25,7 +26,7 @@ struct Heads {
   u32 t, s;
   u32 causal;
   u32 half; // whether added has the 16-bit type instead of float32
-  u32 unused;
+  u32 round; // whether the gradients are of the 16-bit type
 };
 
 constexpr float log2e = 1.44269504f, ln2 = 0.693147181f;
@@ -152,8 +153,8 @@ DEVICE Place placeOf(u32 rows, bool reversed) {
   return Place{head, (reversed ? tiles - 1 - t : t) * side};
 }
 
-// write stores the warp's 16 rows of a float32 result [rows, D].
-template <u32 D> DEVICE void write(float *y, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, float upper, float lower) {
+// write stores the warp's 16 rows of a result [rows, D], in float32 or rounded.
+template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, float upper, float lower) {
 #pragma unroll
   for (u32 j = 0; j < D / 8; j++)
 #pragma unroll
@@ -161,8 +162,18 @@ template <u32 D> DEVICE void write(float *y, const float (&x)[D / 8][4], u32 hea
       u32 r = row + warp() * 16 + lane() / 4 + half * 8;
       typedef float Two __attribute__((ext_vector_type(2)));
       float f = half ? lower : upper;
-      if (r < rows) *(Two *)(y + ((u64)head * rows + r) * D + j * 8 + lane() % 4 * 2) = Two{x[j][half * 2] * f, x[j][half * 2 + 1] * f};
+      u64 at = ((u64)head * rows + r) * D + j * 8 + lane() % 4 * 2;
+      if (r >= rows) continue;
+      if (round)
+        *(u32 *)((element *)y + at) = (u32)rounded<element>(x[j][half * 2] * f).b | (u32)rounded<element>(x[j][half * 2 + 1] * f).b << 16;
+      else
+        *(Two *)((float *)y + at) = Two{x[j][half * 2] * f, x[j][half * 2 + 1] * f};
     }
+}
+
+template <u32 D> DEVICE void writeGradient(void *dx, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, const Heads &g) {
+  if (g.round) write<D, true>(dx, x, head, row, rows, 1, 1);
+  else write<D, false>(dx, x, head, row, rows, 1, 1);
 }
 
 // y [B, H, T, D], then the logarithms of the rows' sums.
@@ -223,7 +234,7 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
     u32 row = p.row + warp() * 16 + lane() / 4 + h * 8;
     if (lane() % 4 == 0 && row < g.t) y[((u64)g.count * D + p.head) * g.t + row] = sum[h] == 0 ? 0 : top[h] * ln2 + logarithm(sum[h]);
   }
-  write<D>(y, out, p.head, p.row, g.t, share[0], share[1]);
+  write<D, false>(y, out, p.head, p.row, g.t, share[0], share[1]);
 }
 
 // delta: Σ dy·y of each query, one warp per query.
@@ -239,7 +250,7 @@ KERNEL(flash_delta, 256, 4)(float *delta, const float *y, Heads g) {
 }
 
 // queries: dq = ds·k with ds = p·(dy·vᵀ - delta)·scale.
-template <u32 D> DEVICE void queries(float *dq, const float *sums, const float *delta, const Heads &g) {
+template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *delta, const Heads &g) {
   constexpr u32 wide = D == 128 ? 32 : 64, NT = wide / 8; // keys at a time
   constexpr u32 rowBytes = side * Rows<D>::bytes, tileBytes = wide * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + 2 * rowBytes;
@@ -283,11 +294,11 @@ template <u32 D> DEVICE void queries(float *dq, const float *sums, const float *
     addProducts<D, NT>(out, x, at);
   }
   await<0>();
-  write<D>(dq, out, p.head, p.row, g.t, 1, 1);
+  writeGradient<D>(dq, out, p.head, p.row, g.t, g);
 }
 
 // keys: dk = dsᵀ·q and dv = pᵀ·dy. Rows are keys; the block loops over tiles of queries.
-template <u32 D> DEVICE void keys(float *dk, float *dv, const float *sums, const float *delta, const Heads &g) {
+template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const float *delta, const Heads &g) {
   constexpr u32 wide = D == 128 ? 32 : 64, NT = wide / 8; // queries at a time
   constexpr u32 rowBytes = side * Rows<D>::bytes, tileBytes = wide * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + 2 * rowBytes;
@@ -342,12 +353,12 @@ template <u32 D> DEVICE void keys(float *dk, float *dv, const float *sums, const
     addProducts<D, NT>(outK, x, at);
   }
   await<0>();
-  write<D>(dk, outK, p.head, p.row, g.s, 1, 1);
-  write<D>(dv, outV, p.head, p.row, g.s, 1, 1);
+  writeGradient<D>(dk, outK, p.head, p.row, g.s, g);
+  writeGradient<D>(dv, outV, p.head, p.row, g.s, g);
 }
 
 constexpr int together = HEAD == 128 ? 2 : 3; // blocks per SM
 
 KERNEL(flash_forward, 128, together)(float *y, Heads g) { forward<HEAD>(y, g); }
-KERNEL(flash_queries, 128, 2)(float *dq, const float *sums, const float *delta, Heads g) { queries<HEAD>(dq, sums, delta, g); }
-KERNEL(flash_keys, 128, 2)(float *dk, float *dv, const float *sums, const float *delta, Heads g) { keys<HEAD>(dk, dv, sums, delta, g); }
+KERNEL(flash_queries, 128, 2)(void *dq, const float *sums, const float *delta, Heads g) { queries<HEAD>(dq, sums, delta, g); }
+KERNEL(flash_keys, 128, 2)(void *dk, void *dv, const float *sums, const float *delta, Heads g) { keys<HEAD>(dk, dv, sums, delta, g); }

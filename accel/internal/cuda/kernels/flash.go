@@ -21,7 +21,8 @@ type flashShape struct {
 	AddedStride        [4]int64
 	Scale              float32
 	Count, Heads, T, S uint32
-	Causal, Added16, _ uint32
+	Causal, Added16    uint32
+	Round              uint32
 }
 
 type flashParams struct {
@@ -55,10 +56,10 @@ var (
 
 // TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and
 // values. The tensor that is added to the scores is float32, or with Added16 of that type
-// too. Results are float32. See Fits.
+// too. Results are float32, with Round the gradients are of the 16-bit type. See Fits.
 type TensorAttention struct {
 	Attention
-	Added16 bool
+	Added16, Round bool
 }
 
 // Fits reports whether there are kernels for the sizes and layouts: heads of 32, 64 or 128
@@ -83,7 +84,7 @@ func (o TensorAttention) Fits(offsets [3]int) bool {
 }
 
 func (o TensorAttention) shape(q, k, v, dy, added Pointer) flashShape {
-	h := flashShape{Q: newFlashTensor(q, o.Q), K: newFlashTensor(k, o.K), V: newFlashTensor(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Added16: flag(o.Added16),
+	h := flashShape{Q: newFlashTensor(q, o.Q), K: newFlashTensor(k, o.K), V: newFlashTensor(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Added16: flag(o.Added16), Round: flag(o.Round),
 		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), S: uint32(o.V.Shape[2])}
 	h.DY = newFlashTensor(dy, ir.RowMajor(o.Q.Shape))
 	full := o.Attention.shape(0, 0, 0, added)
@@ -126,13 +127,17 @@ func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 // GradientWorkspace returns the size of the workspace of Gradient: one element per query.
 func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:3]) }
 
-// Gradient computes dq, dk and dv in float32, row-major, one after the other, from the y
+// Gradient computes dq, dk and dv, row-major, one after the other, from the y
 // that Launches computed and dy [B, H, T, D] of the 16-bit type, row-major.
 func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
 	h, d, t := o.shape(q, k, v, dy, added), o.Q.Shape[3], o.variant()
 	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)
-	dk := dx + Pointer(4*ir.Len(o.Q.Shape))
-	dv := dk + Pointer(4*ir.Len(o.K.Shape))
+	size := 4
+	if o.Round {
+		size = 2
+	}
+	dk := dx + Pointer(size*ir.Len(o.Q.Shape))
+	dv := dk + Pointer(size*ir.Len(o.K.Shape))
 	tileRows := 64
 	if d == 128 {
 		tileRows = 32

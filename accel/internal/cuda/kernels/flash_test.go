@@ -75,6 +75,24 @@ func TestTensorAttention(t *testing.T) {
 				m.run(launches)
 				want = reference(t, ir.AttentionGradient{Attention: c.op()}, nil, append([]array{in[0], in[1], in[2], want, dy.as(ir.Float64)}, extra...), nil, dx)
 				compareArrays(t, m.get(pdx, ir.Float32, dx.shape), want, 4*unit)
+
+				// Rounded to 16 bits, the gradients are what they are in float32.
+				o.Round = true
+				short := m.alloc(len(dx.data) * 2)
+				launches, err = o.Gradient(short, pq, pk, pv, py, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				exact, err := TensorAttention{o.Attention, o.Added16, false}.Gradient(pdx, pq, pk, pv, py, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(append(launches, exact...))
+				rounded := m.get(pdx, ir.Float32, dx.shape)
+				for i, x := range rounded.data {
+					rounded.data[i] = number64(d, x)
+				}
+				compareArrays(t, m.get(short, d, dx.shape), rounded, 0)
 			})
 		}
 	}

@@ -154,6 +154,25 @@ func real(d tensortype.DType) string {
 	return "f32"
 }
 
+// kind returns the number that kernels which compute in float32 have for the type of an operand.
+func kind(d tensortype.DType) uint32 {
+	switch d {
+	case tensortype.BFloat16:
+		return 1
+	case tensortype.Float16:
+		return 2
+	}
+	return 0
+}
+
+// computes returns the type in which an op on a type computes.
+func computes(d tensortype.DType) tensortype.DType {
+	if d.Is16Bit() {
+		return tensortype.Float32
+	}
+	return d
+}
+
 // maxBlocks limits the grid of kernels with a grid-stride loop. That many blocks fill any
 // GPU several times.
 const maxBlocks = 4096

@@ -218,11 +218,11 @@ func TestFaults(t *testing.T) {
 			return o.Launches(m.alloc(120), m.write(make([]byte, 400*12)), m.put(index), fault, m.alloc(o.Workspace()))
 		}},
 		{"CrossEntropy", -4, func(m *testGPU, fault Pointer) []Launch {
-			o := CrossEntropy{ir.Float32, 400, 10}
+			o := CrossEntropy{DType: ir.Float32, Rows: 400, N: 10}
 			return o.Launches(m.alloc(4), m.write(make([]byte, 16000)), m.put(index), fault, m.alloc(o.Workspace()))
 		}},
 		{"CrossEntropyGradient", -4, func(m *testGPU, fault Pointer) []Launch {
-			o := CrossEntropy{ir.Float32, 400, 10}
+			o := CrossEntropy{DType: ir.Float32, Rows: 400, N: 10}
 			return o.Gradient(m.alloc(16000), m.write(make([]byte, 16000)), m.put(index), m.write(make([]byte, 4)), fault)
 		}},
 		{"Index", 0, func(m *testGPU, fault Pointer) []Launch {

@@ -10,23 +10,26 @@ type normParams struct {
 	Y, X, W, B        Pointer
 	Epsilon           float64
 	Rows, N, Centered uint32
+	YKind, XKind      uint32
 }
 
 type normInputParams struct {
-	DX, X, DY, W      Pointer
-	Epsilon           float64
-	Rows, N, Centered uint32
+	DX, X, DY, W          Pointer
+	Epsilon               float64
+	Rows, N, Centered     uint32
+	DXKind, XKind, DYKind uint32
 }
 
 type normRowsParams struct {
-	Kept, X           Pointer
-	Epsilon           float64
-	Rows, N, Centered uint32
+	Kept, X                  Pointer
+	Epsilon                  float64
+	Rows, N, Centered, XKind uint32
 }
 
 type normWeightParams struct {
 	Partial, X, DY, Kept Pointer
 	Rows, N, RowsEach    uint32
+	XKind, DYKind        uint32
 }
 
 type normWeightSumParams struct {
@@ -44,10 +47,11 @@ var (
 
 // Norm is LayerNorm if Centered, else RMSNorm, of each row of x [Rows, N].
 type Norm struct {
-	DType    tensortype.DType
+	DType    tensortype.DType // of the computation and of the parameters
 	Centered bool
 	Epsilon  float64
 	Rows, N  int
+	X, DY, Y tensortype.DType // of x, dy, and y or dx: DType, or 16-bit floats if that is float32
 }
 
 // Launches computes y from x; b is only read if Centered.
@@ -55,7 +59,7 @@ func (o Norm) Launches(y, x, w, b Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	return []Launch{normEach.launch(real(o.DType), o.Rows, o.N, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)})}
+	return []Launch{normEach.launch(real(o.DType), o.Rows, o.N, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered), kind(o.Y), kind(o.X)})}
 }
 
 // InputGradient computes dx from x, dy and w.
@@ -63,7 +67,7 @@ func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	return []Launch{normInputRows.launch(real(o.DType), o.Rows, o.N, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)})}
+	return []Launch{normInputRows.launch(real(o.DType), o.Rows, o.N, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered), kind(o.Y), kind(o.X), kind(o.DY)})}
 }
 
 // parts returns the number of blocks that the rows are split over in WeightGradient, and
@@ -91,11 +95,11 @@ func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
 	results := 1 + int(flag(o.Centered))
 	var out []Launch
 	if o.Rows > 0 {
-		out = append(out, normRows.launch(v, o.Rows, o.N, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)}))
+		out = append(out, normRows.launch(v, o.Rows, o.N, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered), kind(o.X)}))
 	}
 	return append(out,
 		normWeight.grid(v, driver.Dim{X: uint32(ceil(o.N, 32)), Y: uint32(parts), Z: 1}, 0,
-			normWeightParams{partial, x, dy, work, uint32(o.Rows), uint32(o.N), uint32(each)}),
+			normWeightParams{partial, x, dy, work, uint32(o.Rows), uint32(o.N), uint32(each), kind(o.X), kind(o.DY)}),
 		normWeightSum.launch(v, ceil(results*o.N, 256), normWeightSumParams{y, partial, uint32(o.N), uint32(parts), uint32(results)}))
 }
 
@@ -118,7 +122,7 @@ func init() {
 
 func rowNorm(s ir.Step, centered bool, epsilon float64) Norm {
 	rows, n := splitLast(s.In[0].Shape)
-	return Norm{DType: s.Out[0].DType, Centered: centered, Epsilon: epsilon, Rows: rows, N: n}
+	return Norm{DType: computes(s.In[0].DType), Centered: centered, Epsilon: epsilon, Rows: rows, N: n, X: s.In[0].DType, DY: s.In[1].DType, Y: s.Out[0].DType}
 }
 
 func (o Norm) plan() Launcher {

@@ -23,7 +23,7 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 		o.Added, half = s.In[added].Shape, s.In[added].DType.Is16Bit()
 	}
 	if o.DType.Is16Bit() {
-		return TensorAttention{Attention: o, Added16: half}
+		return TensorAttention{Attention: o, Added16: half, Round: s.Out[0].DType.Is16Bit()}
 	}
 	return o
 }

@@ -1,6 +1,6 @@
 // sum: sums along the middle dimension of x [outer, n, inner], or means.
 //
-// Bound by memory: 4 bytes per float32 element. Additions are in float64, and the sum or the mean
+// Bound by memory: 4 bytes per float32 element, 2 of 16 bits. Additions are in float64, and the sum or the mean
 // is rounded once, so that the mean of equal numbers is the number: a conversion and an addition
 // per element are faster than memory even with few FP64 units. If inner is 1, one warp sums a row
 // of up to 1024 elements and one block a longer one; else a block sums 32 neighboring columns, and
@@ -27,25 +27,33 @@ template <int size, typename T> DEVICE void sumRows(real *y, double *work, const
     double a = 0, b = 0, c = 0, d = 0; // four loads in flight
     u64 i = part * each + Members::member();
     for (; i + 3 * size < end; i += 4 * size) {
-      a += from[i];
-      b += from[i + size];
-      c += from[i + 2 * size];
-      d += from[i + 3 * size];
+      a += number(from[i]);
+      b += number(from[i + size]);
+      c += number(from[i + 2 * size]);
+      d += number(from[i + 3 * size]);
     }
-    for (; i < end; i += size) a += from[i];
+    for (; i < end; i += size) a += number(from[i]);
     double sum = Members::template across<Sum>((a + b) + (c + d));
     if (Members::member() == 0) keep(y, work, t, sum, divisor);
   }
 }
 
-KERNEL(sum_rows_warp, 256, 4)(real *y, double *work, const real *x, u64 rows, u64 n, u64 each, u32 parts, double divisor) { sumRows<32>(y, work, x, rows, n, each, parts, divisor); }
-KERNEL(sum_rows_block, 256, 4)(real *y, double *work, const real *x, u64 rows, u64 n, u64 each, u32 parts, double divisor) { sumRows<256>(y, work, x, rows, n, each, parts, divisor); }
+template <int size> DEVICE void sumRowsOf(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 kind, double divisor) {
+  typed(kind, [&](auto t) __attribute__((always_inline)) { sumRows<size>(y, work, (const decltype(t) *)x, rows, n, each, parts, divisor); });
+}
+
+KERNEL(sum_rows_warp, 256, 4)(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, double divisor) {
+  sumRowsOf<32>(y, work, x, rows, n, each, parts, xKind, divisor);
+}
+KERNEL(sum_rows_block, 256, 4)(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, double divisor) {
+  sumRowsOf<256>(y, work, x, rows, n, each, parts, xKind, divisor);
+}
 
 // sum_parts_block: y[row] = Σ over the parts of x[row, part].
 KERNEL(sum_parts_block, 256, 4)(real *y, const double *x, u64 rows, u64 parts, double divisor) { sumRows<256>(y, (double *)0, x, rows, parts, parts, 1, divisor); }
 
 // sum_columns: y[part, outer, inner] = Σ x[outer, part·each …, inner].
-KERNEL(sum_columns, 256, 4)(real *y, double *work, const real *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, double divisor) {
+template <typename T> DEVICE void sumColumns(real *y, double *work, const T *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, double divisor) {
   static SHARED double group[8][32];
   u32 tiles = (u32)((inner + 31) / 32);
   for (u64 t = block(); t < (u64)parts * outer * tiles; t += blocks()) {
@@ -53,13 +61,13 @@ KERNEL(sum_columns, 256, 4)(real *y, double *work, const real *x, u32 outer, u64
     u64 column = tile * 32 + lane(), end = least((part + 1) * each, n);
     double a = 0, b = 0;
     if (column < inner) {
-      const real *from = x + o * n * inner + column;
+      const T *from = x + o * n * inner + column;
       u64 i = part * each + warp();
       for (; i + 8 < end; i += 16) {
-        a += from[i * inner];
-        b += from[(i + 8) * inner];
+        a += number(from[i * inner]);
+        b += number(from[(i + 8) * inner]);
       }
-      if (i < end) a += from[i * inner];
+      if (i < end) a += number(from[i * inner]);
     }
     barrier(); // the previous tile has been read
     group[warp()][lane()] = a + b;
@@ -71,6 +79,10 @@ KERNEL(sum_columns, 256, 4)(real *y, double *work, const real *x, u32 outer, u64
       keep(y, work, (part * outer + o) * inner + column, sum, divisor);
     }
   }
+}
+
+KERNEL(sum_columns, 256, 4)(real *y, double *work, const void *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, u32 xKind, double divisor) {
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { sumColumns(y, work, (const decltype(t) *)x, outer, n, inner, each, parts, divisor); });
 }
 
 // sum_parts: y[i] = Σ over the parts, in order, of x[part, i].

@@ -8,7 +8,7 @@ import (
 type sumRowsParams struct {
 	Y, Work, X    Pointer
 	Rows, N, Each uint64
-	Parts         uint32
+	Parts, XKind  uint32
 	Divisor       float64
 }
 
@@ -16,7 +16,7 @@ type sumColumnsParams struct {
 	Y, Work, X     Pointer
 	Outer          uint32
 	N, Inner, Each uint64
-	Parts          uint32
+	Parts, XKind   uint32
 	Divisor        float64
 }
 
@@ -42,9 +42,10 @@ var (
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner], or the mean.
 type Sum struct {
-	DType           tensortype.DType
+	DType           tensortype.DType // of y
 	Outer, N, Inner int
 	Mean            bool
+	X               tensortype.DType // DType, or 16-bit floats if that is float32
 }
 
 // parts returns the number of parts that N is split into, so that all SMs have work, and
@@ -84,14 +85,14 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 		work = 0
 	}
 	if o.Inner == 1 {
-		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), divisor})}
+		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), kind(o.X), divisor})}
 		if parts > 1 {
 			out = append(out, sumPartsBlock.launch(v, min(o.Outer, maxBlocks), sumPartsBlockParams{y, work, uint64(o.Outer), uint64(parts), divisor}))
 		}
 		return out
 	}
 	out := []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
-		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), Divisor: divisor})}
+		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), XKind: kind(o.X), Divisor: divisor})}
 	if parts > 1 {
 		n := o.Outer * o.Inner
 		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Divisor: divisor}))
@@ -104,7 +105,7 @@ func init() {
 }
 
 func planSum(p Planner, op ir.Sum, s ir.Step) Launcher {
-	o := Sum{DType: s.Out[0].DType, Mean: op.Mean}
+	o := Sum{DType: s.Out[0].DType, Mean: op.Mean, X: s.In[0].DType}
 	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
 	p.NeedWorkspace(o.Workspace())
 	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Work), nil }

@@ -13,10 +13,9 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestAssemble assembles a kernel of each op in both types, and with 16-bit results, with
-// NVIDIA's ptxas if it is installed: the simulator of the other tests might accept PTX that
-// ptxas rejects.
-func TestAssemble(t *testing.T) {
+// assembler returns the path of ptxas.
+func assembler(t *testing.T) string {
+	t.Helper()
 	ptxas, err := exec.LookPath("ptxas")
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
 		if found, _ := filepath.Glob(filepath.Join(venv, "lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")); err != nil && len(found) > 0 {
@@ -26,6 +25,14 @@ func TestAssemble(t *testing.T) {
 	if err != nil {
 		testenv.Missing(t, "ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the kernels cannot be assembled")
 	}
+	return ptxas
+}
+
+// TestAssemble assembles a kernel of each op in both types, and with 16-bit results, with
+// NVIDIA's ptxas if it is installed: the simulator of the other tests might accept PTX that
+// ptxas rejects.
+func TestAssemble(t *testing.T) {
+	ptxas := assembler(t)
 	if testing.Short() {
 		t.Skip("some seconds of ptxas")
 	}

@@ -36,6 +36,7 @@ type Kernel struct {
 	step   ir.Step
 	inputs []input
 	width  int // elements that a thread processes at once
+	parts  int // that one launch of a batch may have; 0 if the step is no batch
 }
 
 // input is an operand and how the kernel accesses it.
@@ -62,8 +63,10 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 		s = singleOp(s)
 	}
 	k := &Kernel{step: s, width: vectorWidth}
-	if n := ir.Len(s.Shape); n > math.MaxUint32 {
-		return nil, fmt.Errorf("cuda: an elementwise kernel for %d elements: the maximum is %d", n, uint32(math.MaxUint32))
+	for i := range max(1, len(s.Parts)) {
+		if n := ir.Len(s.Part(i).Shape); n > math.MaxUint32 {
+			return nil, fmt.Errorf("cuda: an elementwise kernel for %d elements: the maximum is %d", n, uint32(math.MaxUint32))
+		}
 	}
 	double := s.Out[0].DType == ir.Float64
 	own := ir.Float32
@@ -75,7 +78,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 			return nil, fmt.Errorf("cuda: an elementwise kernel that computes in %s cannot write %s", own, o.DType)
 		}
 	}
-	for _, o := range s.In {
+	for _, o := range s.Part(0).In {
 		in := input{Operand: o, access: strided, rest: o.Squeeze()}
 		switch {
 		case len(in.rest.Shape) == 0, allZero(in.rest.Stride):
@@ -86,10 +89,18 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 				k.width = 1
 			}
 		}
+		if in.access == strided && len(s.Parts) > 0 {
+			return nil, fmt.Errorf("cuda: a batch of elementwise kernels cannot read %s with strides %v", o.DType, o.Stride)
+		}
 		k.inputs = append(k.inputs, in)
 	}
 	w := &writer{builder: newBuilder(double), kernel: k, float16Of: map[reg]reg{}}
-	if err := w.write(guards); err != nil {
+	write := w.write
+	if len(s.Parts) > 0 {
+		k.parts = min(len(s.Parts), (maxParamBytesPTX70/8-1-guards)/k.partWords())
+		write = w.writeBatch
+	}
+	if err := write(guards); err != nil {
 		return nil, err
 	}
 	if 8*w.params > maxParamBytes {
@@ -120,6 +131,14 @@ func allZero(s []int) bool {
 		}
 	}
 	return true
+}
+
+// Launches returns the launches of the kernel: one, except for a batch of many parts.
+func (k *Kernel) Launches(at func(ir.Operand) driver.Pointer, words driver.Pointer, guards []driver.Pointer) []driver.Launch {
+	if k.parts == 0 {
+		return []driver.Launch{k.Launch(at, words, guards)}
+	}
+	return k.batches(at, words, guards)
 }
 
 // Launch returns the kernel's grid and parameters. at returns the address of an operand's
@@ -153,13 +172,16 @@ func (k *Kernel) Launch(at func(ir.Operand) driver.Pointer, words driver.Pointer
 }
 
 // Empty reports whether there is nothing to run.
-func (k *Kernel) Empty() bool { return ir.Len(k.step.Shape) == 0 }
+func (k *Kernel) Empty() bool { return k.parts == 0 && ir.Len(k.step.Shape) == 0 }
 
 // Label lists the ops and the shape.
 func (k *Kernel) Label() string {
 	names := make([]string, len(k.step.Loop))
 	for i, x := range k.step.Loop {
 		names[i] = x.Op.Name()
+	}
+	if k.parts > 0 {
+		return fmt.Sprintf("%s for %d tensors", strings.Join(names, ", "), len(k.step.Parts))
 	}
 	return strings.Join(names, ", ") + " " + ir.FormatShape(k.step.Shape)
 }

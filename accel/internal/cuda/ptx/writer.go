@@ -15,6 +15,7 @@ type writer struct {
 	*builder
 	kernel *Kernel
 	params int
+	table  int // bytes of the parameter of a batch that describes its parts
 
 	scalars    []reg // scalar of each instruction, empty if it has none
 	at         []reg // addresses of the inputs
@@ -316,6 +317,9 @@ func (w *writer) module() string {
 	params := make([]string, w.params)
 	for i := range params {
 		params[i] = fmt.Sprintf("\t.param .u64 p%d", i)
+	}
+	if w.table > 0 {
+		params = append(params, fmt.Sprintf("\t.param .align 8 .b8 parts[%d]", w.table))
 	}
 	fmt.Fprintf(&out, ".visible .entry %s(\n%s\n)\n.maxntid %d, 1, 1\n{\n", Entry, strings.Join(params, ",\n"), threads)
 	out.WriteString(w.declarations())

@@ -1,0 +1,116 @@
+package ir
+
+import "testing"
+
+// batchDevice runs batches, rounds in fused kernels, and computes nothing.
+type batchDevice struct{ float16Device }
+
+func (*batchDevice) RunsBatches() bool { return true }
+
+func TestBatches(t *testing.T) {
+	// update records p = p - scale·g.
+	update := func(r *Recorder, p **Value, g *Value) {
+		r.Assign(p, r.Record(Sub{}, *p, r.MulScalar(g, 0.5)).Hold(), nil)
+	}
+	for _, tt := range []struct {
+		name   string
+		record func(r *Recorder)
+		want   string
+	}{
+		{"updates of any shapes", func(r *Recorder) {
+			a, b, c := input(r, Float32, 3, 5), input(r, Float32, 7), input(r, Float32, 2)
+			update(r, &a, input(r, Float32, 3, 5))
+			update(r, &b, input(r, Float32, 7))
+			update(r, &c, input(r, Float32, 2))
+		}, `0 loop of 3 x0[3 5] x1[3 5] x2[7] x3[7] x4[2] x5[2] -> o6[3 5] o7[7] o8[2]: MulScalar(0) Sub(1 2)=0
+arena 0 bytes
+`},
+		{"updates wait for the last gradient", func(r *Recorder) {
+			a, b, x := input(r, Float32, 2, 2), input(r, Float32, 2, 2), input(r, Float32, 2, 2)
+			y := r.Record(MatMul{}, x, x)
+			update(r, &a, y)
+			update(r, &b, r.Record(MatMul{}, y, x))
+		}, `0 MatMul x0[2 2] x0[2 2] -> t3[2 2]
+1 MatMul t3[2 2] x0[2 2] -> t4[2 2]
+2 loop of 2 t3[2 2] x1[2 2] t4[2 2] x2[2 2] -> o5[2 2] o6[2 2]: MulScalar(0) Sub(1 2)=0
+arena 128 bytes
+`},
+		{"one that others read does not wait for those that depend on them", func(r *Recorder) {
+			a, b := input(r, Float32, 2, 2), input(r, Float32, 2, 2)
+			update(r, &a, input(r, Float32, 2, 2))
+			update(r, &b, r.Record(MatMul{}, a, a))
+		}, `0 loop[2 2] x0[2 2] x1[2 2] -> o3[2 2]: MulScalar(0) Sub(1 2)=0
+1 MatMul o3[2 2] o3[2 2] -> t4[2 2]
+2 loop[2 2] t4[2 2] x2[2 2] -> o5[2 2]: MulScalar(0) Sub(1 2)=0
+arena 64 bytes
+`},
+		{"other ops, other types, scalars and transposes are apart", func(r *Recorder) {
+			a, b, c, d, e := input(r, Float32, 3), input(r, Float32, 3), input(r, Float32, 3), input(r, Float32, 1), input(r, Float32, 2, 3)
+			update(r, &a, input(r, Float32, 3))
+			r.Assign(&b, r.Add(b, r.MulScalar(input(r, Float32, 3), 0.5)).Hold(), nil)
+			update(r, &c, r.Record(Cast{To: Float32}, input(r, BFloat16, 3)))
+			update(r, &d, input(r, Float32, 1))
+			update(r, &e, r.swapLast(input(r, Float32, 3, 2)))
+			r.Record(Cast{To: Float32}, input(r, Float64, 3)).Hold()
+			r.Record(Cast{To: Float32}, input(r, Float64, 3)).Hold()
+			r.Record(Cast{To: Float32}, input(r, Int32, 3)).Hold()
+		}, `0 loop[2 3] x8[2 3]/[1 2] x9[2 3] -> o13[2 3]: MulScalar(0) Sub(1 2)=0
+1 loop[3] x10[3]:float64 -> o14[3]: Cast(0)=0
+2 loop[3] x11[3]:float64 -> o15[3]: Cast(0)=0
+3 loop[3] x12[3]:int32 -> o16[3]: Cast(0)=0
+4 loop[3] x0[3] x1[3] -> o17[3]: MulScalar(0) Sub(1 2)=0
+5 loop[3] x2[3] x3[3] -> o18[3]: MulScalar(0) Add(1 2)=0
+6 loop[3] x4[3]:bfloat16 x5[3] -> o19[3]: MulScalar(0) Sub(1 2)=0
+7 loop[1] x6[1] x7[1] -> o20[1]: MulScalar(0) Sub(1 2)=0
+arena 0 bytes
+`},
+		{"weights are rounded together, before the first is needed", func(r *Recorder) {
+			round := func(v *Value) *Value { return r.Record(Cast{To: Float32}, r.Record(Cast{To: BFloat16}, v)) }
+			x := r.Record(Cast{To: Float32}, input(r, BFloat16, 2, 2))
+			y := r.Record(Cast{To: Float32}, r.Record(Cast{To: BFloat16}, r.Record(MatMul{}, x, round(input(r, Float32, 2, 4)))))
+			r.Record(MatMul{}, y, round(input(r, Float32, 4, 2))).Hold()
+		}, `0 loop of 2 x1[2 4] x2[4 2] -> t3[2 4]:bfloat16 t4[4 2]:bfloat16: Cast(0)=0
+1 MatMul x0[2 2]:bfloat16 t3[2 4]:bfloat16 -> t5[2 4]:bfloat16
+2 MatMul t5[2 4]:bfloat16 t4[4 2]:bfloat16 -> o6[2 2]
+arena 192 bytes
+`},
+		{"a parameter that another part reads is not overwritten", func(r *Recorder) {
+			a, b := input(r, Float32, 3), input(r, Float32, 3)
+			old := a
+			update(r, &a, b)
+			r.Assign(&b, r.Record(Sub{}, b, r.MulScalar(old, 0.5)).Hold(), nil)
+		}, `0 loop of 2 x0[3] x1[3] x1[3] x0[3] -> o2[3] o3[3]: MulScalar(0) Sub(1 2)=0
+arena 0 bytes
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &batchDevice{float16Device{fp8Device{none: true}}}
+			r := NewRecorder(d)
+			tt.record(r)
+			r.Flush()
+			if got := d.programs[0].String(); got != tt.want {
+				t.Errorf("the program is\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A part overwrites what it alone reads.
+func TestBatchesInPlace(t *testing.T) {
+	for _, crossed := range []bool{false, true} {
+		r := NewRecorder(&batchDevice{float16Device{fp8Device{none: true}}})
+		a, b := input(r, Float32, 3), input(r, Float32, 3)
+		c, d := input(r, Float32, 3), input(r, Float32, 3)
+		if crossed {
+			c, d = b, a
+		}
+		before := [2]*Buffer{a.buf, b.buf}
+		nextA, nextB := r.Record(Sub{}, a, r.MulScalar(c, 0.5)).Hold(), r.Record(Sub{}, b, r.MulScalar(d, 0.5)).Hold()
+		r.Assign(&a, nextA, nil)
+		r.Assign(&b, nextB, nil)
+		r.Flush()
+		if got := [2]*Buffer{a.buf, b.buf} == before; got == crossed {
+			t.Errorf("the parts read each other's parameters: %v; both are updated in place: %v", crossed, got)
+		}
+	}
+}
