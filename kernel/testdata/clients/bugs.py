@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from soak import Soak, seconds
+from soak import Enough, Soak, seconds
 
 ROOT = pathlib.Path(__file__).parents[3]
 BUILD = ROOT / "build" / "bugs"
@@ -106,14 +106,15 @@ def build(bug):
 
 def search(bug, limit, seed):
     """Runs the soak test until it finds something wrong. Returns what that is, or None after the time limit."""
-    began = time.monotonic()
-    soak = Soak(seed, program=build(bug))
+    soak = Soak(seed, program=build(bug), deadline=time.monotonic() + limit)
     try:
-        while not soak.wrong and time.monotonic() - began < limit:
+        while not soak.wrong:
             soak.run(CELLS, cut=soak.runs % 2 == 1)
+    except Enough:
+        pass
     finally:
         soak.close()
-    return soak.wrong[0] if soak.wrong else None
+    return next(iter(soak.wrong + soak.history.wrong), None)
 
 
 def main():

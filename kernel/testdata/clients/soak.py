@@ -121,11 +121,16 @@ class Stalled(Exception):
     """Raised when no more messages arrive."""
 
 
-class Soak:
-    """Controls the clients of one kernel and checks what they receive."""
+class Enough(Exception):
+    """Raised at the deadline of a search, and as soon as it has found something: the rest of the run may not end."""
 
-    def __init__(self, seed=1, log=lambda text: None, program=None):
+
+class Soak:
+    """Controls the clients of one kernel and checks what they receive. With a deadline it searches for one thing that is wrong."""
+
+    def __init__(self, seed=1, log=lambda text: None, program=None, deadline=None):
         self.log = log
+        self.deadline = deadline
         self.random = random.Random(seed)
         self.totals = collections.Counter()
         self.wrong = []
@@ -194,6 +199,8 @@ class Soak:
             raise Stalled(f"nothing came for {STALLED} s")
         for client in self.clients:
             while got := client.receive("iopub"):
+                if self.deadline and (self.history.wrong or time.monotonic() >= self.deadline):
+                    raise Enough
                 self.history.published(client.number, *got)
                 if client.number == 0:
                     self.see(got[1])
