@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -83,8 +82,8 @@ func (s *abortPoint) dated(r *request) bool {
 	if r.Header.Session != s.request.Header.Session || r.received.Sub(s.replied) > maxTransit {
 		return false
 	}
-	first, _, ok := sent(s.request)
-	next, unit, known := sent(r)
+	first, _, ok := parseDate(s.request.Header.Date)
+	next, unit, known := parseDate(r.Header.Date)
 	if !ok || !known || !next.After(first) { // a client may always send the same date
 		return false
 	}
@@ -93,18 +92,4 @@ func (s *abortPoint) dated(r *request) bool {
 	}
 	latest, known := r.clock.latest(next)
 	return known && latest.Before(s.replied)
-}
-
-// sent returns the date of a request and the unit to which it was rounded down.
-func sent(r *request) (date time.Time, unit time.Duration, ok bool) {
-	date, err := time.Parse(time.RFC3339Nano, r.Header.Date)
-	if err != nil {
-		return time.Time{}, 0, false
-	}
-	unit = time.Second
-	_, fraction, _ := strings.Cut(r.Header.Date, ".")
-	for i := 0; i < len(fraction) && '0' <= fraction[i] && fraction[i] <= '9'; i++ {
-		unit /= 10
-	}
-	return date, max(unit, 1), true
 }

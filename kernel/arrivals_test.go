@@ -190,7 +190,7 @@ func TestCoarseClocks(t *testing.T) {
 		at := start
 		send := func(transit time.Duration) *request {
 			r := &request{Message: &wire.Message{Header: wire.Header{Session: "s", Date: at.Truncate(resolution).UTC().Format(time.RFC3339Nano)}}, received: at.Add(transit)}
-			all.observe(r)
+			r.clock = all.observe(r.Header.Session, r.Header.Date, r.received)
 			return r
 		}
 		for range 5 {

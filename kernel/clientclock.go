@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,22 +15,36 @@ type clocks struct {
 // maxClients is the number of clients above which all are forgotten.
 const maxClients = 16
 
-// observe records a request, and sets its clock.
-func (c *clocks) observe(r *request) {
+// observe records the date of a request that was received, and returns the clock of its client.
+func (c *clocks) observe(session, date string, received time.Time) *clientClock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.bySession[r.Header.Session]
+	k := c.bySession[session]
 	if k == nil {
 		if c.bySession == nil || len(c.bySession) >= maxClients {
 			c.bySession = map[string]*clientClock{}
 		}
 		k = &clientClock{}
-		c.bySession[r.Header.Session] = k
+		c.bySession[session] = k
 	}
-	r.clock = k
-	if date, unit, ok := sent(r); ok {
-		k.observe(date, unit, r.received)
+	if date, unit, ok := parseDate(date); ok {
+		k.observe(date, unit, received)
 	}
+	return k
+}
+
+// parseDate returns the date in the header of a message, and the unit to which it was rounded down.
+func parseDate(text string) (date time.Time, unit time.Duration, ok bool) {
+	date, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, 0, false
+	}
+	unit = time.Second
+	_, fraction, _ := strings.Cut(text, ".")
+	for i := 0; i < len(fraction) && '0' <= fraction[i] && fraction[i] <= '9'; i++ {
+		unit /= 10
+	}
+	return date, max(unit, 1), true
 }
 
 // A clientClock compares the clock of a client with that of the kernel. A request arrives after it was sent, so each one gives a

@@ -52,7 +52,7 @@ func (k *Kernel) isInterrupted(r *request) bool {
 	if r.Header.Session != by.Header.Session || r.received.Sub(by.received) > maxTransit {
 		return false
 	}
-	cell, _, ok := sent(r)
-	interrupt, _, known := sent(by)
+	cell, _, ok := parseDate(r.Header.Date)
+	interrupt, _, known := parseDate(by.Header.Date)
 	return ok && known && cell.Before(interrupt)
 }

@@ -67,7 +67,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	k.late.observe(r)
-	k.clocks.observe(r)
+	r.clock = k.clocks.observe(r.Header.Session, r.Header.Date, r.received)
 	if r.Header.Type == wire.ExecuteRequest {
 		k.arrivals.record(r.received)
 	}
