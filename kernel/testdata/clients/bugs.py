@@ -97,8 +97,8 @@ def build(bug):
     overlay, program = folder / "overlay.json", folder / "quern"
     changed = {}
     if bug:
-        (folder / "changed.go").write_text(bug.source())
-        changed[str(ROOT / bug.file)] = str(folder / "changed.go")
+        (folder / "changed.txt").write_text(bug.source())
+        changed[str(ROOT / bug.file)] = str(folder / "changed.txt")
     overlay.write_text(json.dumps({"Replace": changed}))
     subprocess.run([os.environ.get("GO", "go"), "build", "-overlay", str(overlay), "-ldflags=-s -w", "-o", str(program), "./cmd/quern"], cwd=ROOT, check=True)
     return program
