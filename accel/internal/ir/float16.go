@@ -194,13 +194,10 @@ func (p *planner) typeOf(s operandSource) DType {
 }
 
 // read16Bit lets a node read an input in 16 bits, if it was cast from them.
-func (p *planner) read16Bit(n *planned, input int) bool {
-	s := p.narrow(n, input)
-	if s == nil {
-		return false
+func (p *planner) read16Bit(n *planned, input int) {
+	if s := p.narrow(n, input); s != nil {
+		n.inputs[input], n.typesOfInputs()[input] = *s, p.typeOf(*s)
 	}
-	n.inputs[input], n.typesOfInputs()[input] = *s, p.typeOf(*s)
-	return true
 }
 
 // store16Bit makes 16-bit floats the result of a node, all users of which round it to them.
