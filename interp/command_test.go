@@ -179,7 +179,7 @@ func TestCommandTools(t *testing.T) {
 		}
 	}
 	start, end, items := n.Complete("x := 1\n%ti", 10)
-	if start != 7 || end != 10 || len(items) != 1 || items[0].Text != "%time" {
+	if start != 7 || end != 10 || len(items) != 2 || items[0].Text != "%time" || items[1].Text != "%timeit" {
 		t.Errorf("completion of %%ti: %d to %d, %v", start, end, items)
 	}
 	if _, _, items = n.Complete("!ls\nstrings.ToUpp", 17); len(items) == 0 || items[0].Text != "ToUpper" {
