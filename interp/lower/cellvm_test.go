@@ -67,13 +67,15 @@ func TestCellStatements(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			cells := strings.Split(tt.cells, "\n---\n")
+			skipRacing(t, cells)
 			for _, slow := range []bool{false, true} {
 				s := newSession(t, func(c *lower.Config) {
 					if slow {
 						c.Machine = nil
 					}
 				})
-				for _, cell := range strings.Split(tt.cells, "\n---\n") {
+				for _, cell := range cells {
 					if err := s.run(cell); err != nil {
 						t.Fatalf("slow %t: %v\n%s", slow, err, s.dump())
 					}

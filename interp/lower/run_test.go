@@ -219,15 +219,21 @@ func (s *session) run(source string) (err error) {
 // startsGoroutine matches a cell with a statement that starts a goroutine.
 var startsGoroutine = regexp.MustCompile(`(?m)^(go |time\.AfterFunc\(|wg\.Go\()`)
 
-// runCells runs cells and returns their output and the first error. yaegi extends its frame for a cell
-// while goroutines of earlier cells read it, so such cells are skipped under the race detector.
-func runCells(t *testing.T, cells ...string) (*session, string, error) {
+// skipRacing skips cells under the race detector that run beside a goroutine of an earlier one, since yaegi extends for a cell the
+// frame that the goroutine reads.
+func skipRacing(t *testing.T, cells []string) {
 	t.Helper()
 	for _, c := range cells[:max(0, len(cells)-1)] {
 		if raceEnabled && startsGoroutine.MatchString(c) {
 			t.Skip("yaegi's frames race with goroutines of earlier cells")
 		}
 	}
+}
+
+// runCells runs cells and returns their output and the first error.
+func runCells(t *testing.T, cells ...string) (*session, string, error) {
+	t.Helper()
+	skipRacing(t, cells)
 	s := newSession(t)
 	done := make(chan error, 1)
 	go func() {
