@@ -56,6 +56,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"strings/strings":                 symbols_strings,
 	"structs/structs":                 symbols_structs,
 	"sync/atomic/atomic":              symbols_sync_atomic,
+	"testing/synctest/synctest":       symbols_testing_synctest,
 	"unicode/unicode":                 symbols_unicode,
 	"unicode/utf16/utf16":             symbols_unicode_utf16,
 	"uuid/uuid":                       symbols_uuid,
