@@ -12,6 +12,9 @@ func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	if !ok || c.source.Function == nil {
 		return nil
 	}
+	if o.Signature().Recv() != nil {
+		c.fail(e, "the generic method %s", o.Name())
+	}
 	var arguments []types.Type
 	for t := range in.TypeArgs.Types() {
 		arguments = append(arguments, c.subst(t))
