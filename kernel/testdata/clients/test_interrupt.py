@@ -81,7 +81,8 @@ def test_interrupt(prepared, code):
 
 def test_copy_of_gigabytes(prepared):
     """While the Go runtime waits for a large copy, nothing in the worker runs, but the kernel process answers."""
-    content, used = interrupt(prepared, "a := make([]byte, 1<<29)\nb := make([]byte, 1<<29)\nfor { copy(a, b) }")
+    assert prepared.result("a, b := make([]byte, 1<<29), make([]byte, 1<<29)\n" + AFTER) == "7"
+    content, used = interrupt(prepared, "for { copy(a, b) }")
     assert content["ename"] == "interrupted", content
     assert used < 3
     assert prepared.result("a, b = nil, nil\n" + AFTER) == "7"
