@@ -31,9 +31,14 @@ type meaning struct {
 // meaning returns what a name means.
 func (c *Checker) meaning(name string) meaning {
 	m := meaning{c.live[name], c.hidden[name], map[string]*declaration{}, c.fromPackage[name], c.endedBefore[name]}
-	_, isType := m.object.(*types.TypeName)
+	if d := c.declarations[name]; d != nil {
+		m.declarations[name] = d
+	}
+	if _, isType := m.object.(*types.TypeName); !isType {
+		return m
+	}
 	for key, d := range c.declarations {
-		if key == name || isType && strings.HasPrefix(key, name+".") {
+		if strings.HasPrefix(key, name+".") { // a method
 			m.declarations[key] = d
 		}
 	}
