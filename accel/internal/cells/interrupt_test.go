@@ -310,7 +310,7 @@ func TestInterruptedCallIsAssigned(t *testing.T) {
 	n.must(declarations)
 	n.must("fit := func() (*accel.Run, error) { return accel.Fit(context.Background(), &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet()) }\n" +
 		"func trained() (r *accel.Run, err error) { r, err = fit(); return r, err }\n" +
-		"func busy() { for { held++ } }")
+		"func busy() { for n := 0; ; n++ {} }")
 	for _, row := range []struct{ name, src string }{
 		{"statement", "run, err = fit()"},
 		{"declaration", "run, err := fit()\n_ = run"},
