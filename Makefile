@@ -65,9 +65,9 @@ vet:
 	$(GO) vet ./...
 
 # Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and packages that start no
-# goroutine or leave that to others, and take long with it: models, the generator of symbols, drawing, and the structure of
-# the source.
-WITHOUT_RACE := internal/cuda/kernels$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
+# goroutine or leave that to others, and take long with it: models, plans at full size, the generator of symbols, drawing, and
+# the structure of the source.
+WITHOUT_RACE := internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
 # Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
 # race detector, which makes them five to ten times slower; and one whose goroutine goes on beside the next cell.
@@ -89,7 +89,7 @@ race: ## run the Go tests with the race detector
 # tests of interp skip themselves with it. awk finds their names.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
-	$(TEST) ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	$(TEST) ./accel/models ./accel/internal/cuda/count ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
 	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
 		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
 	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
