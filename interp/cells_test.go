@@ -27,6 +27,7 @@ var cellRows = []struct {
 	{"stringer is not", "type S string\nfunc (s S) String() string { return \"<\" + string(s) + \">\" }\nS(\"a\")", []string{"= <a>"}},
 	{"struct has names", "type P struct{ X int; name string }\n[]P{{1, \"a\"}}", []string{"= [{X:1 name:a}]"}},
 	{"pointer", "type P struct{ X int }\n&P{1}", []string{"= &{X:1}"}},
+	{"package that was never in the standard library", "func add[T constraints.Integer](x T) T { return x }", []string{"! compile error: cell[1]:1:12: undefined: constraints; cmp.Ordered is in package cmp, and %get golang.org/x/exp/constraints has the others\n    func add[T constraints.Integer](x T) T { return x }\n               ^"}},
 	{"PyTorch's name of a layer", "nn.Linear(64, 10)", []string{"! compile error: cell[1]:1:4: undefined: nn.Linear; use nn.Dense(10) for 10 outputs: the number of inputs is that of the first batch\n    nn.Linear(64, 10)\n       ^"}},
 	{"PyTorch's arguments of a layer", "nn.Conv2D(3, 16, 3)", []string{"! compile error: cell[1]:1:18: cannot use 3 (constant of type int) as nn.Conv2DOption value in argument to nn.Conv2D: int does not implement nn.Conv2DOption (missing method String); a layer has no argument for the size of its input, which is that of the first batch\n    nn.Conv2D(3, 16, 3)\n                     ^"}},
 	{"compiled type in an error", "tensor.Randn(2, 3)", []string{"! compile error: cell[1]:1:14: cannot use 2 (untyped int constant) as *tensor.Generator value in argument to tensor.Randn\n    tensor.Randn(2, 3)\n                 ^"}},

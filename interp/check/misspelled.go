@@ -36,6 +36,9 @@ func (a *attempt) misspelled(e types.Error) string {
 	if experiment := experimentOf[name]; experiment != "" && a.isQualifier(e.Pos) {
 		return "; its package needs GOEXPERIMENT=" + experiment + ", an experiment of Go that this program was built without"
 	}
+	if name == "constraints" && a.isQualifier(e.Pos) {
+		return "; cmp.Ordered is in package cmp, and %get golang.org/x/exp/constraints has the others"
+	}
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
@@ -52,9 +55,6 @@ func (a *attempt) misspelled(e types.Error) string {
 		return "; did you mean " + keyword + "?"
 	}
 	if a.isQualifier(e.Pos) {
-		if name == "constraints" {
-			return "; cmp.Ordered is in package cmp, and %get golang.org/x/exp/constraints has the others"
-		}
 		return "; only packages of the standard library and of Quern are imported automatically"
 	}
 	return ""
