@@ -58,6 +58,10 @@ var autocastRows = []autocastRow{
 	{"Pad", "constant_pad_nd", func(a, _ *Tensor) *Tensor { return a.Pad(0, 1, 1) }},
 	{"PowScalar", "pow", func(a, _ *Tensor) *Tensor { return a.PowScalar(2) }},
 	{"RMSNorm", "rms_norm", func(a, _ *Tensor) *Tensor { return RMSNorm(a, Ones(4), 1, 1e-6) }},
+	{"Recurrent", "rnn_tanh_cell", func(a, b *Tensor) *Tensor {
+		y, _, _ := Recurrence{Cell: TanhCell, X: a.Reshape(1, 4, 4), Weight: b}.Run()
+		return y
+	}},
 	{"Reshape", "reshape", func(a, _ *Tensor) *Tensor { return a.Reshape(2, 8) }},
 	{"IndexAdd", "scatter_add", func(a, _ *Tensor) *Tensor { return a.IndexAdd(FromInts([]int{0, 1, 0, 1}, 4), 2) }},
 	{"Slice", "slice", func(a, _ *Tensor) *Tensor { return a.Slice(0, 1, 3) }},

@@ -249,3 +249,16 @@ func TestSteadyStepOnCUDA(t *testing.T) {
 		}
 	})
 }
+
+// TestRecurrenceOnCUDA compares the kernels with steps of other ops, in each type.
+func TestRecurrenceOnCUDA(t *testing.T) {
+	for d, tolerance := range map[DType]float64{Float32: 1e-5, BFloat16: .04, Float16: .005} {
+		t.Run(d.String(), func(t *testing.T) {
+			onCUDA(t, func() {
+				eachRecurrence(t, func(t *testing.T, cell Cell, variant string) {
+					compareWithSteps(t, cell, [3]int{3, 5, 9}, variant, d, tolerance)
+				})
+			})
+		})
+	}
+}

@@ -52,28 +52,37 @@ type Recurrence struct {
 // *IndexError if the tensors do not fit together.
 func (r Recurrence) Run() (y, h, c *Tensor) {
 	r.check()
-	if r.hasKernel() {
-		return r.whole()
+	if factor, ok := r.factor(); ok {
+		return r.whole(factor)
 	}
 	return r.steps()
 }
 
-// hasKernel reports whether the device computes all steps in one op. Other element types than
-// float32 and exports are computed step by step.
-func (r *Recurrence) hasKernel() (has bool) {
+// factor returns the type that the states have as factors, and whether devices compute all steps in
+// one op. float64, mixed types outside of Autocast, and exports are computed step by step.
+func (r *Recurrence) factor() (d DType, ok bool) {
+	cast, tracing := Float32, false
+	locked(func(rec *ir.Recorder) { cast, tracing = shared().current.cast, rec.Tracing() })
+	if tracing {
+		return Float32, false
+	}
+	d = r.X.DType()
 	for _, t := range []*Tensor{r.X, r.Weight, r.Bias, r.H, r.C} {
-		if t != nil && t.DType() != Float32 {
-			return false
+		if t == nil {
+			continue
+		}
+		if of := t.DType(); of != Float32 && !of.Is16Bit() || of != d && cast == Float32 {
+			return Float32, false
 		}
 	}
-	locked(func(rec *ir.Recorder) {
-		has = rec.Device().Name() == "cpu" && shared().current.cast == Float32 && !rec.Tracing()
-	})
-	return has
+	if cast != Float32 {
+		d = cast
+	}
+	return d, true
 }
 
 // whole computes the recurrence in one op.
-func (r *Recurrence) whole() (y, h, c *Tensor) {
+func (r *Recurrence) whole(factor DType) (y, h, c *Tensor) {
 	steps, sequences, hidden := r.sizes()
 	state := []int{sequences, hidden}
 	given, zeros := []*Tensor{r.X, r.Weight, r.H}, [][]int{nil, nil, state}
@@ -86,7 +95,7 @@ func (r *Recurrence) whole() (y, h, c *Tensor) {
 	if r.Lengths != nil {
 		given, zeros = append(given, r.Lengths), append(zeros, nil)
 	}
-	op := ir.Recurrent{Cell: r.Cell, Reverse: r.Reverse}
+	op := ir.Recurrent{Cell: r.Cell, Reverse: r.Reverse, Factor: factor}
 	y = compute(op, func(rec *ir.Recorder, v []*ir.Value) *ir.Value {
 		all := make([]*ir.Value, len(given))
 		for i, t := range given {
@@ -98,7 +107,7 @@ func (r *Recurrence) whole() (y, h, c *Tensor) {
 		}
 		states, final := rec.Recurrent(op, all...)
 		if final != nil {
-			c = wrap(final)
+			c = wrap(narrow(rec, final, factor))
 		}
 		return states
 	}, slices.DeleteFunc(slices.Clone(given), func(t *Tensor) bool { return t == nil })...)
@@ -115,7 +124,9 @@ func (r *Recurrence) whole() (y, h, c *Tensor) {
 		defer states.Release()
 		zero := Full(0)
 		defer zero.Release()
-		y = Where(valid, states, zero)
+		typed := zero.Cast(y.DType())
+		defer typed.Release()
+		y = Where(valid, states, typed)
 	}
 	return y, h, c
 }

@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 var _ = implement[ir.Recurrent](newRecurrent)
 
@@ -85,6 +88,20 @@ func (k *recurrence) saved(all []float32, t, sequence int) []float32 {
 	return all[(k.Steps+1)*k.States*k.Sequences*k.Hidden+(t*k.Sequences+sequence)*k.Saved:]
 }
 
+// round rounds to the type of the factors.
+func (k *recurrence) round(x []float32) {
+	switch k.op.Factor {
+	case ir.BFloat16:
+		for i, v := range x {
+			x[i] = tensortype.BFloat16Value(tensortype.BFloat16Bits(v))
+		}
+	case ir.Float16:
+		for i, v := range x {
+			x[i] = tensortype.Float16Value(tensortype.Float16Bits(v))
+		}
+	}
+}
+
 // padding reports whether a sequence has ended before a step.
 func (k *recurrence) padding(t, sequence int) bool {
 	return k.lengths != nil && t >= int(k.lengths[sequence])
@@ -128,6 +145,7 @@ func (k *recurrent) work(chunk, worker int) {
 	_, first, _ := k.step(0)
 	for n := from; n < to; n++ {
 		copy(k.row(k.all, 0, first, n), k.h[n*k.Hidden:])
+		k.round(k.row(k.all, 0, first, n))
 		if k.op.Cell == ir.LSTMCell {
 			copy(k.row(k.all, 1, first, n), k.more[n*k.Hidden:])
 		}
@@ -198,5 +216,7 @@ func (k *recurrent) end(t, before, after, n int, spare []float32) {
 	}
 	if k.padding(t, n) {
 		copy(next, h)
+	} else {
+		k.round(next)
 	}
 }

@@ -92,6 +92,7 @@ func (k *recurrentGradient) gates(t, before, after, n int, first, second []float
 	case ir.GRUCell:
 		k.gru(t, before, n, slopes, dh, first, second)
 	}
+	k.round(slopes)
 }
 
 // lstm is gates of an LSTMCell, whose next state is h = o·tanh(c) with c = f·before + i·g.

@@ -29,8 +29,10 @@ func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 	switch op.(type) {
 	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropy, ir.CrossEntropyGradient, ir.Sum:
 		return input == 0
-	case ir.LayerNormInputGradient, ir.RMSNormInputGradient, ir.LayerNormWeightGradient, ir.RMSNormWeightGradient:
+	case ir.LayerNormInputGradient, ir.RMSNormInputGradient, ir.LayerNormWeightGradient, ir.RMSNormWeightGradient, ir.Recurrent:
 		return input < 2
+	case ir.RecurrentGradient:
+		return input == 1 || input == 2
 	}
 	return false
 }

@@ -34,20 +34,30 @@ func (c Cell) Gates() int {
 // A step after the length of its sequence, or before it in reverse, leaves the state as it is.
 //
 // The result is flat: the states h [T+1, N, H], of an LSTMCell also c [T+1, N, H], and then the
-// gates that the gradient needs. The initial states come first or, in reverse, last. Only the CPU
-// has a kernel; on other devices, package tensor computes the steps from other ops.
+// gates that the gradient needs. The initial states come first or, in reverse, last.
 type Recurrent struct {
 	wholeOp
 	Cell    Cell
 	Reverse bool
+
+	// Factor is the type to which the states h and the gradients of the gates are rounded, which are
+	// multiplied by the weight: float32, which rounds nothing, or 16-bit floats for tensor cores. All
+	// else is computed in float32.
+	Factor DType
 }
 
-func (Recurrent) Name() string   { return "Recurrent" }
-func (Recurrent) noONNX() string { return "it is computed step by step while a model is traced" }
+func (Recurrent) Name() string       { return "Recurrent" }
+func (Recurrent) Autocast() Autocast { return Cast16Bit }
+func (Recurrent) noONNX() string     { return "it is computed step by step while a model is traced" }
 
-// AppendKey appends the cell and the direction.
+// AppendKey appends the parameters.
 func (o Recurrent) AppendKey(key []byte) []byte {
-	return appendFlag(append(key, byte(o.Cell)), o.Reverse)
+	return appendFlag(append(key, byte(o.Cell), byte(o.Factor)), o.Reverse)
+}
+
+// rounded returns a value that has been rounded to Factor, as a factor of that type.
+func (o Recurrent) rounded(r *Recorder, v *Value) *Value {
+	return r.as(r.as(v, o.Factor), Float32)
 }
 
 func (Recurrent) multiplyAdds(in [][]int, _ []int) int { return Len(in[0]) * last(in[1]) }
@@ -146,7 +156,7 @@ func (o Recurrent) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bo
 		if o.Reverse {
 			before = s.state()
 		}
-		grads[1] = r.Record(MatMul{}, r.swapLast(ofState), r.part(out, before, []int{rows, s.Hidden}))
+		grads[1] = r.Record(MatMul{}, r.swapLast(o.rounded(r, ofState)), o.rounded(r, r.part(out, before, []int{rows, s.Hidden})))
 	}
 	return grads
 }
