@@ -111,6 +111,64 @@ func TestFloat16AttentionOnCUDA(t *testing.T) {
 	}
 }
 
+// TestFloat16ImagesOnCUDA compares layers of images between 16-bit floats, and their gradients, with
+// the CPU's. The GPU reads and writes 16 bits.
+func TestFloat16ImagesOnCUDA(t *testing.T) {
+	norm := func(x, w, b *Tensor, training bool) *Tensor {
+		return BatchNorm(x, w, b, Full(.1, 3), Full(2, 3), .1, 1e-5, training)
+	}
+	for name, tt := range map[string]struct {
+		f     func(x, w, b *Tensor) *Tensor
+		steps int // with the loss, whose casts are some of them
+	}{
+		"BatchNorm":                 {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, true) }, 11},
+		"BatchNorm with statistics": {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, false) }, 9},
+		"BatchNorm and ReLU":        {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, true).ReLU() }, 10},
+		"MaxPool2D":                 {func(x, _, _ *Tensor) *Tensor { return MaxPool2D(x, [2]int{2, 3}, Window{Stride: [2]int{2, 2}}) }, 7},
+		"MaxPool2D, overlapping": {func(x, _, _ *Tensor) *Tensor {
+			return MaxPool2D(x, [2]int{3, 3}, Window{Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})
+		}, 7},
+		"AvgPool2D": {func(x, _, _ *Tensor) *Tensor { return AvgPool2D(x, [2]int{2, 2}, Window{}) }, 7},
+	} {
+		for _, d := range []DType{BFloat16, Float16} {
+			t.Run(name+" of "+d.String(), func(t *testing.T) {
+				run := func() (got []float64, steps int) {
+					g := NewGenerator(5)
+					x, w, b := Parameter(Randn(g, 4, 3, 6, 7).Cast(d)), Parameter(Randn(g, 3)), Parameter(Randn(g, 3))
+					slope := Randn(g, 4, 3, 6, 7).Cast(d)
+					Flush()
+					ResetStats()
+					var y *Tensor
+					Autocast(d, func() { y = tt.f(x, w, b) })
+					from := slope.Reshape(-1).Slice(0, 0, y.Numel()).Reshape(y.Shape()...)
+					y.Mul(from).Sum().Backward()
+					Flush()
+					steps = Stats().Steps
+					got = y.Cast(Float64).Float64s()
+					for _, p := range []*Tensor{x, w, b} {
+						if p.Grad() != nil {
+							got = append(got, p.Grad().Cast(Float64).Float64s()...)
+						}
+					}
+					return got, steps
+				}
+				want, _ := run()
+				onCUDA(t, func() {
+					got, steps := run()
+					if steps != tt.steps {
+						t.Errorf("%d steps, want %d", steps, tt.steps)
+					}
+					for i, g := range got {
+						if w := want[i]; !(math.Abs(g-w) <= 1./64*math.Max(1, math.Abs(w))) {
+							t.Fatalf("element %d is %v, on the CPU %v", i, g, w)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
 // TestTF32OnCUDA checks that TF32 rounds the factors of matrix multiplications only.
 func TestTF32OnCUDA(t *testing.T) {
 	onCUDA(t, func() {

@@ -27,10 +27,14 @@ func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool
 // and a scalar.
 func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 	switch op.(type) {
-	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropy, ir.CrossEntropyGradient, ir.Sum:
+	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropy, ir.CrossEntropyGradient, ir.Sum,
+		ir.BatchNorm, ir.BatchStatistics, ir.MaxPool2D, ir.AvgPool2D, ir.AvgPool2DGradient:
 		return input == 0
-	case ir.LayerNormInputGradient, ir.RMSNormInputGradient, ir.LayerNormWeightGradient, ir.RMSNormWeightGradient, ir.Recurrent:
+	case ir.LayerNormInputGradient, ir.RMSNormInputGradient, ir.LayerNormWeightGradient, ir.RMSNormWeightGradient, ir.Recurrent,
+		ir.BatchNormSums, ir.BatchNormInputGradient:
 		return input < 2
+	case ir.MaxPool2DGradient:
+		return true
 	case ir.RecurrentGradient:
 		return input == 1 || input == 2
 	}
@@ -40,7 +44,8 @@ func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 // Writes16Bit reports whether kernels round the result of an op to 16 bits.
 func (d *Device) Writes16Bit(op ir.Op) bool {
 	switch op.(type) {
-	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.LayerNormInputGradient, ir.RMSNormInputGradient:
+	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.LayerNormInputGradient, ir.RMSNormInputGradient,
+		ir.BatchNorm, ir.BatchNormInputGradient, ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient:
 		return true
 	}
 	return false

@@ -46,10 +46,12 @@ type multiplication interface {
 //	a' = float32(a); b = move(a'); f(b)            f(move(a))
 //	y = f(x); b = move(y); z = bfloat16(b)         f stores 16 bits; z = move(y)
 //	z = bfloat16(float32(a))                       a
+//	a' = float32(a); y = relu(a')                  relu stores 16 bits
 //
 // where a is of bfloat16, f is an elementwise op or one that the device computes with 16-bit
 // floats, and move is a view, a copy or a concatenation. No result changes by that: widening is
-// exact, and moving an element does not change it.
+// exact, and neither moving an element nor ReLU changes it. So a matmul may also apply ReLU before it
+// rounds.
 
 // rounding says how the users of a float32 read it.
 type rounding struct {
@@ -142,8 +144,12 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 				p.read16Bit(n, k)
 			}
 		}
-		// Else the rounding is part of the kernel, and other ops in it may use its result.
-		if p.fusedRounds && rounded.only(rounded.to) && !rounded.direct {
+		switch {
+		case !p.fusedRounds:
+		case isReLU(op) && n.dtype(0).Is16Bit() && n.node.dtype == Float32 && !rounded.kept:
+			p.store16Bit(n, n.dtype(0))
+		case rounded.only(rounded.to) && !rounded.direct:
+			// Else the rounding is part of the kernel, and other ops in it may use its result.
 			p.store16Bit(n, rounded.to)
 		}
 	case n.class == Whole && moves16Bit(op) && n.node.dtype == Float32 && !rounded.kept:

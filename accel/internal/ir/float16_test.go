@@ -79,6 +79,45 @@ arena 0 bytes
 1 MatMul t2[4 3]/[1 4]:bfloat16 x1[3 3]:bfloat16 -> o3[4 3]
 arena 64 bytes
 `},
+		{"ReLU between 16 bits, and its gradient", func(r *Recorder) {
+			a := toFloat32(r, input(r, BFloat16, 4, 4))
+			y := r.Record(ReLU{}, toFloat32(r, toBFloat16(r, r.Record(MatMul{}, a, a))))
+			toBFloat16(r, y).Hold()
+			toBFloat16(r, r.Record(ReLUGradient{}, a, y)).Hold()
+		}, `0 MatMul+ReLU x0[4 4]:bfloat16 x0[4 4]:bfloat16 -> o1[4 4]:bfloat16
+1 loop[4 4] x0[4 4]:bfloat16 o1[4 4]:bfloat16 -> o2[4 4]:bfloat16: ReLUGradient(0 1) Cast(2)=0
+arena 0 bytes
+`},
+		{"ReLU of 16 bits that outlives the list", func(r *Recorder) {
+			a := toFloat32(r, input(r, BFloat16, 4, 4))
+			y := r.Record(ReLU{}, toFloat32(r, toBFloat16(r, r.Record(MatMul{}, a, a)))).Hold()
+			toBFloat16(r, y).Hold()
+		}, `0 MatMul x0[4 4]:bfloat16 x0[4 4]:bfloat16 -> t1[4 4]:bfloat16
+1 loop[4 4] t1[4 4]:bfloat16 -> o2[4 4] o3[4 4]:bfloat16: ReLU(0)=0 Cast(1)=1
+arena 64 bytes
+`},
+		{"ReLU of 16 bits that is rounded to others", func(r *Recorder) {
+			a := toFloat32(r, input(r, BFloat16, 4, 4))
+			toFloat16(r, r.Record(ReLU{}, toFloat32(r, toBFloat16(r, r.Record(MatMul{}, a, a))))).Hold()
+		}, `0 MatMul+ReLU x0[4 4]:bfloat16 x0[4 4]:bfloat16 -> t1[4 4]:bfloat16
+1 loop[4 4] t1[4 4]:bfloat16 -> o2[4 4]:float16: Cast(0)=0
+arena 64 bytes
+`},
+		{"ReLU of 16 bits that an op without 16 bits reads", func(r *Recorder) {
+			y := r.Record(ReLU{}, toFloat32(r, input(r, BFloat16, 6)))
+			toBFloat16(r, y).Hold()
+			r.Record(CumSum{}, y).Hold()
+		}, `0 loop[6] x0[6]:bfloat16 -> o1[6]:bfloat16 t2[6]: ReLU(0)=0 Cast(1)=1
+1 CumSum t2[6] -> o3[6]
+arena 64 bytes
+`},
+		{"a rounded ReLU of a multiplication in 32 bits", func(r *Recorder) {
+			a := toFloat32(r, input(r, BFloat16, 4, 4))
+			toBFloat16(r, r.Record(ReLU{}, r.Record(MatMul{}, a, a))).Hold()
+		}, `0 MatMul+ReLU x0[4 4]:bfloat16 x0[4 4]:bfloat16 -> t1[4 4]
+1 loop[4 4] t1[4 4] -> o2[4 4]:bfloat16: Cast(0)=0
+arena 64 bytes
+`},
 		{"copies and concatenations in 16 bits, then rounded", func(r *Recorder) {
 			a, b := toFloat32(r, input(r, BFloat16, 2, 3)), toFloat32(r, input(r, BFloat16, 6))
 			moved := r.Reshape(r.swapLast(a), []int{6})

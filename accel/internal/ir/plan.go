@@ -190,12 +190,12 @@ func (p *planner) absorb() {
 		return
 	}
 	for _, n := range p.nodes {
-		if !n.live || n.class != Elementwise || len(n.inputs) != 1 || n.store != n.node.dtype {
+		if !n.live || n.class != Elementwise || len(n.inputs) != 1 {
 			continue
 		}
 		in := n.inputs[0]
 		// What is rounded before the activation would not be rounded in the matmul.
-		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 || in.node.store != in.node.node.dtype {
+		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 || in.node.store != n.store {
 			continue
 		}
 		if a, ok := in.node.node.op.(absorber); ok && in.node.class == Whole && a.absorbs(n.node.op) {

@@ -2,7 +2,7 @@
 // per channel, and its gradients.
 //
 // Bound by memory: per float32 element 8 bytes forward, 4 for the statistics, 8 for the
-// sums of the gradient, 12 for the gradient of the input. Several blocks compute the sums
+// sums of the gradient, 12 for the gradient of the input; half of that for 16-bit floats. Several blocks compute the sums
 // of a channel; their number depends on the shape alone, and one more kernel adds their
 // results in order. The statistics of a part are its mean and the squares around it, merged
 // with Chan's formula, so x is read once and nothing cancels.
@@ -22,17 +22,23 @@ template <typename F> DEVICE void eachOf(u32 channel, u32 part, u32 images, u32 
 
 // batchnorm_statistics: partial [parts, 2, channels] is the mean and Σ (x - mean)² of each
 // part. The grid is channels × parts.
-KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u32 channels, u32 size, u32 each) {
+KERNEL(batchnorm_statistics, 256, 4)(real *partial, const void *x, u32 images, u32 channels, u32 size, u32 each, u32 kind) {
   u32 channel = block(), part = blockY();
   u64 n = (u64)images * size, from = (u64)part * each;
   u64 count = least(from + each, n) - from;
   double sum = 0; // so that the mean of equal numbers is the number
-  eachOf(channel, part, images, channels, size, each, [&](u64 i) { sum += x[i]; });
+  typed(kind, [&](auto t) __attribute__((always_inline)) {
+    const decltype(t) *from = (const decltype(t) *)x;
+    eachOf(channel, part, images, channels, size, each, [&](u64 i) __attribute__((always_inline)) { sum += number(from[i]); });
+  });
   real mean = (real)(Team<256>::across<Sum>(sum) / (double)count);
   real squares = 0; // read from the cache: a part has a few thousand elements
-  eachOf(channel, part, images, channels, size, each, [&](u64 i) {
-    real d = x[i] - mean;
-    squares = fused(d, d, squares);
+  typed(kind, [&](auto t) __attribute__((always_inline)) {
+    const decltype(t) *from = (const decltype(t) *)x;
+    eachOf(channel, part, images, channels, size, each, [&](u64 i) __attribute__((always_inline)) {
+      real d = number(from[i]) - mean;
+      squares = fused(d, d, squares);
+    });
   });
   squares = Team<256>::across<Sum>(squares);
   if (thread() == 0) {
@@ -63,31 +69,39 @@ DEVICE real scaleOf(real variance, double epsilon) { return 1 / root(variance + 
 
 // batchnorm: y = (x - mean)·scale·w + b, optionally with ReLU. The grid has one block per
 // 1024 elements of each of the images·channels planes.
-KERNEL(batchnorm, 256, 4)(real *y, const real *x, const real *statistics, const real *w, const real *b, double epsilon, u32 planes, u32 channels, u32 size, u32 relu) {
+KERNEL(batchnorm, 256, 4)(void *y, const void *x, const real *statistics, const real *w, const real *b, double epsilon, u32 planes, u32 channels, u32 size, u32 relu, u32 yKind, u32 xKind) {
   u32 pieces = up(size, 1024);
   for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
     u32 plane = (u32)(t / pieces), from = (u32)(t % pieces) * 1024 + thread();
     u32 c = plane % channels;
     real mean = statistics[c], scale = scaleOf(statistics[channels + c], epsilon) * w[c], shift = b[c];
+    typed(xKind, [&](auto t) __attribute__((always_inline)) {
+      real v[4];
 #pragma unroll
-    for (u32 i = 0; i < 1024; i += 256)
-      if (from + i < size) {
-        u64 at = (u64)plane * size + from + i;
-        real v = (x[at] - mean) * scale + shift;
-        y[at] = relu && v < 0 ? 0 : v;
-      }
+      for (u32 i = 0; i < 4; i++) v[i] = from + i * 256 < size ? number(((const decltype(t) *)x)[(u64)plane * size + from + i * 256]) : 0;
+#pragma unroll
+      for (u32 i = 0; i < 4; i++)
+        if (from + i * 256 < size) {
+          real r = (v[i] - mean) * scale + shift;
+          putAs(y, yKind, (u64)plane * size + from + i * 256, relu && r < 0 ? (real)0 : r);
+        }
+    });
   }
 }
 
 // batchnorm_sums: partial [parts, 2, channels] is Σ dy and Σ dy·(x - mean).
 // batchnorm_sums_merge adds them over the parts and multiplies the second by the scale.
-KERNEL(batchnorm_sums, 256, 4)(real *partial, const real *x, const real *dy, const real *statistics, u32 images, u32 channels, u32 size, u32 each) {
+KERNEL(batchnorm_sums, 256, 4)(real *partial, const void *x, const void *dy, const real *statistics, u32 images, u32 channels, u32 size, u32 each, u32 xKind, u32 dyKind) {
   u32 channel = block(), part = blockY();
   real mean = statistics[channel], sum = 0, product = 0;
-  eachOf(channel, part, images, channels, size, each, [&](u64 i) {
-    real slope = dy[i];
-    sum += slope;
-    product = fused(slope, x[i] - mean, product);
+  typed(xKind, [&](auto t) __attribute__((always_inline)) {
+    typed(dyKind, [&](auto u) __attribute__((always_inline)) {
+      eachOf(channel, part, images, channels, size, each, [&](u64 i) __attribute__((always_inline)) {
+        real slope = number(((const decltype(u) *)dy)[i]);
+        sum += slope;
+        product = fused(slope, number(((const decltype(t) *)x)[i]) - mean, product);
+      });
+    });
   });
   sum = Team<256>::across<Sum>(sum);
   product = Team<256>::across<Sum>(product);
@@ -111,7 +125,7 @@ KERNEL(batchnorm_sums_merge, 256, 4)(real *sums, const real *partial, const real
 
 // batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless
 // training. The grid is that of batchnorm.
-KERNEL(batchnorm_input, 256, 4)(real *dx, const real *x, const real *dy, const real *statistics, const real *w, const real *sums, double epsilon, u32 planes, u32 channels, u32 size, u32 training) {
+KERNEL(batchnorm_input, 256, 4)(void *dx, const void *x, const void *dy, const real *statistics, const real *w, const real *sums, double epsilon, u32 planes, u32 channels, u32 size, u32 training, u32 dxKind, u32 xKind, u32 dyKind) {
   u32 pieces = up(size, 1024);
   real count = (real)(planes / channels) * (real)size;
   for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
@@ -119,13 +133,20 @@ KERNEL(batchnorm_input, 256, 4)(real *dx, const real *x, const real *dy, const r
     u32 c = plane % channels;
     real mean = statistics[c], scale = scaleOf(statistics[channels + c], epsilon), factor = scale * w[c];
     real sum = training ? sums[c] / count : 0, slope = training ? scale * sums[channels + c] / count : 0;
+    u64 at = (u64)plane * size + from;
+    real v[4];
+    typed(dyKind, [&](auto t) __attribute__((always_inline)) {
 #pragma unroll
-    for (u32 i = 0; i < 1024; i += 256)
-      if (from + i < size) {
-        u64 at = (u64)plane * size + from + i;
-        real v = dy[at];
-        if (training) v = v - sum - (x[at] - mean) * slope;
-        dx[at] = v * factor;
-      }
+      for (u32 i = 0; i < 4; i++) v[i] = from + i * 256 < size ? number(((const decltype(t) *)dy)[at + i * 256]) : 0;
+    });
+    if (training)
+      typed(xKind, [&](auto t) __attribute__((always_inline)) {
+#pragma unroll
+        for (u32 i = 0; i < 4; i++)
+          if (from + i * 256 < size) v[i] = v[i] - sum - (number(((const decltype(t) *)x)[at + i * 256]) - mean) * slope;
+      });
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+      if (from + i * 256 < size) putAs(dx, dxKind, at + i * 256, v[i] * factor);
   }
 }

@@ -7,8 +7,8 @@ import (
 )
 
 type statisticsParams struct {
-	Partial, X                   Pointer
-	Images, Channels, Size, Each uint32
+	Partial, X                         Pointer
+	Images, Channels, Size, Each, Kind uint32
 }
 
 type statisticsMergeParams struct {
@@ -17,14 +17,14 @@ type statisticsMergeParams struct {
 }
 
 type batchNormParams struct {
-	Y, X, Statistics, W, B       Pointer
-	Epsilon                      float64
-	Planes, Channels, Size, ReLU uint32
+	Y, X, Statistics, W, B                     Pointer
+	Epsilon                                    float64
+	Planes, Channels, Size, ReLU, YKind, XKind uint32
 }
 
 type batchNormSumsParams struct {
-	Partial, X, DY, Statistics   Pointer
-	Images, Channels, Size, Each uint32
+	Partial, X, DY, Statistics                  Pointer
+	Images, Channels, Size, Each, XKind, DYKind uint32
 }
 
 type batchNormSumsMergeParams struct {
@@ -37,6 +37,7 @@ type batchNormInputParams struct {
 	DX, X, DY, Statistics, W, Sums   Pointer
 	Epsilon                          float64
 	Planes, Channels, Size, Training uint32
+	DXKind, XKind, DYKind            uint32
 }
 
 var (
@@ -51,9 +52,10 @@ var (
 // BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean
 // and the variance, and w and b [Channels].
 type BatchNorm struct {
-	DType                  tensortype.DType
+	DType                  tensortype.DType // of the computation and of the parameters
 	Epsilon                float64
 	Images, Channels, Size int
+	X, DY, Y               tensortype.DType // of x, dy, and y or dx: DType, or 16-bit floats if that is float32
 }
 
 // parts returns the number of parts that a channel is split into, and the number of
@@ -79,7 +81,7 @@ func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
 	v := real(o.DType)
 	parts, each := o.parts()
 	return []Launch{
-		batchStatistics.grid(v, o.channelGrid(parts), 0, statisticsParams{work, x, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each)}),
+		batchStatistics.grid(v, o.channelGrid(parts), 0, statisticsParams{work, x, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), kind(o.X)}),
 		batchMerge.launch(v, ceil(o.Channels, 256), statisticsMergeParams{statistics, work, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts)}),
 	}
 }
@@ -100,7 +102,7 @@ func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch 
 		return nil
 	}
 	return []Launch{batchNorm.launch(real(o.DType), blocks, batchNormParams{y, x, statistics, w, b, o.Epsilon,
-		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu)})}
+		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu), kind(o.Y), kind(o.X)})}
 }
 
 // Sums computes Σ dy and Σ dy·x̂ [2, Channels].
@@ -111,7 +113,7 @@ func (o BatchNorm) Sums(sums, x, dy, statistics, work Pointer) []Launch {
 	v := real(o.DType)
 	parts, each := o.parts()
 	return []Launch{
-		batchNormSums.grid(v, o.channelGrid(parts), 0, batchNormSumsParams{work, x, dy, statistics, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each)}),
+		batchNormSums.grid(v, o.channelGrid(parts), 0, batchNormSumsParams{work, x, dy, statistics, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), kind(o.X), kind(o.DY)}),
 		batchNormSumsMerge.launch(v, ceil(o.Channels, 256), batchNormSumsMergeParams{sums, work, statistics, o.Epsilon, uint32(o.Channels), uint32(parts)}),
 	}
 }
@@ -123,7 +125,7 @@ func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, trainin
 		return nil
 	}
 	return []Launch{batchNormInput.launch(real(o.DType), blocks, batchNormInputParams{dx, x, dy, statistics, w, sums, o.Epsilon,
-		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training)})}
+		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training), kind(o.Y), kind(o.X), kind(o.DY)})}
 }
 
 func init() {
@@ -136,7 +138,8 @@ func init() {
 // channels describes BatchNorm and its gradients.
 func channels(s ir.Step, epsilon float64) BatchNorm {
 	x := s.In[0].Shape
-	return BatchNorm{DType: s.Out[0].DType, Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:])}
+	return BatchNorm{DType: computes(s.In[0].DType), Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:]),
+		X: s.In[0].DType, DY: s.In[min(1, len(s.In)-1)].DType, Y: s.Out[0].DType}
 }
 
 func planBatchStatistics(p Planner, _ ir.BatchStatistics, s ir.Step) Launcher {

@@ -1,12 +1,19 @@
 // pool: the largest element or the mean of windows over planes h×w, and the gradients.
 //
-// Bound by memory: the bytes of x and y for windows that do not overlap; overlapping parts
+// Bound by memory: the bytes of x and y, of float32 or 16-bit floats, for windows that do not overlap; overlapping parts
 // are read from the cache. A thread computes one element. The gradients are gathered: an
 // element of dx visits, in order, the windows that contain it, so no two threads add to the
 // same element.
 //
 // variants: f32 f64
 #include "device.h"
+
+// loadAs loads element i of a tensor of a kind.
+DEVICE real loadAs(const void *x, u32 kind, u64 i) {
+  real v;
+  typed(kind, [&](auto t) __attribute__((always_inline)) { v = number(((const decltype(t) *)x)[i]); });
+  return v;
+}
 
 struct Window {
   u32 h, w, oh, ow;
@@ -20,7 +27,7 @@ struct Found {
 
 // largest returns the largest element of a window, or the last NaN, and its index; -1 for a
 // window of padding only.
-DEVICE Found largest(const Window &g, const real *x, int top, int left) {
+template <typename T> DEVICE Found largest(const Window &g, const T *x, int top, int left) {
   Found best = {minusInfinity<real>(), -1};
   for (int u = 0; u < g.kernel[0]; u++) {
     int r = top + u * g.dilation[0];
@@ -29,19 +36,21 @@ DEVICE Found largest(const Window &g, const real *x, int top, int left) {
       int c = left + v * g.dilation[1];
       if (c < 0 || c >= (int)g.w) continue;
       int at = r * (int)g.w + c;
-      real e = x[at];
+      real e = number(x[at]);
       if (e > best.value || isNaN(e) || best.at < 0) best = Found{e, at};
     }
   }
   return best;
 }
 
-KERNEL(maxpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
+KERNEL(maxpool, 256, 4)(void *y, const void *x, u64 planes, Window g, u32 yKind, u32 xKind) {
   u64 n = planes * g.oh * g.ow;
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     u64 plane = i / (g.oh * g.ow);
     u32 at = (u32)(i - plane * (g.oh * g.ow)), oy = at / g.ow, ox = at - oy * g.ow;
-    y[i] = largest(g, x + plane * g.h * g.w, (int)oy * g.stride[0] - g.padding[0], (int)ox * g.stride[1] - g.padding[1]).value;
+    typed(xKind, [&](auto t) __attribute__((always_inline)) {
+      putAs(y, yKind, i, largest(g, (const decltype(t) *)x + plane * g.h * g.w, (int)oy * g.stride[0] - g.padding[0], (int)ox * g.stride[1] - g.padding[1]).value);
+    });
   }
 }
 
@@ -50,26 +59,28 @@ KERNEL(maxpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
 DEVICE int firstWindow(int i, int reach, int stride) { return i < reach ? 0 : (i - reach) / stride + 1; }
 DEVICE int lastWindow(int i, int stride, int windows) { return least(i / stride, windows - 1); }
 
-KERNEL(maxpool_gradient, 256, 4)(real *dx, const real *x, const real *dy, u64 planes, Window g) {
+KERNEL(maxpool_gradient, 256, 4)(void *dx, const void *x, const void *dy, u64 planes, Window g, u32 dxKind, u32 xKind, u32 dyKind) {
   u64 n = planes * g.h * g.w;
   int reachY = g.dilation[0] * (g.kernel[0] - 1) + 1, reachX = g.dilation[1] * (g.kernel[1] - 1) + 1;
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     u64 plane = i / (g.h * g.w);
     int at = (int)(i - plane * (g.h * g.w)), r = at / (int)g.w, c = at - r * (int)g.w;
-    const real *from = x + plane * g.h * g.w, *slope = dy + plane * g.oh * g.ow;
     int y0 = r + g.padding[0], x0 = c + g.padding[1];
     real sum = 0;
-    for (int oy = firstWindow(y0, reachY, g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
-      for (int ox = firstWindow(x0, reachX, g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) {
-        int dy0 = y0 - oy * g.stride[0], dx0 = x0 - ox * g.stride[1];
-        if (dy0 % g.dilation[0] || dx0 % g.dilation[1]) continue;
-        if (largest(g, from, oy * g.stride[0] - g.padding[0], ox * g.stride[1] - g.padding[1]).at == at) sum += slope[oy * (int)g.ow + ox];
-      }
-    dx[i] = sum;
+    typed(xKind, [&](auto t) __attribute__((always_inline)) {
+      const decltype(t) *from = (const decltype(t) *)x + plane * g.h * g.w;
+      for (int oy = firstWindow(y0, reachY, g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
+        for (int ox = firstWindow(x0, reachX, g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) {
+          int dy0 = y0 - oy * g.stride[0], dx0 = x0 - ox * g.stride[1];
+          if (dy0 % g.dilation[0] || dx0 % g.dilation[1]) continue;
+          if (largest(g, from, oy * g.stride[0] - g.padding[0], ox * g.stride[1] - g.padding[1]).at == at) sum += loadAs(dy, dyKind, plane * g.oh * g.ow + oy * (int)g.ow + ox);
+        }
+    });
+    putAs(dx, dxKind, i, sum);
   }
 }
 
-KERNEL(avgpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
+KERNEL(avgpool, 256, 4)(void *y, const void *x, u64 planes, Window g, u32 yKind, u32 xKind) {
   u64 n = planes * g.oh * g.ow;
   double count = (double)(g.kernel[0] * g.kernel[1]);
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
@@ -78,25 +89,29 @@ KERNEL(avgpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
     int oy = (int)(at / g.ow), ox = (int)(at % g.ow);
     int top = oy * g.stride[0] - g.padding[0], left = ox * g.stride[1] - g.padding[1];
     int bottom = least(top + g.kernel[0], (int)g.h), right = least(left + g.kernel[1], (int)g.w);
-    const real *from = x + plane * g.h * g.w;
     double sum = 0; // so that the mean of equal numbers is the number
-    for (int r = most(top, 0); r < bottom; r++)
-      for (int c = most(left, 0); c < right; c++) sum += from[r * (int)g.w + c];
-    y[i] = (real)(sum / count);
+    typed(xKind, [&](auto t) __attribute__((always_inline)) {
+      const decltype(t) *from = (const decltype(t) *)x + plane * g.h * g.w;
+      for (int r = most(top, 0); r < bottom; r++)
+        for (int c = most(left, 0); c < right; c++) sum += number(from[r * (int)g.w + c]);
+    });
+    putAs(y, yKind, i, (real)(sum / count));
   }
 }
 
-KERNEL(avgpool_gradient, 256, 4)(real *dx, const real *dy, u64 planes, Window g) {
+KERNEL(avgpool_gradient, 256, 4)(void *dx, const void *dy, u64 planes, Window g, u32 dxKind, u32 dyKind) {
   u64 n = planes * g.h * g.w;
   real share = 1 / (real)(g.kernel[0] * g.kernel[1]);
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     u64 plane = i / (g.h * g.w);
     int at = (int)(i - plane * (g.h * g.w));
     int y0 = at / (int)g.w + g.padding[0], x0 = at % (int)g.w + g.padding[1];
-    const real *slope = dy + plane * g.oh * g.ow;
     real sum = 0;
-    for (int oy = firstWindow(y0, g.kernel[0], g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
-      for (int ox = firstWindow(x0, g.kernel[1], g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) sum += slope[oy * (int)g.ow + ox] * share;
-    dx[i] = sum;
+    typed(dyKind, [&](auto t) __attribute__((always_inline)) {
+      const decltype(t) *slope = (const decltype(t) *)dy + plane * g.oh * g.ow;
+      for (int oy = firstWindow(y0, g.kernel[0], g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
+        for (int ox = firstWindow(x0, g.kernel[1], g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) sum += number(slope[oy * (int)g.ow + ox]) * share;
+    });
+    putAs(dx, dxKind, i, sum);
   }
 }

@@ -117,12 +117,12 @@ func TestNorm(t *testing.T) {
 func TestBatchNorm(t *testing.T) {
 	for _, s := range [][3]int{{2, 1, 1}, {1, 3, 33}, {5, 2, 129}, {3, 31, 7}, {2, 2, 3000}, {37, 5, 49}, {0, 3, 4}, {4, 0, 3}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
+			eachStored(t, func(t *testing.T, d, xType, dyType, yType ir.DType, tolerance func(float64) float64) {
 				r := generator(4)
 				m, shape := newTestGPU(t), []int{s[0], s[1], s[2]}
-				x, dy, w, b := random(r, d, shape...), random(r, d, shape...), random(r, d, s[1]), random(r, d, s[1])
+				x, dy, w, b := random(r, xType, shape...), random(r, dyType, shape...), random(r, d, s[1]), random(r, d, s[1])
 				for i := range x.data { // far from 0, so that an unstable formula cancels
-					x.data[i] = number64(d, x.data[i]+30)
+					x.data[i] = number64(xType, x.data[i]+30)
 				}
 				statistics := random(r, d, 2, s[1])
 				for i := range s[1] {
@@ -130,14 +130,14 @@ func TestBatchNorm(t *testing.T) {
 					statistics.data[s[1]+i] = number64(d, 0.5+statistics.data[s[1]+i]*statistics.data[s[1]+i])
 					statistics.data[i] = number64(d, statistics.data[i])
 				}
-				o := BatchNorm{d, 1e-5, s[0], s[1], s[2]}
-				n := len(x.data) * d.Size()
+				o := BatchNorm{d, 1e-5, s[0], s[1], s[2], xType, dyType, yType}
+				n := len(x.data) * yType.Size()
 				px, pdy, pw, ps := m.put(x), m.put(dy), m.put(w), m.put(statistics)
 				all, pair := newArray(ir.Float64, shape...), newArray(ir.Float64, 2, s[1])
 				if s[0] > 0 {
 					found := m.alloc(len(pair.data) * d.Size())
 					m.run(o.Statistics(found, px, m.alloc(o.Workspace())))
-					compareArrays(t, m.get(found, d, pair.shape), reference(t, ir.BatchStatistics{}, nil, []array{x}, nil, pair), tolerance(3e-6))
+					compareArrays(t, m.get(found, d, pair.shape), reference(t, ir.BatchStatistics{}, nil, []array{x.as(ir.Float64)}, nil, pair), single(d, tolerance, 3e-6))
 				}
 				for _, training := range []bool{false, true} {
 					op := ir.BatchNorm{Epsilon: 1e-5, Training: training}
@@ -147,22 +147,30 @@ func TestBatchNorm(t *testing.T) {
 					if training {
 						relu = ir.ReLU{}
 					}
-					want := reference(t, op, nil, []array{x, statistics, w, b}, nil, all)
+					want := reference(t, op, nil, []array{x.as(ir.Float64), statistics, w, b}, nil, all)
 					if relu != nil {
 						for i, v := range want.data {
 							want.data[i] = max(v, 0)
 						}
 					}
-					compareArrays(t, m.get(y, d, shape), want, tolerance(1e-5))
+					compareArrays(t, m.get(y, yType, shape), want, tolerance(1e-5))
 					m.run(o.Sums(sums, px, pdy, ps, m.alloc(o.Workspace())))
-					wantSums := reference(t, ir.BatchNormSums{BatchNorm: op}, nil, []array{x, dy, statistics}, nil, pair)
-					compareArrays(t, m.get(sums, d, pair.shape), wantSums, tolerance(5e-5))
+					wantSums := reference(t, ir.BatchNormSums{BatchNorm: op}, nil, []array{x.as(ir.Float64), dy.as(ir.Float64), statistics}, nil, pair)
+					compareArrays(t, m.get(sums, d, pair.shape), wantSums, single(d, tolerance, 5e-5))
 					exact := random(r, d, 2, s[1])
 					m.run(o.InputGradient(dx, px, pdy, ps, pw, m.put(exact), training))
-					want = reference(t, ir.BatchNormInputGradient{BatchNorm: op}, nil, []array{x, dy, statistics, w, exact}, nil, all)
-					compareArrays(t, m.get(dx, d, shape), want, tolerance(2e-5))
+					want = reference(t, ir.BatchNormInputGradient{BatchNorm: op}, nil, []array{x.as(ir.Float64), dy.as(ir.Float64), statistics, w, exact}, nil, all)
+					compareArrays(t, m.get(dx, yType, shape), want, tolerance(2e-5))
 				}
 			})
 		})
 	}
+}
+
+// single is a tolerance of what is of the type of the computation d.
+func single(d ir.DType, tolerance func(float64) float64, within float64) float64 {
+	if d == ir.Float64 {
+		return tolerance(within)
+	}
+	return within
 }
