@@ -2,6 +2,7 @@ package accel
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -56,9 +58,10 @@ type Point struct {
 }
 
 // Runs reads the runs that [Track] recorded in a folder, including those that are still running
-// or were killed. If a file of a run is damaged or not from Track, the run has the status
-// [Unreadable], the reason as Error, and the values that could be read. Runs fails if the
-// folder does not exist; it ignores folders without a recorded run.
+// or were killed. If a file of a run is damaged, which its checksums show, or not from Track, the run has
+// the status [Unreadable], the reason with the file and the line as Error, and the values that were read
+// before. Files of earlier versions of this package have no checksums. Runs fails if the folder
+// does not exist; it ignores folders without a recorded run.
 func Runs(folder string) (*RunList, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -96,18 +99,22 @@ func readRun(folder string) (*TrackedRun, error) {
 		Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(),
 	}
 	var c config
-	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
+	plain, err := readConfig(filepath.Join(folder, configFile), &c)
+	if err != nil {
 		return r, err
 	}
 	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Dataset, c.Options, c.Outputs, c.Seed, c.Began
 	if c.Label != "" {
 		r.Name = c.Label
 	}
-	if err := r.readHistory(filepath.Join(folder, historyFile)); err != nil {
+	if err := eachLine(filepath.Join(folder, historyFile), plain, r.take); err != nil {
+		return r, err
+	}
+	if err := eachLine(filepath.Join(folder, systemFile), plain, isJSON); err != nil {
 		return r, err
 	}
 	var s summary
-	switch err := readJSON(filepath.Join(folder, summaryFile), &s); {
+	switch err := readJSON(filepath.Join(folder, summaryFile), plain, &s); {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case err != nil:
@@ -118,12 +125,45 @@ func readRun(folder string) (*TrackedRun, error) {
 	return r, nil
 }
 
-func readJSON(path string, into any) error {
+// readConfig reads config.json, and reports whether the files of the run are of plainVersion.
+func readConfig(path string, c *config) (plain bool, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	// A name that plainVersion does not have shows that the file is not of it, also if the damaged byte is one of "version".
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.DisallowUnknownFields()
+	var old config
+	if err := in.Decode(&old); err == nil && json.Valid(b) && old.Version == plainVersion {
+		*c = old
+		return true, nil
+	}
+	if err := readJSON(path, false, c); err != nil {
+		return false, err
+	}
+	if c.Version != trackVersion {
+		return false, fmt.Errorf("%s has version %d, and this version of Quern reads version %d: use the one that recorded the run", path, c.Version, trackVersion)
+	}
+	return false, nil
+}
+
+// readJSON reads a JSON file, with a checksum unless it is plain.
+func readJSON(path string, plain bool, into any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if !plain {
+		text, ended := bytes.CutSuffix(b, []byte("\n"))
+		if b, err = new(sealed.Sum).Open(text); err == nil && !ended {
+			err = sealed.ErrDamaged
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -136,45 +176,69 @@ func orNaN(v *float64) float64 {
 	return *v
 }
 
-// readHistory reads the losses from a history file. The last line may be incomplete, if the
-// process was killed or is writing it.
-func (r *TrackedRun) readHistory(path string) error {
+// eachLine calls do with each line of a file, without its checksum; plain lines have none. The last line
+// may be incomplete, if the process was killed or is writing it.
+func eachLine(path string, plain bool, do func(line []byte) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // killed before the first line
+		return nil // killed before it was created
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	in := bufio.NewReader(file)
+	var sum sealed.Sum
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF) && plain:
 			return nil
+		case errors.Is(err, io.EOF):
+			if err = sealed.Rest(text); err == nil {
+				return nil
+			}
+		case err == nil && !plain:
+			text, err = sum.Open(text[:len(text)-1])
+		}
+		if err == nil {
+			err = do(text)
 		}
 		if err != nil {
-			return err
-		}
-		var line struct {
-			Step       int      `json:"_step"`
-			Runtime    float64  `json:"_runtime"`
-			Training   *float64 `json:"train/loss"`
-			Validation *float64 `json:"validation/loss"`
-			Accuracy   *float64 `json:"validation/accuracy"`
-		}
-		if err := json.Unmarshal(text, &line); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
 		}
-		r.Steps, r.Seconds = line.Step, line.Runtime
-		if line.Training != nil {
-			r.Training = append(r.Training, Point{line.Step, *line.Training})
-		}
-		if line.Validation != nil {
-			r.Validation = append(r.Validation, Point{line.Step, *line.Validation})
-			r.Loss, r.Accuracy, r.Metrics = *line.Validation, orNaN(line.Accuracy), validationMetrics(text)
-		}
 	}
+}
+
+// isJSON checks a line that Runs does not use.
+func isJSON(line []byte) error {
+	if !json.Valid(line) {
+		return errors.New("the line is not JSON")
+	}
+	return nil
+}
+
+// take adds the losses of a line of a history file.
+func (r *TrackedRun) take(text []byte) error {
+	var line struct {
+		Step       int      `json:"_step"`
+		Runtime    float64  `json:"_runtime"`
+		Training   *float64 `json:"train/loss"`
+		Validation *float64 `json:"validation/loss"`
+		Accuracy   *float64 `json:"validation/accuracy"`
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	r.Steps, r.Seconds = line.Step, line.Runtime
+	if line.Training != nil {
+		r.Training = append(r.Training, Point{line.Step, *line.Training})
+	}
+	if line.Validation != nil {
+		r.Validation = append(r.Validation, Point{line.Step, *line.Validation})
+		r.Loss, r.Accuracy, r.Metrics = *line.Validation, orNaN(line.Accuracy), validationMetrics(text)
+	}
+	return nil
 }
 
 // validationMetrics returns the metrics of a line of a history file that has been decoded before.

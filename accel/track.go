@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/internal/failpoint"
@@ -36,6 +37,10 @@ import (
 // each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock, .energyJoules
 // and .slowed, on Hopper and later also .smActive, .smOccupancy, .pipeTensorActive and
 // .dramActive. Values that were not measured are left out.
+//
+// Each line, and each JSON file, ends with the field crc32c, the CRC-32C of its text without that field; in a
+// file of lines it goes on from the line before. [Runs] rejects what does not match. Other programs
+// may ignore it.
 //
 // Complete lines are written to disk within half a second. A run without summary.json is still
 // running or was killed. If writing fails, on a full disk for instance, the training continues
@@ -66,8 +71,15 @@ const (
 	figureFile  = "figure.svg"
 )
 
+// The versions of the files: those of plainVersion, which config.json does not name, have no checksums.
+const (
+	trackVersion = 2
+	plainVersion = 0
+)
+
 // config is what is known of a run at its beginning.
 type config struct {
+	Version   int       `json:"version,omitempty"`
 	Label     string    `json:"label,omitempty"`
 	Dataset   string    `json:"dataset"`
 	Options   []string  `json:"options"`
@@ -115,7 +127,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	}
 	c := r.Card()
 	if err := t.store(configFile, config{
-		Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Version: trackVersion, Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
 		Device: c.Device, Threads: c.Threads, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {
@@ -236,10 +248,11 @@ func (t *tracker) close(r *Run, failure error) error {
 	return errors.Join(err, t.store(summaryFile, s))
 }
 
-// store writes a value as a JSON file.
+// store writes a value as a JSON file with a checksum.
 func (t *tracker) store(name string, value any) error {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err == nil {
+		b = new(sealed.Sum).Seal(b)
 		err = atomicfile.Replace(filepath.Join(t.folder, name), func(w io.Writer) error {
 			_, err := w.Write(append(b, '\n'))
 			return err
@@ -254,10 +267,11 @@ func (t *tracker) store(name string, value any) error {
 // lines is a file of JSON objects, one per line.
 type lines struct {
 	file    lineFile
-	size    int64  // of the file
-	line    []byte // the current line
-	pending []byte // complete lines that have not been written yet
-	err     error  // the first error; nothing is written after it
+	size    int64      // of the file
+	line    []byte     // the current line
+	sum     sealed.Sum // of the complete lines
+	pending []byte     // those that have not been written yet
+	err     error      // the first error; nothing is written after it
 }
 
 type lineFile interface {
@@ -317,7 +331,7 @@ func (l *lines) words(name, text string) {
 
 // end completes the line. flush reports errors.
 func (l *lines) end() {
-	if l.pending = append(append(l.pending, l.line...), '}', '\n'); len(l.pending) > maxPendingBytes {
+	if l.pending = append(append(l.pending, l.sum.Seal(append(l.line, '}'))...), '\n'); len(l.pending) > maxPendingBytes {
 		_ = l.flush()
 	}
 }

@@ -1,19 +1,24 @@
 package accel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -44,9 +49,15 @@ func readLines(t *testing.T, path string) (out []map[string]float64) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		var m map[string]float64
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
 			t.Fatalf("%s: %q: %v", path, line, err)
+		}
+		m := map[string]float64{}
+		for name, value := range fields {
+			if number, ok := value.(float64); ok {
+				m[name] = number
+			}
 		}
 		out = append(out, m)
 	}
@@ -184,7 +195,7 @@ func (d *smallDisk) Write(b []byte) (int, error) {
 
 // TestTrackedLinesAreWhole simulates a disk that becomes full after each number of bytes.
 func TestTrackedLinesAreWhole(t *testing.T) {
-	const lineBytes = len(`{"_step":1,"_runtime":0,"_timestamp":0,"train/loss":0.5}` + "\n")
+	const lineBytes = len(`{"_step":1,"_runtime":0,"_timestamp":0,"train/loss":0.5,"crc32c":"00000000"}` + "\n")
 	for free := range 3*lineBytes + 1 {
 		path := filepath.Join(t.TempDir(), "history.jsonl")
 		l, err := newLines(path)
@@ -251,6 +262,104 @@ func TestUnreadableRuns(t *testing.T) {
 	if page := all.MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "quern-figure") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
 		t.Errorf("%d are broken\n%s", broken, text)
 	}
+}
+
+// TestDamagedRuns flips bits in the files of a run: Runs names the file, and shows no value that was not measured.
+func TestDamagedRuns(t *testing.T) {
+	folder := t.TempDir()
+	_, want, err := tracked(t, t.Context(), folder, Metrics(metrics.F1()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() TrackedRun {
+		t.Helper()
+		all, err := Runs(folder)
+		if err != nil || len(all.Runs) != 1 {
+			t.Fatal(all, err)
+		}
+		return all.Runs[0]
+	}
+	files := map[string][]byte{}
+	for _, name := range []string{configFile, historyFile, systemFile, summaryFile} {
+		if files[name], err = os.ReadFile(filepath.Join(want.Folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name string, text []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(want.Folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, whole := range files {
+		for at := range whole {
+			bits := []int{at % 8}
+			if name == configFile {
+				bits = []int{at % 8, 5, 1} // bit 5 is the case of a letter, and bit 1 changes version 2 to version 0
+			}
+			for _, bit := range bits {
+				damaged := bytes.Clone(whole)
+				damaged[at] ^= 1 << bit
+				write(name, damaged)
+				if got := read(); got.Status != Unreadable || !strings.Contains(got.Error, filepath.Join(want.Folder, name)) {
+					t.Errorf("%s, bit %d of byte %d: %v %s", name, bit, at, got.Status, got.Error)
+				} else if !isBeginning(got, want) {
+					t.Errorf("%s, bit %d of byte %d: %+v", name, bit, at, got)
+				}
+			}
+		}
+		write(name, whole)
+	}
+	lines := bytes.SplitAfter(files[historyFile], []byte("\n"))
+	for i := range lines[:len(lines)-2] { // a missing line is damage, too
+		write(historyFile, bytes.Join(slices.Delete(slices.Clone(lines), i, i+1), nil))
+		if got := read(); got.Status != Unreadable || !isBeginning(got, want) {
+			t.Errorf("without line %d: %+v", i+1, got)
+		}
+	}
+	write(historyFile, files[historyFile])
+
+	// The files as they were before they had checksums.
+	sums := regexp.MustCompile(`,"crc32c":"[0-9a-f]{8}"`)
+	for name, whole := range files {
+		write(name, bytes.Replace(sums.ReplaceAll(whole, nil), []byte("  \"version\": 2,\n"), nil, 1))
+	}
+	if got := read(); !reflect.DeepEqual(got, want) {
+		t.Errorf("without checksums: %+v, want %+v", got, want)
+	}
+	for name, whole := range files {
+		write(name, whole)
+	}
+	for name, whole := range files {
+		if name != configFile {
+			write(name, sums.ReplaceAll(whole, nil))
+			if got := read(); got.Status != Unreadable || !strings.Contains(got.Error, name) {
+				t.Errorf("%s without a checksum: %+v", name, got)
+			}
+			write(name, whole)
+		}
+	}
+
+	// A run that goes on, or was killed, has a beginning of the lines.
+	if err := os.Remove(filepath.Join(want.Folder, summaryFile)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(files[historyFile]) {
+		write(historyFile, files[historyFile][:n])
+		if got := read(); got.Status != Unfinished || !isBeginning(got, want) || len(got.Training)+len(got.Validation) != bytes.Count(files[historyFile][:n], []byte("\n")) {
+			t.Errorf("the first %d bytes of the history: %+v", n, got)
+		}
+	}
+}
+
+// isBeginning reports whether the values of a run that could not be read completely are those of the whole one.
+func isBeginning(got, want TrackedRun) bool {
+	loss := math.IsNaN(got.Loss) || got.Loss == want.Loss
+	for _, v := range got.Validation {
+		loss = loss || got.Loss == v.Loss
+	}
+	return loss && len(got.Training) <= len(want.Training) && len(got.Validation) <= len(want.Validation) && (got.Seed == 0 || got.Seed == want.Seed) &&
+		slices.Equal(got.Training, want.Training[:len(got.Training)]) && slices.Equal(got.Validation, want.Validation[:len(got.Validation)])
 }
 
 func TestTrackRefused(t *testing.T) {
