@@ -76,7 +76,9 @@ func rightAnswers(prediction *Tensor, b data.Batch, classes bool) *Tensor {
 		return right
 	}
 	defer right.Release()
-	return right.MulScalar(1 / float64(y.Size(1)))
+	positions := tensor.Full(float64(y.Size(1)))
+	defer positions.Release()
+	return right.Div(positions) // the product with 1/T would be less than N for answers that are all right
 }
 
 // countedPositions returns the number of classes that are not [data.Ignored].

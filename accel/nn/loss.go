@@ -44,12 +44,15 @@ func MSE(prediction, target *Tensor) *Tensor {
 // quotient of the sums over all batches, so that the result does not depend on how examples fall into
 // batches; v.Mul(w).Sum().Div(w.Sum()) has the mean of the quotients.
 func WeightedMean(values, weights *Tensor) *Tensor {
+	dtype := values.DType()
+	values = inFloat32(values)
 	w := weights.Cast(values.DType()).Expand(values.Shape()...)
 	total := w.Sum().Detach()
 	divisor.Report(total)
 	total = tensor.Where(total.EqScalar(0), constant(1, total), total)
 	zero := constant(0, values)
-	return tensor.Where(w.EqScalar(0), zero, values.Mul(w)).Sum().Div(total) // 0·Inf would be NaN
+	sum := tensor.Where(w.EqScalar(0), zero, values.Mul(w)).Sum() // 0·Inf would be NaN
+	return inType(sum.Div(total), dtype)
 }
 
 // requireSameShape panics unless the tensors have equal shapes and at least one element.
@@ -73,6 +76,23 @@ func requireArgument(valid bool, op, hint string) {
 	if !valid {
 		panic(&tensor.ShapeError{Op: op, Hint: hint})
 	}
+}
+
+// inFloat32 converts 16-bit floats to float32. Their sums overflow (65,504 is the largest number of FP16) or
+// lose examples (2,048 + 1 is 2,048), and squares of small numbers are 0.
+func inFloat32(t *Tensor) *Tensor {
+	if t.DType().Is16Bit() {
+		return t.Cast(tensor.Float32)
+	}
+	return t
+}
+
+// inType converts to an element type.
+func inType(t *Tensor, d tensor.DType) *Tensor {
+	if t.DType() != d {
+		return t.Cast(d)
+	}
+	return t
 }
 
 // constant returns a scalar of the element type of t.

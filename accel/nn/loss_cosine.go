@@ -15,11 +15,13 @@ func CosineEmbedding(a, b, same *Tensor, margin float64) *Tensor {
 	if shape := a.Shape(); len(shape) != 2 || same.NDim() != 1 || same.Size(0) != shape[0] {
 		panic(&tensor.ShapeError{Op: "CosineEmbedding", Shapes: [][]int{shape, b.Shape(), same.Shape()}, Hint: "a and b must be [N D], same must be [N]"})
 	}
+	dtype := a.DType()
+	a, b, same = inFloat32(a), inFloat32(b), inFloat32(same)
 	const epsilon = 1e-12 // as in PyTorch
 	square := func(t *Tensor) *Tensor { return t.Square().Sum(-1).AddScalar(epsilon) }
 	cos := a.Mul(b).Sum(-1).Div(square(a).Mul(square(b)).Sqrt())
 	zero := constant(0, cos)
 	together := tensor.Where(same.Eq(constant(1, same)), cos.Neg().AddScalar(1), zero)
 	apart := tensor.Where(same.Eq(constant(-1, same)), cos.AddScalar(-margin).ReLU(), zero)
-	return together.Add(apart).Mean()
+	return inType(together.Add(apart).Mean(), dtype)
 }

@@ -69,7 +69,7 @@ func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
 			return l.soft(logits, classes)
 		}
 		rows, classes := l.flatten(logits, classes)
-		return l.mean(rows.LogSoftmax(-1), classes)
+		return inType(l.mean(inFloat32(rows).LogSoftmax(-1), classes), logits.DType())
 	}
 }
 
@@ -91,7 +91,8 @@ func NLLLoss(options ...NLLOption) Loss {
 }
 
 func (l classLoss) nll(logProbabilities, classes *Tensor) *Tensor {
-	return l.mean(l.flatten(logProbabilities, classes))
+	rows, classes := l.flatten(logProbabilities, classes)
+	return inType(l.mean(inFloat32(rows), classes), logProbabilities.DType())
 }
 
 // check panics unless the options are valid.
@@ -146,12 +147,8 @@ func (l classLoss) soft(logits, y *Tensor) *Tensor {
 	case l.weights != nil && len(l.weights) != classes:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), classes)})
 	}
-	if logits.DType().Is16Bit() {
-		logits = logits.Cast(tensor.Float32)
-	}
-	if y.DType() != logits.DType() {
-		y = y.Cast(logits.DType())
-	}
+	logits = inFloat32(logits)
+	y = inType(y, logits.DType())
 	if l.smoothing > 0 {
 		y = y.MulScalar(1 - l.smoothing).AddScalar(l.smoothing / float64(classes))
 	}
@@ -160,7 +157,7 @@ func (l classLoss) soft(logits, y *Tensor) *Tensor {
 	}
 	// The logarithm is -Inf for a logit of -Inf, where 0·(-Inf) would be NaN.
 	each := tensor.Where(y.EqScalar(0), constant(0, y), logits.LogSoftmax(-1).Mul(y))
-	return each.Sum().MulScalar(-float64(classes) / float64(logits.Numel()))
+	return each.Sum(-1).Mean().Neg()
 }
 
 // mean returns the weighted mean of -x[class] for logarithms of probabilities [N, C].
@@ -174,6 +171,9 @@ func (l classLoss) mean(x, classes *Tensor) *Tensor {
 		classes = tensor.Where(ignored, tensor.Full(0), index).Cast(tensor.Int32)
 	}
 	right := classes.OneHot(c)
+	if l.weights == nil && l.ignore == nil && l.smoothing == 0 {
+		return tensor.Where(right, x, zero).Sum(1).Mean().Neg()
+	}
 	ofClass := tensor.Where(right, x, zero).Sum(1) // not a product, since 0·(-Inf) is NaN
 	weight := tensor.Ones(x.Size(0)).Cast(x.DType())
 	all := x

@@ -10,6 +10,8 @@ func FocalLoss(gamma, alpha float64) Loss {
 	requireArgument(alpha <= 1, "FocalLoss", "alpha must be at most 1")
 	return func(logits, target *Tensor) *Tensor {
 		requireSameShape("FocalLoss", logits, target)
+		dtype := logits.DType()
+		logits = inFloat32(logits)
 		yes, no, target := bceTerms(logits, target)
 		other := target.Neg().AddScalar(1) // 1 - y
 		loss := target.Mul(yes).Add(other.Mul(no)).Neg()
@@ -23,6 +25,6 @@ func FocalLoss(gamma, alpha float64) Loss {
 		if alpha >= 0 {
 			loss = loss.Mul(target.MulScalar(alpha).Add(other.MulScalar(1 - alpha)))
 		}
-		return loss.Mean()
+		return inType(loss.Mean(), dtype)
 	}
 }

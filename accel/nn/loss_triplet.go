@@ -10,7 +10,9 @@ func TripletMargin(anchor, positive, negative *Tensor, margin float64) *Tensor {
 	requireSameShape("TripletMargin", anchor, positive, negative)
 	requireArgument(anchor.NDim() > 0, "TripletMargin", "the tensors need a dimension of features")
 	requireArgument(margin > 0, "TripletMargin", fmt.Sprintf("the margin %v must be positive", margin))
+	dtype := anchor.DType()
+	anchor, positive, negative = inFloat32(anchor), inFloat32(positive), inFloat32(negative)
 	const epsilon = 1e-6 // as in PyTorch
 	distance := func(other *Tensor) *Tensor { return anchor.Sub(other).AddScalar(epsilon).Norm(-1) }
-	return distance(positive).Sub(distance(negative)).AddScalar(margin).ReLU().Mean()
+	return inType(distance(positive).Sub(distance(negative)).AddScalar(margin).ReLU().Mean(), dtype)
 }

@@ -21,7 +21,6 @@ func MSE(prediction, target *Tensor) *Tensor {
 		if d.Len() != v[0].Len() || d.Len() != v[1].Len() {
 			panic(&ShapeError{Op: "MSE", Shapes: [][]int{v[0].Shape(), v[1].Shape()}, Hint: "the shapes must be equal"})
 		}
-		s, n := sum(r, "MSE", r.Record(ir.Square{}, d), nil)
-		return divide(r, s, float64(n))
+		return mean(r, "MSE", r.Record(ir.Square{}, d), nil)
 	}, prediction, target)
 }
