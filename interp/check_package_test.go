@@ -1,6 +1,9 @@
 package interp_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Nothing that earlier cells define changes a cell that imports package check.
 func TestChecksOfExercises(t *testing.T) {
@@ -44,6 +47,41 @@ func TestChecksOfExercises(t *testing.T) {
 			}
 			if got != row.want {
 				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+		})
+	}
+}
+
+// No module replaces package check, whether it contains the package or is one of its path, and whether %get, a go.mod file
+// or a workspace makes it importable.
+func TestNoOtherPackageCheck(t *testing.T) {
+	const test = "import \"github.com/quernlab/quern/check\"\ncheck.Equal(1, 2)"
+	const fake = "package check\n\nfunc Equal[T any](got, want T, message ...any) {}\n"
+	for _, row := range []struct{ name, files, first string }{
+		{"%get of the module", "-- fake/go.mod --\nmodule github.com/quernlab/quern\n-- fake/check/check.go --\n" + fake, "%get ./fake"},
+		{"%get of the path", "-- fake/go.mod --\nmodule github.com/quernlab/quern/check\n-- fake/check.go --\n" + fake, "%get ./fake"},
+		{"the module of the notebook", "-- go.mod --\nmodule github.com/quernlab/quern\n-- check/check.go --\n" + fake, ""},
+		{"the module of the path", "-- go.mod --\nmodule github.com/quernlab/quern/check\n-- check.go --\n" + fake, ""},
+		{"replace", "-- go.mod --\nmodule example.com/a\n\nrequire github.com/quernlab/quern/check v0.0.0\n\nreplace github.com/quernlab/quern/check => ./fake\n" +
+			"-- fake/go.mod --\nmodule github.com/quernlab/quern/check\n-- fake/check.go --\n" + fake, ""},
+		{"workspace", "-- go.work --\ngo 1.26\n\nuse ./fake\n-- fake/go.mod --\nmodule github.com/quernlab/quern/check\n-- fake/check.go --\n" + fake, ""},
+		{"vendor", "-- go.mod --\nmodule example.com/a\n\ngo 1.26\n\nrequire github.com/quernlab/quern/check v0.0.0\n" +
+			"-- vendor/modules.txt --\n# github.com/quernlab/quern/check v0.0.0\n## explicit; go 1.26\ngithub.com/quernlab/quern/check\n" +
+			"-- vendor/github.com/quernlab/quern/check/check.go --\n" + fake, ""},
+		{"a package of the standard library", "-- fake/go.mod --\nmodule math\n-- fake/math.go --\npackage math\n\nfunc Abs(x float64) float64 { return 7 }\n", "%get ./fake\nimport \"math\"\nmath.Abs(-1)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFiles(t, dir, row.files)
+			t.Chdir(dir)
+			n := newNotebook(t, modules(t, nil))
+			if row.first != "" {
+				if got := n.run(row.first); strings.HasSuffix(got, "= 7") {
+					t.Errorf("%s: %s", row.first, got)
+				}
+			}
+			if got, want := n.run(test), "! error: got 1, want 2"; got != want {
+				t.Errorf("got %s, want %s", got, want)
 			}
 		})
 	}
