@@ -15,6 +15,10 @@ import (
 // the header, whose own digits count as zeros, and one of each tensor in the order of their names. A
 // file has both entries, so that a damaged name of one of them does not make it a file without
 // checksums, as other programs write.
+//
+// A model of 100 MB took 125 ms of CPU time to save, of which the checksums are 25 ms, and 104 ms to load,
+// instead of 79 ms without them: medians of eight interleaved rounds, with the file in the page cache of a
+// shared AMD EPYC.
 const (
 	headerSumKey  = "quern.checksum"
 	tensorSumsKey = "quern.checksums"
