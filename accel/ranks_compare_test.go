@@ -29,8 +29,13 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tolerance := 2e-5     // AdamW magnifies the rounding of small gradients
-				if c.task == "FP16" { // matrix multiplications round to 11 bits
+				tolerance := 1e-5 // weights differed by at most 1.8e-6
+				switch c.task {
+				case "validation":
+					// A gradient whose sum is near 0 has a large relative error, and AdamW divides by its size. So the
+					// error of a step is a share of the learning rate, here 0.05: weights differed by 1.2e-5.
+					tolerance = 0.05 / 1000
+				case "FP16": // matrix multiplications round to 11 bits
 					tolerance = 2e-4
 				}
 				all := processes(t, c.task, n)

@@ -187,8 +187,8 @@ func TestLatePanic(t *testing.T) {
 	}
 }
 
-// TestOverflowOfGoroutine checks that infinite recursion in a goroutine fails the cell. It is not parallel because it needs
-// much memory.
+// TestOverflowOfGoroutine checks that infinite recursion in a goroutine fails the cell. Like TestRecursion it is not parallel: a
+// recursion is ended when the stacks of the process have 256 MB, and the runtime copies a stack of 128 MB into that one.
 func TestOverflowOfGoroutine(t *testing.T) {
 	skipConcurrent(t, "go func()")
 	n := newNotebook(t, interp.Slow())
