@@ -46,11 +46,11 @@ type multiplication interface {
 //	a' = float32(a); b = move(a'); f(b)            f(move(a))
 //	y = f(x); b = move(y); z = bfloat16(b)         f stores 16 bits; z = move(y)
 //	z = bfloat16(float32(a))                       a
-//	a' = float32(a); y = relu(a')                  relu stores 16 bits
+//	a' = float32(a); y = relu(a')                  relu stores 16 bits; so does a max pool
 //
 // where a is of bfloat16, f is an elementwise op or one that the device computes with 16-bit
 // floats, and move is a view, a copy or a concatenation. No result changes by that: widening is
-// exact, and neither moving an element nor ReLU changes it. So a matmul may also apply ReLU before it
+// exact, and neither moving an element nor selecting the largest changes it. So a matmul may also apply ReLU before it
 // rounds.
 
 // rounding says how the users of a float32 read it.
@@ -160,7 +160,12 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 				p.read16Bit(n, k)
 			}
 		}
-		if n.node.dtype == Float32 && rounded.only(rounded.to) && p.reader.Writes16Bit(op) {
+		_, largest := op.(MaxPool2D)
+		switch {
+		case n.node.dtype != Float32 || !p.reader.Writes16Bit(op):
+		case largest && n.dtype(0).Is16Bit() && !rounded.kept:
+			p.store16Bit(n, n.dtype(0))
+		case rounded.only(rounded.to):
 			p.store16Bit(n, rounded.to)
 		}
 	}

@@ -130,7 +130,7 @@ func (o Recurrent) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bo
 	}
 	all := r.Record(g, append([]*Value{out, in[1], dy}, in[o.lengths():]...)...)
 	rows := s.Steps * s.Sequences
-	slopes := r.part(all, 0, []int{rows, s.Slopes})
+	slopes := o.rounded(r, r.part(all, 0, []int{rows, s.Slopes}))
 	grads := make([]*Value, len(in))
 	end := rows * s.Slopes
 	grads[2] = r.part(all, end, in[2].shape)
@@ -156,7 +156,7 @@ func (o Recurrent) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bo
 		if o.Reverse {
 			before = s.state()
 		}
-		grads[1] = r.Record(MatMul{}, r.swapLast(o.rounded(r, ofState)), o.rounded(r, r.part(out, before, []int{rows, s.Hidden})))
+		grads[1] = r.Record(MatMul{}, r.swapLast(ofState), o.rounded(r, r.part(out, before, []int{rows, s.Hidden})))
 	}
 	return grads
 }
