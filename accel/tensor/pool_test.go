@@ -135,3 +135,40 @@ func TestMaxPoolOfEqualElements(t *testing.T) {
 		})
 	}
 }
+
+// TestGradientOfPooledReLU checks the gradient of ReLU behind a max pool, which masks it, in float32
+// and where casts are between them.
+func TestGradientOfPooledReLU(t *testing.T) {
+	pool := func(x *Tensor) *Tensor { return MaxPool2D(x, [2]int{1, 2}, Window{}) }
+	const tiny = 1e-9 // 0 as a float16
+	values := []float32{-1, -2, 3, 3, -4, 5, 0, 0, tiny, -1}
+	exact, first := []float32{0, 0, 2, 0, 0, 4, 0, 0, 6, 0}, []float32{0, 0, 2, 0, 0, 4, 0, 0, 0, 0}
+	for name, row := range map[string]struct {
+		f    func(x *Tensor) *Tensor
+		want []float32
+	}{
+		"float32":            {func(x *Tensor) *Tensor { return pool(x.ReLU()) }, exact},
+		"float16":            {func(x *Tensor) *Tensor { return pool(x.Cast(Float16).ReLU()) }, first},
+		"bfloat16":           {func(x *Tensor) *Tensor { return pool(x.Cast(BFloat16).ReLU()) }, exact},
+		"rounded after ReLU": {func(x *Tensor) *Tensor { return pool(x.ReLU().Cast(Float16)) }, exact},
+		"of another type":    {func(x *Tensor) *Tensor { return pool(x.Cast(BFloat16).ReLU().Cast(Float16)) }, exact},
+		"two ReLUs":          {func(x *Tensor) *Tensor { return pool(x.Cast(BFloat16).ReLU()).ReLU() }, exact},
+		"with a user before": {func(x *Tensor) *Tensor {
+			y := x.Cast(BFloat16).ReLU()
+			return y.MulScalar(0).Slice(3, 0, 5).Add(pool(y))
+		}, exact},
+		"with another user": {func(x *Tensor) *Tensor { y := x.Cast(BFloat16).ReLU(); return pool(y).Add(pool(y).MulScalar(0)) }, exact},
+		"under Autocast": {func(x *Tensor) (y *Tensor) {
+			Autocast(BFloat16, func() { y = pool(x.Cast(BFloat16).ReLU()) })
+			return y
+		}, exact},
+		"rounded twice, float16": {func(x *Tensor) *Tensor { return pool(x.Cast(Float16).ReLU().Cast(Float32).Cast(Float16)) }, first},
+	} {
+		x := Parameter(New(values, 1, 1, 1, len(values)))
+		y := row.f(x)
+		y.Cast(Float32).Mul(New([]float32{1, 2, 4, 5, 6}, 1, 1, 1, 5)).Sum().Backward()
+		if got := x.Grad().Data(); !slices.Equal(got, row.want) {
+			t.Errorf("%s: the gradient is %v, want %v", name, got, row.want)
+		}
+	}
+}

@@ -49,12 +49,23 @@ func (MaxPool2D) Name() string { return "MaxPool2D" }
 
 // Gradient returns dy at the window's first largest element. Where x comes from a ReLU, the
 // ReLU's gradient is applied to the fewer elements of dy first: the largest element is
-// positive where y is. See [ReLU.Gradient].
+// positive where y is. See [ReLU.Gradient]. That is no use if the ReLU has other users.
 func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
-	if _, ok := in[0].op.(ReLU); ok {
+	if y := reluOf(in[0]); y != nil && !hasGradient(in[0], y) {
 		dy = r.Record(ReLUGradient{}, dy, out)
 	}
 	return []*Value{r.Record(MaxPool2DGradient{Pool: o.Pool}, in[0], out, dy)}
+}
+
+// hasGradient reports whether gradients of v, or of what it was cast from up to y, come from other
+// users, too.
+func hasGradient(v, y *Value) bool {
+	for ; v != y; v = v.in[0] {
+		if v.grad != nil {
+			return true
+		}
+	}
+	return y.grad != nil
 }
 
 // MaxPool2DGradient computes the gradient dx of MaxPool2D from x, y and dy.
