@@ -166,7 +166,7 @@ clients: kernelspec ## test the kernel with Jupyter's own test suite and with re
 GRADER := $(BUILD)/nbgrader
 
 .PHONY: course
-course: $(BIN) $(GRADER)/installed ## grade the example course with nbgrader, which it installs into build (a minute)
+course: $(BIN) $(GRADER)/installed ## grade the example course with nbgrader, which it installs into build (minutes)
 	@VIRTUAL_ENV="$(CURDIR)/$(GRADER)" $(BIN) install --sys-prefix --force
 	$(GRADER)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/course
 

@@ -14,6 +14,6 @@ c.Execute.timeout = 60
 c.Execute.interrupt_on_timeout = True
 c.Execute.error_on_timeout = {
     "ename": "timeout",
-    "evalue": "the cell did not end within 60 seconds",
-    "traceback": ["the cell did not end within 60 seconds"],
+    "evalue": "the cell did not end in time",
+    "traceback": ["the cell did not end in time"],
 }

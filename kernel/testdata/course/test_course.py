@@ -30,6 +30,15 @@ MODEL = "func network() nn.Module {\n\treturn nn.Sequential(nn.Flatten(), nn.Den
 # Names that a submission redefines do not change the tests.
 CHEATING = "func panic(v any) {}\nvar check, fmt = 1, 2\nvar true = false\n" + CARELESS
 UNTRAINABLE = "func network() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(9)) }"
+REDEFINING = "type error int\ntrue := false\nfunc len(x any) int { return 0 }\n" + CARELESS
+LEAVING = CARELESS + "\nos.Exit(0)"
+# A module with the path of the package that tests use.
+SHADOWING = "%get ./fake\n" + 'import "github.com/quernlab/quern/check"\n' + CARELESS
+FAKE = {
+    "go.mod": "module github.com/quernlab/quern/check\n",
+    "check.go": "package check\n\nfunc Equal[T any](got, want T, message ...any) {}\nfunc True(condition bool, message ...any) {}\n"
+                "func Error(err error, message ...any) {}\nfunc NoError(err error, message ...any) {}\n",
+}
 
 # By student: the sources of cells that they change, and the points of mean-test, mean-hidden-test and model-test.
 STUDENTS = {
@@ -40,6 +49,9 @@ STUDENTS = {
     "eve": ({"mean": "func mean(", "model": UNTRAINABLE}, [0, 0, 0]),
     "gil": ({"mean": CRASHING, "model": MODEL}, [0, 0, 4]),
     "han": ({"mean": CHEATING, "model": "func Fail(v any) {}\n" + UNTRAINABLE}, [2, 0, 0]),
+    "ida": ({"mean": REDEFINING, "model": UNTRAINABLE}, [0, 0, 0]),
+    "jon": ({"mean": LEAVING, "model": UNTRAINABLE}, [0, 0, 0]),
+    "kim": ({"mean": SHADOWING, "model": UNTRAINABLE}, [2, 0, 0]),
     "fay": ({"mean": CARELESS, "model": UNTRAINABLE, "mean-hidden-test": "", "model-test": "1"}, [2, 0, 0]),  # changes tests
 }
 
@@ -60,13 +72,17 @@ def course(tmp_path_factory):
     for name, (changes, _) in STUDENTS.items():
         (folder / "submitted" / name).mkdir(parents=True)
         shutil.copytree(folder / "release" / "ps1", folder / "submitted" / name / "ps1")  # they fetch, work and hand in
+        fake = folder / "submitted" / name / "ps1" / "fake"
+        fake.mkdir()
+        for file, text in FAKE.items():
+            (fake / file).write_text(text)
         path = folder / "submitted" / name / "ps1" / "problems.ipynb"
         notebook = nbformat.read(path, as_version=4)
         for cell in notebook.cells:
             grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
             cell.source = changes.get(grade_id, cell.source)
         nbformat.write(notebook, path)
-    nbgrader("autograde", "ps1", "--Execute.timeout=10")
+    nbgrader("autograde", "ps1")
     nbgrader("generate_feedback", "ps1")
     nbgrader("export")
     return folder
