@@ -22,6 +22,7 @@ TAG = re.compile(r"q\d+x\d+x\d+q")
 DEAD = "does not answer"  # in the error of a cell whose worker is reported as dead
 PENDING = "interrupt pending: "  # start of the message that the kernel prints to the stderr of a cell that takes long to stop
 MOST_SHOWN = 200  # characters of a message in a description
+MOST_KEPT = 1000  # descriptions; more are only counted
 
 WRONG = ("misattributed", "lost", "doubled", "out of order", "garbled", "wrong end", "worker wrongly reported as dead",
          "different for a subscriber", "no progress")
@@ -30,8 +31,9 @@ WRONG = ("misattributed", "lost", "doubled", "out of order", "garbled", "wrong e
 class Text:
     """The expected output of a cell to one stream: numbered lines with the tag of its request."""
 
-    def __init__(self, tag, stream, lines):
+    def __init__(self, tag, stream, lines, ending=""):
         self.prefix = f"{tag} {stream[3]} "  # o for stdout, e for stderr
+        self.ending = ending
         self.lines = lines  # number of lines; None if it is endless
         self.line = 0  # the number of the next line
         self.rest = ""  # the expected rest of the line before it
@@ -42,7 +44,7 @@ class Text:
             if not self.rest:
                 if self.whole():
                     return False
-                self.rest = f"{self.prefix}{self.line}\n"
+                self.rest = f"{self.prefix}{self.line}{self.ending}\n"
                 self.line += 1
             n = min(len(self.rest), len(text))
             if self.rest[:n] != text[:n]:
@@ -101,6 +103,7 @@ class History:
         self.requests = {}  # by id
         self.probes = set()  # ids of requests that are not checked
         self.wrong = []  # (one of WRONG, description)
+        self.found = collections.Counter()  # by the elements of WRONG, also those that are not described
         self.counts = collections.Counter()
         self.running = None  # the cell that is busy
         self.last = 0  # execution count
@@ -142,7 +145,9 @@ class History:
 
     def complain(self, kind, text):
         assert kind in WRONG
-        self.wrong.append((kind, text))
+        self.found[kind] += 1
+        if len(self.wrong) < MOST_KEPT:
+            self.wrong.append((kind, text))
 
     # Received messages.
 

@@ -3,10 +3,11 @@
     python soak.py --cells 300      as many cells in each of three runs of the kernel
     python soak.py --time 20m       runs of that many cells until the time is over
 
-Each client keeps a few requests in flight: cells that print, display, fail, never end,
-train a network or start a shell, and completions. A cell that never ends is interrupted,
-or its worker is stopped (SIGSTOP) or killed, once its output shows that it runs. Busy
-processes take the CPU for half of the cells. What comes back is checked by history.py.
+Each client keeps a few requests in flight: cells that print, also parts of characters,
+display, fail, never end, train a network or start a shell, and completions. A cell that
+never ends is interrupted, or its worker is stopped (SIGSTOP) or killed, once its output
+shows that it runs. Busy processes take the CPU for half of the cells. What comes back is
+checked by history.py.
 
 What happens next depends on what has been received, and never on the time. It prints a
 report, and exits with status 1 if anything was wrong.
@@ -31,6 +32,7 @@ from jupyter_client.session import Session
 CLIENTS = 8
 IN_FLIGHT = 3  # cells of each client
 STALLED = 120  # seconds without any message after which the kernel counts as stuck
+ENDLESS_OUTPUT = 2400  # messages with output, of which a cell has at most 20 a second, without a cell that ends: the same
 HELD = 0.3  # minimum seconds for which a worker is stopped
 SHOWN = 20  # number of descriptions to show
 
@@ -40,6 +42,10 @@ ENDING = {
 "{tag}\"""", dict(stdout=20, stderr=20, value=True)),
     "prints much": ("""for i := range 5000 {{ fmt.Printf("{tag} o %d\\n", i) }}
 "{tag}\"""", dict(stdout=5000, value=True)),
+    "prints bytes": ("""for i := range 6 {{
+	for _, b := range []byte(fmt.Sprintf("{tag} o %d é世🙂\\n", i)) {{ os.Stdout.Write([]byte{{b}}); time.Sleep(time.Millisecond) }}
+}}
+"{tag}\"""", dict(stdout=6, value=True, ending=" é世🙂")),
     "displays": ("""for i := range 10 {{ fmt.Printf("{tag} o %d\\n", i); display.Show(display.Text(fmt.Sprint("{tag} d ", i))) }}""",
                  dict(stdout=10, displays=10)),
     "panics": ("""fmt.Println("{tag} o 0"); panic("{tag}")""", dict(stdout=1, end="panic")),
@@ -66,11 +72,12 @@ time.Sleep(time.Hour)""",
 c{client}.Stdout = os.Stdout
 c{client}.Run()""",
     "trains": """train{client}, _, _ := data.Digits()
-model{client} := nn.Sequential(nn.Flatten(), nn.Dense(1024), nn.ReLU(), nn.Dense(1024), nn.ReLU(), nn.Dense(10))
+model{client} := nn.Sequential(nn.Flatten(), nn.Dense(512), nn.ReLU(), nn.Dense(512), nn.ReLU(), nn.Dense(10))
 fmt.Println("{tag} o 0")
-run{client}, err{client} := accel.Fit(ctx, model{client}, train{client}, accel.Epochs(1_000_000), accel.BatchSize(512), accel.AdamW(3e-3))
+run{client}, err{client} := accel.Fit(ctx, model{client}, train{client}, accel.Epochs(1_000_000), accel.BatchSize(128), accel.AdamW(3e-3))
 err{client}""",
 }
+OFTEN = (*ENDLESS, *["trains"] * 4)  # what its client looks at afterwards is lost if a worker is killed in between
 CHILDREN = ("a shell without end", "a child without end")
 LOOKS = "looks at what was trained"
 TRAINED = """fmt.Println("{tag} o 0")
@@ -134,6 +141,8 @@ class Soak:
         self.random = random.Random(seed)
         self.totals = collections.Counter()
         self.wrong = []
+        self.found = collections.Counter()
+        self.output = 0  # messages with output since a cell has ended
         self.memory = []  # (when, MiB of the kernel process, MiB of the worker)
         self.runs = 0
         self.busy = []
@@ -197,6 +206,9 @@ class Soak:
         """Handles the received messages, and waits if there are none."""
         if not self.poller.poll(1000 * STALLED):
             raise Stalled(f"nothing came for {STALLED} s")
+        if self.output > ENDLESS_OUTPUT:
+            self.output = 0
+            raise Stalled(f"{ENDLESS_OUTPUT} messages with output came, and no cell ended")
         for client in self.clients:
             while got := client.receive("iopub"):
                 if self.deadline and (self.history.wrong or time.monotonic() >= self.deadline):
@@ -204,11 +216,14 @@ class Soak:
                 self.history.published(client.number, *got)
                 if client.number == 0:
                     self.see(got[1])
+                    self.output += got[1]["msg_type"] == "stream"
                 if self.probes.get(got[1]["parent_header"].get("msg_id")) is client:
                     self.deaf.discard(client)
             for channel in ("shell", "control"):
                 while got := client.receive(channel):
                     self.history.answered(client.number, got[1])
+                    if got[1]["msg_type"] == "execute_reply":
+                        self.output = 0
                     if self.probes.get(got[1]["parent_header"].get("msg_id")) is client and client in self.deaf:
                         self.probe(client)  # the subscription may not have been in effect
 
@@ -247,12 +262,12 @@ class Soak:
         self.history.send(request)
         return request
 
-    def execute(self, client, kind, code, stdout, *, stderr=None, value=False, end="ok", disturbance=None, **expected):
+    def execute(self, client, kind, code, stdout, *, stderr=None, ending="", value=False, end="ok", disturbance=None, **expected):
         """Sends a cell that prints a number of numbered lines; None means endless."""
         client.sent += 1
         tag = f"q{self.runs}x{client.number}x{client.sent}q"
         code = code.format(tag=tag, client=client.number)
-        streams = {"stdout": Text(tag, "stdout", stdout)} | ({} if stderr is None else {"stderr": Text(tag, "stderr", stderr)})
+        streams = {"stdout": Text(tag, "stdout", stdout, ending)} | ({} if stderr is None else {"stderr": Text(tag, "stderr", stderr)})
         request = self.request(
             client, "shell", "execute_request", {"code": code, "silent": False, "store_history": True, "allow_stdin": False, "stop_on_error": False},
             kind=kind, tag=tag, code=code, streams=streams, end=end, value=f'"{tag}"' if value is True else value or None, **expected)
@@ -270,7 +285,7 @@ class Soak:
         if draw < 0.1:
             self.request(client, "shell", "complete_request", {"code": "fmt.Pri", "cursor_pos": 7}, kind="completes", end=None)
         if draw < 0.35:
-            kind, disturbance = client.random.choice(list(ENDLESS)), client.random.choice(DISTURBANCES)
+            kind, disturbance = client.random.choice(OFTEN), client.random.choice(DISTURBANCES)
             self.execute(client, kind, ENDLESS[kind], None, end="interrupted", disturbance=disturbance,
                          figures=kind == "trains", child=kind in CHILDREN)
             if kind == "trains" and disturbance != "kill the worker":
@@ -374,7 +389,8 @@ class Soak:
         self.history.finish()
         self.totals.update(self.history.counts)
         self.wrong += self.history.wrong
-        self.log(f"run {self.runs}: {self.history.counts['cells']} cells, {len(self.history.wrong)} wrong")
+        self.found += self.history.found
+        self.log(f"run {self.runs}: {self.history.counts['cells']} cells, {self.history.found.total()} wrong")
         for kind, text in self.history.wrong[:SHOWN]:
             self.log(f"  {kind}: {text}")
 
@@ -403,13 +419,12 @@ class Soak:
 
     def report(self):
         """Returns the tables of what was done and found."""
-        found = collections.Counter(kind for kind, _ in self.wrong)
         rows = [("done", "")]
         rows += [(name, self.totals[name]) for name in (
             "requests", "cells", "replies", "idle", "bytes", "displays", *dict.fromkeys(DISTURBANCES), "restarts", "cut by a restart",
             "reported as pending", "lines of children behind their cell")]
         rows += [("", ""), ("wrong", "")]
-        rows += [(name, found[name]) for name in WRONG] + [("misattributed bytes", self.totals["misattributed bytes"])]
+        rows += [(name, self.found[name]) for name in WRONG] + [("misattributed bytes", self.totals["misattributed bytes"])]
         lines = [f"{name:<34}{value:>14,}" if value != "" else name for name, value in rows]
         lines += ["", f"{'memory in MiB':<34}{'kernel':>14}{'worker':>14}"]
         lines += [f"{when:<34}{kernel:>14.1f}{worker:>14.1f}" for when, kernel, worker in self.memory]

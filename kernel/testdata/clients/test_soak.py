@@ -2,7 +2,7 @@
 
 import pytest
 from bugs import BUGS, ROOT
-from history import History, Request, Text
+from history import MOST_KEPT, History, Request, Text
 from soak import Soak
 
 CELLS = 60  # in each of three runs of the kernel
@@ -103,6 +103,13 @@ CHANGES = {
 def test_the_checker_finds(change, kinds):
     messages = sequence()
     assert verdict(change(messages)) == kinds
+
+
+def test_a_flood_of_errors_is_counted():
+    history = History(1)
+    for _ in range(3 * MOST_KEPT):
+        history.complain("lost", "a line")
+    assert len(history.wrong) == MOST_KEPT and history.found["lost"] == 3 * MOST_KEPT
 
 
 def test_the_checker_compares_the_clients():
