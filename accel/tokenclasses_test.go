@@ -2,12 +2,14 @@ package accel_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // tagged returns sentences with a class for each token, of which some are ignored.
@@ -220,5 +222,25 @@ func TestTargetNames(t *testing.T) {
 	must(t, run, err)
 	if all := run.Validations[0].Metrics; len(all) != 1 || all[0].Name != "recall (music)" {
 		t.Errorf("%v", all)
+	}
+}
+
+// TestAccuracyOfRightSequencesIsOne trains a model that predicts each token, of lengths whose reciprocals are not exact.
+func TestAccuracyOfRightSequencesIsOne(t *testing.T) {
+	model := nn.Embedding(4, 4)
+	model.Forward(tensor.FromInts([]int{0}, 1, 1))
+	nn.Parameters(model)[0].SetData([]float32{9, 0, 0, 0, 0, 9, 0, 0, 0, 0, 9, 0, 0, 0, 0, 9}) // the logits of the same token
+	for _, length := range []int{3, 7, 41, 47, 49, 55, 61} {
+		for _, examples := range []int{1, 2, 3, 5, 32} {
+			set, err := data.Windows(slices.Repeat([]int{3}, length+examples), length, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := accel.Fit(t.Context(), model, set, accel.Steps(1), accel.BatchSize(examples), accel.SGD(1e-6, 0), accel.Quiet())
+			must(t, run, err)
+			if got := run.Steps[0].Accuracy; got != 1 {
+				t.Errorf("%d sequences of %d tokens: accuracy %v", set.Len(), length, got)
+			}
+		}
 	}
 }
