@@ -292,12 +292,15 @@ func TestDamagedRuns(t *testing.T) {
 		}
 	}
 	for name, whole := range files {
-		for at := range whole {
-			bits := []int{at % 8}
-			if name == configFile {
-				bits = []int{at % 8, 5, 1} // bit 5 is the case of a letter, and bit 1 changes version 2 to version 0
-			}
+		bits, step := []int{0}, 3 // of the others a third of the bytes, since each takes a millisecond
+		if name == configFile {
+			bits, step = []int{0, 5, 1}, 1 // bit 5 is the case of a letter, and bit 1 changes version 2 to version 0
+		}
+		for at := 0; at < len(whole); at += step {
 			for _, bit := range bits {
+				if bit == 0 {
+					bit = at % 8
+				}
 				damaged := bytes.Clone(whole)
 				damaged[at] ^= 1 << bit
 				write(name, damaged)
@@ -344,7 +347,7 @@ func TestDamagedRuns(t *testing.T) {
 	if err := os.Remove(filepath.Join(want.Folder, summaryFile)); err != nil {
 		t.Fatal(err)
 	}
-	for n := range len(files[historyFile]) {
+	for n := 0; n < len(files[historyFile]); n += 2 {
 		write(historyFile, files[historyFile][:n])
 		if got := read(); got.Status != Unfinished || !isBeginning(got, want) || len(got.Training)+len(got.Validation) != bytes.Count(files[historyFile][:n], []byte("\n")) {
 			t.Errorf("the first %d bytes of the history: %+v", n, got)
