@@ -88,8 +88,8 @@ func (g *group) firstWord() int {
 	return 0
 }
 
-// batchAlign is how many elements fused kernels load at once.
-const batchAlign = 4
+// batchAlign is how many elements fused kernels load at once, at most.
+const batchAlign = 8
 
 // inBatches returns the steps. A group that may be part of a batch waits until no other is ready;
 // then those of the batch that is needed first run, all that are ready.

@@ -42,6 +42,15 @@ func (b *builder) new(kind string) reg {
 	return reg(fmt.Sprintf("%%%s%d", kind, b.counts[kind]-1))
 }
 
+// newAll declares registers.
+func (b *builder) newAll(kind string, n int) []reg {
+	out := make([]reg, n)
+	for i := range out {
+		out[i] = b.new(kind)
+	}
+	return out
+}
+
 func (b *builder) label(name string) { fmt.Fprintf(&b.text, "%s:\n", name) }
 
 // do writes an instruction.

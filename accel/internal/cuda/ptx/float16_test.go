@@ -20,7 +20,7 @@ func TestRoundsTo16Bits(t *testing.T) {
 		if d == ir.Float16 {
 			bitsOf, valueOf = tensortype.Float16Bits, tensortype.Float16Value
 		}
-		for _, offset := range []int{0, 3, 4} { // of the 16-bit input: read four at a time, or one by one
+		for _, offset := range []int{0, 3, 4, 8} { // of the 16-bit input: read eight at a time, or one by one
 			x := numbers(rand.New(rand.NewPCG(9, 9)), 1003)
 			n := len(x)
 			var addend []byte

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -13,13 +14,19 @@ import (
 // Entry is the name of every kernel that this package writes.
 const Entry = "loop"
 
-// The launch shape: threads per block, elements that a thread processes at once, and the
-// number of blocks, which fills any GPU several times.
+// The launch shape: threads per block, elements that a thread processes at once, so that it
+// loads 16 bytes of the smallest operand by one instruction, and the number of blocks, which
+// fills any GPU several times.
 const (
 	threads     = 256
-	vectorWidth = 4
+	vectorWidth = 4 // for float32
+	vectorBytes = 16
 	maxBlocks   = 4096
 )
+
+// maxWide is the number of operands up to which a kernel on 16-bit floats processes eight
+// elements at once; more would need too many registers.
+const maxWide = 8
 
 // The maximum size of a kernel's parameters, in bytes, in any PTX version and in PTX 7.0.
 const (
@@ -44,6 +51,7 @@ type input struct {
 	ir.Operand
 	access access
 	rest   ir.Layout // the dimensions and strides of strided access
+	row    inRow
 }
 
 type access uint8
@@ -52,6 +60,18 @@ const (
 	contiguous access = iota // row-major, of the kernel's element type or 16-bit floats
 	broadcast                // the same element for all
 	strided                  // an index for each dimension
+)
+
+// inRow tells where the elements of a strided operand are that a thread processes at once. If they
+// are in one row of the last dimension, which the kernel assumes from its first element, a division
+// for each dimension serves all of them.
+type inRow uint8
+
+const (
+	apart    inRow = iota // in several rows
+	spread                // in one row, a stride apart
+	same                  // in one row with stride 0
+	adjacent              // in one row with stride 1, aligned to their size
 )
 
 // New generates the kernel of a step: a fused group of ops whose results are float32 or are
@@ -78,6 +98,10 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 			return nil, fmt.Errorf("cuda: an elementwise kernel that computes in %s cannot write %s", own, o.DType)
 		}
 	}
+	operands := slices.Concat(s.Part(0).In, s.Part(0).Out)
+	if !double && len(operands) <= maxWide && slices.ContainsFunc(operands, func(o ir.Operand) bool { return o.DType.Is16Bit() }) {
+		k.width = 2 * vectorWidth
+	}
 	for _, o := range s.Part(0).In {
 		in := input{Operand: o, access: strided, rest: o.Squeeze()}
 		switch {
@@ -85,7 +109,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 			in.access = broadcast
 		case (o.DType == own || !double && o.DType.Is16Bit()) && o.Contiguous():
 			in.access = contiguous
-			if o.Offset%vectorWidth != 0 {
+			if !aligned(o.Offset, o.DType, k.width) {
 				k.width = 1
 			}
 		}
@@ -93,6 +117,9 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 			return nil, fmt.Errorf("cuda: a batch of elementwise kernels cannot read %s with strides %v", o.DType, o.Stride)
 		}
 		k.inputs = append(k.inputs, in)
+	}
+	for i := range k.inputs {
+		k.inputs[i].row = k.inputs[i].rowOf(k.width)
 	}
 	w := &writer{builder: newBuilder(double), kernel: k, float16Of: map[reg]reg{}}
 	write := w.write
@@ -108,6 +135,23 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 	}
 	k.PTX = w.module()
 	return k, nil
+}
+
+// aligned reports whether a number of elements is a multiple of what is loaded at once of width of them.
+func aligned(n int, d ir.DType, width int) bool { return n%min(width, vectorBytes/d.Size()) == 0 }
+
+func (in input) rowOf(width int) inRow {
+	if in.access != strided || in.rest.Shape[len(in.rest.Shape)-1]%width != 0 {
+		return apart
+	}
+	outer, last := in.rest.Stride[:len(in.rest.Stride)-1], in.rest.Stride[len(in.rest.Stride)-1]
+	switch unaligned := func(n int) bool { return !aligned(n, in.DType, width) }; {
+	case last == 0:
+		return same
+	case last == 1 && !unaligned(in.Offset) && !slices.ContainsFunc(outer, unaligned):
+		return adjacent
+	}
+	return spread
 }
 
 // singleOp wraps a step of one op as a fused group of that op.

@@ -59,7 +59,8 @@ func (m machine) put(b []byte) driver.Pointer {
 	return driver.Pointer(p)
 }
 
-func (m machine) run(text string, l driver.Launch) {
+// run returns the number of instructions that warps executed.
+func (m machine) run(text string, l driver.Launch) int64 {
 	m.t.Helper()
 	module, err := ptxsim.Parse(text)
 	if err != nil {
@@ -69,9 +70,11 @@ func (m machine) run(text string, l driver.Launch) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if _, err := loaded.Kernel(Entry).Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Params: l.Params}); err != nil {
+	stats, err := loaded.Kernel(Entry).Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Params: l.Params})
+	if err != nil {
 		m.t.Fatalf("%v\n%s", err, text)
 	}
+	return stats.Steps
 }
 
 func singles(values []float64) []byte {

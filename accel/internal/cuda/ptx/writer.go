@@ -33,6 +33,14 @@ func (w *writer) param() reg {
 	return d
 }
 
+// own is the type that the kernel computes in.
+func (w *writer) own() ir.DType {
+	if w.double {
+		return ir.Float64
+	}
+	return ir.Float32
+}
+
 func (w *writer) kind() string {
 	if w.double {
 		return real64
@@ -147,29 +155,57 @@ func (w *writer) body(i reg, width int) error {
 
 // read loads width elements of an input from i on.
 func (w *writer) read(k int, in input, i reg, width int) []reg {
+	if in.access == broadcast {
+		return slices.Repeat([]reg{w.broadcasts[k]}, width)
+	}
+	if in.access == contiguous {
+		return w.loadAll(in.DType, w.element(w.at[k], i, in.DType), width)
+	}
+	if width > 1 && in.row == adjacent {
+		return w.loadAll(in.DType, w.stridedAddress(k, i, 0), width)
+	}
+	if width > 1 && in.row == same {
+		return slices.Repeat([]reg{w.load(in.DType, w.stridedAddress(k, i, 0))}, width)
+	}
+	out := make([]reg, width)
+	var address reg
+	for e := range out {
+		if e > 0 && in.row == spread {
+			strides := w.strides[k]
+			address = w.op(bits64, "add.s64", address, strides[len(strides)-1])
+		} else {
+			address = w.stridedAddress(k, i, e)
+		}
+		out[e] = w.load(in.DType, address)
+	}
+	return out
+}
+
+// loadAll loads the elements from an address on, which is aligned as the kernel's inputs are.
+func (w *writer) loadAll(d ir.DType, address reg, width int) []reg {
 	out := make([]reg, width)
 	switch {
-	case in.access == broadcast:
-		for e := range out {
-			out[e] = w.broadcasts[k]
+	case d.Is16Bit() && width == 2*vectorWidth:
+		words := w.newAll(bits32, vectorWidth)
+		w.do("ld.global.v4.b32", list(words), deref(address))
+		for e, pair := range words {
+			out[2*e], out[2*e+1] = w.widenedPair(pair, d)
 		}
-	case in.access == contiguous && in.DType.Is16Bit():
-		loaded := make([]reg, width)
-		for e := range out {
-			loaded[e] = w.new(bits16)
-		}
-		w.do("ld.global"+vector(width)+".b16", list(loaded), deref(w.element(w.at[k], i, in.DType)))
+	case d.Is16Bit():
+		loaded := w.newAll(bits16, width)
+		w.do("ld.global"+vector(width)+".b16", list(loaded), deref(address))
 		for e, h := range loaded {
-			out[e] = w.widened(h, in.DType)
+			out[e] = w.widened(h, d)
 		}
-	case in.access == contiguous:
-		for e := range out {
-			out[e] = w.new(w.kind())
+	case d == w.own():
+		out = w.newAll(w.kind(), width)
+		for e := 0; e < width; e += vectorWidth {
+			n := min(vectorWidth, width)
+			w.do("ld.global"+vector(n)+"."+typeOf(w.double), list(out[e:e+n]), deref(offset(address, e*d.Size())))
 		}
-		w.do("ld.global"+vector(width)+"."+typeOf(w.double), list(out), deref(w.element(w.at[k], i, in.DType)))
 	default:
 		for e := range out {
-			out[e] = w.load(in.DType, w.stridedAddress(k, i, e))
+			out[e] = w.load(d, offset(address, e*d.Size()))
 		}
 	}
 	return out
@@ -208,6 +244,16 @@ func (w *writer) widened(h reg, d ir.DType) reg {
 		return w.op(real32, "cvt.f32.f16", h)
 	}
 	return w.op(real32, "mov.b32", w.op(bits32, "shl.b32", w.op(bits32, "cvt.u32.u16", h), word(16)))
+}
+
+// widenedPair converts two 16-bit floats, which one register has.
+func (w *writer) widenedPair(pair reg, d ir.DType) (low, high reg) {
+	if d == ir.Float16 {
+		halves := w.newAll(bits16, 2)
+		w.do("mov.b32", list(halves), pair)
+		return w.widened(halves[0], d), w.widened(halves[1], d)
+	}
+	return w.op(real32, "mov.b32", w.op(bits32, "shl.b32", pair, word(16))), w.op(real32, "mov.b32", w.op(bits32, "and.b32", pair, "0xffff0000"))
 }
 
 // element returns the address of element i of a contiguous tensor.
@@ -280,7 +326,19 @@ func (w *writer) store(d ir.DType, base, i reg, values []reg) {
 			values[e] = h
 		}
 	}
-	w.do("st.global"+vector(len(values))+"."+kind, deref(w.element(base, i, d)), list(values))
+	address := w.element(base, i, d)
+	if d.Is16Bit() && len(values) > vectorWidth {
+		kind = "b32"
+		pairs := make([]reg, 0, vectorWidth)
+		for pair := range slices.Chunk(values, 2) {
+			pairs = append(pairs, w.op(bits32, "mov.b32", list(pair)))
+		}
+		values = pairs
+	}
+	for e := 0; e < len(values); e += vectorWidth {
+		part := values[e:min(e+vectorWidth, len(values))]
+		w.do("st.global"+vector(len(part))+"."+kind, deref(offset(address, e*d.Size())), list(part))
+	}
 }
 
 func vector(width int) string {
@@ -302,6 +360,14 @@ func list(values []reg) reg {
 }
 
 func deref(address reg) reg { return "[" + address + "]" }
+
+// offset returns the operand for the address that is some bytes behind another.
+func offset(address reg, bytes int) reg {
+	if bytes == 0 {
+		return address
+	}
+	return address + "+" + word(bytes)
+}
 
 // module returns the PTX of the whole module.
 func (w *writer) module() string {
