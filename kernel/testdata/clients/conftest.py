@@ -19,10 +19,12 @@ def dump_stacks():
     """Prints the stacks of this process and of the kernels, and ends the kernels."""
     faulthandler.dump_traceback(file=sys.__stderr__)
     for process in psutil.Process().children(recursive=True):
-        if process.name() == "quern" and "kernel" in process.cmdline():
-            for worker in process.children():
-                print(f"worker {worker.pid}: {worker.status()}, {worker.cpu_times()}", file=sys.__stderr__)
-            process.send_signal(signal.SIGQUIT)  # a Go program prints the stacks of its goroutines
+        try:
+            print(f"process {process.pid} of {process.ppid()}: {process.name()}, {process.status()}, {process.cpu_times()}", file=sys.__stderr__)
+            if process.name() == "quern" and "kernel" in process.cmdline():
+                process.send_signal(signal.SIGQUIT)  # a Go program prints the stacks of its goroutines
+        except psutil.Error:  # it has ended, perhaps before this process has asked for its status
+            continue
 
 
 @pytest.fixture(autouse=True)
