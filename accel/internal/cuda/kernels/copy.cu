@@ -1,6 +1,8 @@
 // copy: copies x, of any layout, to y in row-major order.
 //
-// Bound by memory: twice the bytes. There are kernels for elements of 1, 2, 4 and 8 bytes.
+// Bound by memory: twice the bytes. There are kernels for elements of 1, 2, 4, 8 and 16 bytes;
+// rows of smaller elements that are next to each other are moved as elements of 16 bytes, so
+// that a division for each dimension serves them all.
 // copy writes contiguously and reads with strides. transpose copies batches of transposed
 // matrices by tiles of 32×32 in shared memory, padded by a column against bank conflicts.
 // rows copies rows of bytes from one pitch to another, for concatenation.
@@ -16,6 +18,7 @@ KERNEL(copy1, 256, 4)(u8 *y, const u8 *x, u64 n, Layout l) { copy(y, x, n, l); }
 KERNEL(copy2, 256, 4)(u16 *y, const u16 *x, u64 n, Layout l) { copy(y, x, n, l); }
 KERNEL(copy4, 256, 4)(u32 *y, const u32 *x, u64 n, Layout l) { copy(y, x, n, l); }
 KERNEL(copy8, 256, 4)(u64 *y, const u64 *x, u64 n, Layout l) { copy(y, x, n, l); }
+KERNEL(copy16, 256, 4)(Wide *y, const Wide *x, u64 n, Layout l) { copy(y, x, n, l); }
 
 // y [batch, rows, columns] row-major from a transposed x: its columns are pitch elements
 // apart, its matrices step elements.
@@ -48,7 +51,7 @@ KERNEL(transpose8, 256, 4)(u64 *y, const u64 *x, u32 rows, u32 columns, i64 pitc
 // y between a row's end and the next row do not change.
 template <typename E> DEVICE void rows(E *y, const E *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) {
   for (u64 i = first(); i < count * length; i += stride()) {
-    u64 row = i / length, column = i - row * length;
+    u64 column = i, row = split(column, length);
     y[row * toPitch + column] = x[row * fromPitch + column];
   }
 }
@@ -61,7 +64,7 @@ KERNEL(rows16, 256, 4)(Wide *y, const Wide *x, u64 count, u64 length, u64 toPitc
 // others 0. Elements have 1, 4 or 16 bytes.
 template <typename E> DEVICE void pad(E *y, const E *x, u64 count, u64 n, u64 before, u64 size) {
   for (u64 i = first(); i < count * size; i += stride()) {
-    u64 row = i / size, column = i - row * size;
+    u64 column = i, row = split(column, size);
     E v = {};
     if (column - before < n) v = x[row * n + column - before];
     y[i] = v;

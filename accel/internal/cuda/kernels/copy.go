@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -29,7 +30,7 @@ type padParams struct {
 }
 
 var (
-	copySizes  = []int{1, 2, 4, 8}
+	copySizes  = []int{1, 2, 4, 8, 16}
 	moveWidths = []int{16, 4, 1}
 )
 
@@ -39,7 +40,7 @@ func init() {
 	register(planConcat)
 	register(planPad)
 	addSized[copyParams]("copy", "copy", copySizes)
-	addSized[transposeParams]("copy", "transpose", copySizes)
+	addSized[transposeParams]("copy", "transpose", copySizes[:4])
 	addSized[rowsParams]("copy", "rows", moveWidths)
 	addSized[padParams]("copy", "pad", moveWidths)
 }
@@ -78,21 +79,50 @@ type Copy struct {
 
 // Launches computes y. It returns an error for a layout with too many dimensions.
 func (o Copy) Launches(y, x Pointer) ([]Launch, error) {
-	n := ir.Len(o.Layout.Shape)
-	if n == 0 {
+	if ir.Len(o.Layout.Shape) == 0 {
 		return nil, nil
 	}
 	if l := o.Layout.Squeeze(); len(l.Shape) <= 1 && (len(l.Shape) == 0 || l.Stride[0] == 1) {
-		return Rows{1, n * o.Size, n * o.Size, n * o.Size}.Launches(y, x), nil
+		n := ir.Len(l.Shape) * o.Size
+		return Rows{1, n, n, n}.Launches(y, x), nil
 	}
 	if launch, ok := o.transpose(y, x); ok {
 		return []Launch{launch}, nil
 	}
+	o = o.widened(y, x)
 	l, err := newLayout(o.Layout)
 	if err != nil {
 		return nil, err
 	}
+	n := ir.Len(o.Layout.Shape)
 	return []Launch{bySize[copyParams]("copy", "copy", o.Size).launch("any", linear(n), copyParams{y, x, uint64(n), l})}, nil
+}
+
+// widened returns the same copy with the widest elements that the addresses and the strides allow.
+// Elements can be joined if they are next to each other in x.
+func (o Copy) widened(y, x Pointer) Copy {
+	l := o.Layout.Squeeze()
+	last := len(l.Shape) - 1
+	if l.Stride[last] != 1 {
+		return o
+	}
+	for _, size := range []int{16, 8, 4, 2} {
+		n := size / o.Size // elements in one
+		fits := n > 1 && l.Shape[last]%n == 0 && int(y)%size == 0 && int(x)%size == 0
+		for _, stride := range l.Stride[:last] {
+			fits = fits && stride%n == 0
+		}
+		if !fits {
+			continue
+		}
+		wide := ir.Layout{Shape: slices.Clone(l.Shape), Stride: slices.Clone(l.Stride)}
+		wide.Shape[last] /= n
+		for i := range wide.Stride[:last] {
+			wide.Stride[i] /= n
+		}
+		return Copy{size, wide}
+	}
+	return o
 }
 
 // transpose returns the launch for a batch of transposed matrices, and false if the layout

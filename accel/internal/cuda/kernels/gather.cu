@@ -10,7 +10,7 @@
 // not exist becomes 0 and is reported.
 template <typename E> DEVICE void gather(E *y, const E *x, const int *index, Fault *fault, u64 count, u64 length, u32 available) {
   for (u64 i = first(); i < count * length; i += stride()) {
-    u64 row = i / length, column = i - row * length;
+    u64 column = i, row = split(column, length);
     int from = index[row];
     E v = {};
     if ((u32)from < available)
@@ -35,8 +35,7 @@ KERNEL(index_check, 256, 4)(const int *index, Fault *fault, u64 count, u32 avail
 // onehot: y[i, c] is 1 for c = index[i], else 0.
 KERNEL(onehot, 256, 4)(float *y, const int *index, Fault *fault, u64 count, u32 classes) {
   for (u64 i = first(); i < count * classes; i += stride()) {
-    u64 row = i / classes;
-    u32 column = (u32)(i - row * classes);
+    u64 column = i, row = split(column, classes);
     int hot = index[row];
     y[i] = (u32)hot == column ? 1.f : 0.f;
     if (column == 0 && (u32)hot >= classes) report(fault, row, (u32)hot);

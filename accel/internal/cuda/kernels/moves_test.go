@@ -21,12 +21,19 @@ var layouts = []ir.Layout{
 	{Shape: []int{4, 3, 5}, Stride: []int{0, 1, 3}},
 	{Shape: []int{2, 3, 2, 3, 2}, Stride: []int{1, 2, 6, 12, 36}},
 	{Shape: []int{0, 4}, Stride: []int{4, 1}},
+	{Shape: []int{2, 3, 5, 16}, Stride: []int{240, 16, 48, 1}},
+	{Shape: []int{3, 16}, Stride: []int{24, 1}, Offset: 8},
+	{Shape: []int{3, 16}, Stride: []int{24, 1}, Offset: 4},
+	{Shape: []int{3, 16}, Stride: []int{20, 1}, Offset: 4},
+	{Shape: []int{3, 6}, Stride: []int{18, 1}},
+	{Shape: []int{3, 16}, Stride: []int{0, 1}},
+	{Shape: []int{3, 8}, Stride: []int{-8, 1}, Offset: 16},
 }
 
 func extent(l ir.Layout) int {
 	n := l.Offset
 	for i, d := range l.Shape {
-		n += (d - 1) * l.Stride[i]
+		n += (d - 1) * max(l.Stride[i], 0)
 	}
 	return max(n, 0) + 1
 }
@@ -46,6 +53,34 @@ func TestCopy(t *testing.T) {
 			m.run(launches)
 			want := reference(t, ir.Copy{}, nil, []array{x}, []ir.Layout{l}, newArray(d, l.Shape...))
 			compareArrays(t, m.get(y, d, l.Shape), want, 0)
+		}
+	}
+}
+
+// Elements that are next to each other share their divisions and their instructions.
+func TestCopyInstructions(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		dtype  ir.DType
+		layout ir.Layout
+		most   float64 // for each element
+	}{
+		{"heads next to each other again", ir.BFloat16, ir.Layout{Shape: []int{2, 64, 12, 64}, Stride: []int{12 * 64 * 64, 64, 64 * 64, 1}}, 15},
+		{"heads, float32", ir.Float32, ir.Layout{Shape: []int{2, 64, 12, 64}, Stride: []int{12 * 64 * 64, 64, 64 * 64, 1}}, 30},
+		{"columns of a wider table", ir.BFloat16, ir.Layout{Shape: []int{512, 64}, Stride: []int{192, 1}}, 12},
+	} {
+		m := newTestGPU(t)
+		if m.gpu != nil {
+			t.Skip("a real GPU counts no instructions")
+		}
+		y := m.alloc(ir.Len(row.layout.Shape) * row.dtype.Size())
+		launches, err := Copy{row.dtype.Size(), row.layout}.Launches(y, m.put(newArray(row.dtype, extent(row.layout))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(launches)
+		if got := float64(32*m.steps) / float64(ir.Len(row.layout.Shape)); got > row.most {
+			t.Errorf("%s: %.3g instructions for each element, at most %g are needed", row.name, got, row.most)
 		}
 	}
 }

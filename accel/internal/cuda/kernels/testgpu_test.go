@@ -22,6 +22,7 @@ type testGPU struct {
 	memory *ptxsim.Memory
 	loaded map[string]*ptxsim.Loaded
 	faults []Pointer
+	steps  int64 // instructions that simulated warps executed
 
 	gpu *gpuMemory // used instead of the simulator; nil without deviceVariable
 }
@@ -154,10 +155,11 @@ func (m *testGPU) try(launches []Launch) error {
 		if k == nil {
 			m.t.Fatalf("there is no %s", l.Entry)
 		}
-		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true, Coarse: true})
+		stats, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true, Coarse: true})
 		if err != nil {
 			return fmt.Errorf("%s of %v blocks: %w", l.Entry, l.Grid, err)
 		}
+		m.steps += stats.Steps
 	}
 	return nil
 }

@@ -9,6 +9,18 @@ struct Layout {
   i64 stride[8];
 };
 
+// split divides i into rows of n elements: it returns the row, and i becomes the place in it.
+DEVICE u64 split(u64 &i, u64 n) {
+  if ((i | n) >> 32 == 0) { // a 32-bit division costs a fifth
+    u32 q = (u32)i / (u32)n;
+    i = (u32)i - q * (u32)n;
+    return q;
+  }
+  u64 q = i / n;
+  i -= q * n;
+  return q;
+}
+
 // place returns the offset of element i in row-major order. Each dimension has its own copy
 // of the loop body, so that the layout stays in the constant bank.
 DEVICE i64 place(const Layout &l, u64 i) {
@@ -18,16 +30,9 @@ DEVICE i64 place(const Layout &l, u64 i) {
     if (d == 0) {
       at += (i64)i * l.stride[0];
     } else if (d < (int)l.rank) {
-      u64 n = l.shape[d];
-      if ((i | n) >> 32 == 0) { // a 32-bit division costs a fifth
-        u32 q = (u32)i / (u32)n;
-        at += (i64)((u32)i - q * (u32)n) * l.stride[d];
-        i = q;
-      } else {
-        u64 q = i / n;
-        at += (i64)(i - q * n) * l.stride[d];
-        i = q;
-      }
+      u64 row = split(i, l.shape[d]);
+      at += (i64)i * l.stride[d];
+      i = row;
     }
   }
   return at;
