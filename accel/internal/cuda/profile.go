@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -210,7 +211,7 @@ func (p *profile) settle(x *kernelEvents) error {
 // since returns the time between two events.
 func (p *profile) since(from, to driver.Event) (time.Duration, error) {
 	ms, err := p.ctx.Elapsed(from, to)
-	return time.Duration(ms * float64(time.Millisecond)), err
+	return time.Duration(math.Round(ms * float64(time.Millisecond))), err
 }
 
 // profiledSum is a sum over ranks with an event before and after it.
