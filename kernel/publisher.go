@@ -159,10 +159,10 @@ func partialRune(b []byte) int {
 
 // A client connects to all ports at once. If it tries before the kernel listens, it
 // retries each port on its own schedule: libzmq waits 100 to 200 ms. So the first request
-// may arrive before the subscription, and messages published for it would be lost. Until
-// a client has subscribed, published messages are kept.
+// may arrive before the subscription, on a busy machine by seconds, and messages published for
+// it would be lost. Until a client has subscribed, published messages are kept.
 const (
-	subscriberTime = time.Second // how long after the start to wait for a subscriber
+	subscriberTime = time.Minute // how long after the start to wait for a subscriber
 	maxKept        = 256         // how many messages to keep
 )
 
