@@ -69,7 +69,7 @@ func (p *planner) batchable(g *group) string {
 		}
 		inside[n] = i
 		stored := n.kept || usedOutside(n, g)
-		after = after && (n.kept || !stored)
+		after = after && (n.kept || n.outlives || !stored)
 		id = appendFlag(id, stored)
 	}
 	if !before && !after {

@@ -35,6 +35,18 @@ arena 0 bytes
 2 loop of 2 t3[2 2] x1[2 2] t4[2 2] x2[2 2] -> o5[2 2] o6[2 2]: MulScalar(0) Sub(1 2)=0
 arena 128 bytes
 `},
+		{"transposed weights, and their gradients", func(r *Recorder) {
+			for range 2 {
+				w := r.swapLast(input(r, Float32, 2, 3))
+				y := r.Record(MatMul{}, r.as(input(r, BFloat16, 4, 3), Float32), r.as(r.as(w, BFloat16), Float32))
+				r.swapLast(r.as(r.as(r.swapLast(y), BFloat16), Float32)).Hold()
+			}
+		}, `0 loop of 2 x0[2 3] x2[2 3] -> t4[2 3]:bfloat16 t5[2 3]:bfloat16: Cast(0)=0
+1 MatMul x1[4 3]:bfloat16 t4[3 2]/[1 3]:bfloat16 -> t6[4 2]:bfloat16
+2 MatMul x3[4 3]:bfloat16 t5[3 2]/[1 3]:bfloat16 -> t7[4 2]:bfloat16
+3 loop of 2 t6[4 2]:bfloat16 t7[4 2]:bfloat16 -> o8[4 2] o9[4 2]: Cast(0)=0
+arena 192 bytes
+`},
 		{"one that others read does not wait for those that depend on them", func(r *Recorder) {
 			a, b := input(r, Float32, 2, 2), input(r, Float32, 2, 2)
 			update(r, &a, input(r, Float32, 2, 2))

@@ -114,16 +114,24 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 			n.alias(*s)
 			return
 		case c.To == Float32 && n.node.in[0].dtype.Is16Bit():
-			n.narrow = &n.inputs[0]
+			narrow := n.inputs[0]
+			if rounded.kept { // others read the 16 bits
+				n.castAsItLies()
+			}
+			n.narrow = &narrow
 			return
 		case c.To.Is16Bit() && n.inputs[0].node == nil:
 			// A parameter is rounded once, also if a layer is called many times.
 			id := roundedExternal{n.node.in[0], c.To}
-			if first := p.roundedOnce[id]; first != nil {
-				n.alias(operandSource{node: first, external: -1, layout: first.layout})
+			if first, ok := p.roundedOnce[id]; ok {
+				n.alias(first)
 				return
 			}
-			p.roundedOnce[id] = n
+			if n.castAsItLies() {
+				p.roundedOnce[id] = operandSource{node: n.base, external: -1, layout: n.layout, viewed: true}
+				return
+			}
+			p.roundedOnce[id] = operandSource{node: n, external: -1, layout: n.layout}
 		}
 	}
 	if n.class == View {
@@ -181,6 +189,31 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 type roundedExternal struct {
 	x  *Value
 	to DType
+}
+
+// castAsItLies makes a cast of transposed elements a view of a cast that reads and writes them in the
+// order in which they are in memory, and may be part of a batch. It returns false for rows of
+// neighboring elements, and for elements that do not fill a range of memory.
+func (n *planned) castAsItLies() bool {
+	in := n.inputs[0]
+	if l := in.layout.Squeeze(); len(l.Shape) < 2 || l.Stride[len(l.Shape)-1] == 1 {
+		return false
+	}
+	order, ok := in.layout.inMemoryOrder()
+	if !ok {
+		return false
+	}
+	lies := in.layout.permuted(order)
+	x := n.node.in[0]
+	c := &planned{
+		node: &Value{op: n.node.op, in: []*Value{x}, shape: lies.Shape, dtype: n.node.dtype, index: n.node.index},
+		slot: -1, external: -1, class: Elementwise, store: n.store, layout: RowMajor(lies.Shape),
+		inputs: []operandSource{{node: in.node, external: in.external, layout: lies, viewed: in.viewed}},
+	}
+	n.before = append(n.before, c)
+	n.inputs = nil
+	n.class, n.base, n.external, n.layout = View, c, -1, c.layout.permuted(inverse(order))
+	return true
 }
 
 // alias makes a node another name of an operand that has its type.

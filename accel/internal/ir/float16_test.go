@@ -189,6 +189,31 @@ arena 192 bytes
 3 loop[4 4] x1[4 4] -> o5[4 4]:float16: Cast(0)=0
 arena 128 bytes
 `},
+		{"a transposed parameter is rounded as it lies, once", func(r *Recorder) {
+			x, w := toFloat32(r, input(r, BFloat16, 4, 2)), r.swapLast(input(r, Float32, 3, 2))
+			y := toFloat32(r, toBFloat16(r, r.Record(MatMul{}, x, toFloat32(r, toBFloat16(r, w)))))
+			r.Record(MatMul{}, y, r.swapLast(toFloat32(r, toBFloat16(r, w)))).Hold()
+			toFloat16(r, w).Hold()
+		}, `0 loop[3 2] x1[3 2] -> t2[3 2]:bfloat16: Cast(0)=0
+1 MatMul x0[4 2]:bfloat16 t2[2 3]/[1 2]:bfloat16 -> t3[4 3]:bfloat16
+2 MatMul t3[4 3]:bfloat16 t2[3 2]:bfloat16 -> o4[4 2]
+3 loop[3 2] x1[3 2] -> o5[3 2]:float16: Cast(0)=0
+arena 128 bytes
+`},
+		{"a transposed 16-bit result is widened as it lies", func(r *Recorder) {
+			y := toBFloat16(r, r.Record(MatMul{}, toFloat32(r, input(r, BFloat16, 3, 4)), toFloat32(r, input(r, BFloat16, 4, 2))))
+			r.swapLast(toFloat32(r, r.swapLast(y))).Hold()
+		}, `0 MatMul x0[3 4]:bfloat16 x1[4 2]:bfloat16 -> t2[3 2]:bfloat16
+1 loop[3 2] t2[3 2]:bfloat16 -> o3[3 2]: Cast(0)=0
+arena 64 bytes
+`},
+		{"a part of columns is rounded in order", func(r *Recorder) {
+			toBFloat16(r, r.Record(Slice{Axis: 0, From: 1, To: 3}, r.swapLast(input(r, Float32, 3, 4)))).Hold()
+			toBFloat16(r, r.Record(Expand{Shape: []int{2, 3}}, input(r, Float32, 3))).Hold()
+		}, `0 loop[2 3] x0[2 3]/[1 4]+1 -> o2[2 3]:bfloat16: Cast(0)=0
+1 loop[2 3] x1[2 3]/[0 1] -> o3[2 3]:bfloat16: Cast(0)=0
+arena 0 bytes
+`},
 		{"an op after a rounding of what was rounded is in the same kernel", func(r *Recorder) {
 			y := toFloat32(r, toBFloat16(r, r.Record(Tanh{}, input(r, Float32, 4))))
 			toBFloat16(r, r.Record(Exp{}, toFloat32(r, toBFloat16(r, y)))).Hold()

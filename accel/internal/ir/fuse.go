@@ -39,6 +39,7 @@ type planned struct {
 	word     int
 	live     bool
 	kept     bool
+	outlives bool // a view of it is kept
 	class    Class
 	inputs   []operandSource
 	dtypes   []DType // of the inputs, if they differ from those of the values, or nil

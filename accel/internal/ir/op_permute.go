@@ -34,20 +34,12 @@ func (o Permute) Infer(in []*Value) (Type, error) {
 }
 
 func (o Permute) view(in Layout) (Layout, bool) {
-	out := Layout{Shape: make([]int, len(o.Perm)), Stride: make([]int, len(o.Perm)), Offset: in.Offset}
-	for i, p := range o.Perm {
-		out.Shape[i], out.Stride[i] = in.Shape[p], in.Stride[p]
-	}
-	return out, true
+	return in.permuted(o.Perm), true
 }
 
 // Gradient returns dy with the inverse permutation.
 func (o Permute) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
-	inverse := make([]int, len(o.Perm))
-	for i, p := range o.Perm {
-		inverse[p] = i
-	}
-	return []*Value{r.Record(Permute{Perm: inverse}, dy)}
+	return []*Value{r.Record(Permute{Perm: inverse(o.Perm)}, dy)}
 }
 
 // swapLast returns v with the last two dimensions exchanged.

@@ -124,4 +124,46 @@ func (l Layout) Squeeze() Layout {
 	return out
 }
 
+// inMemoryOrder returns the dimensions in the order in which the elements are in memory, without gaps. ok
+// is false if the layout is row-major, or there are gaps.
+func (l Layout) inMemoryOrder() (order []int, ok bool) {
+	if l.Contiguous() {
+		return nil, false
+	}
+	order = make([]int, len(l.Shape))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch a, b := l.Shape[i] == 1, l.Shape[j] == 1; { // the strides of these do not matter
+		case a && b:
+			return 0
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return l.Stride[j] - l.Stride[i]
+	})
+	return order, l.permuted(order).Contiguous()
+}
+
+// permuted returns the layout with dimension i being dimension perm[i].
+func (l Layout) permuted(perm []int) Layout {
+	out := Layout{Shape: make([]int, len(perm)), Stride: make([]int, len(perm)), Offset: l.Offset}
+	for i, p := range perm {
+		out.Shape[i], out.Stride[i] = l.Shape[p], l.Stride[p]
+	}
+	return out
+}
+
+// inverse returns the permutation that undoes another.
+func inverse(perm []int) []int {
+	out := make([]int, len(perm))
+	for i, p := range perm {
+		out[p] = i
+	}
+	return out
+}
+
 func sameShape(a, b []int) bool { return slices.Equal(a, b) }

@@ -54,6 +54,39 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
+// inMemoryOrder finds the order of the dimensions in which nothing is left out.
+func TestInMemoryOrder(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		l    Layout
+		want []int // the shape, nil for none
+	}{
+		{"row-major", RowMajor([]int{2, 3}), nil},
+		{"transposed", Layout{Shape: []int{3, 2}, Stride: []int{1, 3}, Offset: 6}, []int{2, 3}},
+		{"heads", Layout{Shape: []int{2, 4, 5, 3}, Stride: []int{60, 3, 12, 1}}, []int{2, 5, 4, 3}},
+		{"with ones", Layout{Shape: []int{1, 3, 1, 2}, Stride: []int{77, 1, 1, 3}}, []int{1, 1, 2, 3}},
+		{"a part of the columns", Layout{Shape: []int{3, 2}, Stride: []int{1, 4}}, nil},
+		{"broadcast", Layout{Shape: []int{3, 2}, Stride: []int{1, 0}}, nil},
+		{"empty", Layout{Shape: []int{3, 0}, Stride: []int{1, 3}}, nil},
+	} {
+		order, ok := row.l.inMemoryOrder()
+		if ok != (row.want != nil) {
+			t.Errorf("%s: ok is %v", row.name, ok)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		lies := row.l.permuted(order)
+		if !slices.Equal(lies.Shape, row.want) || !lies.Contiguous() || lies.Offset != row.l.Offset {
+			t.Errorf("%s: lies as %+v, want %v", row.name, lies, row.want)
+		}
+		if again := lies.permuted(inverse(order)); !slices.Equal(again.Shape, row.l.Shape) || !slices.Equal(again.Stride, row.l.Stride) {
+			t.Errorf("%s: back in order it is %+v", row.name, again)
+		}
+	}
+}
+
 // Reshape is a view if each new dimension has one stride.
 func TestReshapeIsView(t *testing.T) {
 	for _, row := range []struct {
