@@ -20,12 +20,21 @@ func startClock() *clock {
 // advance adds the time since the last call: real time if the cell was blocked, otherwise
 // at most the CPU time that the process received.
 func (c *clock) advance(blocked bool) {
-	now := time.Now()
-	cpu, known := ownCPU()
-	passed := now.Sub(c.last)
-	if !blocked && known {
-		passed = min(passed, cpu-c.cpu)
+	passed, cpu := c.tick()
+	if !blocked {
+		passed = min(passed, cpu)
 	}
 	c.spent += passed
+}
+
+// tick returns the time since the last call, and the CPU time that the process received in it, on all cores.
+func (c *clock) tick() (passed, received time.Duration) {
+	now := time.Now()
+	cpu, known := ownCPU()
+	passed, received = now.Sub(c.last), cpu-c.cpu
+	if !known {
+		received = passed
+	}
 	c.last, c.cpu = now, cpu
+	return passed, received
 }

@@ -190,22 +190,27 @@ func (g *Goroutines) write(cell int, what string, e *diagnostics.Error) {
 }
 
 // Settle waits for the goroutines that are panicking, until each has recorded its panic or has
-// recovered. It does not wait for long for one whose deferred calls block, nor if ctx ends: such a
-// panic fails a later cell.
+// recovered. It does not wait for long for one whose deferred calls block or do not end, nor if ctx
+// ends: such a panic fails a later cell. Only the time that such a goroutine could run counts, so
+// the load of the machine and other goroutines do not matter.
 func (g *Goroutines) Settle(ctx context.Context) {
 	if g.panics.active.Load() == 0 {
 		return
 	}
-	c := startClock()
+	c, spent := startClock(), map[uint64]time.Duration{}
 	for pause := shortestSettle; ; pause = min(2*pause, longestSettle) {
-		ids, waiting := g.panicking(stack.All())
+		ids, runnable := g.panicking(stack.All())
 		if len(ids) == 0 {
 			return
 		}
-		c.advance(waiting)
-		if c.spent > goroutine.Grace {
-			g.panics.setSlow(ids)
-			return
+		share, cpu := c.tick()
+		if runnable > 0 { // a goroutine that is blocked may wait for one of them
+			share = min(share, cpu/time.Duration(runnable))
+		}
+		for _, id := range ids {
+			if spent[id] += share; spent[id] > goroutine.Grace {
+				g.panics.setSlow(id)
+			}
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -222,23 +227,25 @@ const (
 	longestSettle  = 10 * time.Millisecond
 )
 
-// setSlow makes Settle ignore goroutines.
-func (p *panics) setSlow(ids []uint64) {
+// setSlow makes Settle ignore a goroutine.
+func (p *panics) setSlow(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, id := range ids {
-		p.slow[id] = true
-	}
+	p.slow[id] = true
 }
 
 // panicking returns the goroutines of cells that are panicking, or run a deferred call that has
-// recovered. waiting reports whether all of them are blocked.
-func (g *Goroutines) panicking(stacks []byte) (ids []uint64, waiting bool) {
+// recovered. runnable is the number of all goroutines that are not blocked, except the calling
+// one, which is the first in stacks: they share the CPU time.
+func (g *Goroutines) panicking(stacks []byte) (ids []uint64, runnable int) {
 	g.panics.mu.Lock()
 	defer g.panics.mu.Unlock()
-	waiting = true
+	runnable = -1
 	slow := map[uint64]bool{}
 	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if !stack.IsWaiting(string(text)) {
+			runnable++
+		}
 		if !bytes.Contains(text, []byte("\npanic(")) || !bytes.Contains(text, []byte(protected)) && !yaegi.RunsLoweredCode(text) {
 			continue
 		}
@@ -248,8 +255,7 @@ func (g *Goroutines) panicking(stacks []byte) (ids []uint64, waiting bool) {
 			continue
 		}
 		ids = append(ids, id)
-		waiting = waiting && stack.IsWaiting(string(text))
 	}
 	g.panics.slow = slow
-	return ids, waiting
+	return ids, runnable
 }
