@@ -3,12 +3,15 @@ package interp
 import (
 	"bytes"
 	"context"
+	"go/types"
+	"io"
 	"reflect"
 	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // SweepLeast is the number of cells before the first sweep.
@@ -77,3 +80,22 @@ func Block(s *Session) (reached, release chan struct{}) {
 	s.compiler.linker.interpreter = e
 	return e.reached, e.release
 }
+
+// Broken makes the VM's compiler panic where it meets a type, and the session report that as outside of tests.
+func Broken(is func(*types.Named) bool) Option {
+	return func(c *config) {
+		c.fault = noteFault
+		c.adapt = func(v *vm.Config) {
+			interpreted := v.Interpreted
+			v.Interpreted = func(n *types.Named) bool {
+				if is(n) {
+					panic("broken")
+				}
+				return interpreted(n)
+			}
+		}
+	}
+}
+
+// ReportFault reports a bug of the VM as a session does by default.
+func ReportFault(err error) { newConfig(nil).fault(io.Discard, err) }

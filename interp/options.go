@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"testing"
 
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/stream"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // config has the values that options set.
@@ -19,6 +21,9 @@ type config struct {
 	ranks          magic.Ranks
 	build          Builder
 	slow           bool // without the VM
+	// fault reports a bug because of which the interpreter runs code that the VM could run: panicFault or noteFault.
+	fault func(stderr io.Writer, err error)
+	adapt func(*vm.Config) // changes the configuration of the VM; for tests
 }
 
 // An Option configures a new Session.
@@ -85,7 +90,10 @@ func Attended() CellOption { return func(e *execution) { e.attended = true } }
 func Silent() CellOption { return func(e *execution) { e.silent = true } }
 
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}, fault: noteFault, adapt: func(*vm.Config) {}}
+	if testing.Testing() {
+		c.fault = panicFault
+	}
 	for _, o := range options {
 		o(c)
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"io"
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	xmodule "golang.org/x/mod/module"
 
@@ -92,6 +92,12 @@ func New(options ...Option) (*Session, error) {
 	modules.Prefer(symbols.Offering())
 	loader := source.NewLoader(symbols.Importer(fset), fset, modules)
 	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types), check.Return(magic.Name))
+	fault := func(cell int, at token.Pos, err error) {
+		if at.IsValid() {
+			err = fmt.Errorf("%s: %w", fset.Position(at), err)
+		}
+		c.fault(s.output.StderrOf(cell), err)
+	}
 	unread := &unreadErrors{}
 	program := lower.New(lower.Config{
 		Registry: s.registry,
@@ -100,7 +106,7 @@ func New(options ...Option) (*Session, error) {
 		Errors:   unread,
 		Generic:  generic.Source,
 		StopCall: control.RaceEnabled || stopflag.Cooperative,
-		Machine:  s.vm(c, packages),
+		Machine:  s.vm(c, packages, fault),
 	})
 	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())
 
@@ -116,7 +122,7 @@ func New(options ...Option) (*Session, error) {
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
 	loader.Later(program.CompilesLater)
-	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling, fault: s.fault}
+	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling, fault: func(cell int, err error) { fault(cell, token.NoPos, err) }}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
@@ -134,28 +140,30 @@ func New(options ...Option) (*Session, error) {
 }
 
 // vm returns the configuration of the VM; nil if the interpreter is to run all code.
-func (s *Session) vm(c *config, packages library.Packages) *vm.Config {
+func (s *Session) vm(c *config, packages library.Packages, fault func(int, token.Pos, error)) *vm.Config {
 	if c.slow {
 		return nil
 	}
-	return &vm.Config{
+	v := &vm.Config{
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
 		Go:          s.goroutines.Start,
-		Fault:       s.fault,
+		Fault:       fault,
 		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
 		Stopping:    s.flag.Up(),
 		Stop:        s.goroutines.Check,
 	}
+	c.adapt(v)
+	return v
 }
 
-// fault reports a bug because of which the interpreter runs code that the VM could run. In tests it panics.
-func (s *Session) fault(cell int, err error) {
-	if testing.Testing() {
-		panic(err)
-	}
-	fmt.Fprintf(s.output.StderrOf(cell), "note: code of this cell is slow because of a bug of Quern; please report it: %v\n", err)
+// panicFault ends the tests in which the VM has a bug.
+func panicFault(_ io.Writer, err error) { panic(err) }
+
+// noteFault tells the user of a bug of the VM, because of which the interpreter runs the code.
+func noteFault(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "note: code of this cell is slow because of a bug of Quern; please report it: %v\n", err)
 }
 
 // boot loads the compiled packages and defines the variables and functions that every lowered

@@ -384,5 +384,6 @@ func (c *compiler) setPosition(n ast.Node) {
 	}
 	if n != nil && n.Pos() != token.NoPos {
 		c.position = c.source.Position(n)
+		c.unit.at = n.Pos()
 	}
 }

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"go/ast"
+	"go/token"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,9 @@ func TestFault(t *testing.T) {
 	}
 	var cells []int
 	var texts []string
-	p.vm.config.Fault = func(cell int, err error) { cells, texts = append(cells, cell), append(texts, err.Error()) }
+	p.vm.config.Fault = func(cell int, _ token.Pos, err error) {
+		cells, texts = append(cells, cell), append(texts, err.Error())
+	}
 	unit, list := begin()
 	unit.Compile(list)
 	if len(texts) != 1 || cells[0] != 7 || !strings.Contains(texts[0], "function bad: broken") {

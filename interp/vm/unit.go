@@ -3,6 +3,7 @@ package vm
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -27,6 +28,7 @@ type Unit struct {
 	instances   []Declaration // instances of generic functions and of methods of generic types
 	failed      map[any]bool  // functions that cannot be compiled
 	later       []*Function   // declared by Later
+	at          token.Pos     // of what is being compiled
 	dependencies
 }
 
@@ -83,12 +85,13 @@ func (u *Unit) compile(d Declaration) (reason string) {
 				}
 				// Code that the checker accepts and this package does not expect runs in yaegi.
 				x = unsupported{nil, fmt.Sprint("internal error: ", r)}
-				u.vm.config.Fault(u.source.Cell, fmt.Errorf("the VM cannot compile function %s: %v", d.Name, r))
+				u.vm.config.Fault(u.source.Cell, u.at, fmt.Errorf("the VM cannot compile function %s: %v", d.Name, r))
 			}
 			reason = x.what
 			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
 		}
 	}()
+	u.at = d.Body.Pos()
 	u.begin(d)
 	defer u.end()
 	fn := u.declared[d.Key]

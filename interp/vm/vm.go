@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"go/token"
 	"go/types"
 	"reflect"
 	"sync"
@@ -26,8 +27,9 @@ type Config struct {
 	// Compile compiles the function with this key, which a unit has declared by Later, in a unit of its own and commits that, or
 	// calls StandIn, and calls Publish. It may be called from any goroutine that runs code. Nil: Later is not used.
 	Compile func(key any) error
-	// Fault is called if the compiler panics on a function of a cell, which yaegi then runs. Nil: the panic goes on.
-	Fault func(cell int, err error)
+	// Fault is called if the compiler panics on a function of a cell, in the statement at at, which yaegi then runs. Nil: the
+	// panic goes on.
+	Fault func(cell int, at token.Pos, err error)
 	// Stopping is set while a cell is being interrupted.
 	Stopping *stopflag.Flag
 	// Stop is called repeatedly while Stopping is set. It panics if the calling goroutine runs the code to
