@@ -82,6 +82,7 @@ func New(options ...Option) (*Session, error) {
 		Stopped:     s.goroutines.Stopped,
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,
+		Bound:       func(t reflect.Type, m reflect.Value) reflect.Value { return s.library.Bound(t, m) },
 		Activations: []string{yaegi.Activation, vm.Activation},
 
 		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/control"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 var (
@@ -13,7 +14,7 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-// contexts ends functions of Quern's packages when the cell that calls them is interrupted.
+// contexts ends functions and methods of Quern's packages when the cell that calls them is interrupted.
 type contexts struct{ goroutines Goroutines }
 
 // wrap makes the functions of Quern's packages that take a context and return an error, such
@@ -30,6 +31,18 @@ func (c *contexts) wrap(packages Packages) {
 			}
 		}
 	}
+}
+
+// method returns what cells call instead of a method value of a compiled type.
+func (c *contexts) method(receiver reflect.Type, m reflect.Value) reflect.Value {
+	if receiver.Kind() == reflect.Pointer {
+		receiver = receiver.Elem()
+	}
+	path := receiver.PkgPath()
+	if !strings.HasPrefix(path, control.OwnPackages) || strings.Contains(path, stack.Interp) || !takesContext(m.Type()) {
+		return m // also for types of the interpreter, which call methods of cells
+	}
+	return c.pass(m)
 }
 
 // takesContext reports whether a function of type t uses a context only until it returns. A

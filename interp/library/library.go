@@ -14,9 +14,10 @@ type Library struct {
 	// it: most children do not read.
 	ChildInputDelay time.Duration
 
-	config  Config
-	callers *callers
-	tests   *tests
+	config   Config
+	callers  *callers
+	tests    *tests
+	contexts *contexts
 }
 
 // Config has what a Library needs from the session.
@@ -33,7 +34,7 @@ type Config struct {
 func New(c Config) *Library {
 	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
 	tests := &tests{tracebacks: c.Tracebacks, values: c.Values, goroutines: c.Goroutines, output: c.Output, panics: c.Panics}
-	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests}
+	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: &contexts{c.Goroutines}}
 }
 
 // FunctionPointer returns the number that stands for the code of an interpreted function, of which
@@ -70,5 +71,10 @@ func (l *Library) Override(packages Packages) {
 		Replace(packages, p)
 	}
 	stream.Redirect(packages, c.Input, c.Output)
-	(&contexts{c.Goroutines}).wrap(packages)
+	l.contexts.wrap(packages)
+}
+
+// Bound returns what cells call instead of a method value of a compiled type.
+func (l *Library) Bound(receiver reflect.Type, method reflect.Value) reflect.Value {
+	return l.contexts.method(receiver, method)
 }

@@ -148,7 +148,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 	c := f.callee(e)
 	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
 	raw := f.takesRaw(e)
-	compiled := f.isCompiled(e)
+	compiled := f.isCompiled(e) && !c.slices
 	n, variadic := sig.Params().Len(), sig.Variadic() && !e.Ellipsis.IsValid()
 	var rest []argument
 	for i, x := range e.Args {
@@ -346,7 +346,7 @@ func (f *functionTypes) unpackSelfResult(e *ast.CallExpr, text string) string {
 // spreadCall lowers f(g()) where g has several results.
 func (f *function) spreadCall(e *ast.CallExpr, sig *types.Signature, tuple *types.Tuple) string {
 	c := f.callee(e)
-	compiled := f.isCompiled(e)
+	compiled := f.isCompiled(e) && !c.slices
 	n := sig.Params().Len()
 	var parameters []string
 	var rest []argument

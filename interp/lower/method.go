@@ -7,6 +7,7 @@ package lower
 //	i.M(a), interpreted interface -> callʹMʹ1(i, a), a dispatcher
 //	t.Method(i), t a reflect.Type -> rtʹ.TypeMethod(t, i)
 //	v.Len(), v a reflect.Value  ->  rtʹ.ValidValue(v, "Len").Len()
+//	m.Report(ctx), of a package of Quern -> callʹReportʹ1(m, ctx), a dispatcher
 //	t.Execute(w, p), t a template -> rtʹ.TextExecute(t, w, rtʹ.Box(17, p))
 //	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
 //	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
@@ -27,17 +28,22 @@ import (
 
 	"github.com/quernlab/quern/interp/lower/layout"
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // methodCall returns the call of the method m on x of type t, with the receiver as the only argument so
 // far. sig is the signature of m for the receiver's type arguments, own are the arguments of its own type
 // parameters. x must be the value that has the method, after all embedded fields.
 func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature, own []types.Type) *call {
-	if dynamic(t) {
+	n, pointer := named(t)
+	ends := !dynamic(t) && endsWithContext(m)
+	if ends && types.NewMethodSet(t).Lookup(m.Pkg(), m.Name()) == nil {
+		x = addressOf(x)
+	}
+	if dynamic(t) || ends {
 		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: origin.MethodKey(m), slices: true,
 			arguments: []argument{{x, "interface{}"}}}
 	}
-	n, pointer := named(t)
 	if types.IsInterface(t) || n == nil || !Interpreted(n) {
 		if function, ok := replaced[m.FullName()]; ok {
 			if _, isPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); isPointer && !pointer {
@@ -67,6 +73,21 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 		x = "(*" + x + ")"
 	}
 	return &call{function: e.methodName(n, m, own), fixed: true, arguments: []argument{{x, typ}}}
+}
+
+// endsWithContext reports whether m is a method of a compiled package of Quern that uses a context only until it returns.
+// Calls of it are dynamic: the run time then makes it end when its cell is interrupted, like such functions.
+func endsWithContext(m *types.Func) bool {
+	if m.Pkg() == nil || !strings.HasPrefix(m.Pkg().Path(), stack.Module) || isSource(m.Pkg()) {
+		return false
+	}
+	in, out := m.Signature().Params(), m.Signature().Results()
+	return in.Len() > 0 && out.Len() > 0 && isContext(in.At(0).Type()) && isError(out.At(out.Len()-1).Type())
+}
+
+func isContext(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == "Context" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context"
 }
 
 // replaced maps methods of compiled types to their replacements in the run time. Those of reflect.Type and

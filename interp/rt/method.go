@@ -78,11 +78,19 @@ func (r *Registry) bound(x any, name string) any {
 		index = m.Index
 		r.indices.Store(key, index)
 	}
-	v = v.Method(index.(int))
+	v = r.guarded(v, v.Method(index.(int)))
 	if v.Type().IsVariadic() {
 		v = reflect.MakeFunc(plainSignature(v.Type(), nil), v.CallSlice)
 	}
 	return v.Interface()
+}
+
+// guarded returns what cells call instead of the method value m of x; see Config.Bound.
+func (r *Registry) guarded(x, m reflect.Value) reflect.Value {
+	if r == nil || r.config.Bound == nil || !m.IsValid() {
+		return m
+	}
+	return r.config.Bound(x.Type(), m)
 }
 
 // replacedMethod returns the replacement of the method of a compiled x, or nil if there

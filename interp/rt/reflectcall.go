@@ -117,7 +117,7 @@ func (v ReflectValue) NumMethod() int {
 func (v ReflectValue) Method(i int) ReflectValue {
 	defer keepText()
 	if v.d == nil {
-		return v.r.reflected(v.Value.Method(i), nil)
+		return v.r.reflected(v.r.guarded(v.Value, v.Value.Method(i)), nil)
 	}
 	methods := typeWrapper{v.Value.Type(), v.d}.exported()
 	if uint(i) >= uint(len(methods)) {
@@ -129,7 +129,7 @@ func (v ReflectValue) Method(i int) ReflectValue {
 // MethodByName does what the method of reflect.Value does.
 func (v ReflectValue) MethodByName(name string) ReflectValue {
 	if v.d == nil {
-		return v.r.reflected(v.Value.MethodByName(name), nil)
+		return v.r.reflected(v.r.guarded(v.Value, v.Value.MethodByName(name)), nil)
 	}
 	m := typeWrapper{v.Value.Type(), v.d}.find(name)
 	if m == nil {

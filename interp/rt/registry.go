@@ -52,6 +52,9 @@ type Config struct {
 	// for a while. If Stopped is nil, nothing ends a wait.
 	Stopped func() <-chan struct{}
 	Stop    func()
+	// Bound returns what code of cells calls instead of a method value of a compiled type; nil means the
+	// method value itself.
+	Bound func(receiver reflect.Type, method reflect.Value) reflect.Value
 	// Gone reports whether the calling goroutine is ending together with its program, and so
 	// must not run its deferred calls. nil means that no goroutine does.
 	Gone func() bool

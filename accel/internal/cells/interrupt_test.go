@@ -225,6 +225,7 @@ func TestInterruptInCalls(t *testing.T) {
 		{"explain.Saliency", "maps, err = explain.Saliency(ctx, &net{fitted, 1}, test, 0, 1)", "maps == nil", "true true", "false false"},
 		{"explain.GradientFlow", "flow, err = explain.GradientFlow(ctx, &net{fitted, 1}, test, nn.CrossEntropy)", "flow == nil", "true true", "false false"},
 		{"explain.WorstMistakes", "mistakes, err = explain.WorstMistakes(ctx, &net{fitted, 1}, test, 3)", "mistakes == nil", "true true", "false false"},
+		{"Fit of baseline.Method", "fit, err = baseline.Linear().Fit(ctx, augmented(3))", "fit == nil", "true true", "true true"},
 		{"Generate", "tokens, err = accel.Generate(ctx, &net{nn.Sequential(nn.Embedding(5, 4), nn.Dense(5)), 4}, []int{1, 2}, 100)", "len(tokens)", "true 5", "true 6"},
 	})
 }
@@ -235,6 +236,71 @@ func TestInterruptInWorker(t *testing.T) {
 		{"a transform, in a worker", "run, err = accel.Fit(ctx, mlp(), augmented(1000), accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) > 50", "true true", "true true"},
 		{"Evaluate with a transform", "result, err = accel.Evaluate(ctx, fitted, augmented(100))", "result == nil", "true true", "false false"},
 	})
+}
+
+// Methods return what they have like functions, whoever calls them and in whatever way.
+func TestInterruptInMethods(t *testing.T) {
+	n := newInterrupted(t)
+	n.must(declarations)
+	n.must(`layer := &net{mlp(), -1}
+_, err = accel.Fit(ctx, layer, train, accel.Epochs(1), accel.Quiet())
+if err != nil { panic(err) }
+m, err := quantize.Static(ctx, layer, train)
+if err != nil { panic(err) }
+layer.n = 1
+value := *m
+var report *quantize.Report
+
+type reporter interface { Report(context.Context, *data.Dataset, ...accel.Option) (*quantize.Report, error) }
+type named struct { *quantize.Model; name string }
+type holder struct { reporter }
+var r reporter = m
+function := m.Report
+func reported(r reporter) (*quantize.Report, error) { return r.Report(ctx, test) }
+func generic[T reporter](r T) (*quantize.Report, error) { return r.Report(ctx, test) }
+func busy() { for n := 0; ; n++ {} }
+func sum() int { s := 0; for i := range 100 { s += i }; return s }
+`)
+	for _, row := range []struct{ name, src string }{
+		{"variable", "report, err = m.Report(ctx, test)"},
+		{"another context", "report, err = m.Report(context.Background(), test, accel.Minimize(nn.CrossEntropy))"},
+		{"value", "report, err = value.Report(ctx, test)"},
+		{"result of a call", "report, err = func() *quantize.Model { return m }().Report(ctx, test)"},
+		{"several arguments of a call", "arguments := func() (context.Context, *data.Dataset) { return ctx, test }\nreport, err = m.Report(arguments())"},
+		{"method value", "f := m.Report\nreport, err = f(ctx, test)"},
+		{"method value of an earlier cell", "report, err = function(ctx, test)"},
+		{"method expression", "report, err = (*quantize.Model).Report(m, ctx, test)"},
+		{"interface of the cell", "report, err = r.Report(ctx, test)"},
+		{"method value of an interface", "f := r.Report\nreport, err = f(ctx, test)"},
+		{"parameter of interface type", "report, err = reported(m)"},
+		{"type parameter", "report, err = generic(m)"},
+		{"any", "var x any = m\nreport, err = x.(reporter).Report(ctx, test)"},
+		{"embedded pointer", "report, err = named{m, \"q\"}.Report(ctx, test)"},
+		{"embedded pointer in an interface", "report, err = reported(named{m, \"q\"})"},
+		{"embedded interface", "report, err = reported(holder{m})"},
+		{"function of the VM", "report, err = func() (*quantize.Report, error) { sum(); return r.Report(ctx, test) }()"},
+		{"loop", "for range 3 { report, err = m.Report(ctx, test) }"},
+		{"goroutine", "done := make(chan bool)\ngo func() { defer close(done); report, err = m.Report(ctx, test) }()\n<-done"},
+		{"goroutine beside others", "var wg sync.WaitGroup\nwg.Go(func() { report, err = m.Report(ctx, test) })\nwg.Go(busy)\nwg.Wait()"},
+		{"deferred function", "func() { defer func() { report, err = m.Report(ctx, test) }() }()"},
+		{"deferred call", "err = context.Canceled\nfunc() { defer m.Report(ctx, test) }()"},
+		{"go statement", "go m.Report(ctx, test)\nerr = context.Canceled\n<-make(chan int)"},
+		{"reflection", "out := reflect.ValueOf(m).MethodByName(\"Report\").Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(test)})\nerr, _ = out[1].Interface().(error)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, h := range holds[:2] {
+				t.Run(h.name, func(t *testing.T) {
+					n.t = t
+					n.hold(h.body)
+					n.interruptAt(row.src)
+					out := n.must("fmt.Println(errors.Is(err, context.Canceled), report == nil)\ncalls.Store(1)\nreport, err = m.Report(ctx, test)\nfmt.Println(report != nil, err)\nreport = nil")
+					if out != "true true\ntrue <nil>\n" {
+						t.Errorf("got %s", out)
+					}
+				})
+			}
+		})
+	}
 }
 
 type interruptedCall struct{ name, call, show, unwound, returned string }
@@ -282,6 +348,8 @@ var importance *explain.Importance
 var maps *explain.Heatmaps
 var flow *explain.Gradients
 var mistakes *explain.Mistakes
+var precision *quantize.Report
+var fit nn.Module
 table, err := data.FromSlices([][]float32{{1, 2}, {2, 1}, {3, 4}, {4, 3}}, []int{0, 1, 0, 1})
 if err != nil { panic(err) }
 onTable := nn.Dense(2)
