@@ -70,16 +70,13 @@ func TestCopyInstructions(t *testing.T) {
 		{"columns of a wider table", ir.BFloat16, ir.Layout{Shape: []int{512, 64}, Stride: []int{192, 1}}, 12},
 	} {
 		m := newTestGPU(t)
-		if m.gpu != nil {
-			t.Skip("a real GPU counts no instructions")
-		}
 		y := m.alloc(ir.Len(row.layout.Shape) * row.dtype.Size())
 		launches, err := Copy{row.dtype.Size(), row.layout}.Launches(y, m.put(newArray(row.dtype, extent(row.layout))))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.run(launches)
-		if got := float64(32*m.steps) / float64(ir.Len(row.layout.Shape)); got > row.most {
+		if got := float64(32*m.steps) / float64(ir.Len(row.layout.Shape)); got > row.most { // a real GPU counts none
 			t.Errorf("%s: %.3g instructions for each element, at most %g are needed", row.name, got, row.most)
 		}
 	}
