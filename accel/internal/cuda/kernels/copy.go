@@ -30,7 +30,7 @@ type padParams struct {
 }
 
 var (
-	copySizes  = []int{1, 2, 4, 8, 16}
+	copySizes  = []int{1, 2, 4, 8} // of elements
 	moveWidths = []int{16, 4, 1}
 )
 
@@ -39,8 +39,8 @@ func init() {
 	register(planCopy[ir.Reshape])
 	register(planConcat)
 	register(planPad)
-	addSized[copyParams]("copy", "copy", copySizes)
-	addSized[transposeParams]("copy", "transpose", copySizes[:4])
+	addSized[copyParams]("copy", "copy", append(slices.Clone(copySizes), 16))
+	addSized[transposeParams]("copy", "transpose", copySizes)
 	addSized[rowsParams]("copy", "rows", moveWidths)
 	addSized[padParams]("copy", "pad", moveWidths)
 }
