@@ -48,6 +48,34 @@ func (h *headed) at(head, row int) matrix {
 	return matrix{h.data[head/n*h.Stride[0]+head%n*h.Stride[1]+row*h.Stride[2]:], h.Stride[2], h.Stride[3]}
 }
 
+// headRows are the rows of one head of a result, which lie pitch elements apart.
+type headRows[T float32 | float64] struct {
+	data          []T
+	pitch, length int
+}
+
+// headOf returns the rows of a head of a tensor [B, rows, heads, length].
+func headOf[T float32 | float64](data []T, head, heads, rows, length int) headRows[T] {
+	return headAt(data, head, heads, rows, length, heads*length, 0)
+}
+
+// headAt returns the rows of a head where the heads of a row start at offset in pitch elements.
+func headAt[T float32 | float64](data []T, head, heads, rows, length, pitch, offset int) headRows[T] {
+	at := min(head/heads*rows*pitch+offset+head%heads*length, len(data))
+	return headRows[T]{data[at:], pitch, length}
+}
+
+func (h headRows[T]) row(i int) []T { return h.data[i*h.pitch:][:h.length] }
+
+// from returns the rows starting at i.
+func (h headRows[T]) from(i int) []T { return h.data[min(i*h.pitch, len(h.data)):] }
+
+func (h headRows[T]) clear(rows int) {
+	for i := range rows {
+		clear(h.row(i))
+	}
+}
+
 // bind looks up the memory.
 func (h *headed) bind(p *program) { h.data = from[float32](p, h.Operand) }
 
@@ -198,9 +226,10 @@ func (k *attention) work(head, worker int) {
 	if k.s <= keyBlock { // keep the packed keys for all queries
 		k.pack(keys, k.k.at(head, 0).transposed(), k.s, k.d)
 	}
+	y := headOf(k.out, head, k.q.Shape[1], k.t, k.e)
 	for i := 0; i < k.t; i += queryBlock {
 		m := min(queryBlock, k.t-i)
-		out := k.out[(head*k.t+i)*k.e:][:m*k.e]
+		out := y.from(i)
 		for r := range m {
 			top[r], sum[r] = float32(math.Inf(-1)), 0
 		}
@@ -224,18 +253,18 @@ func (k *attention) work(head, worker int) {
 				for r := range m {
 					keep := float32(math.Exp(float64(before[r] - top[r])))
 					sum[r] = sum[r]*keep + added[r]
-					vec.mulScalar(out[r*k.e:][:k.e], out[r*k.e:][:k.e], keep)
+					vec.mulScalar(y.row(i+r), y.row(i+r), keep)
 				}
 			}
-			k.rowsProduct(out, k.e, matrix{scores, keyBlock, 1}, k.v.at(head, j), m, k.e, n, mode, space, edge)
+			k.rowsProduct(out, y.pitch, matrix{scores, keyBlock, 1}, k.v.at(head, j), m, k.e, n, mode, space, edge)
 		}
 		for r := range m {
 			if sum[r] == 0 { // the query sees no key
-				clear(out[r*k.e:][:k.e])
+				clear(y.row(i + r))
 				k.sums[head*k.t+i+r] = 0
 				continue
 			}
-			vec.mulScalar(out[r*k.e:][:k.e], out[r*k.e:][:k.e], 1/sum[r])
+			vec.mulScalar(y.row(i+r), y.row(i+r), 1/sum[r])
 			k.sums[head*k.t+i+r] = top[r] + float32(math.Log(float64(sum[r])))
 		}
 	}

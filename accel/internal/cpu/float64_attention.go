@@ -9,13 +9,14 @@ import (
 // float64Heads is attention in float64, one head of an example per chunk.
 type float64Heads struct {
 	ir.Attention
-	count, t, s, d, e int
-	add               addend
+	count, heads int // in the whole batch, and per example
+	t, s, d, e   int
+	add          addend
 }
 
 func newFloat64Heads(op ir.Attention, in []ir.Operand, added int) float64Heads {
 	q, v := in[0].Shape, in[2].Shape
-	h := float64Heads{Attention: op, count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
+	h := float64Heads{Attention: op, count: q[0] * q[1], heads: q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
 	if len(in) > added {
 		h.add = newAddend(in[added].Shape, q[1])
 	}
@@ -45,11 +46,11 @@ func float64Attention(s ir.Step) *float64Op {
 	h := newFloat64Heads(s.Op.(ir.Attention), s.In, 3)
 	return &float64Op{step: s, chunks: h.count, part: func(k *float64Op, head int) {
 		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
-		y, sums := plane(k.out, head, h.t*h.e), k.out[h.count*h.t*h.e:][head*h.t:]
+		y, sums := headOf(k.out, head, h.heads, h.t, h.e), k.out[h.count*h.t*h.e:][head*h.t:]
 		row := make([]float64, h.s)
 		for i := range h.t {
 			h.scores(row, q, keys, k.added(3), head, i)
-			out := plane(y, i, h.e)
+			out := y.row(i)
 			clear(out)
 			var top [1]float64
 			maxLine(top[:], row)
@@ -81,32 +82,37 @@ func (k *float64Op) added(i int) []float64 {
 }
 
 func float64AttentionGradient(s ir.Step) *float64Op {
-	h := newFloat64Heads(s.Op.(ir.AttentionGradient).Attention, s.In, 5)
+	op := s.Op.(ir.AttentionGradient)
+	h := newFloat64Heads(op.Attention, s.In, 5)
+	pitch, from := op.Rows(s.In[0].Shape, s.In[2].Shape)
 	return &float64Op{step: s, chunks: h.count, part: func(k *float64Op, head int) {
 		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
-		y, sums, dy := plane(k.in[3], head, h.t*h.e), k.in[3][h.count*h.t*h.e:][head*h.t:], plane(k.in[4], head, h.t*h.e)
-		dq, rest := plane(k.out, head, h.t*h.d), k.out[h.count*h.t*h.d:]
-		dk, dv := plane(rest, head, h.s*h.d), plane(rest[h.count*h.s*h.d:], head, h.s*h.e)
-		clear(dq)
-		clear(dk)
-		clear(dv)
+		y, sums, dy := headOf(k.in[3], head, h.heads, h.t, h.e), k.in[3][h.count*h.t*h.e:][head*h.t:], headOf(k.in[4], head, h.heads, h.t, h.e)
+		dq := headAt(k.out, head, h.heads, h.t, h.d, pitch[0], from[0])
+		dk := headAt(k.out, head, h.heads, h.s, h.d, pitch[1], from[1])
+		dv := headAt(k.out, head, h.heads, h.s, h.e, pitch[2], from[2])
+		dq.clear(h.t)
+		dk.clear(h.s)
+		dv.clear(h.s)
 		row := make([]float64, h.s)
 		for i := range h.t {
 			h.scores(row, q, keys, k.added(5), head, i)
 			delta := 0.0
-			for c := range h.e {
-				delta += y[i*h.e+c] * dy[i*h.e+c]
+			slopes, ofQuery := dy.row(i), dq.row(i)
+			for c, v := range y.row(i) {
+				delta += v * slopes[c]
 			}
 			for j := range row {
 				p, slope := math.Exp(row[j]-sums[i]), -delta
-				for c := range h.e {
-					slope += dy[i*h.e+c] * v[j*h.e+c]
-					dv[j*h.e+c] += p * dy[i*h.e+c]
+				ofValue, ofKey := dv.row(j), dk.row(j)
+				for c, d := range slopes {
+					slope += d * v[j*h.e+c]
+					ofValue[c] += p * d
 				}
 				slope *= p * h.Scale
 				for c := range h.d {
-					dq[i*h.d+c] += slope * keys[j*h.d+c]
-					dk[j*h.d+c] += slope * q[i*h.d+c]
+					ofQuery[c] += slope * keys[j*h.d+c]
+					ofKey[c] += slope * q[i*h.d+c]
 				}
 			}
 		}

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Sums of gradients of slices, before → after:
 //
 //	pad(a) + pad(b), side by side       pad(concat(a, b))
@@ -33,16 +35,6 @@ func (r *Recorder) join(a, b *Value) *Value {
 
 // concat concatenates two values, which may be concatenations themselves.
 func (r *Recorder) concat(axis int, x, y *Value) *Value {
-	if axis == 0 {
-		v, from, to, ok := flatPart(x)
-		w, next, end, too := flatPart(y)
-		if ok && too && v == w && to == next {
-			shape := append([]int{x.shape[0] + y.shape[0]}, x.shape[1:]...)
-			if Len(shape) == end-from {
-				return r.part(v, from, shape)
-			}
-		}
-	}
 	var parts []*Value
 	for _, v := range []*Value{x, y} {
 		if c, ok := v.op.(Concat); ok && c.Axis == axis {
@@ -51,22 +43,65 @@ func (r *Recorder) concat(axis int, x, y *Value) *Value {
 			parts = append(parts, v)
 		}
 	}
+	if v := r.neighbors(axis, parts); v != nil {
+		return v
+	}
 	return r.Record(Concat{Axis: axis}, parts...)
 }
 
-// flatPart returns the range of a flat value that v is a reshaped view of.
-func flatPart(v *Value) (flat *Value, from, to int, ok bool) {
-	for v.op != nil && len(v.in) > 0 {
-		switch op := v.op.(type) {
-		case Reshape:
-			v = v.in[0]
-			continue
-		case Slice:
-			if len(v.in[0].shape) == 1 {
-				return v.in[0], op.From, op.To, true
+// neighbors returns the concatenation of values that together are a range of another, maybe with
+// the dimensions in another order, as a view; and nil for others. Casts of them become one of
+// the whole.
+func (r *Recorder) neighbors(axis int, parts []*Value) *Value {
+	base, all, casts := viewed(parts[0])
+	all = Layout{Shape: slices.Clone(all.Shape), Stride: slices.Clone(all.Stride), Offset: all.Offset}
+	for _, v := range parts[1:] {
+		from, l, other := viewed(v)
+		if from != base || !slices.Equal(other, casts) {
+			return nil
+		}
+		if all.Shape[axis] == 1 { // its stride did not matter
+			all.Stride[axis] = l.Offset - all.Offset
+		}
+		if l.Offset != all.Offset+all.Shape[axis]*all.Stride[axis] {
+			return nil
+		}
+		for d, n := range l.Shape {
+			if n != 1 && l.Stride[d] != all.Stride[d] {
+				return nil
 			}
 		}
-		break
+		all.Shape[axis] += l.Shape[axis]
 	}
-	return nil, 0, 0, false
+	order, ok := all.inMemoryOrder()
+	if !ok && !all.Contiguous() || Len(all.Shape) == 0 {
+		return nil
+	}
+	flat := r.Reshape(base, []int{base.Len()})
+	for _, d := range casts {
+		flat = r.as(flat, d)
+	}
+	if !ok {
+		return r.part(flat, all.Offset, all.Shape)
+	}
+	return r.Record(Permute{Perm: inverse(order)}, r.part(flat, all.Offset, all.permuted(order).Shape))
+}
+
+// viewed returns the value of which v is a view, and where its elements are in that value, if it were
+// row-major. casts are the types between them, the last that of v.
+func viewed(v *Value) (base *Value, l Layout, casts []DType) {
+	if v.op == nil || len(v.in) != 1 {
+		return v, RowMajor(v.shape), nil
+	}
+	switch op := v.op.(type) {
+	case Cast:
+		base, l, casts = viewed(v.in[0])
+		return base, l, append(casts, op.To)
+	case viewer:
+		base, l, casts = viewed(v.in[0])
+		if out, ok := op.view(l); ok {
+			return base, out, casts
+		}
+	}
+	return v, RowMajor(v.shape), nil
 }

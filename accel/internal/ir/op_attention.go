@@ -1,6 +1,9 @@
 package ir
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Attention computes y = softmax(q·kᵀ·Scale)·v for q [B, H, T, D], k [B, H, S, D] and v [B,
 // H, S, E]; with Causal, query i sees keys 0 to i only (torch's
@@ -11,8 +14,9 @@ import "math"
 // to them; -Inf masks a key. A query whose keys are all masked returns 0. No gradient flows
 // into it.
 //
-// The result is flat: y [B, H, T, E], and then for each query the logarithm of its row's
-// sum, ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores.
+// The result is flat: y [B, T, H, E], in which the heads of a query are side by side as a projection
+// reads them, and then for each query [B, H, T] the logarithm of its row's sum,
+// ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores.
 type Attention struct {
 	wholeOp
 	Causal bool
@@ -69,14 +73,43 @@ func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) 
 		}
 	}
 	args := append([]*Value{in[0], in[1], in[2], out, dy}, in[3:]...)
-	all := r.Record(AttentionGradient{Attention: o}, args...)
+	g := AttentionGradient{Attention: o, Joined: joined(in[0], in[1], in[2])}
+	all := r.Record(g, args...)
 	grads := make([]*Value, len(in))
+	if g.Joined {
+		b, h, t, d := in[0].shape[0], in[0].shape[1], in[0].shape[2], in[0].shape[3]
+		each := r.Reshape(all, []int{b, t, 3, h, d})
+		for i := range in[:3] {
+			one := r.Record(Slice{Axis: 2, From: i, To: i + 1}, each)
+			grads[i] = r.swap(r.Reshape(one, []int{b, t, h, d}), 1, 2)
+		}
+		return grads
+	}
 	at := 0
 	for i, v := range in[:3] {
-		grads[i] = r.part(all, at, v.shape)
+		grads[i] = r.heads(all, at, v.shape)
 		at += v.Len()
 	}
 	return grads
+}
+
+// heads returns a range of a flat value that holds the heads [B, H, T, D] in the order [B, T, H, D].
+func (r *Recorder) heads(v *Value, from int, shape []int) *Value {
+	return r.swap(r.part(v, from, []int{shape[0], shape[2], shape[1], shape[3]}), 1, 2)
+}
+
+// joined reports whether queries, keys and values are next to each other in the rows of one value,
+// as is the result of one projection. Then so are their gradients.
+func joined(q, k, v *Value) bool {
+	if !sameShape(q.shape, k.shape) || !sameShape(q.shape, v.shape) || q.Len() == 0 {
+		return false
+	}
+	base, first, _ := viewed(q)
+	second, keys, _ := viewed(k)
+	third, values, _ := viewed(v)
+	row := q.shape[1] * q.shape[3]
+	return base == second && base == third && slices.Equal(first.Stride, keys.Stride) && slices.Equal(first.Stride, values.Stride) &&
+		keys.Offset == first.Offset+row && values.Offset == keys.Offset+row
 }
 
 // part returns a range of a flat value, as a view.
@@ -101,19 +134,36 @@ func fitsScores(shape, scores []int) bool {
 // Attention records attention of queries, keys, values and an optional tensor that is added
 // to the scores. It returns y [B, H, T, E].
 func (r *Recorder) Attention(o Attention, in ...*Value) *Value {
-	flat := r.Record(o, in...)
-	shape := append(append([]int{}, in[0].shape[:3]...), in[2].shape[3])
-	return r.part(flat, 0, shape)
+	return r.heads(r.Record(o, in...), 0, []int{in[0].shape[0], in[0].shape[1], in[0].shape[2], in[2].shape[3]})
 }
 
-// AttentionGradient computes the gradients of q, k and v, one after the other, from q, k,
-// v, Attention's result and its gradient, and the optional tensor added to the scores.
+// AttentionGradient computes the gradients of q, k and v from q, k, v, Attention's result, the gradient
+// [B, T, H, E] of y, and the optional tensor added to the scores. They are [B, T, H, D], one
+// after the other, or with Joined side by side: [B, T, 3, H, D].
 type AttentionGradient struct {
 	gradientOp
 	Attention
+	Joined bool
 }
 
 func (AttentionGradient) Name() string { return "AttentionGradient" }
+
+// AppendKey appends all parameters.
+func (o AttentionGradient) AppendKey(key []byte) []byte {
+	return appendFlag(o.Attention.AppendKey(key), o.Joined)
+}
+
+// Rows returns how many elements apart the rows of the gradients of q, k and v are, and where they
+// start, given the shapes [B, H, T, D] of q and [B, H, S, E] of v.
+func (o AttentionGradient) Rows(q, v []int) (pitch, from [3]int) {
+	heads := q[1]
+	if o.Joined {
+		row := heads * q[3]
+		return [3]int{3 * row, 3 * row, 3 * row}, [3]int{0, row, 2 * row}
+	}
+	keys := v[0] * heads * v[2] * q[3]
+	return [3]int{heads * q[3], heads * q[3], heads * v[3]}, [3]int{0, Len(q), Len(q) + keys}
+}
 
 // multiplyAdds counts five multiplications: the scores again, and those of the gradients.
 func (AttentionGradient) multiplyAdds(in [][]int, _ []int) int {

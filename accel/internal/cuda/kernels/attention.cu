@@ -29,6 +29,12 @@ struct Heads {
 constexpr u32 side = 64;
 constexpr int together = sizeof(real) == 4 ? 2 : 1; // blocks per SM
 
+// placeOf returns where a row of a head is in a tensor [B, rows, heads, columns] whose rows are pitch
+// elements apart.
+DEVICE u64 placeOf(const Heads &g, u32 head, u32 row, u32 rows, u32 columns, u64 pitch) {
+  return ((u64)(head / g.heads) * rows + row) * pitch + (u64)(head % g.heads) * columns;
+}
+
 DEVICE const real *headAt(const Headed &x, const Heads &g, u32 head) {
   return (const real *)x.data + (i64)(head / g.heads) * x.stride[0] + (i64)(head % g.heads) * x.stride[1];
 }
@@ -119,7 +125,7 @@ DEVICE Piece piece(u32 rows, u32 columns) {
   return Piece{head, in / groups * side, in % groups * side};
 }
 
-// attention_forward: y [B, H, T, E], then the logarithms of the rows' sums.
+// attention_forward: y [B, T, H, E], then the logarithms of the rows' sums.
 KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.t, g.e);
@@ -153,16 +159,16 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
     addProduct(out, room, headAt(g.v, g, p.head), g.v.stride[2], g.v.stride[3], column, g.s, p.column, g.e);
   }
   real *sums = y + (u64)g.count * g.t * g.e + (u64)p.head * g.t;
-  real *to = y + (u64)p.head * g.t * g.e;
 #pragma unroll
   for (u32 i = 0; i < 4; i++) {
     u32 row = p.row + ty * 4 + i;
     if (row >= g.t) continue;
     real share = sum[i] == 0 ? 0 : 1 / sum[i]; // the query sees no key
+    real *to = y + placeOf(g, p.head, row, g.t, g.e, (u64)g.heads * g.e);
 #pragma unroll
     for (u32 j = 0; j < 4; j++) {
       u32 c = p.column + tx * 4 + j;
-      if (c < g.e) to[(u64)row * g.e + c] = out[i][j] * share;
+      if (c < g.e) to[c] = out[i][j] * share;
     }
     if (tx == 0 && p.column == 0) sums[row] = sum[i] == 0 ? 0 : top[i] + logarithm(sum[i]);
   }
@@ -174,8 +180,9 @@ KERNEL(attention_delta, 256, 4)(real *delta, const real *y, Heads g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
     const real *slope = headAt(g.dy, g, head) + (i64)row * g.dy.stride[2];
+    const real *from = y + placeOf(g, head, row, g.t, g.e, (u64)g.heads * g.e);
     real sum = 0;
-    for (u32 c = lane(); c < g.e; c += 32) sum = fused(y[i * g.e + c], slope[(i64)c * g.dy.stride[3]], sum);
+    for (u32 c = lane(); c < g.e; c += 32) sum = fused(from[c], slope[(i64)c * g.dy.stride[3]], sum);
     sum = acrossWarp<Sum>(sum);
     if (lane() == 0) delta[i] = sum;
   }
@@ -210,18 +217,18 @@ template <bool turned> DEVICE void slopes(real (&x)[4][4], const Heads &g, Room 
 }
 
 // put writes a thread's part of a result [rows, columns] of a head.
-DEVICE void put(real *y, const real (&x)[4][4], const Piece &p, u32 rows, u32 columns) {
+DEVICE void put(real *y, const real (&x)[4][4], const Heads &g, const Piece &p, u32 rows, u32 columns, u64 pitch) {
 #pragma unroll
   for (u32 i = 0; i < 4; i++)
 #pragma unroll
     for (u32 j = 0; j < 4; j++) {
       u32 row = p.row + thread() / 16 * 4 + i, column = p.column + thread() % 16 * 4 + j;
-      if (row < rows && column < columns) y[((u64)p.head * rows + row) * columns + column] = x[i][j];
+      if (row < rows && column < columns) y[placeOf(g, p.head, row, rows, columns, pitch) + column] = x[i][j];
     }
 }
 
 // attention_queries: dq = ds·k. Rows are queries.
-KERNEL(attention_queries, 256, together)(real *dq, const real *sums, const real *delta, Heads g) {
+KERNEL(attention_queries, 256, together)(real *dq, const real *sums, const real *delta, u64 pitch, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.t, g.d);
   Strided<real> q = factor(g.q, g, p.head, g.t, g.d), k = factor(g.k, g, p.head, g.s, g.d);
@@ -236,11 +243,11 @@ KERNEL(attention_queries, 256, together)(real *dq, const real *sums, const real 
     keep(room, x);
     addProduct(out, room, k.data, k.rowStride, k.kStride, column, g.s, p.column, g.d);
   }
-  put(dq, out, p, g.t, g.d);
+  put(dq, out, g, p, g.t, g.d, pitch);
 }
 
 // attention_keys: dk = dsᵀ·q. Rows are keys.
-KERNEL(attention_keys, 256, together)(real *dk, const real *sums, const real *delta, Heads g) {
+KERNEL(attention_keys, 256, together)(real *dk, const real *sums, const real *delta, u64 pitch, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.s, g.d);
   Strided<real> q = factor(g.q, g, p.head, g.t, g.d), k = factor(g.k, g, p.head, g.s, g.d);
@@ -254,11 +261,11 @@ KERNEL(attention_keys, 256, together)(real *dk, const real *sums, const real *de
     keep(room, x);
     addProduct(out, room, q.data, q.rowStride, q.kStride, column, g.t, p.column, g.d);
   }
-  put(dk, out, p, g.s, g.d);
+  put(dk, out, g, p, g.s, g.d, pitch);
 }
 
 // attention_values: dv = pᵀ·dy. Rows are keys.
-KERNEL(attention_values, 256, together)(real *dv, const real *sums, Heads g) {
+KERNEL(attention_values, 256, together)(real *dv, const real *sums, u64 pitch, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.s, g.e);
   Strided<real> q = factor(g.q, g, p.head, g.t, g.d), k = factor(g.k, g, p.head, g.s, g.d);
@@ -271,5 +278,5 @@ KERNEL(attention_values, 256, together)(real *dv, const real *sums, Heads g) {
     keep(room, x);
     addProduct(out, room, headAt(g.dy, g, p.head), g.dy.stride[2], g.dy.stride[3], column, g.t, p.column, g.e);
   }
-  put(dv, out, p, g.s, g.e);
+  put(dv, out, g, p, g.s, g.e, pitch);
 }

@@ -35,11 +35,13 @@ type attentionDeltaParams struct {
 
 type attentionGradientParams struct {
 	DX, Sums, Delta Pointer
+	Pitch           uint64 // elements between the rows of the result
 	Heads           attentionShape
 }
 
 type attentionValuesParams struct {
 	DV, Sums Pointer
+	Pitch    uint64
 	Heads    attentionShape
 }
 
@@ -53,13 +55,15 @@ var (
 
 // Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E], layouts
 // with any strides. Added is the shape of the tensor that is added to the scores,
-// row-major, or nil. The caller adds the offsets of the layouts.
+// row-major, or nil. The caller adds the offsets of the layouts. Joined is that of
+// ir.AttentionGradient.
 type Attention struct {
 	DType   tensortype.DType
 	Causal  bool
 	Scale   float64
 	Q, K, V ir.Layout
 	Added   []int
+	Joined  bool
 }
 
 func (o Attention) shape(q, k, v, added Pointer) attentionShape {
@@ -94,7 +98,18 @@ func (h attentionShape) blocks(rows, columns uint32) (int, error) {
 	return n, nil
 }
 
-// Launches computes y, followed by the row sums: [B, H, T, E], then the logarithms of the
+// rows returns the distance and the start of the gradients' rows, in elements.
+func (o Attention) rows() (pitch, from [3]int) {
+	return ir.AttentionGradient{Joined: o.Joined}.Rows(o.Q.Shape, o.V.Shape)
+}
+
+// slopes returns the layout of dy as [B, H, T, E].
+func (o Attention) slopes() ir.Layout {
+	b, h, t, e := o.Q.Shape[0], o.Q.Shape[1], o.Q.Shape[2], o.V.Shape[3]
+	return ir.Layout{Shape: []int{b, h, t, e}, Stride: []int{t * h * e, e, h * e, 1}}
+}
+
+// Launches computes y, followed by the row sums: [B, T, H, E], then the logarithms of the
 // rows' sums [B, H, T]. It returns an error if a grid cannot hold that many blocks.
 func (o Attention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 	h := o.shape(q, k, v, added)
@@ -110,18 +125,18 @@ func (o Attention) GradientWorkspace() int {
 	return ir.Len(o.Q.Shape[:3]) * o.DType.Size()
 }
 
-// Gradient computes dq, dk and dv, row-major, one after the other, from the y that Launches
-// computed and dy [B, H, T, E], row-major.
+// Gradient computes dq, dk and dv, as ir.AttentionGradient has them, from the y that Launches computed
+// and dy [B, T, H, E], row-major.
 func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
 	h, t := o.shape(q, k, v, added), real(o.DType)
 	if h.Count == 0 {
 		return nil, nil
 	}
-	h.DY = newHeadTensor(dy, ir.RowMajor([]int{o.Q.Shape[0], o.Q.Shape[1], o.Q.Shape[2], o.V.Shape[3]}))
+	h.DY = newHeadTensor(dy, o.slopes())
 	size := Pointer(o.DType.Size())
 	sums := y + Pointer(h.Count)*Pointer(h.T)*Pointer(h.E)*size
-	dk := dx + Pointer(ir.Len(o.Q.Shape))*size
-	dv := dk + Pointer(ir.Len(o.K.Shape))*size
+	pitch, from := o.rows()
+	at := func(i int) Pointer { return dx + Pointer(from[i])*size }
 	var out []Launch
 	if h.T > 0 {
 		out = append(out, attentionDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), attentionDeltaParams{work, y, h}))
@@ -130,9 +145,15 @@ func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, 
 		rows, columns uint32
 		launch        func(blocks int) Launch
 	}{
-		{h.T, h.D, func(n int) Launch { return attentionQueries.launch(t, n, attentionGradientParams{dx, sums, work, h}) }},
-		{h.S, h.D, func(n int) Launch { return attentionKeys.launch(t, n, attentionGradientParams{dk, sums, work, h}) }},
-		{h.S, h.E, func(n int) Launch { return attentionValues.launch(t, n, attentionValuesParams{dv, sums, h}) }},
+		{h.T, h.D, func(n int) Launch {
+			return attentionQueries.launch(t, n, attentionGradientParams{at(0), sums, work, uint64(pitch[0]), h})
+		}},
+		{h.S, h.D, func(n int) Launch {
+			return attentionKeys.launch(t, n, attentionGradientParams{at(1), sums, work, uint64(pitch[1]), h})
+		}},
+		{h.S, h.E, func(n int) Launch {
+			return attentionValues.launch(t, n, attentionValuesParams{at(2), sums, uint64(pitch[2]), h})
+		}},
 	} {
 		blocks, err := h.blocks(part.rows, part.columns)
 		if err != nil {

@@ -14,6 +14,7 @@ type attentionCase struct {
 	added            []int
 	hide             bool // some of added are -Inf, for one query all
 	transposed       bool // queries, keys and values have the memory order [B, T, H, D]
+	joined           bool // the gradients are side by side
 }
 
 func attentionCases() []attentionCase {
@@ -28,6 +29,7 @@ func attentionCases() []attentionCase {
 		{b: 1, h: 1, t: 5, s: 7, d: 0, e: 3},
 		{b: 1, h: 1, t: 0, s: 7, d: 4, e: 3},
 		{b: 1, h: 1, t: 66, s: 66, d: 100, e: 128, causal: true},
+		{b: 2, h: 3, t: 65, s: 65, d: 6, e: 6, causal: true, joined: true},
 	}
 }
 
@@ -89,7 +91,7 @@ func TestAttention(t *testing.T) {
 					}
 					extra, pa = []array{a}, m.put(a)
 				}
-				o := Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added}
+				o := Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added, Joined: c.joined}
 				y := newArray(ir.Float64, c.b*c.h*c.t*(c.e+1))
 				py := m.alloc(len(y.data) * d.Size())
 				launches, err := o.Launches(py, pq, pk, pv, pa)
@@ -100,7 +102,7 @@ func TestAttention(t *testing.T) {
 				want := reference(t, c.op(), nil, append(in[:3:3], extra...), nil, y)
 				compareArrays(t, m.get(py, d, y.shape), want, tolerance(1e-5))
 
-				dy := random(r, d, c.b, c.h, c.t, c.e)
+				dy := random(r, d, c.b, c.t, c.h, c.e)
 				dx := newArray(ir.Float64, c.b*c.h*(c.t*c.d+c.s*c.d+c.s*c.e))
 				pdx := m.alloc(len(dx.data) * d.Size())
 				launches, err = o.Gradient(pdx, pq, pk, pv, m.put(want.as(d)), m.put(dy), pa, m.alloc(o.GradientWorkspace()))
@@ -108,7 +110,7 @@ func TestAttention(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.run(launches)
-				want = reference(t, ir.AttentionGradient{Attention: c.op()}, nil, append([]array{in[0], in[1], in[2], want, dy}, extra...), nil, dx)
+				want = reference(t, ir.AttentionGradient{Attention: c.op(), Joined: c.joined}, nil, append([]array{in[0], in[1], in[2], want, dy}, extra...), nil, dx)
 				compareArrays(t, m.get(pdx, d, dx.shape), want, tolerance(2e-5))
 			})
 		}

@@ -153,8 +153,10 @@ DEVICE Place placeOf(u32 rows, bool reversed) {
   return Place{head, (reversed ? tiles - 1 - t : t) * side};
 }
 
-// write stores the warp's 16 rows of a result [rows, D], in float32 or rounded.
-template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, float upper, float lower) {
+// write stores the warp's 16 rows of a head in a result [B, rows, heads, D], whose rows are pitch
+// elements apart, in float32 or rounded.
+template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][4], const Heads &g, u32 head, u32 row, u32 rows, u64 pitch, float upper, float lower) {
+  u64 first = (u64)(head / g.heads) * rows, column = (u64)(head % g.heads) * D;
 #pragma unroll
   for (u32 j = 0; j < D / 8; j++)
 #pragma unroll
@@ -162,7 +164,7 @@ template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][
       u32 r = row + warp() * 16 + lane() / 4 + half * 8;
       typedef float Two __attribute__((ext_vector_type(2)));
       float f = half ? lower : upper;
-      u64 at = ((u64)head * rows + r) * D + j * 8 + lane() % 4 * 2;
+      u64 at = (first + r) * pitch + column + j * 8 + lane() % 4 * 2;
       if (r >= rows) continue;
       if (round)
         *(u32 *)((element *)y + at) = (u32)rounded<element>(x[j][half * 2] * f).b | (u32)rounded<element>(x[j][half * 2 + 1] * f).b << 16;
@@ -171,12 +173,12 @@ template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][
     }
 }
 
-template <u32 D> DEVICE void writeGradient(void *dx, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, const Heads &g) {
-  if (g.round) write<D, true>(dx, x, head, row, rows, 1, 1);
-  else write<D, false>(dx, x, head, row, rows, 1, 1);
+template <u32 D> DEVICE void writeGradient(void *dx, const float (&x)[D / 8][4], const Heads &g, u32 head, u32 row, u32 rows, u64 pitch) {
+  if (g.round) write<D, true>(dx, x, g, head, row, rows, pitch, 1, 1);
+  else write<D, false>(dx, x, g, head, row, rows, pitch, 1, 1);
 }
 
-// y [B, H, T, D], then the logarithms of the rows' sums.
+// y [B, T, H, D], then the logarithms of the rows' sums.
 template <u32 D> DEVICE void forward(float *y, const Heads &g) {
   constexpr u32 NT = side / 8, tileBytes = side * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + tileBytes;
@@ -234,7 +236,7 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
     u32 row = p.row + warp() * 16 + lane() / 4 + h * 8;
     if (lane() % 4 == 0 && row < g.t) y[((u64)g.count * D + p.head) * g.t + row] = sum[h] == 0 ? 0 : top[h] * ln2 + logarithm(sum[h]);
   }
-  write<D, false>(y, out, p.head, p.row, g.t, share[0], share[1]);
+  write<D, false>(y, out, g, p.head, p.row, g.t, (u64)g.heads * D, share[0], share[1]);
 }
 
 // delta: Σ dy·y of each query, one warp per query.
@@ -242,15 +244,16 @@ KERNEL(flash_delta, 256, 4)(float *delta, const float *y, Heads g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
     const element *slope = headAt(g.dy, g, head) + (i64)row * g.dy.stride[2];
+    const float *from = y + (((u64)(head / g.heads) * g.t + row) * g.heads + head % g.heads) * HEAD;
     float sum = 0;
-    for (u32 c = lane(); c < HEAD; c += 32) sum = fused(y[i * HEAD + c], number(slope[c]), sum);
+    for (u32 c = lane(); c < HEAD; c += 32) sum = fused(from[c], number(slope[c]), sum);
     sum = acrossWarp<Sum>(sum);
     if (lane() == 0) delta[i] = sum;
   }
 }
 
 // queries: dq = ds·k with ds = p·(dy·vᵀ - delta)·scale.
-template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *delta, const Heads &g) {
+template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *delta, u64 pitch, const Heads &g) {
   constexpr u32 wide = D == 128 ? 32 : 64, NT = wide / 8; // keys at a time
   constexpr u32 rowBytes = side * Rows<D>::bytes, tileBytes = wide * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + 2 * rowBytes;
@@ -294,11 +297,11 @@ template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *d
     addProducts<D, NT>(out, x, at);
   }
   await<0>();
-  writeGradient<D>(dq, out, p.head, p.row, g.t, g);
+  writeGradient<D>(dq, out, g, p.head, p.row, g.t, pitch);
 }
 
 // keys: dk = dsᵀ·q and dv = pᵀ·dy. Rows are keys; the block loops over tiles of queries.
-template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const float *delta, const Heads &g) {
+template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const float *delta, u64 pitch, const Heads &g) {
   constexpr u32 wide = D == 128 ? 32 : 64, NT = wide / 8; // queries at a time
   constexpr u32 rowBytes = side * Rows<D>::bytes, tileBytes = wide * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + 2 * rowBytes;
@@ -353,12 +356,12 @@ template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const f
     addProducts<D, NT>(outK, x, at);
   }
   await<0>();
-  writeGradient<D>(dk, outK, p.head, p.row, g.s, g);
-  writeGradient<D>(dv, outV, p.head, p.row, g.s, g);
+  writeGradient<D>(dk, outK, g, p.head, p.row, g.s, pitch);
+  writeGradient<D>(dv, outV, g, p.head, p.row, g.s, pitch);
 }
 
 constexpr int together = HEAD == 128 ? 2 : 3; // blocks per SM
 
 KERNEL(flash_forward, 128, together)(float *y, Heads g) { forward<HEAD>(y, g); }
-KERNEL(flash_queries, 128, 2)(void *dq, const float *sums, const float *delta, Heads g) { queries<HEAD>(dq, sums, delta, g); }
-KERNEL(flash_keys, 128, 2)(void *dk, void *dv, const float *sums, const float *delta, Heads g) { keys<HEAD>(dk, dv, sums, delta, g); }
+KERNEL(flash_queries, 128, 2)(void *dq, const float *sums, const float *delta, u64 pitch, Heads g) { queries<HEAD>(dq, sums, delta, pitch, g); }
+KERNEL(flash_keys, 128, 2)(void *dk, void *dv, const float *sums, const float *delta, u64 pitch, Heads g) { keys<HEAD>(dk, dv, sums, delta, pitch, g); }

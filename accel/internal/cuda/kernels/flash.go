@@ -37,11 +37,13 @@ type flashDeltaParams struct {
 
 type flashQueriesParams struct {
 	DQ, Sums, Delta Pointer
+	Pitch           uint64 // elements between the rows of the result
 	Heads           flashShape
 }
 
 type flashKeysParams struct {
 	DK, DV, Sums, Delta Pointer
+	Pitch               uint64
 	Heads               flashShape
 }
 
@@ -86,7 +88,7 @@ func (o TensorAttention) Fits(offsets [3]int) bool {
 func (o TensorAttention) shape(q, k, v, dy, added Pointer) flashShape {
 	h := flashShape{Q: newFlashTensor(q, o.Q), K: newFlashTensor(k, o.K), V: newFlashTensor(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Added16: flag(o.Added16), Round: flag(o.Round),
 		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), S: uint32(o.V.Shape[2])}
-	h.DY = newFlashTensor(dy, ir.RowMajor(o.Q.Shape))
+	h.DY = newFlashTensor(dy, o.slopes())
 	full := o.Attention.shape(0, 0, 0, added)
 	h.Added, h.AddedStride = full.Added, full.AddedStride
 	return h
@@ -127,8 +129,8 @@ func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 // GradientWorkspace returns the size of the workspace of Gradient: one element per query.
 func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:3]) }
 
-// Gradient computes dq, dk and dv, row-major, one after the other, from the y
-// that Launches computed and dy [B, H, T, D] of the 16-bit type, row-major.
+// Gradient computes dq, dk and dv, as ir.AttentionGradient has them, from the y that Launches computed
+// and dy [B, T, H, D] of the 16-bit type, row-major.
 func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
 	h, d, t := o.shape(q, k, v, dy, added), o.Q.Shape[3], o.variant()
 	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)
@@ -136,8 +138,8 @@ func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]La
 	if o.Round {
 		size = 2
 	}
-	dk := dx + Pointer(size*ir.Len(o.Q.Shape))
-	dv := dk + Pointer(size*ir.Len(o.K.Shape))
+	pitch, from := o.rows() // those of keys and values have the same pitch
+	at := func(i int) Pointer { return dx + Pointer(size*from[i]) }
 	tileRows := 64
 	if d == 128 {
 		tileRows = 32
@@ -155,10 +157,10 @@ func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]La
 	if rows.X > 0 {
 		out = append(out,
 			flashDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), flashDeltaParams{work, y, h}),
-			flashQueries.grid(t, rows, shared, flashQueriesParams{dx, sums, work, h}))
+			flashQueries.grid(t, rows, shared, flashQueriesParams{at(0), sums, work, uint64(pitch[0]), h}))
 	}
 	if columns.X > 0 {
-		out = append(out, flashKeys.grid(t, columns, shared, flashKeysParams{dk, dv, sums, work, h}))
+		out = append(out, flashKeys.grid(t, columns, shared, flashKeysParams{at(1), at(2), sums, work, uint64(pitch[1]), h}))
 	}
 	return out, nil
 }

@@ -20,6 +20,8 @@ func flashCases() []attentionCase {
 		{b: 1, h: 1, t: 70, s: 97, d: 128, e: 128},
 		{b: 1, h: 1, t: 40, s: 40, d: 128, e: 128, causal: true},
 		{b: 1, h: 1, t: 0, s: 7, d: 32, e: 32},
+		{b: 2, h: 3, t: 66, s: 66, d: 32, e: 32, causal: true, joined: true},
+		{b: 2, h: 2, t: 30, s: 30, d: 64, e: 64, transposed: true, joined: true},
 	}
 }
 
@@ -33,7 +35,7 @@ func TestTensorAttention(t *testing.T) {
 				q, k, v := numbers(r, d, l[0]), numbers(r, d, l[1]), numbers(r, d, l[2])
 				in := []array{rowMajorCopy(q, l[0]).as(ir.Float64), rowMajorCopy(k, l[1]).as(ir.Float64), rowMajorCopy(v, l[2]).as(ir.Float64)}
 				pq, pk, pv := m.put(q), m.put(k), m.put(v)
-				o := TensorAttention{Attention: Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added}}
+				o := TensorAttention{Attention: Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added, Joined: c.joined}}
 				if !o.Fits([3]int{}) {
 					t.Fatal("the kernels do not fit")
 				}
@@ -65,7 +67,7 @@ func TestTensorAttention(t *testing.T) {
 				want := reference(t, c.op(), nil, append(in[:3:3], extra...), nil, y)
 				compareArrays(t, m.get(py, ir.Float32, y.shape), want, 2*unit)
 
-				dy := random(r, d, c.b, c.h, c.t, c.e)
+				dy := random(r, d, c.b, c.t, c.h, c.e)
 				dx := newArray(ir.Float64, c.b*c.h*(c.t*c.d+c.s*c.d+c.s*c.e))
 				pdx := m.alloc(len(dx.data) * 4)
 				launches, err = o.Gradient(pdx, pq, pk, pv, m.put(want.as(ir.Float32)), m.put(dy), pa, m.alloc(o.GradientWorkspace()))
@@ -73,7 +75,7 @@ func TestTensorAttention(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.run(launches)
-				want = reference(t, ir.AttentionGradient{Attention: c.op()}, nil, append([]array{in[0], in[1], in[2], want, dy.as(ir.Float64)}, extra...), nil, dx)
+				want = reference(t, ir.AttentionGradient{Attention: c.op(), Joined: c.joined}, nil, append([]array{in[0], in[1], in[2], want, dy.as(ir.Float64)}, extra...), nil, dx)
 				compareArrays(t, m.get(pdx, ir.Float32, dx.shape), want, 4*unit)
 
 				// Rounded to 16 bits, the gradients are what they are in float32.

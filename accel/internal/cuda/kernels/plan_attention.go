@@ -16,8 +16,8 @@ type attentionKernels interface {
 
 // attentionOf returns the kernels for a step. The input with index added, if the step has
 // one, is added to the scores: a mask or a bias.
-func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
-	o := Attention{DType: s.In[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout}
+func attentionOf(op ir.Attention, joined bool, s ir.Step, added int) attentionKernels {
+	o := Attention{DType: s.In[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout, Joined: joined}
 	half := false
 	if len(s.In) > added {
 		o.Added, half = s.In[added].Shape, s.In[added].DType.Is16Bit()
@@ -29,14 +29,14 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 }
 
 func planAttention(_ Planner, op ir.Attention, s ir.Step) Launcher {
-	o := attentionOf(op, s, 3)
+	o := attentionOf(op, false, s, 3)
 	return func(a Addresses) ([]Launch, error) {
 		return o.Launches(a.Out[0], a.In[0], a.In[1], a.In[2], a.Optional(3))
 	}
 }
 
 func planAttentionGradient(p Planner, op ir.AttentionGradient, s ir.Step) Launcher {
-	o := attentionOf(op.Attention, s, 5)
+	o := attentionOf(op.Attention, op.Joined, s, 5)
 	p.NeedWorkspace(o.GradientWorkspace())
 	return func(a Addresses) ([]Launch, error) {
 		return o.Gradient(a.Out[0], a.In[0], a.In[1], a.In[2], a.In[3], a.In[4], a.Optional(5), a.Work)
