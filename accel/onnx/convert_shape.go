@@ -50,7 +50,8 @@ func expand(e *emitter, s *step) (string, error) {
 func reshape(e *emitter, s *step) (string, error) {
 	from, to := e.shape(s.in[0]), e.shape(s.out)
 	if y, ok := e.mixed[s.in[0]]; ok {
-		return y, nil
+		e.mixed[s.out] = y
+		return "", nil
 	}
 	if sameSizes(from, to) {
 		return e.in(s, 0), nil
@@ -189,6 +190,9 @@ func (e *emitter) rowWriter(s *step) func(e *emitter, s *step, x string) string 
 }
 
 func permute(e *emitter, s *step) (string, error) {
+	if y, ok := e.mixed[s.in[0]]; ok { // Attention swaps the heads of its result, which those of ONNX's MatMul are already
+		return y, nil
+	}
 	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Permute](s)[0].Perm}), nil
 }
 
