@@ -28,7 +28,7 @@ type emitter struct {
 	moments         map[int][2]string             // mean and variance of a value that contains both
 	int8Weights     map[*integer.Weights][]string // names of quantized weights and of their scales
 	quantizedLayers map[*integer.MatMul][]string  // names of the constants of quantized layers
-	mixed           map[int]string                // name of the output of an attention, by the flat value in which Attention returns it
+	mixed           map[int]string                // name of the output of an attention, by the flat value in which Attention returns it, and its views
 	current         *step
 	failed          error // error of a constant that cannot be written
 }

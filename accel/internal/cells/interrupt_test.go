@@ -60,6 +60,24 @@ func newInterrupted(t *testing.T) *interrupted {
 	return &interrupted{&notebook{t: t, session: newSession(t, out)}, out}
 }
 
+type interruptedCell struct{ name, src string }
+
+// assigned interrupts each cell in code of the cell that returns and in code that does not, and then checks what is assigned.
+func (n *interrupted) assigned(t *testing.T, cells []interruptedCell, check func()) {
+	for _, c := range cells {
+		t.Run(c.name, func(t *testing.T) {
+			for _, h := range holds[:2] {
+				t.Run(h.name, func(t *testing.T) {
+					n.t = t
+					n.hold(h.body)
+					n.interruptAt(c.src)
+					check()
+				})
+			}
+		})
+	}
+}
+
 // must executes a cell, which has to succeed, and returns its output.
 func (n *interrupted) must(src string) string {
 	n.t.Helper()
@@ -261,7 +279,7 @@ func generic[T reporter](r T) (*quantize.Report, error) { return r.Report(ctx, t
 func busy() { for n := 0; ; n++ {} }
 func sum() int { s := 0; for i := range 100 { s += i }; return s }
 `)
-	for _, row := range []struct{ name, src string }{
+	n.assigned(t, []interruptedCell{
 		{"variable", "report, err = m.Report(ctx, test)"},
 		{"another context", "report, err = m.Report(context.Background(), test, accel.Minimize(nn.CrossEntropy))"},
 		{"value", "report, err = value.Report(ctx, test)"},
@@ -286,21 +304,12 @@ func sum() int { s := 0; for i := range 100 { s += i }; return s }
 		{"deferred call", "err = context.Canceled\nfunc() { defer m.Report(ctx, test) }()"},
 		{"go statement", "go m.Report(ctx, test)\nerr = context.Canceled\n<-make(chan int)"},
 		{"reflection", "out := reflect.ValueOf(m).MethodByName(\"Report\").Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(test)})\nerr, _ = out[1].Interface().(error)"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			for _, h := range holds[:2] {
-				t.Run(h.name, func(t *testing.T) {
-					n.t = t
-					n.hold(h.body)
-					n.interruptAt(row.src)
-					out := n.must("fmt.Println(errors.Is(err, context.Canceled), report == nil)\ncalls.Store(1)\nreport, err = m.Report(ctx, test)\nfmt.Println(report != nil, err)\nreport = nil")
-					if out != "true true\ntrue <nil>\n" {
-						t.Errorf("got %s", out)
-					}
-				})
-			}
-		})
-	}
+	}, func() {
+		out := n.must("fmt.Println(errors.Is(err, context.Canceled), report == nil)\ncalls.Store(1)\nreport, err = m.Report(ctx, test)\nfmt.Println(report != nil, err)\nreport = nil")
+		if out != "true true\ntrue <nil>\n" {
+			n.t.Errorf("got %s", out)
+		}
+	})
 }
 
 type interruptedCall struct{ name, call, show, unwound, returned string }
@@ -379,7 +388,7 @@ func TestInterruptedCallIsAssigned(t *testing.T) {
 	n.must("fit := func() (*accel.Run, error) { return accel.Fit(context.Background(), &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet()) }\n" +
 		"func trained() (r *accel.Run, err error) { r, err = fit(); return r, err }\n" +
 		"func busy() { for n := 0; ; n++ {} }")
-	for _, row := range []struct{ name, src string }{
+	n.assigned(t, []interruptedCell{
 		{"statement", "run, err = fit()"},
 		{"declaration", "run, err := fit()\n_ = run"},
 		{"loop", "for range 3 { run, err = fit() }"},
@@ -389,18 +398,9 @@ func TestInterruptedCallIsAssigned(t *testing.T) {
 		{"goroutine of a group", "var wg sync.WaitGroup\nwg.Go(func() { run, err = fit() })\nwg.Wait()"},
 		{"goroutine beside others", "var wg sync.WaitGroup\nwg.Go(func() { run, err = fit() })\nwg.Go(busy)\nwg.Wait()"},
 		{"function value", "call := accel.Fit\nrun, err = call(ctx, &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			for _, h := range holds[:2] {
-				t.Run(h.name, func(t *testing.T) {
-					n.t = t
-					n.hold(h.body)
-					n.interruptAt(row.src)
-					if out := n.must("check()"); !strings.HasPrefix(out, "true context canceled true <nil>\nsteps ") || strings.Contains(out, "steps 0") {
-						t.Errorf("got %s", out)
-					}
-				})
-			}
-		})
-	}
+	}, func() {
+		if out := n.must("check()"); !strings.HasPrefix(out, "true context canceled true <nil>\nsteps ") || strings.Contains(out, "steps 0") {
+			n.t.Errorf("got %s", out)
+		}
+	})
 }
