@@ -193,7 +193,7 @@ func (l *libraries) logRejected(name string, err error) {
 var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
 
 // maxPlans is how many plans of a library become candidates, without a variant.
-const maxPlans = 4
+const maxPlans = 8
 
 func (l *libraries) maxPlans() int {
 	if n := l.Variants.Plans; n > 0 {

@@ -95,14 +95,10 @@ func refused(err error) bool {
 }
 
 // The heuristics, values of cudnnBackendHeurMode_t, in the order in which they are called:
-// the second one returns engines that compute nearly everything.
+// the second one returns engines that compute nearly everything, none of them fast.
 var modes = []C.int{3, 2}
 
-// engineShare is how many engines have a share of the plans at least: one engine has at most
-// a part of them, which differ in the engine's knobs.
-const engineShare = 2
-
-// Plans calls the heuristics.
+// Plans calls the heuristics until one has plans. Plans of one engine differ in its knobs.
 func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 	shared, err := l.describe(c)
 	if refused(err) {
@@ -113,28 +109,27 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 	}
 	defer shared.release()
 	var plans []Plan
-	ofEngine := map[C.int64_t]int{}
+	names := map[string]bool{}
 	engines := (*[C.max_engines]C.engine)(C.calloc(C.max_engines, C.size_t(unsafe.Sizeof(C.engine{}))))
 	defer C.free(unsafe.Pointer(engines))
-	for _, mode := range modes {
+	for i := 0; i < len(modes) && len(plans) == 0; i++ {
 		var count C.int
 		var call *C.char
-		if status := C.quern_dnn_engines(l.table, shared.descriptors, mode, &engines[0], &count, &call); status != 0 {
+		if status := C.quern_dnn_engines(l.table, shared.descriptors, modes[i], &engines[0], &count, &call); status != 0 {
 			err := l.failed(status, C.GoString(call))
 			l.drop(engines[:count])
 			if refused(err) {
 				continue
 			}
-			closeAll(plans)
 			return nil, err
 		}
 		for i := range engines[:count] {
-			if len(plans) == n || ofEngine[engines[i].number] == max(1, n/engineShare) || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behavior)) {
+			name := nameOf(&engines[i])
+			if len(plans) == n || names[name] || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behavior)) {
 				continue
 			}
 			if p, ok := l.plan(shared, &engines[i], c.Workspace); ok {
-				plans = append(plans, p)
-				ofEngine[p.engine.number]++
+				plans, names[name] = append(plans, p), true
 			}
 		}
 		l.drop(engines[:count])
@@ -142,16 +137,24 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 	return plans, nil
 }
 
+// nameOf returns the number of an engine and its knobs, by their cudnnBackendKnobType_t values.
+func nameOf(w *C.engine) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cuDNN engine %d", int(w.number))
+	for i, k := range w.knobs[:w.known] {
+		separator := ","
+		if i == 0 {
+			separator = " with knobs "
+		}
+		fmt.Fprintf(&b, "%s%d=%d", separator, int(k._type), int(k.value))
+	}
+	return b.String()
+}
+
 // drop releases engines; those that a plan owns are empty.
 func (l *opened) drop(engines []C.engine) {
 	for i := range engines {
 		C.quern_dnn_drop(l.table, &engines[i])
-	}
-}
-
-func closeAll(plans []Plan) {
-	for _, p := range plans {
-		p.Close()
 	}
 }
 
@@ -222,7 +225,7 @@ type plan struct {
 	engine  *C.engine // nil after Close
 }
 
-func (p *plan) Name() string { return fmt.Sprintf("cuDNN engine %d", int(p.engine.number)) }
+func (p *plan) Name() string { return nameOf(p.engine) }
 
 func (p *plan) Workspace() int { return int(p.engine.workspace) }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
+
+func closeAll(plans []Plan) {
+	for _, p := range plans {
+		p.Close()
+	}
+}
+
+func names(plans []Plan) (out []string) {
+	for _, p := range plans {
+		out = append(out, p.Name())
+	}
+	return out
+}
 
 // convolutions are some float32 convolutions that the back end uses.
 var convolutions = map[string]Convolution{
@@ -84,9 +98,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 				if len(plans) == 0 {
 					t.Errorf("%s, kind %d, %s: no engine", name, kind, of)
 				}
-				var text []string
 				for _, p := range plans {
-					text = append(text, p.Name())
 					if p.Workspace() < 0 || p.Workspace() > c.Workspace || uint32(p.(*plan).engine.notes)>>nondeterministic&1 != 0 {
 						t.Errorf("%s, kind %d, %s: %s with %d bytes", name, kind, of, p.Name(), p.Workspace())
 					}
@@ -94,7 +106,10 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 						t.Errorf("%s, kind %d: %s rounds to TF32", name, kind, p.Name())
 					}
 				}
-				t.Logf("%-8s kind %d %-8s %s", name, kind, of, strings.Join(text, ", "))
+				t.Logf("%-8s kind %d %-8s %s", name, kind, of, strings.Join(names(plans), "; "))
+				if got := names(plans); len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(got) {
+					t.Errorf("%s, kind %d, %s: the same plan twice: %q", name, kind, of, got)
+				}
 				closeAll(plans)
 			}
 		}
@@ -104,6 +119,19 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	var e *library.CallError
 	if _, err := l.Plans(wrong, 1); !errors.As(err, &e) || e.Status != "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH" && e.Status != "CUDNN_STATUS_BAD_PARAM" {
 		t.Errorf("a result of another shape: %v", err)
+	}
+	// All plans of a large layer in 16 bits use tensor cores: the fallbacks do not.
+	for kind := Forward; kind <= WeightGradient; kind++ {
+		plans, err := l.Plans(convolutions["layer"].of(kind, tensortype.BFloat16), 8)
+		if err != nil || len(plans) != 8 {
+			t.Errorf("a layer, kind %d: %d plans, %v", kind, len(plans), err)
+		}
+		for _, p := range plans {
+			if uint32(p.(*plan).engine.notes)>>tensorCores&1 == 0 {
+				t.Errorf("a layer, kind %d: %s does not use tensor cores", kind, p.Name())
+			}
+		}
+		closeAll(plans)
 	}
 	// TF32 has more engines.
 	rounded := convolutions["layer"].of(Forward, tensortype.Float32)
@@ -134,7 +162,8 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 		"convolution_compute": "ATTR_CONVOLUTION_COMP_TYPE", "convolution_mode": "ATTR_CONVOLUTION_CONV_MODE", "convolution_dilations": "ATTR_CONVOLUTION_DILATIONS",
 		"convolution_strides": "ATTR_CONVOLUTION_FILTER_STRIDES", "convolution_post_paddings": "ATTR_CONVOLUTION_POST_PADDINGS", "convolution_pre_paddings": "ATTR_CONVOLUTION_PRE_PADDINGS",
 		"convolution_dimensions": "ATTR_CONVOLUTION_SPATIAL_DIMS", "heuristic_mode": "ATTR_ENGINEHEUR_MODE", "heuristic_graph": "ATTR_ENGINEHEUR_OPERATION_GRAPH",
-		"heuristic_results": "ATTR_ENGINEHEUR_RESULTS", "heuristic_device": "ATTR_ENGINEHEUR_DEVICEPROP", "config_engine": "ATTR_ENGINECFG_ENGINE",
+		"heuristic_results": "ATTR_ENGINEHEUR_RESULTS", "heuristic_device": "ATTR_ENGINEHEUR_DEVICEPROP", "config_engine": "ATTR_ENGINECFG_ENGINE", "config_knobs": "ATTR_ENGINECFG_KNOB_CHOICES",
+		"backend_knob": "BACKEND_KNOB_CHOICE_DESCRIPTOR", "is_knob_type": "TYPE_KNOB_TYPE", "knob_type": "ATTR_KNOB_CHOICE_KNOB_TYPE", "knob_value": "ATTR_KNOB_CHOICE_KNOB_VALUE",
 		"plan_handle": "ATTR_EXECUTION_PLAN_HANDLE", "plan_config": "ATTR_EXECUTION_PLAN_ENGINE_CONFIG", "plan_workspace": "ATTR_EXECUTION_PLAN_WORKSPACE_SIZE", "plan_device": "ATTR_EXECUTION_PLAN_DEVICEPROP",
 		"forward_alpha": "ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA", "forward_beta": "ATTR_OPERATION_CONVOLUTION_FORWARD_BETA", "forward_convolution": "ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC",
 		"forward_w": "ATTR_OPERATION_CONVOLUTION_FORWARD_W", "forward_x": "ATTR_OPERATION_CONVOLUTION_FORWARD_X", "forward_y": "ATTR_OPERATION_CONVOLUTION_FORWARD_Y",
@@ -197,9 +226,10 @@ func TestCallsArrive(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			// Of the six engines, one rounds, one is not deterministic, one does not work, one uses
-			// TF32, and one needs run-time compilation; the fallback is the second.
-			if len(plans) != 2 || plans[0].Name() != "cuDNN engine 40" || plans[1].Name() != "cuDNN engine 47" || plans[1].Workspace() != 7168 {
-				t.Fatalf("%s: plans %v", name, plans)
+			// TF32, and one needs run-time compilation; the first is there three times, two of
+			// them with the same knobs. The fallback is not needed.
+			if got := names(plans); len(got) != 2 || got[0] != "cuDNN engine 40 with knobs 2=5,13=-1" || got[1] != "cuDNN engine 40 with knobs 2=9,13=-1" || plans[1].Workspace() != 4096 {
+				t.Fatalf("%s: plans %q", name, got)
 			}
 			for _, p := range plans {
 				tryPlan(t, name, c, p)
@@ -207,6 +237,13 @@ func TestCallsArrive(t *testing.T) {
 			closeAll(plans)
 			closeAll(plans) // twice is fine
 		}
+	}
+	rare := convolutions["plain"].of(Forward, tensortype.Float32)
+	rare.O = 98
+	if plans, err := l.Plans(rare, 4); err != nil || len(plans) != 1 || !strings.HasPrefix(plans[0].Name(), "cuDNN engine 47 ") {
+		t.Errorf("a convolution for which only the fallback has an engine: %q, %v", names(plans), err)
+	} else {
+		closeAll(plans)
 	}
 	small := convolutions["plain"].of(Forward, tensortype.Float32)
 	small.Workspace = 100

@@ -11,6 +11,7 @@ enum {
   backend_config = 3,
   backend_heuristic = 4,
   backend_plan = 5,
+  backend_knob = 7,
   backend_forward = 10,
   backend_backward_filter = 11,
   backend_backward_data = 12,
@@ -25,6 +26,7 @@ enum {
   is_pointer = 6,
   is_convolution_mode = 7,
   is_heuristic_mode = 8,
+  is_knob_type = 9,
   is_numerical_note = 11,
   is_descriptor = 15,
   is_behavior_note = 19,
@@ -41,10 +43,13 @@ enum {
   heuristic_results = 202,
   heuristic_device = 204,
   config_engine = 300,
+  config_knobs = 302,
   plan_handle = 400,
   plan_config = 401,
   plan_workspace = 402,
   plan_device = 407,
+  knob_type = 600,
+  knob_value = 601,
   forward_alpha = 700,
   forward_beta = 701,
   forward_convolution = 702,
@@ -201,6 +206,27 @@ void quern_dnn_forget(table *t, descriptors *d) {
   memset(d, 0, sizeof *d);
 }
 
+// knobs reads how an engine is configured.
+static int knobs(table *t, engine *w, const char **call) {
+  handle choices[max_knobs];
+  int created = 0, status = 0;
+  int64_t n = 0;
+  for (; !status && created < max_knobs; created += !status) status = t->cudnnBackendCreateDescriptor(backend_knob, &choices[created]);
+  *call = "cudnnBackendCreateDescriptor";
+  if (!status) {
+    *call = "cudnnBackendGetAttribute";
+    status = t->cudnnBackendGetAttribute(w->config, config_knobs, is_descriptor, max_knobs, &n, choices);
+  }
+  if (n > max_knobs) n = max_knobs;
+  for (int64_t i = 0, one; !status && i < n; i++) {
+    status = t->cudnnBackendGetAttribute(choices[i], knob_type, is_knob_type, 1, &one, &w->knobs[i].type);
+    if (!status) status = t->cudnnBackendGetAttribute(choices[i], knob_value, is_int64, 1, &one, &w->knobs[i].value);
+    if (!status) w->known = (int)i + 1;
+  }
+  while (created) destroy(t, choices[--created]);
+  return status;
+}
+
 static int results(table *t, handle heuristic, engine *engines, int *count, const char **call) {
   int64_t found = 0;
   handle configs[max_engines];
@@ -225,6 +251,7 @@ static int results(table *t, handle heuristic, engine *engines, int *count, cons
     for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].notes |= 1u << notes[j];
     CALL(cudnnBackendGetAttribute, engines[i].engine, engine_behavior, is_behavior_note, most_notes, &n, notes);
     for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].behavior |= 1u << notes[j];
+    DO(knobs, &engines[i]);
   }
   return 0;
 }

@@ -41,15 +41,20 @@ typedef struct {
   handle x, w, y, convolution, operation, graph, device;
 } descriptors;
 
-// An engine that can compute it.
+enum { max_engines = 64, max_knobs = 32 };
+
+// An engine that can compute it, with its knobs set.
 typedef struct {
   handle config, engine, plan;
   int64_t number; // of the engine
   int64_t workspace;
   uint32_t notes, behavior; // one bit each
+  int known;                // number of knobs
+  struct {
+    int type; // a value of cudnnBackendKnobType_t
+    int64_t value;
+  } knobs[max_knobs];
 } engine;
-
-enum { max_engines = 64 };
 
 const char *quern_dnn_symbol(int i);
 void quern_dnn_set(table *t, int i, uintptr_t function);

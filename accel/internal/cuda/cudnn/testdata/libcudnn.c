@@ -28,7 +28,7 @@ int cudnnSetStream(handle l, handle s) { NEED(l == LIBRARY && s); stream = s; re
 // An attribute of a descriptor, with at most four values of eight bytes.
 struct value { int type; int64_t count; int64_t v[4]; };
 struct object { int kind, final; struct value values[40]; };
-enum { CONVOLUTION = 1, ENGINE = 2, CONFIG = 3, HEURISTIC = 4, PLAN = 5, FORWARD = 10, FILTER = 11, DATA = 12, GRAPH = 15, PACK = 16, TENSOR = 17 };
+enum { CONVOLUTION = 1, ENGINE = 2, CONFIG = 3, HEURISTIC = 4, PLAN = 5, KNOB = 7, FORWARD = 10, FILTER = 11, DATA = 12, GRAPH = 15, PACK = 16, TENSOR = 17 };
 
 // The first attribute id of each kind.
 static int base(int kind) {
@@ -37,6 +37,7 @@ static int base(int kind) {
   case HEURISTIC: return 200;
   case CONFIG: return 300;
   case PLAN: return 400;
+  case KNOB: return 600;
   case FORWARD: return 700;
   case DATA: return 706;
   case FILTER: return 712;
@@ -123,7 +124,7 @@ int cudnnBackendFinalize(handle d) {
   case PLAN:
     NEED(get(d, 400, 0) == LIBRARY && ((struct object *)get(d, 401, 0))->kind == CONFIG);
     if (get(get(d, 401, 0), 310, 0) == 3) return NOT_SUPPORTED; // an engine that does not work
-    value(o, 402)->v[0] = 1024 * get(get(d, 401, 0), 310, 0);
+    value(o, 402)->v[0] = 1024 * (get(get(d, 401, 0), 310, 0) + get(get(d, 401, 0), 312, 0) - 5);
     break;
   case PACK:
     for (int i = 0; i < 3; i++) NEED(get(d, 1000, i) == i + 1);
@@ -134,20 +135,25 @@ int cudnnBackendFinalize(handle d) {
 }
 
 // Heuristics give configurations numbered from 0; their engines round down inputs in
-// the second (1) and are nondeterministic in the third (4).
+// the second (1) and are nondeterministic in the third (4). The seventh has the engine of the
+// first with other knobs, and the eighth is the first again. Only the fallback has an
+// engine for 98 outputs.
 int cudnnBackendGetAttribute(handle d, int attribute, int type, int64_t room, int64_t *count, void *values) {
   struct object *o = (void *)d;
   NEED(o->final);
   if (attribute == 202) {
     NEED(type == 15);
     int mode = get(d, 200, 0);
-    *count = mode == 3 ? 6 : 1;
+    handle op = get(get(d, 201, 0), 801, 0);
+    int64_t outputs = get(get(op, base(((struct object *)op)->kind) + 3, 0), 902, 0);
+    *count = mode != 3 ? 1 : outputs == 98 ? 0 : 8;
     if (!room) return 0;
     for (int i = 0; i < *count && i < room; i++) {
       struct object *c = ((void **)values)[i];
       NEED(c->kind == CONFIG && !c->final);
       c->final = 1;
-      c->values[10].v[0] = mode == 3 ? i : 7;
+      c->values[10].v[0] = mode == 3 ? i % 6 * (i < 6) : 7;
+      c->values[12].v[0] = i == 6 ? 9 : 5;
       c->values[11].v[0] = get(d, 201, 0);
     }
     return 0;
@@ -159,6 +165,20 @@ int cudnnBackendGetAttribute(handle d, int attribute, int type, int64_t room, in
     e->values[20].v[0] = o->values[10].v[0];
     return 0;
   }
+  if (attribute == 302) {
+    NEED(type == 15 && room >= 2 && o->kind == CONFIG);
+    for (int i = 0; i < 2; i++) {
+      struct object *k = ((void **)values)[i];
+      NEED(k->kind == KNOB && !k->final);
+      k->final = 1;
+      k->values[0].v[0] = i ? 13 : 2;
+      k->values[1].v[0] = i ? -1 : o->values[12].v[0];
+    }
+    *count = 2;
+    return 0;
+  }
+  if (attribute == 600) { NEED(type == 9 && o->kind == KNOB); *(int *)values = get(d, 600, 0); *count = 1; return 0; }
+  if (attribute == 601) { NEED(type == 3 && o->kind == KNOB); *(int64_t *)values = get(d, 601, 0); *count = 1; return 0; }
   int number = o->kind == ENGINE ? o->values[20].v[0] : 0;
   if (attribute == 1301) { NEED(type == 3); *(int64_t *)values = 40 + number; *count = 1; return 0; }
   if (attribute == 1303) {
