@@ -125,7 +125,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.Run.Time.Waiting += batches.Waited()
 	l.complete = err == nil && l.examplesSeen >= l.o.examplesPerEpoch(l.Dataset)
 	switch {
-	case l.complete || err != nil && !interrupt.Is(err):
+	case l.complete || err != nil && (!interrupt.Is(err) || l.strategy.groupError() != nil):
 	case l.torn: // a function that the step has called was interrupted
 		l.resumption.skip()
 	default:
@@ -154,7 +154,7 @@ func (l *loop) unfinished() bool {
 // pass runs the steps and validations of one epoch, until an observer stops them.
 func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err error) {
 	defer func() {
-		if interrupt.Is(err) { // it may have been the panic of a function that was interrupted
+		if interrupt.Is(err) && l.strategy.groupError() == nil { // it may have been the panic of a function that was interrupted
 			err = joinErrors(l.readPending(nil), err)
 		}
 	}()

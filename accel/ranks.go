@@ -42,7 +42,16 @@ func (r *ranks) groupError() error {
 	if r.failure != nil || r.group.Err() == nil {
 		return r.failure
 	}
-	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
+	return r.collectiveError(r.group.Err())
+}
+
+// collectiveError returns the error of a collective of the group. A rank whose context is done has failed because of that: it
+// and the others were interrupted at the same time, and one of them could not finish its step.
+func (r *ranks) collectiveError(err error) error {
+	if done := r.fitContext.Err(); done != nil {
+		return fmt.Errorf("accel: DataParallel: %w: %w", done, err)
+	}
+	return fmt.Errorf("accel: DataParallel: %w", err)
 }
 
 // shard divides batches among the ranks.
@@ -79,7 +88,7 @@ func gather[T any](r *ranks, mine T) ([]T, error) {
 	}
 	texts, err := r.group.AllGather(r.ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return nil, r.collectiveError(err)
 	}
 	all := make([]T, len(texts))
 	for i, text := range texts {
@@ -100,7 +109,7 @@ func (r *ranks) broadcast(v any) error {
 		err = json.Unmarshal(text, v)
 	}
 	if err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
+		return r.collectiveError(err)
 	}
 	return nil
 }
@@ -117,7 +126,7 @@ func (r *ranks) broadcastFile(tensors map[string]*Tensor, notes map[string]strin
 	}
 	named, err := parallel.BroadcastTensors(r.ctx, r.group, named)
 	if err != nil {
-		return nil, nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return nil, nil, r.collectiveError(err)
 	}
 	tensors = map[string]*Tensor{}
 	for _, t := range named {
@@ -164,7 +173,7 @@ func (r *ranks) anyRank(mine bool) (bool, error) {
 		vote[0] = 1
 	}
 	if err := r.group.AllReduceFloat64(r.ctx, vote, parallel.Sum); err != nil {
-		return false, fmt.Errorf("accel: DataParallel: %w", err)
+		return false, r.collectiveError(err)
 	}
 	return vote[0] > 0, nil
 }
@@ -198,7 +207,7 @@ func (r *ranks) broadcastBuffers(model nn.Module) error {
 func (r *ranks) sumResult(loss weightedLoss, m *measures) (weightedLoss, *measures, error) {
 	sum := []float64{loss.sum, loss.weight}
 	if err := r.group.AllReduceFloat64(r.ctx, sum, parallel.Sum); err != nil {
-		return weightedLoss{}, nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return weightedLoss{}, nil, r.collectiveError(err)
 	}
 	if err := r.runOnAll(m.encode); err != nil {
 		return weightedLoss{}, nil, err

@@ -115,6 +115,35 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
+	// Both ranks are interrupted, and a layer of rank 1 takes so long that it is ended: rank 0 waits for it.
+	"interrupted in a layer": func(ctx context.Context, group *parallel.Group) error {
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+			if inner.Err() != nil && group.Rank() == 1 {
+				panic(inner.Err())
+			}
+			return x
+		}), nn.Dense(10))
+		train, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		run, err := accel.Fit(inner, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.BatchSize(16), accel.AfterStep(func(updates int) error {
+			if updates == 5 {
+				cancel()
+			}
+			return nil
+		}))
+		if !errors.Is(err, context.Canceled) || len(run.Steps) != 5 {
+			return fmt.Errorf("%d steps, %w", len(run.Steps), err)
+		}
+		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.Epochs(1))
+		if errors.Is(err, context.Canceled) {
+			return fmt.Errorf("the second training was not interrupted: %w", err)
+		}
+		return err
+	},
 	// An observer of rank 1 ends the training of all ranks after the same step.
 	"observed": func(ctx context.Context, group *parallel.Group) error {
 		o := &stopping{}
@@ -270,6 +299,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"fails in a layer", [2]string{"gave up: layer 2, Lambda()", "layer 2, Lambda()"}},
 		{"diverges in a layer", [2]string{"the loss of step", "the loss of step"}},
 		{"interrupted", [2]string{"", ""}},
+		{"interrupted in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", "parallel: rank 1 (127.0.0.1:"}},
 		{"observed", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
 		{"panics", [2]string{"gave up: the training has panicked", "a mistake in the model"}},

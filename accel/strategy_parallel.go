@@ -62,7 +62,7 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 	}
 	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learnAndVote, Sums: m.parts, HostValues: votes})
 	if err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
+		return r.collectiveError(err)
 	}
 	r.stopping = votes[0] > 0
 	sums[0] = p.requireFinite(sums[0])
@@ -136,7 +136,7 @@ func (r *dataParallel) begin() error {
 	if err := r.gradients.Begin(r.ctx); err != nil {
 		var differs *parallel.ModelError
 		r.agreed = errors.As(err, &differs)
-		return fmt.Errorf("accel: DataParallel: %w", err)
+		return r.collectiveError(err)
 	}
 	if r.gradients.Synchronized() {
 		if err := r.runOnAll(func() error { return r.prepare(t.Dataset) }); err != nil {
@@ -200,7 +200,7 @@ func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 	waited := make([]float64, r.group.Size())
 	waited[r.group.Rank()] = (r.group.Stats().Time - r.usageBefore.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
+		return r.collectiveError(err)
 	}
 	slowest, next := 0, 1
 	for rank, share := range waited {
