@@ -135,7 +135,8 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 			}
 			return nil
 		}))
-		if !errors.Is(err, context.Canceled) || len(run.Steps) != 5 {
+		// The loss of step 5 is read one step late; it is lost if the other rank was lost before.
+		if !errors.Is(err, context.Canceled) || len(run.Steps) < 4 || len(run.Steps) > 5 {
 			return fmt.Errorf("%d steps, %w", len(run.Steps), err)
 		}
 		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.Epochs(1))
