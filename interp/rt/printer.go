@@ -134,7 +134,7 @@ func nameOf(d *Type, v reflect.Value) string {
 	if d != nil {
 		return d.name
 	}
-	return v.Type().String()
+	return compiledName(v.Type())
 }
 
 // printArgument formats one operand.

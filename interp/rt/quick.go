@@ -48,10 +48,7 @@ func (r *Registry) quickFunctions() map[string]reflect.Value {
 			return r.quickRun(b, config, func(c *quick.Config) error { return quick.CheckEqual(b.V, r.Value(g), c) })
 		}),
 		"Value": reflect.ValueOf(func(t reflect.Type, rand *rand.Rand) (ReflectValue, bool) {
-			w := view{nil, t}
-			if of, ok := t.(typeWrapper); ok {
-				w = view{of.d, of.Type}
-			}
+			w := viewOfType(t)
 			v, ok := r.quickValue(w, rand, quickSize)
 			if !ok {
 				return ReflectValue{}, false

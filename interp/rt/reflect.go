@@ -36,7 +36,7 @@ func (r *Registry) TypeFor(t *Type, p any) reflect.Type {
 
 func (r *representations) reflectType(w view) reflect.Type {
 	if w.d == nil {
-		return w.t
+		return compiledType(w.t)
 	}
 	return typeWrapper{w.t, w.d}
 }

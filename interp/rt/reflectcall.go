@@ -229,7 +229,9 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 		raw := reflect.TypeFor[func()]()
 		if d := r.child(s); d != nil {
 			result.Type = r.reflectType(view{d, raw})
-		} else if result.Type, _ = r.declaredType(r.Describe(s)); result.Type == nil {
+		} else if made, _ := r.declaredType(r.Describe(s)); made != nil {
+			result.Type = compiledType(made)
+		} else {
 			result.Type = raw
 		}
 		return result
@@ -251,7 +253,7 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 
 // reflectMethod converts a method of a compiled type.
 func (r *Registry) reflectMethod(m reflect.Method) ReflectMethod {
-	return ReflectMethod{m.Name, m.PkgPath, m.Type, r.reflected(m.Func, nil), m.Index}
+	return ReflectMethod{m.Name, m.PkgPath, compiledMethod(m).Type, r.reflected(m.Func, nil), m.Index}
 }
 
 // TypeMethodByName is t.MethodByName(name).

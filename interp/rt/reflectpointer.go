@@ -16,7 +16,7 @@ func (v ReflectValue) Pointer() uintptr {
 		if pc, ok := v.r.config.FunctionPointer(raw); ok {
 			return pc
 		}
-	case raw.IsValid() && raw.Type() == wrapperType:
+	case v.isType():
 		return uintptr(v.typeAddress())
 	}
 	return v.Value.Pointer()
@@ -24,16 +24,24 @@ func (v ReflectValue) Pointer() uintptr {
 
 // UnsafePointer does what the method of reflect.Value does.
 func (v ReflectValue) UnsafePointer() unsafe.Pointer {
-	if v.IsValid() && v.Value.Type() == wrapperType {
+	if v.isType() {
 		return v.typeAddress()
 	}
 	return v.Value.UnsafePointer()
 }
 
-var wrapperType = reflect.TypeFor[typeWrapper]()
+// isType reports whether v holds a reflect.Type that is not one of package reflect.
+func (v ReflectValue) isType() bool { return v.IsValid() && isTypeWrapper(v.Value.Type()) }
+
+func isTypeWrapper(t reflect.Type) bool {
+	return t == reflect.TypeFor[typeWrapper]() || t == reflect.TypeFor[replacedType]()
+}
 
 // typeAddress returns the address that stands for the reflect.Type that v holds. In compiled code that is a
-// pointer; here it is a struct, and equal types have the same descriptor.
+// pointer; here it is a struct, and equal types have the same descriptor, or are the same compiled type.
 func (v ReflectValue) typeAddress() unsafe.Pointer {
-	return v.Value.FieldByName("d").UnsafePointer()
+	if d := v.Value.FieldByName("d"); d.IsValid() {
+		return d.UnsafePointer()
+	}
+	return v.Value.Field(0).Elem().UnsafePointer()
 }

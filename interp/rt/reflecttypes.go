@@ -8,8 +8,11 @@ import (
 
 // viewOfType returns the view of a reflect.Type that a cell uses.
 func viewOfType(t reflect.Type) view {
-	if w, ok := t.(typeWrapper); ok {
-		return w.view()
+	switch t := t.(type) {
+	case typeWrapper:
+		return t.view()
+	case replacedType:
+		return view{nil, t.Type}
 	}
 	return view{nil, t}
 }
@@ -22,7 +25,7 @@ func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.T
 		compiled = compiled && viewOfType(t).d == nil
 	}
 	if compiled {
-		return made
+		return compiledType(made)
 	}
 	return r.reflectType(view{r.child(declared(r.declaration)), made})
 }

@@ -39,7 +39,7 @@ func (v ReflectValue) view() view { return view{v.d, v.Value.Type()} }
 func (v ReflectValue) Type() reflect.Type {
 	t := v.Value.Type()
 	if v.d == nil {
-		return t
+		return compiledType(t)
 	}
 	return v.r.reflectType(view{v.d, t})
 }
@@ -135,9 +135,12 @@ func ReflectIndirect(v ReflectValue) ReflectValue {
 	return v.Elem()
 }
 
+// NumField does what the method of reflect.Value does.
+func (v ReflectValue) NumField() int { return withoutReplacement(v.Value).NumField() }
+
 // Field does what the method of reflect.Value does.
 func (v ReflectValue) Field(i int) ReflectValue {
-	raw := v.Value.Field(i)
+	raw := withoutReplacement(v.Value).Field(i)
 	if v.d == nil {
 		return v.r.reflected(raw, nil)
 	}

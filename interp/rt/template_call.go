@@ -8,7 +8,7 @@ import (
 )
 
 // reflectValueType is the type of parameters that take any value unchanged.
-var reflectValueType = reflect.TypeFor[ReflectValue]()
+var reflectValueType = compiledType(reflect.TypeFor[ReflectValue]())
 
 // function calls the function with the name of node n.
 func (s *templateRun) function(dot ReflectValue, n *parse.IdentifierNode, command parse.Node, args []parse.Node, final ReflectValue) ReflectValue {
@@ -91,7 +91,7 @@ func (s *templateRun) invoke(dot, f ReflectValue, builtin bool, node parse.Node,
 
 // unwrapped returns the value that v holds if v is itself a reflect.Value, else v.
 func unwrapped(v ReflectValue) ReflectValue {
-	if v.IsValid() && v.Value.Type() == reflectValueType {
+	if v.IsValid() && v.Type() == reflectValueType {
 		return v.Value.Interface().(ReflectValue)
 	}
 	return v
@@ -149,7 +149,7 @@ func (s *templateRun) valid(v ReflectValue, t reflect.Type) ReflectValue {
 	switch {
 	case !v.IsValid() && t == nil:
 		return v
-	case t == reflectValueType && (!v.IsValid() || v.Value.Type() != t):
+	case t == reflectValueType && (!v.IsValid() || v.Type() != t):
 		return s.r.reflected(reflect.ValueOf(v), nil)
 	case !v.IsValid() && canBeNil(t):
 		return s.r.ReflectZero(t)

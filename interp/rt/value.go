@@ -55,7 +55,7 @@ func (r *representations) holdsNoBox(t reflect.Type) bool {
 	if known, ok := r.boxFree.Load(t); ok {
 		return known.(bool)
 	}
-	boxFree := !t.Implements(boxedType) && !t.Implements(substituteType)
+	boxFree := !t.Implements(boxedType) && !t.Implements(substituteType) && !mentionsReplaced(t)
 	if boxFree {
 		inner := t
 		if t.Kind() == reflect.Pointer {
