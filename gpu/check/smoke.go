@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/models"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -99,7 +100,52 @@ func smokeModels() []smokeModel {
 			}
 		}},
 		{"lstm", tensor.Float32, false, smoke32, gradients32, approximate(func(s sizes) nn.Module { return nn.LSTM(s.width, nn.NumLayers(2)) }, sequences)},
+		{"lstm in 16 bits", tensor.BFloat16, false, smoke16, gradients16, approximate(func(s sizes) nn.Module { return nn.LSTM(s.width, nn.NumLayers(2)) }, sequences)},
 		{"gru in 16 bits", tensor.BFloat16, false, smoke16, gradients16, approximate(func(s sizes) nn.Module { return nn.GRU(s.width, nn.Bidirectional()) }, sequences)},
+		{"lenet", tensor.BFloat16, false, smoke16, gradients16, classify(func(s sizes) nn.Module {
+			return nn.Sequential(nn.Conv2D(6, 5, nn.Same()), nn.ReLU(), nn.MaxPool2D(2), nn.Conv2D(16, 3), nn.ReLU(), nn.MaxPool2D(2),
+				nn.Flatten(), nn.Dense(120), nn.ReLU(), nn.Dense(84), nn.ReLU(), nn.Dense(10))
+		}, images)},
+		{"resnet50", tensor.BFloat16, false, smoke16, gradients16, classify(func(s sizes) nn.Module { // its first layers and one block
+			c := s.channels
+			first := nn.Sequential(nn.Conv2D(c, 7, nn.Stride(2), nn.Padding(3), nn.NoBias()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(3, nn.Stride(2), nn.Padding(1)))
+			return first.Add(nn.Residual(nn.Conv2D(c/2, 1, nn.NoBias()), nn.BatchNorm(), nn.ReLU(), nn.Conv2D(c/2, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU(),
+				nn.Conv2D(c, 1, nn.NoBias()), nn.BatchNorm()), nn.ReLU(), nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(10))
+		}, images)},
+		{"vit", tensor.BFloat16, false, smoke16, gradients16, classify(func(s sizes) nn.Module {
+			return models.ViT(models.ViTConfig{ImageSize: s.image, PatchSize: 4, Width: s.width, Inner: 2 * s.width, Layers: 2, Heads: heads(s), Classes: 10})
+		}, images)},
+		{"bert", tensor.BFloat16, false, smoke16, gradients16, func(s sizes) (any, func() *tensor.Tensor) {
+			m := models.BERT(models.BERTConfig{VocabSize: 50, Positions: s.length, Width: s.width, Inner: 2 * s.width, Layers: 2, Heads: heads(s)})
+			in, classes := index(50, s.batch, s.length), index(50, s.batch*s.length)
+			return m, func() *tensor.Tensor { return nn.CrossEntropy(m.Forward(in).Reshape(-1, 50), classes) }
+		}},
+		{"unet", tensor.BFloat16, false, smoke16, gradients16, func(s sizes) (any, func() *tensor.Tensor) {
+			c := s.channels
+			down, inside := nn.Sequential(conv(c)...), nn.Sequential(nn.MaxPool2D(2)).Add(conv(2*c)...)
+			grow, up, out := nn.ConvTranspose2D(c, 2, nn.Stride(2)), nn.Sequential(conv(c)...), nn.Conv2D(1, 1)
+			in := images(s)
+			return []nn.Module{down, inside, grow, up, out}, func() *tensor.Tensor {
+				skip := down.Forward(in)
+				both := tensor.Concat(1, skip, grow.Forward(inside.Forward(skip)))
+				return out.Forward(up.Forward(both)).Cast(tensor.Float32).AddScalar(1).Square().Mean()
+			}
+		}},
+		{"vae", tensor.BFloat16, false, smoke16, gradients16, func(s sizes) (any, func() *tensor.Tensor) {
+			c, small := s.channels, s.image/4
+			half := func(c int) nn.Module { return nn.Conv2D(c, 4, nn.Stride(2), nn.Padding(1)) }
+			double := func(c int) nn.Module { return nn.ConvTranspose2D(c, 4, nn.Stride(2), nn.Padding(1)) }
+			encoder, mean, deviation := nn.Sequential(half(c), nn.ReLU(), half(2*c), nn.ReLU(), nn.Flatten()), nn.Dense(s.width), nn.Dense(s.width)
+			wide, decoder := nn.Dense(2*c*small*small), nn.Sequential(double(c), nn.ReLU(), double(3))
+			in, noise := images(s), tensor.NewGenerator(5)
+			return []nn.Module{encoder, mean, deviation, wide, decoder}, func() *tensor.Tensor {
+				features := encoder.Forward(in)
+				center := mean.Forward(features)
+				latent := center.Add(deviation.Forward(features).Exp().Mul(tensor.Randn(noise, center.Shape()...)))
+				image := decoder.Forward(wide.Forward(latent).ReLU().Reshape(-1, 2*c, small, small))
+				return nn.MSE(image, in).Add(center.Cast(tensor.Float32).Square().Mean())
+			}
+		}},
 		{"embedding", tensor.Float32, false, smoke32, gradients32, func(s sizes) (any, func() *tensor.Tensor) {
 			ids := make([]int, s.batch*s.length) // half of them 0, as padding is
 			for i := range ids {
