@@ -16,6 +16,8 @@ type access struct {
 	vector int
 	t      valueType
 	site   int
+
+	releases, acquires bool // what an atomic instruction passes on to or takes from other blocks
 }
 
 func (a *access) size() int { return a.vector * a.t.bytes() }

@@ -3,6 +3,7 @@ package ptxsim
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 var atomicOperations = map[string]func(*operation) step{"atom": compileAtom, "red": compileRed}
@@ -16,8 +17,10 @@ func (o *operation) atomic(result bool) step {
 	if m := o.take("async"); m != "" {
 		o.fail("red.async is not supported")
 	}
-	o.take("relaxed", "acquire", "release", "acq_rel")
-	o.take("cta", "cluster", "gpu", "sys")
+	order := o.take("relaxed", "acquire", "release", "acq_rel")
+	wide := slices.Contains([]string{"gpu", "sys"}, o.take("cta", "cluster", "gpu", "sys"))
+	a.releases = wide && (order == "release" || order == "acq_rel")
+	a.acquires = wide && (order == "acquire" || order == "acq_rel")
 	a.space = plainSpace(o.take("global", "shared", "shared::cta"))
 	name := o.need("add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max")
 	o.has("noftz")
@@ -151,6 +154,9 @@ func (w *warp) change(a *access, lane int, address uint64, f func(uint64) uint64
 		panic(w.accessFault(OutOfBounds, lane, "const", address, n, "constant memory cannot be written"))
 	}
 	w.touch(lane, r, at, n, changes)
+	if a.releases || a.acquires {
+		w.synchronize(r, at, a.releases, a.acquires)
+	}
 	w.unwritten(lane, r, at, n)
 	return changeAtomic(r.data, at, n, f)
 }

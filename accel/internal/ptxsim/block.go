@@ -26,6 +26,7 @@ type block struct {
 	fresh    uint64 // records with lower epochs belong to earlier blocks
 	barriers map[uint64]*barrierState
 	objects  map[uint64]*arrivals // mbarriers by address
+	acquired []acquired           // what the block has seen of others, with Launch.Races
 	// failedWaits counts consecutive failed tests of mbarriers.
 	failedWaits int
 }
@@ -87,6 +88,7 @@ func (b *block) begin(id [3]int) {
 	b.splits = b.splits[:0]
 	clear(b.barriers)
 	clear(b.objects)
+	b.acquired = b.acquired[:0]
 	b.failedWaits = 0
 	for _, w := range b.warps {
 		w.epoch = b.epoch

@@ -24,7 +24,8 @@
 // rounds, unless Launch.Coarse makes it add as tensor cores do. Functions are expanded
 // where they are called; recursion and calls through pointers are rejected.
 //
-// With Launch.Races, a run also stops if blocks race for global memory. Go's race detector
+// With Launch.Races, a run also stops if blocks race for global memory; .acq_rel, .release and .acquire
+// of atomic instructions order them. Go's race detector
 // watches the accesses of blocks to global memory, too: a race that it reports below
 // (*LoadedKernel).Run is a race of the kernel.
 //

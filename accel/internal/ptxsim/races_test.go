@@ -61,3 +61,55 @@ func TestRaces(t *testing.T) {
 		})
 	}
 }
+
+// TestRacesOfMeetings runs blocks of which the last one to count itself reads what the others wrote.
+func TestRacesOfMeetings(t *testing.T) {
+	t.Parallel()
+	// Each thread of three blocks writes its own word behind the counter; the last block reads the one
+	// that a thread of another warp of another block wrote.
+	const write = "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1; mad.wide.u32 %d3, %r3, 4, %d1; st.global.u32 [%d3+4], %r1;\n"
+	const count = "setp.eq.u32 %p1, %r1, 0; @%p1 atom.ORDER.gpu.global.inc.u32 %r4, [%d1], 2; @%p1 st.shared.u32 [s], %r4;\n"
+	const read = "ld.shared.u32 %r4, [s]; setp.eq.u32 %p2, %r4, 2; xor.b32 %r5, %r1, 32; mad.wide.u32 %d4, %r5, 4, %d1; @%p2 ld.global.u32 %r6, [%d4+4];"
+	barrier := "bar.sync 0;\n"
+	for _, row := range []struct {
+		name, body, order string
+		races             bool
+	}{
+		{"release and acquire", write + barrier + count + barrier + read, "acq_rel", false},
+		{"relaxed", write + barrier + count + barrier + read, "relaxed", true},
+		{"release only", write + barrier + count + barrier + read, "release", true},
+		{"acquire only", write + barrier + count + barrier + read, "acquire", true},
+		{"within a block only", strings.ReplaceAll(write+barrier+count+barrier+read, "gpu", "cta"), "acq_rel", true},
+		{"counts before it has written", count + barrier + write + read, "acq_rel", true},
+		{"counts before the other warp has written", write + count + barrier + read, "acq_rel", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			m, err := Parse(kernelOf(strings.ReplaceAll(row.body, "ORDER", row.order)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			memory := NewMemory(1 << 20)
+			x, err := memory.Alloc(4096)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := memory.Write(x, make([]byte, 4096)); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := memory.Load(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var params [16]byte
+			putBits(params[:], x, 8)
+			putBits(params[8:], x, 8)
+			for range 2 { // the counter is zero again
+				_, err = loaded.Kernel("k").Run(t.Context(), Launch{Grid: Dim{X: 3}, Block: Dim{X: 64}, Params: params[:], Races: true})
+				var f *Fault
+				if errors.As(err, &f) != row.races || err != nil && f.Kind != Race {
+					t.Fatalf("got %v", err)
+				}
+			}
+		})
+	}
+}

@@ -20,20 +20,20 @@ var (
 
 // convolution is one of the three matrix multiplications (implicit GEMM).
 type convolution struct {
-	o                   Conv2D
-	kernel              kernel[convParams]
-	direct              func(y, a, b, bias Pointer, relu, output16 bool) []Launch // for small groups
-	m, n, depth         int                                                       // sizes of one group's matrices
-	images              images
-	result              result
-	size, rows, columns int // sizes of the result
+	o           Conv2D
+	kernel      kernel[convParams]
+	direct      func(y, a, b, bias Pointer, relu, output16 bool) []Launch // for small groups
+	m, n, depth int                                                       // sizes of one group's matrices
+	images      images
+	result      result
+	size        int // of the result
 }
 
 func (o Conv2D) forward() convolution {
 	plane := o.OH * o.OW
 	c := convolution{o: o, kernel: convForward, m: o.O / o.Groups, n: o.N * plane, depth: o.C / o.Groups * o.KH * o.KW, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(plane), Outer: int64(o.O * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane), BiasRows: 1}
-	c.size, c.rows, c.columns = o.N*o.O*plane, o.O, plane
+	c.size = o.N * o.O * plane
 	c.direct = o.directLaunches
 	return c
 }
@@ -42,7 +42,7 @@ func (o Conv2D) input() convolution {
 	plane := o.H * o.W
 	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
 	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
-	c.size, c.rows, c.columns = o.N*o.C*plane, o.C, plane
+	c.size = o.N * o.C * plane
 	c.direct = func(dx, dy, w, _ Pointer, _, output16 bool) []Launch { return o.directInput(dx, dy, w, output16) }
 	return c
 }
@@ -51,7 +51,7 @@ func (o Conv2D) weight() convolution {
 	plane, inner := o.OH*o.OW, o.C/o.Groups*o.KH*o.KW
 	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
-	c.size, c.rows, c.columns = o.O*inner, o.O, inner
+	c.size = o.O * inner
 	c.direct = func(dw, x, dy, _ Pointer, _, output16 bool) []Launch { return o.directWeight(dw, x, dy, output16) }
 	return c
 }
@@ -60,13 +60,15 @@ func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, t
 
 // parts returns the number of parts that the depth is split into, for tiles of the given
 // size.
-func (c convolution) parts(tile int) int { return splitK(c.blocks(tile)*c.o.Groups, c.depth) }
+func (c convolution) parts(tile int) int { return splitK(c.blocks(tile)*c.o.Groups, atOnce, c.depth) }
 
-func (c convolution) workspace() int {
-	if p := c.parts(64); p > 1 && !c.o.direct() {
-		return p * c.size * c.o.DType.Size()
+func (c convolution) workspace() int { return c.partBytes(64, c.o.DType.Size()) }
+
+func (c convolution) partBytes(tile, size int) int {
+	if c.o.direct() {
+		return 0
 	}
-	return 0
+	return partBytes(c.parts(tile), c.blocks(tile)*c.o.Groups, tile*tile, size)
 }
 
 // checkSize returns an error for sizes beyond the kernels' 32-bit counters.
@@ -94,16 +96,8 @@ func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch,
 	}
 	v, parts := real(c.o.DType), c.parts(64)
 	r := c.result
-	r.Bias, r.ReLU, r.Parts, r.Part = bias, flag(relu), uint32(parts), int64(c.size)
-	to := y
-	if parts > 1 {
-		to = work
-	}
-	out := []Launch{c.kernel.grid(v, c.grid(64, parts), 0, convParams{to, a, b, c.images, r})}
-	if parts > 1 {
-		out = append(out, gemmParts.launch(v, linear(c.size), gemmPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu)}))
-	}
-	return out, nil
+	r.Bias, r.ReLU, r.Parts, r.Work = bias, flag(relu), uint32(parts), work
+	return []Launch{c.kernel.grid(v, c.grid(64, parts), 0, convParams{y, a, b, c.images, r})}, nil
 }
 
 // Workspace returns the size of the workspace of Launches.

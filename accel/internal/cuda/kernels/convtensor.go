@@ -28,12 +28,7 @@ func (c convolution) tile() int {
 	return 64
 }
 
-func (c convolution) tensorWorkspace() int {
-	if p := c.parts(c.tile()); p > 1 && !c.o.direct() {
-		return p * c.size * 4
-	}
-	return 0
-}
+func (c convolution) tensorWorkspace() int { return c.partBytes(c.tile(), 4) }
 
 func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
 	if err := c.checkSize(); err != nil || c.size == 0 {
@@ -45,16 +40,8 @@ func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work P
 	v, tile := tensorType(o.DType), c.tile()
 	parts := c.parts(tile)
 	r := c.result
-	r.Bias, r.ReLU, r.Output16, r.Parts, r.Part = bias, flag(relu), flag(o.Output16), uint32(parts), int64(c.size)
-	to := y
-	if parts > 1 {
-		to = work
-	}
-	out := []Launch{convTensor(name, tile).grid(v, c.grid(tile, parts), panelShared(tile), convParams{to, a, b, c.images, r})}
-	if parts > 1 {
-		out = append(out, matmulParts.launch(v, linear(c.size), matmulPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu), flag(o.Output16)}))
-	}
-	return out, nil
+	r.Bias, r.ReLU, r.Output16, r.Parts, r.Work = bias, flag(relu), flag(o.Output16), uint32(parts), work
+	return []Launch{convTensor(name, tile).grid(v, c.grid(tile, parts), panelShared(tile), convParams{y, a, b, c.images, r})}, nil
 }
 
 // Workspace returns the size of the workspace of Launches.

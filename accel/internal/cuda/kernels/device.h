@@ -136,6 +136,26 @@ template <> struct Team<256> {
   }
 };
 
+// Blocks of a launch meet at these counters, which are zero between launches.
+constexpr u32 maxMeetings = 1056;
+static __attribute__((device)) u32 meetings[maxMeetings];
+
+DEVICE u64 meeting(u32 i) { return (u64)(__attribute__((address_space(1))) u32 *)&meetings[i]; }
+
+// last counts the blocks that have come to meeting i. In the last of n blocks it returns true to all
+// threads, which see what all threads of the other blocks wrote before.
+DEVICE bool last(u32 i, u32 n) {
+  static SHARED u32 earlier;
+  barrier();
+  if (thread() == 0) {
+    u32 count;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(count) : "l"(meeting(i)), "r"(n - 1) : "memory");
+    earlier = count;
+  }
+  barrier();
+  return earlier == n - 1;
+}
+
 DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 DEVICE float root(float x) { return __nvvm_sqrt_rn_f(x); }

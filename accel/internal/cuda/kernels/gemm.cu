@@ -3,7 +3,7 @@
 //
 // Bound by arithmetic, 2·m·n·k operations, for matrices larger than a tile: 128×128 in
 // float32, 64×64 for small results and in float64. Deep and narrow matrix multiplications
-// are split along k (split-K); gemm_parts adds the parts in order.
+// are split along k (split-K).
 //
 // variants: f32 f64
 #include "simt.h"
@@ -37,18 +37,3 @@ KERNEL(gemm64_tn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, fals
 KERNEL(gemm64_tt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, true>(y, f, r); }
 KERNEL(gemm64_nn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, false>(y, f, r); }
 KERNEL(gemm64_nt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, true>(y, f, r); }
-
-// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to
-// row i / columns % rows.
-KERNEL(gemm_parts, 256, 4)(real *y, const real *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu) {
-  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
-    real sum = 0;
-#pragma unroll 4
-    for (u32 p = 0; p < count; p++) sum += parts[(u64)p * n + i];
-    if (bias) {
-      u64 row = i / columns;
-      sum += ((const real *)bias)[biasRows ? row % rows : i - row * columns];
-    }
-    y[i] = relu && sum < 0 ? 0 : sum;
-  }
-}

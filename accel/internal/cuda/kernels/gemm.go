@@ -22,17 +22,6 @@ type gemmParams struct {
 	Result   result
 }
 
-type gemmPartsParams struct {
-	Y, Parts                             Pointer
-	N                                    uint64
-	Bias                                 Pointer
-	Count, Rows, Columns, BiasRows, ReLU uint32
-}
-
-var (
-	gemmParts = declare[gemmPartsParams]("gemm", "gemm_parts", reals, 256)
-)
-
 func init() {
 	for _, order := range []string{"tn", "tt", "nn", "nt"} {
 		large, small := gemm(128, order), gemm(64, order)
@@ -116,15 +105,12 @@ func (o MatMul) plan() (problem, error) {
 	if o.DType != tensortype.Float64 && p.blocks(128)*p.count >= 132 {
 		p.tile = 128
 	}
-	p.parts = splitK(p.blocks(p.tile)*p.count, int(p.K))
+	p.parts = splitK(p.blocks(p.tile)*p.count, atOnce, int(p.K))
 	return p, nil
 }
 
 func (p problem) bytes(d tensortype.DType) int {
-	if p.parts <= 1 {
-		return 0
-	}
-	return p.parts * p.count * int(p.M) * int(p.N) * d.Size()
+	return partBytes(p.parts, p.blocks(p.tile)*p.count, p.tile*p.tile, d.Size())
 }
 
 // Workspace returns the size of the workspace, which holds the partial results of a split-K
@@ -149,15 +135,7 @@ func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	}
 	v := real(o.DType)
 	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Parts: uint32(p.parts)}}
+	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: work, Parts: uint32(p.parts)}}
 	params.Operands.A, params.Operands.B = a, b
-	if p.parts > 1 {
-		params.Y, params.Result.Part = work, size*int64(p.count)
-	}
-	out := []Launch{gemm(p.tile, p.order()).grid(v, p.grid(), 0, params)}
-	if p.parts > 1 {
-		n := int(size) * p.count
-		out = append(out, gemmParts.launch(v, linear(n), gemmPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU)}))
-	}
-	return out, nil
+	return []Launch{gemm(p.tile, p.order()).grid(v, p.grid(), 0, params)}, nil
 }

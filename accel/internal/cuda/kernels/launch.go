@@ -177,6 +177,9 @@ func computes(d tensortype.DType) tensortype.DType {
 // GPU several times.
 const maxBlocks = 4096
 
+// maxMeetings is the number of counters in device.h at which blocks of a launch meet.
+const maxMeetings = 1056
+
 // linear returns the number of blocks for n elements, one per thread.
 func linear(n int) int { return min((n+255)/256, maxBlocks) }
 

@@ -3,7 +3,7 @@
 // Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred rows and more.
 // Tiles are 128×128, in eight warps of 64×32, or for small results 64×64, in four warps of
 // 32×32. 64 bytes of k at a time come through a ring of four stages. Deep and narrow matrix
-// multiplications are split along k (split-K); matmul_parts adds the parts in order.
+// multiplications are split along k (split-K).
 //
 // variants: bf16 f16 tf32
 #include "mma.h"
@@ -46,22 +46,3 @@ KERNEL(matmul64_tt, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, t
 KERNEL(matmul64_nn, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, false, false, true>(y, f, r); }
 KERNEL(matmul64_nt, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, false, true, true>(y, f, r); }
 KERNEL(matmul64_any, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, true, true, false>(y, f, r); }
-
-// matmul_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to
-// row i / columns % rows.
-KERNEL(matmul_parts, 256, 4)(void *y, const float *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu, u32 half) {
-  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
-    float sum = 0;
-#pragma unroll 4
-    for (u32 p = 0; p < count; p++) sum += parts[(u64)p * n + i];
-    if (bias) {
-      u64 row = i / columns, at = biasRows ? row % rows : i - row * columns;
-      sum += half ? number(((const element *)bias)[at]) : ((const float *)bias)[at];
-    }
-    if (relu && sum < 0) sum = 0;
-    if (half)
-      ((element *)y)[i] = rounded<element>(sum);
-    else
-      ((float *)y)[i] = sum;
-  }
-}

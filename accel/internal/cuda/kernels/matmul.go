@@ -6,13 +6,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-type matmulPartsParams struct {
-	Y, Parts                                       Pointer
-	N                                              uint64
-	Bias                                           Pointer
-	Count, Rows, Columns, BiasRows, ReLU, Output16 uint32
-}
-
 // tensorTypes are the variants of kernels for tensor cores.
 var tensorTypes = []string{"bf16", "f16", "tf32"}
 
@@ -26,10 +19,6 @@ func tensorType(d tensortype.DType) string {
 	}
 	return "tf32"
 }
-
-var (
-	matmulParts = declare[matmulPartsParams]("matmul", "matmul_parts", tensorTypes, 256)
-)
 
 func init() {
 	add(matmul(64, "any").entry())
@@ -80,16 +69,8 @@ func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	}
 	size := int64(p.M) * int64(p.N)
 	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)),
-		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Parts: uint32(p.parts)}}
-	if p.parts > 1 {
-		params.Y, params.Result.Part = work, size*int64(p.count)
-	}
-	out := []Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}
-	if p.parts > 1 {
-		n := int(size) * p.count
-		out = append(out, matmulParts.launch(v, linear(n), matmulPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU), flag(o.Output16)}))
-	}
-	return out, nil
+		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts)}}
+	return []Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}, nil
 }
 
 // aligned reports whether both operands have the memory order and start all rows (or

@@ -40,20 +40,54 @@ DEVICE Offsets offsets(const Batch &batch, u32 i) {
 }
 
 // Result describes where y[m, n] is written: columns come in runs of inner, which are outer
-// apart. The bias is added to each row or column. With parts (split-K), each part is
-// written after the one before, without bias and ReLU.
+// apart. The bias is added to each row or column. With parts (split-K), the sums of the parts meet
+// in work: see joined.
 struct Result {
   u64 bias;   // address, 0 for none
   i64 row;    // stride
   i64 outer;  // stride of runs of columns
   i64 batch;  // stride
-  i64 part;   // stride
+  u64 work;   // address of the sums of parts
   Divisor inner;
   u32 biasRows; // bias is per row, not per column
   u32 relu;
   u32 half;     // y and the bias have the operands' 16-bit type
   u32 parts;    // of the split along k
 };
+
+// joined adds up the sums of all parts of a tile, of which each thread has N. Blocks of neighboring
+// parts meet, then pairs of them, and so on: the first of two leaves its sums in work, and the second
+// adds them to its own. As a + b = b + a, the bits do not depend on the order in which they come. It
+// returns true in the block that has the sums of all parts. Barrier name is for all threads that call it.
+template <u32 threads, u32 name, u32 N, typename T> DEVICE bool joined(T *sum, const Result &r, u32 batch) {
+  static SHARED u32 earlier;
+  u32 tile, part; // read here: before, registers are scarce
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
+  asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(part));
+  tile += blocks() * batch;
+  T *all = (T *)r.work + (u64)tile * r.parts * (N * threads) + thread();
+#pragma unroll 1
+  for (u32 width = 1; width < r.parts; width *= 2) {
+    u32 right = (part & ~(2 * width - 1)) + width; // the first part of the second of two
+    if (right >= r.parts) continue;
+#pragma unroll
+    for (u32 j = 0; j < N; j++) all[part * (N * threads) + j * threads] = sum[j];
+    asm volatile("bar.sync %0, %1;" ::"n"(name), "n"(threads) : "memory");
+    if (thread() == 0) {
+      u32 other;
+      u64 at = meeting(tile * r.parts + right);
+      asm volatile("atom.acq_rel.gpu.global.exch.b32 %0, [%1], %2;" : "=r"(other) : "l"(at), "r"(part + 1) : "memory");
+      if (other) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(0) : "memory");
+      earlier = other;
+    }
+    asm volatile("bar.sync %0, %1;" ::"n"(name), "n"(threads) : "memory");
+    if (!earlier) return false;
+    const T *its = all + (earlier - 1) * (N * threads);
+#pragma unroll
+    for (u32 j = 0; j < N; j++) sum[j] += its[j * threads];
+  }
+  return true;
+}
 
 // Tile is the part of the result that a block computes. Neighboring blocks compute tiles
 // of a band eight tiles high, so that they share their reads in the cache.

@@ -61,22 +61,24 @@ type MatMul8 struct {
 
 // plan returns the side of a block's tile, and the number of parts that K is split into.
 func (o MatMul8) plan() (tile, parts int) {
-	blocks := func(tile int) int { return ceil(o.M, tile) * ceil(o.N, tile) }
 	tile = 64
-	if o.Hopper || blocks(128) >= 132 {
+	if o.Hopper || o.blocks(128) >= 132 {
 		tile = 128
 	}
-	return tile, splitK(blocks(tile), o.K)
+	n := atOnce
+	if o.Hopper {
+		n = largeAtOnce
+	}
+	return tile, splitK(o.blocks(tile), n, o.K)
 }
+
+func (o MatMul8) blocks(tile int) int { return ceil(o.M, tile) * ceil(o.N, tile) }
 
 // Workspace returns the size of the workspace, which holds the partial results of a split-K
 // matrix multiplication.
 func (o MatMul8) Workspace() int {
-	_, parts := o.plan()
-	if parts <= 1 {
-		return 0
-	}
-	return 4 * parts * o.M * o.N
+	tile, parts := o.plan()
+	return partBytes(parts, o.blocks(tile), tile*tile, 4)
 }
 
 // Launches computes y; bias is only read if Bias. It returns an error for sizes that the
@@ -92,18 +94,9 @@ func (o MatMul8) Launches(y Pointer, a, b Packed8, bias, work Pointer) ([]Launch
 		bias = 0
 	}
 	tile, parts := o.plan()
-	size := o.M * o.N
-	r := result{Bias: bias, Row: int64(o.N), Inner: newDivisor(o.N), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Parts: uint32(parts)}
-	to := y
-	if parts > 1 {
-		to, r.Part = work, int64(size)
-	}
-	grid := driver.Dim{X: uint32(ceil(o.M, tile) * ceil(o.N, tile)), Y: uint32(parts), Z: 1}
-	out := []Launch{o.launch8(tile, grid, to, a, b, r)}
-	if parts > 1 {
-		out = append(out, matmulParts.launch("bf16", linear(size), matmulPartsParams{y, work, uint64(size), bias, uint32(parts), uint32(o.M), uint32(o.N), 0, flag(o.ReLU), flag(o.Output16)}))
-	}
-	return out, nil
+	r := result{Bias: bias, Row: int64(o.N), Inner: newDivisor(o.N), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(parts)}
+	grid := driver.Dim{X: uint32(o.blocks(tile)), Y: uint32(parts), Z: 1}
+	return []Launch{o.launch8(tile, grid, y, a, b, r)}, nil
 }
 
 func (o MatMul8) launch8(tile int, grid driver.Dim, y Pointer, a, b Packed8, r result) Launch {

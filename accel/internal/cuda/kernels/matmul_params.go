@@ -58,7 +58,8 @@ func newBatch(a, b ir.Layout) (batch, int, error) {
 // result describes where and how a matrix multiplication writes its result; see matmul.h.
 type result struct {
 	Bias                     Pointer
-	Row, Outer, Batch, Part  int64
+	Row, Outer, Batch        int64
+	Work                     Pointer
 	Inner                    divisor
 	BiasRows, ReLU, Output16 uint32
 	Parts                    uint32
@@ -78,13 +79,38 @@ func checkSizes(what string, sizes ...int) error {
 	return nil
 }
 
+// The number of blocks that an H100 runs at the same time.
+const (
+	largeAtOnce = 132             // those with most of an SM's shared memory
+	atOnce      = 2 * largeAtOnce // of 256 threads with 128 registers
+)
+
 // splitK returns the number of parts to split the depth into, for a matrix multiplication
-// whose tiles alone do not fill the GPU.
-func splitK(blocks, depth int) int {
+// whose tiles alone do not fill the GPU: the fewest with which it is busy for three quarters of the
+// time, given how many blocks it runs at once.
+func splitK(blocks, atOnce, depth int) int {
 	if blocks == 0 || blocks >= 264 || depth < 512 {
 		return 1
 	}
-	parts := min(ceil(528, blocks), depth/256, 64)
-	each := ceil(ceil(depth, 32), parts) // in units of the largest step of any kernel
+	busy := func(parts int) float64 {
+		n := blocks * parts
+		return float64(n) / float64(ceil(n, atOnce)*atOnce)
+	}
+	best := 1
+	for parts := 1; parts <= min(depth/256, 64, maxMeetings/blocks) && busy(best) < 0.75; parts++ {
+		if busy(parts) > busy(best) {
+			best = parts
+		}
+	}
+	each := ceil(ceil(depth, 32), best) // in units of the largest step of any kernel
 	return ceil(ceil(depth, 32), each)
+}
+
+// partBytes returns the size of the workspace of a split matrix multiplication, in which its blocks
+// leave the sums of their tiles.
+func partBytes(parts, blocks, tile, size int) int {
+	if parts <= 1 {
+		return 0
+	}
+	return parts * blocks * tile * size
 }

@@ -249,13 +249,14 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
     }
   }
   await<0>();
+  if (!joined<threads, 0, MT * NT * 4>(&sum[0][0][0], r, batch)) return;
 
   // Write bands of 16 rows per warp through shared memory, so that stores are contiguous.
   constexpr u32 pitch = BN + 8, band = BM / WM * 16;
   static_assert(band * pitch * 4 <= stages * stage, "room for a band");
   float *lines = (float *)dynamicShared;
-  i64 start = (i64)batch * r.batch + (i64)part * r.part;
-  bool whole = r.parts == 1;
+  asm volatile("" : "+r"(row), "+r"(column)); // compute what follows from them here, not before
+  i64 start = (i64)batch * r.batch;
 #pragma unroll
   for (u32 i = 0; i < MT; i++) {
     barrier();
@@ -273,15 +274,15 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
       u32 run = r.inner.quotient(c);
       i64 at = start + (i64)run * r.outer + (c - run * r.inner.by);
       auto biasAt = [&](u32 i) { return r.half ? number(((const half *)r.bias)[i]) : ((const float *)r.bias)[i]; };
-      float shift = whole && r.bias && !r.biasRows ? biasAt(c) : 0.f;
+      float shift = r.bias && !r.biasRows ? biasAt(c) : 0.f;
 #pragma unroll 1
       for (u32 l = thread() / BN; l < band; l += threads / BN) {
         u32 rr = row + l / 16 * WM + i * 16 + l % 16;
         if (rr >= m) continue;
         float v = scale.of(lines[l * pitch + thread() % BN]) + shift;
-        if (whole && r.bias && r.biasRows) v += biasAt(rr);
-        if (whole && r.relu && v < 0) v = 0;
-        if (r.half && whole)
+        if (r.bias && r.biasRows) v += biasAt(rr);
+        if (r.relu && v < 0) v = 0;
+        if (r.half)
           ((half *)y)[at + (i64)rr * r.row] = rounded<half>(v);
         else
           ((float *)y)[at + (i64)rr * r.row] = v;

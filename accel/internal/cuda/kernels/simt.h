@@ -44,8 +44,7 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
 
 // writeLines writes lines of the result; line l is row first + l·apart.
 template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
-  const T *bias = r.parts == 1 ? (const T *)r.bias : nullptr;
-  bool relu = r.relu && r.parts == 1;
+  const T *bias = (const T *)r.bias;
   u32 c = column + thread() % BN;
   if (c >= n) return;
   u32 run = r.inner.quotient(c);
@@ -57,7 +56,7 @@ template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (
     if (row >= m) break;
     T v = from[l][thread() % BN] + shift;
     if (bias && r.biasRows) v += bias[row];
-    if (relu && v < 0) v = 0;
+    if (r.relu && v < 0) v = 0;
     at[(i64)row * r.row] = v;
   }
 }
@@ -117,11 +116,12 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
   u32 steps = up(depth, depthStep), each = up(steps, r.parts), step = least(part * each, steps);
   T sum[TM][TN];
   simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
+  if (!joined<256, 0, TM * TN>(&sum[0][0], r, batch)) return;
   u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
   // Write row by row of each thread through shared memory, so that stores are contiguous
   // and the code is small.
-  T *to = y + (i64)batch * r.batch + (i64)part * r.part;
+  T *to = y + (i64)batch * r.batch;
   constexpr u32 band = BM / TM; // rows of the tile per iteration
   T (*lines)[BN + 4] = (T (*)[BN + 4]) & panels;
   static_assert(sizeof(T) * band * (BN + 4) <= sizeof(panels), "room for a band");

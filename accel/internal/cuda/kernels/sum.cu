@@ -5,19 +5,13 @@
 // per element are faster than memory even with few FP64 units. If inner is 1, one warp sums a row
 // of up to 1024 elements and one block a longer one; else a block sums 32 neighboring columns, and
 // its eight warps process the rows in rotation. If n is long and there are few blocks, n is
-// split into parts, whose number depends on the shape alone, and a second pass adds the
-// results of the parts in order: the same bits every time.
+// split into parts, whose number depends on the shape alone, and the last block of them adds their
+// sums in order: the same bits every time.
 //
 // variants: f32 f64
 #include "device.h"
 
-// keep stores a sum: in the workspace if there is a second pass, else divided in y.
-DEVICE void keep(real *y, double *work, u64 i, double sum, double divisor) {
-  if (work) work[i] = sum;
-  else y[i] = (real)(sum / divisor);
-}
-
-// sum_rows: y[row, part] = Σ x[row, part·each …].
+// sum_rows: y[row] = Σ over the parts of Σ x[row, part·each …].
 template <int size, typename T> DEVICE void sumRows(real *y, double *work, const T *x, u64 rows, u64 n, u64 each, u32 parts, double divisor) {
   using Members = Team<size>;
   for (u64 t = Members::row(); t < rows * parts; t += Members::rows()) {
@@ -34,7 +28,14 @@ template <int size, typename T> DEVICE void sumRows(real *y, double *work, const
     }
     for (; i < end; i += size) a += number(from[i]);
     double sum = Members::template across<Sum>((a + b) + (c + d));
-    if (Members::member() == 0) keep(y, work, t, sum, divisor);
+    if (size == 256 && parts > 1) {
+      if (Members::member() == 0) work[t] = sum;
+      if (!last((u32)row, parts)) continue;
+      sum = 0;
+      for (u32 p = Members::member(); p < parts; p += size) sum += work[row * parts + p];
+      sum = Members::template across<Sum>(sum);
+    }
+    if (Members::member() == 0) y[row] = (real)(sum / divisor);
   }
 }
 
@@ -49,10 +50,18 @@ KERNEL(sum_rows_block, 256, 4)(real *y, double *work, const void *x, u64 rows, u
   sumRowsOf<256>(y, work, x, rows, n, each, parts, xKind, divisor);
 }
 
-// sum_parts_block: y[row] = Σ over the parts of x[row, part].
-KERNEL(sum_parts_block, 256, 4)(real *y, const double *x, u64 rows, u64 parts, double divisor) { sumRows<256>(y, (double *)0, x, rows, parts, parts, 1, divisor); }
+// ofWarps returns the sum of a column over the warps.
+DEVICE double ofWarps(double (&group)[8][32], double of) {
+  barrier(); // the previous sums have been read
+  group[warp()][lane()] = of;
+  barrier();
+  double sum = 0;
+#pragma unroll
+  for (int w = 0; w < 8; w++) sum += group[w][lane()];
+  return sum;
+}
 
-// sum_columns: y[part, outer, inner] = Σ x[outer, part·each …, inner].
+// sum_columns: y[outer, inner] = Σ over the parts of Σ x[outer, part·each …, inner].
 template <typename T> DEVICE void sumColumns(real *y, double *work, const T *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, double divisor) {
   static SHARED double group[8][32];
   u32 tiles = (u32)((inner + 31) / 32);
@@ -69,27 +78,20 @@ template <typename T> DEVICE void sumColumns(real *y, double *work, const T *x, 
       }
       if (i < end) a += number(from[i * inner]);
     }
-    barrier(); // the previous tile has been read
-    group[warp()][lane()] = a + b;
-    barrier();
-    if (warp() == 0 && column < inner) {
-      double sum = 0;
-#pragma unroll
-      for (int w = 0; w < 8; w++) sum += group[w][lane()];
-      keep(y, work, (part * outer + o) * inner + column, sum, divisor);
+    double sum = ofWarps(group, a + b);
+    if (parts > 1) {
+      u64 i = o * inner + column, n = (u64)outer * inner;
+      if (warp() == 0 && column < inner) work[part * n + i] = sum;
+      if (!last((u32)(o * tiles + tile), parts)) continue;
+      double each = 0;
+      if (column < inner)
+        for (u32 p = warp(); p < parts; p += 8) each += work[p * n + i];
+      sum = ofWarps(group, each);
     }
+    if (warp() == 0 && column < inner) y[o * inner + column] = (real)(sum / divisor);
   }
 }
 
 KERNEL(sum_columns, 256, 4)(real *y, double *work, const void *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, u32 xKind, double divisor) {
   typed(xKind, [&](auto t) __attribute__((always_inline)) { sumColumns(y, work, (const decltype(t) *)x, outer, n, inner, each, parts, divisor); });
-}
-
-// sum_parts: y[i] = Σ over the parts, in order, of x[part, i].
-KERNEL(sum_parts, 256, 4)(real *y, const double *x, u64 n, u32 parts, double divisor) {
-  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
-    double sum = 0;
-    for (u32 p = 0; p < parts; p++) sum += x[i + p * n];
-    y[i] = (real)(sum / divisor);
-  }
 }

@@ -20,24 +20,9 @@ type sumColumnsParams struct {
 	Divisor        float64
 }
 
-type sumPartsBlockParams struct {
-	Y, X        Pointer
-	Rows, Parts uint64
-	Divisor     float64
-}
-
-type sumPartsParams struct {
-	Y, X    Pointer
-	N       uint64
-	Parts   uint32
-	Divisor float64
-}
-
 var (
-	sumRows       = declareRows[sumRowsParams]("sum", "sum_rows")
-	sumColumns    = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
-	sumPartsBlock = declare[sumPartsBlockParams]("sum", "sum_parts_block", reals, 256)
-	sumParts      = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
+	sumRows    = declareRows[sumRowsParams]("sum", "sum_rows")
+	sumColumns = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
 )
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner], or the mean.
@@ -52,9 +37,9 @@ type Sum struct {
 // the length of one.
 func (o Sum) parts() (parts, each int) {
 	if o.Inner == 1 {
-		parts = min(ceil(o.N, 8192), ceil(1056, max(1, o.Outer)))
+		parts = min(ceil(o.N, 8192), ceil(maxMeetings, max(1, o.Outer)))
 	} else {
-		parts = min(ceil(o.N, 64), ceil(1056, max(1, o.Outer*ceil(o.Inner, 32))))
+		parts = min(ceil(o.N, 64), ceil(maxMeetings, max(1, o.Outer*ceil(o.Inner, 32))))
 	}
 	parts = max(1, parts)
 	each = max(1, ceil(o.N, parts))
@@ -81,23 +66,11 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 	if o.Mean {
 		divisor = float64(o.N)
 	}
-	if parts == 1 {
-		work = 0
-	}
 	if o.Inner == 1 {
-		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), kind(o.X), divisor})}
-		if parts > 1 {
-			out = append(out, sumPartsBlock.launch(v, min(o.Outer, maxBlocks), sumPartsBlockParams{y, work, uint64(o.Outer), uint64(parts), divisor}))
-		}
-		return out
+		return []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), kind(o.X), divisor})}
 	}
-	out := []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
+	return []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
 		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), XKind: kind(o.X), Divisor: divisor})}
-	if parts > 1 {
-		n := o.Outer * o.Inner
-		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Divisor: divisor}))
-	}
-	return out
 }
 
 func init() {

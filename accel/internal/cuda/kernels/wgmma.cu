@@ -95,7 +95,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
       } while (++s < count);
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     }
-    i64 start = (i64)batch * r.batch + (i64)blockY() * r.part;
+    i64 start = (i64)batch * r.batch;
     auto unscaled = [] { return [](float v) { return v; }; };
     store<element, BN, stages * stageBytes>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled);
   }

@@ -67,7 +67,7 @@ func (o HopperMatMul) plan() (problem, error) {
 	if err != nil {
 		return p, err
 	}
-	p.parts = splitK(p.wgmmaBlocks()*p.count, int(p.K))
+	p.parts = splitK(p.wgmmaBlocks()*p.count, largeAtOnce, int(p.K))
 	return p, nil
 }
 
@@ -80,7 +80,7 @@ func (o HopperMatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
-	return p.bytes(tensortype.Float32)
+	return partBytes(p.parts, p.wgmmaBlocks()*p.count, wgmmaM*wgmmaN, 4)
 }
 
 // Launches computes y, as TensorMatMul does. It returns an error for operands that do not
@@ -98,22 +98,14 @@ func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	}
 	order, size := p.order(), int64(p.M)*int64(p.N)
 	params := wgmmaParams{Y: y, Problem: wgmmaProblem{p.M, p.N, p.K, flag(p.Batch.A[0] != 0), flag(p.Batch.B[0] != 0)},
-		Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Parts: uint32(p.parts)}}
-	if p.parts > 1 {
-		params.Y, params.Result.Part = work, size*int64(p.count)
-	}
+		Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts)}}
 	v := tensorType(o.DType)
 	first := wgmma(order).grid(v+"_sm90", driver.Dim{X: uint32(p.wgmmaBlocks()), Y: uint32(p.parts), Z: uint32(p.count)}, wgmmaShared, params)
 	first.Maps = []Map{
 		{mapA, o.tensorMap(side{a, p.ARow, p.AK, p.Batch.A}, p.M, p.K, p.Count, order[0] == 't', wgmmaM)},
 		{mapB, o.tensorMap(side{b, p.BColumn, p.BK, p.Batch.B}, p.N, p.K, p.Count, order[1] == 't', wgmmaN)},
 	}
-	out := []Launch{first}
-	if p.parts > 1 {
-		n := int(size) * p.count
-		out = append(out, matmulParts.launch(v, linear(n), matmulPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU), flag(o.Output16)}))
-	}
-	return out, nil
+	return []Launch{first}, nil
 }
 
 // tensorMap describes an operand: panels of 64 elements along K by the tile's rows, or

@@ -32,11 +32,12 @@ template <u32 stages> DEVICE void makeBarriers(u32 full, u32 empty) {
   barrier();
 }
 
-// store writes the sums of a warp, its 16 rows of the tile from row and column, times a scale, plus
+// store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column, times a scale, plus
 // a bias. Each warp transposes them in shared memory, so that stores are contiguous.
 template <typename element, u32 BN, u32 ring, typename Scale>
-DEVICE void store(void *y, const float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
+DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
   asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
+  if (!joined<256, 1, BN / 2>(sum, r, blockZ())) return;
   constexpr u32 pitch = BN + 8;
   static_assert(8 * 16 * pitch * 4 <= ring, "room for all rows");
   float *lines = (float *)dynamicShared + warp() * 16 * pitch;
@@ -46,17 +47,16 @@ DEVICE void store(void *y, const float (&sum)[BN / 2], u32 row, u32 column, u32 
     for (u32 q = 0; q < 4; q++) lines[(lane() / 4 + q / 2 * 8) * pitch + j * 8 + lane() % 4 * 2 + q % 2] = sum[j * 4 + q];
   asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
   auto scaled = scale();
-  bool whole = r.parts == 1;
   auto biasAt = [&](u32 i) { return r.half ? number(((const element *)r.bias)[i]) : ((const float *)r.bias)[i]; };
 #pragma unroll 1
   for (u32 i = 0; i < 16 * BN; i += 32) {
     u32 rr = row + thread() / 128 * 64 + warp() % 4 * 16 + i / BN, c = column + i % BN + lane();
     if (rr >= m || c >= n) continue;
     float v = scaled(lines[i / BN * pitch + i % BN + lane()]);
-    if (whole && r.bias) v += biasAt(biasRows ? rr : c);
-    if (whole && r.relu && v < 0) v = 0;
+    if (r.bias) v += biasAt(biasRows ? rr : c);
+    if (r.relu && v < 0) v = 0;
     i64 at = start + (i64)rr * r.row + c;
-    if (r.half && whole)
+    if (r.half)
       ((element *)y)[at] = rounded<element>(v);
     else
       ((float *)y)[at] = v;
