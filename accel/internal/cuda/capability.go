@@ -58,6 +58,10 @@ func (d *Device) SetTF32(on bool) { d.tf32 = on }
 // RunsBatches reports that one kernel computes the fused kernels of many parameters.
 func (d *Device) RunsBatches() bool { return true }
 
+// FusesNorms reports that kernels of norms also compute the sums before them, the gradients of the
+// parameters and what is added to that of x.
+func (d *Device) FusesNorms() bool { return true }
+
 // FusedKernelsRound reports that fused kernels can write 16-bit floats.
 func (d *Device) FusedKernelsRound() bool { return true }
 

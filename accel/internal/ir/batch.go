@@ -29,7 +29,7 @@ type Part struct {
 // their inputs have existed before.
 func (p *planner) batchable(g *group) string {
 	first := g.members[0]
-	if first.class != Elementwise || first.node.Len() == 0 {
+	if first.class != Elementwise || first.node.Len() == 0 || g.norm != nil {
 		return ""
 	}
 	before, after := true, true // all inputs are older than the list, all results outlive it

@@ -54,6 +54,10 @@ func (b *builder) result(n *planned) Operand {
 
 func (b *builder) emit(g *group) {
 	n := g.members[0]
+	if g.norm != nil {
+		b.emitNorm(g)
+		return
+	}
 	if n.class == Elementwise {
 		b.program.Steps = append(b.program.Steps, b.loop(g))
 		return

@@ -15,11 +15,12 @@ import (
 
 // group is a set of nodes that become one step.
 type group struct {
-	members []*planned // in record order
-	preds   []*group   // producers; one may be listed twice, or be merged by now
-	hard    []*planned // producers that must be in memory before the group runs
-	into    *group     // set after the group was merged into another
-	at      int        // position in the fuser's order
+	members []*planned  // in record order
+	preds   []*group    // producers; one may be listed twice, or be merged by now
+	hard    []*planned  // producers that must be in memory before the group runs
+	into    *group      // set after the group was merged into another
+	norm    *aroundNorm // set if it is the step of a norm
+	at      int         // position in the fuser's order
 	visited int
 }
 
@@ -72,6 +73,10 @@ type fuser struct {
 	// maxLoop is the maximum number of instructions of a fused kernel; 1 makes every node its
 	// own step.
 	maxLoop int
+	// norms says that the device computes what is around norms; gradients are the gradients of their
+	// inputs, by x and dy.
+	norms     bool
+	gradients map[[2]*Value]*planned
 }
 
 // maxReach is the maximum distance, in the fuser's order, of groups that are merged. It bounds
@@ -117,7 +122,7 @@ func (f *fuser) assign(n *planned) {
 		}
 	}
 	f.order = append(f.order, g)
-	if n.class != Elementwise || f.maxLoop <= 1 {
+	if f.norms && f.fuseNorm(n) || n.class != Elementwise || f.maxLoop <= 1 {
 		return
 	}
 	for _, in := range n.inputs {
@@ -125,7 +130,7 @@ func (f *fuser) assign(n *planned) {
 			continue
 		}
 		p := in.node.group.root()
-		if g = n.group.root(); p != g && len(p.members)+len(g.members) <= f.maxLoop {
+		if g = n.group.root(); p != g && p.norm == nil && len(p.members)+len(g.members) <= f.maxLoop {
 			if p.at > g.at {
 				p, g = g, p
 			}

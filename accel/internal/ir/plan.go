@@ -69,6 +69,7 @@ type planner struct {
 	fp8         FP8Multiplier     // nil if the device does not multiply FP8
 	fusedRounds bool              // fused kernels round to 16 bits
 	batches     bool              // the device runs batches
+	norms       bool              // the device computes what is around norms
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
@@ -82,7 +83,7 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 			live = append(live, n)
 		}
 	}
-	f := &fuser{maxLoop: 64}
+	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, gradients: map[[2]*Value]*planned{}}
 	if !p.fuse {
 		f.maxLoop = 1
 	}

@@ -36,6 +36,7 @@ type Instr struct {
 type Step struct {
 	Op       Op      // nil for a fused kernel
 	Epilogue Op      // elementwise op that a matmul applies to its result, or nil
+	Around   *Around // what the step of a norm computes beside Op, or nil
 	Loop     []Instr // the body of a fused kernel over Shape
 	Shape    []int   // iteration space of a fused kernel
 	Parts    []Part  // of a batch: Loop and Shape are those of the first; else nil

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -76,42 +77,192 @@ func TestCrossEntropy(t *testing.T) {
 	})
 }
 
+// normOf returns the ops of a norm.
+func normOf(centered bool, epsilon float64) (forward, input, weight ir.Op) {
+	layer, rms := ir.LayerNorm{Epsilon: epsilon}, ir.RMSNorm{Epsilon: epsilon}
+	if centered {
+		return layer, ir.LayerNormInputGradient{LayerNorm: layer}, ir.LayerNormWeightGradient{LayerNorm: layer}
+	}
+	return rms, ir.RMSNormInputGradient{RMSNorm: rms}, ir.RMSNormWeightGradient{RMSNorm: rms}
+}
+
 func TestNorm(t *testing.T) {
 	eachStored(t, func(t *testing.T, d, xType, dyType, yType ir.DType, tolerance func(float64) float64) {
-		for _, s := range some(append(rowShapes, [2]int{70, 40})) {
+		shapes := append(rowShapes, [][2]int{{70, 40}, {9, 64}, {3, 1024}, {1, 8200}}...)
+		if xType == ir.BFloat16 && yType == ir.BFloat16 {
+			shapes = append(shapes, [][2]int{{2130, 8}, {530, 1030}}...) // more rows than sums
+		}
+		for _, s := range some(shapes) {
 			for _, centered := range []bool{false, true} {
 				r := generator(3)
 				m, x, dy, w, b := newTestGPU(t), random(r, xType, s[0], s[1]), random(r, dyType, s[0], s[1]), random(r, d, s[1]), random(r, d, s[1])
-				o := Norm{d, centered, 1e-5, s[0], s[1], xType, dyType, yType}
+				o := Norm{DType: d, Centered: centered, Epsilon: 1e-5, Rows: s[0], N: s[1], X: xType, DY: dyType, Y: yType, SumType: d, Addend: d, Copy: d}
 				px, pdy, pw := m.put(x), m.put(dy), m.put(w)
-				y, dx, dw := m.alloc(len(x.data)*yType.Size()), m.alloc(len(x.data)*yType.Size()), m.alloc(2*s[1]*d.Size())
-				m.run(o.Launches(y, px, pw, m.put(b)))
-				m.run(o.InputGradient(dx, px, pdy, pw))
-				m.run(o.WeightGradient(dw, px, pdy, m.alloc(o.WeightWorkspace())))
-				x, dy, w, b = x.as(ir.Float64), dy.as(ir.Float64), w.as(ir.Float64), b.as(ir.Float64)
-				all := newArray(ir.Float64, x.shape...)
-				layer := ir.LayerNorm{Epsilon: 1e-5}
-				rms := ir.RMSNorm{Epsilon: 1e-5}
-				forward, parameters, rows := ir.Op(rms), []array{x, w}, 1
-				var input, weight ir.Op = ir.RMSNormInputGradient{RMSNorm: rms}, ir.RMSNormWeightGradient{RMSNorm: rms}
-				if centered {
-					forward, parameters, rows = layer, []array{x, w, b}, 2
-					input, weight = ir.LayerNormInputGradient{LayerNorm: layer}, ir.LayerNormWeightGradient{LayerNorm: layer}
-				}
+				n, rows := len(x.data)*yType.Size(), o.results()
+				y, dx, both, dw, alone := m.alloc(n), m.alloc(n), m.alloc(n), m.alloc(rows*s[1]*d.Size()), m.alloc(rows*s[1]*d.Size())
+				m.run(o.Launches(NormOperands{Y: y, X: px, W: pw, B: m.put(b)}))
+				m.run(o.Gradients(NormOperands{DX: dx, X: px, DY: pdy, W: pw}))
+				m.run(o.Gradients(NormOperands{DX: both, DW: dw, X: px, DY: pdy, W: pw, Work: m.alloc(o.Workspace())}))
+				m.run(o.Gradients(NormOperands{DW: alone, X: px, DY: pdy, Work: m.alloc(o.Workspace())}))
+				compareArrays(t, m.get(both, yType, x.shape), m.get(dx, yType, x.shape), 0)
+				wantW := newArray(ir.Float64, rows, s[1])
+				compareArrays(t, m.get(alone, d, wantW.shape), m.get(dw, d, wantW.shape), 0)
 				if s[1] == 1 && centered {
 					continue // x̂ is 0/√ε: the gradient consists of rounding errors
 				}
-				compareArrays(t, m.get(y, yType, x.shape), reference(t, forward, nil, parameters, nil, all), tolerance(1e-5))
+				x, dy, w, b = x.as(ir.Float64), dy.as(ir.Float64), w.as(ir.Float64), b.as(ir.Float64)
+				all := newArray(ir.Float64, x.shape...)
+				forward, input, weight := normOf(centered, 1e-5)
+				compareArrays(t, m.get(y, yType, x.shape), reference(t, forward, nil, []array{x, w, b}[:1+rows], nil, all), tolerance(1e-5))
 				compareArrays(t, m.get(dx, yType, x.shape), reference(t, input, nil, []array{x, dy, w}, nil, all), tolerance(2e-5))
 				within := 2e-5
 				if d == ir.Float64 {
 					within = tolerance(within)
 				}
-				wantW := newArray(ir.Float64, rows, s[1])
 				compareArrays(t, m.get(dw, d, wantW.shape), reference(t, weight, nil, []array{x, dy}, nil, wantW), within)
 			}
 		}
 	})
+}
+
+// TestNormAround compares a norm that also adds, rounds and sums with the kernels of the norm alone,
+// bit by bit: odd rows, more rows than a grid has warps, and rows of a block; equal elements, NaN, and
+// operands that are not aligned.
+func TestNormAround(t *testing.T) {
+	type types struct{ x, dy, y, sum, addend, copy ir.DType }
+	half := ir.BFloat16
+	for _, c := range some([]types{
+		{ir.Float32, half, ir.Float32, ir.Float32, ir.Float32, half},
+		{half, half, half, half, half, half},
+		{ir.Float16, ir.Float16, ir.Float32, ir.Float16, ir.Float16, ir.Float16},
+		{ir.Float32, ir.Float32, ir.Float32, ir.Float32, ir.Float32, ir.Float32},
+		{half, ir.Float32, ir.Float16, ir.Float32, half, half},
+	}) {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			for i, s := range some([][2]int{{1, 1}, {1, 8}, {3, 33}, {9, 64}, {2, 1024}, {2, 1025}, {2130, 8}, {5, 24}, {0, 8}}) {
+				for _, centered := range []bool{false, true} {
+					for extra := range 4 {
+						if s[0] > 1000 && extra != 1 {
+							continue // few are enough of those that take long
+						}
+						testNormAround(t, Norm{
+							DType: ir.Float32, Centered: centered, Epsilon: 1e-5, Rows: s[0], N: s[1],
+							X: c.x, DY: c.dy, Y: c.y, SumType: c.sum, Addend: c.addend, Copy: c.copy,
+							Terms: []ir.DType{c.dy, ir.Float32, c.x}[:extra],
+						}, i)
+					}
+				}
+			}
+		})
+	}
+}
+
+func testNormAround(t *testing.T, o Norm, seed int) {
+	t.Helper()
+	r, m, shape := generator(uint64(50+seed)), newTestGPU(t), []int{o.Rows, o.N}
+	odd := 0 // elements before the first one
+	put := func(a array) Pointer {
+		data := array{a.dtype, []int{odd + len(a.data)}, append(make([]float64, odd), a.data...)}
+		return m.put(data) + Pointer(odd*a.dtype.Size())
+	}
+	if seed%3 == 2 {
+		odd = 1
+	}
+	values := func(d ir.DType) array {
+		a := random(r, d, shape...)
+		for i := range a.data {
+			switch {
+			case o.Rows > 3 && i/o.N == 1:
+				a.data[i] = number64(d, 0.5) // a variance of 0
+			case o.Rows > 3 && i == 3*o.N:
+				a.data[i] = math.NaN()
+			}
+		}
+		return a
+	}
+	sumOf := func(a array, terms []array) array {
+		sum := newArray(o.SumType, shape...)
+		for i := range sum.data {
+			v := float32(a.data[i])
+			for _, x := range terms {
+				v += float32(x.data[i])
+			}
+			sum.data[i] = number64(o.SumType, float64(v))
+		}
+		return sum
+	}
+	w, b, addend := random(r, o.DType, o.N), random(r, o.DType, o.N), values(o.Addend)
+	var terms []array
+	var pterms []Pointer
+	for _, d := range o.Terms {
+		terms = append(terms, values(d))
+		pterms = append(pterms, put(terms[len(terms)-1]))
+	}
+	size, pw, pb := len(addend.data), put(w), put(b)
+	get := func(p Pointer, d ir.DType) array { return m.get(p, d, shape) }
+	alone := o // reads the sum, and stores what is added to or rounded
+	alone.Terms, alone.Y = nil, o.DType
+	optional := func(yes bool, d ir.DType) Pointer {
+		if !yes {
+			return 0
+		}
+		return m.alloc(size * d.Size())
+	}
+	stores := len(terms) > 0 && seed%2 == 0
+	rounded := func(a array, d ir.DType) array {
+		y := newArray(d, shape...)
+		for i, v := range a.data {
+			y.data[i] = number64(d, v)
+		}
+		return y
+	}
+
+	x := values(o.X)
+	s := x
+	if len(terms) > 0 {
+		s, alone.X = sumOf(x, terms), o.SumType
+	}
+	y, sum, short, want := m.alloc(size*o.Y.Size()), optional(stores, o.SumType), optional(seed%4 < 2, o.Copy), m.alloc(size*4)
+	m.run(o.Launches(NormOperands{Y: y, X: put(x), W: pw, B: pb, Terms: pterms, Sum: sum, Copy: short}))
+	m.run(alone.Launches(NormOperands{Y: want, X: put(s), W: pw, B: pb}))
+	compareArrays(t, get(y, o.Y), rounded(get(want, o.DType), o.Y), 0)
+	if short != 0 {
+		compareArrays(t, get(short, o.Copy), rounded(get(want, o.DType), o.Copy), 0)
+	}
+	if sum != 0 {
+		compareArrays(t, get(sum, o.SumType), s, 0)
+	}
+
+	dy := values(o.DY)
+	s, alone.X = dy, o.X
+	if len(terms) > 0 {
+		s, alone.DY = sumOf(dy, terms), o.SumType
+	}
+	px, ps := put(x), put(s)
+	dx, sum, short := m.alloc(size*o.Y.Size()), optional(stores, o.SumType), optional(seed%4 < 2, o.Copy)
+	dw, wantW := m.alloc(o.results()*o.N*4), m.alloc(o.results()*o.N*4)
+	adds := seed%4 > 0
+	all := NormOperands{DX: dx, X: px, DY: put(dy), W: pw, Terms: pterms, Sum: sum, Copy: short, DW: dw, Work: m.alloc(o.Workspace())}
+	if adds {
+		all.Addend = put(addend)
+	}
+	m.run(o.Gradients(all))
+	m.run(alone.Gradients(NormOperands{DX: want, X: px, DY: ps, W: pw}))
+	m.run(alone.Gradients(NormOperands{DW: wantW, X: px, DY: ps, Work: m.alloc(o.Workspace())}))
+	whole := get(want, o.DType)
+	if adds {
+		for i := range whole.data {
+			whole.data[i] = float64(float32(whole.data[i]) + float32(addend.data[i]))
+		}
+	}
+	compareArrays(t, get(dx, o.Y), rounded(whole, o.Y), 0)
+	if short != 0 {
+		compareArrays(t, get(short, o.Copy), rounded(whole, o.Copy), 0)
+	}
+	if sum != 0 {
+		compareArrays(t, get(sum, o.SumType), s, 0)
+	}
+	compareArrays(t, m.get(dw, o.DType, []int{o.results(), o.N}), m.get(wantW, o.DType, []int{o.results(), o.N}), 0)
 }
 
 func TestBatchNorm(t *testing.T) {
