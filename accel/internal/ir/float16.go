@@ -60,7 +60,11 @@ type rounding struct {
 	direct bool // a user rounds it without moving it
 	no     bool // a user reads it as float32, or it outlives the list
 	kept   bool // it or a view of it outlives the list
+	others bool // an op other than Permute reads it
 }
+
+// permuted reports whether all users permute a value.
+func (r rounding) permuted() bool { return r.used && !r.kept && !r.others }
 
 // only reports whether all users round to a type.
 func (r rounding) only(to DType) bool { return r.used && !r.no && r.to == to }
@@ -84,11 +88,13 @@ func (p *planner) onlyRounded(list []*Value) []rounding {
 		if c, ok := v.op.(Cast); ok && c.To.Is16Bit() {
 			to, direct, rounds = c.To, true, true
 		}
+		_, permutes := v.op.(Permute)
 		for _, x := range v.in {
 			if x.index < 0 {
 				continue
 			}
 			of := &out[x.index]
+			of.others = of.others || !permutes
 			of.no = of.no || !rounds || of.used && of.to != to
 			of.to, of.used, of.direct = to, true, of.direct || direct
 			of.kept = of.kept || r.kept && IsView(v.op)
@@ -116,18 +122,19 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 		case c.To == Float32 && n.node.in[0].dtype.Is16Bit():
 			narrow := n.inputs[0]
 			if rounded.kept { // others read the 16 bits
-				n.castAsItLies()
+				n.castAsItLies(false)
 			}
 			n.narrow = &narrow
 			return
-		case c.To.Is16Bit() && n.inputs[0].node == nil:
-			// A parameter is rounded once, also if a layer is called many times.
-			id := roundedExternal{n.node.in[0], c.To}
+		case c.To.Is16Bit():
+			// A parameter is rounded once, also if a layer is called many times, and so is a value that
+			// several layers read.
+			id := roundedValue{n.node.in[0], c.To}
 			if first, ok := p.roundedOnce[id]; ok {
 				n.alias(first)
 				return
 			}
-			if n.castAsItLies() {
+			if (n.inputs[0].node == nil || rounded.permuted()) && n.castAsItLies(rounded.permuted()) {
 				p.roundedOnce[id] = operandSource{node: n.base, external: -1, layout: n.layout, viewed: true}
 				return
 			}
@@ -185,18 +192,18 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 	}
 }
 
-// roundedExternal is a cast of a value that was computed before the list.
-type roundedExternal struct {
+// roundedValue is a cast of a value.
+type roundedValue struct {
 	x  *Value
 	to DType
 }
 
 // castAsItLies makes a cast of transposed elements a view of a cast that reads and writes them in the
 // order in which they are in memory, and may be part of a batch. It returns false for rows of
-// neighboring elements, and for elements that do not fill a range of memory.
-func (n *planned) castAsItLies() bool {
+// neighboring elements, unless rows is true, and for elements that do not fill a range of memory.
+func (n *planned) castAsItLies(rows bool) bool {
 	in := n.inputs[0]
-	if l := in.layout.Squeeze(); len(l.Shape) < 2 || l.Stride[len(l.Shape)-1] == 1 {
+	if l := in.layout.Squeeze(); len(l.Shape) < 2 || l.Stride[len(l.Shape)-1] == 1 && (!rows || l.Contiguous()) {
 		return false
 	}
 	order, ok := in.layout.inMemoryOrder()

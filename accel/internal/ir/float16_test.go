@@ -72,6 +72,38 @@ arena 64 bytes
 1 loop[4 4] o1[4 4] -> o2[4 4]:bfloat16: Cast(0)=0
 arena 0 bytes
 `},
+		{"what several ops round is rounded once to each type", func(r *Recorder) {
+			y := r.Record(Softmax{}, input(r, Float32, 4, 4)).Hold()
+			for range 2 {
+				r.Record(MatMul{}, toFloat32(r, toBFloat16(r, y)), toFloat32(r, toBFloat16(r, y))).Hold()
+			}
+			toFloat16(r, y).Hold()
+			toBFloat16(r, y).Hold()
+		}, `0 Softmax x0[4 4] -> o1[4 4]
+1 loop[4 4] o1[4 4] -> o2[4 4]:bfloat16: Cast(0)=0
+2 MatMul o2[4 4]:bfloat16 o2[4 4]:bfloat16 -> o3[4 4]
+3 MatMul o2[4 4]:bfloat16 o2[4 4]:bfloat16 -> o4[4 4]
+4 loop[4 4] o1[4 4] -> o5[4 4]:float16: Cast(0)=0
+arena 0 bytes
+`},
+		{"what is permuted back is rounded in the order of memory", func(r *Recorder) {
+			swap := func(v *Value) *Value { return r.Record(Permute{Perm: []int{1, 0, 2}}, v) }
+			back := r.Reshape(swap(toBFloat16(r, swap(r.Record(Softmax{}, input(r, Float32, 2, 3, 4))))), []int{6, 4})
+			r.Record(MatMul{}, toFloat32(r, back), toFloat32(r, input(r, BFloat16, 4, 4))).Hold()
+		}, `0 Softmax x0[2 3 4] -> t2[2 3 4]
+1 loop[2 3 4] t2[2 3 4] -> t3[2 3 4]:bfloat16: Cast(0)=0
+2 MatMul t3[6 4]:bfloat16 x1[4 4]:bfloat16 -> o4[6 4]
+arena 192 bytes
+`},
+		{"and otherwise in that of the rows", func(r *Recorder) {
+			y := toBFloat16(r, r.Record(Permute{Perm: []int{1, 0, 2}}, r.Record(Softmax{}, input(r, Float32, 2, 3, 4))))
+			r.Record(MatMul{}, toFloat32(r, r.Reshape(y, []int{6, 4})), toFloat32(r, input(r, BFloat16, 4, 4))).Hold()
+			r.Record(Permute{Perm: []int{1, 0, 2}}, y).Hold()
+		}, `0 Softmax x0[2 3 4] -> t2[2 3 4]
+1 loop[3 2 4] t2[3 2 4]/[4 12 1] -> o3[3 2 4]:bfloat16: Cast(0)=0
+2 MatMul o3[6 4]:bfloat16 x1[4 4]:bfloat16 -> o4[6 4]
+arena 128 bytes
+`},
 		{"an activation is rounded after a view", func(r *Recorder) {
 			y := r.Record(Tanh{}, toFloat32(r, input(r, BFloat16, 3, 4)))
 			r.Record(MatMul{}, toFloat32(r, toBFloat16(r, r.swapLast(y))), toFloat32(r, input(r, BFloat16, 3, 3))).Hold()

@@ -58,7 +58,7 @@ type result struct {
 type planner struct {
 	nodes       []*planned
 	order       []*planned // the nodes, and before each the casts of its inputs
-	roundedOnce map[roundedExternal]operandSource
+	roundedOnce map[roundedValue]operandSource
 	externals   []*Value
 	assigns     []assignment
 	canDonate   func(assignment) bool
@@ -107,7 +107,7 @@ func (p *planner) resolve(list []*Value) {
 	word := 0
 	p.nodes = make([]*planned, len(list))
 	rounded := p.onlyRounded(list)
-	p.roundedOnce = map[roundedExternal]operandSource{}
+	p.roundedOnce = map[roundedValue]operandSource{}
 	for i, v := range list {
 		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v), store: v.dtype}
 		if p.rounds(v) {
