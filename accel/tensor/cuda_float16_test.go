@@ -71,6 +71,14 @@ func TestFloat16AttentionOnCUDA(t *testing.T) {
 			part := func(i int) *Tensor { return all.Slice(3, 32*i, 32*(i+1)) }
 			return Attention(part(0), part(1), part(2), true).Permute(0, 2, 1, 3).Reshape(2, 37, -1)
 		}, 6}, // Concat and the gradient of Slice are three kernels each
+		"read as it is and rounded to another type": {32, func(q, k, v *Tensor) *Tensor {
+			y := Attention(q, k, v, true)
+			return y.Cast(Float32).Add(y.Tanh().Cast(Float16).Cast(Float32))
+		}, 2},
+		"once more attention": {32, func(q, k, v *Tensor) *Tensor {
+			y := Attention(q, k, v, false)
+			return Attention(y, y, v, true).Add(y)
+		}, 4},
 		"heads of 24": {24, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, false) }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {

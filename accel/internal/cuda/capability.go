@@ -45,7 +45,7 @@ func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 func (d *Device) Writes16Bit(op ir.Op) bool {
 	switch op.(type) {
 	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.LayerNormInputGradient, ir.RMSNormInputGradient,
-		ir.BatchNorm, ir.BatchNormInputGradient, ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient:
+		ir.BatchNorm, ir.BatchNormInputGradient, ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient, ir.Attention:
 		return true
 	}
 	return false

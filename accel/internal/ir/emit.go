@@ -46,7 +46,11 @@ func (b *builder) operand(in operandSource, d DType) Operand {
 
 // result allocates a slot for a node.
 func (b *builder) result(n *planned) Operand {
-	n.slot = b.slot(Slot{Kind: Arena, Bytes: n.node.Len() * n.store.Size()})
+	bytes := n.node.Len() * n.store.Size()
+	if op, ok := n.node.op.(Attention); ok {
+		bytes = op.storedBytes(n.node.in, n.node.dtype, n.store)
+	}
+	n.slot = b.slot(Slot{Kind: Arena, Bytes: bytes})
 	b.first[n.slot] = len(b.program.Steps)
 	b.last[n.slot] = len(b.program.Steps)
 	return Operand{Slot: n.slot, DType: n.store, Layout: RowMajor(n.node.shape)}

@@ -47,6 +47,7 @@ type multiplication interface {
 //	y = f(x); b = move(y); z = bfloat16(b)         f stores 16 bits; z = move(y)
 //	z = bfloat16(float32(a))                       a
 //	a' = float32(a); y = relu(a')                  relu stores 16 bits; so does a max pool
+//	y = attention(…); z = bfloat16(y)              attention stores 16 bits, also for its gradient
 //
 // where a is of bfloat16, f is an elementwise op or one that the device computes with 16-bit
 // floats, and move is a view, a copy or a concatenation. No result changes by that: widening is
@@ -89,8 +90,8 @@ func (p *planner) onlyRounded(list []*Value) []rounding {
 			to, direct, rounds = c.To, true, true
 		}
 		_, permutes := v.op.(Permute)
-		for _, x := range v.in {
-			if x.index < 0 {
+		for k, x := range v.in {
+			if x.index < 0 || readsAsStored(v.op, k) {
 				continue
 			}
 			of := &out[x.index]
@@ -107,6 +108,13 @@ func (p *planner) onlyRounded(list []*Value) []rounding {
 func moves16Bit(op Op) bool {
 	_, cast := op.(Cast)
 	return Moves(op) && !cast
+}
+
+// readsAsStored reports whether an op reads an input in the type in which it is in memory. The
+// gradient of attention multiplies the result with its gradient, from which others get it rounded.
+func readsAsStored(op Op, input int) bool {
+	_, ok := op.(AttentionGradient)
+	return ok && input == 3
 }
 
 // useFloat16 lets a node read and write 16-bit floats where that gives the same result. The
@@ -148,6 +156,11 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 			}
 		}
 		return
+	}
+	for k := range n.inputs {
+		if readsAsStored(op, k) {
+			p.read16Bit(n, k)
+		}
 	}
 	switch m, multiplies := op.(multiplication); {
 	case multiplies && n.node.dtype == Float32:
@@ -319,6 +332,9 @@ func (p *planner) multiply16Bit(n *planned, op multiplication, rounded rounding)
 	if !op.rounds() || !rounded.only(short) {
 		return
 	}
+	if _, ok := op.(Attention); ok && (p.reader == nil || !p.reader.Writes16Bit(n.node.op)) {
+		return
+	}
 	if k := op.addend(); k >= 0 && k < len(n.inputs) {
 		if s := p.narrow(n, k); s == nil || p.typeOf(*s) != short {
 			return
@@ -364,5 +380,5 @@ func (Linear) rounds() bool               { return true }
 func (Conv2D) rounds() bool               { return true }
 func (Conv2DInputGradient) rounds() bool  { return true }
 func (Conv2DWeightGradient) rounds() bool { return true }
-func (Attention) rounds() bool            { return false }
+func (Attention) rounds() bool            { return true }
 func (AttentionGradient) rounds() bool    { return true }

@@ -16,7 +16,8 @@ import (
 //
 // The result is flat: y [B, T, H, E], in which the heads of a query are side by side as a projection
 // reads them, and then for each query [B, H, T] the logarithm of its row's sum,
-// ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores.
+// ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores. Where the planner makes the
+// result of 16 bits, the logarithms are of float32 nevertheless: see storedBytes.
 type Attention struct {
 	wholeOp
 	Causal bool
@@ -61,6 +62,12 @@ func (o Attention) Infer(in []*Value) (Type, error) {
 		return Type{}, &ShapeError{Hint: "the scale is NaN"}
 	}
 	return Type{[]int{Len(q[:3]) * (v[3] + 1)}, in[0].dtype}, nil
+}
+
+// storedBytes returns the size of the result in memory.
+func (Attention) storedBytes(in []*Value, result, stored DType) int {
+	rows := Len(in[0].shape[:3])
+	return rows * (last(in[2].shape)*stored.Size() + result.Size())
 }
 
 // Gradient recomputes the probabilities p and returns, with ds = p·(dy·vᵀ - Σ dy·y)·Scale:

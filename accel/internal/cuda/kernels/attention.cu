@@ -174,18 +174,22 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   }
 }
 
-// attention_delta: Σ dy·y of each query, one warp per query. y is the output of
-// attention_forward.
-KERNEL(attention_delta, 256, 4)(real *delta, const real *y, Heads g) {
+// deltas: Σ dy·y of each query, one warp per query. y is the output of
+// attention_forward, or of flash_forward, which may be of 16 bits.
+template <typename T> DEVICE void deltas(real *delta, const T *y, const Heads &g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
     const real *slope = headAt(g.dy, g, head) + (i64)row * g.dy.stride[2];
-    const real *from = y + placeOf(g, head, row, g.t, g.e, (u64)g.heads * g.e);
+    const T *from = y + placeOf(g, head, row, g.t, g.e, (u64)g.heads * g.e);
     real sum = 0;
-    for (u32 c = lane(); c < g.e; c += 32) sum = fused(from[c], slope[(i64)c * g.dy.stride[3]], sum);
+    for (u32 c = lane(); c < g.e; c += 32) sum = fused((real)number(from[c]), slope[(i64)c * g.dy.stride[3]], sum);
     sum = acrossWarp<Sum>(sum);
     if (lane() == 0) delta[i] = sum;
   }
+}
+
+KERNEL(attention_delta, 256, 4)(real *delta, const void *y, u64 kind, Heads g) {
+  typed((u32)kind, [&](auto t) __attribute__((always_inline)) { deltas(delta, (const decltype(t) *)y, g); });
 }
 
 // probabilities turns scores into the results of softmax, using the row sums.

@@ -30,6 +30,7 @@ type attentionParams struct {
 
 type attentionDeltaParams struct {
 	Delta, Y Pointer
+	YKind    uint64
 	Heads    attentionShape
 }
 
@@ -64,6 +65,7 @@ type Attention struct {
 	Q, K, V ir.Layout
 	Added   []int
 	Joined  bool
+	Y       tensortype.DType // of the result that Gradient reads: DType, or 16-bit floats if that is float32
 }
 
 func (o Attention) shape(q, k, v, added Pointer) attentionShape {
@@ -134,12 +136,16 @@ func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, 
 	}
 	h.DY = newHeadTensor(dy, o.slopes())
 	size := Pointer(o.DType.Size())
-	sums := y + Pointer(h.Count)*Pointer(h.T)*Pointer(h.E)*size
+	read := size
+	if o.Y.Is16Bit() {
+		read = 2
+	}
+	sums := y + Pointer(h.Count)*Pointer(h.T)*Pointer(h.E)*read
 	pitch, from := o.rows()
 	at := func(i int) Pointer { return dx + Pointer(from[i])*size }
 	var out []Launch
 	if h.T > 0 {
-		out = append(out, attentionDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), attentionDeltaParams{work, y, h}))
+		out = append(out, attentionDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), attentionDeltaParams{work, y, uint64(kind(o.Y)), h}))
 	}
 	for _, part := range []struct {
 		rows, columns uint32

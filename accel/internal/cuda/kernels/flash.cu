@@ -26,7 +26,7 @@ struct Heads {
   u32 t, s;
   u32 causal;
   u32 half; // whether added has the 16-bit type instead of float32
-  u32 round; // whether the gradients are of the 16-bit type
+  u32 round; // whether the results are of the 16-bit type
 };
 
 constexpr float log2e = 1.44269504f, ln2 = 0.693147181f;
@@ -173,13 +173,13 @@ template <u32 D, bool round> DEVICE void write(void *y, const float (&x)[D / 8][
     }
 }
 
-template <u32 D> DEVICE void writeGradient(void *dx, const float (&x)[D / 8][4], const Heads &g, u32 head, u32 row, u32 rows, u64 pitch) {
-  if (g.round) write<D, true>(dx, x, g, head, row, rows, pitch, 1, 1);
-  else write<D, false>(dx, x, g, head, row, rows, pitch, 1, 1);
+template <u32 D> DEVICE void writeResult(void *y, const float (&x)[D / 8][4], const Heads &g, u32 head, u32 row, u32 rows, u64 pitch, float upper = 1, float lower = 1) {
+  if (g.round) write<D, true>(y, x, g, head, row, rows, pitch, upper, lower);
+  else write<D, false>(y, x, g, head, row, rows, pitch, upper, lower);
 }
 
-// y [B, T, H, D], then the logarithms of the rows' sums.
-template <u32 D> DEVICE void forward(float *y, const Heads &g) {
+// y [B, T, H, D] and the logarithms of the rows' sums.
+template <u32 D> DEVICE void forward(void *y, float *sums, const Heads &g) {
   constexpr u32 NT = side / 8, tileBytes = side * Rows<D>::bytes;
   u32 base = sharedAddress(dynamicShared), ring = base + tileBytes;
   Place p = placeOf(g.t, g.causal);
@@ -234,22 +234,27 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
     sum[h] = acrossFour<Sum>(sum[h]);
     share[h] = sum[h] == 0 ? 0 : 1 / sum[h]; // the query sees no key
     u32 row = p.row + warp() * 16 + lane() / 4 + h * 8;
-    if (lane() % 4 == 0 && row < g.t) y[((u64)g.count * D + p.head) * g.t + row] = sum[h] == 0 ? 0 : top[h] * ln2 + logarithm(sum[h]);
+    if (lane() % 4 == 0 && row < g.t) sums[(u64)p.head * g.t + row] = sum[h] == 0 ? 0 : top[h] * ln2 + logarithm(sum[h]);
   }
-  write<D, false>(y, out, g, p.head, p.row, g.t, (u64)g.heads * D, share[0], share[1]);
+  writeResult<D>(y, out, g, p.head, p.row, g.t, (u64)g.heads * D, share[0], share[1]);
 }
 
 // delta: Σ dy·y of each query, one warp per query.
-KERNEL(flash_delta, 256, 4)(float *delta, const float *y, Heads g) {
+template <typename T> DEVICE void delta(float *delta, const T *y, const Heads &g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
     const element *slope = headAt(g.dy, g, head) + (i64)row * g.dy.stride[2];
-    const float *from = y + (((u64)(head / g.heads) * g.t + row) * g.heads + head % g.heads) * HEAD;
+    const T *from = y + (((u64)(head / g.heads) * g.t + row) * g.heads + head % g.heads) * HEAD;
     float sum = 0;
-    for (u32 c = lane(); c < HEAD; c += 32) sum = fused(from[c], number(slope[c]), sum);
+    for (u32 c = lane(); c < HEAD; c += 32) sum = fused(number(from[c]), number(slope[c]), sum);
     sum = acrossWarp<Sum>(sum);
     if (lane() == 0) delta[i] = sum;
   }
+}
+
+KERNEL(flash_delta, 256, 4)(float *d, const void *y, u64 half, Heads g) {
+  if (half) delta(d, (const element *)y, g);
+  else delta(d, (const float *)y, g);
 }
 
 // queries: dq = ds·k with ds = p·(dy·vᵀ - delta)·scale.
@@ -297,7 +302,7 @@ template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *d
     addProducts<D, NT>(out, x, at);
   }
   await<0>();
-  writeGradient<D>(dq, out, g, p.head, p.row, g.t, pitch);
+  writeResult<D>(dq, out, g, p.head, p.row, g.t, pitch);
 }
 
 // keys: dk = dsᵀ·q and dv = pᵀ·dy. Rows are keys; the block loops over tiles of queries.
@@ -356,12 +361,12 @@ template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const f
     addProducts<D, NT>(outK, x, at);
   }
   await<0>();
-  writeGradient<D>(dk, outK, g, p.head, p.row, g.s, pitch);
-  writeGradient<D>(dv, outV, g, p.head, p.row, g.s, pitch);
+  writeResult<D>(dk, outK, g, p.head, p.row, g.s, pitch);
+  writeResult<D>(dv, outV, g, p.head, p.row, g.s, pitch);
 }
 
 constexpr int together = HEAD == 128 ? 2 : 3; // blocks per SM
 
-KERNEL(flash_forward, 128, together)(float *y, Heads g) { forward<HEAD>(y, g); }
+KERNEL(flash_forward, 128, together)(void *y, float *sums, Heads g) { forward<HEAD>(y, sums, g); }
 KERNEL(flash_queries, 128, 2)(void *dq, const float *sums, const float *delta, u64 pitch, Heads g) { queries<HEAD>(dq, sums, delta, pitch, g); }
 KERNEL(flash_keys, 128, 2)(void *dk, void *dv, const float *sums, const float *delta, u64 pitch, Heads g) { keys<HEAD>(dk, dv, sums, delta, pitch, g); }

@@ -26,12 +26,13 @@ type flashShape struct {
 }
 
 type flashParams struct {
-	Y     Pointer
-	Heads flashShape
+	Y, Sums Pointer
+	Heads   flashShape
 }
 
 type flashDeltaParams struct {
 	Delta, Y Pointer
+	Y16      uint64
 	Heads    flashShape
 }
 
@@ -58,7 +59,8 @@ var (
 
 // TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and
 // values. The tensor that is added to the scores is float32, or with Added16 of that type
-// too. Results are float32, with Round the gradients are of the 16-bit type. See Fits.
+// too. Results are float32, or with Round of the 16-bit type; so is, with Y of that type, the result
+// that Gradient reads. The logarithms of the sums behind it are float32. See Fits.
 type TensorAttention struct {
 	Attention
 	Added16, Round bool
@@ -115,7 +117,7 @@ func (h flashShape) tiles(rows uint32) (driver.Dim, error) {
 	return driver.Dim{X: uint32(n), Y: 1, Z: 1}, nil
 }
 
-// Launches computes y as Attention does, in float32.
+// Launches computes y as Attention does.
 func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 	h := o.shape(q, k, v, 0, added)
 	grid, err := h.tiles(h.T)
@@ -123,7 +125,16 @@ func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 		return nil, err
 	}
 	// shared memory: the queries, and two stages of keys and values
-	return []Launch{flashForward.grid(o.variant(), grid, 5*64*2*o.Q.Shape[3], flashParams{y, h})}, nil
+	return []Launch{flashForward.grid(o.variant(), grid, 5*64*2*o.Q.Shape[3], flashParams{y, o.sums(y, o.Round), h})}, nil
+}
+
+// sums returns where the logarithms are behind a result of 16 or 32 bits.
+func (o TensorAttention) sums(y Pointer, short bool) Pointer {
+	size := 4
+	if short {
+		size = 2
+	}
+	return y + Pointer(size*ir.Len(o.Q.Shape))
 }
 
 // GradientWorkspace returns the size of the workspace of Gradient: one element per query.
@@ -133,7 +144,7 @@ func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:
 // and dy [B, T, H, D] of the 16-bit type, row-major.
 func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
 	h, d, t := o.shape(q, k, v, dy, added), o.Q.Shape[3], o.variant()
-	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)
+	sums := o.sums(y, o.Y.Is16Bit())
 	size := 4
 	if o.Round {
 		size = 2
@@ -156,7 +167,7 @@ func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]La
 	var out []Launch
 	if rows.X > 0 {
 		out = append(out,
-			flashDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), flashDeltaParams{work, y, h}),
+			flashDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), flashDeltaParams{work, y, uint64(flag(o.Y.Is16Bit())), h}),
 			flashQueries.grid(t, rows, shared, flashQueriesParams{at(0), sums, work, uint64(pitch[0]), h}))
 	}
 	if columns.X > 0 {

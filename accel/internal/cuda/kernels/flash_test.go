@@ -85,7 +85,7 @@ func TestTensorAttention(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				exact, err := TensorAttention{o.Attention, o.Added16, false}.Gradient(pdx, pq, pk, pv, py, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				exact, err := TensorAttention{Attention: o.Attention, Added16: o.Added16}.Gradient(pdx, pq, pk, pv, py, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,6 +95,36 @@ func TestTensorAttention(t *testing.T) {
 					rounded.data[i] = number64(d, x)
 				}
 				compareArrays(t, m.get(short, d, dx.shape), rounded, 0)
+
+				// So is the result, but not the logarithms behind it; and its gradient reads it.
+				n := len(y.data) - c.b*c.h*c.t
+				half := m.alloc(2*n + 4*c.b*c.h*c.t)
+				launches, err = o.Launches(half, pq, pk, pv, pa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(launches)
+				full := m.get(py, ir.Float32, y.shape)
+				for i, x := range full.data[:n] {
+					full.data[i] = number64(d, x)
+				}
+				compareArrays(t, m.get(half, d, []int{n}), array{d, []int{n}, full.data[:n]}, 0)
+				sums := m.get(half+Pointer(2*n), ir.Float32, []int{len(y.data) - n})
+				compareArrays(t, sums, array{ir.Float32, sums.shape, full.data[n:]}, 0)
+				widened := m.put(full.as(ir.Float32))
+				same, err := TensorAttention{Attention: o.Attention, Added16: o.Added16}.Gradient(pdx, pq, pk, pv, widened, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				fromHalf := TensorAttention{Attention: o.Attention, Added16: o.Added16}
+				fromHalf.Y = d
+				got := m.alloc(len(dx.data) * 4)
+				launches, err = fromHalf.Gradient(got, pq, pk, pv, half, m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(append(launches, same...))
+				compareArrays(t, m.get(got, ir.Float32, dx.shape), m.get(pdx, ir.Float32, dx.shape), 0)
 			})
 		}
 	}

@@ -18,6 +18,9 @@ type attentionKernels interface {
 // one, is added to the scores: a mask or a bias.
 func attentionOf(op ir.Attention, joined bool, s ir.Step, added int) attentionKernels {
 	o := Attention{DType: s.In[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout, Joined: joined}
+	if added > 3 {
+		o.Y = s.In[3].DType
+	}
 	half := false
 	if len(s.In) > added {
 		o.Added, half = s.In[added].Shape, s.In[added].DType.Is16Bit()
