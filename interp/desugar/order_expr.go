@@ -17,7 +17,7 @@ func (o *order) expr(p *ast.Expr) {
 	}
 	switch e := (*p).(type) {
 	case *ast.Ident:
-		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.facts.Declared(v) && !v.IsField() && !isAdded(v) || o.facts.Exposed(v)) {
+		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.facts.Declared(v) && !v.IsField() && !IsAdded(v) || o.facts.Exposed(v)) {
 			o.pending = true
 		}
 	case *ast.ParenExpr:

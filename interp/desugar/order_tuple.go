@@ -139,5 +139,5 @@ func (t *tupleAssignment) affected(e ast.Expr) (found bool) {
 // inMemory reports whether Go's compiler assumes that an assignment through a pointer may change a variable. Function
 // literals have pointers to the variables that they share.
 func (t *tupleAssignment) inMemory(v *types.Var) bool {
-	return !t.facts.Declared(v) && !isAdded(v) || t.facts.Exposed(v) || t.facts.Captured(v) && t.facts.Assigned(v)
+	return !t.facts.Declared(v) && !IsAdded(v) || t.facts.Exposed(v) || t.facts.Captured(v) && t.facts.Assigned(v)
 }

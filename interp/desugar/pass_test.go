@@ -208,7 +208,7 @@ func compare(t *testing.T, name string, file *ast.File, info *types.Info) {
 		if !ok {
 			return true
 		}
-		if v, ok := info.ObjectOf(id).(*types.Var); ok && isAdded(v) {
+		if v, ok := info.ObjectOf(id).(*types.Var); ok && IsAdded(v) {
 			if named[v] == "" {
 				named[v] = "early" + strconv.Itoa(len(named))
 			}

@@ -22,8 +22,8 @@ type Source struct {
 	Records func(ast.Stmt) bool
 }
 
-// isAdded reports whether a pass has added a variable. No call changes such a variable.
-func isAdded(v *types.Var) bool { return v.Pkg() == nil }
+// IsAdded reports whether a pass has added a variable. No call changes such a variable.
+func IsAdded(v *types.Var) bool { return v.Pkg() == nil }
 
 // variable creates a variable for the value of e.
 func (s *Source) variable(e ast.Expr) (*ast.Ident, *types.Var) {

@@ -81,6 +81,7 @@ func (f *function) steps() (list []step) {
 	defined := map[types.Object]int{} // the steps that define local variables
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {
+			f.beforeNext(w, s)
 			f.unread(w, s)
 			if f.runsOnMachine(w, s) {
 				f.reachedBy(w, s)
@@ -89,7 +90,7 @@ func (f *function) steps() (list []step) {
 			}
 		}
 		if last, ok := s.(*ast.ExprStmt); ok && i == len(f.cell.Body)-1 && len(f.cell.Result) > 0 {
-			lower = func(w *writer) { f.result(w, last.X) }
+			lower = func(w *writer) { f.beforeNext(w, last); f.result(w, last.X) }
 		}
 		if len(defined) > 0 {
 			ast.Inspect(s, func(n ast.Node) bool {
@@ -104,7 +105,7 @@ func (f *function) steps() (list []step) {
 		f.eachDefined(s, func(v *types.Var) { defined[v] = len(list) })
 		list = append(list, step{lower: lower})
 	}
-	return list
+	return append(list, step{lower: func(w *writer) { f.beforeNext(w, nil) }})
 }
 
 // eachDefined calls yield for each variable that s defines and that is not a variable of the session.

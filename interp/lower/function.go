@@ -34,6 +34,8 @@ type function struct {
 	top     bool // the function has the statements of a cell
 	targets []*target
 	labels  map[string]string
+
+	owesCheck bool // see afterWait
 }
 
 // functionTypes knows the types in a function, which may be an instance of a generic one. Its methods write expressions and

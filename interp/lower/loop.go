@@ -87,7 +87,7 @@ func (f *function) clause(s ast.Stmt) string {
 func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	init := ""
 	endless := s.Init != nil && s.Cond == nil && s.Post == nil // yaegi would run such a loop repeatedly
-	if f.simpleClause(s.Init) && !endless {
+	if f.simpleClause(s.Init) && !endless && !f.owesCheck {
 		if s.Init != nil {
 			f.store(w, s.Init, false)
 		}
@@ -95,7 +95,7 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	} else {
 		w.open("{")
 		defer func() { w.close("}") }()
-		f.statement(w, s.Init)
+		f.initial(w, s.Init)
 	}
 	if s.Cond != nil {
 		f.store(w, s.Cond, false)

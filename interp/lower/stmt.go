@@ -12,6 +12,7 @@ func (f *function) statements(w *writer, list []ast.Stmt) {
 	for _, s := range list {
 		f.statement(w, s)
 	}
+	f.beforeNext(w, nil)
 }
 
 // block lowers the statements of a block. The caller writes the braces.
@@ -22,6 +23,7 @@ func (f *function) block(w *writer, b *ast.BlockStmt) {
 }
 
 func (f *function) statement(w *writer, s ast.Stmt) {
+	f.beforeNext(w, s)
 	f.begin(w, s)
 	switch s := s.(type) {
 	case *ast.EmptyStmt:
@@ -149,7 +151,7 @@ func (f *function) ifStatement(w *writer, s *ast.IfStmt) {
 	}
 	for {
 		if s.Init != nil {
-			f.statement(w, s.Init)
+			f.initial(w, s.Init)
 		}
 		f.store(w, s.Cond, false)
 		w.line("if %s {", f.expr(s.Cond))

@@ -21,7 +21,7 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	if s.Init != nil {
 		w.open("{")
 		defer func() { w.close("}") }()
-		f.statement(w, s.Init)
+		f.initial(w, s.Init)
 	}
 	t := f.push(&target{label: label})
 	defer f.pop()

@@ -22,7 +22,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	w.open("{")
 	defer func() { w.close("}") }()
 	if s.Init != nil {
-		f.statement(w, s.Init)
+		f.initial(w, s.Init)
 	}
 	var x ast.Expr
 	switch a := s.Assign.(type) {

@@ -404,3 +404,45 @@ func TestInterruptedCallIsAssigned(t *testing.T) {
 		}
 	})
 }
+
+// Fields, elements and what pointers refer to are assigned like variables.
+func TestInterruptAssignsTargets(t *testing.T) {
+	n := newInterrupted(t)
+	n.must(declarations)
+	n.must(`type kept struct{ run *accel.Run; err error }
+var k kept
+at1 := &k
+m := map[string]*accel.Run{}
+values := map[any]any{}
+runs := make([]*accel.Run, 2)
+var array [2]*accel.Run
+pointer := new(*accel.Run)
+first := func() int { return 0 }
+options := []accel.Option{accel.BatchSize(16), accel.Epochs(1000), accel.Quiet()}
+after := false`)
+	const call = "accel.Fit(ctx, &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())"
+	for _, row := range []struct{ name, src, run, err string }{
+		{"fields", "k.run, k.err = " + call, "k.run", "k.err"},
+		{"a field of a pointer", "at1.run, err = " + call, "k.run", "err"},
+		{"nothing for the error", "err = context.Canceled\nk.run, _ = " + call, "k.run", "err"},
+		{"element of a map", "m[\"a\"], err = " + call, "m[\"a\"]", "err"},
+		{"element of a map of any", "values[1], values[2] = " + call, "values[1]", "values[2].(error)"},
+		{"element of a slice", "runs[first()], err = " + call, "runs[0]", "err"},
+		{"element of an array", "array[1], err = " + call, "array[1]", "err"},
+		{"dereference", "*pointer, err = " + call, "*pointer", "err"},
+		{"several options", "k.run, err = accel.Fit(ctx, &net{mlp(), 3}, train, options...)", "k.run", "err"},
+		{"loop", "for i := range runs { runs[i], err = " + call + " }", "runs[0]", "err"},
+		{"function", "func() { m[\"b\"], k.err = " + call + " }()", "m[\"b\"]", "k.err"},
+		{"condition", "if k.run, k.err = " + call + "; k.err != nil { panic(k.err) }", "k.run", "k.err"},
+		{"goroutine", "var wg sync.WaitGroup\nwg.Go(func() { runs[1], err = " + call + " })\nwg.Wait()", "runs[1]", "err"},
+		{"two statements", "k.run, err = " + call + "\nafter = true", "k.run", "err"},
+		{"two statements of a block", "{\n\tk.run, k.err = " + call + "\n\tafter = true\n}", "k.run", "k.err"},
+	} {
+		n.assigned(t, []interruptedCell{{row.name, row.src}}, func() {
+			out := n.must("r, _ := any(" + row.run + ").(*accel.Run)\nfmt.Println(r != nil, errors.Is(" + row.err + ", context.Canceled), after)\nk, runs, array, *pointer = kept{}, make([]*accel.Run, 2), [2]*accel.Run{}, nil\nclear(m)\nclear(values)")
+			if out != "true true false\n" {
+				n.t.Errorf("got %s", out)
+			}
+		})
+	}
+}
