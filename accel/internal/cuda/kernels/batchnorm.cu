@@ -3,7 +3,7 @@
 //
 // Bound by memory: per float32 element 8 bytes forward, 4 for the statistics, 8 for the
 // sums of the gradient, 12 for the gradient of the input; half of that for 16-bit floats. Several blocks compute the sums
-// of a channel; their number depends on the shape alone, and one more kernel adds their
+// of a channel; their number depends on the shape alone, and the last of them adds their
 // results in order. The statistics of a part are its mean and the squares around it, merged
 // with Chan's formula, so x is read once and nothing cancels.
 //
@@ -20,9 +20,23 @@ template <typename F> DEVICE void eachOf(u32 channel, u32 part, u32 images, u32 
   }
 }
 
-// batchnorm_statistics: partial [parts, 2, channels] is the mean and Σ (x - mean)² of each
-// part. The grid is channels × parts.
-KERNEL(batchnorm_statistics, 256, 4)(real *partial, const void *x, u32 images, u32 channels, u32 size, u32 each, u32 kind) {
+// lastOf returns whether a block comes last of the parts of its channel. It sees what the others wrote.
+DEVICE bool lastOf(u32 channel, u32 parts) {
+  if (parts > 1) return last(channel, parts);
+  barrier();
+  return true;
+}
+
+// sumOver returns the sum of f(part) over the parts, in a fixed order.
+template <typename F> DEVICE double sumOver(u32 parts, F f) {
+  double sum = 0;
+  for (u32 p = thread(); p < parts; p += 256) sum += f(p);
+  return Team<256>::across<Sum>(sum);
+}
+
+// batchnorm_statistics: statistics [2, channels]; partial [parts, 2, channels] is the mean and
+// Σ (x - mean)² of each part. The grid is channels × parts.
+KERNEL(batchnorm_statistics, 256, 4)(real *statistics, real *partial, const void *x, u32 images, u32 channels, u32 size, u32 each, u32 parts, u32 kind) {
   u32 channel = block(), part = blockY();
   u64 n = (u64)images * size, from = (u64)part * each;
   u64 count = least(from + each, n) - from;
@@ -45,24 +59,15 @@ KERNEL(batchnorm_statistics, 256, 4)(real *partial, const void *x, u32 images, u
     partial[(u64)(2 * part) * channels + channel] = mean;
     partial[(u64)(2 * part + 1) * channels + channel] = squares;
   }
-}
-
-// batchnorm_merge: statistics [2, channels] from those of the parts.
-KERNEL(batchnorm_merge, 256, 4)(real *statistics, const real *partial, u32 images, u32 channels, u32 size, u32 each, u32 parts) {
-  u32 c = block() * 256 + thread();
-  if (c >= channels) return;
-  u64 n = (u64)images * size;
-  double mean = 0, squares = 0, have = 0;
-  for (u32 p = 0; p < parts; p++) {
-    double count = (double)(least((u64)(p + 1) * each, n) - (u64)p * each);
-    double d = (double)partial[(u64)(2 * p) * channels + c] - mean;
-    double all = have + count;
-    mean += d * (count / all);
-    squares += (double)partial[(u64)(2 * p + 1) * channels + c] + d * d * (have * count / all);
-    have = all;
-  }
-  statistics[c] = (real)mean;
-  statistics[channels + c] = (real)(squares / have);
+  if (!lastOf(channel, parts)) return;
+  auto of = [&](u32 p) __attribute__((always_inline)) { return (double)(least((u64)(p + 1) * each, n) - (u64)p * each); };
+  auto at = [&](u32 p, u32 which) __attribute__((always_inline)) { return (double)partial[(u64)(2 * p + which) * channels + channel]; };
+  double whole = sumOver(parts, [&](u32 p) __attribute__((always_inline)) { return of(p) * at(p, 0); }) / (double)n;
+  double around = sumOver(parts, [&](u32 p) __attribute__((always_inline)) {
+    double d = at(p, 0) - whole;
+    return at(p, 1) + d * d * of(p);
+  });
+  if (thread() == 0) statistics[channel] = (real)whole, statistics[channels + channel] = (real)(around / (double)n);
 }
 
 DEVICE real scaleOf(real variance, double epsilon) { return 1 / root(variance + (real)epsilon); }
@@ -89,9 +94,9 @@ KERNEL(batchnorm, 256, 4)(void *y, const void *x, const real *statistics, const 
   }
 }
 
-// batchnorm_sums: partial [parts, 2, channels] is Σ dy and Σ dy·(x - mean).
-// batchnorm_sums_merge adds them over the parts and multiplies the second by the scale.
-KERNEL(batchnorm_sums, 256, 4)(real *partial, const void *x, const void *dy, const real *statistics, u32 images, u32 channels, u32 size, u32 each, u32 xKind, u32 dyKind) {
+// batchnorm_sums: sums [2, channels] is Σ dy and Σ dy·x̂; partial [parts, 2, channels] is Σ dy and
+// Σ dy·(x - mean) of each part.
+KERNEL(batchnorm_sums, 256, 4)(real *sums, real *partial, const void *x, const void *dy, const real *statistics, double epsilon, u32 images, u32 channels, u32 size, u32 each, u32 parts, u32 xKind, u32 dyKind) {
   u32 channel = block(), part = blockY();
   real mean = statistics[channel], sum = 0, product = 0;
   typed(xKind, [&](auto t) __attribute__((always_inline)) {
@@ -109,18 +114,11 @@ KERNEL(batchnorm_sums, 256, 4)(real *partial, const void *x, const void *dy, con
     partial[(u64)(2 * part) * channels + channel] = sum;
     partial[(u64)(2 * part + 1) * channels + channel] = product;
   }
-}
-
-KERNEL(batchnorm_sums_merge, 256, 4)(real *sums, const real *partial, const real *statistics, double epsilon, u32 channels, u32 parts) {
-  u32 c = block() * 256 + thread();
-  if (c >= channels) return;
-  double sum = 0, product = 0;
-  for (u32 p = 0; p < parts; p++) {
-    sum += (double)partial[(u64)(2 * p) * channels + c];
-    product += (double)partial[(u64)(2 * p + 1) * channels + c];
-  }
-  sums[c] = (real)sum;
-  sums[channels + c] = (real)(product * (double)scaleOf(statistics[channels + c], epsilon));
+  if (!lastOf(channel, parts)) return;
+  double of[2];
+#pragma unroll
+  for (u32 i = 0; i < 2; i++) of[i] = sumOver(parts, [&](u32 p) __attribute__((always_inline)) { return (double)partial[(u64)(2 * p + i) * channels + channel]; });
+  if (thread() == 0) sums[channel] = (real)of[0], sums[channels + channel] = (real)(of[1] * (double)scaleOf(statistics[channels + channel], epsilon));
 }
 
 // batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless

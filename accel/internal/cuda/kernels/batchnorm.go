@@ -7,13 +7,8 @@ import (
 )
 
 type statisticsParams struct {
-	Partial, X                         Pointer
-	Images, Channels, Size, Each, Kind uint32
-}
-
-type statisticsMergeParams struct {
-	Statistics, Partial                 Pointer
-	Images, Channels, Size, Each, Parts uint32
+	Statistics, Partial, X                    Pointer
+	Images, Channels, Size, Each, Parts, Kind uint32
 }
 
 type batchNormParams struct {
@@ -23,14 +18,10 @@ type batchNormParams struct {
 }
 
 type batchNormSumsParams struct {
-	Partial, X, DY, Statistics                  Pointer
-	Images, Channels, Size, Each, XKind, DYKind uint32
-}
-
-type batchNormSumsMergeParams struct {
-	Sums, Partial, Statistics Pointer
-	Epsilon                   float64
-	Channels, Parts           uint32
+	Sums, Partial, X, DY, Statistics    Pointer
+	Epsilon                             float64
+	Images, Channels, Size, Each, Parts uint32
+	XKind, DYKind                       uint32
 }
 
 type batchNormInputParams struct {
@@ -41,12 +32,10 @@ type batchNormInputParams struct {
 }
 
 var (
-	batchStatistics    = declare[statisticsParams]("batchnorm", "batchnorm_statistics", reals, 256)
-	batchMerge         = declare[statisticsMergeParams]("batchnorm", "batchnorm_merge", reals, 256)
-	batchNorm          = declare[batchNormParams]("batchnorm", "batchnorm", reals, 256)
-	batchNormSums      = declare[batchNormSumsParams]("batchnorm", "batchnorm_sums", reals, 256)
-	batchNormSumsMerge = declare[batchNormSumsMergeParams]("batchnorm", "batchnorm_sums_merge", reals, 256)
-	batchNormInput     = declare[batchNormInputParams]("batchnorm", "batchnorm_input", reals, 256)
+	batchStatistics = declare[statisticsParams]("batchnorm", "batchnorm_statistics", reals, 256)
+	batchNorm       = declare[batchNormParams]("batchnorm", "batchnorm", reals, 256)
+	batchNormSums   = declare[batchNormSumsParams]("batchnorm", "batchnorm_sums", reals, 256)
+	batchNormInput  = declare[batchNormInputParams]("batchnorm", "batchnorm_input", reals, 256)
 )
 
 // BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean
@@ -62,7 +51,7 @@ type BatchNorm struct {
 // elements of each.
 func (o BatchNorm) parts() (parts, each int) {
 	n := o.Images * o.Size
-	parts = max(1, min(ceil(n, 2048), ceil(1056, max(1, o.Channels)), 65535))
+	parts = max(1, min(ceil(n, 2048), maxMeetings/max(1, o.Channels)))
 	each = max(1, ceil(n, parts))
 	return max(1, ceil(n, each)), each
 }
@@ -78,12 +67,9 @@ func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
 	}
-	v := real(o.DType)
 	parts, each := o.parts()
-	return []Launch{
-		batchStatistics.grid(v, o.channelGrid(parts), 0, statisticsParams{work, x, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), kind(o.X)}),
-		batchMerge.launch(v, ceil(o.Channels, 256), statisticsMergeParams{statistics, work, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts)}),
-	}
+	return []Launch{batchStatistics.grid(real(o.DType), o.channelGrid(parts), 0, statisticsParams{statistics, work, x,
+		uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts), kind(o.X)})}
 }
 
 func (o BatchNorm) channelGrid(parts int) driver.Dim {
@@ -110,12 +96,9 @@ func (o BatchNorm) Sums(sums, x, dy, statistics, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
 	}
-	v := real(o.DType)
 	parts, each := o.parts()
-	return []Launch{
-		batchNormSums.grid(v, o.channelGrid(parts), 0, batchNormSumsParams{work, x, dy, statistics, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), kind(o.X), kind(o.DY)}),
-		batchNormSumsMerge.launch(v, ceil(o.Channels, 256), batchNormSumsMergeParams{sums, work, statistics, o.Epsilon, uint32(o.Channels), uint32(parts)}),
-	}
+	return []Launch{batchNormSums.grid(real(o.DType), o.channelGrid(parts), 0, batchNormSumsParams{sums, work, x, dy, statistics, o.Epsilon,
+		uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts), kind(o.X), kind(o.DY)})}
 }
 
 // InputGradient computes dx. training means that the statistics were computed from x.

@@ -266,9 +266,12 @@ func testNormAround(t *testing.T, o Norm, seed int) {
 }
 
 func TestBatchNorm(t *testing.T) {
-	for _, s := range [][3]int{{2, 1, 1}, {1, 3, 33}, {5, 2, 129}, {3, 31, 7}, {2, 2, 3000}, {37, 5, 49}, {0, 3, 4}, {4, 0, 3}} {
+	for _, s := range [][3]int{{2, 1, 1}, {1, 3, 33}, {5, 2, 129}, {3, 31, 7}, {2, 2, 3000}, {37, 5, 49}, {1, 1059, 2}, {0, 3, 4}, {4, 0, 3}, {3, 1, 180000}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachStored(t, func(t *testing.T, d, xType, dyType, yType ir.DType, tolerance func(float64) float64) {
+				if (s[1] > 1000 || s[2] > 10000) && (xType != ir.BFloat16 || underRace) {
+					return // one is enough with more channels, or parts of a channel, than can meet
+				}
 				r := generator(4)
 				m, shape := newTestGPU(t), []int{s[0], s[1], s[2]}
 				x, dy, w, b := random(r, xType, shape...), random(r, dyType, shape...), random(r, d, s[1]), random(r, d, s[1])
