@@ -283,3 +283,15 @@ DEVICE void report(Fault *fault, u64 element, u32 what) {
   u64 key = element << 32 | what;
   asm volatile("red.global.min.u64 [%0], %1;" ::"l"(&fault->first), "l"(key) : "memory");
 }
+
+DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
+
+// copyAsync copies size bytes to shared memory by cp.async: the first ones, bytes, from memory, and zeros for the others.
+template <u32 size> DEVICE void copyAsync(u32 to, const void *from, u32 bytes) {
+  auto global = (__attribute__((address_space(1))) const void *)from;
+  if constexpr (size == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(bytes) : "memory");
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(to), "l"(global), "r"(bytes), "n"(size) : "memory");
+}
+DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// awaitCopies waits until at most the newest groups, pending, are under way.
+template <int pending> DEVICE void awaitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }

@@ -42,7 +42,7 @@ template <u32 D> struct Rows {
 #pragma unroll
     for (u32 i = 0; i < count * chunks / 128; i++) {
       u32 c = thread() + i * 128, r = c / chunks, in = row + r < end;
-      copyAsync(to + place(r, c % chunks), in ? from + (i64)(row + r) * stride + c % chunks * 8 : from, in ? 16 : 0);
+      copyAsync<16>(to + place(r, c % chunks), in ? from + (i64)(row + r) * stride + c % chunks * 8 : from, in ? 16 : 0);
     }
   }
   // first loads the first operand of mma: 16 rows, the 16 elements starting at k.
@@ -198,9 +198,9 @@ template <u32 D> DEVICE void forward(void *y, float *sums, const Heads &g) {
       Rows<D>::template fetch<side>(to, k, g.k.stride[2], s * side, g.s);
       Rows<D>::template fetch<side>(to + tileBytes, v, g.v.stride[2], s * side, g.s);
     }
-    commit();
+    commitCopies();
     if (s == 0) continue;
-    await<1>();
+    awaitCopies<1>();
     barrier();
     u32 at = ring + (s - 1) % 2 * 2 * tileBytes;
     float x[NT][4];
@@ -227,7 +227,7 @@ template <u32 D> DEVICE void forward(void *y, float *sums, const Heads &g) {
     }
     addProducts<D, NT>(out, x, at + tileBytes);
   }
-  await<0>();
+  awaitCopies<0>();
   float share[2];
 #pragma unroll
   for (u32 h = 0; h < 2; h++) {
@@ -286,9 +286,9 @@ template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *d
       Rows<D>::template fetch<wide>(to, k, g.k.stride[2], s * wide, g.s);
       Rows<D>::template fetch<wide>(to + tileBytes, v, g.v.stride[2], s * wide, g.s);
     }
-    commit();
+    commitCopies();
     if (s == 0) continue;
-    await<1>();
+    awaitCopies<1>();
     barrier();
     u32 at = ring + (s - 1) % 2 * 2 * tileBytes;
     float x[NT][4], dp[NT][4];
@@ -301,7 +301,7 @@ template <u32 D> DEVICE void queries(void *dq, const float *sums, const float *d
       for (u32 q = 0; q < 4; q++) x[j][q] = exp2Fast(x[j][q] - shift[q / 2]) * (dp[j][q] - less[q / 2]) * g.scale;
     addProducts<D, NT>(out, x, at);
   }
-  await<0>();
+  awaitCopies<0>();
   writeResult<D>(dq, out, g, p.head, p.row, g.t, pitch);
 }
 
@@ -330,9 +330,9 @@ template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const f
       Rows<D>::template fetch<wide>(to, q, g.q.stride[2], row, g.t);
       Rows<D>::template fetch<wide>(to + tileBytes, dy, g.dy.stride[2], row, g.t);
     }
-    commit();
+    commitCopies();
     if (s == 0) continue;
-    await<1>();
+    awaitCopies<1>();
     barrier();
     u32 at = ring + (s - 1) % 2 * 2 * tileBytes, column = (from + s - 1) * wide;
     float x[NT][4], dp[NT][4];
@@ -360,7 +360,7 @@ template <u32 D> DEVICE void keys(void *dk, void *dv, const float *sums, const f
       }
     addProducts<D, NT>(outK, x, at);
   }
-  await<0>();
+  awaitCopies<0>();
   writeResult<D>(dk, outK, g, p.head, p.row, g.s, pitch);
   writeResult<D>(dv, outV, g, p.head, p.row, g.s, pitch);
 }

@@ -15,8 +15,6 @@ struct alignas(64) Map {
   u64 to;                \
   asm volatile("{\n\t.reg .b64 p;\n\tmov.b64 p, " TEXT(JOIN(name, VARIANT)) "_param_" #i ";\n\tcvta.param.u64 %0, p;\n\t}" : "=l"(to))
 
-DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
 DEVICE void initBarrier(u32 at, u32 arrivals) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory"); }
 // barriersMade makes the barriers that initBarrier wrote visible to the TMA, too.
 DEVICE void barriersMade() {

@@ -150,6 +150,31 @@ func TestLargeTile(t *testing.T) {
 	}
 }
 
+// TestMatMulInstructions counts what a multiply-add of the large tile takes beside itself: its share of loads, copies
+// and the loop. A copy of 16 bytes, where the panel has the operand's order, takes a quarter of those of four bytes.
+func TestMatMulInstructions(t *testing.T) {
+	const side, depth = 1536, 64
+	for _, row := range []struct {
+		name string
+		a, b ir.Layout
+		most float64
+	}{
+		{"nn", swapped(side, depth), rowMajor(depth, side), 1.7},
+		{"tt", rowMajor(side, depth), swapped(depth, side), 1.8},
+	} {
+		m, o := newTestGPU(t), MatMul{DType: ir.Float32, A: row.a, B: row.b}
+		x := m.put(newArray(ir.Float32, side, depth))
+		launches, err := o.Launches(m.alloc(side*side*4), x, x, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(launches)
+		if got := 32 * float64(m.steps) / (side * side * depth); got > row.most { // a real GPU counts none
+			t.Errorf("%s: %.4g instructions for each multiply-add, at most %g are needed", row.name, got, row.most)
+		}
+	}
+}
+
 // TestTensorMatMul compares with the exact matrix multiplication of the rounded operands;
 // the kernels accumulate in float32.
 func TestTensorMatMul(t *testing.T) {

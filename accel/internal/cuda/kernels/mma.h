@@ -34,14 +34,6 @@ extern SHARED __attribute__((aligned(128))) u8 dynamicShared[];
 
 typedef u32 Four __attribute__((ext_vector_type(4)));
 
-DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
-DEVICE void copyAsync(u32 to, const void *from, u32 bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"((__attribute__((address_space(1))) const void *)from), "r"(bytes) : "memory");
-}
-DEVICE void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int pending> DEVICE void await() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
-
 DEVICE Four loadMatrices(u32 at) {
   Four v;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory");
@@ -184,7 +176,7 @@ struct Copied {
       u32 left = along ? f.depth - kk : f.rows - r;
       u32 bytes = in ? least(left, chunk) * (u32)sizeof(element) : 0;
       const element *from = in ? f.data + (i64)r * f.rowStride + (i64)kk * f.kStride : f.data;
-      copyAsync(to + P::place(P::row(c), P::k(c)), from, bytes);
+      copyAsync<16>(to + P::place(P::row(c), P::k(c)), from, bytes);
     }
   }
 };
@@ -224,7 +216,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
 #pragma unroll 1
   for (u32 s = 0; s < count + ahead; s++) {
     if (s >= ahead) {
-      await<stages - 2>(); // the stage used now has arrived
+      awaitCopies<stages - 2>(); // the stage used now has arrived
       barrier();           // for all threads, which have also read the stage that is replaced
     }
     if (s < count) {
@@ -232,7 +224,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
       a.template fill<BM, aAlong, threads>(to, row, k);
       b.template fill<BN, bAlong, threads>(to + PA::bytes, column, k);
     }
-    commit();
+    commitCopies();
     if (s < ahead) continue;
     u32 at = base + (s - ahead) % stages * stage;
 #pragma unroll
@@ -248,7 +240,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
         for (u32 j = 0; j < NT; j++) multiply(sum[i][j], x[i], z[j / 2][j % 2 * 2], z[j / 2][j % 2 * 2 + 1]);
     }
   }
-  await<0>();
+  awaitCopies<0>();
   if (!joined<threads, 0, MT * NT * 4>(&sum[0][0][0], r, batch)) return;
 
   // Write bands of 16 rows per warp through shared memory, so that stores are contiguous.

@@ -3,17 +3,30 @@
 // 256 threads compute a tile of BM×BN, TM×TN each, from panels of 16 of k in two buffers in
 // shared memory: one is filled while the other is used. A thread's rows are in groups of
 // four, BM/2 apart, and its columns likewise, so that a warp reads a panel without bank
-// conflicts. In float32 a tile of 128×128 does 64 fused multiply-adds for 16 loads from
-// shared memory: it is bound by arithmetic.
+// conflicts. In float32 a tile of 128×128 does 64 fused multiply-adds for four loads of 16
+// bytes from shared memory: it is bound by arithmetic.
 #pragma once
 #include "matmul.h"
 
 constexpr u32 depthStep = 16;
 
-template <typename T, u32 BM, u32 BN> struct Panels {
+template <typename T, u32 BM, u32 BN> struct __attribute__((aligned(16))) Panels {
   T a[2][depthStep][BM + 4];
   T b[2][depthStep][BN + 4];
 };
+
+// loadFour loads four elements that are next to each other, 16 bytes at a time: the reads of single elements would take as
+// long as the multiply-adds.
+template <typename T> DEVICE void loadFour(T *to, const T *from) {
+  constexpr u32 wide = 16 / sizeof(T);
+  typedef T Wide __attribute__((ext_vector_type(wide)));
+#pragma unroll
+  for (u32 i = 0; i < 4; i += wide) {
+    Wide v = *(const Wide *)(from + i);
+#pragma unroll
+    for (u32 j = 0; j < wide; j++) to[i + j] = v[j];
+  }
+}
 
 // Filler moves a panel of an operand from memory through registers. kFirst means that it is
 // contiguous along k, so neighboring threads load neighbors along k.
@@ -24,7 +37,7 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   DEVICE u32 rowOf(u32 i) { return kFirst ? thread() / depthStep + i * (256 / depthStep) : thread() % B; }
   DEVICE u32 kOf(u32 i) { return kFirst ? thread() % depthStep : thread() / B + i * (256 / B); }
 
-  MEMBER void load(const Factor &f, u32 row, u32 k) {
+  MEMBER void load(T (*)[B + 4], const Factor &f, u32 row, u32 k) {
     asm volatile("" : "+r"(row), "+r"(k)); // recompute the offsets: registers are scarcer than time
     if (kFirst) {
       auto at = f.k(k + kOf(0));
@@ -39,6 +52,38 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   MEMBER void store(T (*panel)[B + 4]) {
 #pragma unroll
     for (u32 i = 0; i < count; i++) panel[kOf(i)][rowOf(i)] = held[i];
+  }
+};
+
+// An operand in memory is copied by cp.async, without registers and while the panel before it is
+// used: 16 bytes at a time if it is contiguous and aligned across k, as the panel is, else
+// element by element. What is outside of it becomes 0.
+template <typename T, u32 B, bool kFirst> struct Filler<T, Strided<T>, B, kFirst> {
+  using Elements = Filler<T, u32, B, kFirst>;
+  static constexpr u32 wide = 16 / sizeof(T), perLine = B / wide;
+
+  MEMBER void load(T (*panel)[B + 4], const Strided<T> &f, u32 row, u32 k) {
+    asm volatile("" : "+r"(row), "+r"(k));
+    if (!kFirst && f.rowStride == 1 && f.kStride % wide == 0 && (u64)f.data % 16 == 0) {
+#pragma unroll
+      for (u32 i = 0; i < Elements::count / wide; i++) {
+        u32 c = thread() + i * 256, of = c / perLine, r = c % perLine * wide, at = row + r;
+        u32 inside = k + of < f.depth && at < f.rows ? least(f.rows - at, wide) * (u32)sizeof(T) : 0;
+        copyAsync<16>(sharedAddress(&panel[of][r]), f.data + (i64)(k + of) * f.kStride + at, inside);
+      }
+      return;
+    }
+#pragma unroll kFirst ? Elements::count : 1 // few registers are left beside the wide copies
+    for (u32 i = 0; i < Elements::count; i++) {
+      u32 of = Elements::kOf(i), r = Elements::rowOf(i);
+      auto line = f.row(row + r);
+      auto depth = f.k(k + of);
+      copyAsync<sizeof(T)>(sharedAddress(&panel[of][r]), f.data + line.at + depth.at, line.in && depth.in ? sizeof(T) : 0);
+    }
+  }
+  MEMBER void store(T (*)[B + 4]) {
+    commitCopies();
+    awaitCopies<0>();
   }
 };
 
@@ -75,8 +120,8 @@ DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, con
   Filler<T, A, BM, aFirst> fillA;
   Filler<T, B, BN, bFirst> fillB;
   if (step < end) {
-    fillA.load(a, row, step * depthStep);
-    fillB.load(b, column, step * depthStep);
+    fillA.load(panels.a[step & 1], a, row, step * depthStep);
+    fillB.load(panels.b[step & 1], b, column, step * depthStep);
     fillA.store(panels.a[step & 1]);
     fillB.store(panels.b[step & 1]);
   }
@@ -85,16 +130,16 @@ DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, con
     u32 now = step & 1;
     bool more = step + 1 < end;
     if (more) {
-      fillA.load(a, row, (step + 1) * depthStep);
-      fillB.load(b, column, (step + 1) * depthStep);
+      fillA.load(panels.a[now ^ 1], a, row, (step + 1) * depthStep);
+      fillB.load(panels.b[now ^ 1], b, column, (step + 1) * depthStep);
     }
 #pragma unroll 2
     for (u32 k = 0; k < depthStep; k++) {
       T x[TM], z[TN];
 #pragma unroll
-      for (u32 i = 0; i < TM; i++) x[i] = panels.a[now][k][i / 4 * (BM * 4 / TM) + ty * 4 + i % 4];
+      for (u32 i = 0; i < TM; i += 4) loadFour(x + i, &panels.a[now][k][i / 4 * (BM * 4 / TM) + ty * 4]);
 #pragma unroll
-      for (u32 j = 0; j < TN; j++) z[j] = panels.b[now][k][j / 4 * (BN * 4 / TN) + tx * 4 + j % 4];
+      for (u32 j = 0; j < TN; j += 4) loadFour(z + j, &panels.b[now][k][j / 4 * (BN * 4 / TN) + tx * 4]);
 #pragma unroll
       for (u32 i = 0; i < TM; i++)
 #pragma unroll
