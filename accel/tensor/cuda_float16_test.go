@@ -125,6 +125,10 @@ func TestFloat16ImagesOnCUDA(t *testing.T) {
 	norm := func(x, w, b *Tensor, training bool) *Tensor {
 		return BatchNorm(x, w, b, Full(.1, 3), Full(2, 3), .1, 1e-5, training)
 	}
+	relu := func(x *Tensor) *Tensor {
+		defer x.Release() // else it is computed for the handle
+		return x.ReLU()
+	}
 	for name, tt := range map[string]struct {
 		f     func(x, w, b *Tensor) *Tensor
 		steps int // with the loss, whose casts are some of them
@@ -132,6 +136,7 @@ func TestFloat16ImagesOnCUDA(t *testing.T) {
 		"BatchNorm":                 {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, true) }, 11},
 		"BatchNorm with statistics": {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, false) }, 9},
 		"BatchNorm and ReLU":        {func(x, w, b *Tensor) *Tensor { return norm(x, w, b, true).ReLU() }, 10},
+		"BatchNorm, ReLU and pool":  {func(x, w, b *Tensor) *Tensor { return AvgPool2D(relu(norm(x, w, b, true)), [2]int{2, 2}, Window{}) }, 13},
 		"MaxPool2D":                 {func(x, _, _ *Tensor) *Tensor { return MaxPool2D(x, [2]int{2, 3}, Window{Stride: [2]int{2, 2}}) }, 7},
 		"MaxPool2D, overlapping": {func(x, _, _ *Tensor) *Tensor {
 			return MaxPool2D(x, [2]int{3, 3}, Window{Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})

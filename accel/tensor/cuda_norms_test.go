@@ -13,6 +13,10 @@ import (
 func TestNormsOnCUDA(t *testing.T) {
 	type in struct{ x, f, w, b, m *Tensor }
 	layer := func(x *Tensor, in in) *Tensor { return LayerNorm(x, in.w, in.b, 1, 1e-5) }
+	relu := func(x *Tensor) *Tensor {
+		defer x.Release() // else it is computed for the handle
+		return x.ReLU()
+	}
 	rms := func(x *Tensor, in in) *Tensor { return RMSNorm(x, in.w, 1, 1e-5) }
 	for name, tt := range map[string]struct {
 		f                 func(in in) *Tensor
@@ -26,6 +30,16 @@ func TestNormsOnCUDA(t *testing.T) {
 			x := layer(in.x.Add(in.f.MatMul(in.m)), in)
 			return layer(x.Add(x.MatMul(in.m)), in)
 		}, 15, 18, 24},
+		"batch norm and ReLU": {func(in in) *Tensor {
+			x := in.x.Reshape(10, -1)
+			y := relu(BatchNorm(x, in.w, in.b, Zeros(x.Size(1)), Ones(x.Size(1)), .1, 1e-5, true))
+			return y.MatMul(in.m).Reshape(in.x.Shape()...)
+		}, 12, 16, 21},
+		"batch norm and ReLU of data": {func(in in) *Tensor {
+			x := in.x.Reshape(10, -1).Detach()
+			y := relu(BatchNorm(x, in.w, in.b, Zeros(x.Size(1)), Ones(x.Size(1)), .1, 1e-5, true))
+			return y.MatMul(in.m).Reshape(in.x.Shape()...)
+		}, 11, 15, 20},
 		"RMS of three":      {func(in in) *Tensor { return rms(in.x.Add(in.f.MatMul(in.m)).Add(in.f), in).MatMul(in.m) }, 14, 16, 19},
 		"sums in 16 bits":   {func(in in) *Tensor { return rms(in.f.MatMul(in.m).Add(in.f.Add(in.x).MatMul(in.m)), in).MatMul(in.m) }, 18, 19, 23},
 		"only parameters":   {func(in in) *Tensor { return layer(in.f.Detach(), in).MatMul(in.m.Detach()) }, 8, 9, 10},

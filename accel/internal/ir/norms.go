@@ -7,6 +7,7 @@ import "slices"
 //	s = a + b; y = norm(s); z = bfloat16(y)                          one step
 //	s = a + b; dx = gradient of x(x, s); dw = gradient of w(x, s)    one step
 //	d = dx + c; z = bfloat16(d)                                      … the same step
+//	g = gradient of relu(dy, y); sums of batch norm(x, g)            one step
 //
 // So a row is read once and written once. What no other step reads is not stored. A sum has up to
 // maxTerms terms, and may be rounded to 16 bits.
@@ -21,6 +22,8 @@ type Around struct {
 	Terms int
 	// SumType is the type to which their sum is rounded.
 	SumType DType
+	// Masked says that instead of a sum, dy of BatchNormSums is 0 where one more input, y, is not positive.
+	Masked bool
 	// Adds says that one more input, the last, is added to the result.
 	Adds bool
 	// Weights is the gradient of the parameters, computed beside that of x, or nil.
@@ -37,7 +40,7 @@ const maxTerms = 4
 type aroundNorm struct {
 	op      *planned
 	sum     *planned // the last member before op, or nil
-	terms   []term   // of sum
+	terms   []term   // of sum, or dy and y of a gradient of ReLU
 	add     *planned // what adds to the result, or nil
 	addend  term
 	rounded *planned // what rounds the result, or nil
@@ -95,6 +98,9 @@ func (f *fuser) fuseNorm(n *planned) bool {
 		n.group.root().norm.weights = n
 		return true
 	}
+	if _, ok := n.node.op.(BatchNormSums); ok {
+		return f.fuseMask(n)
+	}
 	at := normalized(n.node.op)
 	if at < 0 {
 		return false
@@ -111,6 +117,46 @@ func (f *fuser) fuseNorm(n *planned) bool {
 	}
 	n.group.norm = &aroundNorm{op: n}
 	return true
+}
+
+// fuseMask lets the sums of a batch norm compute the gradient of the ReLU behind it, if both are in
+// row-major order.
+func (f *fuser) fuseMask(n *planned) bool {
+	s, x := n.inputs[1].node, n.inputs[0].layout
+	if s == nil || n.inputs[1].viewed || !x.Contiguous() || s.store != n.dtype(1) {
+		return false
+	}
+	g := s.group.root()
+	terms := g.mask(s)
+	if g.norm != nil || terms == nil || !f.join(g, n) {
+		return false
+	}
+	g.norm = &aroundNorm{op: n, sum: s, terms: terms}
+	return true
+}
+
+// mask returns dy and y, if a group only computes a gradient of ReLU, maybe rounded, and s is its result;
+// else nil.
+func (g *group) mask(s *planned) []term {
+	n := s
+	switch {
+	case len(g.members) == 2 && g.members[1] == s:
+		n = g.members[0]
+		c, ok := s.node.op.(Cast)
+		if !ok || !c.To.Is16Bit() || s.inputs[0].node != n || s.inputs[0].viewed || g.storedOf(n) || n.store != Float32 {
+			return nil
+		}
+	case len(g.members) != 1:
+		return nil
+	}
+	if _, ok := n.node.op.(ReLUGradient); !ok || n.class != Elementwise {
+		return nil
+	}
+	terms := []term{{n.inputs[0], n.dtype(0)}, {n.inputs[1], n.dtype(1)}}
+	if terms[0].dtype != s.store || !terms[0].addable(s.node.Len()) || !terms[1].addable(s.node.Len()) {
+		return nil
+	}
+	return terms
 }
 
 // sameSources reports whether two nodes read the same first two operands.
@@ -253,7 +299,12 @@ func (b *builder) emitNorm(g *group) {
 		all = append(all, term{s, n.dtype(k)})
 	}
 	around := Around{SumType: Float32, Sum: -1, Rounded: -1, Weight: -1}
-	if a.sum != nil {
+	_, around.Masked = n.node.op.(BatchNormSums)
+	if around.Masked {
+		all[1] = a.terms[0]
+		all = append(all, a.terms[1])
+		around.SumType = a.sum.store
+	} else if a.sum != nil {
 		all[normalized(n.node.op)] = a.terms[0]
 		all = append(all, a.terms[1:]...)
 		around.Terms, around.SumType = len(a.terms)-1, a.sum.store
@@ -308,6 +359,9 @@ func (a *Around) names(op Op) []string {
 	names := []string{op.Name()}
 	if a.Weights != nil {
 		names = append(names, a.Weights.Name())
+	}
+	if a.Masked {
+		names = append(names, ReLUGradient{}.Name())
 	}
 	for range a.Terms {
 		names = append(names, Add{}.Name())

@@ -7,6 +7,9 @@ type normDevice struct{ float16Device }
 
 func (*normDevice) FusesNorms() bool { return true }
 func (*normDevice) Reads16Bit(op Op, input int) bool {
+	if _, ok := op.(BatchNormSums); ok {
+		return input < 2
+	}
 	return normalized(op) >= input || weightsOf(op, LayerNormInputGradient{}) && input < 2
 }
 func (*normDevice) Writes16Bit(op Op) bool { return normalized(op) >= 0 }
@@ -141,6 +144,34 @@ arena 0 bytes
 		}, `0 LayerNorm x0[4 8] x1[8] x2[8] -> t5[4 8]
 1 LayerNorm+Add x0[4 8] x3[8] x4[8] t5[4 8] -> o6[4 8]
 arena 128 bytes
+`},
+		{"the gradient of a ReLU behind a batch norm", func(r *Recorder) {
+			sums := func(x, dy *Value) {
+				r.Record(BatchNormSums{}, x, dy, input(r, Float32, 2, x.shape[1])).Hold()
+			}
+			x := input(r, Float32, 2, 3, 4)
+			mask := func(of DType) *Value {
+				return r.Record(ReLUGradient{}, r.as(input(r, of, 2, 3, 4), Float32), input(r, Float32, 2, 3, 4))
+			}
+			sums(x, mask(Float32))
+			dy := widen(r, round(r, mask(BFloat16)))
+			sums(x, dy)
+			r.Record(Tanh{}, dy).Hold()
+			sums(x, r.Record(Tanh{}, mask(Float32))) // another op
+			sums(r.Record(Permute{Perm: []int{0, 2, 1}}, x), r.Record(Permute{Perm: []int{0, 2, 1}}, mask(Float32)))
+			sums(x, widen(r, round(r, mask(Float32)))) // another type
+		}, `0 BatchNormSums+ReLUGradient x2[2 3 4] x0[2 3 4] x3[2 3] x1[2 3 4] -> o16[2 3]
+1 BatchNormSums+ReLUGradient x2[2 3 4] x4[2 3 4]:bfloat16 x6[2 3] x5[2 3 4] -> o17[2 3] t18[2 3 4]:bfloat16
+2 loop[2 3 4] t18[2 3 4]:bfloat16 -> o19[2 3 4]: Tanh(0)=0
+3 loop[2 3 4] x7[2 3 4] x8[2 3 4] -> t20[2 3 4]: ReLUGradient(0 1) Tanh(2)=0
+4 BatchNormSums x2[2 3 4] t20[2 3 4] x9[2 3] -> o21[2 3]
+5 loop[2 3 4] x10[2 3 4] x11[2 3 4] -> t22[2 3 4]: ReLUGradient(0 1)=0
+6 Copy x2[2 4 3]/[12 1 4] -> t23[2 4 3]
+7 Copy t22[2 4 3]/[12 1 4] -> t24[2 4 3]
+8 BatchNormSums t23[2 4 3] t24[2 4 3] x12[2 4] -> o25[2 4]
+9 loop[2 3 4] x13[2 3 4] x14[2 3 4] -> t26[2 3 4]:bfloat16: ReLUGradient(0 1) Cast(2)=0
+10 BatchNormSums x2[2 3 4] t26[2 3 4]:bfloat16 x15[2 3] -> o27[2 3]
+arena 384 bytes
 `},
 		{"float64", func(r *Recorder) {
 			x, w := r.Add(input(r, Float64, 4, 8), input(r, Float64, 4, 8)), input(r, Float64, 8)

@@ -95,14 +95,21 @@ KERNEL(batchnorm, 256, 4)(void *y, const void *x, const real *statistics, const 
 }
 
 // batchnorm_sums: sums [2, channels] is Σ dy and Σ dy·x̂; partial [parts, 2, channels] is Σ dy and
-// Σ dy·(x - mean) of each part.
-KERNEL(batchnorm_sums, 256, 4)(real *sums, real *partial, const void *x, const void *dy, const real *statistics, double epsilon, u32 images, u32 channels, u32 size, u32 each, u32 parts, u32 xKind, u32 dyKind) {
+// Σ dy·(x - mean) of each part. With y, dy is that of a ReLU of which y is the result; its gradient is
+// summed, and stored in masked if that has an address.
+KERNEL(batchnorm_sums, 256, 4)(real *sums, real *partial, const void *x, const void *dy, const real *statistics, const void *y, void *masked, double epsilon, u32 images, u32 channels, u32 size, u32 each, u32 parts, u32 xKind, u32 dyKind, u32 yKind) {
   u32 channel = block(), part = blockY();
   real mean = statistics[channel], sum = 0, product = 0;
   typed(xKind, [&](auto t) __attribute__((always_inline)) {
     typed(dyKind, [&](auto u) __attribute__((always_inline)) {
       eachOf(channel, part, images, channels, size, each, [&](u64 i) __attribute__((always_inline)) {
         real slope = number(((const decltype(u) *)dy)[i]);
+        if (y) {
+          bool positive = false;
+          typed(yKind, [&](auto v) __attribute__((always_inline)) { positive = number(((const decltype(v) *)y)[i]) > 0; });
+          if (!positive) slope = 0;
+          if (masked) putAs(masked, dyKind, i, slope);
+        }
         sum += slope;
         product = fused(slope, number(((const decltype(t) *)x)[i]) - mean, product);
       });

@@ -19,9 +19,10 @@ type batchNormParams struct {
 
 type batchNormSumsParams struct {
 	Sums, Partial, X, DY, Statistics    Pointer
+	Y, Masked                           Pointer
 	Epsilon                             float64
 	Images, Channels, Size, Each, Parts uint32
-	XKind, DYKind                       uint32
+	XKind, DYKind, YKind                uint32
 }
 
 type batchNormInputParams struct {
@@ -91,14 +92,15 @@ func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch 
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu), kind(o.Y), kind(o.X)})}
 }
 
-// Sums computes Σ dy and Σ dy·x̂ [2, Channels].
-func (o BatchNorm) Sums(sums, x, dy, statistics, work Pointer) []Launch {
+// Sums computes Σ dy and Σ dy·x̂ [2, Channels]. If y has an address, dy is that of a ReLU with the result y
+// of type Y, and the gradient of the ReLU is summed, and stored in masked if that has an address.
+func (o BatchNorm) Sums(sums, x, dy, statistics, y, masked, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
 	}
 	parts, each := o.parts()
-	return []Launch{batchNormSums.grid(real(o.DType), o.channelGrid(parts), 0, batchNormSumsParams{sums, work, x, dy, statistics, o.Epsilon,
-		uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts), kind(o.X), kind(o.DY)})}
+	return []Launch{batchNormSums.grid(real(o.DType), o.channelGrid(parts), 0, batchNormSumsParams{sums, work, x, dy, statistics, y, masked, o.Epsilon,
+		uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts), kind(o.X), kind(o.DY), kind(o.Y)})}
 }
 
 // InputGradient computes dx. training means that the statistics were computed from x.
@@ -141,8 +143,18 @@ func planBatchNorm(_ Planner, op ir.BatchNorm, s ir.Step) Launcher {
 func planBatchNormSums(p Planner, op ir.BatchNormSums, s ir.Step) Launcher {
 	o := channels(s, op.Epsilon)
 	p.NeedWorkspace(o.Workspace())
+	if s.Around == nil {
+		return func(a Addresses) ([]Launch, error) {
+			return o.Sums(a.Out[0], a.In[0], a.In[1], a.In[2], 0, 0, a.Work), nil
+		}
+	}
+	o.Y = s.In[3].DType
 	return func(a Addresses) ([]Launch, error) {
-		return o.Sums(a.Out[0], a.In[0], a.In[1], a.In[2], a.Work), nil
+		var masked Pointer
+		if s.Around.Sum >= 0 {
+			masked = a.Out[s.Around.Sum]
+		}
+		return o.Sums(a.Out[0], a.In[0], a.In[1], a.In[2], a.In[3], masked, a.Work), nil
 	}
 }
 

@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -308,9 +309,27 @@ func TestBatchNorm(t *testing.T) {
 						}
 					}
 					compareArrays(t, m.get(y, yType, shape), want, tolerance(1e-5))
-					m.run(o.Sums(sums, px, pdy, ps, m.alloc(o.Workspace())))
+					m.run(o.Sums(sums, px, pdy, ps, 0, 0, m.alloc(o.Workspace())))
 					wantSums := reference(t, ir.BatchNormSums{BatchNorm: op}, nil, []array{x.as(ir.Float64), dy.as(ir.Float64), statistics}, nil, pair)
 					compareArrays(t, m.get(sums, d, pair.shape), wantSums, single(d, tolerance, 5e-5))
+					of, short := random(r, yType, shape...), dy // y of a ReLU
+					short.data = slices.Clone(dy.data)
+					for i := range of.data {
+						if i%7 == 0 {
+							of.data[i] = []float64{0, math.Copysign(0, -1), math.NaN()}[i%3]
+						}
+						if !(of.data[i] > 0) {
+							short.data[i] = 0
+						}
+					}
+					masked := m.alloc(len(dy.data) * dyType.Size())
+					m.run(o.Sums(sums, px, pdy, ps, m.put(of), masked, m.alloc(o.Workspace())))
+					compareArrays(t, m.get(masked, dyType, shape), short, 0)
+					alone := m.alloc(len(pair.data) * d.Size())
+					m.run(o.Sums(alone, px, masked, ps, 0, 0, m.alloc(o.Workspace())))
+					compareArrays(t, m.get(sums, d, pair.shape), m.get(alone, d, pair.shape), 0)
+					m.run(o.Sums(sums, px, pdy, ps, m.put(of), 0, m.alloc(o.Workspace())))
+					compareArrays(t, m.get(sums, d, pair.shape), m.get(alone, d, pair.shape), 0)
 					exact := random(r, d, 2, s[1])
 					m.run(o.InputGradient(dx, px, pdy, ps, pw, m.put(exact), training))
 					want = reference(t, ir.BatchNormInputGradient{BatchNorm: op}, nil, []array{x.as(ir.Float64), dy.as(ir.Float64), statistics, w, exact}, nil, all)
