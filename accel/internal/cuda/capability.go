@@ -62,6 +62,9 @@ func (d *Device) RunsBatches() bool { return true }
 // parameters and what is added to that of x.
 func (d *Device) FusesNorms() bool { return true }
 
+// FusesLosses reports that the kernel of a cross-entropy's gradient also computes the loss.
+func (d *Device) FusesLosses() bool { return true }
+
 // FusedKernelsRound reports that fused kernels can write 16-bit floats.
 func (d *Device) FusedKernelsRound() bool { return true }
 

@@ -18,6 +18,7 @@
 //	float16.go, fp8.go   16-bit floats from op to op; multiplication of 8-bit floats
 //	fuse.go              elementwise ops → fused kernels
 //	batch.go             fused kernels of many parameters → one step
+//	losses.go            losses and their gradients → one step
 //	norms.go             norms with the sums and roundings around them → one step
 //	emit.go              groups → steps over slots
 //	memory.go            in-place updates, temporaries in the arena

@@ -45,6 +45,8 @@ func (s Step) name() string {
 		return "loop" + FormatShape(s.Shape)
 	case s.Epilogue != nil:
 		return s.Op.Name() + "+" + s.Epilogue.Name()
+	case s.withLoss():
+		return CrossEntropy{}.Name() + "+" + s.Op.Name()
 	case s.Around != nil:
 		return strings.Join(s.Around.names(s.Op), "+")
 	}

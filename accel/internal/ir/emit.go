@@ -66,6 +66,10 @@ func (b *builder) emit(g *group) {
 		b.program.Steps = append(b.program.Steps, b.loop(g))
 		return
 	}
+	loss, gradient := g.lossOf()
+	if loss != nil {
+		n = gradient
+	}
 	in := make([]Operand, len(n.inputs))
 	_, any := n.node.op.(strided)
 	if _, copies := n.node.op.(viewer); copies {
@@ -89,7 +93,7 @@ func (b *builder) emit(g *group) {
 	}
 	step := Step{Op: n.node.op, In: in, Word: n.word, Nodes: []int{n.node.index}}
 	out := n
-	if len(g.members) == 2 {
+	if len(g.members) == 2 && loss == nil {
 		out = g.members[1]
 		step.Nodes = append(step.Nodes, out.node.index)
 		step.Epilogue = out.node.op
@@ -99,6 +103,10 @@ func (b *builder) emit(g *group) {
 	} else {
 		step.Out = []Operand{b.result(out)}
 		step.Out[0].Layout = RowMajor(n.node.shape) // out may have another shape
+	}
+	if loss != nil {
+		step.Nodes = append(step.Nodes, loss.node.index)
+		step.Out = append(step.Out, b.result(loss))
 	}
 	b.program.Steps = append(b.program.Steps, step)
 }

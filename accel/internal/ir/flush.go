@@ -96,6 +96,9 @@ func (r *Recorder) makePlan() *plan {
 	if d, ok := r.device.(NormFuser); ok {
 		pl.norms = d.FusesNorms()
 	}
+	if d, ok := r.device.(LossFuser); ok {
+		pl.losses = d.FusesLosses()
+	}
 	if d, ok := r.device.(FP8Multiplier); ok && d.MultipliesFP8() == nil {
 		pl.fp8 = d
 	}

@@ -77,6 +77,9 @@ type fuser struct {
 	// inputs, by x and dy.
 	norms     bool
 	gradients map[[2]*Value]*planned
+	// losses says that the device computes losses with their gradients; loss is the last loss.
+	losses bool
+	loss   *planned
 }
 
 // maxReach is the maximum distance, in the fuser's order, of groups that are merged. It bounds
@@ -122,6 +125,9 @@ func (f *fuser) assign(n *planned) {
 		}
 	}
 	f.order = append(f.order, g)
+	if f.losses {
+		f.fuseLoss(n)
+	}
 	if f.norms && f.fuseNorm(n) || n.class != Elementwise || f.maxLoop <= 1 {
 		return
 	}

@@ -70,6 +70,7 @@ type planner struct {
 	fusedRounds bool              // fused kernels round to 16 bits
 	batches     bool              // the device runs batches
 	norms       bool              // the device computes what is around norms
+	losses      bool              // the device computes losses with their gradients
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
@@ -83,7 +84,7 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 			live = append(live, n)
 		}
 	}
-	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, gradients: map[[2]*Value]*planned{}}
+	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, losses: p.losses && p.fuse, gradients: map[[2]*Value]*planned{}}
 	if !p.fuse {
 		f.maxLoop = 1
 	}

@@ -127,6 +127,8 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 			}
 		case s.Epilogue != nil:
 			t.Ops = []string{s.Op.Name(), s.Epilogue.Name()}
+		case s.withLoss():
+			t.Ops = []string{CrossEntropy{}.Name(), s.Op.Name()}
 		case s.Around != nil:
 			t.Ops = s.Around.names(s.Op)
 		default:

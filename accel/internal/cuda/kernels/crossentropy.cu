@@ -2,7 +2,8 @@
 // (softmax(x) - one-hot(label))·dy/rows.
 //
 // Bound by memory: per float32 element 4 bytes for the loss and 8 for the gradient, or 12
-// for rows that do not fit the cache. One warp computes a row of up to 1024 elements, one
+// for rows that do not fit the cache. The gradient's kernel computes the losses, too, if their
+// address is not 0. One warp computes a row of up to 1024 elements, one
 // block a longer one.
 //
 // variants: f32 f64
@@ -42,7 +43,7 @@ KERNEL(crossentropy_mean, 256, 1)(real *y, const real *losses, u32 rows) {
   if (thread() == 0) *y = (real)(sum / rows);
 }
 
-template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
+template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     u64 first = (u64)row * n;
@@ -50,6 +51,7 @@ template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T
     int right = label[row];
     if ((u32)right >= n && Members::member() == 0) report(fault, row, (u32)right);
     Exponentials e = Exponentials::of<size>(from, n);
+    if (losses && Members::member() == 0) losses[row] = (u32)right < n ? logarithm(e.sum) - (number(from[right]) - e.top) : 0;
     real factor = 1 / e.sum, scale = *dy / (real)rows;
     for (u32 i = Members::member(); i < n; i += size) {
       real p = exponential(number(from[i]) - e.top) * factor;
@@ -59,13 +61,13 @@ template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T
 }
 
 template <int size>
-DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, dy, fault, rows, n); });
+DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, dy, fault, losses, rows, n); });
 }
 
-KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<32>(dx, x, label, dy, fault, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<32>(dx, x, label, dy, fault, losses, rows, n, dxKind, xKind);
 }
-KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<256>(dx, x, label, dy, fault, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<256>(dx, x, label, dy, fault, losses, rows, n, dxKind, xKind);
 }

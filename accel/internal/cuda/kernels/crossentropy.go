@@ -16,8 +16,8 @@ type meanParams struct {
 }
 
 type lossGradientParams struct {
-	DX, X, Label, DY, Fault Pointer
-	Rows, N, DXKind, XKind  uint32
+	DX, X, Label, DY, Fault, Losses Pointer
+	Rows, N, DXKind, XKind          uint32
 }
 
 var (
@@ -46,9 +46,18 @@ func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
 	}
 }
 
-// Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy.
-func (o CrossEntropy) Gradient(dx, x, label, dy, fault Pointer) []Launch {
-	return []Launch{crossEntropyGradientRows.launch(real(o.DType), o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
+// Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy, and the loss y as
+// well if its address is not 0.
+func (o CrossEntropy) Gradient(dx, y, x, label, dy, fault, work Pointer) []Launch {
+	v := real(o.DType)
+	if y == 0 {
+		work = 0
+	}
+	launches := []Launch{crossEntropyGradientRows.launch(v, o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
+	if y != 0 {
+		launches = append(launches, crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}))
+	}
+	return launches
 }
 
 func init() {
@@ -67,8 +76,15 @@ func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
 
 func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) Launcher {
 	o := CrossEntropy{DType: s.In[2].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType}
+	if len(s.Out) == 2 {
+		p.NeedWorkspace(o.Workspace())
+	}
 	p.Check(indices("CrossEntropy", o.N))
 	return func(a Addresses) ([]Launch, error) {
-		return o.Gradient(a.Out[0], a.In[0], a.In[1], a.In[2], a.Fault), nil
+		var loss Pointer
+		if len(a.Out) == 2 {
+			loss = a.Out[1]
+		}
+		return o.Gradient(a.Out[0], loss, a.In[0], a.In[1], a.In[2], a.Fault, a.Work), nil
 	}
 }

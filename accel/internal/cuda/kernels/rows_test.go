@@ -71,9 +71,13 @@ func TestCrossEntropy(t *testing.T) {
 				loss = tolerance(loss)
 			}
 			compareArrays(t, m.get(y, d, nil), want, loss)
-			m.run(o.Gradient(dx, px, pl, m.put(dy), m.fault()))
+			both, again := m.alloc(len(x.data)*dxType.Size()), m.alloc(d.Size())
+			m.run(o.Gradient(dx, 0, px, pl, m.put(dy), m.fault(), 0))
+			m.run(o.Gradient(both, again, px, pl, m.put(dy), m.fault(), m.alloc(o.Workspace())))
+			compareArrays(t, m.get(again, d, nil), want, loss)
 			want = reference(t, ir.CrossEntropyGradient{}, nil, []array{x, label, dy.as(ir.Float64)}, nil, newArray(ir.Float64, x.shape...))
 			compareArrays(t, m.get(dx, dxType, x.shape), want, tolerance(1e-6))
+			compareArrays(t, m.get(both, dxType, x.shape), want, tolerance(1e-6))
 		}
 	})
 }
