@@ -84,6 +84,8 @@ func TestDeadlock(t *testing.T) {
 				{"var rw sync.RWMutex\nrw.Lock()\nrw.RLock()", "to lock a sync.RWMutex"},
 				{"c := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nc.Wait()", "for a sync.Cond"},
 				{"var once sync.Once\nonce.Do(func() { once.Do(func() {}) })", "for a sync.Once"},
+				{"r, _ := io.Pipe()\nio.ReadAll(r)", "for the other end of an io.Pipe"},
+				{"r, w := io.Pipe()\ngo func() { io.ReadFull(r, make([]byte, 3)) }()\nfmt.Fprint(w, \"more\")", "for the other end of an io.Pipe"},
 				{"a, b := make(chan int), make(chan int)\ngo func() { a <- <-b }()\nb <- <-a", "to receive from a channel"},
 				{"var wg sync.WaitGroup\njobs := make(chan int)\nfor range 3 { wg.Go(func() { for range jobs { } }) }\nwg.Wait()", "for a sync.WaitGroup"},
 				{"c, cancel := context.WithCancel(ctx)\ndefer cancel()\n_ = c\nselect {}", "in a select statement"},

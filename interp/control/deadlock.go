@@ -161,6 +161,7 @@ var waitFunctions = []struct{ prefix, what string }{
 	{rtPackage + "(*routines).RLock(", "to lock a sync.RWMutex"},
 	{"sync.(*Cond).Wait(", "for a sync.Cond"},
 	{"sync.(*Once).", "for a sync.Once"},
+	{"io.(*pipe).", "for the other end of an io.Pipe"},
 }
 
 // waitsFor returns what a goroutine waits for that only another goroutine can do, or "".
