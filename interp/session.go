@@ -149,7 +149,7 @@ func (s *Session) vm(c *config, packages library.Packages, fault func(int, token
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
-		Go:          s.goroutines.Start,
+		Guard:       s.goroutines.Guard,
 		Fault:       fault,
 		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
 		Stopping:    s.flag.Up(),

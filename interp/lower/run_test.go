@@ -93,7 +93,7 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
 		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", vm.Activation}})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted}}
+		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted, Guard: s.guard}}
 	for _, o := range options {
 		o(&config)
 	}

@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"reflect"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -50,6 +51,9 @@ func (c *code) mayCall(o *types.Func) bool {
 	sig := o.Signature()
 	if sig.TypeParams() != nil {
 		return false
+	}
+	if o.FullName() == waitGroupGo {
+		return c.vm.config.Guard != nil
 	}
 	isPrint := o.Pkg().Path() == "fmt" && !strings.Contains(o.Name(), "can")
 	for i := range sig.Params().Len() {
@@ -147,10 +151,11 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
-	if wait, ok := c.interruptibleWaits()[m.FullName()]; ok {
+	if f, ok := c.substitutes()[m.FullName()]; ok {
 		b := c.beginFrame()
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
-		return c.callSymbol(b, e, m.FullName(), wait, sig)
+		c.arguments(b, e, sig)
+		return c.callSymbol(b, e, m.FullName(), f, sig)
 	}
 	method, ok := s.typ.MethodByName(m.Name())
 	if !ok {
@@ -171,13 +176,18 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
 }
 
-// interruptibleWaits returns substitutes for methods that block, by name. An interrupt ends their wait.
-func (c *code) interruptibleWaits() map[string]reflect.Value {
+const waitGroupGo = "(*sync.WaitGroup).Go"
+
+// substitutes returns what the VM calls instead of methods that block, whose wait an interrupt ends, and that start a
+// goroutine, which then belongs to the cell, by name.
+func (c *compiler) substitutes() map[string]reflect.Value {
 	r := c.vm.config.Registry
 	if r == nil {
 		return nil
 	}
+	guard, cell := c.vm.config.Guard, c.source.Cell
 	return map[string]reflect.Value{
+		waitGroupGo:          reflect.ValueOf(func(w *sync.WaitGroup, f func()) { w.Go(guard(cell, f)) }),
 		"(*sync.Mutex).Lock": reflect.ValueOf(r.Lock), "(*sync.RWMutex).Lock": reflect.ValueOf(r.LockRW),
 		"(*sync.RWMutex).RLock": reflect.ValueOf(r.RLock), "(*sync.WaitGroup).Wait": reflect.ValueOf(r.WaitGroupWait),
 	}

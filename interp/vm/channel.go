@@ -209,7 +209,7 @@ func (c *code) closeChannel(x operand) {
 // goStatement compiles a go statement.
 func (c *compiler) goStatement(s *ast.GoStmt) {
 	e := s.Call
-	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Go == nil {
+	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Guard == nil {
 		c.fail(s, "a go statement that calls a builtin or converts")
 	}
 	sig := c.typeOf(e.Fun).Underlying().(*types.Signature)
@@ -217,7 +217,7 @@ func (c *compiler) goStatement(s *ast.GoStmt) {
 	f := c.snapshot(c.expr(e.Fun, nil))
 	b := c.beginFrame()
 	c.arguments(b, e, sig)
-	parameters, start, cell := b.parameters, c.vm.config.Go, c.source.Cell
+	parameters, guard, cell := b.parameters, c.vm.config.Guard, c.source.Cell
 	c.native("go", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		p := *pointerAt(sb, f.reg)
 		function := reflect.NewAt(f.typ, unsafe.Pointer(&p)).Elem()
@@ -229,7 +229,7 @@ func (c *compiler) goStatement(s *ast.GoStmt) {
 		if f.typ.IsVariadic() {
 			call = function.CallSlice
 		}
-		start(cell, func() { call(arguments) })
+		go guard(cell, func() { call(arguments) })()
 	}})
 	c.release(m)
 }

@@ -22,8 +22,8 @@ type Config struct {
 	Interpreted func(*types.Named) bool
 	// Type returns the reflect.Type that represents a checked type.
 	Type func(types.Type) (reflect.Type, error)
-	// Go starts f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
-	Go func(cell int, f func())
+	// Guard returns what calls f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
+	Guard func(cell int, f func()) func()
 	// Compile compiles the function with this key, which a unit has declared by Later, in a unit of its own and commits that, or
 	// calls StandIn, and calls Publish. It may be called from any goroutine that runs code. Nil: Later is not used.
 	Compile func(key any) error
