@@ -212,7 +212,7 @@ func (a *aroundNorm) result() *planned {
 }
 
 // whole reports whether an operand is all elements of its producer's result, in order.
-func (s operandSource) whole() bool { return !s.viewed || s.reshaped() }
+func (s operandSource) whole() bool { return s.layout.Contiguous() && (!s.viewed || s.reshaped()) }
 
 // addable reports whether an operand is n elements in row-major order that kernels of norms can add.
 func (t term) addable(n int) bool {
