@@ -51,6 +51,11 @@ func (d *Device) Writes16Bit(op ir.Op) bool {
 	return false
 }
 
+// MultipliesSlope reports whether matrix multiplications multiply with the slope of an activation.
+func (d *Device) MultipliesSlope(gradient ir.Op, product ir.DType) bool {
+	return kernels.SlopeOf(gradient) != 0 && (product == ir.Float32 || product.Is16Bit())
+}
+
 // SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
 // from now on round their inputs to TF32, for tensor cores.
 func (d *Device) SetTF32(on bool) { d.tf32 = on }

@@ -3,7 +3,6 @@ package cuda
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/cudnn"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -25,7 +24,7 @@ type convTensors struct {
 	cudnn.Convolution
 	x, w, y ir.Operand
 	bias    []ir.Operand // one or none, for y
-	relu    bool
+	end     ending
 }
 
 // convTensorsOf describes a step to cuDNN.
@@ -34,7 +33,7 @@ func convTensorsOf(s ir.Step) (c convTensors) {
 	switch o := s.Op.(type) {
 	case ir.Conv2D:
 		op, c.Kind, c.x, c.w, c.y = o, cudnn.Forward, s.In[0], s.In[1], s.Out[0]
-		c.bias, c.relu = s.In[2:], kernels.EndsWithReLU(s)
+		c.bias, c.end = s.In[2:], endOf(s)
 	case ir.Conv2DInputGradient:
 		op, c.Kind, c.y, c.w, c.x = o.Conv2D, cudnn.InputGradient, s.In[0], s.In[1], s.Out[0]
 	case ir.Conv2DWeightGradient:
@@ -67,11 +66,11 @@ func convCandidates(p *program, s ir.Step, op string) (key any, algorithms []can
 	c.Type, c.TF32 = t, t == ir.Float32 && d.tf32
 	c.AlignX, c.AlignW, c.AlignY = p.alignment(c.x), p.alignment(c.w), p.alignment(c.y)
 	c.Workspace = min(maxConvWorkspace, d.ctx.Info().Memory/workspaceShare)
-	plans, after := plansFor(p, &d.libraries.dnn, c.Convolution, op, c.y, c.bias, c.relu)
+	plans, after := plansFor(p, &d.libraries.dnn, c.Convolution, op, c.y, c.bias, c.end)
 	for _, plan := range plans {
 		algorithms = append(algorithms, &convCuDNN{libraryStep{plan, after, op}, c, plan})
 	}
-	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.libraries.dnn.version()}, algorithms
+	return convKey{c.Convolution, len(c.bias) > 0, c.end.op != nil, d.libraries.dnn.version()}, algorithms
 }
 
 // convKey has the properties on which the time of a convolution depends.

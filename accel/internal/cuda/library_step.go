@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -50,11 +51,11 @@ func (w *libraryStep) then(p *program, out []launch) ([]launch, error) {
 
 // plansFor returns the plans of a library, none if it cannot compute q, and the kernel for
 // what is left to do with the result y.
-func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program, from *optional[Q, P, L], q Q, op string, y ir.Operand, bias []ir.Operand, relu bool) (plans []P, after *fusedKernel) {
+func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program, from *optional[Q, P, L], q Q, op string, y ir.Operand, bias []ir.Operand, end ending) (plans []P, after *fusedKernel) {
 	if plans = from.findPlans(q, op); len(plans) == 0 {
 		return nil, nil
 	}
-	after, err := p.epilogue(y, bias, relu)
+	after, err := p.epilogue(y, bias, end)
 	if err != nil {
 		from.of.logRejected(from.name, err)
 		return nil, nil
@@ -62,20 +63,48 @@ func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program,
 	return plans, after
 }
 
+// ending is the elementwise op at the end of a step, nil for none, and its inputs beside the result.
+type ending struct {
+	op   ir.Op
+	with []ir.Operand
+}
+
+// name returns the op's name, "" for none.
+func (e ending) name() string {
+	if e.op == nil {
+		return ""
+	}
+	return e.op.Name()
+}
+
+// endOf returns the ending of a step, whose last input is that of the gradient of an activation.
+func endOf(s ir.Step) ending {
+	if kernels.SlopeOf(s.Epilogue) == 0 {
+		return ending{op: s.Epilogue}
+	}
+	return ending{s.Epilogue, s.In[len(s.In)-1:]}
+}
+
 // epilogue returns a fused kernel that adds a bias, of which there is at most one, to the
-// second dimension of y and applies ReLU; nil for neither.
-func (p *program) epilogue(y ir.Operand, bias []ir.Operand, relu bool) (*fusedKernel, error) {
+// second dimension of y and computes the end of a step; nil for neither.
+func (p *program) epilogue(y ir.Operand, bias []ir.Operand, end ending) (*fusedKernel, error) {
 	s := ir.Step{Shape: y.Shape, In: []ir.Operand{y}, Out: []ir.Operand{y}}
-	last := 0 // index of the argument that holds the result so far
 	for _, b := range bias {
 		b.Layout = ir.Layout{Shape: y.Shape, Stride: make([]int, len(y.Shape)), Offset: b.Offset}
 		b.Stride[1] = bias[0].Stride[0]
 		s.In = append(s.In, b)
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
-		last = 2
 	}
-	if relu {
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.ReLU{}, Args: []int{last}, Out: -1})
+	args := []int{0} // of the end
+	for _, x := range end.with {
+		args = append(args, len(s.In))
+		s.In = append(s.In, x)
+	}
+	if len(bias) > 0 {
+		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
+		args[0] = len(s.In)
+	}
+	if end.op != nil {
+		s.Loop = append(s.Loop, ir.Instr{Op: end.op, Args: args, Out: -1})
 	}
 	if len(s.Loop) == 0 {
 		return nil, nil

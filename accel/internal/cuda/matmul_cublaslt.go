@@ -75,7 +75,7 @@ func columnMajor(t ir.DType, rows, columns, rowStride, columnStride int) (m cubl
 type matmulTensors struct {
 	a, b, y ir.Operand   // the factors with the leading dimensions of y
 	bias    []ir.Operand // one or none
-	relu    bool
+	end     ending
 }
 
 // gemm describes a matrix multiplication to cuBLASLt; ok is false if it cannot compute
@@ -103,7 +103,7 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 	if max(m, n, k) >= 1<<31 {
 		return p, false
 	}
-	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, len(f.bias) > 0, f.relu
+	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, len(f.bias) > 0, f.end.op == ir.ReLU{}
 	p.Workspace = cublaslt.WorkspaceBytes(d.ctx.Info().Capability())
 	if p.A, p.TransA, ok = columnMajor(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
 		return p, false
@@ -139,7 +139,7 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: kernels.EndsWithReLU(s)}, label)
+	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], end: endOf(s)}, label)
 }
 
 // linearCandidates returns the plans for a [M, K] · bᵀ [K, N], with a bias if there are
@@ -149,14 +149,14 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 // them one after the other. So the library's sums may be 0 for factors that are all below
 // 1e-19, and infinite for factors with elements above 1e19.
 func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []candidate) {
-	return p.matmulCandidates(matmulTensors{a: s.In[0], b: kernels.Transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], relu: kernels.EndsWithReLU(s)}, label)
+	return p.matmulCandidates(matmulTensors{a: s.In[0], b: kernels.Transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], end: endOf(s)}, label)
 }
 
 // matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.
 func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorithms []candidate) {
 	d, inside, bias := p.device, f, f.bias
 	if t := f.a.DType; t == ir.Float64 || t.IsFP8() { // the library has no ReLU for them, and only for 16-bit results of FP8 a bias
-		inside.relu = false
+		inside.end = ending{}
 		if t == ir.Float64 || !f.y.DType.Is16Bit() {
 			inside.bias = nil
 		}
@@ -172,19 +172,24 @@ func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorit
 	if !ok {
 		return nil, nil
 	}
-	plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, f.relu && !inside.relu)
+	end := f.end
+	if asked.ReLU {
+		end = ending{}
+	}
+	plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, end)
 	for _, plan := range plans {
 		algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
 	}
-	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, f.relu, d.libraries.blas.version()}, algorithms
+	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.
 type matmulKey struct {
 	cublaslt.Matmul
-	calls      int
-	bias, relu bool   // computed by the plan or after it
-	version    string // of cuBLASLt
+	calls   int
+	bias    bool   // computed by the plan or after it
+	end     string // likewise
+	version string // of cuBLASLt
 }
 
 func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {

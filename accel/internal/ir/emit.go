@@ -98,6 +98,11 @@ func (b *builder) emit(g *group) {
 		step.Nodes = append(step.Nodes, out.node.index)
 		step.Epilogue = out.node.op
 	}
+	if n.slope != nil {
+		x := b.operand(n.slope.inputs[1], n.slope.dtype(1))
+		x.Layout = Layout{Shape: n.node.shape, Stride: Strides(n.node.shape), Offset: x.Offset}
+		step.In = append(step.In, x)
+	}
 	if _, rounds := n.node.op.(Round8); rounds {
 		step.Out = b.packed(n)
 	} else {

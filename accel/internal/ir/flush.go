@@ -93,6 +93,7 @@ func (r *Recorder) makePlan() *plan {
 	if d, ok := r.device.(Batcher); ok {
 		pl.batches = d.RunsBatches()
 	}
+	pl.sloper, _ = r.device.(Sloper)
 	if d, ok := r.device.(NormFuser); ok {
 		pl.norms = d.FusesNorms()
 	}

@@ -51,7 +51,8 @@ type planned struct {
 	base     *planned // for a view of a node: that node
 	external int      // for a view of an external: its index, else -1
 	aliased  bool     // for a view that is the whole result of its base, as it lies in memory
-	absorbed *planned // for an activation fused into a matmul: the matmul
+	absorbed *planned // for an activation fused into a matmul, or the gradient of one: the matmul
+	slope    *planned // for a matmul: the gradient of an activation that it absorbed
 	packs    [2]packed
 	store    DType          // the type in memory, 16 bits for a float32 that is only read rounded
 	narrow   *operandSource // the 16-bit floats that the value was cast from, or nil
@@ -116,7 +117,11 @@ func (f *fuser) assign(n *planned) {
 	}
 	g := &group{members: []*planned{n}, at: len(f.order)}
 	n.group = g
-	for _, in := range n.inputs {
+	inputs := n.inputs
+	if n.slope != nil {
+		inputs = append(slices.Clone(inputs), n.slope.inputs[1])
+	}
+	for _, in := range inputs {
 		if in.node != nil {
 			g.preds = append(g.preds, in.node.group.root())
 			if in.viewed || !sameShape(in.node.node.shape, n.node.shape) {

@@ -71,6 +71,7 @@ type planner struct {
 	batches     bool              // the device runs batches
 	norms       bool              // the device computes what is around norms
 	losses      bool              // the device computes losses with their gradients
+	sloper      Sloper            // nil if matrix multiplications do not multiply with slopes
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
@@ -193,7 +194,11 @@ func (p *planner) absorb() {
 		return
 	}
 	for _, n := range p.nodes {
-		if !n.live || n.class != Elementwise || len(n.inputs) != 1 {
+		if !n.live || n.class != Elementwise {
+			continue
+		}
+		if len(n.inputs) != 1 {
+			p.absorbSlope(n)
 			continue
 		}
 		in := n.inputs[0]

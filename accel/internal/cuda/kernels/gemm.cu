@@ -20,7 +20,7 @@ template <u32 B, u32 T, bool aFirst, bool bFirst> DEVICE void gemm(real *y, cons
     Offsets o = offsets(f.batch, i);
     Strided<real> a = {(const real *)f.a + o.a, f.aRow, f.aK, f.m, f.k};
     Strided<real> b = {(const real *)f.b + o.b, f.bColumn, f.bK, f.n, f.k};
-    simtProduct<real, B, B, T, T, aFirst, bFirst>(y, a, b, f.m, f.n, f.k, r, i);
+    simtProduct<real, B, B, T, T, aFirst, bFirst, sizeof(real) == 4>(y, a, b, f.m, f.n, f.k, r, i);
     barrier();
   }
 }

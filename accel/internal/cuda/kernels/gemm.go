@@ -41,6 +41,19 @@ type MatMul struct {
 	DType      tensortype.DType
 	A, B       ir.Layout
 	Bias, ReLU bool
+	Slope      ir.Op // the gradient of an activation, of y and a tensor of its type and shape; nil for none
+}
+
+// beside splits the address that Launches gets beside the factors: that of the bias or, with a slope,
+// of the tensor that its activation was applied to.
+func (o MatMul) beside(at Pointer) (bias, slopes Pointer) {
+	switch {
+	case o.Slope != nil:
+		return 0, at
+	case o.Bias:
+		return at, 0
+	}
+	return 0, 0
 }
 
 // problem is a MatMul in the terms of the kernels: one GEMM, or a batch of them, and how to
@@ -123,19 +136,17 @@ func (o MatMul) Workspace() int {
 	return p.bytes(o.DType)
 }
 
-// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts
+// Launches computes y; beside is the address of the bias, or with Slope of its tensor. It returns an error for sizes and layouts
 // that the kernels do not support.
-func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
+func (o MatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
 	}
-	if !o.Bias {
-		bias = 0
-	}
+	bias, slopes := o.beside(beside)
 	v := real(o.DType)
 	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: work, Parts: uint32(p.parts)}}
+	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
 	params.Operands.A, params.Operands.B = a, b
 	return []Launch{gemm(p.tile, p.order()).grid(v, p.grid(), 0, params)}, nil
 }

@@ -22,9 +22,9 @@ template <u32 B, u32 WM, u32 WN, bool aAlong, bool bAlong, bool aligned> DEVICE 
     Strided<element> a = {(const element *)f.a + o.a, f.aRow, f.aK, f.m, f.k};
     Strided<element> b = {(const element *)f.b + o.b, f.bColumn, f.bK, f.n, f.k};
     if (aligned)
-      mmaProduct<B, B, WM, WN, aAlong, bAlong>(y, Copied{a}, Copied{b}, f.m, f.n, f.k, r, i);
+      mmaProduct<B, B, WM, WN, aAlong, bAlong, true>(y, Copied{a}, Copied{b}, f.m, f.n, f.k, r, i);
     else
-      mmaProduct<B, B, WM, WN, aAlong, bAlong>(y, Gathered<Strided<element>>{a}, Gathered<Strided<element>>{b}, f.m, f.n, f.k, r, i);
+      mmaProduct<B, B, WM, WN, aAlong, bAlong, true>(y, Gathered<Strided<element>>{a}, Gathered<Strided<element>>{b}, f.m, f.n, f.k, r, i);
     barrier();
   }
 }

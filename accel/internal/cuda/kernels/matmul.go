@@ -52,16 +52,14 @@ func (o TensorMatMul) Workspace() int {
 	return p.bytes(tensortype.Float32)
 }
 
-// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts
+// Launches computes y, see MatMul. It returns an error for sizes and layouts
 // that the kernels do not support.
-func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
+func (o TensorMatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
 	}
-	if !o.Bias {
-		bias = 0
-	}
+	bias, slopes := o.beside(beside)
 	v, order := tensorType(o.DType), p.order()
 	p.A, p.B = a, b
 	if !p.aligned(order, o.DType.Size()) {
@@ -69,7 +67,7 @@ func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	}
 	size := int64(p.M) * int64(p.N)
 	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)),
-		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts)}}
+		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
 	return []Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}, nil
 }
 

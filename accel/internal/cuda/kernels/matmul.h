@@ -48,11 +48,13 @@ struct Result {
   i64 outer;  // stride of runs of columns
   i64 batch;  // stride
   u64 work;   // address of the sums of parts
+  u64 slopes; // address of x [m, n], of y's type: y is multiplied with the slope of an activation at x
   Divisor inner;
   u32 biasRows; // bias is per row, not per column
   u32 relu;
   u32 half;     // y and the bias have the operands' 16-bit type
   u32 parts;    // of the split along k
+  u32 slope;    // the activation, 0 for none: see sloped
 };
 
 // joined adds up the sums of all parts of a tile, of which each thread has N. Blocks of neighboring
@@ -87,6 +89,22 @@ template <u32 threads, u32 name, u32 N, typename T> DEVICE bool joined(T *sum, c
     for (u32 j = 0; j < N; j++) sum[j] += its[j * threads];
   }
   return true;
+}
+
+// sloped returns the gradient of an activation from that of its result and its argument, or for ReLU
+// its result. The formulas are those of fused kernels, package accel/internal/cuda/ptx.
+DEVICE float sloped(u32 activation, float dy, float x) {
+  if (activation == 1) return x > 0 ? dy : 0;
+  if (activation == 2) return dy * geluSlope(x);
+  x = x > 100 ? 100 : x < -100 ? -100 : x; // beyond, the slope is 0 or 1, but x³ may be infinite
+  float t = tangent((x * x * x * 0.044715f + x) * 0.79788456f);
+  float inner = (x * x * 0.134145f + 1) * 0.79788456f;
+  return dy * ((t + 1 + x * (1 - t * t) * inner) * 0.5f);
+}
+
+// slopedAt applies sloped to element at of y, a sum that is rounded to its type E.
+template <typename E> DEVICE float slopedAt(const Result &r, float sum, i64 at) {
+  return sloped(r.slope, number(rounded<E>(sum)), number(((const E *)r.slopes)[at]));
 }
 
 // Tile is the part of the result that a block computes. Neighboring blocks compute tiles

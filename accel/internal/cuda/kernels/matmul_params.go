@@ -59,10 +59,23 @@ func newBatch(a, b ir.Layout) (batch, int, error) {
 type result struct {
 	Bias                     Pointer
 	Row, Outer, Batch        int64
-	Work                     Pointer
+	Work, Slopes             Pointer
 	Inner                    divisor
 	BiasRows, ReLU, Output16 uint32
-	Parts                    uint32
+	Parts, Slope             uint32
+}
+
+// SlopeOf returns the number that the kernels have for the gradient of an activation, 0 for none.
+func SlopeOf(gradient ir.Op) uint32 {
+	switch gradient.(type) {
+	case ir.ReLUGradient:
+		return 1
+	case ir.GELUGradient:
+		return 2
+	case ir.GELUTanhGradient:
+		return 3
+	}
+	return 0
 }
 
 // maxSide is the maximum of rows, columns and depth of one matrix multiplication. It leaves

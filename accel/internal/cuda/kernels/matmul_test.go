@@ -110,7 +110,7 @@ func TestMatMul(t *testing.T) {
 				m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 				bias := random(r, d, p.b.Shape[len(p.b.Shape)-1])
 				want := p.want(t, a, b, bias)
-				o := MatMul{d, p.a, p.b, p.bias, p.relu}
+				o := MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}
 				y := m.alloc(len(want.data) * d.Size())
 				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
 				if err != nil {
@@ -197,7 +197,7 @@ func TestTensorMatMul(t *testing.T) {
 						}
 						bias := random(r, to, p.b.Shape[len(p.b.Shape)-1])
 						want := p.want(t, a, b, bias)
-						o := TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, output16}
+						o := TensorMatMul{MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}, output16}
 						y := m.alloc(len(want.data) * to.Size())
 						launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
 						if err != nil {

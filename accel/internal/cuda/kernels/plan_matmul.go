@@ -15,7 +15,7 @@ func init() {
 // matmulKernels is a matrix multiplication on tensor cores or not.
 type matmulKernels interface {
 	Workspace() int
-	Launches(y, a, b, bias, work Pointer) ([]Launch, error)
+	Launches(y, a, b, beside, work Pointer) ([]Launch, error)
 }
 
 // multiply returns the kernels for a type of the factors.
@@ -38,11 +38,19 @@ func (h hopper) Workspace() int {
 	return max(h.HopperMatMul.Workspace(), h.TensorMatMul.Workspace())
 }
 
-func (h hopper) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
+func (h hopper) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
 	if h.Fits(a, b) {
-		return h.HopperMatMul.Launches(y, a, b, bias, work)
+		return h.HopperMatMul.Launches(y, a, b, beside, work)
 	}
-	return h.TensorMatMul.Launches(y, a, b, bias, work)
+	return h.TensorMatMul.Launches(y, a, b, beside, work)
+}
+
+// slopeOf returns the gradient of an activation that ends a step, nil for none.
+func slopeOf(s ir.Step) ir.Op {
+	if SlopeOf(s.Epilogue) == 0 {
+		return nil
+	}
+	return s.Epilogue
 }
 
 func planMatMul(p Planner, _ ir.MatMul, s ir.Step) Launcher {
@@ -51,11 +59,13 @@ func planMatMul(p Planner, _ ir.MatMul, s ir.Step) Launcher {
 	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := multiply(p, MatMul{ReLU: EndsWithReLU(s),
+	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), Slope: slopeOf(s),
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.NeedWorkspace(o.Workspace())
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.In[1], 0, a.Work) }
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Optional(2), a.Work)
+	}
 }
 
 // planLinear computes x [N, In] · wᵀ [In, Out] + b [Out].

@@ -23,9 +23,9 @@ func TestSplit(t *testing.T) {
 		{matmulCase{"three, of a batch", rowMajor(3, 8, 768), rowMajor(3, 768, 72), false, false}, 3},
 	} {
 		for _, d := range []ir.DType{ir.Float64, ir.Float32, ir.BFloat16} {
-			kernels := map[string]matmulKernels{"matmul": MatMul{d, p.a, p.b, p.bias, p.relu}}
+			kernels := map[string]matmulKernels{"matmul": MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}}
 			if d == ir.BFloat16 {
-				of := TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, true}
+				of := TensorMatMul{MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}, true}
 				kernels = map[string]matmulKernels{"mma": of, "wgmma": HopperMatMul{of}}
 				if !(HopperMatMul{of}).Fits(0, 0) {
 					delete(kernels, "wgmma")

@@ -97,7 +97,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     }
     i64 start = (i64)batch * r.batch;
     auto unscaled = [] { return [](float v) { return v; }; };
-    store<element, BN, stages * stageBytes>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled);
+    store<element, BN, stages * stageBytes, true>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled);
   }
 }
 

@@ -85,7 +85,7 @@ func (o HopperMatMul) Workspace() int {
 
 // Launches computes y, as TensorMatMul does. It returns an error for operands that do not
 // fit.
-func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
+func (o HopperMatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
@@ -93,12 +93,10 @@ func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	if !o.Fits(a, b) {
 		return nil, fmt.Errorf("wgmma cannot read the memory layout of the operands of a matrix multiplication of %d×%d by %d×%d", p.M, p.K, p.K, p.N)
 	}
-	if !o.Bias {
-		bias = 0
-	}
+	bias, slopes := o.beside(beside)
 	order, size := p.order(), int64(p.M)*int64(p.N)
 	params := wgmmaParams{Y: y, Problem: wgmmaProblem{p.M, p.N, p.K, flag(p.Batch.A[0] != 0), flag(p.Batch.B[0] != 0)},
-		Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts)}}
+		Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
 	v := tensorType(o.DType)
 	first := wgmma(order).grid(v+"_sm90", driver.Dim{X: uint32(p.wgmmaBlocks()), Y: uint32(p.parts), Z: uint32(p.count)}, wgmmaShared, params)
 	first.Maps = []Map{

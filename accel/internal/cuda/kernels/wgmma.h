@@ -34,7 +34,7 @@ template <u32 stages> DEVICE void makeBarriers(u32 full, u32 empty) {
 
 // store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column, times a scale, plus
 // a bias. Each warp transposes them in shared memory, so that stores are contiguous.
-template <typename element, u32 BN, u32 ring, typename Scale>
+template <typename element, u32 BN, u32 ring, bool slopes, typename Scale>
 DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
   asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
   if (!joined<256, 1, BN / 2>(sum, r, blockZ())) return;
@@ -56,6 +56,7 @@ DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32
     if (r.bias) v += biasAt(biasRows ? rr : c);
     if (r.relu && v < 0) v = 0;
     i64 at = start + (i64)rr * r.row + c;
+    if (slopes && r.slope) v = r.half ? slopedAt<element>(r, v, at) : slopedAt<float>(r, v, at);
     if (r.half)
       ((element *)y)[at] = rounded<element>(v);
     else

@@ -78,5 +78,5 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
   auto scale = [&] {
     return [s = Unscaled::of(Factor8{0, p.aHead, 0}, Factor8{0, p.bHead, 0})](float v) { return s.of(v); };
   };
-  store<bf16, BN, stages * stageBytes>(y, total, row, column, p.m, p.n, 0, r, false, scale);
+  store<bf16, BN, stages * stageBytes, false>(y, total, row, column, p.m, p.n, 0, r, false, scale);
 }

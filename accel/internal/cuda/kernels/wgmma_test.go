@@ -64,7 +64,7 @@ func TestHopperMatMul(t *testing.T) {
 				}
 				bias := random(r, to, p.b.Shape[len(p.b.Shape)-1])
 				want := p.want(t, a, b, bias)
-				o := HopperMatMul{TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, output16}}
+				o := HopperMatMul{TensorMatMul{MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}, output16}}
 				y := m.alloc(len(want.data) * to.Size())
 				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
 				if err != nil {
