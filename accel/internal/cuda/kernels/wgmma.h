@@ -32,8 +32,44 @@ template <u32 stages> DEVICE void makeBarriers(u32 full, u32 empty) {
   barrier();
 }
 
-// store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column, times a scale, plus
-// a bias. Each warp transposes them in shared memory, so that stores are contiguous.
+// Pack is what a lane writes at once: 16 bytes, or one element.
+template <typename E, u32 count> union Pack {
+  typedef u32 Words __attribute__((ext_vector_type(sizeof(E) * count / 4)));
+  Words all;
+  E of[count];
+};
+template <typename E> union Pack<E, 1> {
+  E all, of[1];
+};
+
+// writeRows writes a warp's 16 rows of the tile from lines in shared memory, times a scale, plus a bias.
+template <typename E, u32 count, u32 BN, bool slopes, typename Scaled>
+DEVICE void writeRows(E *y, const float *lines, u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scaled scaled) {
+  using Elements = Pack<E, count>;
+#pragma unroll 1
+  for (u32 i = lane() * count; i < 16 * BN; i += 32 * count) {
+    u32 rr = row + i / BN, c = column + i % BN;
+    if (rr >= m || c >= n) continue;
+    i64 at = start + (i64)rr * r.row + c;
+    const float *from = lines + i / BN * (BN + 8) + i % BN;
+    Elements x, bias, out;
+    if (slopes && r.slope) x.all = *(const decltype(x.all) *)((const E *)r.slopes + at);
+    if (r.bias && !biasRows) bias.all = *(const decltype(bias.all) *)((const E *)r.bias + c);
+    float shift = r.bias && biasRows ? number(((const E *)r.bias)[rr]) : 0;
+#pragma unroll
+    for (u32 j = 0; j < count; j++) {
+      float v = scaled(from[j]);
+      if (r.bias) v += biasRows ? shift : number(bias.of[j]);
+      if (r.relu && v < 0) v = 0;
+      if (slopes && r.slope) v = sloped(r.slope, number(rounded<E>(v)), number(x.of[j]));
+      out.of[j] = rounded<E>(v);
+    }
+    *(decltype(out.all) *)(y + at) = out.all;
+  }
+}
+
+// store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column. Each warp transposes
+// them in shared memory, so that stores are contiguous, and of 16 bytes if rows are aligned to that.
 template <typename element, u32 BN, u32 ring, bool slopes, typename Scale>
 DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
   asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
@@ -47,19 +83,14 @@ DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32
     for (u32 q = 0; q < 4; q++) lines[(lane() / 4 + q / 2 * 8) * pitch + j * 8 + lane() % 4 * 2 + q % 2] = sum[j * 4 + q];
   asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
   auto scaled = scale();
-  auto biasAt = [&](u32 i) { return r.half ? number(((const element *)r.bias)[i]) : ((const float *)r.bias)[i]; };
-#pragma unroll 1
-  for (u32 i = 0; i < 16 * BN; i += 32) {
-    u32 rr = row + thread() / 128 * 64 + warp() % 4 * 16 + i / BN, c = column + i % BN + lane();
-    if (rr >= m || c >= n) continue;
-    float v = scaled(lines[i / BN * pitch + i % BN + lane()]);
-    if (r.bias) v += biasAt(biasRows ? rr : c);
-    if (r.relu && v < 0) v = 0;
-    i64 at = start + (i64)rr * r.row + c;
-    if (slopes && r.slope) v = r.half ? slopedAt<element>(r, v, at) : slopedAt<float>(r, v, at);
-    if (r.half)
-      ((element *)y)[at] = rounded<element>(v);
-    else
-      ((float *)y)[at] = v;
+  u64 addresses = (u64)y | (biasRows ? 0 : r.bias) | (slopes && r.slope ? r.slopes : 0), offsets = (u64)start | (u64)r.row | n;
+  bool wide = addresses % 16 == 0 && offsets % 8 == 0;
+  row += thread() / 128 * 64 + warp() % 4 * 16;
+  if (r.half) {
+    if (wide) writeRows<element, 8, BN, slopes>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    else writeRows<element, 1, BN, slopes>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+  } else {
+    if (wide) writeRows<float, 4, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    else writeRows<float, 1, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
   }
 }

@@ -47,6 +47,8 @@ func hopperCases() []matmulCase {
 		}
 	}
 	return append(out,
+		matmulCase{"rows of the result that are not aligned", rowMajor(40, 24), swapped(24, 21), true, true},
+		matmulCase{"rows of the result that are not aligned, of 16 bits", rowMajor(40, 24), swapped(24, 21), true, false},
 		matmulCase{"batch", rowMajor(3, 16, 24), rowMajor(3, 24, 16), true, false},
 		matmulCase{"all for one", rowMajor(8, 24).BroadcastTo([]int{3, 8, 24}), rowMajor(3, 24, 16), false, false})
 }
@@ -77,6 +79,29 @@ func TestHopperMatMul(t *testing.T) {
 				}
 				compareArrays(t, m.get(y, to, want.shape), want, tolerance)
 			})
+		}
+	}
+}
+
+// TestHopperStoreInstructions counts what an element of the result takes beside the multiply-adds: it is written 16 bytes at
+// a time.
+func TestHopperStoreInstructions(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		output16 bool
+		most     float64
+	}{{"float32", false, 22}, {"bfloat16", true, 20}} {
+		const side = 256
+		m, a := newTestGPU(t), rowMajor(side, 64)
+		o := HopperMatMul{TensorMatMul{MatMul{DType: ir.BFloat16, A: a, B: swapped(64, side)}, row.output16}}
+		x := m.put(newArray(ir.BFloat16, side, 64))
+		launches, err := o.Launches(m.alloc(side*side*4), x, x, 0, m.alloc(o.Workspace()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(launches)
+		if got := 32 * float64(m.steps) / (side * side); got > row.most { // a real GPU counts none
+			t.Errorf("%s: %.4g instructions for each element, at most %g are needed", row.name, got, row.most)
 		}
 	}
 }
