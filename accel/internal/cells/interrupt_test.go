@@ -419,7 +419,8 @@ var array [2]*accel.Run
 pointer := new(*accel.Run)
 first := func() int { return 0 }
 options := []accel.Option{accel.BatchSize(16), accel.Epochs(1000), accel.Quiet()}
-after := false`)
+after := false
+var ended chan bool`)
 	const call = "accel.Fit(ctx, &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())"
 	for _, row := range []struct{ name, src, run, err string }{
 		{"fields", "k.run, k.err = " + call, "k.run", "k.err"},
@@ -434,7 +435,9 @@ after := false`)
 		{"loop", "for i := range runs { runs[i], err = " + call + " }", "runs[0]", "err"},
 		{"function", "func() { m[\"b\"], k.err = " + call + " }()", "m[\"b\"]", "k.err"},
 		{"condition", "if k.run, k.err = " + call + "; k.err != nil { panic(k.err) }", "k.run", "k.err"},
-		{"goroutine", "var wg sync.WaitGroup\nwg.Go(func() { runs[1], err = " + call + " })\nwg.Wait()", "runs[1]", "err"},
+		// The next cell waits for the goroutine, which ends after its cell.
+		{"goroutine", "ended = make(chan bool)\nvar wg sync.WaitGroup\nwg.Go(func() { defer close(ended); runs[1], err = " + call + " })\nwg.Wait()",
+			"func() *accel.Run { <-ended; return runs[1] }()", "err"},
 		{"two statements", "k.run, err = " + call + "\nafter = true", "k.run", "err"},
 		{"two statements of a block", "{\n\tk.run, k.err = " + call + "\n\tafter = true\n}", "k.run", "k.err"},
 	} {
