@@ -207,6 +207,7 @@ func (g *Goroutines) Settle(ctx context.Context) {
 		if runnable > 0 { // a goroutine that is blocked may wait for one of them
 			share = min(share, cpu/time.Duration(runnable))
 		}
+		share = min(share, pause) // the rest went to the garbage collector, to these stacks, or to other processes
 		for _, id := range ids {
 			if spent[id] += share; spent[id] > goroutine.Grace {
 				g.panics.setSlow(id)
