@@ -43,14 +43,21 @@ func (s Step) name() string {
 		return fmt.Sprintf("loop of %d", len(s.Parts))
 	case s.Op == nil:
 		return "loop" + FormatShape(s.Shape)
-	case s.Epilogue != nil:
-		return s.Op.Name() + "+" + s.Epilogue.Name()
-	case s.withLoss():
-		return CrossEntropy{}.Name() + "+" + s.Op.Name()
-	case s.Around != nil:
-		return strings.Join(s.Around.names(s.Op), "+")
 	}
-	return s.Op.Name()
+	return strings.Join(s.opNames(), "+")
+}
+
+// opNames returns the names of the ops that a step with an Op computes.
+func (s Step) opNames() []string {
+	switch {
+	case s.Epilogue != nil:
+		return []string{s.Op.Name(), s.Epilogue.Name()}
+	case s.withLoss():
+		return []string{CrossEntropy{}.Name(), s.Op.Name()}
+	case s.Around != nil:
+		return s.Around.names(s.Op)
+	}
+	return []string{s.Op.Name()}
 }
 
 // String returns the op with its arguments and, if it is stored, the output.

@@ -120,19 +120,11 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 	written := make([]bool, len(d.Slots))
 	for i, s := range p.program.Steps {
 		t := trace.Step{Nodes: s.Nodes, FLOPs: s.FLOPs()}
-		switch {
-		case s.Op == nil:
-			for _, in := range s.Loop {
-				t.Ops = append(t.Ops, in.Op.Name())
-			}
-		case s.Epilogue != nil:
-			t.Ops = []string{s.Op.Name(), s.Epilogue.Name()}
-		case s.withLoss():
-			t.Ops = []string{CrossEntropy{}.Name(), s.Op.Name()}
-		case s.Around != nil:
-			t.Ops = s.Around.names(s.Op)
-		default:
-			t.Ops = []string{s.Op.Name()}
+		if s.Op != nil {
+			t.Ops = s.opNames()
+		}
+		for _, in := range s.Loop {
+			t.Ops = append(t.Ops, in.Op.Name())
 		}
 		for _, o := range s.In {
 			t.In = append(t.In, operandOf(o))

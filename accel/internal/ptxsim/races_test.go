@@ -28,26 +28,8 @@ func TestRaces(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			text := strings.ReplaceAll(kernelOf(row.body), "add.u64 %d4, %d1, %r2;", "cvt.u64.u32 %d5, %r2; add.u64 %d4, %d1, %d5;")
 			for _, watched := range []bool{false, true} {
-				m, err := Parse(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				memory := NewMemory(1 << 20)
-				x, err := memory.Alloc(4096)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := memory.Write(x, make([]byte, 4096)); err != nil {
-					t.Fatal(err)
-				}
-				loaded, err := memory.Load(m)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var params [16]byte
-				putBits(params[:], x, 8)
-				putBits(params[8:], x, 8)
-				_, err = loaded.Kernel("k").Run(t.Context(), Launch{Grid: Dim{X: 3}, Block: Dim{X: 1}, Params: params[:], Races: watched, Workers: 1})
+				kernel, params := loadOnZeros(t, text)
+				_, err := kernel.Run(t.Context(), Launch{Grid: Dim{X: 3}, Block: Dim{X: 1}, Params: params, Races: watched, Workers: 1})
 				var f *Fault
 				switch stopped := errors.As(err, &f); {
 				case err != nil && !stopped:
@@ -60,6 +42,31 @@ func TestRaces(t *testing.T) {
 			}
 		})
 	}
+}
+
+// loadOnZeros loads kernel k and returns it with its two parameters, which are both the address of 4096 zero bytes.
+func loadOnZeros(t *testing.T, text string) (k *LoadedKernel, params []byte) {
+	t.Helper()
+	m, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := NewMemory(1 << 20)
+	x, err := memory.Alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := memory.Write(x, make([]byte, 4096)); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := memory.Load(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params = make([]byte, 16)
+	putBits(params, x, 8)
+	putBits(params[8:], x, 8)
+	return loaded.Kernel("k"), params
 }
 
 // TestRacesOfMeetings runs blocks of which the last one to count itself reads what the others wrote.
@@ -84,27 +91,9 @@ func TestRacesOfMeetings(t *testing.T) {
 		{"counts before the other warp has written", write + count + barrier + read, "acq_rel", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			m, err := Parse(kernelOf(strings.ReplaceAll(row.body, "ORDER", row.order)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			memory := NewMemory(1 << 20)
-			x, err := memory.Alloc(4096)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := memory.Write(x, make([]byte, 4096)); err != nil {
-				t.Fatal(err)
-			}
-			loaded, err := memory.Load(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var params [16]byte
-			putBits(params[:], x, 8)
-			putBits(params[8:], x, 8)
+			kernel, params := loadOnZeros(t, kernelOf(strings.ReplaceAll(row.body, "ORDER", row.order)))
 			for range 2 { // the counter is zero again
-				_, err = loaded.Kernel("k").Run(t.Context(), Launch{Grid: Dim{X: 3}, Block: Dim{X: 64}, Params: params[:], Races: true})
+				_, err := kernel.Run(t.Context(), Launch{Grid: Dim{X: 3}, Block: Dim{X: 64}, Params: params, Races: true})
 				var f *Fault
 				if errors.As(err, &f) != row.races || err != nil && f.Kind != Race {
 					t.Fatalf("got %v", err)
