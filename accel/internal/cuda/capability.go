@@ -56,6 +56,17 @@ func (d *Device) MultipliesSlope(gradient ir.Op, product ir.DType) bool {
 	return kernels.SlopeOf(gradient) != 0 && (product == ir.Float32 || product.Is16Bit())
 }
 
+// ChannelsLast reports whether kernels compute an op on images that have the channels last in memory.
+// Tensor cores convolve those of 16-bit floats; cuDNN copies others before and after.
+func (d *Device) ChannelsLast(op ir.Op) bool {
+	switch op.(type) {
+	case ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient, ir.BatchNorm, ir.BatchStatistics, ir.BatchNormSums, ir.BatchNormInputGradient,
+		ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient:
+		return true
+	}
+	return false
+}
+
 // SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
 // from now on round their inputs to TF32, for tensor cores.
 func (d *Device) SetTF32(on bool) { d.tf32 = on }

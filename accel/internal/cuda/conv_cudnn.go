@@ -41,6 +41,7 @@ func convTensorsOf(s ir.Step) (c convTensors) {
 	}
 	x, w, y := c.x.Shape, c.w.Shape, c.y.Shape
 	c.N, c.C, c.H, c.W, c.O, c.OH, c.OW, c.KH, c.KW = x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[2], w[3]
+	c.ChannelsLast = c.x.ChannelsLast() || c.w.ChannelsLast() || c.y.ChannelsLast() // else all are in row-major order
 	c.Groups, c.Stride, c.Padding, c.Dilation = op.Groups, op.Stride, op.Padding, op.Dilation
 	return c
 }
@@ -57,7 +58,7 @@ type convCuDNN struct {
 func convCandidates(p *program, s ir.Step, op string) (key any, algorithms []candidate) {
 	d, c := p.device, convTensorsOf(s)
 	t := c.x.DType
-	if !cudnn.Supports(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
+	if !cudnn.Supports(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType {
 		return nil, nil
 	}
 	if ir.Len(c.y.Shape)*ir.Len(c.w.Shape) == 0 || ir.Len(c.x.Shape) == 0 {

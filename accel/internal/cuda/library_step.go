@@ -88,10 +88,15 @@ func endOf(s ir.Step) ending {
 // epilogue returns a fused kernel that adds a bias, of which there is at most one, to the
 // second dimension of y and computes the end of a step; nil for neither.
 func (p *program) epilogue(y ir.Operand, bias []ir.Operand, end ending) (*fusedKernel, error) {
+	channels := 1 // the dimension of the bias
+	if y.ChannelsLast() {
+		channels = len(y.Shape) - 1
+		y.Layout = ir.RowMajor(append(append([]int{y.Shape[0]}, y.Shape[2:]...), y.Shape[1]))
+	}
 	s := ir.Step{Shape: y.Shape, In: []ir.Operand{y}, Out: []ir.Operand{y}}
 	for _, b := range bias {
 		b.Layout = ir.Layout{Shape: y.Shape, Stride: make([]int, len(y.Shape)), Offset: b.Offset}
-		b.Stride[1] = bias[0].Stride[0]
+		b.Stride[channels] = bias[0].Stride[0]
 		s.In = append(s.In, b)
 	}
 	args := []int{0} // of the end

@@ -204,6 +204,12 @@ func TestLibraryConvolves16Bit(t *testing.T) {
 						s.Epilogue = ir.ReLU{}
 					}
 					s.Out = []ir.Operand{b.tensor(ir.Output, of, 0, 2, 4, 5, 4)}
+					if of.Is16Bit() {
+						for _, o := range []*ir.Operand{&s.In[0], &s.In[1], &s.Out[0]} {
+							n, c, h, w := o.Shape[0], o.Shape[1], o.Shape[2], o.Shape[3]
+							o.Layout = ir.Layout{Shape: []int{n, c, h, w}, Stride: []int{c * h * w, 1, c * w, c}}
+						}
+					}
 					b.step(s)
 					got := b.results(t, d)
 					if (l.Runs > 0) != (refuses == "") {

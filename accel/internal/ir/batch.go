@@ -51,7 +51,7 @@ func (p *planner) batchable(g *group) string {
 				continue
 			}
 			before = before && s.node == nil
-			l := s.layout.BroadcastTo(first.node.shape)
+			l := s.layout.BroadcastTo(first.node.shape).inOrderOf(first.layout)
 			access := byte('c')
 			switch {
 			case !slices.ContainsFunc(l.Squeeze().Stride, func(stride int) bool { return stride != 0 }):

@@ -53,7 +53,7 @@ func (b *builder) result(n *planned) Operand {
 	n.slot = b.slot(Slot{Kind: Arena, Bytes: bytes})
 	b.first[n.slot] = len(b.program.Steps)
 	b.last[n.slot] = len(b.program.Steps)
-	return Operand{Slot: n.slot, DType: n.store, Layout: RowMajor(n.node.shape)}
+	return Operand{Slot: n.slot, DType: n.store, Layout: n.layout}
 }
 
 func (b *builder) emit(g *group) {
@@ -79,19 +79,35 @@ func (b *builder) emit(g *group) {
 	if op, ok := n.node.op.(partlyStrided); ok && n.node.dtype == Float32 {
 		free = op.stridedInputs()
 	}
+	images := 0 // number of inputs that have the channels last in memory
+	reorder, _ := n.node.op.(reordered)
+	if op, ok := n.node.op.(imageOp); ok && n.last {
+		images = op.images()
+	} else if n.last || n.pixels {
+		images = len(n.inputs)
+	}
 	for i, s := range n.inputs {
 		if n.dtype(i).IsFP8() {
 			in[i] = b.packedOperand(s)
-		} else if !any && i >= free && !s.layout.Contiguous() {
-			in[i] = b.contiguous(b.operand(s, n.dtype(i)), n.node.index)
-		} else {
-			in[i] = b.operand(s, n.dtype(i))
+			continue
+		}
+		in[i] = b.operand(s, n.dtype(i))
+		switch {
+		case i < images:
+			if !s.layout.hasChannelsLast() {
+				in[i] = b.copied(in[i], withChannelsLast(s.layout.Shape), n.node.index)
+			}
+		case !any && i >= free && !s.layout.Contiguous():
+			in[i] = b.copied(in[i], RowMajor(s.layout.Shape), n.node.index)
 		}
 	}
 	for _, o := range in { // a copy above may have incremented the step's index
 		b.last[o.Slot] = len(b.program.Steps)
 	}
 	step := Step{Op: n.node.op, In: in, Word: n.word, Nodes: []int{n.node.index}}
+	if n.pixels {
+		step.Op, in[0].Layout = Sum{From: 0, To: 1}, in[0].pixels()
+	}
 	out := n
 	if len(g.members) == 2 && loss == nil {
 		out = g.members[1]
@@ -107,7 +123,17 @@ func (b *builder) emit(g *group) {
 		step.Out = b.packed(n)
 	} else {
 		step.Out = []Operand{b.result(out)}
-		step.Out[0].Layout = RowMajor(n.node.shape) // out may have another shape
+		step.Out[0].Layout = n.layout // out may have another shape
+	}
+	if n.last && reorder != nil {
+		perm := channelsLast(len(in[0].Shape))
+		step.Op, _ = reorder.inOrder(perm)
+		for i := range in {
+			in[i].Layout = in[i].permuted(perm)
+		}
+		if o := &step.Out[0]; len(o.Shape) == len(perm) {
+			o.Layout = o.permuted(perm)
+		}
 	}
 	if loss != nil {
 		step.Nodes = append(step.Nodes, loss.node.index)
@@ -116,18 +142,19 @@ func (b *builder) emit(g *group) {
 	b.program.Steps = append(b.program.Steps, step)
 }
 
-// contiguous returns a copy of an operand in row-major order. It emits the copy, for the node that
-// is the first to read it.
-func (b *builder) contiguous(in Operand, user int) Operand {
-	id := string(appendInts(appendInts(appendInts([]byte{byte(in.DType)}, in.Slot, in.Offset), in.Shape...), in.Stride...))
+// copied returns a copy of an operand, which is in memory as another layout says. It emits the copy, for the
+// node that is the first to read it.
+func (b *builder) copied(in Operand, as Layout, user int) Operand {
+	id := string(appendInts(appendInts(appendInts(appendInts([]byte{byte(in.DType)}, in.Slot, in.Offset), in.Shape...), in.Stride...), as.Stride...))
 	if s, ok := b.copies[id]; ok {
-		return Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
+		return Operand{Slot: s, DType: in.DType, Layout: as}
 	}
 	s := b.slot(Slot{Kind: Arena, Bytes: Len(in.Shape) * in.DType.Size()})
-	out := Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
+	from, to := in, Operand{Slot: s, DType: in.DType, Layout: as.inOrderOf(as)}
+	from.Layout = in.inOrderOf(as)
 	b.first[s], b.copies[id] = len(b.program.Steps), s
-	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{in}, Out: []Operand{out}, Nodes: []int{user}})
-	return out
+	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{from}, Out: []Operand{to}, Nodes: []int{user}})
+	return Operand{Slot: s, DType: in.DType, Layout: as}
 }
 
 // loop returns the step for a group of elementwise nodes.
@@ -171,6 +198,13 @@ func (b *builder) loop(g *group) Step {
 		}
 		step.Loop = append(step.Loop, instr)
 		step.Nodes = append(step.Nodes, n.node.index)
+	}
+	as := g.members[0].layout
+	step.Shape = as.inOrderOf(as).Shape
+	for _, operands := range [][]Operand{step.In, step.Out} {
+		for i := range operands {
+			operands[i].Layout = operands[i].inOrderOf(as)
+		}
 	}
 	return step
 }

@@ -216,6 +216,9 @@ type roundedValue struct {
 // neighboring elements, unless rows is true, and for elements that do not fill a range of memory.
 func (n *planned) castAsItLies(rows bool) bool {
 	in := n.inputs[0]
+	if n.layout.ChannelsLast() { // it is written in the order of images
+		return false
+	}
 	if l := in.layout.Squeeze(); len(l.Shape) < 2 || l.Stride[len(l.Shape)-1] == 1 && (!rows || l.Contiguous()) {
 		return false
 	}
@@ -297,6 +300,9 @@ func (p *planner) widen(n *planned, input int) {
 		node: &Value{op: Cast{To: Float32}, in: []*Value{x}, shape: x.shape, dtype: Float32, index: n.node.index},
 		slot: -1, external: -1, class: Elementwise, store: Float32, layout: RowMajor(x.shape),
 		inputs: []operandSource{*s}, dtypes: []DType{p.typeOf(*s)},
+	}
+	if s.images() {
+		c.layout = withChannelsLast(x.shape)
 	}
 	n.before = append(n.before, c)
 	n.inputs[input] = operandSource{node: c, external: -1, layout: c.layout}

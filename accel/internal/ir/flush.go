@@ -87,6 +87,7 @@ func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.float16, _ = r.device.(Float16Multiplier)
 	pl.reader, _ = r.device.(Float16Reader)
+	pl.lasts, _ = r.device.(ChannelsLast)
 	if d, ok := r.device.(FusedRounder); ok {
 		pl.fusedRounds = d.FusedKernelsRound()
 	}

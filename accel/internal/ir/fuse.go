@@ -47,7 +47,9 @@ type planned struct {
 	users    []*planned
 	group    *group
 	slot     int      // -1 if the value is never in memory
-	layout   Layout   // within the slot's value, for views
+	layout   Layout   // within the slot's value
+	last     bool     // whether an op on whole images reads them with the channels last
+	pixels   bool     // whether a sum is that of all pixels
 	base     *planned // for a view of a node: that node
 	external int      // for a view of an external: its index, else -1
 	aliased  bool     // for a view that is the whole result of its base, as it lies in memory
@@ -124,7 +126,7 @@ func (f *fuser) assign(n *planned) {
 	for _, in := range inputs {
 		if in.node != nil {
 			g.preds = append(g.preds, in.node.group.root())
-			if in.viewed || !sameShape(in.node.node.shape, n.node.shape) {
+			if in.viewed || !sameShape(in.node.node.shape, n.node.shape) || !in.layout.liesAs(n.layout) {
 				g.hard = append(g.hard, in.node)
 			}
 		}
@@ -137,7 +139,7 @@ func (f *fuser) assign(n *planned) {
 		return
 	}
 	for _, in := range n.inputs {
-		if in.node == nil || in.viewed || in.node.class != Elementwise || in.node.absorbed != nil || !sameShape(in.node.node.shape, n.node.shape) {
+		if in.node == nil || in.viewed || in.node.class != Elementwise || in.node.absorbed != nil || !sameShape(in.node.node.shape, n.node.shape) || !in.layout.liesAs(n.layout) {
 			continue
 		}
 		p := in.node.group.root()

@@ -120,10 +120,10 @@ func (f *fuser) fuseNorm(n *planned) bool {
 }
 
 // fuseMask lets the sums of a batch norm compute the gradient of the ReLU behind it, if both are in
-// row-major order.
+// memory in the same order.
 func (f *fuser) fuseMask(n *planned) bool {
 	s, x := n.inputs[1].node, n.inputs[0].layout
-	if s == nil || n.inputs[1].viewed || !x.Contiguous() || s.store != n.dtype(1) {
+	if s == nil || n.inputs[1].viewed || !x.Contiguous() && !n.last || !x.liesAs(s.layout) || s.store != n.dtype(1) {
 		return false
 	}
 	g := s.group.root()
@@ -153,7 +153,18 @@ func (g *group) mask(s *planned) []term {
 		return nil
 	}
 	terms := []term{{n.inputs[0], n.dtype(0)}, {n.inputs[1], n.dtype(1)}}
-	if terms[0].dtype != s.store || !terms[0].addable(s.node.Len()) || !terms[1].addable(s.node.Len()) {
+	for _, t := range terms {
+		if s.layout.ChannelsLast() {
+			if !t.layout.ChannelsLast() || !sameShape(t.layout.Shape, s.layout.Shape) {
+				return nil
+			}
+			t.layout = t.layout.inOrderOf(s.layout)
+		}
+		if !t.addable(s.node.Len()) {
+			return nil
+		}
+	}
+	if terms[0].dtype != s.store {
 		return nil
 	}
 	return terms
@@ -173,7 +184,7 @@ func sameSources(a, b *planned) bool {
 
 // followNorm lets n compute with the result of a norm in the step of the norm.
 func (f *fuser) followNorm(n *planned, in operandSource) bool {
-	if in.node == nil || !in.whole() {
+	if in.node == nil || !in.whole() || !n.layout.Contiguous() {
 		return false
 	}
 	g := in.node.group.root()
@@ -211,7 +222,7 @@ func (a *aroundNorm) result() *planned {
 	return a.op
 }
 
-// whole reports whether an operand is all elements of its producer's result, in order.
+// whole reports whether an operand is all elements of its producer's result, in row-major order.
 func (s operandSource) whole() bool { return s.layout.Contiguous() && (!s.viewed || s.reshaped()) }
 
 // addable reports whether an operand is n elements in row-major order that kernels of norms can add.
@@ -314,8 +325,12 @@ func (b *builder) emitNorm(g *group) {
 	}
 	for k, t := range all {
 		o := b.operand(t.operandSource, t.dtype)
+		if around.Masked && o.ChannelsLast() {
+			step.In = append(step.In, o)
+			continue
+		}
 		if !o.Contiguous() {
-			o = b.contiguous(o, n.node.index)
+			o = b.copied(o, RowMajor(o.Shape), n.node.index)
 		}
 		if k < len(n.inputs) {
 			shape := n.node.in[k].shape

@@ -66,6 +66,7 @@ type planner struct {
 	fuse        bool
 	float16     Float16Multiplier // nil if the device only multiplies float32
 	reader      Float16Reader     // nil if other ops read float32 only
+	lasts       ChannelsLast      // nil if images are in row-major order always
 	fp8         FP8Multiplier     // nil if the device does not multiply FP8
 	fusedRounds bool              // fused kernels round to 16 bits
 	batches     bool              // the device runs batches
@@ -109,6 +110,10 @@ func (p *planner) resolve(list []*Value) {
 	word := 0
 	p.nodes = make([]*planned, len(list))
 	rounded := p.onlyRounded(list)
+	if rounded == nil {
+		p.lasts = nil
+	}
+	orders := p.orders(list)
 	p.roundedOnce = map[roundedValue]operandSource{}
 	for i, v := range list {
 		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v), store: v.dtype}
@@ -130,11 +135,12 @@ func (p *planner) resolve(list []*Value) {
 			}
 		}
 		if n.class != View {
-			n.layout = RowMajor(v.shape)
+			p.arrange(n, orders[i])
 		}
 		p.nodes[i] = n
 		if rounded != nil {
 			p.useFloat16(n, rounded[i])
+			p.sumPixels(n)
 		}
 		p.order = append(append(p.order, n.before...), n)
 	}
@@ -181,9 +187,10 @@ func (p *planner) mark() {
 	}
 }
 
-// reshaped reports whether an input is its producer's whole result, in order, in any shape.
+// reshaped reports whether an input is its producer's whole result, as it lies in memory, in any shape.
 func (s operandSource) reshaped() bool {
-	return s.layout.Contiguous() && s.layout.Offset == 0 && Len(s.layout.Shape) == Len(s.node.node.shape)
+	whole := s.layout.Offset == 0 && Len(s.layout.Shape) == Len(s.node.node.shape)
+	return whole && (s.layout.Contiguous() && s.node.layout.Contiguous() || s.layout.ChannelsLast() && s.node.layout.ChannelsLast())
 }
 
 // absorber is a matmul that can apply an activation to its result.
@@ -203,7 +210,7 @@ func (p *planner) absorb() {
 		}
 		in := n.inputs[0]
 		// What is rounded before the activation would not be rounded in the matmul.
-		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 || in.node.store != n.store {
+		if in.node == nil || in.viewed && !in.reshaped() || !in.layout.liesAs(n.layout) || in.node.kept || len(in.node.users) != 1 || in.node.store != n.store {
 			continue
 		}
 		if a, ok := in.node.node.op.(absorber); ok && in.node.class == Whole && a.absorbs(n.node.op) {

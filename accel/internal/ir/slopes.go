@@ -29,7 +29,7 @@ func (p *planner) slopeOf(n *planned) *planned {
 		return nil
 	}
 	// The group of x must be ready before that of the product.
-	if !x.layout.Contiguous() || Len(x.layout.Shape) != n.node.Len() || x.node != nil && x.node.node.index >= in.node.node.index {
+	if !n.layout.Contiguous() || !x.layout.Contiguous() || Len(x.layout.Shape) != n.node.Len() || x.node != nil && x.node.node.index >= in.node.node.index {
 		return nil
 	}
 	return in.node

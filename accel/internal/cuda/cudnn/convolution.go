@@ -19,15 +19,16 @@ const (
 )
 
 // Convolution is y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW],
-// without a bias, or a gradient of it. Sums are float32. Inputs are not rounded, except
-// float32 to TF32 if TF32 is set.
+// without a bias, or a gradient of it. The tensors are in memory in the order of these dimensions, or with
+// the channels last: [N, OH, OW, O], [N, H, W, C] and [O, KH, KW, C/Groups]. Sums are float32. Inputs are not
+// rounded, except float32 to TF32 if TF32 is set.
 type Convolution struct {
 	Kind                      Kind
 	Type                      tensortype.DType // one that Supports reports
 	N, C, H, W, O, OH, OW     int
 	KH, KW, Groups            int
 	Stride, Padding, Dilation [2]int // of rows and columns
-	TF32                      bool
+	TF32, ChannelsLast        bool
 	AlignX, AlignW, AlignY    int // alignment of addresses in bytes, powers of two
 	Workspace                 int // maximum bytes that a plan may use
 }

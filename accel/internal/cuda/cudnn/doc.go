@@ -5,8 +5,8 @@
 // alignment of the Convolution. [Open] returns the real library; package fakelib has a fake
 // for the tests of the back end.
 //
-// The package uses cuDNN's graph API: a graph of one operation on tensors in the layout of
-// ours, [N, C, H, W]. Engines that need channels last transpose them in the workspace.
+// The package uses cuDNN's graph API: a graph of one operation on tensors in row-major order or with the
+// channels last. Engines on tensor cores need the channels last, and transpose others in the workspace.
 // Engines that round more than our own kernels, or that are not deterministic, are not
 // used: see [Convolution].
 //

@@ -189,12 +189,19 @@ func four(a, b, c, d int) [4]C.int64_t {
 	return [4]C.int64_t{C.int64_t(a), C.int64_t(b), C.int64_t(c), C.int64_t(d)}
 }
 
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func two(v [2]int) [2]C.int64_t { return [2]C.int64_t{C.int64_t(v[0]), C.int64_t(v[1])} }
 
 // describe creates the descriptors of a convolution, with one user.
 func (l *opened) describe(c Convolution) (*shared, error) {
 	shim := C.convolution{
-		kind: C.int(c.Kind), _type: dataTypes[c.Type],
+		kind: C.int(c.Kind), _type: dataTypes[c.Type], channels_last: flag(c.ChannelsLast),
 		x: four(c.N, c.C, c.H, c.W), w: four(c.O, c.C/c.Groups, c.KH, c.KW), y: four(c.N, c.O, c.OH, c.OW),
 		align_x: C.int64_t(c.AlignX), align_w: C.int64_t(c.AlignW), align_y: C.int64_t(c.AlignY),
 		stride: two(c.Stride), padding: two(c.Padding), dilation: two(c.Dilation),

@@ -122,16 +122,25 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	}
 	// All plans of a large layer in 16 bits use tensor cores: the fallbacks do not.
 	for kind := Forward; kind <= WeightGradient; kind++ {
-		plans, err := l.Plans(convolutions["layer"].of(kind, tensortype.BFloat16), 8)
-		if err != nil || len(plans) != 8 {
-			t.Errorf("a layer, kind %d: %d plans, %v", kind, len(plans), err)
-		}
-		for _, p := range plans {
-			if uint32(p.(*plan).engine.notes)>>tensorCores&1 == 0 {
-				t.Errorf("a layer, kind %d: %s does not use tensor cores", kind, p.Name())
+		for _, last := range []bool{false, true} {
+			c := convolutions["layer"].of(kind, tensortype.BFloat16)
+			c.ChannelsLast = last
+			plans, err := l.Plans(c, 8)
+			if err != nil || len(plans) != 8 {
+				t.Errorf("a layer, kind %d: %d plans, %v", kind, len(plans), err)
 			}
+			least := c.Workspace
+			for _, p := range plans {
+				if uint32(p.(*plan).engine.notes)>>tensorCores&1 == 0 {
+					t.Errorf("a layer, kind %d: %s does not use tensor cores", kind, p.Name())
+				}
+				least = min(least, p.Workspace())
+			}
+			if last != (least < 1024) { // else there are copies of both images
+				t.Errorf("a layer, kind %d, the channels last: %v; a workspace of %d bytes", kind, last, least)
+			}
+			closeAll(plans)
 		}
-		closeAll(plans)
 	}
 	// TF32 has more engines.
 	rounded := convolutions["layer"].of(Forward, tensortype.Float32)
@@ -219,8 +228,10 @@ func TestCallsArrive(t *testing.T) {
 		if name == "layer" {
 			continue // large
 		}
-		for kind := Forward; kind <= WeightGradient; kind++ {
+		for i := range 2 * (WeightGradient + 1) {
+			kind := i / 2
 			c := c.of(kind, tensortype.Float32)
+			c.ChannelsLast = i%2 == 1
 			plans, err := l.Plans(c, 4)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -274,6 +285,14 @@ func TestCallsArrive(t *testing.T) {
 	}
 }
 
+// offset returns where an element is.
+func (c Convolution) offset(n, channel, channels, row, rows, column, columns int) int {
+	if c.ChannelsLast {
+		return ((n*rows+row)*columns+column)*channels + channel
+	}
+	return ((n*channels+channel)*rows+row)*columns + column
+}
+
 // tryPlan compares the convolution with that of a plain loop.
 func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 	t.Helper()
@@ -298,9 +317,9 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 								if r < 0 || s < 0 || r >= c.H || s >= c.W {
 									continue
 								}
-								at := ((n*c.C+o/(c.O/c.Groups)*per+ch)*c.H+r)*c.W + s
-								of := ((o*per+ch)*c.KH+p)*c.KW + q
-								to := ((n*c.O+o)*c.OH+i)*c.OW + j
+								at := c.offset(n, o/(c.O/c.Groups)*per+ch, c.C, r, c.H, s, c.W)
+								of := c.offset(o, ch, per, p, c.KH, q, c.KW)
+								to := c.offset(n, o, c.O, i, c.OH, j, c.OW)
 								switch c.Kind {
 								case Forward:
 									want[to] += x[at] * w[of]

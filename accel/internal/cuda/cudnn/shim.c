@@ -133,9 +133,15 @@ int quern_dnn_device(table *t, const char *json, handle *device, const char **ca
   return 0;
 }
 
-// A tensor in row-major order.
-static int tensor(table *t, handle *d, int64_t id, int type, const int64_t dimensions[4], int64_t align, const char **call) {
-  int64_t strides[4] = {dimensions[1] * dimensions[2] * dimensions[3], dimensions[2] * dimensions[3], dimensions[3], 1};
+// A tensor in row-major order or with the channels last.
+static int tensor(table *t, handle *d, int64_t id, int type, int channels_last, const int64_t dimensions[4], int64_t align, const char **call) {
+  int64_t channels = dimensions[1], rows = dimensions[2], columns = dimensions[3];
+  int64_t strides[4] = {channels * rows * columns, rows * columns, columns, 1};
+  if (channels_last) {
+    strides[1] = 1;
+    strides[2] = columns * channels;
+    strides[3] = channels;
+  }
   CALL(cudnnBackendCreateDescriptor, backend_tensor, d);
   SET(*d, tensor_type, is_data_type, 1, &type);
   SET(*d, tensor_dimensions, is_int64, 4, dimensions);
@@ -171,9 +177,9 @@ static const struct {
 };
 
 int quern_dnn_describe(table *t, handle library, const convolution *c, descriptors *d, const char **call) {
-  DO(tensor, &d->x, id_x, c->type, c->x, c->align_x);
-  DO(tensor, &d->w, id_w, c->type, c->w, c->align_w);
-  DO(tensor, &d->y, id_y, c->type, c->y, c->align_y);
+  DO(tensor, &d->x, id_x, c->type, c->channels_last, c->x, c->align_x);
+  DO(tensor, &d->w, id_w, c->type, c->channels_last, c->w, c->align_w);
+  DO(tensor, &d->y, id_y, c->type, c->channels_last, c->y, c->align_y);
   DO(operator_of, c, &d->convolution);
   float one = 1, zero = 0;
   CALL(cudnnBackendCreateDescriptor, kinds[c->kind].backend, &d->operation);

@@ -31,7 +31,7 @@ typedef struct {
 #undef FIELD
 
 typedef struct {
-  int kind, type;
+  int kind, type, channels_last;
   int64_t x[4], w[4], y[4], align_x, align_w, align_y;
   int64_t stride[2], padding[2], dilation[2];
 } convolution;

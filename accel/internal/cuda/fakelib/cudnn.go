@@ -56,6 +56,9 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 		return l.refused("cudnnBackendFinalize", "%+v", c)
 	}
 	out := func(in, kernel, i int) int { return (in+2*c.Padding[i]-c.Dilation[i]*(kernel-1)-1)/c.Stride[i] + 1 }
+	if c.ChannelsLast && !c.Type.Is16Bit() {
+		return l.refused("cudnnBackendFinalize", "the back end has %v in row-major order", c.Type)
+	}
 	if out(c.H, c.KH, 0) != c.OH || out(c.W, c.KW, 1) != c.OW {
 		return l.refused("cudnnBackendFinalize", "a result of %d×%d: %+v", c.OH, c.OW, c)
 	}
@@ -163,6 +166,14 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 	return m.Write(uint64(at[c.Kind]), encode(c.Type, tensors[c.Kind]))
 }
 
+// offset returns where an element of a tensor is.
+func offset(c cudnn.Convolution, n, channel, channels, row, rows, column, columns int) int {
+	if c.ChannelsLast {
+		return ((n*rows+row)*columns+column)*channels + channel
+	}
+	return ((n*channels+channel)*rows+row)*columns + column
+}
+
 // multiplications calls a function for each element of x and each element of w that it is
 // multiplied with, and the element of y that the result is added to.
 func multiplications(c cudnn.Convolution, visit func(x, w, y int)) {
@@ -171,13 +182,13 @@ func multiplications(c cudnn.Convolution, visit func(x, w, y int)) {
 		for o := range c.O {
 			for i := range c.OH {
 				for j := range c.OW {
-					y := ((n*c.O+o)*c.OH+i)*c.OW + j
+					y := offset(c, n, o, c.O, i, c.OH, j, c.OW)
 					for ch := range per {
 						for p := range c.KH {
 							for q := range c.KW {
 								r, s := i*c.Stride[0]-c.Padding[0]+p*c.Dilation[0], j*c.Stride[1]-c.Padding[1]+q*c.Dilation[1]
 								if r >= 0 && r < c.H && s >= 0 && s < c.W {
-									visit(((n*c.C+o/(c.O/c.Groups)*per+ch)*c.H+r)*c.W+s, ((o*per+ch)*c.KH+p)*c.KW+q, y)
+									visit(offset(c, n, o/(c.O/c.Groups)*per+ch, c.C, r, c.H, s, c.W), offset(c, o, ch, per, p, c.KH, q, c.KW), y)
 								}
 							}
 						}

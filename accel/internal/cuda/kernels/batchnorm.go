@@ -40,7 +40,8 @@ var (
 )
 
 // BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean
-// and the variance, and w and b [Channels].
+// and the variance, and w and b [Channels]. Images that have the channels last in memory are x [pixels,
+// Channels, 1], for which there are other kernels.
 type BatchNorm struct {
 	DType                  tensortype.DType // of the computation and of the parameters
 	Epsilon                float64
@@ -57,8 +58,16 @@ func (o BatchNorm) parts() (parts, each int) {
 	return max(1, ceil(n, each)), each
 }
 
+// last describes x [Images, Channels, 1].
+func (o BatchNorm) last() channelsLast {
+	return channelsLast{o.DType, o.Epsilon, o.Images, o.Channels, o.X, o.DY, o.Y}
+}
+
 // Workspace returns the size of the workspace of Statistics and Sums.
 func (o BatchNorm) Workspace() int {
+	if o.Size == 1 {
+		return o.last().workspace()
+	}
 	parts, _ := o.parts()
 	return 2 * parts * o.Channels * o.DType.Size()
 }
@@ -67,6 +76,9 @@ func (o BatchNorm) Workspace() int {
 func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
+	}
+	if o.Size == 1 {
+		return o.last().statistics(statistics, x, work)
 	}
 	parts, each := o.parts()
 	return []Launch{batchStatistics.grid(real(o.DType), o.channelGrid(parts), 0, statisticsParams{statistics, work, x,
@@ -88,6 +100,9 @@ func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch 
 	if blocks == 0 {
 		return nil
 	}
+	if o.Size == 1 {
+		return o.last().launches(y, x, statistics, w, b, relu)
+	}
 	return []Launch{batchNorm.launch(real(o.DType), blocks, batchNormParams{y, x, statistics, w, b, o.Epsilon,
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu), kind(o.Y), kind(o.X)})}
 }
@@ -97,6 +112,9 @@ func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch 
 func (o BatchNorm) Sums(sums, x, dy, statistics, y, masked, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
+	}
+	if o.Size == 1 {
+		return o.last().sums(sums, x, dy, statistics, y, masked, work)
 	}
 	parts, each := o.parts()
 	return []Launch{batchNormSums.grid(real(o.DType), o.channelGrid(parts), 0, batchNormSumsParams{sums, work, x, dy, statistics, y, masked, o.Epsilon,
@@ -108,6 +126,9 @@ func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, trainin
 	planes, blocks := o.planes()
 	if blocks == 0 {
 		return nil
+	}
+	if o.Size == 1 {
+		return o.last().inputGradient(dx, x, dy, statistics, w, sums, training)
 	}
 	return []Launch{batchNormInput.launch(real(o.DType), blocks, batchNormInputParams{dx, x, dy, statistics, w, sums, o.Epsilon,
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training), kind(o.Y), kind(o.X), kind(o.DY)})}
@@ -123,7 +144,11 @@ func init() {
 // channels describes BatchNorm and its gradients.
 func channels(s ir.Step, epsilon float64) BatchNorm {
 	x := s.In[0].Shape
-	return BatchNorm{DType: computes(s.In[0].DType), Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:]),
+	images, size := x[0], ir.Len(x[2:])
+	if s.In[0].ChannelsLast() {
+		images, size = images*size, 1
+	}
+	return BatchNorm{DType: computes(s.In[0].DType), Epsilon: epsilon, Images: images, Channels: x[1], Size: size,
 		X: s.In[0].DType, DY: s.In[min(1, len(s.In)-1)].DType, Y: s.Out[0].DType}
 }
 

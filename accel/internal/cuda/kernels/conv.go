@@ -22,8 +22,8 @@ var (
 type convolution struct {
 	o           Conv2D
 	kernel      kernel[convParams]
-	direct      func(y, a, b, bias Pointer, relu, output16 bool) []Launch // for small groups
-	m, n, depth int                                                       // sizes of one group's matrices
+	direct      func(y, a, b, bias Pointer, relu bool) []Launch // for small groups
+	m, n, depth int                                             // sizes of one group's matrices
 	images      images
 	result      result
 	size        int // of the result
@@ -43,7 +43,7 @@ func (o Conv2D) input() convolution {
 	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
 	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
 	c.size = o.N * o.C * plane
-	c.direct = func(dx, dy, w, _ Pointer, _, output16 bool) []Launch { return o.directInput(dx, dy, w, output16) }
+	c.direct = func(dx, dy, w, _ Pointer, _ bool) []Launch { return o.directInput(dx, dy, w) }
 	return c
 }
 
@@ -52,7 +52,7 @@ func (o Conv2D) weight() convolution {
 	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
 	c.size = o.O * inner
-	c.direct = func(dw, x, dy, _ Pointer, _, output16 bool) []Launch { return o.directWeight(dw, x, dy, output16) }
+	c.direct = func(dw, x, dy, _ Pointer, _ bool) []Launch { return o.directWeight(dw, x, dy) }
 	return c
 }
 
@@ -92,7 +92,7 @@ func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch,
 		return nil, err
 	}
 	if c.o.direct() {
-		return c.direct(y, a, b, bias, relu, false), nil
+		return c.direct(y, a, b, bias, relu), nil
 	}
 	v, parts := real(c.o.DType), c.parts(64)
 	r := c.result

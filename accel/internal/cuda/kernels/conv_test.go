@@ -44,7 +44,7 @@ func convCases() []convCase {
 	}
 }
 
-// convolver is Conv2D or TensorConv2D.
+// convLauncher is Conv2D, TensorConv2D or Conv2DLast.
 type convLauncher interface {
 	Workspace() int
 	InputWorkspace() int
@@ -63,16 +63,56 @@ func TestConv2D(t *testing.T) {
 }
 
 func TestTensorConv2D(t *testing.T) {
-	for _, d := range []ir.DType{ir.BFloat16, ir.Float16, ir.Float32} {
-		for i, c := range some(convCases()) {
+	for i, c := range some(convCases()) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			c.test(t, TensorConv2D{c.sizes(ir.Float32)}, ir.Float32, ir.Float32, 2e-6, i%2 == 0)
+		})
+	}
+}
+
+// Channels in multiples of 8 are copied in chunks, of one group or several.
+func TestConv2DLast(t *testing.T) {
+	one, none := [2]int{1, 1}, [2]int{}
+	cases := append(convCases(),
+		convCase{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 1}, [4]int{2, 16, 9, 7}, [4]int{24, 16, 3, 3}},
+		convCase{ir.Conv2D{Stride: [2]int{2, 1}, Padding: [2]int{2, 0}, Dilation: [2]int{1, 2}, Groups: 1}, [4]int{2, 8, 9, 11}, [4]int{72, 8, 4, 2}},
+		convCase{ir.Conv2D{Stride: [2]int{2, 3}, Padding: none, Dilation: one, Groups: 2}, [4]int{1, 48, 6, 8}, [4]int{16, 24, 1, 1}},
+		convCase{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 1}, [4]int{1, 8, 5, 5}, [4]int{12, 8, 3, 3}},
+		convCase{ir.Conv2D{Stride: [2]int{3, 4}, Padding: [2]int{1, 0}, Dilation: one, Groups: 1}, [4]int{2, 2, 7, 12}, [4]int{8, 2, 2, 4}}, // windows next to each other
+		convCase{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 40}, [4]int{2, 80, 4, 5}, [4]int{40, 2, 3, 3}},
+	)
+	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
+		for i, c := range some(cases) {
 			t.Run(fmt.Sprint(tensorType(d), i), func(t *testing.T) {
-				c.test(t, TensorConv2D{c.sizes(d), false}, d, ir.Float32, 2e-6, i%2 == 0)
-				if d != ir.Float32 && i < 4 {
-					c.test(t, TensorConv2D{c.sizes(d), true}, d, d, 2e-6, i%2 == 0)
-				}
+				c.test(t, Conv2DLast{c.sizes(d), false}, d, ir.Float32, 2e-6, i%2 == 0)
+				c.test(t, Conv2DLast{c.sizes(d).withoutColumns(), true}, d, d, 2e-6, i%2 == 1)
 			})
 		}
 	}
+}
+
+// Wide layers have tiles of 128×128.
+func TestWideConv2DLast(t *testing.T) {
+	c := convCase{ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}, [4]int{1, 8, 132, 128}, [4]int{72, 8, 1, 1}}
+	o := Conv2DLast{c.sizes(ir.BFloat16), true}
+	if o.forward().tile(true) != 128 || o.weight().tile(true) != 64 {
+		t.Fatalf("tiles of %d and %d", o.forward().tile(true), o.weight().tile(true))
+	}
+	c.test(t, o, ir.BFloat16, ir.BFloat16, 2e-6, true)
+}
+
+// last returns images or weights with the channels last.
+func last(a array) array {
+	out := newArray(a.dtype, a.shape...)
+	n, channels, size := a.shape[0], a.shape[1], ir.Len(a.shape[2:])
+	for i := range n {
+		for c := range channels {
+			for p := range size {
+				out.data[(i*size+p)*channels+c] = a.data[(i*channels+c)*size+p]
+			}
+		}
+	}
+	return out
 }
 
 // test compares the result and the gradients, of type to, with a float64 reference.
@@ -84,7 +124,11 @@ func (c convCase) test(t *testing.T, o convLauncher, d, to ir.DType, tolerance f
 	if _, rounds := o.(TensorConv2D); rounds && d == ir.Float32 {
 		x, w, dy = tf32(x), tf32(w), tf32(dy)
 	}
-	px, pw, pdy := m.put(x), m.put(w), m.put(dy)
+	order := func(a array) array { return a }
+	if _, ok := o.(Conv2DLast); ok {
+		order = last
+	}
+	px, pw, pdy := m.put(order(x)), m.put(order(w)), m.put(order(dy))
 	toFloat64 := func(a ...array) []array {
 		for i := range a {
 			a[i] = a[i].as(ir.Float64)
@@ -101,7 +145,7 @@ func (c convCase) test(t *testing.T, o convLauncher, d, to ir.DType, tolerance f
 		if to.Is16Bit() {
 			allowed += 1.0 / 256
 		}
-		compareArrays(t, m.get(p, to, want.shape), want, allowed)
+		compareArrays(t, m.get(p, to, want.shape), order(want), allowed)
 	}
 	want := reference(t, c.op, nil, toFloat64(x, w, b), nil, newArray(ir.Float64, shape...))
 	for i, v := range want.data {

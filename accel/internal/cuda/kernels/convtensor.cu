@@ -4,7 +4,7 @@
 // channels on. Tiles are 128×128 for wide layers, else 64×64. Panels are gathered element
 // by element; neighboring threads read neighboring pixels. The grid's z is the group.
 //
-// variants: bf16 f16 tf32
+// variants: tf32
 #include "conv.h"
 #include "mma.h"
 
@@ -12,7 +12,7 @@ template <u32 B, u32 WM, u32 WN> DEVICE void forward(void *y, const element *x, 
   u32 group = blockZ(), depth = g.c * g.kernel.by;
   Strided<element> a = {w + (u64)group * g.o * depth, (i64)depth, 1, g.o, depth};
   WindowRows<element> b(x + (u64)group * g.c * g.h * g.w, g);
-  if (r.bias) r.bias += (u64)group * g.o * (r.half ? sizeof(element) : 4);
+  if (r.bias) r.bias += (u64)group * g.o * 4;
   mmaProduct<B, B, WM, WN, true, false>(y, Gathered<Strided<element>>{a}, Gathered<WindowRows<element>>{b}, g.o, g.n * g.plane.by, depth, r, group);
 }
 

@@ -9,16 +9,12 @@ func init() {
 }
 
 func convTensor(name string, tile int) kernel[convParams] {
-	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), tensorTypes, 2 * tile}
+	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), []string{"tf32"}, 2 * tile}
 }
 
-// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and weights, or of
-// float32 rounded to TF32, with float32 accumulation. The result and the bias are float32,
-// or with Output16 of the inputs' 16-bit type.
-type TensorConv2D struct {
-	Conv2D
-	Output16 bool
-}
+// TensorConv2D is Conv2D on tensor cores: of float32 images and weights rounded to TF32, with float32
+// accumulation.
+type TensorConv2D struct{ Conv2D }
 
 // tile returns the larger tile size if its tiles still fill the GPU.
 func (c convolution) tile() int {
@@ -35,12 +31,12 @@ func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work P
 		return nil, err
 	}
 	if o.direct() {
-		return c.direct(y, a, b, bias, relu, o.Output16), nil
+		return c.direct(y, a, b, bias, relu), nil
 	}
 	v, tile := tensorType(o.DType), c.tile()
 	parts := c.parts(tile)
 	r := c.result
-	r.Bias, r.ReLU, r.Output16, r.Parts, r.Work = bias, flag(relu), flag(o.Output16), uint32(parts), work
+	r.Bias, r.ReLU, r.Parts, r.Work = bias, flag(relu), uint32(parts), work
 	return []Launch{convTensor(name, tile).grid(v, c.grid(tile, parts), panelShared(tile), convParams{y, a, b, c.images, r})}, nil
 }
 

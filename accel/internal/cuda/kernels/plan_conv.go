@@ -19,13 +19,16 @@ type convKernels interface {
 }
 
 // newConv2D returns the kernels for a convolution of x to y, or a gradient of it, on tensor
-// cores if they compute its types.
+// cores if they compute its types. Those of 16-bit floats have the channels last in memory.
 func newConv2D(p Planner, op ir.Conv2D, s ir.Step, images, weights, result ir.Operand) convKernels {
 	x, w, y := images.Shape, weights.Shape, result.Shape
 	o := Conv2D{DType: s.In[0].DType, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
 		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
-	if onTensorCores(p, o.DType) {
-		return TensorConv2D{Conv2D: o, Output16: s.Out[0].DType.Is16Bit()}
+	switch {
+	case o.DType.Is16Bit():
+		return Conv2DLast{Conv2D: o.withoutColumns(), Output16: s.Out[0].DType.Is16Bit()}
+	case onTensorCores(p, o.DType):
+		return TensorConv2D{Conv2D: o}
 	}
 	return o
 }

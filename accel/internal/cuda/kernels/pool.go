@@ -6,7 +6,7 @@ import (
 )
 
 type window struct {
-	H, W, OH, OW                      uint32
+	H, W, OH, OW, Channels            uint32
 	Kernel, Stride, Padding, Dilation [2]int32
 }
 
@@ -31,17 +31,17 @@ var (
 	avgPoolGradient = declare[poolParams]("pool", "avgpool_gradient", reals, 256)
 )
 
-// Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and
-// width.
+// Pool pools windows of Planes planes of H×W pixels with Channels channels each to planes of OH×OW. Pairs are
+// height and width.
 type Pool struct {
 	DType                             tensortype.DType // of the computation
-	Planes, H, W, OH, OW              int
+	Planes, H, W, OH, OW, Channels    int
 	Kernel, Stride, Padding, Dilation [2]int
 	X, DY, Y                          tensortype.DType // of x, dy, and y or dx: DType, or 16-bit floats if that is float32
 }
 
 func (o Pool) window() window {
-	w := window{H: uint32(o.H), W: uint32(o.W), OH: uint32(o.OH), OW: uint32(o.OW)}
+	w := window{H: uint32(o.H), W: uint32(o.W), OH: uint32(o.OH), OW: uint32(o.OW), Channels: uint32(o.Channels)}
 	for i := range 2 {
 		w.Kernel[i], w.Stride[i], w.Padding[i], w.Dilation[i] = int32(o.Kernel[i]), int32(o.Stride[i]), int32(o.Padding[i]), int32(o.Dilation[i])
 	}
@@ -49,10 +49,10 @@ func (o Pool) window() window {
 }
 
 func (o Pool) launch(k kernel[poolParams], y, x Pointer, plane int, from tensortype.DType) []Launch {
-	if o.Planes*plane == 0 {
+	if o.Planes*o.Channels*plane == 0 {
 		return nil
 	}
-	return []Launch{k.launch(real(o.DType), linear(o.Planes*plane), poolParams{y, x, uint64(o.Planes), o.window(), kind(o.Y), kind(from)})}
+	return []Launch{k.launch(real(o.DType), linear(o.Planes*o.Channels*plane), poolParams{y, x, uint64(o.Planes), o.window(), kind(o.Y), kind(from)})}
 }
 
 // Max computes the largest element of each window.
@@ -68,10 +68,10 @@ func (o Pool) MeanGradient(dx, dy Pointer) []Launch {
 
 // MaxGradient computes dx of Max from x and dy.
 func (o Pool) MaxGradient(dx, x, dy Pointer) []Launch {
-	if o.Planes*o.H*o.W == 0 {
+	if o.Planes*o.Channels*o.H*o.W == 0 {
 		return nil
 	}
-	return []Launch{maxPoolGradient.launch(real(o.DType), linear(o.Planes*o.H*o.W), maxPoolGradientParams{dx, x, dy, uint64(o.Planes), o.window(), kind(o.Y), kind(o.X), kind(o.DY)})}
+	return []Launch{maxPoolGradient.launch(real(o.DType), linear(o.Planes*o.Channels*o.H*o.W), maxPoolGradientParams{dx, x, dy, uint64(o.Planes), o.window(), kind(o.Y), kind(o.X), kind(o.DY)})}
 }
 
 func init() {
@@ -84,7 +84,11 @@ func init() {
 // windows describes pooling from the shape of x to that of y. A step reads x first or not at all,
 // and dy last.
 func windows(op ir.Pool, s ir.Step, x, y []int) Pool {
-	return Pool{DType: computes(s.In[0].DType), Planes: x[0] * x[1], H: x[2], W: x[3], OH: y[2], OW: y[3],
+	planes, channels := x[0]*x[1], 1
+	if s.In[0].ChannelsLast() || s.Out[0].ChannelsLast() { // one pixel is in either order
+		planes, channels = x[0], x[1]
+	}
+	return Pool{DType: computes(s.In[0].DType), Planes: planes, H: x[2], W: x[3], OH: y[2], OW: y[3], Channels: channels,
 		Kernel: op.Kernel, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation,
 		X: s.In[0].DType, DY: s.In[len(s.In)-1].DType, Y: s.Out[0].DType}
 }

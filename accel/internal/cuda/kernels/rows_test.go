@@ -270,7 +270,8 @@ func testNormAround(t *testing.T, m *testGPU, o Norm, seed int) {
 }
 
 func TestBatchNorm(t *testing.T) {
-	for _, s := range [][3]int{{2, 1, 1}, {1, 3, 33}, {5, 2, 129}, {3, 31, 7}, {2, 2, 3000}, {37, 5, 49}, {1, 1059, 2}, {0, 3, 4}, {4, 0, 3}, {3, 1, 180000}} {
+	for _, s := range [][3]int{{2, 1, 1}, {1, 3, 33}, {5, 2, 129}, {3, 31, 7}, {2, 2, 3000}, {37, 5, 49}, {1, 1059, 2}, {0, 3, 4}, {4, 0, 3}, {3, 1, 180000},
+		{700, 3, 1}, {300, 24, 1}, {90, 8, 1}, {33, 270, 1}, {5000, 16, 1}, {1, 8, 1}, {0, 8, 1}, {6, 0, 1}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachStored(t, func(t *testing.T, d, xType, dyType, yType ir.DType, tolerance func(float64) float64) {
 				if (s[1] > 1000 || s[2] > 10000) && (xType != ir.BFloat16 || underRace) {

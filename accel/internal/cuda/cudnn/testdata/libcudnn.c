@@ -93,8 +93,15 @@ int cudnnBackendFinalize(handle d) {
   switch (o->kind) {
   case TENSOR:
     for (int a = 900; a <= 906; a++) NEED(a == 904 || a == 905 || value(o, a)->count);
-    for (int i = 0; i < 3; i++) NEED(get(d, 903, i) == get(d, 902, i + 1) * get(d, 903, i + 1));
-    NEED(get(d, 903, 3) == 1);
+    static const int orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
+    int packed = 0;
+    for (int o = 0; o < 2; o++) {
+      const int *in = orders[o];
+      int ok = get(d, 903, in[3]) == 1;
+      for (int i = 0; i < 3; i++) ok &= get(d, 903, in[i]) == get(d, 902, in[i + 1]) * get(d, 903, in[i + 1]);
+      packed |= ok;
+    }
+    NEED(packed);
     break;
   case CONVOLUTION:
     for (int a = 100; a <= 106; a++) NEED(value(o, a)->count);
@@ -215,6 +222,7 @@ int cudnnBackendExecute(handle l, handle plan, handle pack) {
   NEED(get(X, 906, 0) == 1 && get(W, 906, 0) == 2 && get(Y, 906, 0) == 3);
   float *x = (void *)get(pack, 1001, 0), *w = (void *)get(pack, 1001, 1), *y = (void *)get(pack, 1001, 2);
 #define D(t, i) get(t, 902, i)
+#define AT(t, a, b, c, d) ((a) * get(t, 903, 0) + (b) * get(t, 903, 1) + (c) * get(t, 903, 2) + (d) * get(t, 903, 3))
   handle out = op->kind == FORWARD ? Y : op->kind == DATA ? X : W;
   float *result = op->kind == FORWARD ? y : op->kind == DATA ? x : w;
   memset(result, 0, D(out, 0) * D(out, 1) * D(out, 2) * D(out, 3) * 4);
@@ -229,7 +237,7 @@ int cudnnBackendExecute(handle l, handle plan, handle pack) {
                 int64_t r = i * get(c, 103, 0) - get(c, 105, 0) + p * get(c, 102, 0), s = j * get(c, 103, 1) - get(c, 105, 1) + q * get(c, 102, 1);
                 if (r < 0 || s < 0 || r >= D(X, 2) || s >= D(X, 3)) continue;
                 int64_t cx = k / (D(Y, 1) / groups) * D(W, 1) + ch;
-                float *px = &x[((n * D(X, 1) + cx) * D(X, 2) + r) * D(X, 3) + s], *pw = &w[((k * D(W, 1) + ch) * D(W, 2) + p) * D(W, 3) + q], *py = &y[((n * D(Y, 1) + k) * D(Y, 2) + i) * D(Y, 3) + j];
+                float *px = &x[AT(X, n, cx, r, s)], *pw = &w[AT(W, k, ch, p, q)], *py = &y[AT(Y, n, k, i, j)];
                 if (op->kind == FORWARD) *py += *px * *pw;
                 if (op->kind == DATA) *px += *py * *pw;
                 if (op->kind == FILTER) *pw += *px * *py;
