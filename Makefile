@@ -84,6 +84,7 @@ SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
 race: ## run the Go tests with the race detector
 	$(TEST) -race -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots
+	GOGC=1 GODEBUG=gccheckmark=1 $(TEST) -race -short -run TestStress ./interp/named
 
 # The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations, so some
 # tests of interp skip themselves with it. awk finds their names.
@@ -109,7 +110,7 @@ PLATFORM_TEST := -rP kernel/testdata/platforms
 platform-linux-arm64: $(VENV)/installed ## run the kernel, and tests of the CPU kernels, layers and optimizers, for linux/arm64 (Debian: qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/linux-arm64/quern ./cmd/quern
 	QUERN_PLATFORM=linux/arm64 QUERN_COMMAND="'$(CURDIR)/.ci/qemu-arm64' '$(CURDIR)/$(BUILD)/linux-arm64/quern'" $(PYTEST) $(PLATFORM_TEST)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install ./interp/named
 
 .PHONY: platform-windows
 platform-windows: $(VENV)/installed ## run the kernel, and compare layers, for Windows (Wine 10, or debootstrap)
@@ -250,6 +251,8 @@ lite-node-tests: lite-kernel
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -trimpath -tags quern_simd \
 		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent|Adapter' \
 		./accel/internal/cpu ./accel/internal/goroutine ./interp/vm
+	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -short -trimpath -tags quern_simd \
+		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' ./interp/named
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
 
 .PHONY: lite-size
@@ -358,7 +361,7 @@ generate: ## regenerate the generated files
 	$(GO) generate ./...
 
 # Symbols and PTX have tests that they are current.
-CHECKED := accel/internal/cpu interp/vm interp/rt gpu/internal/nvmlsymbols
+CHECKED := accel/internal/cpu interp/vm interp/rt interp/named gpu/internal/nvmlsymbols
 
 .PHONY: generated
 generated: ## regenerate what is generated from our own code, and fail if that changes a file

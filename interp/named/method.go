@@ -1,0 +1,249 @@
+package named
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// A Method is a method with its code.
+type Method struct {
+	Name string
+	Path string       // the import path of the package of an unexported method; "" for that of the type
+	Type reflect.Type // the signature without the receiver
+
+	// Call runs the method. The receiver is a copy that has the type with the method, or a pointer to it if only pointers
+	// have the method. The last of the arguments of a variadic method is a slice.
+	Call func(receiver reflect.Value, arguments []reflect.Value) []reflect.Value
+
+	// Word and Value are functions that run the method without reflection. The first parameter of Word is an
+	// unsafe.Pointer: the address of the receiver, or the receiver itself if it consists of a pointer, see IsDirect. It is
+	// nil if a nil pointer calls a method with a value receiver, and then Word panics with a NilReceiverError. The first
+	// parameter of Value is the receiver, for a method with a value receiver that does not consist of a pointer. What
+	// is the zero Value is derived from the others.
+	Word, Value reflect.Value
+}
+
+// methodKey identifies a method of a type.
+type methodKey struct{ name, path string }
+
+// methodStubs are the stubs of a method.
+type methodStubs struct {
+	typ     reflect.Type
+	byValue bool // the method has a value receiver
+	word    stub // for a data word of an interface that holds the type of the receiver
+	value   stub // for the receiver; equal to word if that is the receiver
+	pointer stub // for a data word of an interface that holds a pointer; equal to word if that is the same
+}
+
+// NilReceiverError is the panic of a method with a value receiver that a nil pointer calls.
+type NilReceiverError struct{ Path, Type, Method string }
+
+func (e *NilReceiverError) Error() string {
+	return fmt.Sprintf("value method %s.%s.%s called using nil *%[2]s pointer", e.Path, e.Type, e.Method)
+}
+
+// RuntimeError makes it a runtime.Error.
+func (*NilReceiverError) RuntimeError() {}
+
+// sorted returns methods in the order of the compiler.
+func sorted(methods []Method) []Method {
+	return slices.SortedFunc(slices.Values(methods), func(a, b Method) int {
+		if x, y := token.IsExported(a.Name), token.IsExported(b.Name); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path))
+	})
+}
+
+// key returns the key of a method of t.
+func (t *Type) key(name, path string) methodKey {
+	if token.IsExported(name) {
+		return methodKey{name: name}
+	}
+	return methodKey{name, cmp.Or(path, t.d.Path)}
+}
+
+// methodName returns the name of a method in descriptors.
+func (t *Type) methodName(m Method) offset {
+	k := t.key(m.Name, m.Path)
+	if k.path == "" {
+		return nameOffset(k.name, "", nameExported)
+	} else if k.path == t.d.Path {
+		k.path = ""
+	}
+	return nameOffset(k.name, k.path, 0)
+}
+
+// setMethods gives t its methods.
+func (t *Type) setMethods(methods []Method) error {
+	if t.typ.Kind() == reflect.Interface {
+		return nil
+	}
+	pointer := map[methodKey]bool{}
+	direct, n := IsDirect(t.typ), 0
+	for _, m := range t.d.Methods {
+		pointer[t.key(m.Name, m.Path)] = m.Pointer
+		n++
+		if !m.Pointer {
+			n++
+		}
+	}
+	seen := map[methodKey]bool{}
+	for _, m := range methods {
+		k := t.key(m.Name, m.Path)
+		_, declared := pointer[k]
+		if !declared || seen[k] || m.Type == nil || m.Call == nil && !m.Word.IsValid() {
+			return fmt.Errorf("the type %s: the method %s has not been declared, or has no type or no code", t.d.Name, m.Name)
+		}
+		seen[k] = true
+	}
+	if len(seen) < len(t.d.Methods) {
+		return fmt.Errorf("the type %s: %d methods instead of %d", t.d.Name, len(seen), len(t.d.Methods))
+	}
+	stubs, err := t.owner.take(n, t.d.Name)
+	if err != nil {
+		return err
+	}
+	own, all := methodList{entries: t.list}, methodList{entries: t.pointer}
+	for _, m := range sorted(methods) {
+		s := methodStubs{typ: m.Type, byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
+		stubs = stubs[1:]
+		s.value, s.pointer = s.word, s.word
+		if s.byValue {
+			if direct {
+				s.pointer = stubs[0]
+			} else {
+				s.value = stubs[0]
+			}
+			stubs = stubs[1:]
+		}
+		t.stubs[t.key(m.Name, m.Path)] = s
+		t.setCode(s, m)
+		if s.byValue {
+			own.add(t, m, s.word, s.value)
+		}
+		all.add(t, m, s.pointer, s.pointer)
+	}
+	own.finish(t.typ)
+	all.finish(reflect.PointerTo(t.typ))
+	return nil
+}
+
+// methodList is the list of methods of a type, while it is being filled.
+type methodList struct {
+	entries        []methodEntry
+	count, exports uint16
+}
+
+func (l *methodList) add(t *Type, m Method, word, value stub) {
+	l.entries[l.count] = methodEntry{t.methodName(m), addReflectOff(pointerOf(m.Type)), word.offset(), value.offset()}
+	l.count++
+	if token.IsExported(m.Name) {
+		l.exports++
+	}
+}
+
+// finish makes the methods known to the runtime.
+func (l *methodList) finish(t reflect.Type) {
+	u := (*uncommonType)(unsafe.Add(pointerOf(t), baseOf(t.Kind()).Size()))
+	u.count, u.exports = l.count, l.exports
+}
+
+// SetMethod replaces the code of a method. The signature must be the same. Calls that have begun run the old code.
+func (t *Type) SetMethod(m Method) error {
+	s, ok := t.stubs[t.key(m.Name, m.Path)]
+	if !ok || s.typ != m.Type || m.Call == nil && !m.Word.IsValid() {
+		return fmt.Errorf("the type %s has no method %s with the type %v, or there is no code for it", t.d.Name, m.Name, m.Type)
+	}
+	t.setCode(s, m)
+	return nil
+}
+
+// setCode puts the code of m behind its stubs.
+func (t *Type) setCode(s methodStubs, m Method) {
+	direct, call, word := IsDirect(t.typ), m.Call, m.Word
+	if call == nil {
+		call = t.callWord(s, word)
+	}
+	if !word.IsValid() {
+		word = t.function(m, reflect.TypeFor[unsafe.Pointer](), func(in []reflect.Value) []reflect.Value {
+			p := in[0].UnsafePointer()
+			switch {
+			case !s.byValue:
+				return call(reflect.NewAt(t.typ, p), in[1:])
+			case direct:
+				return call(t.copied(unsafe.Pointer(&p)), in[1:])
+			}
+			return call(t.receiver(p, m.Name), in[1:])
+		})
+	}
+	s.word.set(word)
+	switch {
+	case s.pointer != s.word:
+		s.pointer.set(t.function(m, reflect.TypeFor[unsafe.Pointer](), func(in []reflect.Value) []reflect.Value {
+			return call(t.receiver(in[0].UnsafePointer(), m.Name), in[1:])
+		}))
+	case s.value != s.word && m.Value.IsValid():
+		s.value.set(m.Value)
+	case s.value != s.word:
+		s.value.set(t.function(m, t.typ, func(in []reflect.Value) []reflect.Value {
+			receiver := reflect.New(t.typ).Elem()
+			receiver.Set(in[0])
+			return call(receiver, in[1:])
+		}))
+	}
+}
+
+// function returns a function with the signature of m and a first parameter for the receiver.
+func (t *Type) function(m Method, receiver reflect.Type, run func(in []reflect.Value) []reflect.Value) reflect.Value {
+	in := []reflect.Type{receiver}
+	for p := range m.Type.Ins() {
+		in = append(in, p)
+	}
+	var out []reflect.Type
+	for r := range m.Type.Outs() {
+		out = append(out, r)
+	}
+	return reflect.MakeFunc(reflect.FuncOf(in, out, m.Type.IsVariadic()), run)
+}
+
+// callWord returns what Method.Call is for a method that only has Method.Word.
+func (t *Type) callWord(s methodStubs, word reflect.Value) func(receiver reflect.Value, arguments []reflect.Value) []reflect.Value {
+	return func(receiver reflect.Value, arguments []reflect.Value) []reflect.Value {
+		p := unsafe.Pointer(nil)
+		switch {
+		case !s.byValue:
+			p = receiver.UnsafePointer()
+		case IsDirect(t.typ):
+			p = *(*unsafe.Pointer)(receiver.Addr().UnsafePointer())
+		default:
+			p = receiver.Addr().UnsafePointer()
+		}
+		in := append([]reflect.Value{reflect.ValueOf(p)}, arguments...)
+		if word.Type().IsVariadic() {
+			return word.CallSlice(in)
+		}
+		return word.Call(in)
+	}
+}
+
+// receiver returns a copy of the receiver at p.
+func (t *Type) receiver(p unsafe.Pointer, method string) reflect.Value {
+	if p == nil {
+		panic(&NilReceiverError{t.d.Path, t.typ.Name(), method})
+	}
+	return t.copied(p)
+}
+
+func (t *Type) copied(p unsafe.Pointer) reflect.Value {
+	v := reflect.New(t.typ).Elem()
+	v.Set(reflect.NewAt(t.typ, p).Elem())
+	return v
+}
