@@ -67,6 +67,11 @@ func (d *Device) ChannelsLast(op ir.Op) bool {
 	return false
 }
 
+// SumsFactors reports whether matrix multiplications also sum a factor of a type: TF32 would be rounded.
+func (d *Device) SumsFactors(factor ir.DType) bool {
+	return factor == ir.Float64 || factor == ir.Float32 && !d.tf32 || factor.Is16Bit()
+}
+
 // SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
 // from now on round their inputs to TF32, for tensor cores.
 func (d *Device) SetTF32(on bool) { d.tf32 = on }

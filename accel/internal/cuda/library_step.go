@@ -19,13 +19,13 @@ var ofLibraries = map[reflect.Type]candidates{}
 func registerLibrary[O ir.Op](c candidates) { ofLibraries[reflect.TypeFor[O]()] = c }
 
 // libraryStep is a plan of a library, followed by a fused kernel for the parts of a bias
-// and ReLU that the plan does not compute.
+// and ReLU that the plan does not compute, and by the sum of a factor.
 type libraryStep struct {
 	plan interface {
 		Name() string
 		Workspace() int
 	}
-	after *fusedKernel // nil for none
+	after []step // what the plan does not compute
 	op    string
 }
 
@@ -40,25 +40,31 @@ func (w *libraryStep) call(at []driver.Pointer, run func(driver.Stream) error) l
 	return launch{call: &libraryCall{name: w.plan.Name(), op: w.op, plan: w.plan, at: at, run: run}}
 }
 
-// then adds the fused kernel to the launches of the plan.
+// then adds what the plan does not compute to its launches.
 func (w *libraryStep) then(p *program, out []launch) ([]launch, error) {
-	if w.after == nil {
-		return out, nil
+	for _, s := range w.after {
+		more, err := s.launches(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
-	after, err := w.after.launches(p)
-	return append(out, after...), err
+	return out, nil
 }
 
 // plansFor returns the plans of a library, none if it cannot compute q, and the kernel for
 // what is left to do with the result y.
-func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program, from *optional[Q, P, L], q Q, op string, y ir.Operand, bias []ir.Operand, end ending) (plans []P, after *fusedKernel) {
+func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program, from *optional[Q, P, L], q Q, op string, y ir.Operand, bias []ir.Operand, end ending) (plans []P, after []step) {
 	if plans = from.findPlans(q, op); len(plans) == 0 {
 		return nil, nil
 	}
-	after, err := p.epilogue(y, bias, end)
+	kernel, err := p.epilogue(y, bias, end)
 	if err != nil {
 		from.of.logRejected(from.name, err)
 		return nil, nil
+	}
+	if kernel != nil {
+		after = append(after, kernel)
 	}
 	return plans, after
 }

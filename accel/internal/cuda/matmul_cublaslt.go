@@ -76,6 +76,7 @@ type matmulTensors struct {
 	a, b, y ir.Operand   // the factors with the leading dimensions of y
 	bias    []ir.Operand // one or none
 	end     ending
+	sums    []ir.Operand // the factor that is summed, and the sums; nil for none
 }
 
 // gemm describes a matrix multiplication to cuBLASLt; ok is false if it cannot compute
@@ -139,7 +140,18 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], end: endOf(s)}, label)
+	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], end: endOf(s), sums: sumsOf(s)}, label)
+}
+
+// sumsOf returns the factor of a step that is summed, with its depth first, and the sums; nil for none.
+func sumsOf(s ir.Step) []ir.Operand {
+	switch s.Summed {
+	case 1:
+		return []ir.Operand{kernels.Transpose(s.In[0]), s.Out[1]}
+	case 2:
+		return []ir.Operand{s.In[1], s.Out[1]}
+	}
+	return nil
 }
 
 // linearCandidates returns the plans for a [M, K] · bᵀ [K, N], with a bias if there are
@@ -177,10 +189,18 @@ func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorit
 		end = ending{}
 	}
 	plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, end)
+	if len(f.sums) > 0 && len(plans) > 0 {
+		sum, err := p.newOpStep(ir.Step{Op: ir.Sum{From: 0, To: 1}, In: f.sums[:1], Out: f.sums[1:]})
+		if err != nil {
+			d.libraries.logRejected(d.libraries.blas.name, err)
+			return nil, nil
+		}
+		after = append(after, sum)
+	}
 	for _, plan := range plans {
 		algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
 	}
-	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
+	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, len(f.sums) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.
@@ -188,6 +208,7 @@ type matmulKey struct {
 	cublaslt.Matmul
 	calls   int
 	bias    bool   // computed by the plan or after it
+	sums    bool   // computed after it
 	end     string // likewise
 	version string // of cuBLASLt
 }

@@ -50,8 +50,15 @@ func (s Step) name() string {
 // opNames returns the names of the ops that a step with an Op computes.
 func (s Step) opNames() []string {
 	switch {
-	case s.Epilogue != nil:
-		return []string{s.Op.Name(), s.Epilogue.Name()}
+	case s.Epilogue != nil || s.Summed > 0:
+		names := []string{s.Op.Name()}
+		if s.Epilogue != nil {
+			names = append(names, s.Epilogue.Name())
+		}
+		if s.Summed > 0 {
+			names = append(names, Sum{}.Name())
+		}
+		return names
 	case s.withLoss():
 		return []string{CrossEntropy{}.Name(), s.Op.Name()}
 	case s.Around != nil:

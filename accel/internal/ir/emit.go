@@ -67,8 +67,12 @@ func (b *builder) emit(g *group) {
 		return
 	}
 	loss, gradient := g.lossOf()
-	if loss != nil {
+	product := g.product()
+	switch {
+	case loss != nil:
 		n = gradient
+	case product != nil:
+		n = product
 	}
 	in := make([]Operand, len(n.inputs))
 	_, any := n.node.op.(strided)
@@ -109,10 +113,12 @@ func (b *builder) emit(g *group) {
 		step.Op, in[0].Layout = Sum{From: 0, To: 1}, in[0].pixels()
 	}
 	out := n
-	if len(g.members) == 2 && loss == nil {
-		out = g.members[1]
-		step.Nodes = append(step.Nodes, out.node.index)
-		step.Epilogue = out.node.op
+	for _, m := range g.members {
+		if m.absorbed == n {
+			out = m
+			step.Nodes = append(step.Nodes, m.node.index)
+			step.Epilogue = m.node.op
+		}
 	}
 	if n.slope != nil {
 		x := b.operand(n.slope.inputs[1], n.slope.dtype(1))
@@ -138,6 +144,11 @@ func (b *builder) emit(g *group) {
 	if loss != nil {
 		step.Nodes = append(step.Nodes, loss.node.index)
 		step.Out = append(step.Out, b.result(loss))
+	}
+	if product != nil {
+		step.Nodes = append(step.Nodes, product.sum.node.index)
+		step.Out = append(step.Out, b.result(product.sum))
+		step.Summed = product.factor
 	}
 	b.program.Steps = append(b.program.Steps, step)
 }

@@ -95,6 +95,7 @@ func (r *Recorder) makePlan() *plan {
 		pl.batches = d.RunsBatches()
 	}
 	pl.sloper, _ = r.device.(Sloper)
+	pl.summer, _ = r.device.(FactorSummer)
 	if d, ok := r.device.(NormFuser); ok {
 		pl.norms = d.FusesNorms()
 	}

@@ -55,6 +55,8 @@ type planned struct {
 	aliased  bool     // for a view that is the whole result of its base, as it lies in memory
 	absorbed *planned // for an activation fused into a matmul, or the gradient of one: the matmul
 	slope    *planned // for a matmul: the gradient of an activation that it absorbed
+	sum      *planned // for a matmul: the sum of a factor, computed beside it
+	factor   int      // the number, from 1, of that factor
 	packs    [2]packed
 	store    DType          // the type in memory, 16 bits for a float32 that is only read rounded
 	narrow   *operandSource // the 16-bit floats that the value was cast from, or nil
@@ -83,6 +85,10 @@ type fuser struct {
 	// losses says that the device computes losses with their gradients; loss is the last loss.
 	losses bool
 	loss   *planned
+	// summer is nil if products do not sum their factors; products and sums are those before, by what
+	// they read.
+	summer         FactorSummer
+	products, sums map[summed][]*planned
 }
 
 // maxReach is the maximum distance, in the fuser's order, of groups that are merged. It bounds
@@ -113,7 +119,7 @@ func (f *fuser) run(nodes []*planned, kind func(*group) string) [][]*group {
 
 func (f *fuser) assign(n *planned) {
 	if n.absorbed != nil {
-		n.group = n.absorbed.group
+		n.group = n.absorbed.group.root()
 		n.group.members = append(n.group.members, n)
 		return
 	}
@@ -134,6 +140,9 @@ func (f *fuser) assign(n *planned) {
 	f.order = append(f.order, g)
 	if f.losses {
 		f.fuseLoss(n)
+	}
+	if f.summer != nil {
+		f.fuseSum(n)
 	}
 	if f.norms && f.fuseNorm(n) || n.class != Elementwise || f.maxLoop <= 1 {
 		return

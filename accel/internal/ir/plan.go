@@ -73,6 +73,7 @@ type planner struct {
 	norms       bool              // the device computes what is around norms
 	losses      bool              // the device computes losses with their gradients
 	sloper      Sloper            // nil if matrix multiplications do not multiply with slopes
+	summer      FactorSummer      // nil if they do not sum their factors
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
@@ -87,6 +88,9 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 		}
 	}
 	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, losses: p.losses && p.fuse, gradients: map[[2]*Value]*planned{}}
+	if p.fuse {
+		f.summer, f.products, f.sums = p.summer, map[summed][]*planned{}, map[summed][]*planned{}
+	}
 	if !p.fuse {
 		f.maxLoop = 1
 	}

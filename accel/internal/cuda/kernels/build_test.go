@@ -217,6 +217,7 @@ func targets(module string) []string {
 // short of registers. They occur on sm_80 only, except where noted.
 var localAllowed = map[string]int{
 	"attention_keys_f32": 48, "attention_queries_f32": 48,
+	"gemm128_nn_f32":        8,
 	"matmul8_128_e4m3_sm89": 132, "matmul8_128_e5m2_sm89": 132, // on 9.0, where wgmma8 is used instead
 	"norm_gradient_held_f32": 160, // also on 9.0: two blocks on an SM are worth more
 }

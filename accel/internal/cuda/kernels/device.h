@@ -79,6 +79,10 @@ template <> struct Rounded<f16> {
 };
 template <typename T, typename A> DEVICE T rounded(A x) { return Rounded<T>::of(x); }
 
+// low and high are the numbers of two 16-bit floats.
+template <typename E> DEVICE float low(u32 v) { return number(E{(u16)v}); }
+template <typename E> DEVICE float high(u32 v) { return number(E{(u16)(v >> 16)}); }
+
 // Shuffles across a warp, in which all 32 threads take part.
 DEVICE u32 swap(u32 x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, (int)x, distance, 0x1f); }
 DEVICE int swap(int x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, x, distance, 0x1f); }
@@ -314,6 +318,18 @@ DEVICE void report(Fault *fault, u64 element, u32 what) {
 }
 
 DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
+
+typedef u32 Four __attribute__((ext_vector_type(4)));
+DEVICE u32 loadShared(u32 at) {
+  u32 v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+  return v;
+}
+DEVICE Four loadShared4(u32 at) {
+  Four v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory");
+  return v;
+}
 
 // copyAsync copies size bytes to shared memory by cp.async: the first ones, bytes, from memory, and zeros for the others.
 template <u32 size> DEVICE void copyAsync(u32 to, const void *from, u32 bytes) {

@@ -42,18 +42,54 @@ type MatMul struct {
 	A, B       ir.Layout
 	Bias, ReLU bool
 	Slope      ir.Op // the gradient of an activation, of y and a tensor of its type and shape; nil for none
+	// Sums is the number of the factor, from 1, that is also summed along K, in float32 or float64; 0 for
+	// none. As it lies in memory, it is row-major with K first. There is no batch then.
+	Sums int
 }
 
-// beside splits the address that Launches gets beside the factors: that of the bias or, with a slope,
-// of the tensor that its activation was applied to.
-func (o MatMul) beside(at Pointer) (bias, slopes Pointer) {
+// result describes the result of a product to a kernel whose split leaves some bytes in the workspace.
+func (o MatMul) result(p problem, a Addresses, bytes int) result {
+	r := result{Row: int64(p.N), Batch: int64(p.M) * int64(p.N), Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: a.Work, Parts: uint32(p.parts), Slope: SlopeOf(o.Slope)}
 	switch {
 	case o.Slope != nil:
-		return 0, at
+		r.Slopes = a.Optional(2)
 	case o.Bias:
-		return at, 0
+		r.Bias = a.Optional(2)
 	}
-	return 0, 0
+	if o.Sums > 0 && p.sums {
+		r.Sums, r.OfParts, r.Summed = a.Out[1], a.Work+Pointer(bytes), uint32(o.Sums)
+	}
+	return r
+}
+
+// separate returns the launches that sum a factor, if the kernel of the product does not.
+func (o MatMul) separate(p problem, a Addresses) []Launch {
+	if o.Sums == 0 || p.sums {
+		return nil
+	}
+	return o.summed(p).Launches(a.Out[1], a.In[o.Sums-1], a.Work)
+}
+
+// summed returns the sum of a factor as an op of its own.
+func (o MatMul) summed(p problem) Sum {
+	s := Sum{DType: computes(o.DType), Outer: 1, N: int(p.K), Inner: int(p.M), X: o.DType}
+	if o.Sums == 2 {
+		s.Inner = int(p.N)
+	}
+	return s
+}
+
+// workspace returns the size of the workspace, given what a split needs.
+func (o MatMul) workspace(p problem, bytes, size int) int {
+	switch {
+	case o.Sums == 0:
+		return bytes
+	case p.sums && p.parts == 1:
+		return 0
+	case p.sums:
+		return bytes + p.parts*o.summed(p).Inner*size
+	}
+	return max(bytes, o.summed(p).Workspace())
 }
 
 // problem is a MatMul in the terms of the kernels: one GEMM, or a batch of them, and how to
@@ -61,6 +97,7 @@ func (o MatMul) beside(at Pointer) (bias, slopes Pointer) {
 type problem struct {
 	operands
 	count, tile, parts int
+	sums               bool // whether the kernel can sum a factor
 }
 
 func (o MatMul) problem() (problem, error) {
@@ -118,6 +155,7 @@ func (o MatMul) plan() (problem, error) {
 	if o.DType != tensortype.Float64 && p.blocks(128)*p.count >= 132 {
 		p.tile = 128
 	}
+	p.sums = p.tile == 64 || p.order() == "nn"
 	p.parts = splitK(p.blocks(p.tile)*p.count, atOnce, int(p.K))
 	return p, nil
 }
@@ -133,20 +171,17 @@ func (o MatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
-	return p.bytes(o.DType)
+	return o.workspace(p, p.bytes(o.DType), o.DType.Size())
 }
 
-// Launches computes y; beside is the address of the bias, or with Slope of its tensor. It returns an error for sizes and layouts
-// that the kernels do not support.
-func (o MatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
+// Launches computes y from a, b and the bias or, with Slope, its tensor; and with Sums, the sums. It returns an error for sizes
+// and layouts that the kernels do not support.
+func (o MatMul) Launches(at Addresses) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
 	}
-	bias, slopes := o.beside(beside)
-	v := real(o.DType)
-	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
-	params.Operands.A, params.Operands.B = a, b
-	return []Launch{gemm(p.tile, p.order()).grid(v, p.grid(), 0, params)}, nil
+	params := gemmParams{Y: at.Out[0], Operands: p.operands, Result: o.result(p, at, p.bytes(o.DType))}
+	params.Operands.A, params.Operands.B = at.In[0], at.In[1]
+	return append([]Launch{gemm(p.tile, p.order()).grid(real(o.DType), p.grid(), 0, params)}, o.separate(p, at)...), nil
 }

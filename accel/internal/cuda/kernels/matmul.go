@@ -49,26 +49,38 @@ func (o TensorMatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
-	return p.bytes(tensortype.Float32)
+	size := func(p problem) int { return o.workspace(p, p.bytes(tensortype.Float32), 4) }
+	return max(size(p), size(o.unaligned(p)))
+}
+
+func (o TensorMatMul) plan() (problem, error) {
+	p, err := o.MatMul.plan()
+	p.sums = p.tile == 64 && o.DType.Is16Bit()
+	return p, err
+}
+
+// unaligned returns the plan for operands that are not aligned, for which there is a small tile only.
+func (o TensorMatMul) unaligned(p problem) problem {
+	p.tile, p.sums = 64, o.DType.Is16Bit()
+	p.parts = splitK(p.blocks(p.tile)*p.count, atOnce, int(p.K))
+	return p
 }
 
 // Launches computes y, see MatMul. It returns an error for sizes and layouts
 // that the kernels do not support.
-func (o TensorMatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
+func (o TensorMatMul) Launches(at Addresses) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
 	}
-	bias, slopes := o.beside(beside)
 	v, order := tensorType(o.DType), p.order()
-	p.A, p.B = a, b
+	p.A, p.B = at.In[0], at.In[1]
 	if !p.aligned(order, o.DType.Size()) {
-		p.tile, order = 64, "any"
+		p, order = o.unaligned(p), "any"
 	}
-	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)),
-		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
-	return []Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}, nil
+	params := gemmParams{Y: at.Out[0], Operands: p.operands, Result: o.result(p, at, p.bytes(tensortype.Float32))}
+	params.Result.Output16 = flag(o.Output16)
+	return append([]Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}, o.separate(p, at)...), nil
 }
 
 // aligned reports whether both operands have the memory order and start all rows (or

@@ -49,12 +49,15 @@ struct Result {
   i64 batch;  // stride
   u64 work;   // address of the sums of parts
   u64 slopes; // address of x [m, n], of y's type: y is multiplied with the slope of an activation at x
+  u64 sums;   // address of the sums of a factor along k
+  u64 ofParts; // address of these sums of each part
   Divisor inner;
   u32 biasRows; // bias is per row, not per column
   u32 relu;
   u32 half;     // y and the bias have the operands' 16-bit type
   u32 parts;    // of the split along k
   u32 slope;    // the activation, 0 for none: see sloped
+  u32 summed;   // the factor that sums is of, 1 for a, 2 for b
 };
 
 // joined adds up the sums of all parts of a tile, of which each thread has N. Blocks of neighboring
@@ -116,6 +119,26 @@ struct Tile {
 DEVICE Tile tile(u32 t, u32 rows, u32 columns) {
   u32 band = 8 * columns, first = t / band * 8, height = least(rows - first, 8u), in = t % band;
   return Tile{first + in % height, in / height};
+}
+
+// summedIn returns which factor's panels a block adds up along k, 0 for none: the blocks at an edge of the
+// result do that for their rows of a or columns of b.
+DEVICE u32 summedIn(const Result &r, Tile t) { return r.summed == 1 && t.n == 0 ? 1 : r.summed == 2 && t.m == 0 ? 2 : 0; }
+
+// writeSums writes a part's sums of B rows or columns from row, of which there are rows in all. groups of them, in shared
+// memory, are added up. finishSums adds up those of all parts, in the block for which joined returns true.
+template <u32 B, typename T> DEVICE void writeSums(const Result &r, const T *all, u32 groups, u32 row, u32 rows) {
+  if (thread() >= B || row + thread() >= rows) return;
+  T sum = 0;
+  for (u32 g = 0; g < groups; g++) sum += all[g * B + thread()];
+  ((T *)(r.parts > 1 ? r.ofParts + (u64)blockY() * rows * sizeof(T) : r.sums))[row + thread()] = sum;
+}
+template <u32 B, typename T> DEVICE void finishSums(const Result &r, u32 row, u32 rows) {
+  if (r.parts <= 1 || thread() >= B || row + thread() >= rows) return;
+  const T *all = (const T *)r.ofParts + row + thread();
+  T sum = 0;
+  for (u32 p = 0; p < r.parts; p++) sum += all[(u64)p * rows];
+  ((T *)r.sums)[row + thread()] = sum;
 }
 
 // Strided is an operand in memory: element (row, k) is at row·rowStride + k·kStride.

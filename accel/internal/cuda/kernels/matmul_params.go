@@ -60,9 +60,10 @@ type result struct {
 	Bias                     Pointer
 	Row, Outer, Batch        int64
 	Work, Slopes             Pointer
+	Sums, OfParts            Pointer
 	Inner                    divisor
 	BiasRows, ReLU, Output16 uint32
-	Parts, Slope             uint32
+	Parts, Slope, Summed     uint32
 }
 
 // SlopeOf returns the number that the kernels have for the gradient of an activation, 0 for none.

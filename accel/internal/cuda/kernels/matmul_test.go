@@ -112,7 +112,7 @@ func TestMatMul(t *testing.T) {
 				want := p.want(t, a, b, bias)
 				o := MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}
 				y := m.alloc(len(want.data) * d.Size())
-				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
+				launches, err := o.Launches(Addresses{In: []Pointer{m.put(a), m.put(b), m.put(bias)}, Out: []Pointer{y}, Work: m.alloc(o.Workspace())})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,10 +134,10 @@ func TestLargeTile(t *testing.T) {
 		p := matmulCase{"", rowMajor(1480, 40), swapped(40, 1416), false, false}
 		m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 		y := m.alloc(1480 * 1416 * 4)
-		o := MatMul{DType: d, A: p.a, B: p.b}
-		launches, err := o.Launches(y, m.put(a), m.put(b), 0, 0)
+		o, at := MatMul{DType: d, A: p.a, B: p.b}, Addresses{In: []Pointer{m.put(a), m.put(b)}, Out: []Pointer{y}}
+		launches, err := o.Launches(at)
 		if d == ir.BFloat16 {
-			launches, err = TensorMatMul{MatMul: o}.Launches(y, m.put(a), m.put(b), 0, 0)
+			launches, err = TensorMatMul{MatMul: o}.Launches(at)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestMatMulInstructions(t *testing.T) {
 	} {
 		m, o := newTestGPU(t), MatMul{DType: ir.Float32, A: row.a, B: row.b}
 		x := m.put(newArray(ir.Float32, side, depth))
-		launches, err := o.Launches(m.alloc(side*side*4), x, x, 0, 0)
+		launches, err := o.Launches(Addresses{In: []Pointer{x, x}, Out: []Pointer{m.alloc(side * side * 4)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestTensorMatMul(t *testing.T) {
 						want := p.want(t, a, b, bias)
 						o := TensorMatMul{MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}, output16}
 						y := m.alloc(len(want.data) * to.Size())
-						launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
+						launches, err := o.Launches(Addresses{In: []Pointer{m.put(a), m.put(b), m.put(bias)}, Out: []Pointer{y}, Work: m.alloc(o.Workspace())})
 						if err != nil {
 							t.Fatal(err)
 						}

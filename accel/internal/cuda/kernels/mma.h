@@ -32,8 +32,6 @@ constexpr u32 stages = 4;
 
 extern SHARED __attribute__((aligned(128))) u8 dynamicShared[];
 
-typedef u32 Four __attribute__((ext_vector_type(4)));
-
 DEVICE Four loadMatrices(u32 at) {
   Four v;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory");
@@ -42,11 +40,6 @@ DEVICE Four loadMatrices(u32 at) {
 DEVICE Four loadTransposed(u32 at) {
   Four v;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory");
-  return v;
-}
-DEVICE u32 loadShared(u32 at) {
-  u32 v;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
   return v;
 }
 DEVICE void storeShared(u32 at, Four v) {
@@ -181,14 +174,47 @@ struct Copied {
   }
 };
 
+// sumsOfPanel adds what a thread has of a panel of 16-bit floats, along k: of two neighboring rows, or of one if the panel is
+// along k. storeSums writes that for writeSums, and returns how many groups there are.
+template <typename E, u32 B, bool along> DEVICE void sumsOfPanel(float (&sums)[2], u32 base) {
+  using P = Panel<B, along>;
+  if (along) {
+    float sum = 0;
+#pragma unroll
+    for (u32 c = 0; c < 2; c++) {
+      Four v = loadShared4(base + P::place(thread() / 2, (thread() % 2 * 2 + c) * chunk));
+#pragma unroll
+      for (u32 i = 0; i < 4; i++) sum += low<E>(v[i]) + high<E>(v[i]);
+    }
+    sums[0] += sum;
+    return;
+  }
+  float first = 0, second = 0;
+#pragma unroll
+  for (u32 k = 0; k < depthStep; k += 4) {
+    u32 v = loadShared(base + P::place(thread() % (B / 2) * 2, k + thread() / (B / 2)));
+    first += low<E>(v), second += high<E>(v);
+  }
+  sums[0] += first, sums[1] += second;
+}
+template <u32 B, bool along> DEVICE u32 storeSums(float *all, const float (&sums)[2]) {
+  if (along) {
+    all[thread() % 2 * B + thread() / 2] = sums[0];
+    return 2;
+  }
+  float *at = all + thread() / (B / 2) * B + thread() % (B / 2) * 2;
+  at[0] = sums[0], at[1] = sums[1];
+  return 4;
+}
+
 // AsTheyAre is the scale of sums that need none.
 struct AsTheyAre {
   MEMBER float of(float sum) const { return sum; }
 };
 
 // mmaProduct computes a block's tile of BM×BN; each warp computes WM×WN of it. scale is
-// applied to the sums, and with slopes, Result.slope to the results.
-template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, bool slopes = false, typename A, typename B, typename Scale = AsTheyAre>
+// applied to the sums, and with slopes, Result.slope to the results. With sums, it sums a factor, too.
+template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, bool slopes = false, bool sums = false, typename A, typename B, typename Scale = AsTheyAre>
 DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch, const Scale &scale = Scale()) {
   constexpr u32 warpsN = BN / WN, threads = BM / WM * warpsN * 32;
   constexpr u32 MT = WM / 16, NT = WN / 8;
@@ -210,6 +236,8 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
 #pragma unroll
       for (u32 q = 0; q < 4; q++) sum[i][j][q] = 0;
 
+  u32 summed = sums ? summedIn(r, t) : 0;
+  float ofFactor[2] = {0, 0};
   u32 warpRow = warp() / warpsN * WM, warpColumn = warp() % warpsN * WN;
   // Step s is copied stages - 1 iterations before it is used.
   constexpr u32 ahead = stages - 1;
@@ -227,6 +255,10 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
     commitCopies();
     if (s < ahead) continue;
     u32 at = base + (s - ahead) % stages * stage;
+    if constexpr (sums) {
+      if (summed == 1) sumsOfPanel<element, BM, aAlong>(ofFactor, at);
+      if (summed == 2) sumsOfPanel<element, BN, bAlong>(ofFactor, at + PA::bytes);
+    }
 #pragma unroll
     for (u32 k = 0; k < depthStep; k += kStep) {
       u32 x[MT][4], z[NT / 2][4];
@@ -241,7 +273,15 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
     }
   }
   awaitCopies<0>();
+  if (summed) {
+    float *all = (float *)dynamicShared;
+    barrier();
+    u32 groups = summed == 1 ? storeSums<BM, aAlong>(all, ofFactor) : storeSums<BN, bAlong>(all, ofFactor);
+    barrier();
+    writeSums<BM>(r, all, groups, summed == 1 ? row : column, summed == 1 ? m : n);
+  }
   if (!joined<threads, 0, MT * NT * 4>(&sum[0][0][0], r, batch)) return;
+  if (summed) finishSums<BM, float>(r, summed == 1 ? row : column, summed == 1 ? m : n);
 
   // Write bands of 16 rows per warp through shared memory, so that stores are contiguous.
   constexpr u32 pitch = BN + 8, band = BM / WM * 16;

@@ -15,7 +15,7 @@ func init() {
 // matmulKernels is a matrix multiplication on tensor cores or not.
 type matmulKernels interface {
 	Workspace() int
-	Launches(y, a, b, beside, work Pointer) ([]Launch, error)
+	Launches(Addresses) ([]Launch, error)
 }
 
 // multiply returns the kernels for a type of the factors.
@@ -38,11 +38,11 @@ func (h hopper) Workspace() int {
 	return max(h.HopperMatMul.Workspace(), h.TensorMatMul.Workspace())
 }
 
-func (h hopper) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
-	if h.Fits(a, b) {
-		return h.HopperMatMul.Launches(y, a, b, beside, work)
+func (h hopper) Launches(a Addresses) ([]Launch, error) {
+	if h.Fits(a.In[0], a.In[1]) {
+		return h.HopperMatMul.Launches(a)
 	}
-	return h.TensorMatMul.Launches(y, a, b, beside, work)
+	return h.TensorMatMul.Launches(a)
 }
 
 // slopeOf returns the gradient of an activation that ends a step, nil for none.
@@ -59,13 +59,11 @@ func planMatMul(p Planner, _ ir.MatMul, s ir.Step) Launcher {
 	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), Slope: slopeOf(s),
+	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), Slope: slopeOf(s), Sums: s.Summed,
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.NeedWorkspace(o.Workspace())
-	return func(a Addresses) ([]Launch, error) {
-		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Optional(2), a.Work)
-	}
+	return o.Launches
 }
 
 // planLinear computes x [N, In] · wᵀ [In, Out] + b [Out].
@@ -75,9 +73,7 @@ func planLinear(p Planner, _ ir.Linear, s ir.Step) Launcher {
 	}
 	x, w, y := s.In[0], s.In[1], s.Out[0]
 	o := multiply(p, MatMul{A: x.Layout, B: Transpose(w).Layout, Bias: true, ReLU: EndsWithReLU(s)}, x.DType, y.DType)
-	return withBias(p, s, o.Workspace(), func(a Addresses) ([]Launch, error) {
-		return o.Launches(a.Out[0], a.In[0], a.In[1], a.In[2], a.Work)
-	})
+	return withBias(p, s, o.Workspace(), o.Launches)
 }
 
 // planMatMul8 multiplies packed factors: a [M, K] · bᵀ [K, N].

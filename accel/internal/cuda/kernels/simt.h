@@ -87,6 +87,18 @@ template <typename T, u32 B, bool kFirst> struct Filler<T, Strided<T>, B, kFirst
   }
 };
 
+struct Nothing {
+  MEMBER void operator()(u32) const {}
+};
+
+// sumOfPanel sums along k what a thread has of a panel: every 256/B-th element of one row.
+template <typename T, u32 B> DEVICE T sumOfPanel(const T (*panel)[B + 4]) {
+  T sum = 0;
+#pragma unroll
+  for (u32 k = 0; k < depthStep; k += 256 / B) sum += panel[k + thread() / B][thread() % B];
+  return sum;
+}
+
 // writeLines writes lines of the result; line l is row first + l·apart.
 template <typename T, u32 lines, u32 BN, bool slopes> DEVICE void writeLines(T *to, i64 start, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
   const T *bias = (const T *)r.bias;
@@ -108,9 +120,10 @@ template <typename T, u32 lines, u32 BN, bool slopes> DEVICE void writeLines(T *
   }
 }
 
-// simtSum sums the steps of k from step to end, of a tile at row and column.
-template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B>
-DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, const B &b, u32 row, u32 column, u32 step, u32 end) {
+// simtSum sums the steps of k from step to end, of a tile at row and column. It calls each with the number of the buffer
+// that is used in a step.
+template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B, typename Each = Nothing>
+DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, const B &b, u32 row, u32 column, u32 step, u32 end, const Each &each = Each()) {
   constexpr u32 acrossN = BN / TN; // threads along n
   static_assert(BM / TM * acrossN == 256 && TM % 4 == 0 && TN % 4 == 0, "256 threads");
   u32 ty = thread() / acrossN, tx = thread() % acrossN;
@@ -135,6 +148,7 @@ DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, con
       fillA.load(panels.a[now ^ 1], a, row, (step + 1) * depthStep);
       fillB.load(panels.b[now ^ 1], b, column, (step + 1) * depthStep);
     }
+    each(now);
 #pragma unroll 2
     for (u32 k = 0; k < depthStep; k++) {
       T x[TM], z[TN];
@@ -155,15 +169,29 @@ DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, con
   }
 }
 
-template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, bool slopes = false, typename A, typename B>
+template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, bool slopes = false, bool sums = false, typename A, typename B>
 DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
   static SHARED Panels<T, BM, BN> panels;
   Tile t = tile(block(), up(m, BM), up(n, BN));
   u32 row = t.m * BM, column = t.n * BN, part = blockY();
   u32 steps = up(depth, depthStep), each = up(steps, r.parts), step = least(part * each, steps);
-  T sum[TM][TN];
-  simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
+  u32 summed = sums ? summedIn(r, t) : 0;
+  T sum[TM][TN], ofFactor = 0;
+  if constexpr (sums)
+    simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps), [&](u32 now) __attribute__((always_inline)) {
+      if (summed) ofFactor += sumOfPanel<T, BM>(summed == 1 ? panels.a[now] : panels.b[now]);
+    });
+  else
+    simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
+  if (summed) {
+    T *all = (T *)&panels;
+    all[thread()] = ofFactor;
+    barrier();
+    writeSums<BM>(r, all, 256 / BM, summed == 1 ? row : column, summed == 1 ? m : n);
+    barrier();
+  }
   if (!joined<256, 0, TM * TN>(&sum[0][0], r, batch)) return;
+  if (summed) finishSums<BM, T>(r, summed == 1 ? row : column, summed == 1 ? m : n);
   u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
   // Write row by row of each thread through shared memory, so that stores are contiguous

@@ -45,7 +45,7 @@ func TestSlopes(t *testing.T) {
 					pa, pb, px := m.put(a), m.put(b), m.put(x)
 					run := func(o MatMul) array {
 						y := m.alloc(len(x.data) * k.y.Size())
-						launches, err := k.of(o).Launches(y, pa, pb, px, m.alloc(k.of(o).Workspace()))
+						launches, err := k.of(o).Launches(Addresses{In: []Pointer{pa, pb, px}, Out: []Pointer{y}, Work: m.alloc(k.of(o).Workspace())})
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -38,7 +38,7 @@ func TestSplit(t *testing.T) {
 					bias := random(r, d, p.b.Shape[len(p.b.Shape)-1])
 					want := p.want(t, a, b, bias)
 					y := m.alloc(len(want.data) * d.Size())
-					launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
+					launches, err := o.Launches(Addresses{In: []Pointer{m.put(a), m.put(b), m.put(bias)}, Out: []Pointer{y}, Work: m.alloc(o.Workspace())})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -10,6 +10,9 @@
 // Panels have the memory order of the operands, with 128-byte swizzling: along k, rows of
 // 64 k; across k, boxes of 64 k by 64 rows or columns.
 //
+// The sums of a's rows or b's columns, the gradient of a bias, can come with it: the CUDA cores of blocks at an edge of the
+// result add up panels while the tensor cores multiply them.
+//
 // variants: bf16_sm90 f16_sm90
 #include "wgmma.h"
 
@@ -33,6 +36,46 @@ template <bool aAlong, bool bAlong> DEVICE void multiply(float (&sum)[128], u64 
                "{" REGISTERS128 "}, %128, %129, 1, 1, 1, %130, %131;"
                : SUMS64(0), SUMS64(64)
                : "l"(a), "l"(b), "n"(aAlong ? 0 : 1), "n"(bAlong ? 0 : 1));
+}
+
+// sumsOfPanel adds what a thread has of a panel of rows, along k: of two neighboring rows, or of one if the panel is along k.
+// writeSumsOf writes that.
+template <u32 rows, bool along> DEVICE void sumsOfPanel(float (&sums)[2], u32 base) {
+  if (along) {
+    constexpr u32 per = 256 / rows; // threads of a row
+    u32 row = thread() / per;
+    float sum = 0;
+#pragma unroll
+    for (u32 i = 0; i < BK / 8; i += per) {
+      Four v = loadShared4(base + row * 128 + ((i + thread() % per) ^ (row & 7)) * 16);
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) sum += low<element>(v[j]) + high<element>(v[j]);
+    }
+    sums[0] += sum;
+  } else {
+    u32 pair = thread() % (rows / 2), box = pair / 32, at = pair % 32;
+    float first = 0, second = 0;
+#pragma unroll
+    for (u32 i = 0; i < BK; i += 512 / rows) {
+      u32 k = i + thread() / (rows / 2), v = loadShared(base + box * boxBytes + k * 128 + ((at / 4) ^ (k & 7)) * 16 + at % 4 * 4);
+      first += low<element>(v), second += high<element>(v);
+    }
+    sums[0] += first, sums[1] += second;
+  }
+  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); // all have read the panel before it is handed over
+}
+template <u32 rows, bool along> DEVICE void writeSumsOf(const float (&sums)[2], const Result &r, u32 row, u32 all) {
+  static SHARED float groups[512];
+  u32 count = 512 / rows;
+  if (along) {
+    count = 256 / rows;
+    groups[thread() % count * rows + thread() / count] = sums[0];
+  } else {
+    float *at = groups + thread() / (rows / 2) * rows + thread() % (rows / 2) * 2;
+    at[0] = sums[0], at[1] = sums[1];
+  }
+  asm volatile("bar.sync 1, 256;" ::: "memory");
+  writeSums<rows>(r, groups, count, row, all);
 }
 
 struct Product {
@@ -74,7 +117,8 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    float sum[128];
+    u32 summed = summedIn(r, t);
+    float sum[128], ofFactor[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < 128; i++) sum[i] = 0;
     // No other instruction may write the sums between the first wgmma and the last wait, or
@@ -90,6 +134,8 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
         for (u32 k = 0; k < BK / 16; k++)
           multiply<aAlong, bAlong>(sum, descriptor(a + k * (aAlong ? 32 : 2048), boxBytes, 1024), descriptor(b + k * (bAlong ? 32 : 2048), boxBytes, 1024));
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if (summed == 1) sumsOfPanel<BM, aAlong>(ofFactor, base + slot * stageBytes);
+        if (summed == 2) sumsOfPanel<BN, bAlong>(ofFactor, b);
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the previous step is finished
         if (s > 0 && lane() == 0) arrive(empty + 8 * ((s - 1) % stages));
       } while (++s < count);
@@ -97,7 +143,11 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     }
     i64 start = (i64)batch * r.batch;
     auto unscaled = [] { return [](float v) { return v; }; };
-    store<element, BN, stages * stageBytes, true>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled);
+    if (summed == 1) writeSumsOf<BM, aAlong>(ofFactor, r, row, p.m);
+    if (summed == 2) writeSumsOf<BN, bAlong>(ofFactor, r, column, p.n);
+    if (!store<element, BN, stages * stageBytes, true>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled)) return;
+    if (summed == 1) finishSums<BM, float>(r, row, p.m);
+    if (summed == 2) finishSums<BN, float>(r, column, p.n);
   }
 }
 

@@ -67,6 +67,7 @@ func (o HopperMatMul) plan() (problem, error) {
 	if err != nil {
 		return p, err
 	}
+	p.sums = true
 	p.parts = splitK(p.wgmmaBlocks()*p.count, largeAtOnce, int(p.K))
 	return p, nil
 }
@@ -80,23 +81,26 @@ func (o HopperMatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
+	return o.workspace(p, p.wgmmaBytes(), 4)
+}
+
+func (p problem) wgmmaBytes() int {
 	return partBytes(p.parts, p.wgmmaBlocks()*p.count, wgmmaM*wgmmaN, 4)
 }
 
 // Launches computes y, as TensorMatMul does. It returns an error for operands that do not
 // fit.
-func (o HopperMatMul) Launches(y, a, b, beside, work Pointer) ([]Launch, error) {
+func (o HopperMatMul) Launches(at Addresses) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
 		return nil, err
 	}
-	if !o.Fits(a, b) {
+	if !o.Fits(at.In[0], at.In[1]) {
 		return nil, fmt.Errorf("wgmma cannot read the memory layout of the operands of a matrix multiplication of %d×%d by %d×%d", p.M, p.K, p.K, p.N)
 	}
-	bias, slopes := o.beside(beside)
-	order, size := p.order(), int64(p.M)*int64(p.N)
-	params := wgmmaParams{Y: y, Problem: wgmmaProblem{p.M, p.N, p.K, flag(p.Batch.A[0] != 0), flag(p.Batch.B[0] != 0)},
-		Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Work: work, Parts: uint32(p.parts), Slopes: slopes, Slope: SlopeOf(o.Slope)}}
+	order, a, b := p.order(), at.In[0], at.In[1]
+	params := wgmmaParams{Y: at.Out[0], Problem: wgmmaProblem{p.M, p.N, p.K, flag(p.Batch.A[0] != 0), flag(p.Batch.B[0] != 0)}, Result: o.result(p, at, p.wgmmaBytes())}
+	params.Result.Output16 = flag(o.Output16)
 	v := tensorType(o.DType)
 	first := wgmma(order).grid(v+"_sm90", driver.Dim{X: uint32(p.wgmmaBlocks()), Y: uint32(p.parts), Z: uint32(p.count)}, wgmmaShared, params)
 	first.Maps = []Map{

@@ -69,11 +69,11 @@ DEVICE void writeRows(E *y, const float *lines, u32 row, u32 column, u32 m, u32 
 }
 
 // store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column. Each warp transposes
-// them in shared memory, so that stores are contiguous, and of 16 bytes if rows are aligned to that.
+// them in shared memory, so that stores are contiguous, and of 16 bytes if rows are aligned to that. It returns true in the block that has the sums of all parts.
 template <typename element, u32 BN, u32 ring, bool slopes, typename Scale>
-DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
+DEVICE bool store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
   asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
-  if (!joined<256, 1, BN / 2>(sum, r, blockZ())) return;
+  if (!joined<256, 1, BN / 2>(sum, r, blockZ())) return false;
   constexpr u32 pitch = BN + 8;
   static_assert(8 * 16 * pitch * 4 <= ring, "room for all rows");
   float *lines = (float *)dynamicShared + warp() * 16 * pitch;
@@ -93,4 +93,5 @@ DEVICE void store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32
     if (wide) writeRows<float, 4, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
     else writeRows<float, 1, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
   }
+  return true;
 }

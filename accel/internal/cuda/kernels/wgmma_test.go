@@ -68,7 +68,7 @@ func TestHopperMatMul(t *testing.T) {
 				want := p.want(t, a, b, bias)
 				o := HopperMatMul{TensorMatMul{MatMul{DType: d, A: p.a, B: p.b, Bias: p.bias, ReLU: p.relu}, output16}}
 				y := m.alloc(len(want.data) * to.Size())
-				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
+				launches, err := o.Launches(Addresses{In: []Pointer{m.put(a), m.put(b), m.put(bias)}, Out: []Pointer{y}, Work: m.alloc(o.Workspace())})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestHopperStoreInstructions(t *testing.T) {
 		m, a := newTestGPU(t), rowMajor(side, 64)
 		o := HopperMatMul{TensorMatMul{MatMul{DType: ir.BFloat16, A: a, B: swapped(64, side)}, row.output16}}
 		x := m.put(newArray(ir.BFloat16, side, 64))
-		launches, err := o.Launches(m.alloc(side*side*4), x, x, 0, m.alloc(o.Workspace()))
+		launches, err := o.Launches(Addresses{In: []Pointer{x, x}, Out: []Pointer{m.alloc(side * side * 4)}, Work: m.alloc(o.Workspace())})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestHopperStoreInstructions(t *testing.T) {
 
 func TestHopperMaps(t *testing.T) {
 	o := HopperMatMul{TensorMatMul{MatMul: MatMul{DType: ir.BFloat16, A: rowMajor(300, 72), B: rowMajor(72, 1000)}}}
-	launches, err := o.Launches(0, 1024, 2048, 0, 0)
+	launches, err := o.Launches(Addresses{In: []Pointer{1024, 2048}, Out: []Pointer{0}})
 	if err != nil {
 		t.Fatal(err)
 	}
