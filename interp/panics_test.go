@@ -109,6 +109,8 @@ func seq(yield func(int) bool) { defer wg.Done(); yield(1) }`, "")
 					"wg.Add(1)\ngo func() { defer wg.Done(); panic(\"bad\") }()\nwg.Wait()",
 					"wg.Add(1)\ngo func() { defer busy(); defer wg.Done(); panic(\"bad\") }()\nwg.Wait()",
 					"wg.Add(1)\ngo func() { defer func() { defer busy(); wg.Done() }(); func() { defer busy(); panic(\"bad\") }() }()\nwg.Wait()",
+					"wg.Add(1)\ngo func() { defer busy(); defer wg.Done(); defer func() { panic(\"bad\") }() }()\nwg.Wait()",
+					"wg.Add(1)\ngo func() { defer busy(); defer wg.Done(); defer panic(\"bad\") }()\nwg.Wait()",
 					"done := make(chan int, 1)\ngo func() { defer func() { done <- 1 }(); panic(\"bad\") }()\n<-done",
 					"free.Store(false)\ngo func() { defer free.Store(true); panic(\"bad\") }()\nfor !free.Load() { runtime.Gosched() }",
 					"mu.Lock()\ngo func() { defer mu.Unlock(); panic(\"bad\") }()\nmu.Lock()\nmu.Unlock()",

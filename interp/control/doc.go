@@ -9,6 +9,7 @@
 //	flag.go          StopFlag: the flag, and why it is up
 //	goroutines.go    Goroutines: the go statement, and the check of the flag
 //	panics.go        panics of goroutines, which fail a cell
+//	panicking.go     which goroutines are panicking
 //	deadlock.go      DeadlockWatch: cells that nothing can wake
 //	depth.go         infinite recursion
 //	interruption.go  Interruption: interrupts of the running cell

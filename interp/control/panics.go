@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
-	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // Panics of goroutines.
@@ -25,14 +23,14 @@ import (
 //
 // A goroutine that panics runs its deferred calls first, and one of them may let the cell
 // continue, such as defer wg.Done(). The panic is recorded only after them, when the cell may
-// have ended. So the end of a cell waits for goroutines that are panicking: the stack of each
-// has a frame of the builtin panic.
+// have ended. So the end of a cell waits for goroutines that are panicking, see panicking.go.
 
 // panics are the panics that have not failed a cell yet.
 type panics struct {
 	mu     sync.Mutex
 	cells  []*cellPanics   // in the order of their first panics
 	slow   map[uint64]bool // goroutines for which Settle has waited long enough
+	hidden int             // how many more, whose numbers are not known
 	active atomic.Int64    // goroutines that run
 }
 
@@ -142,8 +140,11 @@ func (g *Goroutines) Protect(m *goroutine.Member, what string, f func()) {
 	f()
 }
 
-// protected is the name of Protect in a stack trace.
-const protected = stack.Interp + "/control.(*Goroutines).Protect("
+// protect is the name of Protect, and protected how a stack trace shows it.
+const (
+	protect   = stack.Module + "interp/control.(*Goroutines).Protect"
+	protected = protect + "("
+)
 
 // describe describes the panic of the calling goroutine.
 func (g *Goroutines) describe(value any) (e *diagnostics.Error) {
@@ -199,7 +200,7 @@ func (g *Goroutines) Settle(ctx context.Context) {
 	}
 	c, spent := startClock(), map[uint64]time.Duration{}
 	for pause := shortestSettle; ; pause = min(2*pause, longestSettle) {
-		ids, runnable := g.panicking(stack.All())
+		ids, runnable := g.panics.awaited()
 		if len(ids) == 0 {
 			return
 		}
@@ -228,35 +229,43 @@ const (
 	longestSettle  = 10 * time.Millisecond
 )
 
-// setSlow makes Settle ignore a goroutine.
+// awaited returns the goroutines that are panicking, or run a deferred call that has recovered,
+// without the slow ones. The number of one that only the profile shows is 0. For runnable, see
+// visiblePanicking.
+func (p *panics) awaited() (ids []uint64, runnable int) {
+	panicking, deep := countPanicking()
+	var visible map[uint64]bool
+	if panicking > 0 || deep {
+		visible, runnable = visiblePanicking(stack.All()) // after the count: whoever began later is visible and not slow
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slow := map[uint64]bool{}
+	for id, whole := range visible {
+		if whole {
+			panicking--
+		}
+		if p.slow[id] {
+			slow[id] = true
+		} else {
+			ids = append(ids, id)
+		}
+	}
+	p.slow = slow
+	p.hidden = max(min(p.hidden, panicking), 0)
+	if panicking > p.hidden {
+		ids = append(ids, 0)
+	}
+	return ids, runnable
+}
+
+// setSlow makes Settle ignore a goroutine. 0 is one more whose number is not known.
 func (p *panics) setSlow(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.slow[id] = true
-}
-
-// panicking returns the goroutines of cells that are panicking, or run a deferred call that has
-// recovered. runnable is the number of all goroutines that are not blocked, except the calling
-// one, which is the first in stacks: they share the CPU time.
-func (g *Goroutines) panicking(stacks []byte) (ids []uint64, runnable int) {
-	g.panics.mu.Lock()
-	defer g.panics.mu.Unlock()
-	runnable = -1
-	slow := map[uint64]bool{}
-	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
-		if !stack.IsWaiting(string(text)) {
-			runnable++
-		}
-		if !bytes.Contains(text, []byte("\npanic(")) || !bytes.Contains(text, []byte(protected)) && !yaegi.RunsLoweredCode(text) {
-			continue
-		}
-		id := stack.Goroutine(string(text))
-		if g.panics.slow[id] {
-			slow[id] = true
-			continue
-		}
-		ids = append(ids, id)
+	if id == 0 {
+		p.hidden++
+		return
 	}
-	g.panics.slow = slow
-	return ids, runnable
+	p.slow[id] = true
 }

@@ -119,6 +119,9 @@ func (d *Deferred) Exit(cause *Raised) {
 func (d *Deferred) Continue() {
 	d.Cause().pass()
 	if d.panic != nil {
+		if d.position != nil {
+			StorePosition(d.position, d.panicPosition)
+		}
 		panic(d.panic.raised)
 	}
 }
@@ -231,9 +234,6 @@ func (d *Deferred) finish() {
 		d.Exit(nil)
 	}
 	d.drain()
-	if d.panic != nil && d.position != nil {
-		StorePosition(d.position, d.panicPosition)
-	}
 	d.Continue()
 }
 
@@ -250,13 +250,20 @@ func (d *Deferred) drain() {
 func (d *Deferred) run(call func()) {
 	returned, cause := false, d.Cause()
 	defer func() {
-		if r := recover(); r != nil {
-			d.Raise(r, cause)
-		} else if !returned && !d.isGone() {
-			d.Exit(cause)
-			d.drain()
-			d.Continue()
+		if returned {
+			return
 		}
+		switch r := recover(); {
+		case r != nil:
+			d.Raise(r, cause)
+		case d.isGone():
+			return
+		default:
+			d.Exit(cause)
+		}
+		// On top of the stack at the time of the panic, which shows that the goroutine is panicking.
+		d.drain()
+		d.Continue()
 	}()
 	call()
 	returned = true
