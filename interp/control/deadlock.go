@@ -27,6 +27,8 @@ const (
 	// in a row nothing can wake it before this is reported: after two to three seconds.
 	deadlockInterval = time.Second
 	deadlockLooks    = 3
+	// skipped is for how many times the duration of an examination there is none after it.
+	skipped = 10
 	// mostGoroutines bounds the cost of an examination.
 	mostGoroutines = 20_000
 )
@@ -53,9 +55,16 @@ func NewDeadlockWatch(g *Goroutines) *DeadlockWatch {
 // use its widgets. The result is to be called at each tick. It returns the goroutines of the
 // session, that of the cell first, if nothing can wake them, and otherwise nil.
 func (w *DeadlockWatch) Begin(own uint64, widgets bool) (look func() []diagnostics.Waiting) {
-	looks := 0
+	looks, skip := 0, 0
 	return func() []diagnostics.Waiting {
+		if skip > 0 {
+			skip--
+			return nil
+		}
+		start := time.Now()
 		waits := w.examine(own, widgets)
+		// The program is stopped during it. With a deep stack this can take longer than the interval.
+		skip = int(skipped * time.Since(start) / deadlockInterval)
 		if waits == nil {
 			looks = 0
 			return nil
