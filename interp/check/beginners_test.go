@@ -1,6 +1,9 @@
 package check
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestBeginners(t *testing.T) {
 	t.Parallel()
@@ -86,12 +89,12 @@ func TestBeginners(t *testing.T) {
 		{"len := 3\nlen", ""},
 		{"x = 3", "cell[1]:1:1: undefined: x; x := value defines it"},
 		{"fmt.println(\"x\")", "cell[1]:1:5: undefined: fmt.println (but have Println)"},
-		{"func add(a, b) int { return a + b }", "cell[1]:1:10: undefined: a\ncell[1]:1:13: undefined: b\ncell[1]:1:29: undefined: a\ncell[1]:1:33: undefined: b"},
-		{"func add(a int, b int) { return a + b }", "cell[1]:1:33: too many return values\n\thave (int)\n\twant ()"},
+		{"func add(a, b) int { return a + b }", "cell[1]:1:10: undefined: a; a parameter has a name and a type: a int\ncell[1]:1:13: undefined: b; a parameter has a name and a type: b int\ncell[1]:1:29: undefined: a\ncell[1]:1:33: undefined: b"},
+		{"func add(a int, b int) { return a + b }", "cell[1]:1:33: too many return values\n\thave (int)\n\twant ()\n\tthe type of the result follows the parameters: func f(x int) int { }"},
 		{"_ + 1", "cell[1]:1:1: cannot use _ as value or type; _ is not the last result: x := … in that cell gives it a name"},
 		{"x := _", "cell[1]:1:6: cannot use _ as value or type; _ is not the last result: x := … in that cell gives it a name"},
 		{"fmt.Println(_)", "cell[1]:1:13: cannot use _ as value or type; _ is not the last result: x := … in that cell gives it a name"},
-		{"x := nil", "cell[1]:1:6: use of untyped nil in variable declaration"},
+		{"x := nil", "cell[1]:1:6: use of untyped nil in variable declaration; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
 		{"l := [1, 2, 3]", "cell[1]:1:8: unexpected comma; expecting ]: a list is written []int{1, 2, 3}"},
 		{"m := {\"a\": 1}", "cell[1]:1:6: expected operand, found '{': a literal begins with its type, as in []int{1, 2} or map[string]int{\"a\": 1}"},
 		{"l := []int{1}\nl.append(2)", "cell[1]:2:3: l.append undefined (type []int has no field or method append); append is a function: l = append(l, x)"},
@@ -99,9 +102,88 @@ func TestBeginners(t *testing.T) {
 		{"l := []int{1}\nlen l", "cell[1]:2:5: unexpected l at the end of a statement"},
 		{"s := \"a\"\ns.length", "cell[1]:2:3: s.length undefined (type string has no field or method length); len(s) is the length"},
 		{"s := \"a\"\ns[0] = 'b'", "cell[1]:2:1: cannot assign to s[0] (neither addressable nor a map index expression); the bytes of a string cannot be changed: use a []byte"},
-		{"if x := 3; x {\n}", "cell[1]:1:12: non-boolean condition in if statement"},
-		{"if 1 {\n}", "cell[1]:1:4: non-boolean condition in if statement"},
+		{"if x := 3; x {\n}", "cell[1]:1:12: non-boolean condition in if statement; a condition is a bool, as in x != 0"},
+		{"if 1 {\n}", "cell[1]:1:4: non-boolean condition in if statement; a condition is a bool, as in x != 0"},
 		{"while true {\n}", "cell[1]:1:7: unexpected true at the end of a statement: the only loop in Go is for: for condition { }"},
+		{"func f() { y := nil; _ = y }", "cell[1]:1:17: use of untyped nil in assignment; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
+		{"a, b := 1, nil", "cell[1]:1:12: use of untyped nil in variable declaration; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
+		{"if x := nil; x == nil {\n}", "cell[1]:1:9: use of untyped nil in assignment; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
+		{"var n int = nil", "cell[1]:1:13: cannot use nil as int value in variable declaration; a number is never nil: it is 0"},
+		{"var s string = nil", "cell[1]:1:16: cannot use nil as string value in variable declaration; a string is never nil: it is empty, \"\""},
+		{"var b bool = nil", "cell[1]:1:14: cannot use nil as bool value in variable declaration; a bool is never nil: it is false"},
+		{"type T struct{}\nvar t T = nil", "cell[1]:2:11: cannot use nil as T value in variable declaration; only pointers, slices, maps, channels, functions and interfaces can be nil, and T is none of them"},
+		{"func f() int { return nil }", "cell[1]:1:23: cannot use nil as int value in return statement; a number is never nil: it is 0"},
+		{"func g(s string) {}\ng(nil)", "cell[1]:2:3: cannot use nil as string value in argument to g; a string is never nil: it is empty, \"\""},
+		{"x := 1\nx == nil", "cell[1]:2:6: invalid operation: x == nil (mismatched types int and untyped nil); only pointers, slices, maps, channels, functions and interfaces can be nil"},
+		{"\"a\" != nil", "cell[1]:1:8: invalid operation: \"a\" != nil (mismatched types untyped string and untyped nil); only pointers, slices, maps, channels, functions and interfaces can be nil"},
+		{"import pandas", "cell[1]:1:14: missing import path: package frame has tables; cells use the packages of Go and of Quern without an import"},
+		{"import matplotlib.pyplot as plt", "cell[1]:1:18: missing import path: package plots draws; cells use the packages of Go and of Quern without an import"},
+		{"import torch.nn as nn", "cell[1]:1:13: missing import path: package accel trains models, nn has the layers, and tensor the arrays; cells use the packages of Go and of Quern without an import"},
+		{"import numpy as np, pandas as pd", "cell[1]:1:14: import path must be a string: package tensor has arrays; cells use the packages of Go and of Quern without an import"},
+		{"from sklearn import svm", "cell[1]:1:6: unexpected sklearn at the end of a statement: package accel trains models, baseline has simple ones, and metrics has the metrics; cells use the packages of Go and of Quern without an import"},
+		{"import fmt as f", "cell[1]:1:12: import path must be a string: a package gets another name by import f \"fmt\""},
+		{"import \"fmt\" as f", "cell[1]:1:14: unexpected as at the end of a statement: a package gets another name by import f \"fmt\""},
+		{"import math", "cell[1]:1:12: missing import path: a package is imported by import \"name\"; cells use the packages of Go and of Quern without an import"},
+		{"np.zeros(3)", "cell[1]:1:1: undefined: np; package tensor has arrays"},
+		{"plt.plot(1)", "cell[1]:1:1: undefined: plt; package plots draws"},
+		{"random.randint(1, 2)", "cell[1]:1:1: undefined: random; package rand has random numbers"},
+		{"x := not true", "cell[1]:1:10: unexpected true at the end of a statement: a condition is negated by !"},
+		{"not true", "cell[1]:1:5: unexpected true at the end of a statement: a condition is negated by !"},
+		{"x := 1\nx is None", "cell[1]:2:3: unexpected is at the end of a statement: values are compared by == and !="},
+		{"if x is None {\n}", "cell[1]:1:6: unexpected is at the end of a statement: values are compared by == and !="},
+		{"if \"a\" in m {\n}", "cell[1]:1:8: unexpected in at the end of a statement: value, ok := m[key] finds a key in a map, slices.Contains(list, x) a value in a list"},
+		{"print(f\"x = {x}\")", "cell[1]:1:8: missing ',' in argument list: fmt.Sprintf(\"x = %v\", x) formats values"},
+		{"x := [i for i in l]", "cell[1]:1:9: expected ']', found 'for': Go has no comprehensions: a loop appends, for _, x := range list { result = append(result, x) }"},
+		{"x := 1 if true else 2", "cell[1]:1:8: unexpected 'if' at the end of a statement: if is a statement and has no value"},
+		{"with open(\"f\") as f:", "cell[1]:1:6: unexpected open at the end of a statement: os.Open opens a file, and defer f.Close() closes it at the end of the function"},
+		{"del l[0]", "cell[1]:1:5: unexpected l at the end of a statement: delete(m, key) removes a key of a map, slices.Delete(list, i, j) elements of a list"},
+		{"assert 1 == 1", "cell[1]:1:8: unexpected 1 at the end of a statement: if !condition { panic(\"message\") } ends the cell, and package check compares values"},
+		{"enumerate(1)", "cell[1]:1:1: undefined: enumerate; a loop has index and value: for i, x := range list { }"},
+		{"sum([]int{1})", "cell[1]:1:1: undefined: sum; a loop adds: for _, x := range list { total += x }"},
+		{"sum = 1", "cell[1]:1:1: undefined: sum; sum := value defines it"},
+		{"dict()", "cell[1]:1:1: undefined: dict; a map is written map[string]int{\"a\": 1}"},
+		{"sorted(1)", "cell[1]:1:1: undefined: sorted; slices.Sort(list) sorts a list"},
+		{"strings.upper(\"a\")", "cell[1]:1:9: undefined: strings.upper; did you mean ToUpper?"},
+		{"\"abc\".upper()", "cell[1]:1:7: \"abc\".upper undefined (type untyped string has no field or method upper); functions on strings are in package strings, as in strings.ToUpper(s)"},
+		{"s := \"a\"\ns.format(1)", "cell[1]:2:3: s.format undefined (type string has no field or method format); fmt.Sprintf formats values"},
+		{"\"%d\" % 5", "cell[1]:1:1: invalid operation: \"%d\" % 5 (mismatched types untyped string and untyped int); fmt.Sprintf formats values"},
+		{"l := []int{1}\nl[-1]", "cell[1]:2:3: invalid argument: index -1 (constant of type int) must not be negative; an index counts from the start: len(x)-1 is that of the last element"},
+		{"l := []int{1}\nl.pop()", "cell[1]:2:3: l.pop undefined (type []int has no field or method pop); l = l[:len(l)-1] removes the last element"},
+		{"l := []int{1}\nl.push(2)", "cell[1]:2:3: l.push undefined (type []int has no field or method push); append is a function: l = append(l, x)"},
+		{"l := []int{1}\nl.sort()", "cell[1]:2:3: l.sort undefined (type []int has no field or method sort); slices.Sort(l) sorts it"},
+		{"l := []int{1}\nl.contains(1)", "cell[1]:2:3: l.contains undefined (type []int has no field or method contains); slices.Contains(l, x) finds a value"},
+		{"l := []int{1}\nl.filter(1)", "cell[1]:2:3: l.filter undefined (type []int has no field or method filter); a loop does that: for i, x := range l { }"},
+		{"l := []int{1}\nl.map(1)", "cell[1]:2:3: expected selector or type assertion, found 'map': slices have no methods: loop with for i, x := range list { }"},
+		{"l := []int{1}\nl + l", "cell[1]:2:1: invalid operation: operator + not defined on l (variable of type []int); append(a, b...) joins two lists"},
+		{"l := []int{1}\nl * 2", "cell[1]:2:1: invalid operation: l * 2 (mismatched types []int and untyped int); a list has no arithmetic: use a loop, append, or package tensor"},
+		{"l := []int{1}\nmax(l)", "cell[1]:2:5: invalid argument: l (variable of type []int) cannot be ordered; slices.Max and slices.Min find the largest and the smallest element"},
+		{"m := map[string]int{}\nm.a", "cell[1]:2:3: m.a undefined (type map[string]int has no field or method a); m[\"a\"] is the element"},
+		{"m := map[string]int{}\nm.keys()", "cell[1]:2:3: m.keys undefined (type map[string]int has no field or method keys); for key, value := range m { } loops over a map"},
+		{"m := map[string]int{}\nm.get(\"a\")", "cell[1]:2:3: m.get undefined (type map[string]int has no field or method get); value, ok := m[key] finds a key"},
+		{"const int N = 3", "cell[1]:1:11: undefined: N; the type follows the name: N int"},
+		{"func f(int x) int { return 1 }", "cell[1]:1:12: undefined: x; the type follows the name: x int"},
+		{"type T struct { int a }", "cell[1]:1:21: undefined: a; the type follows the name: a int"},
+		{"func int f() { }", "cell[1]:1:10: expected '(', found f: the type of the result follows the parameters: func f() int { }"},
+		{"func f(x: int) { }", "cell[1]:1:9: missing ',' in parameter list: the type follows the name without a colon: x int"},
+		{"func f(x int = 3) { }", "cell[1]:1:14: missing ',' in parameter list: Go has no default values of parameters"},
+		{"var a int[3]", "cell[1]:1:11: expected type, found 3: a list has the type []int, an array [3]int"},
+		{"int[] a = {1}", "cell[1]:1:5: expected operand, found ']': a list is written x := []int{1, 2, 3}"},
+		{"new Foo()", "cell[1]:1:5: unexpected Foo at the end of a statement: a value is written T{ }, and its address &T{ }"},
+		{"type P { x int }", "cell[1]:1:8: expected type, found '{': a type is declared by type Name struct { }"},
+		{"type P class { }", "cell[1]:1:14: unexpected '{' at the end of a statement: a type is declared by type Name struct { }"},
+		{"self.x = 1", "cell[1]:1:1: undefined: self; a method declares the name of its receiver: func (t T) Method()"},
+		{"a[0] := 1", "cell[1]:1:1: undefined: a\ncell[1]:1:1: non-name a[0] on left side of :=; = assigns to a variable or an element that exists"},
+		{"1 = 2", "cell[1]:1:1: cannot assign to 1 (neither addressable nor a map index expression)"},
+		{"x := y := 3", "cell[1]:1:8: unexpected ':=' at the end of a statement: two statements assign twice"},
+		{"if true return", "cell[1]:1:9: unexpected 'return' at the end of a statement: a block is in braces: if x { }"},
+		{"for i := 0; i < 3; i++ f(i)", "cell[1]:1:24: expected '{', found f: a block is in braces: for condition { }"},
+		{"x := a ?? b", "cell[1]:1:8: illegal character U+003F '?': Go has no operators for nil, only if x != nil { }"},
+		{"c := ''", "cell[1]:1:6: illegal rune literal: an empty string is written \"\""},
+		{"time.Sleep(0.5)", "cell[1]:1:12: cannot use 0.5 (untyped float constant) as time.Duration value in argument to time.Sleep (truncated); a time.Duration is an integer, as in 500 * time.Millisecond"},
+		{"time.Sleep(1.5 * time.Second)", "cell[1]:1:12: 1.5 (untyped float constant) truncated to int64; an integer has no fractions, nor has a time.Duration: 1500 * time.Millisecond is 1.5 s"},
+		{"strconv.Itoa(\"5\")", "cell[1]:1:14: cannot use \"5\" (untyped string constant) as int value in argument to strconv.Itoa; strconv.Atoi and strconv.ParseFloat parse numbers"},
+		{"console.log(1)", "cell[1]:1:1: undefined: console; fmt.Println(x) prints"},
+		{"#include <stdio.h>", "cell[1]:1:1: illegal character U+0023 '#': a package is imported by import \"name\""},
 	} {
 		_, err := newTestChecker().Check(t.Context(), 1, row.in)
 		got := ""
@@ -111,5 +193,14 @@ func TestBeginners(t *testing.T) {
 		if got != row.want {
 			t.Errorf("%q\n got %s\nwant %s", row.in, got, row.want)
 		}
+	}
+}
+
+// TestPythonImport imports a module of Python by a path.
+func TestPythonImport(t *testing.T) {
+	t.Parallel()
+	_, err := newTestChecker().Check(t.Context(), 1, "import \"numpy\"")
+	if err == nil || !strings.HasSuffix(err.Error(), "; package tensor has arrays; cells use the packages of Go and of Quern without an import") {
+		t.Errorf("got %v", err)
 	}
 }

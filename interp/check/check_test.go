@@ -141,7 +141,7 @@ var rejected = []struct{ name, in, want string }{
 	{"brace on a new line", "if a\n{\n}", "cell[1]:1:5: expected operand, found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
 	{"brace on a new line of a function", "func f() {\n\tfor i := 0; i < 3; i++\n\t{\n\t}\n}", "cell[1]:2:24: expected '{', found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
 	{"literal that is not called", "go func() {\n}", "cell[1]:2:2: expression in go must be function call: a call ends in parentheses: f()"},
-	{"import of Python", "import numpy as np", "cell[1]:1:14: import path must be a string: a package is imported by import \"name\""},
+	{"import of Python", "import numpy as np", "cell[1]:1:14: import path must be a string: package tensor has arrays; cells use the packages of Go and of Quern without an import"},
 	{"unknown import that is used", "import \"example.com/go-bar/v2\"\nfunc f() { bar.F() }\nbar.X{}.Y()", "cell[1]:1:8: could not import example.com/go-bar/v2 ("},
 	{"unknown import with the name of a package", "import \"example.com/x/strings\"\nstrings.ToUpper(1)", "cell[1]:1:8: could not import example.com/x/strings ("},
 	{"unknown dot import", "import . \"example.com/bar\"\nFoo()\nvar x Bar", "cell[1]:1:10: could not import example.com/bar ("},

@@ -18,6 +18,9 @@ import (
 func (a *attempt) misspelled(e types.Error) string {
 	if path, ok := strings.CutPrefix(e.Msg, "could not import "); ok && !strings.Contains(path, "did you mean") {
 		path, _, _ = strings.Cut(path, " ")
+		if hint := counterparts[path]; hint != "" {
+			return "; " + hint + noImport
+		}
 		return a.misspelledImport(path)
 	}
 	if !strings.HasPrefix(e.Msg, "undefined: ") && !strings.Contains(e.Msg, " undefined (type ") || strings.Contains(e.Msg, ", but does have ") {
@@ -26,10 +29,18 @@ func (a *attempt) misspelled(e types.Error) string {
 	if strings.Contains(e.Msg, "(but have ") {
 		return ""
 	}
-	if hint := torchHints[strings.TrimPrefix(e.Msg, "undefined: ")]; hint != "" {
+	if hint := memberHints[strings.TrimPrefix(e.Msg, "undefined: ")]; hint != "" {
 		return "; " + hint
 	}
 	name, candidates := a.nameAt(e.Pos)
+	if strings.HasPrefix(e.Msg, "undefined: ") && !strings.Contains(e.Msg, ".") && !a.isAssigned(e.Pos) {
+		if hint := a.typeFirst(e.Pos, name); hint != "" {
+			return "; " + hint
+		}
+		if hint := a.foreignName(e.Pos, name); hint != "" {
+			return "; " + hint
+		}
+	}
 	if hint := a.packageHint(e.Pos, name); hint != "" {
 		return hint
 	}
@@ -41,9 +52,6 @@ func (a *attempt) misspelled(e types.Error) string {
 	}
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
-	}
-	if hint := nameHints[name]; hint != "" && !strings.Contains(e.Msg, ".") { // not for a member of a package or value
-		return "; " + hint
 	}
 	if a.isAssigned(e.Pos) {
 		return fmt.Sprintf("; %s := value defines it", name)
@@ -130,15 +138,21 @@ func (a *attempt) isQualifier(pos token.Pos) (found bool) {
 // nameHints are hints about names that other languages predeclare.
 var nameHints = map[string]string{
 	"None": "it is nil in Go", "null": "it is nil in Go", "NULL": "it is nil in Go", "nullptr": "it is nil in Go",
-	"str": "fmt.Sprint(x) converts a value to a string", "input": "fmt.Scan(&x) reads a word, bufio.NewScanner reads lines",
 	"this": "a method declares the name of its receiver: func (t T) Method()", "self": "a method declares the name of its receiver: func (t T) Method()",
 	"help": "name? shows the documentation of a name", "dir": "name? shows the documentation of a name",
 	"exit": "os.Exit ends a program; the menu of the notebook stops the kernel", "quit": "os.Exit ends a program; the menu of the notebook stops the kernel",
 	"ls": "a shell command begins with !", "pwd": "a shell command begins with !",
+	"System": "fmt.Println(x) prints", "console": "fmt.Println(x) prints", "Console": "fmt.Println(x) prints", "cout": "fmt.Println(x) prints", "std": "fmt.Println(x) prints",
+	"pass": "an empty block is written { }", "undefined": "it is nil in Go",
 }
 
-// torchHints are hints about names of PyTorch that no name of ours resembles.
-var torchHints = map[string]string{
+// memberHints are hints about names of PyTorch and Python that no name of the package resembles.
+var memberHints = map[string]string{
+	"strings.upper": "did you mean ToUpper?", "strings.lower": "did you mean ToLower?", "strings.strip": "did you mean TrimSpace?", "strings.trim": "did you mean TrimSpace?",
+	"strings.startswith": "did you mean HasPrefix?", "strings.startsWith": "did you mean HasPrefix?", "strings.endswith": "did you mean HasSuffix?",
+	"strings.endsWith": "did you mean HasSuffix?", "strings.find": "did you mean Index?", "strings.len": "len(s) is the length",
+	"strings.format": "fmt.Sprintf formats values", "os.getcwd": "did you mean Getwd?", "os.listdir": "did you mean ReadDir?", "os.path": "package filepath has paths",
+	"json.dumps": "did you mean Marshal?", "json.loads": "did you mean Unmarshal?", "rand.randint": "did you mean IntN?", "rand.random": "did you mean Float64?", "rand.choice": "list[rand.IntN(len(list))] is a random element",
 	"nn.Linear": "use nn.Dense(10) for 10 outputs: the number of inputs is that of the first batch",
 }
 

@@ -34,6 +34,12 @@ var keywordHints = map[string]string{
 	"elif": "Go has else if", "elseif": "Go has else if",
 	"print": "a call has parentheses: fmt.Println(x)", "echo": "fmt.Println(x) prints",
 	"from": `a package is imported by import "name"`,
+	"with": "os.Open opens a file, and defer f.Close() closes it at the end of the function", "pass": "an empty block is written { }",
+	"del":    "delete(m, key) removes a key of a map, slices.Delete(list, i, j) elements of a list",
+	"assert": `if !condition { panic("message") } ends the cell, and package check compares values`,
+	"global": "a function uses variables outside of it without a declaration", "nonlocal": "a function uses variables outside of it without a declaration",
+	"not": "a condition is negated by !", "yield": "an iterator is a function func(yield func(int) bool)", "void": "a function is declared by func name(x int) int { }",
+	"new": "a value is written T{ }, and its address &T{ }", "delete": "delete(m, key) removes a key of a map",
 }
 
 // syntaxHints are hints by the parser's error and the text of the line.
@@ -54,6 +60,27 @@ var syntaxHints = []struct{ msg, line, hint string }{
 	{`U\+00F7`, ``, "the division sign of Go is /"},
 	{`U\+2264`, ``, "write <="}, {`U\+2265`, ``, "write >="}, {`U\+2260`, ``, "write !="},
 	{`U\+2026`, ``, "this is one character; an ellipsis of Go is three dots"},
+	{`^unexpected (in|not in) `, `^(if|else|return|\S+\s*:?=)`, "value, ok := m[key] finds a key in a map, slices.Contains(list, x) a value in a list"},
+	{`^unexpected is `, `^(if|for|else|return|while|assert)\b|^\S+\s*:?=|\bis\s+(not\s+)?(None|nil|null|True|False)\b`, "values are compared by == and !="},
+	{`^unexpected '(return|break|continue|goto)'`, `^(if|for|else)\b`, "a block is in braces: if x { }"},
+	{`^unexpected 'if'`, `\bif\b.*\belse\b`, "if is a statement and has no value"},
+	{`^expected '\]', found 'for'`, ``, "Go has no comprehensions: a loop appends, for _, x := range list { result = append(result, x) }"},
+	{`^missing ',' in argument list`, `\bf"`, `fmt.Sprintf("x = %v", x) formats values`},
+	{`^missing ',' in parameter list`, `\w\s*:\s*\w`, "the type follows the name without a colon: x int"},
+	{`^unexpected '\{'`, `^type\s+\w+\s+class\b`, "a type is declared by type Name struct { }"},
+	{`^missing ',' in parameter list`, `=`, "Go has no default values of parameters"},
+	{`^expected selector or type assertion, found 'map'`, ``, "slices have no methods: loop with for i, x := range list { }"},
+	{`^expected '\('`, `^func\s+\w+\s+\w+\s*\(`, "the type of the result follows the parameters: func f() int { }"},
+	{`^expected type, found `, `\b(u?int\d*|float\d+|string|bool|byte|rune)\[\d*\]`, "a list has the type []int, an array [3]int"},
+	{`^(expected operand, found '\]'|unexpected )`, `^(u?int\d*|float\d+|string|bool|byte|rune)\s*\[\d*\]\s*\w+`, "a list is written x := []int{1, 2, 3}"},
+	{`^expected type, found '\{'`, `^type\s+\w+\s*\{`, "a type is declared by type Name struct { }"},
+	{`^unexpected \w+ `, `\bnew\s+[\pL_]`, "a value is written T{ }, and its address &T{ }"},
+	{`^unexpected ':='`, `:=.*:=`, "two statements assign twice"},
+	{`^unexpected as `, `^import\b`, `a package gets another name by import f "fmt"`},
+	{`'\?'$`, `\?[?.]`, "Go has no operators for nil, only if x != nil { }"},
+	{`^illegal rune literal$`, `''`, `an empty string is written ""`},
+	{`^expected statement, found ':'`, `^std::`, "fmt.Println(x) prints"},
+	{`'#'$`, `^#(include|import)\b`, `a package is imported by import "name"`},
 	{`found in$`, `^for\b`, "to loop over numbers, write for i := range 10 { }, over a list for i, x := range list { }"},
 	{`'\?'$`, `\?.*:`, "Go has no ? : expression, only if and else"},
 	{`'#'$`, `^#`, "a comment begins with //"},
@@ -61,7 +88,7 @@ var syntaxHints = []struct{ msg, line, hint string }{
 	{`^unexpected '(\+\+|--)'|found '(\+\+|--)'$`, ``, "x++ is a statement and has no value"},
 	{`^illegal rune literal$`, `'[^']{2,}'`, "a string has double quotes"},
 	{`^(unexpected|expected operand, found) '(if|switch)'`, `=\s*(if|switch)\b`, "if is a statement and has no value"},
-	{`^(missing import path|import path must be a string)`, `^import\s+\w`, `a package is imported by import "name"`},
+	{`^(missing import path|import path must be a string)`, `^import\s+\w`, `a package is imported by import "name"` + noImport},
 	{`must be function call$`, `^go (get|install)\s`, "%get downloads a module, so that cells can import its packages, and !go runs the go command"},
 	{`must be function call$`, `^go (run|test|mod|build|vet|fmt|tool|env|version|doc)(\s|$)`, "!go runs the go command"},
 	{`^unexpected (and|or) `, ``, "conditions are joined by && and ||"},
@@ -70,6 +97,7 @@ var syntaxHints = []struct{ msg, line, hint string }{
 	{`^unexpected (then|\w+) `, `^if\b`, "a block is in braces: if x { }"},
 	{`^unexpected '-'`, `->`, "the result follows the parameters without an arrow"},
 	{`^expected '\{', found \w+$`, `^struct\s+\w`, "a type is declared by type Name struct { }"},
+	{`^expected '\{', found [^';]`, `^for\b`, "a block is in braces: for condition { }"},
 	{`^expected statement, found 'range'`, ``, "to loop over numbers, write for i := range 10 { }"},
 	{`^expected type, found '\)'`, `\btype\(`, `fmt.Printf("%T", x) shows the type of a value`},
 	{`must be function call$`, `^(go|defer)\s+[\pL_][\pL\d_.]*$|\bfunc\b|^$`, "a call ends in parentheses: f()"},
@@ -78,6 +106,9 @@ var syntaxHints = []struct{ msg, line, hint string }{
 // otherLanguageHint returns the hint for an error in a line, or "".
 func otherLanguageHint(line, msg string) string {
 	line = strings.TrimLeft(line, " \t}")
+	if hint := pythonImportHint(line); hint != "" {
+		return hint
+	}
 	for _, p := range syntaxHints {
 		if regexp.MustCompile(p.msg).MatchString(msg) && regexp.MustCompile(p.line).MatchString(line) {
 			return p.hint
