@@ -121,7 +121,7 @@ func (l classLoss) flatten(scores, classes *Tensor) (rows, flat *Tensor) {
 	case l.weights != nil && len(l.weights) != s[n]:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), s[n])})
 	case classes.DType().IsFloat():
-		panic(&tensor.DTypeError{Op: l.op, DTypes: []tensor.DType{scores.DType(), classes.DType()}, Hint: "classes must be integers: create them with FromInts or Cast"})
+		panic(&tensor.DTypeError{Op: l.op, DTypes: []tensor.DType{scores.DType(), classes.DType()}, Hint: "classes must be integers: labels.Cast(tensor.Int32) converts them, tensor.FromInts(classes, n) creates n of them"})
 	}
 	if n == 1 { // classes that are known are checked at once
 		return scores, classes

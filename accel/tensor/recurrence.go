@@ -167,7 +167,7 @@ func (r *Recurrence) check() {
 		wrong("Lengths must be [N]", r.X, r.Lengths)
 	}
 	if r.Lengths.DType() != Int32 {
-		panic(&DTypeError{Op: "Recurrence", DTypes: []DType{r.Lengths.DType()}, Hint: "Lengths must be of type int32"})
+		panic(&DTypeError{Op: "Recurrence", DTypes: []DType{r.Lengths.DType()}, Hint: "Lengths must be of type int32: lengths.Cast(tensor.Int32) converts them"})
 	}
 	r.Lengths = checkLengths("Recurrence", r.Lengths, 1, x[0])
 }

@@ -15,7 +15,7 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 		return Type{}, err
 	}
 	if labels.dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "labels must be int32: create them with FromInts or Cast"}
+		return Type{}, &DTypeError{Hint: "labels must be int32, the number of a class for each row: labels.Cast(tensor.Int32) converts them, tensor.FromInts(classes, n) creates n of them"}
 	}
 	if len(logits.shape) != 2 || len(labels.shape) != 1 || logits.shape[0] != labels.shape[0] {
 		hint := "logits must be [N C] and labels [N]"

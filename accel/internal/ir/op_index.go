@@ -26,7 +26,7 @@ func (o Index) Error(value, element int) *IndexError {
 // Infer returns x's shape, int32.
 func (Index) Infer(in []*Value) (Type, error) {
 	if in[0].dtype != Int64 {
-		return Type{}, &DTypeError{Hint: "the index must be int64"}
+		return Type{}, &DTypeError{Hint: "the index must be int64: index.Cast(tensor.Int64) converts it"}
 	}
 	return Type{in[0].shape, Int32}, nil
 }

@@ -18,7 +18,7 @@ func (o IndexAdd) Infer(in []*Value) (Type, error) {
 		return Type{}, err
 	}
 	if index.dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "the index must be int32; make it with FromInts or Cast"}
+		return Type{}, &DTypeError{Hint: "the index must be int32: index.Cast(tensor.Int32) converts it, tensor.FromInts(list, n) creates one of n elements"}
 	}
 	if o.Rows < 0 || !sameShape(x.shape, append(append([]int{}, index.shape...), o.Row...)) {
 		return Type{}, &ShapeError{Hint: "the first input must have one row per index"}

@@ -101,7 +101,7 @@ func (o Recurrent) Infer(in []*Value) (Type, error) {
 		return Type{}, err
 	}
 	if len(in) > n && in[n].dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "the lengths must be int32"}
+		return Type{}, &DTypeError{Hint: "the lengths must be int32: lengths.Cast(tensor.Int32) converts them"}
 	}
 	x, w := in[0].shape, in[1].shape
 	wrong := &ShapeError{Hint: "x [T N gates·H], w [gates·H H], h [N H], c [N H] or the bias [gates·H], and lengths [N] are needed"}
