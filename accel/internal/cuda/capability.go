@@ -56,6 +56,11 @@ func (d *Device) MultipliesSlope(gradient ir.Op, product ir.DType) bool {
 	return kernels.SlopeOf(gradient) != 0 && (product == ir.Float32 || product.Is16Bit())
 }
 
+// Activates reports whether matrix multiplications apply an activation and can store its argument, too.
+func (d *Device) Activates(activation ir.Op, product ir.DType) bool {
+	return kernels.Activates(activation) && (product == ir.Float32 || product.Is16Bit())
+}
+
 // ChannelsLast reports whether kernels compute an op on images that have the channels last in memory.
 // Tensor cores convolve those of 16-bit floats; cuDNN copies others before and after.
 func (d *Device) ChannelsLast(op ir.Op) bool {

@@ -69,10 +69,11 @@ func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program,
 	return plans, after
 }
 
-// ending is the elementwise op at the end of a step, nil for none, and its inputs beside the result.
+// ending is the elementwise op at the end of a step, nil for none, its inputs beside the result, and where its result is if
+// not in the place of its argument.
 type ending struct {
-	op   ir.Op
-	with []ir.Operand
+	op       ir.Op
+	with, to []ir.Operand
 }
 
 // name returns the op's name, "" for none.
@@ -88,7 +89,7 @@ func endOf(s ir.Step) ending {
 	if kernels.SlopeOf(s.Epilogue) == 0 {
 		return ending{op: s.Epilogue}
 	}
-	return ending{s.Epilogue, s.In[len(s.In)-1:]}
+	return ending{op: s.Epilogue, with: s.In[len(s.In)-1:]}
 }
 
 // epilogue returns a fused kernel that adds a bias, of which there is at most one, to the
@@ -116,6 +117,9 @@ func (p *program) epilogue(y ir.Operand, bias []ir.Operand, end ending) (*fusedK
 	}
 	if end.op != nil {
 		s.Loop = append(s.Loop, ir.Instr{Op: end.op, Args: args, Out: -1})
+	}
+	if len(end.to) > 0 { // y was stored
+		s.Out = end.to
 	}
 	if len(s.Loop) == 0 {
 		return nil, nil

@@ -140,16 +140,27 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], end: endOf(s), sums: sumsOf(s)}, label)
+	f := matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), sums: sumsOf(s)}
+	f.y, f.end = productOf(s)
+	return p.matmulCandidates(f, label)
+}
+
+// productOf returns where a step stores its product, and what it computes of it.
+func productOf(s ir.Step) (y ir.Operand, end ending) {
+	y, end = s.Out[0], endOf(s)
+	if s.Keeps {
+		y, end.to = s.Out[1], s.Out[:1]
+	}
+	return y, end
 }
 
 // sumsOf returns the factor of a step that is summed, with its depth first, and the sums; nil for none.
 func sumsOf(s ir.Step) []ir.Operand {
 	switch s.Summed {
 	case 1:
-		return []ir.Operand{kernels.Transpose(s.In[0]), s.Out[1]}
+		return []ir.Operand{kernels.Transpose(s.In[0]), s.Out[len(s.Out)-1]}
 	case 2:
-		return []ir.Operand{s.In[1], s.Out[1]}
+		return []ir.Operand{s.In[1], s.Out[len(s.Out)-1]}
 	}
 	return nil
 }
@@ -161,7 +172,9 @@ func sumsOf(s ir.Step) []ir.Operand {
 // them one after the other. So the library's sums may be 0 for factors that are all below
 // 1e-19, and infinite for factors with elements above 1e19.
 func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []candidate) {
-	return p.matmulCandidates(matmulTensors{a: s.In[0], b: kernels.Transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], end: endOf(s)}, label)
+	f := matmulTensors{a: s.In[0], b: kernels.Transpose(s.In[1]), bias: s.In[2:]}
+	f.y, f.end = productOf(s)
+	return p.matmulCandidates(f, label)
 }
 
 // matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // builder assigns slots and emits steps.
 type builder struct {
 	*planner
@@ -140,6 +142,10 @@ func (b *builder) emit(g *group) {
 		if o := &step.Out[0]; len(o.Shape) == len(perm) {
 			o.Layout = o.permuted(perm)
 		}
+	}
+	if out != n && (n.kept || n.outlives || slices.ContainsFunc(n.users, func(u *planned) bool { return u != out })) {
+		step.Out = append(step.Out, b.result(n))
+		step.Keeps = true
 	}
 	if loss != nil {
 		step.Nodes = append(step.Nodes, loss.node.index)

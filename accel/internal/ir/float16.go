@@ -176,7 +176,7 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 		case !p.fusedRounds:
 		case isReLU(op) && n.dtype(0).Is16Bit() && n.node.dtype == Float32 && !rounded.kept:
 			p.store16Bit(n, n.dtype(0))
-		case rounded.only(rounded.to) && (!rounded.direct || p.slopeOf(n) != nil):
+		case rounded.only(rounded.to) && (!rounded.direct || p.slopeOf(n) != nil || p.activated(n) != nil):
 			// Else the rounding is part of the kernel, and other ops in it may use its result.
 			p.store16Bit(n, rounded.to)
 		}

@@ -55,6 +55,7 @@ type planned struct {
 	aliased  bool     // for a view that is the whole result of its base, as it lies in memory
 	absorbed *planned // for an activation fused into a matmul, or the gradient of one: the matmul
 	slope    *planned // for a matmul: the gradient of an activation that it absorbed
+	ended    bool     // for a matmul: whether it absorbed an activation that is not ReLU
 	sum      *planned // for a matmul: the sum of a factor, computed beside it
 	factor   int      // the number, from 1, of that factor
 	packs    [2]packed

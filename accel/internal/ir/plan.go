@@ -212,6 +212,9 @@ func (p *planner) absorb() {
 			p.absorbSlope(n)
 			continue
 		}
+		if p.absorbActivation(n) {
+			continue
+		}
 		in := n.inputs[0]
 		// What is rounded before the activation would not be rounded in the matmul.
 		if in.node == nil || in.viewed && !in.reshaped() || !in.layout.liesAs(n.layout) || in.node.kept || len(in.node.users) != 1 || in.node.store != n.store {

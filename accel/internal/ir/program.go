@@ -36,6 +36,7 @@ type Instr struct {
 type Step struct {
 	Op       Op      // nil for a fused kernel
 	Epilogue Op      // elementwise op that a matmul applies to its result, or nil
+	Keeps    bool    // a matmul's result before Epilogue is the second result
 	Around   *Around // what the step of a norm computes beside Op, or nil
 	Summed   int     // the number, from 1, of the factor of a matmul whose sums along its depth are the second result; or 0
 	Loop     []Instr // the body of a fused kernel over Shape

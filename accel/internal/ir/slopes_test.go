@@ -10,6 +10,11 @@ func (*slopeDevice) MultipliesSlope(gradient Op, _ DType) bool {
 	return ok
 }
 
+func (*slopeDevice) Activates(activation Op, _ DType) bool {
+	_, ok := activation.(GELU)
+	return ok
+}
+
 func TestSlopesAreInProducts(t *testing.T) {
 	round := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: BFloat16}, v) }
 	widen := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: Float32}, v) }
@@ -87,6 +92,64 @@ arena 64 bytes
 1 loop[3 2] t5[3 2]:bfloat16 x2[3 2] -> o6[3 2]: ReLUGradient(0 1)=0
 2 MatMul x3[3 4] x4[4 2] -> t7[3 2]
 3 loop[3 2] t7[3 2] x2[3 2] -> o8[3 2]: GELUGradient(0 1)=0
+arena 64 bytes
+`},
+		{"an activation", func(r *Recorder) {
+			r.Record(GELU{}, r.Record(Linear{}, single(r, 3, 4), single(r, 2, 4), single(r, 2))).Hold()
+			r.Record(GELU{}, r.Reshape(r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2)), []int{6})).Hold()
+		}, `0 Linear+GELU x0[3 4] x1[2 4] x2[2] -> o5[3 2]
+1 MatMul+GELU x3[3 4] x4[4 2] -> o6[3 2]
+arena 0 bytes
+`},
+		{"an activation, of what others read", func(r *Recorder) {
+			x := r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2))
+			y := r.Record(GELU{}, x)
+			r.Record(Exp{}, r.Add(x, y)).Hold()
+		}, `0 MatMul+GELU x0[3 4] x1[4 2] -> t2[3 2] t3[3 2]
+1 loop[3 2] t3[3 2] t2[3 2] -> o4[3 2]: Add(0 1) Exp(2)=0
+arena 128 bytes
+`},
+		{"an activation, of what outlives the list, and another", func(r *Recorder) {
+			x := r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2)).Hold()
+			r.Record(GELU{}, x).Hold()
+			r.Record(GELU{}, r.Reshape(x, []int{6})).Hold()
+			r.Reshape(r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2)), []int{6}).Hold()
+		}, `0 MatMul+GELU x0[3 4] x1[4 2] -> o4[3 2] o5[3 2]
+1 loop[6] o5[6] -> o6[6]: GELU(0)=0
+2 MatMul x2[3 4] x3[4 2] -> o7[3 2]
+arena 0 bytes
+`},
+		{"an activation, of which a view outlives the list", func(r *Recorder) {
+			x := r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2))
+			r.Record(GELU{}, x).Hold()
+			r.swapLast(x).Hold()
+		}, `0 MatMul+GELU x0[3 4] x1[4 2] -> o2[3 2] o3[3 2]
+arena 0 bytes
+`},
+		{"an activation in 16 bits", func(r *Recorder) {
+			x := widen(r, round(r, r.Record(MatMul{}, short(r, 3, 4), short(r, 4, 2))))
+			y := widen(r, round(r, r.Record(GELU{}, x)))
+			round(r, r.Record(MatMul{}, r.swapLast(y), y)).Hold()
+			round(r, r.Record(Exp{}, x)).Hold()
+		}, `0 MatMul+GELU x0[3 4]:bfloat16 x1[4 2]:bfloat16 -> t2[3 2]:bfloat16 t3[3 2]:bfloat16
+1 MatMul t2[2 3]/[1 2]:bfloat16 t2[3 2]:bfloat16 -> o4[2 2]:bfloat16
+2 loop[3 2] t3[3 2]:bfloat16 -> o5[3 2]:bfloat16: Exp(0) Cast(1)=0
+arena 128 bytes
+`},
+		{"not an activation of parts, in other types, or of other ops", func(r *Recorder) {
+			x := r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2))
+			r.Record(GELU{}, r.part(r.Reshape(x, []int{6}), 2, []int{4})).Hold()
+			r.Record(GELU{}, widen(r, round(r, r.Record(MatMul{}, short(r, 3, 4), short(r, 4, 2))))).Hold()
+			r.Record(Tanh{}, r.Record(MatMul{}, single(r, 3, 4), single(r, 4, 2))).Hold()
+			r.Record(GELU{}, r.Record(Softmax{}, single(r, 3, 4))).Hold()
+		}, `0 MatMul x0[3 4] x1[4 2] -> t7[3 2]
+1 loop[4] t7[4]+2 -> o8[4]: GELU(0)=0
+2 MatMul x2[3 4]:bfloat16 x3[4 2]:bfloat16 -> t9[3 2]:bfloat16
+3 loop[3 2] t9[3 2]:bfloat16 -> o10[3 2]: GELU(0)=0
+4 MatMul x4[3 4] x5[4 2] -> t11[3 2]
+5 loop[3 2] t11[3 2] -> o12[3 2]: Tanh(0)=0
+6 Softmax x6[3 4] -> t13[3 4]
+7 loop[3 4] t13[3 4] -> o14[3 4]: GELU(0)=0
 arena 64 bytes
 `},
 	} {

@@ -240,25 +240,28 @@ DEVICE float tangent(float x) {
   return 1.f - 2.f / (exponential(x + x) + 1.f);
 }
 
-// geluSlope computes the derivative of x·Φ(x), Φ(x) + x·φ(x); see package accel/internal/cuda/ptx for the
-// polynomial of Φ.
-DEVICE float geluSlope(float x) {
-  float h = x * 0.5f, square = x * h, low = fused(x, h, -square);
-  float e = exponential(-square);
-  float gaussian = square > 100.f ? 0.f : fused(e, -low, e); // e^(-x²/2), corrected by the rounding error of x²
-  float q = 1.f / fused((x < 0 ? -x : x) * 0.70710678f, 0.5f, 1.f), p = -0.05649569660190564f;
-  p = fused(p, q, 0.2714004896180982f);
-  p = fused(p, q, -0.4582271511071928f);
-  p = fused(p, q, 0.24226594245694902f);
-  p = fused(p, q, 0.000670544573916354f);
-  p = fused(p, q, 0.18941920899584205f);
-  p = fused(p, q, 0.2472001887911886f);
-  p = fused(p, q, 0.28160309216550417f);
-  p = fused(p, q, 0.2821668709584521f);
-  p = fused(p, q, -3.5253532771895024e-06f);
-  float tail = p * 0.5f * gaussian, y = x < 0 ? tail : 1.f - tail, density = gaussian * 0.39894228f;
-  return density == 0.f ? y : fused(x, density, y);
-}
+// Normal is the normal distribution's Φ and density at x; see package accel/internal/cuda/ptx for the polynomial.
+struct Normal {
+  float y, density;
+
+  DEVICE Normal at(float x) {
+    float h = x * 0.5f, square = x * h, low = fused(x, h, -square);
+    float e = exponential(-square);
+    float gaussian = square > 100.f ? 0.f : fused(e, -low, e); // e^(-x²/2), corrected by the rounding error of x²
+    float q = 1.f / fused((x < 0 ? -x : x) * 0.70710678f, 0.5f, 1.f), p = -0.05649569660190564f;
+    p = fused(p, q, 0.2714004896180982f);
+    p = fused(p, q, -0.4582271511071928f);
+    p = fused(p, q, 0.24226594245694902f);
+    p = fused(p, q, 0.000670544573916354f);
+    p = fused(p, q, 0.18941920899584205f);
+    p = fused(p, q, 0.2472001887911886f);
+    p = fused(p, q, 0.28160309216550417f);
+    p = fused(p, q, 0.2821668709584521f);
+    p = fused(p, q, -3.5253532771895024e-06f);
+    float tail = p * 0.5f * gaussian;
+    return Normal{x < 0 ? tail : 1.f - tail, gaussian * 0.39894228f};
+  }
+};
 
 #ifdef REAL
 // Tensors of 16-bit floats are computed in float32. Their kind is a parameter of the kernels of

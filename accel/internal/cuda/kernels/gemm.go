@@ -41,7 +41,10 @@ type MatMul struct {
 	DType      tensortype.DType
 	A, B       ir.Layout
 	Bias, ReLU bool
-	Slope      ir.Op // the gradient of an activation, of y and a tensor of its type and shape; nil for none
+	// End is what is applied to y: the gradient of an activation, with a tensor of y's type and shape, or an activation, before
+	// which y is stored, too, if Keeps; nil for neither.
+	End   ir.Op
+	Keeps bool
 	// Sums is the number of the factor, from 1, that is also summed along K, in float32 or float64; 0 for
 	// none. As it lies in memory, it is row-major with K first. There is no batch then.
 	Sums int
@@ -49,15 +52,18 @@ type MatMul struct {
 
 // result describes the result of a product to a kernel whose split leaves some bytes in the workspace.
 func (o MatMul) result(p problem, a Addresses, bytes int) result {
-	r := result{Row: int64(p.N), Batch: int64(p.M) * int64(p.N), Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: a.Work, Parts: uint32(p.parts), Slope: SlopeOf(o.Slope)}
+	r := result{Row: int64(p.N), Batch: int64(p.M) * int64(p.N), Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Work: a.Work, Parts: uint32(p.parts), End: endOf(o.End)}
 	switch {
-	case o.Slope != nil:
-		r.Slopes = a.Optional(2)
+	case SlopeOf(o.End) > 0:
+		r.Beside = a.Optional(2)
 	case o.Bias:
 		r.Bias = a.Optional(2)
 	}
+	if o.Keeps {
+		r.Beside = a.Out[1]
+	}
 	if o.Sums > 0 && p.sums {
-		r.Sums, r.OfParts, r.Summed = a.Out[1], a.Work+Pointer(bytes), uint32(o.Sums)
+		r.Sums, r.OfParts, r.Summed = a.Out[len(a.Out)-1], a.Work+Pointer(bytes), uint32(o.Sums)
 	}
 	return r
 }
@@ -67,7 +73,7 @@ func (o MatMul) separate(p problem, a Addresses) []Launch {
 	if o.Sums == 0 || p.sums {
 		return nil
 	}
-	return o.summed(p).Launches(a.Out[1], a.In[o.Sums-1], a.Work)
+	return o.summed(p).Launches(a.Out[len(a.Out)-1], a.In[o.Sums-1], a.Work)
 }
 
 // summed returns the sum of a factor as an op of its own.
@@ -174,8 +180,8 @@ func (o MatMul) Workspace() int {
 	return o.workspace(p, p.bytes(o.DType), o.DType.Size())
 }
 
-// Launches computes y from a, b and the bias or, with Slope, its tensor; and with Sums, the sums. It returns an error for sizes
-// and layouts that the kernels do not support.
+// Launches computes y from a, b and the bias or, with a gradient at its end, its tensor; and behind y what it keeps and the sums.
+// It returns an error for sizes and layouts that the kernels do not support.
 func (o MatMul) Launches(at Addresses) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {

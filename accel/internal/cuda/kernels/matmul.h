@@ -48,7 +48,8 @@ struct Result {
   i64 outer;  // stride of runs of columns
   i64 batch;  // stride
   u64 work;   // address of the sums of parts
-  u64 slopes; // address of x [m, n], of y's type: y is multiplied with the slope of an activation at x
+  u64 beside; // address of x [m, n], of y's type: y is multiplied with the slope of an activation at x, or the argument of an
+              // activation is stored there unless it is 0
   u64 sums;   // address of the sums of a factor along k
   u64 ofParts; // address of these sums of each part
   Divisor inner;
@@ -56,7 +57,7 @@ struct Result {
   u32 relu;
   u32 half;     // y and the bias have the operands' 16-bit type
   u32 parts;    // of the split along k
-  u32 slope;    // the activation, 0 for none: see sloped
+  u32 end;      // an activation or the slope of one: see ended
   u32 summed;   // the factor that sums is of, 1 for a, 2 for b
 };
 
@@ -94,20 +95,33 @@ template <u32 threads, u32 name, u32 N, typename T> DEVICE bool joined(T *sum, c
   return true;
 }
 
-// sloped returns the gradient of an activation from that of its result and its argument, or for ReLU
-// its result. The formulas are those of fused kernels, package accel/internal/cuda/ptx.
-DEVICE float sloped(u32 activation, float dy, float x) {
-  if (activation == 1) return x > 0 ? dy : 0;
-  if (activation == 2) return dy * geluSlope(x);
-  x = x > 100 ? 100 : x < -100 ? -100 : x; // beyond, the slope is 0 or 1, but x³ may be infinite
-  float t = tangent((x * x * x * 0.044715f + x) * 0.79788456f);
-  float inner = (x * x * 0.134145f + 1) * 0.79788456f;
-  return dy * ((t + 1 + x * (1 - t * t) * inner) * 0.5f);
+// The ends of a product, the first three of activations' gradients.
+enum End { none, reluSlope, geluSlope, geluTanhSlope, gelu, geluTanh };
+
+// ended returns the gradient of an activation from that of its result, dy, and its argument, or for ReLU
+// its result; or an activation of x. The formulas are those of fused kernels, package accel/internal/cuda/ptx.
+DEVICE float ended(u32 end, float dy, float x) {
+  asm volatile("" : "+r"(end)); // else the compiler adds a way out for other numbers, at which the threads of a warp never meet again
+  if (end == reluSlope) return x > 0 ? dy : 0;
+  if (end == geluSlope || end == gelu) {
+    Normal n = Normal::at(x);
+    if (end == gelu) return x < -15 ? 0 : x * n.y;
+    return dy * (n.density == 0 ? n.y : fused(x, n.density, n.y));
+  }
+  float a = x;
+  if (end == geluTanhSlope) a = x > 100 ? 100 : x < -100 ? -100 : x; // beyond, the slope is 0 or 1, but x³ may be infinite
+  float t = tangent((a * a * a * 0.044715f + a) * 0.79788456f);
+  if (end == geluTanh) return x * (t + 1) * 0.5f;
+  float inner = (a * a * 0.134145f + 1) * 0.79788456f;
+  return dy * ((t + 1 + a * (1 - t * t) * inner) * 0.5f);
 }
 
-// slopedAt applies sloped to element at of y, a sum that is rounded to its type E.
-template <typename E> DEVICE float slopedAt(const Result &r, float sum, i64 at) {
-  return sloped(r.slope, number(rounded<E>(sum)), number(((const E *)r.slopes)[at]));
+// endedAt applies ended to element at of y, a sum that is rounded to its type E.
+template <typename E> DEVICE float endedAt(const Result &r, float sum, i64 at) {
+  E of = rounded<E>(sum), *beside = (E *)r.beside + at;
+  if (r.end < gelu) return ended(r.end, number(of), number(*beside));
+  if (r.beside) *beside = of;
+  return ended(r.end, number(of), number(of));
 }
 
 // Tile is the part of the result that a block computes. Neighboring blocks compute tiles

@@ -59,12 +59,26 @@ func newBatch(a, b ir.Layout) (batch, int, error) {
 type result struct {
 	Bias                     Pointer
 	Row, Outer, Batch        int64
-	Work, Slopes             Pointer
+	Work, Beside             Pointer
 	Sums, OfParts            Pointer
 	Inner                    divisor
 	BiasRows, ReLU, Output16 uint32
-	Parts, Slope, Summed     uint32
+	Parts, End, Summed       uint32
 }
+
+// endOf returns the number that the kernels have for what ends a product, 0 for nothing.
+func endOf(op ir.Op) uint32 {
+	switch op.(type) {
+	case ir.GELU:
+		return 4
+	case ir.GELUTanh:
+		return 5
+	}
+	return SlopeOf(op)
+}
+
+// Activates reports whether the kernels of products apply an activation and can store its argument, too.
+func Activates(activation ir.Op) bool { return endOf(activation) > 0 && SlopeOf(activation) == 0 }
 
 // SlopeOf returns the number that the kernels have for the gradient of an activation, 0 for none.
 func SlopeOf(gradient ir.Op) uint32 {

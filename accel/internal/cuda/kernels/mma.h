@@ -213,8 +213,8 @@ struct AsTheyAre {
 };
 
 // mmaProduct computes a block's tile of BM×BN; each warp computes WM×WN of it. scale is
-// applied to the sums, and with slopes, Result.slope to the results. With sums, it sums a factor, too.
-template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, bool slopes = false, bool sums = false, typename A, typename B, typename Scale = AsTheyAre>
+// applied to the sums, and with ends, Result.end to the results. With sums, it sums a factor, too.
+template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, bool ends = false, bool sums = false, typename A, typename B, typename Scale = AsTheyAre>
 DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch, const Scale &scale = Scale()) {
   constexpr u32 warpsN = BN / WN, threads = BM / WM * warpsN * 32;
   constexpr u32 MT = WM / 16, NT = WN / 8;
@@ -314,7 +314,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
         float v = scale.of(lines[l * pitch + thread() % BN]) + shift;
         if (r.bias && r.biasRows) v += biasAt(rr);
         if (r.relu && v < 0) v = 0;
-        if (slopes && r.slope) v = r.half ? slopedAt<half>(r, v, at + (i64)rr * r.row) : slopedAt<float>(r, v, at + (i64)rr * r.row);
+        if (ends && r.end) v = r.half ? endedAt<half>(r, v, at + (i64)rr * r.row) : endedAt<float>(r, v, at + (i64)rr * r.row);
         if (r.half)
           ((half *)y)[at + (i64)rr * r.row] = rounded<half>(v);
         else

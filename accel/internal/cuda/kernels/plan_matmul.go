@@ -45,21 +45,13 @@ func (h hopper) Launches(a Addresses) ([]Launch, error) {
 	return h.TensorMatMul.Launches(a)
 }
 
-// slopeOf returns the gradient of an activation that ends a step, nil for none.
-func slopeOf(s ir.Step) ir.Op {
-	if SlopeOf(s.Epilogue) == 0 {
-		return nil
-	}
-	return s.Epilogue
-}
-
 func planMatMul(p Planner, _ ir.MatMul, s ir.Step) Launcher {
 	if s.In[0].DType.IsFP8() {
 		return planMatMul8(p, s)
 	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), Slope: slopeOf(s), Sums: s.Summed,
+	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), End: s.Epilogue, Keeps: s.Keeps, Sums: s.Summed,
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.NeedWorkspace(o.Workspace())
@@ -72,7 +64,7 @@ func planLinear(p Planner, _ ir.Linear, s ir.Step) Launcher {
 		return planMatMul8(p, s)
 	}
 	x, w, y := s.In[0], s.In[1], s.Out[0]
-	o := multiply(p, MatMul{A: x.Layout, B: Transpose(w).Layout, Bias: true, ReLU: EndsWithReLU(s)}, x.DType, y.DType)
+	o := multiply(p, MatMul{A: x.Layout, B: Transpose(w).Layout, Bias: true, ReLU: EndsWithReLU(s), End: s.Epilogue, Keeps: s.Keeps}, x.DType, y.DType)
 	return withBias(p, s, o.Workspace(), o.Launches)
 }
 

@@ -100,7 +100,7 @@ template <typename T, u32 B> DEVICE T sumOfPanel(const T (*panel)[B + 4]) {
 }
 
 // writeLines writes lines of the result; line l is row first + l·apart.
-template <typename T, u32 lines, u32 BN, bool slopes> DEVICE void writeLines(T *to, i64 start, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
+template <typename T, u32 lines, u32 BN, bool ends> DEVICE void writeLines(T *to, i64 start, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
   const T *bias = (const T *)r.bias;
   u32 c = column + thread() % BN;
   if (c >= n) return;
@@ -114,8 +114,8 @@ template <typename T, u32 lines, u32 BN, bool slopes> DEVICE void writeLines(T *
     T v = from[l][thread() % BN] + shift;
     if (bias && r.biasRows) v += bias[row];
     if (r.relu && v < 0) v = 0;
-    if constexpr (slopes)
-      if (r.slope) v = slopedAt<T>(r, v, start + (at - to) + (i64)row * r.row);
+    if constexpr (ends)
+      if (r.end) v = endedAt<T>(r, v, start + (at - to) + (i64)row * r.row);
     at[(i64)row * r.row] = v;
   }
 }
@@ -169,7 +169,7 @@ DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, con
   }
 }
 
-template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, bool slopes = false, bool sums = false, typename A, typename B>
+template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, bool ends = false, bool sums = false, typename A, typename B>
 DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
   static SHARED Panels<T, BM, BN> panels;
   Tile t = tile(block(), up(m, BM), up(n, BN));
@@ -208,7 +208,7 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
     for (u32 j = 0; j < TN; j++) lines[ty][j / 4 * (BN * 4 / TN) + tx * 4 + j % 4] = sum[i][j];
     barrier();
     // Line l of the band belongs to threads with ty = l.
-    writeLines<T, band, BN, slopes>(to, start, lines, row + i / 4 * (BM * 4 / TM) + i % 4, 4, column, m, n, r);
+    writeLines<T, band, BN, ends>(to, start, lines, row + i / 4 * (BM * 4 / TM) + i % 4, 4, column, m, n, r);
     barrier();
   }
 }

@@ -43,7 +43,7 @@ template <typename E> union Pack<E, 1> {
 };
 
 // writeRows writes a warp's 16 rows of the tile from lines in shared memory, times a scale, plus a bias.
-template <typename E, u32 count, u32 BN, bool slopes, typename Scaled>
+template <typename E, u32 count, u32 BN, bool ends, typename Scaled>
 DEVICE void writeRows(E *y, const float *lines, u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scaled scaled) {
   using Elements = Pack<E, count>;
 #pragma unroll 1
@@ -53,7 +53,7 @@ DEVICE void writeRows(E *y, const float *lines, u32 row, u32 column, u32 m, u32 
     i64 at = start + (i64)rr * r.row + c;
     const float *from = lines + i / BN * (BN + 8) + i % BN;
     Elements x, bias, out;
-    if (slopes && r.slope) x.all = *(const decltype(x.all) *)((const E *)r.slopes + at);
+    if (ends && r.end && r.end < gelu) x.all = *(const decltype(x.all) *)((const E *)r.beside + at);
     if (r.bias && !biasRows) bias.all = *(const decltype(bias.all) *)((const E *)r.bias + c);
     float shift = r.bias && biasRows ? number(((const E *)r.bias)[rr]) : 0;
 #pragma unroll
@@ -61,16 +61,21 @@ DEVICE void writeRows(E *y, const float *lines, u32 row, u32 column, u32 m, u32 
       float v = scaled(from[j]);
       if (r.bias) v += biasRows ? shift : number(bias.of[j]);
       if (r.relu && v < 0) v = 0;
-      if (slopes && r.slope) v = sloped(r.slope, number(rounded<E>(v)), number(x.of[j]));
+      if (ends && r.end) {
+        E of = rounded<E>(v);
+        if (r.end >= gelu) x.of[j] = of;
+        v = ended(r.end, number(of), number(x.of[j]));
+      }
       out.of[j] = rounded<E>(v);
     }
     *(decltype(out.all) *)(y + at) = out.all;
+    if (ends && r.end >= gelu && r.beside) *(decltype(x.all) *)((E *)r.beside + at) = x.all;
   }
 }
 
 // store adds up the parts' sums and writes those of a warp, its 16 rows of the tile from row and column. Each warp transposes
 // them in shared memory, so that stores are contiguous, and of 16 bytes if rows are aligned to that. It returns true in the block that has the sums of all parts.
-template <typename element, u32 BN, u32 ring, bool slopes, typename Scale>
+template <typename element, u32 BN, u32 ring, bool ends, typename Scale>
 DEVICE bool store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32 n, i64 start, const Result &r, bool biasRows, Scale scale) {
   asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
   if (!joined<256, 1, BN / 2>(sum, r, blockZ())) return false;
@@ -83,15 +88,15 @@ DEVICE bool store(void *y, float (&sum)[BN / 2], u32 row, u32 column, u32 m, u32
     for (u32 q = 0; q < 4; q++) lines[(lane() / 4 + q / 2 * 8) * pitch + j * 8 + lane() % 4 * 2 + q % 2] = sum[j * 4 + q];
   asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
   auto scaled = scale();
-  u64 addresses = (u64)y | (biasRows ? 0 : r.bias) | (slopes && r.slope ? r.slopes : 0), offsets = (u64)start | (u64)r.row | n;
+  u64 addresses = (u64)y | (biasRows ? 0 : r.bias) | (ends && r.end ? r.beside : 0), offsets = (u64)start | (u64)r.row | n;
   bool wide = addresses % 16 == 0 && offsets % 8 == 0;
   row += thread() / 128 * 64 + warp() % 4 * 16;
   if (r.half) {
-    if (wide) writeRows<element, 8, BN, slopes>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
-    else writeRows<element, 1, BN, slopes>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    if (wide) writeRows<element, 8, BN, ends>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    else writeRows<element, 1, BN, ends>((element *)y, lines, row, column, m, n, start, r, biasRows, scaled);
   } else {
-    if (wide) writeRows<float, 4, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
-    else writeRows<float, 1, BN, slopes>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    if (wide) writeRows<float, 4, BN, ends>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
+    else writeRows<float, 1, BN, ends>((float *)y, lines, row, column, m, n, start, r, biasRows, scaled);
   }
   return true;
 }
