@@ -2,12 +2,21 @@
 // (softmax(x) - one-hot(label))·dy/rows.
 //
 // Bound by memory: per float32 element 4 bytes for the loss and 8 for the gradient, or 12
-// for rows that do not fit the cache. The gradient's kernel computes the losses, too, if their
+// for rows that do not fit the cache. The gradient's kernel computes the loss y, too, if its
 // address is not 0. One warp computes a row of up to 1024 elements, one
-// block a longer one.
+// block a longer one. The last block computes the mean of all rows' losses, in a fixed order.
 //
 // variants: f32 f64
 #include "device.h"
+
+// mean stores the mean of the losses of all blocks.
+DEVICE void mean(real *y, const real *losses, u32 rows) {
+  if (!last(0, blocks())) return;
+  double sum = 0;
+  for (u32 i = thread(); i < rows; i += 256) sum += (double)losses[i];
+  sum = Team<256>::across<Sum>(sum);
+  if (thread() == 0) *y = (real)(sum / rows);
+}
 
 template <int size, typename T> DEVICE void loss(real *losses, const T *x, const int *label, Fault *fault, u32 rows, u32 n) {
   using Members = Team<size>;
@@ -23,24 +32,16 @@ template <int size, typename T> DEVICE void loss(real *losses, const T *x, const
   }
 }
 
-template <int size> DEVICE void lossOf(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 kind) {
+template <int size> DEVICE void lossOf(real *y, real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 kind) {
   typed(kind, [&](auto t) __attribute__((always_inline)) { loss<size>(losses, (const decltype(t) *)x, label, fault, rows, n); });
+  mean(y, losses, rows);
 }
 
-KERNEL(crossentropy_warp, 256, 4)(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
-  lossOf<32>(losses, x, label, fault, rows, n, xKind);
+KERNEL(crossentropy_warp, 256, 4)(real *y, real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
+  lossOf<32>(y, losses, x, label, fault, rows, n, xKind);
 }
-KERNEL(crossentropy_block, 256, 4)(real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
-  lossOf<256>(losses, x, label, fault, rows, n, xKind);
-}
-
-// crossentropy_mean computes the mean of the rows' losses, in one block and in a fixed
-// order.
-KERNEL(crossentropy_mean, 256, 1)(real *y, const real *losses, u32 rows) {
-  double sum = 0;
-  for (u32 i = thread(); i < rows; i += 256) sum += (double)losses[i];
-  sum = Team<256>::across<Sum>(sum);
-  if (thread() == 0) *y = (real)(sum / rows);
+KERNEL(crossentropy_block, 256, 4)(real *y, real *losses, const void *x, const int *label, Fault *fault, u32 rows, u32 n, u32 xKind) {
+  lossOf<256>(y, losses, x, label, fault, rows, n, xKind);
 }
 
 template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n) {
@@ -61,13 +62,14 @@ template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T
 }
 
 template <int size>
-DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
   typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, dy, fault, losses, rows, n); });
+  if (y) mean(y, losses, rows);
 }
 
-KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<32>(dx, x, label, dy, fault, losses, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<32>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind);
 }
-KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<256>(dx, x, label, dy, fault, losses, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
+  gradientOf<256>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind);
 }

@@ -6,23 +6,17 @@ import (
 )
 
 type lossParams struct {
-	Losses, X, Label, Fault Pointer
-	Rows, N, XKind          uint32
-}
-
-type meanParams struct {
-	Y, Losses Pointer
-	Rows      uint32
+	Y, Losses, X, Label, Fault Pointer
+	Rows, N, XKind             uint32
 }
 
 type lossGradientParams struct {
-	DX, X, Label, DY, Fault, Losses Pointer
-	Rows, N, DXKind, XKind          uint32
+	DX, X, Label, DY, Fault, Y, Losses Pointer
+	Rows, N, DXKind, XKind             uint32
 }
 
 var (
 	crossEntropyRows         = declareRows[lossParams]("crossentropy", "crossentropy")
-	crossEntropyMean         = declare[meanParams]("crossentropy", "crossentropy_mean", reals, 256)
 	crossEntropyGradientRows = declareRows[lossGradientParams]("crossentropy", "crossentropy_gradient")
 )
 
@@ -39,25 +33,16 @@ func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
 
 // Launches computes the scalar y.
 func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
-	v := real(o.DType)
-	return []Launch{
-		crossEntropyRows.launch(v, o.Rows, o.N, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)}),
-		crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}),
-	}
+	return []Launch{crossEntropyRows.launch(real(o.DType), max(1, o.Rows), o.N, lossParams{y, work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)})}
 }
 
 // Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy, and the loss y as
 // well if its address is not 0.
 func (o CrossEntropy) Gradient(dx, y, x, label, dy, fault, work Pointer) []Launch {
-	v := real(o.DType)
 	if y == 0 {
 		work = 0
 	}
-	launches := []Launch{crossEntropyGradientRows.launch(v, o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
-	if y != 0 {
-		launches = append(launches, crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}))
-	}
-	return launches
+	return []Launch{crossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, lossGradientParams{dx, x, label, dy, fault, y, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
 }
 
 func init() {
