@@ -53,7 +53,7 @@ lab: kernelspec ## open JupyterLab with the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet race without-race failpoints releases cuda lite-node notebooks clients ## run everything: vet, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet race without-race failpoints releases cuda lite-node jupyter ## run everything: vet, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -75,6 +75,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
 	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
+	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
 	TestMaskedAttention TestConvOfSmallImages TestInterruptInWorker TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
@@ -94,7 +95,7 @@ without-race: ## run the Go tests that skip themselves under the race detector, 
 	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
 		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
 	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
-		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./interp(/internal/programs)?$$')
+		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./(interp(/internal/programs)?|accel/internal/cuda/kernels)$$')
 
 .PHONY: pure-go
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them; compare layers with the assembly
@@ -154,6 +155,11 @@ gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU o
 	tar -C $(BUILD) --owner=0 --group=0 -c gpu-check | gzip -9 > $(BUILD)/gpu-check.tar.gz
 	@ls -l $(BUILD)/gpu-check.tar.gz
 	@test "$$(wc -c < $(BUILD)/gpu-check.tar.gz)" -lt 30000000 || { echo "the archive is larger than 30 MB" >&2; exit 1; }
+
+# Both mostly wait for their kernels and browsers, so they run at the same time. The make of macOS does not sort the output.
+.PHONY: jupyter
+jupyter: ## execute the notebooks, and test the kernel with clients
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) notebooks clients
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every lesson and tutorial and check its output
