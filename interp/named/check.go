@@ -38,7 +38,7 @@ var Check = sync.OnceValue(func() error {
 func checkDescriptors() string {
 	type probe struct {
 		A int `tag:"x"`
-		b []string
+		_ []string
 	}
 	all := []reflect.Type{
 		reflect.TypeFor[int8](), reflect.TypeFor[string](), reflect.TypeFor[*probe](), reflect.TypeFor[[]probe](), reflect.TypeFor[<-chan string](),

@@ -59,6 +59,7 @@ type (
 		Value  int
 		Kids   []Tree
 		Named  map[Label]*Tree
+		Copies map[string]Tree
 		parent *Tree
 		Visit  Visitor
 	}
@@ -337,8 +338,8 @@ var uses = []struct {
 	{"json error", func(k kit) any { return json.Unmarshal([]byte(`{"Code": "x"}`), k.new("Failure").Interface()).Error() }},
 	{"json of a recursive type", func(k kit) any {
 		tree := k.new("Tree")
-		err := json.Unmarshal([]byte(`{"Value": 1, "Kids": [{"Value": 2, "Named": {"<n>": {"Value": 3}}}, {"Value": 4}]}`), tree.Interface())
-		return fmt.Sprint(err, call(tree, "Sum"), tree.Elem().Field(1).Len())
+		err := json.Unmarshal([]byte(`{"Value": 1, "Kids": [{"Value": 2, "Named": {"<n>": {"Value": 3}}, "Copies": {"c": {"Value": 5, "Kids": [{}]}}}, {"Value": 4}]}`), tree.Interface())
+		return fmt.Sprint(err, call(tree, "Sum"), tree.Elem().Field(1).Len(), tree.Elem().Field(1).Index(0).FieldByName("Copies").MapIndex(reflect.ValueOf("c")).Field(1).Len())
 	}},
 	{"xml", func(k kit) any {
 		p := k.new("Person")
@@ -614,8 +615,8 @@ var uses = []struct {
 			depth += int(call(in[0], "Sum")[0].(int))
 			return []reflect.Value{visit}
 		})
-		root.Elem().Field(4).Set(visit)
-		next := root.Elem().Field(4).Call([]reflect.Value{root})[0].Call([]reflect.Value{kids.Index(2).Addr()})[0]
+		root.Elem().FieldByName("Visit").Set(visit)
+		next := root.Elem().FieldByName("Visit").Call([]reflect.Value{root})[0].Call([]reflect.Value{kids.Index(2).Addr()})[0]
 		link := reflect.New(k["Link"]).Elem()
 		link.Set(root)
 		return fmt.Sprint(depth, next.Type(), call(kids.Index(1).Addr(), "Root")[0] == root.Interface(), link.Elem().Field(0), k["Link"].Elem() == k["Tree"])

@@ -15,7 +15,7 @@ const stubSize = 16
 func firstStub() unsafe.Pointer
 
 // stubs are the stubs, one after the other.
-func stubs()
+func stubs() //nolint:unused // its address is taken in assembly
 
 // code returns the address of the code of s.
 func (s stub) code() unsafe.Pointer { return unsafe.Add(firstStub(), int(s)*stubSize) }

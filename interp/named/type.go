@@ -276,8 +276,6 @@ func sameMemory(a, b reflect.Type) bool {
 		return a.Len() == b.Len() && sameMemory(a.Elem(), b.Elem())
 	case reflect.Chan:
 		return a.ChanDir() == b.ChanDir()
-	case reflect.Map:
-		return sameMemory(a.Key(), b.Key()) && sameMemory(a.Elem(), b.Elem())
 	}
 	return true
 }

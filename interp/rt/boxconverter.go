@@ -35,7 +35,7 @@ func (c *boxConverter) declared(x any) any {
 	if x == nil {
 		return nil
 	}
-	v := c.r.encodable(c.pkg, x, c.methods)
+	v := c.r.encodable(c.pkg, x)
 	c.values = append(c.values, v)
 	return c.copy(reflect.ValueOf(v.value)).Interface()
 }

@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"errors"
 	"fmt"
 	"go/types"
 	"reflect"
@@ -10,60 +11,72 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/named"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Packages that encode and decode by reflection get a value of a cell as a value of a
 // type with the declared name, fields and methods. It is the same memory under another
-// type. The methods come from stubs.go.
+// type, which package named makes. The methods run those of the cell; see declaredmethod.go.
 
 // declaredTypes creates and caches these types.
 type declaredTypes struct {
 	known sync.Map // *Type to reflect.Type
-	slots sync.Map // named reflect.Type to []*slot
+	made  sync.Map // named reflect.Type to *declaredType
+	owner named.Owner
 
 	mu      sync.Mutex // guards builder
 	builder layout.Builder
 }
 
-// nameDeclared returns the name and the methods of a type for the builder.
-func (r *Registry) nameDeclared(n *types.Named, made reflect.Type) (name string, methods, ofPointer []layout.Method, done func(reflect.Type)) {
-	t := r.Describe(n)
-	methods, ofPointer, used := r.stubbed(t, made)
-	return t.name, methods, ofPointer, func(made reflect.Type) { r.declared.slots.Store(made, used) }
+// A rawType is the type in lowered code of values of a declared type.
+type rawType struct{ reflect.Type }
+
+// newDeclared makes the named type for n, whose memory is like that of memory. The builder calls it.
+func (r *Registry) newDeclared(n *types.Named, memory reflect.Type) (*named.Type, error) {
+	d := &declaredType{t: r.Describe(n)}
+	d.declared = d.t.declaredMethods()
+	if memory.Kind() != reflect.Interface {
+		d.methods = r.compiledMethods(d.t.pointer())
+	}
+	declaration := named.Declaration{Name: d.t.name, Path: origin.ImportPath(n.Obj().Pkg()), Memory: memory}
+	own := d.t.set.Load()
+	for _, m := range d.methods {
+		declaration.Methods = append(declaration.Methods, named.MethodName{Name: m.name, Pointer: own == nil || own.find(m.name) == nil})
+	}
+	made, err := r.declared.owner.New(declaration)
+	if err != nil {
+		return nil, err
+	}
+	d.made = made
+	r.declared.made.Store(made.Type(), d)
+	return made, nil
 }
 
-// setRaw gives the method stubs of the types in e the raw types of their receivers.
+// completeDeclared gives a type of newDeclared its parts and methods. The builder calls it.
+func (r *Registry) completeDeclared(_ *types.Named, made *named.Type, parts named.Parts) error {
+	known, _ := r.declared.made.Load(made.Type())
+	d := known.(*declaredType)
+	return made.Complete(parts, namedMethods(d.methods, d.receiver))
+}
+
+// setRaw gives the methods of the types in e the raw types of their receivers.
 func (e encoded) setRaw() {
 	e.parts(func(w view, t reflect.Type) {
-		if used, ok := e.r.declared.slots.Load(t); ok {
-			for _, s := range used.([]*slot) {
-				s.raw.CompareAndSwap(nil, &rawType{w.t})
-			}
+		if d, ok := e.r.declared.made.Load(t); ok {
+			d.(*declaredType).raw.CompareAndSwap(nil, &rawType{w.t})
 		}
 	})
 }
 
-// unseen returns an error if a package would miss one of the methods: if a type in e
-// declares it and the created type lacks it. Otherwise it returns nil.
-func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
+// outdated returns the declared types in e that have got methods since they were made.
+func (e encoded) outdated() (list []*types.Named) {
 	e.parts(func(w view, t reflect.Type) {
-		if _, ok := types.Unalias(w.d.typ).(*types.Named); !ok || unseen != nil || types.IsInterface(w.d.typ) {
-			return
-		}
-		for _, name := range w.d.pointer().stubMethods() {
-			if !slices.Contains(methods, name) {
-				continue
-			}
-			if _, ok := reflect.PointerTo(t).MethodByName(name); ok {
-				continue
-			}
-			if unseen = noSlot(pkg, w.d); w.kind() == reflect.Func { // no type with methods has kind func
-				unseen = &EncodingError{Package: pkg, Unseen: "the method " + name + " of " + w.d.name + "; encode what it returns instead"}
-			}
-			return
+		if d, ok := e.r.declared.made.Load(t); ok && d.(*declaredType).declared != w.d.declaredMethods() {
+			list = append(list, types.Unalias(w.d.typ).(*types.Named))
 		}
 	})
-	return unseen
+	return list
 }
 
 // declaredType returns the created type for t.
@@ -80,14 +93,20 @@ func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 	return made, err
 }
 
+// Close releases what is shared with other sessions of the process. No code of the
+// session's cells may run any more.
+func (r *Registry) Close() { r.declared.owner.Close() }
+
 // An EncodingError reports a value of a cell that an encoding package would not handle
 // as it does in compiled Go.
 type EncodingError struct {
 	Package, Unseen string
-	exhausted       bool // no slot is left
+	withoutType     error // why there is no type with the methods, if that is the reason
 }
 
 func (e *EncodingError) Error() string { return fmt.Sprintf("%s does not see %s", e.Package, e.Unseen) }
+
+func (e *EncodingError) Unwrap() error { return e.withoutType }
 
 func (*EncodingError) compiledName() string { return "runtime.errorString" }
 
@@ -102,30 +121,54 @@ type encoded struct {
 	typ   reflect.Type // of value
 }
 
-// encodable returns x as the package must see it. methods are the methods that the
-// package looks for. encodable panics with an *EncodingError if the package would miss
+// encodable returns x as the package must see it. It panics with an *EncodingError if the package would miss
 // something that the cell declares.
-func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
+func (r *Registry) encodable(pkg string, x any) encoded {
 	b, ok := r.unbox(x)
 	if !ok {
 		return encoded{value: x}
 	}
 	v := reflect.ValueOf(b.V)
-	t, err := r.declaredType(b.T)
-	if err != nil || !sameLayout(v.Type(), t, map[reflect.Type]bool{}) {
-		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + b.T.name + "; encode a simpler type, or the fields one by one"})
-	}
+	t := r.encodableType(pkg, view{b.T, v.Type()})
 	if t == v.Type() {
 		return encoded{r, b.V, b, t}
 	}
-	p := reflect.New(v.Type())
-	p.Elem().Set(v)
-	e := encoded{r, reflect.NewAt(t, p.UnsafePointer()).Elem().Interface(), b, t}
-	if unseen := e.unseen(pkg, methods); unseen != nil {
-		panic(unseen)
+	return encoded{r, underlying(v, t).Interface(), b, t}
+}
+
+// encodableType returns the type that a package must see for values of type w. It panics
+// with an *EncodingError if the package would miss something that the cell declares.
+func (r *Registry) encodableType(pkg string, w view) reflect.Type {
+	if w.d == nil || types.IsInterface(w.d.typ) {
+		return w.t
 	}
-	e.setRaw()
-	return e
+	for {
+		t, err := r.declaredType(w.d)
+		if noType := (&named.UnsupportedError{}); errors.As(err, &noType) {
+			panic(&EncodingError{pkg, fmt.Sprintf("the methods of %s: %s", w.d.name, err), err})
+		}
+		if exhausted := (&named.ExhaustedError{}); errors.As(err, &exhausted) {
+			panic(&EncodingError{pkg, fmt.Sprintf("the methods of %s: %s", w.d.name, err), err})
+		}
+		if err != nil || !sameLayout(w.t, t, map[reflect.Type]bool{}) {
+			panic(&EncodingError{Package: pkg, Unseen: "the fields of " + w.d.name + "; encode a simpler type, or the fields one by one"})
+		}
+		e := encoded{r, nil, Box{w.d, reflect.Zero(w.t).Interface()}, t}
+		outdated := e.outdated()
+		if outdated == nil {
+			e.setRaw()
+			return t
+		}
+		r.declared.forget(outdated)
+	}
+}
+
+// forget makes declaredType make the types and all that mention them again.
+func (t *declaredTypes) forget(all []*types.Named) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known.Clear()
+	t.builder.Forget(all...)
 }
 
 // sameLayout reports whether values of the two types have the same memory layout.

@@ -198,9 +198,9 @@
 // (sort.Slice) get Value(x): they see fields and elements, but
 // neither the names of types nor their methods. The functions of encoding/xml,
 // encoding/gob, encoding/binary, encoding/asn1 and database/sql get values of types
-// with the declared names and fields, and with those of the declared methods that
-// such packages look for. The number of types with methods is limited. When none is
-// left, an [EncodingError] rejects the value.
+// with the declared names, fields and exported methods, which package named makes. Methods
+// with types of cells in their signature are missing: no compiled package can call them.
+// When the process has no code for methods left, an [EncodingError] rejects the value.
 //
 // # Interfaces that a box implements
 //

@@ -10,8 +10,8 @@ import (
 // encodings returns the replacements for functions of encoding/gob, encoding/binary
 // and encoding/asn1.
 func (r *Registry) encodings() map[string]map[string]reflect.Value {
-	inBinary := func(x any) encoded { return r.encodable("encoding/binary", x, nil) }
-	inASN1 := func(x any) encoded { return r.encodable("encoding/asn1", x, nil) }
+	inBinary := func(x any) encoded { return r.encodable("encoding/binary", x) }
+	inASN1 := func(x any) encoded { return r.encodable("encoding/asn1", x) }
 	tables := map[string]map[string]any{
 		"encoding/gob/gob": {
 			"Register": func(x any) { r.registerGob("", x) },

@@ -23,7 +23,7 @@ func (r *Registry) EncodeGob(e *gob.Encoder, x any) error {
 // DecodeGob is d.Decode(x). Package gob stores values of the created types in
 // interfaces; DecodeGob boxes them afterwards.
 func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
-	v := r.encodable("encoding/gob", x, gobMethods)
+	v := r.encodable("encoding/gob", x)
 	err := v.named(d.Decode(v.value))
 	if err != nil || x == nil {
 		return err
@@ -56,7 +56,7 @@ func (r *Registry) registerGob(name string, x any) {
 		gob.RegisterName(name, x)
 		return
 	}
-	v := r.encodable("encoding/gob", x, gobMethods)
+	v := r.encodable("encoding/gob", x)
 	defer func() {
 		text, ok := recover().(string)
 		if !ok {
@@ -74,6 +74,11 @@ func (r *Registry) registerGob(name string, x any) {
 		panic(v.named(errors.New(text)).Error())
 	}()
 	gob.RegisterName(name, v.value)
+	v.parts(func(_ view, t reflect.Type) {
+		if d, ok := r.declared.made.Load(t); ok {
+			d.(*declaredType).made.Keep()
+		}
+	})
 	r.gobNames.Store(name, b.T)
 	r.gobTypes.Store(reflect.TypeOf(v.value), gobType{b.T, reflect.TypeOf(b.V)})
 }

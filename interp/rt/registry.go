@@ -80,7 +80,7 @@ type Registry struct {
 	declared         declaredTypes
 	gobTypes         sync.Map // created reflect.Type of a registered type, to gobType
 	gobNames         sync.Map // name of a registered type, to *Type
-	flagTypes        sync.Map // *Type to reflect.Type, see holderType
+	flagTypes        sync.Map // holderKey to reflect.Type, see holderType
 
 	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
 	compiled  sync.Map // implementsKey to bool
@@ -126,7 +126,7 @@ func New(config Config) *Registry {
 	}
 	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
 	r.routines.config = &r.config
-	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, Name: r.nameDeclared}
+	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()
 	return r

@@ -15,9 +15,6 @@ import (
 // methods of types of cells. So this file creates the service of such a receiver itself,
 // with functions in place of the methods, and stores it in the server's table.
 
-// rpcMethods are the methods that the codecs of net/rpc look for in arguments and replies.
-var rpcMethods = append([]string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"}, gobMethods...)
-
 // RegisterRPC is s.Register(x).
 func (r *Registry) RegisterRPC(s *rpc.Server, x any) error { return r.registerRPC(s, x, "", false) }
 
@@ -131,7 +128,7 @@ func (b Box) rpcFunction(m *types.Func) (f reflect.Value, argument, reply reflec
 	r, sig, raw := b.T.registry, m.Signature(), b.method(m.Name()).value.Type()
 	in := func(i int) (view, reflect.Type) {
 		w := view{r.child(sig.Params().At(i).Type()), raw.In(i + 1)}
-		return w, r.encodableType("net/rpc", w, rpcMethods)
+		return w, r.encodableType("net/rpc", w)
 	}
 	argumentView, argument := in(0)
 	replyView, reply := in(1)
@@ -155,24 +152,6 @@ func underlying(v reflect.Value, t reflect.Type) reflect.Value {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
 	return reflect.NewAt(t, p.UnsafePointer()).Elem()
-}
-
-// encodableType returns the type that a package must see for values of type w. It panics
-// with an *EncodingError if the package would miss something that the cell declares.
-func (r *Registry) encodableType(pkg string, w view, methods []string) reflect.Type {
-	if w.d == nil || types.IsInterface(w.d.typ) {
-		return w.t
-	}
-	t, err := r.declaredType(w.d)
-	if err != nil || !sameLayout(w.t, t, map[reflect.Type]bool{}) {
-		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + w.d.name + "; encode a simpler type, or the fields one by one"})
-	}
-	e := encoded{r, nil, Box{w.d, reflect.Zero(w.t).Interface()}, t}
-	if unseen := e.unseen(pkg, methods); unseen != nil {
-		panic(unseen)
-	}
-	e.setRaw()
-	return t
 }
 
 // rpcServiceType has the types of a service in package net/rpc and of its method table.

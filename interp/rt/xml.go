@@ -7,9 +7,6 @@ import (
 	"reflect"
 )
 
-// xmlMethods are the methods that package encoding/xml looks for.
-var xmlMethods = []string{"MarshalXML", "UnmarshalXML", "MarshalXMLAttr", "UnmarshalXMLAttr", "MarshalText", "UnmarshalText"}
-
 // UnsupportedInXML returns the part of a value of type t that package encoding/xml would not
 // handle, as a noun phrase, or "" if there is none.
 func (r *Registry) UnsupportedInXML(t types.Type) string {
@@ -51,7 +48,7 @@ func (r *Registry) inXML(x any) encoded {
 			panic(&EncodingError{Package: "encoding/xml", Unseen: refusal + "; use a type that is not an interface, or encoding/json"})
 		}
 	}
-	return r.encodable("encoding/xml", x, xmlMethods)
+	return r.encodable("encoding/xml", x)
 }
 
 // EncodeXML is e.Encode(x).

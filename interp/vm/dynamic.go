@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
@@ -146,9 +147,9 @@ func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *
 func (c *compiler) interfaceEntry(d Declaration) *Function {
 	s := c.fn.parameters[0]
 	switch {
-	case s.file == reference && rt.IsDirectInterface(s.typ), s.file == memory && !rt.IsDirectInterface(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
+	case s.file == reference && named.IsDirect(s.typ), s.file == memory && !named.IsDirect(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
 		return c.fn
-	case rt.IsDirectInterface(s.typ), s.width == "If":
+	case named.IsDirect(s.typ), s.width == "If":
 		return nil
 	}
 	fn := c.unit.newFunction("")
@@ -219,7 +220,7 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 	return uses == reads
 }
 
-// The representation of interface values; see also rt.IsDirectInterface.
+// The representation of interface values; see also named.IsDirect.
 
 // interfaceWords returns the type word and the data word of an interface value.
 func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
@@ -228,7 +229,7 @@ func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(uns
 // copied unless it is owned.
 func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
 	zero := reflect.Zero(s.typ).Interface()
-	if s.width == "If" || rt.IsDirectInterface(s.typ) && s.file == memory || zero == nil {
+	if s.width == "If" || named.IsDirect(s.typ) && s.file == memory || zero == nil {
 		return func(nb, sb unsafe.Pointer, at uint16) any { return s.get(nb, sb, at).Interface() }
 	}
 	word := interfaceWords(&zero)[0]
@@ -242,7 +243,7 @@ func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) a
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	case s.file == memory:
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(y.clone(*pointerAt(sb, at))) }
-	case rt.IsDirectInterface(s.typ):
+	case named.IsDirect(s.typ):
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	}
 	return func(nb, sb unsafe.Pointer, at uint16) any {
@@ -258,7 +259,7 @@ func (s shape) unpack(nb, sb unsafe.Pointer, at uint16, x any) {
 	switch {
 	case reflect.TypeOf(x) != s.typ:
 		s.put(nb, sb, at, reflect.Zero(s.typ)) // an empty struct
-	case !rt.IsDirectInterface(s.typ):
+	case !named.IsDirect(s.typ):
 		s.fill(nb, sb, at, interfaceWords(&x)[1])
 	case s.file == memory:
 		s.put(nb, sb, at, reflect.ValueOf(x))

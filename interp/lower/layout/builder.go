@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/quernlab/quern/interp/named"
 )
 
 // Builder creates the types of one session.
@@ -23,10 +25,10 @@ type Builder struct {
 	// tags, unexported or embedded, instead of those of lowered code. The memory layout is
 	// the same.
 	Declared bool
-	// Name, if not nil, returns the name, such as "main.P", and the methods of a declared
-	// type and of pointers to it. made has the kind of the type. Builder calls done with
-	// the type that has this name and these methods.
-	Name func(t *types.Named, made reflect.Type) (name string, methods, ofPointer []Method, done func(reflect.Type))
+	// New, if not nil, makes the named type for a declared type. memory has its memory layout. Declared must be true.
+	New func(t *types.Named, memory reflect.Type) (*named.Type, error)
+	// Complete gives a type of New its final components and its methods.
+	Complete func(t *types.Named, made *named.Type, parts named.Parts) error
 
 	names typeutil.Map // *types.Named to reflect.Type, for types that are not recursive
 	built typeutil.Map // *types.Named to reflect.Type, for complete recursive types
@@ -218,16 +220,23 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	for _, n := range c.members {
 		b.built.Set(n, c.made.At(n))
 	}
+	complete := false
+	defer func() {
+		if !complete {
+			b.Forget(c.members...)
+		}
+	}()
 	for _, n := range c.members {
 		c.finish(n)
 	}
+	complete = true
 	if ok {
 		b.keep(s)
 	}
 	return b.built.At(t).(reflect.Type), nil
 }
 
-// placeholder returns a unique type. It has the size of t unless t is a struct or an array.
+// placeholder returns a unique type. It has the kind and the size of t unless t is a struct or an array.
 func (b *Builder) placeholder(t *types.Named) reflect.Type {
 	b.count++
 	p := reflect.StructOf([]reflect.StructField{{
@@ -239,6 +248,12 @@ func (b *Builder) placeholder(t *types.Named) reflect.Type {
 		return p
 	case *types.Slice:
 		return reflect.SliceOf(p)
+	case *types.Map:
+		return reflect.MapOf(reflect.TypeFor[int](), p)
+	case *types.Chan:
+		return reflect.ChanOf(reflect.BothDir, p)
+	case *types.Signature:
+		return reflect.FuncOf([]reflect.Type{p}, nil, false)
 	}
 	return reflect.PointerTo(p)
 }

@@ -235,51 +235,6 @@ func TestUseWithoutStruct(t *testing.T) {
 	}
 }
 
-// TestStructTypeLayout checks the memory layout that setFieldType requires.
-func TestStructTypeLayout(t *testing.T) {
-	s := reflect.StructOf([]reflect.StructField{
-		{Name: "A", Type: reflect.TypeFor[int32]()}, {Name: "B", Type: reflect.TypeFor[*int]()},
-	})
-	raw := (*structType)(typePointer(s))
-	if len(raw.fields) != 2 || raw.size != s.Size() {
-		t.Fatalf("got %d fields, size %d; want 2, %d", len(raw.fields), raw.size, s.Size())
-	}
-	for i := range 2 {
-		if f := s.Field(i); raw.fields[i].typ != typePointer(f.Type) || raw.fields[i].offset != f.Offset {
-			t.Errorf("field %d is not where it is expected", i)
-		}
-	}
-	setFieldType(s, 1, reflect.TypeFor[*string]())
-	if got := s.Field(1).Type; got != reflect.TypeFor[*string]() {
-		t.Errorf("got %s, want *string", got)
-	}
-}
-
-// TestPartsLayout checks the memory layout that setParts requires.
-func TestPartsLayout(t *testing.T) {
-	unique := func(tag string) reflect.Type {
-		return reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: reflect.StructTag(tag)}})
-	}
-	x, y := unique("x"), unique("y")
-	for _, tt := range []struct{ t, parts reflect.Type }{
-		{reflect.PointerTo(x), reflect.PointerTo(y)},
-		{reflect.SliceOf(x), reflect.SliceOf(y)},
-		{reflect.ChanOf(reflect.BothDir, x), reflect.ChanOf(reflect.BothDir, y)},
-		{reflect.ArrayOf(3, x), reflect.ArrayOf(3, y)},
-		{reflect.MapOf(x, x), reflect.MapOf(y, y)},
-	} {
-		setParts(tt.t, tt.parts)
-		if tt.t.Elem() != y || tt.t.Kind() == reflect.Map && tt.t.Key() != y || tt.t.Kind() == reflect.Array && tt.t.Len() != 3 {
-			t.Errorf("%s: got element %s", tt.t.Kind(), tt.t.Elem())
-		}
-	}
-	f := reflect.FuncOf([]reflect.Type{x, reflect.SliceOf(unique("z"))}, []reflect.Type{x}, true)
-	setParts(f, reflect.FuncOf([]reflect.Type{y, reflect.TypeFor[[]int]()}, []reflect.Type{y}, true))
-	if f.In(0) != y || f.In(1) != reflect.TypeFor[[]int]() || f.Out(0) != y || !f.IsVariadic() {
-		t.Errorf("got %v %v %v", f.In(0), f.In(1), f.Out(0))
-	}
-}
-
 // TestDeclared checks the fields of types as they were declared, and that values of the lowered types can
 // be used as values of these types.
 func TestDeclared(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
+	"unsafe"
 
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
 )
 
@@ -18,6 +20,7 @@ type cycle struct {
 	open         []*types.Named // other types whose components are being created
 	placeholders typeutil.Map   // *types.Named to reflect.Type
 	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
+	fresh        typeutil.Map   // *types.Named to *named.Type, what New has returned
 	unsettled    int            // number of components so far whose reflect type depends on where they occur
 }
 
@@ -35,13 +38,28 @@ func (c *cycle) make(n *types.Named) reflect.Type {
 
 // name returns t with the name of n, if the types of this Builder have names.
 func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
-	if c.Name == nil {
+	if c.New == nil {
 		return t
 	}
-	text, methods, ofPointer, done := c.Name(n, t)
-	t = Named(t, text, methods, ofPointer)
-	done(t)
-	return t
+	made, err := c.New(n, t)
+	if err != nil {
+		panic(err)
+	}
+	c.fresh.Set(n, made)
+	return made.Type()
+}
+
+// complete gives the type that New has made for n its components, which are final now.
+func (c *cycle) complete(n *types.Named) {
+	var parts named.Parts
+	if s, ok := n.Underlying().(*types.Struct); ok {
+		parts.Fields = c.fields(s, false)
+	} else {
+		parts.Type = c.outer(n)
+	}
+	if err := c.Complete(n, c.fresh.At(n).(*named.Type), parts); err != nil {
+		panic(err)
+	}
 }
 
 // outer returns a reflect type with the components of n. Components that are inside n, or whose size n contains, have
@@ -58,16 +76,20 @@ func (c *cycle) outer(n *types.Named) reflect.Type {
 
 // finish gives the components of n their final types.
 func (c *cycle) finish(n *types.Named) {
+	if c.New != nil {
+		c.complete(n)
+		return
+	}
 	t := c.built.At(n).(reflect.Type)
 	if s, ok := n.Underlying().(*types.Struct); ok {
 		for i, field := range c.fields(s, false) {
 			if want := field.Type; t.Field(i).Type != want {
-				setFieldType(t, i, want)
+				named.SetField(t, i, want)
 			}
 		}
 		return
 	}
-	setParts(t, c.outer(n))
+	named.SetParts(t, c.outer(n))
 }
 
 func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
@@ -85,17 +107,12 @@ func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
 	return fields
 }
 
-// declaredField returns a field as it was declared. The tag of an embedded field makes the struct type unique, because
-// it is modified after its creation.
+// declaredField returns a field as it was declared.
 func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.StructField {
 	v := s.Field(i)
-	f := reflect.StructField{Name: v.Name(), Tag: reflect.StructTag(s.Tag(i)), Type: c.typeOf(v.Type(), indirect)}
+	f := reflect.StructField{Name: v.Name(), Tag: reflect.StructTag(s.Tag(i)), Type: c.typeOf(v.Type(), indirect), Anonymous: v.Embedded()}
 	if !v.Exported() {
 		f.PkgPath = origin.ImportPath(v.Pkg())
-	}
-	if v.Embedded() {
-		c.count++
-		f.Tag += reflect.StructTag(fmt.Sprintf(` embedded:"%p %d"`, c.Builder, c.count))
 	}
 	return f
 }
@@ -139,13 +156,21 @@ func (c *cycle) structOf(t *types.Struct, indirect bool) reflect.Type {
 		return made
 	}
 	before := c.unsettled
-	made := reflect.StructOf(c.fields(t, indirect))
-	for i := range t.NumFields() {
-		if c.Declared && t.Field(i).Embedded() {
-			setEmbedded(made, i)
+	fields := c.fields(t, indirect)
+	var embedded []int
+	for i := range fields {
+		if f := &fields[i]; f.Anonymous { // reflect.StructOf does not support all of them
+			c.count++
+			f.Tag += reflect.StructTag(fmt.Sprintf(` embedded:"%p %d"`, c.Builder, c.count)) // a type that nothing else can have
+			f.Anonymous = false
+			embedded = append(embedded, i)
 		}
 	}
-	if c.Name == nil && c.unsettled == before {
+	made := reflect.StructOf(fields)
+	for _, i := range embedded {
+		named.SetEmbedded(made, i)
+	}
+	if c.New == nil && c.unsettled == before {
 		if c.structs == nil {
 			c.structs = map[*types.Struct]reflect.Type{}
 		}
@@ -214,10 +239,11 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	made := c.typeOf(t.Underlying(), indirect)
 	shorten(made, t)
 	switch {
-	case c.Name == nil && c.unsettled > before, c.Name != nil && c.unfinished():
+	case c.New == nil && c.unsettled > before, c.New != nil && c.unfinished():
 		return made
-	case c.Name != nil:
+	case c.New != nil:
 		made = c.name(t, made)
+		c.complete(t)
 	}
 	c.names.Set(t, made)
 	return made
@@ -245,5 +271,5 @@ var basic = map[types.BasicKind]reflect.Type{
 	types.Uint32: reflect.TypeFor[uint32](), types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
 	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
 	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
-	types.UnsafePointer: unsafePointer,
+	types.UnsafePointer: reflect.TypeFor[unsafe.Pointer](),
 }

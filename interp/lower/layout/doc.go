@@ -18,10 +18,10 @@
 //
 // # Limitations
 //
-// The type of a component is replaced through package unsafe, in memory that package reflect
-// has allocated. Tests check the memory layout of types in this Go release.
+// The type of a component is replaced in memory that package reflect has allocated; see package named.
 // The created types have no names, their fields are exported (field a is Xa),
-// and they are never freed, as with reflect.StructOf.
+// and they are never freed, as with reflect.StructOf. With Builder.New they have the names, fields
+// and methods of the declaration.
 //
 // # Concurrency
 //

@@ -23,7 +23,7 @@ type shape struct {
 
 // shapeOf returns the shape of t. ok is false if it has none.
 func (b *Builder) shapeOf(t *types.Named) (s shape, ok bool) {
-	if b.Declared || b.Name != nil {
+	if b.Declared || b.New != nil {
 		return shape{}, false
 	}
 	w := &shapeWriter{cycle: &cycle{Builder: b}, of: t, ok: true}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/types"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/named"
 )
 
 // longest is the length in bytes from which the string of a struct type is replaced.
@@ -17,10 +19,6 @@ func shorten(t reflect.Type, n *types.Named) {
 	if t.Kind() != reflect.Struct || t.Name() != "" || len(t.String()) < longest {
 		return
 	}
-	p := (*structType)(typePointer(t))
-	if p.str >= 0 { // compiled types are read-only; those of package reflect have negative offsets
-		return
-	}
 	// The address makes it unique.
-	p.str = int32(newName(fmt.Sprintf("%s(%p)", types.TypeString(n, (*types.Package).Name), p), false))
+	named.SetString(t, fmt.Sprintf("%s(%p)", types.TypeString(n, (*types.Package).Name), t))
 }

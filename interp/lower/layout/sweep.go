@@ -22,3 +22,15 @@ func (b *Builder) Sweep(keep func(types.Type) bool) {
 	clear(b.structs)
 	maps.DeleteFunc(b.recursive, func(t *types.Named, _ bool) bool { return !keep(t) })
 }
+
+// Forget removes the types made for the named types and for all that mention them, so that they are made again on demand.
+func (b *Builder) Forget(all ...*types.Named) {
+	b.Sweep(func(t types.Type) bool {
+		for _, n := range all {
+			if types.Identical(t, n) || b.reaches(t, n, &typeutil.Map{}) {
+				return false
+			}
+		}
+		return true
+	})
+}

@@ -1,4 +1,4 @@
-package rt
+package named
 
 import (
 	"reflect"
@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// TestIsDirectInterface compares the rule with what the compiler and package reflect do: the data word of an interface with
+// TestIsDirect compares the rule with what the compiler and package reflect do: the data word of an interface with
 // a direct value is the pointer in it.
-func TestIsDirectInterface(t *testing.T) {
+func TestIsDirect(t *testing.T) {
 	t.Parallel()
 	type nothing struct{}
 	pointer := reflect.TypeFor[*int]()
@@ -46,7 +46,7 @@ func TestIsDirectInterface(t *testing.T) {
 		}
 		x := reflect.NewAt(typ, unsafe.Pointer(&memory)).Elem().Interface()
 		want := (*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1] == unsafe.Pointer(&n)
-		if got := IsDirectInterface(typ); got != want {
+		if got := IsDirect(typ); got != want {
 			t.Errorf("%v: got %t, want %t", typ, got, want)
 		}
 	}
