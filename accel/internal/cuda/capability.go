@@ -44,7 +44,7 @@ func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 // Writes16Bit reports whether kernels round the result of an op to 16 bits.
 func (d *Device) Writes16Bit(op ir.Op) bool {
 	switch op.(type) {
-	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.LayerNormInputGradient, ir.RMSNormInputGradient,
+	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.Sum, ir.LayerNormInputGradient, ir.RMSNormInputGradient,
 		ir.BatchNorm, ir.BatchNormInputGradient, ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient, ir.Attention:
 		return true
 	}

@@ -26,7 +26,7 @@ type summed struct {
 func (f *fuser) fuseSum(n *planned) {
 	switch op := n.node.op.(type) {
 	case Sum:
-		if op.Mean || op.From != 0 || op.To != 1 || len(n.node.in[0].shape) != 2 || !n.inputs[0].layout.Contiguous() || n.store != n.node.dtype {
+		if op.Mean || op.From != 0 || op.To != 1 || len(n.node.in[0].shape) != 2 || !n.inputs[0].layout.Contiguous() || n.store != n.node.dtype && n.store != n.dtype(0) {
 			return
 		}
 		of := n.summed(0)

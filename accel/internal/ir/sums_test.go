@@ -7,7 +7,7 @@ type sumDevice struct{ slopeDevice }
 
 func (*sumDevice) SumsFactors(d DType) bool     { return d == Float32 || d == BFloat16 }
 func (*sumDevice) Reads16Bit(op Op, _ int) bool { return op.Name() == "Sum" }
-func (*sumDevice) Writes16Bit(Op) bool          { return false }
+func (*sumDevice) Writes16Bit(op Op) bool       { return op.Name() == "Sum" }
 
 func TestSumsAreInProducts(t *testing.T) {
 	round := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: BFloat16}, v) }
@@ -52,6 +52,21 @@ arena 64 bytes
 			round(r, r.Record(MatMul{}, r.swapLast(dy), x)).Hold()
 			rows(r, dy).Hold()
 		}, `0 MatMul+Sum x0[3 5]/[1 3]:bfloat16 x1[5 2]:bfloat16 -> o2[3 2]:bfloat16 o3[3]
+arena 0 bytes
+`},
+		{"of 16 bits, rounded", func(r *Recorder) {
+			dy, x := r.Record(Cast{To: Float32}, input(r, BFloat16, 5, 3)), r.Record(Cast{To: Float32}, input(r, BFloat16, 5, 2))
+			r.Record(MatMul{}, r.swapLast(dy), x).Hold()
+			round(r, rows(r, dy)).Hold()
+		}, `0 MatMul+Sum x0[3 5]/[1 3]:bfloat16 x1[5 2]:bfloat16 -> o2[3 2] o3[3]:bfloat16
+arena 0 bytes
+`},
+		{"not of float32, rounded", func(r *Recorder) {
+			dy := single(r, 5, 3)
+			r.Record(MatMul{}, r.swapLast(dy), single(r, 5, 2)).Hold()
+			round(r, rows(r, dy)).Hold()
+		}, `0 MatMul x0[3 5]/[1 3] x1[5 2] -> o2[3 2]
+1 Sum x0[5 3] -> o3[3]:bfloat16
 arena 0 bytes
 `},
 		{"one of two products, and one sum of two", func(r *Recorder) {

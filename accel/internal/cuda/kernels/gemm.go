@@ -45,9 +45,11 @@ type MatMul struct {
 	// which y is stored, too, if Keeps; nil for neither.
 	End   ir.Op
 	Keeps bool
-	// Sums is the number of the factor, from 1, that is also summed along K, in float32 or float64; 0 for
-	// none. As it lies in memory, it is row-major with K first. There is no batch then.
-	Sums int
+	// Sums is the number of the factor, from 1, that is also summed along K; 0 for none. As it lies in memory, it is
+	// row-major with K first. There is no batch then. The sums are of float32 or float64, or with Sums16 of the factors'
+	// 16-bit type.
+	Sums   int
+	Sums16 bool
 }
 
 // result describes the result of a product to a kernel whose split leaves some bytes in the workspace.
@@ -64,6 +66,7 @@ func (o MatMul) result(p problem, a Addresses, bytes int) result {
 	}
 	if o.Sums > 0 && p.sums {
 		r.Sums, r.OfParts, r.Summed = a.Out[len(a.Out)-1], a.Work+Pointer(bytes), uint32(o.Sums)
+		r.Sums16 = flag(o.Sums16)
 	}
 	return r
 }
@@ -79,6 +82,9 @@ func (o MatMul) separate(p problem, a Addresses) []Launch {
 // summed returns the sum of a factor as an op of its own.
 func (o MatMul) summed(p problem) Sum {
 	s := Sum{DType: computes(o.DType), Outer: 1, N: int(p.K), Inner: int(p.M), X: o.DType}
+	if s.Y = s.DType; o.Sums16 {
+		s.Y = o.DType
+	}
 	if o.Sums == 2 {
 		s.Inner = int(p.N)
 	}

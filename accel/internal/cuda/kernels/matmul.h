@@ -59,6 +59,7 @@ struct Result {
   u32 parts;    // of the split along k
   u32 end;      // an activation or the slope of one: see ended
   u32 summed;   // the factor that sums is of, 1 for a, 2 for b
+  u32 sumsHalf; // whether sums has the operands' 16-bit type
 };
 
 // joined adds up the sums of all parts of a tile, of which each thread has N. Blocks of neighboring
@@ -139,20 +140,26 @@ DEVICE Tile tile(u32 t, u32 rows, u32 columns) {
 // result do that for their rows of a or columns of b.
 DEVICE u32 summedIn(const Result &r, Tile t) { return r.summed == 1 && t.n == 0 ? 1 : r.summed == 2 && t.m == 0 ? 2 : 0; }
 
+template <typename E, typename T> DEVICE void storeSum(const Result &r, T sum, u32 i) {
+  if (sizeof(E) == 2 && r.sumsHalf) ((E *)r.sums)[i] = rounded<E>(sum);
+  else ((T *)r.sums)[i] = sum;
+}
+
 // writeSums writes a part's sums of B rows or columns from row, of which there are rows in all. groups of them, in shared
-// memory, are added up. finishSums adds up those of all parts, in the block for which joined returns true.
-template <u32 B, typename T> DEVICE void writeSums(const Result &r, const T *all, u32 groups, u32 row, u32 rows) {
+// memory, are added up. E is the type of the operands. finishSums adds up those of all parts, in the block for which joined returns true.
+template <u32 B, typename E, typename T> DEVICE void writeSums(const Result &r, const T *all, u32 groups, u32 row, u32 rows) {
   if (thread() >= B || row + thread() >= rows) return;
   T sum = 0;
   for (u32 g = 0; g < groups; g++) sum += all[g * B + thread()];
-  ((T *)(r.parts > 1 ? r.ofParts + (u64)blockY() * rows * sizeof(T) : r.sums))[row + thread()] = sum;
+  if (r.parts > 1) ((T *)r.ofParts)[(u64)blockY() * rows + row + thread()] = sum;
+  else storeSum<E>(r, sum, row + thread());
 }
-template <u32 B, typename T> DEVICE void finishSums(const Result &r, u32 row, u32 rows) {
+template <u32 B, typename E, typename T> DEVICE void finishSums(const Result &r, u32 row, u32 rows) {
   if (r.parts <= 1 || thread() >= B || row + thread() >= rows) return;
   const T *all = (const T *)r.ofParts + row + thread();
   T sum = 0;
   for (u32 p = 0; p < r.parts; p++) sum += all[(u64)p * rows];
-  ((T *)r.sums)[row + thread()] = sum;
+  storeSum<E>(r, sum, row + thread());
 }
 
 // Strided is an operand in memory: element (row, k) is at row·rowStride + k·kStride.

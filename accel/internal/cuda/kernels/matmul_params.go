@@ -64,6 +64,7 @@ type result struct {
 	Inner                    divisor
 	BiasRows, ReLU, Output16 uint32
 	Parts, End, Summed       uint32
+	Sums16                   uint32
 }
 
 // endOf returns the number that the kernels have for what ends a product, 0 for nothing.

@@ -278,10 +278,10 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
     barrier();
     u32 groups = summed == 1 ? storeSums<BM, aAlong>(all, ofFactor) : storeSums<BN, bAlong>(all, ofFactor);
     barrier();
-    writeSums<BM>(r, all, groups, summed == 1 ? row : column, summed == 1 ? m : n);
+    writeSums<BM, half>(r, all, groups, summed == 1 ? row : column, summed == 1 ? m : n);
   }
   if (!joined<threads, 0, MT * NT * 4>(&sum[0][0][0], r, batch)) return;
-  if (summed) finishSums<BM, float>(r, summed == 1 ? row : column, summed == 1 ? m : n);
+  if (summed) finishSums<BM, half, float>(r, summed == 1 ? row : column, summed == 1 ? m : n);
 
   // Write bands of 16 rows per warp through shared memory, so that stores are contiguous.
   constexpr u32 pitch = BN + 8, band = BM / WM * 16;

@@ -51,7 +51,7 @@ func planMatMul(p Planner, _ ir.MatMul, s ir.Step) Launcher {
 	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), End: s.Epilogue, Keeps: s.Keeps, Sums: s.Summed,
+	o := multiply(p, MatMul{ReLU: EndsWithReLU(s), End: s.Epilogue, Keeps: s.Keeps, Sums: s.Summed, Sums16: s.Summed > 0 && s.Out[len(s.Out)-1].DType.Is16Bit(),
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.NeedWorkspace(o.Workspace())

@@ -11,18 +11,18 @@ import (
 var cubes = [][3]int{{1, 1, 1}, {3, 31, 1}, {2, 1500, 1}, {1, 20000, 1}, {129, 0, 1}, {1, 33, 33}, {2, 200, 5}, {1, 700, 129}, {7, 3, 64}, {0, 3, 4}, {3, 0, 2}}
 
 func TestSum(t *testing.T) {
-	eachStored(t, func(t *testing.T, d, xType, _, _ ir.DType, tolerance func(float64) float64) {
-		if xType != d {
+	eachStored(t, func(t *testing.T, d, xType, _, yType ir.DType, tolerance func(float64) float64) {
+		if yType == d && xType != d {
 			tolerance = func(single float64) float64 { return single }
 		}
 		for _, s := range some(cubes) {
 			for _, mean := range []bool{false, true} {
 				m, x := newTestGPU(t), random(generator(5), xType, s[0], s[1], s[2])
-				o := Sum{d, s[0], s[1], s[2], mean, xType}
-				y := m.alloc(s[0] * s[2] * d.Size())
+				o := Sum{d, s[0], s[1], s[2], mean, xType, yType}
+				y := m.alloc(s[0] * s[2] * yType.Size())
 				m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
 				want := reference(t, ir.Sum{From: 1, To: 2, Mean: mean}, nil, []array{x.as(ir.Float64)}, nil, newArray(ir.Float64, s[0], s[2]))
-				compareArrays(t, m.get(y, d, want.shape), want, tolerance(1e-6))
+				compareArrays(t, m.get(y, yType, want.shape), want, tolerance(1e-6))
 			}
 		}
 	})
@@ -36,7 +36,7 @@ func TestMeanOfEqualNumbers(t *testing.T) {
 			for i := range x.data {
 				x.data[i] = float64(v)
 			}
-			o := Sum{ir.Float32, s[0], s[1], s[2], true, ir.Float32}
+			o := Sum{ir.Float32, s[0], s[1], s[2], true, ir.Float32, ir.Float32}
 			y := m.alloc(s[0] * s[2] * 4)
 			m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
 			for i, got := range m.get(y, ir.Float32, []int{s[0], s[2]}).data {

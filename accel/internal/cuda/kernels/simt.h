@@ -187,11 +187,11 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
     T *all = (T *)&panels;
     all[thread()] = ofFactor;
     barrier();
-    writeSums<BM>(r, all, 256 / BM, summed == 1 ? row : column, summed == 1 ? m : n);
+    writeSums<BM, T>(r, all, 256 / BM, summed == 1 ? row : column, summed == 1 ? m : n);
     barrier();
   }
   if (!joined<256, 0, TM * TN>(&sum[0][0], r, batch)) return;
-  if (summed) finishSums<BM, T>(r, summed == 1 ? row : column, summed == 1 ? m : n);
+  if (summed) finishSums<BM, T, T>(r, summed == 1 ? row : column, summed == 1 ? m : n);
   u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
   // Write row by row of each thread through shared memory, so that stores are contiguous

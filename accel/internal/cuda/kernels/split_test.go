@@ -69,7 +69,7 @@ func TestSplit(t *testing.T) {
 func TestSplitSums(t *testing.T) {
 	for _, s := range [][3]int{{1, 20001, 1}, {3, 9000, 1}, {1, 700, 129}, {2, 513, 40}} {
 		m, x := newTestGPU(t), random(generator(27), ir.Float32, s[0], s[1], s[2])
-		o := Sum{DType: ir.Float32, Outer: s[0], N: s[1], Inner: s[2], X: ir.Float32}
+		o := Sum{DType: ir.Float32, Outer: s[0], N: s[1], Inner: s[2], X: ir.Float32, Y: ir.Float32}
 		y := m.alloc(s[0] * s[2] * 4)
 		launches := o.Launches(y, m.put(x), m.alloc(o.Workspace()))
 		if parts, _ := o.parts(); len(launches) != 1 || parts < 2 {

@@ -1,6 +1,6 @@
 // sum: sums along the middle dimension of x [outer, n, inner], or means.
 //
-// Bound by memory: 4 bytes per float32 element, 2 of 16 bits. Additions are in float64, and the sum or the mean
+// Bound by memory: 4 bytes per float32 element, 2 of 16 bits, which y may have, too. Additions are in float64, and the sum or the mean
 // is rounded once, so that the mean of equal numbers is the number: a conversion and an addition
 // per element are faster than memory even with few FP64 units. If inner is 1, one warp sums a row
 // of up to 1024 elements and one block a longer one; else a block sums 32 neighboring columns, and
@@ -12,7 +12,7 @@
 #include "device.h"
 
 // sum_rows: y[row] = Σ over the parts of Σ x[row, part·each …].
-template <int size, typename T> DEVICE void sumRows(real *y, double *work, const T *x, u64 rows, u64 n, u64 each, u32 parts, double divisor) {
+template <int size, typename T> DEVICE void sumRows(void *y, u32 kind, double *work, const T *x, u64 rows, u64 n, u64 each, u32 parts, double divisor) {
   using Members = Team<size>;
   for (u64 t = Members::row(); t < rows * parts; t += Members::rows()) {
     u64 row = t / parts, part = t - row * parts;
@@ -35,19 +35,19 @@ template <int size, typename T> DEVICE void sumRows(real *y, double *work, const
       for (u32 p = Members::member(); p < parts; p += size) sum += work[row * parts + p];
       sum = Members::template across<Sum>(sum);
     }
-    if (Members::member() == 0) y[row] = (real)(sum / divisor);
+    if (Members::member() == 0) putAs(y, kind, row, (real)(sum / divisor));
   }
 }
 
-template <int size> DEVICE void sumRowsOf(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 kind, double divisor) {
-  typed(kind, [&](auto t) __attribute__((always_inline)) { sumRows<size>(y, work, (const decltype(t) *)x, rows, n, each, parts, divisor); });
+template <int size> DEVICE void sumRowsOf(void *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, u32 yKind, double divisor) {
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { sumRows<size>(y, yKind, work, (const decltype(t) *)x, rows, n, each, parts, divisor); });
 }
 
-KERNEL(sum_rows_warp, 256, 4)(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, double divisor) {
-  sumRowsOf<32>(y, work, x, rows, n, each, parts, xKind, divisor);
+KERNEL(sum_rows_warp, 256, 4)(void *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, u32 yKind, double divisor) {
+  sumRowsOf<32>(y, work, x, rows, n, each, parts, xKind, yKind, divisor);
 }
-KERNEL(sum_rows_block, 256, 4)(real *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, double divisor) {
-  sumRowsOf<256>(y, work, x, rows, n, each, parts, xKind, divisor);
+KERNEL(sum_rows_block, 256, 4)(void *y, double *work, const void *x, u64 rows, u64 n, u64 each, u32 parts, u32 xKind, u32 yKind, double divisor) {
+  sumRowsOf<256>(y, work, x, rows, n, each, parts, xKind, yKind, divisor);
 }
 
 // ofWarps returns the sum of a column over the warps.
@@ -62,7 +62,7 @@ DEVICE double ofWarps(double (&group)[8][32], double of) {
 }
 
 // sum_columns: y[outer, inner] = Σ over the parts of Σ x[outer, part·each …, inner].
-template <typename T> DEVICE void sumColumns(real *y, double *work, const T *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, double divisor) {
+template <typename T> DEVICE void sumColumns(void *y, u32 kind, double *work, const T *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, double divisor) {
   static SHARED double group[8][32];
   u32 tiles = (u32)((inner + 31) / 32);
   for (u64 t = block(); t < (u64)parts * outer * tiles; t += blocks()) {
@@ -88,10 +88,10 @@ template <typename T> DEVICE void sumColumns(real *y, double *work, const T *x, 
         for (u32 p = warp(); p < parts; p += 8) each += work[p * n + i];
       sum = ofWarps(group, each);
     }
-    if (warp() == 0 && column < inner) y[o * inner + column] = (real)(sum / divisor);
+    if (warp() == 0 && column < inner) putAs(y, kind, o * inner + column, (real)(sum / divisor));
   }
 }
 
-KERNEL(sum_columns, 256, 4)(real *y, double *work, const void *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, u32 xKind, double divisor) {
-  typed(xKind, [&](auto t) __attribute__((always_inline)) { sumColumns(y, work, (const decltype(t) *)x, outer, n, inner, each, parts, divisor); });
+KERNEL(sum_columns, 256, 4)(void *y, double *work, const void *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts, u32 xKind, u32 yKind, double divisor) {
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { sumColumns(y, yKind, work, (const decltype(t) *)x, outer, n, inner, each, parts, divisor); });
 }

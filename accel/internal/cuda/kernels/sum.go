@@ -8,7 +8,8 @@ import (
 type sumRowsParams struct {
 	Y, Work, X    Pointer
 	Rows, N, Each uint64
-	Parts, XKind  uint32
+	Parts         uint32
+	XKind, YKind  uint32
 	Divisor       float64
 }
 
@@ -16,7 +17,8 @@ type sumColumnsParams struct {
 	Y, Work, X     Pointer
 	Outer          uint32
 	N, Inner, Each uint64
-	Parts, XKind   uint32
+	Parts          uint32
+	XKind, YKind   uint32
 	Divisor        float64
 }
 
@@ -27,10 +29,10 @@ var (
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner], or the mean.
 type Sum struct {
-	DType           tensortype.DType // of y
+	DType           tensortype.DType // of the computation
 	Outer, N, Inner int
 	Mean            bool
-	X               tensortype.DType // DType, or 16-bit floats if that is float32
+	X, Y            tensortype.DType // DType, or 16-bit floats if that is float32
 }
 
 // parts returns the number of parts that N is split into, so that all SMs have work, and
@@ -67,10 +69,10 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 		divisor = float64(o.N)
 	}
 	if o.Inner == 1 {
-		return []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), kind(o.X), divisor})}
+		return []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{y, work, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts), kind(o.X), kind(o.Y), divisor})}
 	}
 	return []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
-		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), XKind: kind(o.X), Divisor: divisor})}
+		sumColumnsParams{Y: y, Work: work, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts), XKind: kind(o.X), YKind: kind(o.Y), Divisor: divisor})}
 }
 
 func init() {
@@ -78,7 +80,7 @@ func init() {
 }
 
 func planSum(p Planner, op ir.Sum, s ir.Step) Launcher {
-	o := Sum{DType: s.Out[0].DType, Mean: op.Mean, X: s.In[0].DType}
+	o := Sum{DType: computes(s.Out[0].DType), Mean: op.Mean, X: s.In[0].DType, Y: s.Out[0].DType}
 	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
 	p.NeedWorkspace(o.Workspace())
 	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Work), nil }

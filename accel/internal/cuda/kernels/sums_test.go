@@ -42,7 +42,8 @@ func TestFactorSums(t *testing.T) {
 	for _, p := range cases {
 		for _, k := range summing {
 			for factor, l := range map[int]ir.Layout{1: {Shape: []int{p.a.Shape[1], p.a.Shape[0]}, Stride: []int{p.a.Stride[1], p.a.Stride[0]}}, 2: p.b} {
-				o := k.of(MatMul{DType: k.d, A: p.a, B: p.b, ReLU: p.relu, Sums: factor})
+				sums16 := k.d.Is16Bit() && (k.y.Is16Bit() != (factor == 2)) // of y's type or of another
+				o := k.of(MatMul{DType: k.d, A: p.a, B: p.b, ReLU: p.relu, Sums: factor, Sums16: sums16})
 				if h, ok := o.(HopperMatMul); !l.Contiguous() || ok && !h.Fits(0, 0) {
 					continue
 				}
@@ -53,8 +54,11 @@ func TestFactorSums(t *testing.T) {
 					of := map[int]array{1: a, 2: b}[factor].as(ir.Float64)
 					of.shape = l.Shape
 					sums := reference(t, ir.Sum{From: 0, To: 1}, nil, []array{of}, nil, newArray(ir.Float64, l.Shape[1]))
-					wide := computes(k.d)
-					y, s := m.alloc(len(want.data)*k.y.Size()), m.alloc(l.Shape[1]*wide.Size())
+					as := computes(k.d)
+					if sums16 {
+						as = k.d
+					}
+					y, s := m.alloc(len(want.data)*k.y.Size()), m.alloc(l.Shape[1]*as.Size())
 					launches, err := o.Launches(Addresses{In: []Pointer{m.put(a), m.put(b)}, Out: []Pointer{y, s}, Work: m.alloc(o.Workspace())})
 					if err != nil {
 						t.Fatal(err)
@@ -75,8 +79,9 @@ func TestFactorSums(t *testing.T) {
 							tolerance = 1.0 / 100
 						}
 						compareArrays(t, m.get(y, k.y, want.shape), want, tolerance)
-						compareArrays(t, m.get(s, wide, sums.shape), sums, map[ir.DType]float64{ir.Float32: 1e-6, ir.Float64: 1e-13}[wide]*math.Sqrt(float64(l.Shape[0]+1)))
-						if now := m.read(s, l.Shape[1]*wide.Size()); first == nil {
+						near := map[ir.DType]float64{ir.Float32: 1e-6, ir.Float64: 1e-12, ir.BFloat16: 1.0 / 256, ir.Float16: 1.0 / 2048}[as]
+						compareArrays(t, m.get(s, as, sums.shape), sums, max(near, math.Sqrt(float64(l.Shape[0]+1))*min(near, 1e-6)))
+						if now := m.read(s, l.Shape[1]*as.Size()); first == nil {
 							first = now
 						} else if !bytes.Equal(now, first) {
 							t.Error("the same launch gives other bits")

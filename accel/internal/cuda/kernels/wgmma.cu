@@ -75,7 +75,7 @@ template <u32 rows, bool along> DEVICE void writeSumsOf(const float (&sums)[2], 
     at[0] = sums[0], at[1] = sums[1];
   }
   asm volatile("bar.sync 1, 256;" ::: "memory");
-  writeSums<rows>(r, groups, count, row, all);
+  writeSums<rows, element>(r, groups, count, row, all);
 }
 
 struct Product {
@@ -146,8 +146,8 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     if (summed == 1) writeSumsOf<BM, aAlong>(ofFactor, r, row, p.m);
     if (summed == 2) writeSumsOf<BN, bAlong>(ofFactor, r, column, p.n);
     if (!store<element, BN, stages * stageBytes, true>(y, sum, row, column, p.m, p.n, start, r, r.biasRows, unscaled)) return;
-    if (summed == 1) finishSums<BM, float>(r, row, p.m);
-    if (summed == 2) finishSums<BN, float>(r, column, p.n);
+    if (summed == 1) finishSums<BM, element, float>(r, row, p.m);
+    if (summed == 2) finishSums<BN, element, float>(r, column, p.n);
   }
 }
 
