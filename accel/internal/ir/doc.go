@@ -19,7 +19,7 @@
 //	fuse.go              elementwise ops → fused kernels
 //	batch.go             fused kernels of many parameters → one step
 //	losses.go            losses and their gradients → one step
-//	slopes.go            gradients of activations → the matrix multiplications before them
+//	slopes.go            activations and their gradients → the matrix multiplications before them
 //	sums.go              gradients of biases → the matrix multiplications of those of weights
 //	norms.go             norms with the sums and roundings around them → one step
 //	emit.go              groups → steps over slots
