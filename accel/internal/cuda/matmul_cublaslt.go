@@ -197,22 +197,26 @@ func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorit
 	if !ok {
 		return nil, nil
 	}
-	end := f.end
-	if asked.ReLU {
-		end = ending{}
-	}
-	plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, end)
-	if len(f.sums) > 0 && len(plans) > 0 {
-		sum, err := p.newOpStep(ir.Step{Op: ir.Sum{From: 0, To: 1}, In: f.sums[:1], Out: f.sums[1:]})
-		if err != nil {
-			d.libraries.logRejected(d.libraries.blas.name, err)
-			return nil, nil
+	add := func(asked gemm, end ending) {
+		plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, end)
+		if len(f.sums) > 0 && len(plans) > 0 {
+			sum, err := p.newOpStep(ir.Step{Op: ir.Sum{From: 0, To: 1}, In: f.sums[:1], Out: f.sums[1:]})
+			if err != nil {
+				d.libraries.logRejected(d.libraries.blas.name, err)
+				return
+			}
+			after = append(after, sum)
 		}
-		after = append(after, sum)
+		for _, plan := range plans {
+			algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
+		}
 	}
-	for _, plan := range plans {
-		algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
+	if asked.ReLU {
+		add(asked, ending{})
+		// If ReLU of the plans drops NaN, they are rejected; then a kernel computes it after others.
+		asked.ReLU = false
 	}
+	add(asked, f.end)
 	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, len(f.sums) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
 }
 
