@@ -25,6 +25,28 @@ type Method struct {
 	// parameter of Value is the receiver, for a method with a value receiver that does not consist of a pointer. What
 	// is the zero Value is derived from the others.
 	Word, Value reflect.Value
+
+	// Code, if not nil, is used instead of the functions above. The method has a value receiver.
+	Code *Code
+}
+
+// Code is the code of a method with a value receiver that several types share. It knows the type of the receiver from the
+// receiver itself.
+type Code struct{ word, value stub }
+
+// NewCode returns shared code. word and value are like Method.Word and Method.Value of a receiver that does not
+// consist of a pointer.
+func (o *Owner) NewCode(word, value reflect.Value) (*Code, error) {
+	if err := Check(); err != nil {
+		return nil, err
+	}
+	stubs, err := o.take(2, "of several")
+	if err != nil {
+		return nil, err
+	}
+	stubs[0].set(word)
+	stubs[1].set(value)
+	return &Code{stubs[0], stubs[1]}, nil
 }
 
 // methodKey identifies a method of a type.
@@ -90,19 +112,22 @@ func (t *Type) setMethods(methods []Method) error {
 	direct, n := IsDirect(t.typ), 0
 	for _, m := range t.d.Methods {
 		pointer[t.key(m.Name, m.Path)] = m.Pointer
-		n++
-		if !m.Pointer {
-			n++
-		}
 	}
 	seen := map[methodKey]bool{}
 	for _, m := range methods {
 		k := t.key(m.Name, m.Path)
-		_, declared := pointer[k]
-		if !declared || seen[k] || m.Type == nil || m.Call == nil && !m.Word.IsValid() {
+		byPointer, declared := pointer[k]
+		if !declared || seen[k] || m.Type == nil || m.Call == nil && !m.Word.IsValid() && m.Code == nil || m.Code != nil && (byPointer || direct) {
 			return fmt.Errorf("the type %s: the method %s has not been declared, or has no type or no code", t.d.Name, m.Name)
 		}
 		seen[k] = true
+		switch {
+		case m.Code != nil:
+		case byPointer:
+			n++
+		default:
+			n += 2
+		}
 	}
 	if len(seen) < len(t.d.Methods) {
 		return fmt.Errorf("the type %s: %d methods instead of %d", t.d.Name, len(seen), len(t.d.Methods))
@@ -113,6 +138,11 @@ func (t *Type) setMethods(methods []Method) error {
 	}
 	own, all := methodList{entries: t.list}, methodList{entries: t.pointer}
 	for _, m := range sorted(methods) {
+		if c := m.Code; c != nil {
+			own.add(t, m, c.word, c.value)
+			all.add(t, m, c.word, c.word)
+			continue
+		}
 		s := methodStubs{typ: m.Type, byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
 		stubs = stubs[1:]
 		s.value, s.pointer = s.word, s.word

@@ -221,6 +221,58 @@ func TestWord(t *testing.T) {
 	}
 }
 
+// TestSharedCode gives types the code of others. The receiver says which type it has.
+func TestSharedCode(t *testing.T) {
+	var o Owner
+	defer o.Close()
+	type memory struct {
+		name string
+		n    int
+	}
+	code, err := o.NewCode(reflect.ValueOf(func(p *memory, by int) string { return fmt.Sprint((*memory)(p).name, by) }), reflect.ValueOf(func(m memory, by int) string { return fmt.Sprint(m.name, by) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := freeStubs()
+	signature := reflect.TypeFor[func(int) string]()
+	for i := range 10 {
+		made, err := o.New(Declaration{Name: fmt.Sprint("main.S", i), Path: "main", Memory: reflect.TypeFor[memory](), Methods: []MethodName{{Name: "M"}}})
+		if err == nil {
+			err = made.Complete(Parts{}, []Method{{Name: "M", Type: signature, Code: code}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := reflect.NewAt(made.Type(), unsafe.Pointer(&memory{"m", i}))
+		for _, v := range []reflect.Value{x, x.Elem()} {
+			if got := v.Interface().(interface{ M(int) string }).M(i); got != fmt.Sprint("m", i) {
+				t.Errorf("got %s", got)
+			}
+			if got := v.Type().Method(0).Func.Call([]reflect.Value{v, reflect.ValueOf(i)})[0].Interface(); v.Kind() == reflect.Struct && got != fmt.Sprint("m", i) {
+				t.Errorf("by reflection: got %s", got)
+			}
+		}
+		if made.SetMethod(Method{Name: "M", Type: signature, Code: code}) == nil {
+			t.Error("a method with shared code has been replaced")
+		}
+	}
+	if freeStubs() != before {
+		t.Errorf("%d stubs are free, of %d", freeStubs(), before)
+	}
+	for _, c := range []struct {
+		memory  reflect.Type
+		pointer bool
+	}{{reflect.TypeFor[*int](), false}, {reflect.TypeFor[memory](), true}} {
+		made, err := o.New(Declaration{Name: "main.S", Path: "main", Memory: c.memory, Methods: []MethodName{{Name: "M", Pointer: c.pointer}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made.Complete(Parts{}, []Method{{Name: "M", Type: signature, Code: code}}) == nil {
+			t.Errorf("%s has the code of a method of a struct", c.memory)
+		}
+	}
+}
+
 // TestClose gives the same stubs back many times.
 func TestClose(t *testing.T) {
 	var kept, others Owner

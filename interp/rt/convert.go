@@ -1,8 +1,11 @@
 package rt
 
 import (
+	"flag"
 	"fmt"
+	"io/fs"
 	"reflect"
+	"testing"
 )
 
 // AddWrapper sets the function that turns boxes into values of the compiled interface
@@ -79,15 +82,34 @@ func (r *representations) wrap(b Box, target *Type) any {
 	if reflect.TypeOf(plain).Implements(target.compiled) {
 		return plain
 	}
+	var native any
 	if f, ok := r.wrappers.Load(target.compiled); ok {
 		if w := f.(func(Box) any)(b); w != nil && reflect.TypeOf(w).Implements(target.compiled) {
-			return w
+			native = w
 		}
+	}
+	if native != nil && (converting(target.compiled) || b.T.registry.covers(reflect.TypeOf(native), b.T)) {
+		return native
+	}
+	if made := b.T.registry.wrapMade(b, target.compiled); made != nil {
+		return made
+	}
+	if native != nil {
+		return native
 	}
 	if target.wrapper == nil {
 		panic(&UnsupportedInterfaceError{b.T.name, target.name})
 	}
 	return r.wrapByYaegi(plain, b, target)
+}
+
+// converting reports whether the methods of the wrappers of the interface t do more than call those of the box.
+func converting(t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[fs.FS](), reflect.TypeFor[testing.TB](), reflect.TypeFor[flag.Value]():
+		return true
+	}
+	return t.PkgPath() == "database/sql/driver"
 }
 
 // wrapByYaegi fills yaegi's wrapper struct: the field IValue with the box, and a field

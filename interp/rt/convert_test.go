@@ -68,7 +68,7 @@ func TestConvertStreams(t *testing.T) {
 	}
 }
 
-func TestConvertByYaegiWrapper(t *testing.T) {
+func TestConvertByMadeType(t *testing.T) {
 	w := newHarness(t)
 	boxed := w.box(Source{"text"})
 	x := as[io.WriterTo](t, w, boxed)
@@ -76,8 +76,21 @@ func TestConvertByYaegiWrapper(t *testing.T) {
 	if _, err := x.WriteTo(&out); out.String() != "text" || err != nil {
 		t.Errorf("WriteTo gives %q, %v", out.String(), err)
 	}
-	if _, ok := x.(*writerToWrapper); !ok {
-		t.Errorf("the wrapper is a %T", x)
+	r, ok := x.(io.Reader)
+	if _, yaegi := x.(*writerToWrapper); !ok || yaegi {
+		t.Fatalf("the value is a %T without the other methods of its type", x)
+	}
+	if _, err := r.Read(nil); err == nil || err.Error() != "Read was called" {
+		t.Errorf("Read gives %v", err)
+	}
+	if y := as[io.WriterTo](t, w, boxed); x != y || x == as[io.WriterTo](t, w, w.box(Source{"other"})) {
+		t.Error("values are equal if they should not be, or the reverse")
+	}
+	if raw, ok := x.(interface{ Raw() any }); !ok || raw.Raw() != w.Value(boxed) {
+		t.Errorf("the raw value is %v", raw)
+	}
+	if got := fmt.Sprintf("%v %T", x, x); got != "{text} rt.Source" {
+		t.Errorf("compiled code prints %s", got)
 	}
 	if !w.Is(x, w.typ(t, "Source").id) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
 		t.Errorf("the wrapper is %s, %s", w.TypeName(x), w.Sprint(x))
@@ -91,6 +104,25 @@ func TestConvertByYaegiWrapper(t *testing.T) {
 		}
 	}()
 	w.Assign(boxed, typeOf[io.Seeker](w))
+}
+
+// TestConvertByYaegiWrapper converts when no type can be made.
+func TestConvertByYaegiWrapper(t *testing.T) {
+	w := newHarness(t)
+	boxed := w.box(Source{"text"}).(boxed)
+	target := w.Type(typeOf[io.WriterTo](w).id)
+	w.boxes.types.Store(holderKey{boxed.box().T, boxed.box().T.declaredMethods()}, rawType{})
+	x, ok := w.wrap(boxed.box(), target).(*writerToWrapper)
+	if !ok {
+		t.Fatalf("the wrapper is a %T", w.wrap(boxed.box(), target))
+	}
+	var out bytes.Buffer
+	if _, err := any(x).(io.WriterTo).WriteTo(&out); out.String() != "text" || err != nil {
+		t.Errorf("WriteTo gives %q, %v", out.String(), err)
+	}
+	if !w.Is(x, w.typ(t, "Source").id) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
+		t.Errorf("the wrapper is %s, %s", w.TypeName(x), w.Sprint(x))
+	}
 }
 
 func TestConvertRejected(t *testing.T) {

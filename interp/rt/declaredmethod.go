@@ -46,19 +46,23 @@ func (r *Registry) compiledMethods(t *Type) (list []compiledSignature) {
 func namedMethods(list []compiledSignature, box func(receiver reflect.Value) Box) (methods []named.Method) {
 	for _, m := range list {
 		methods = append(methods, named.Method{Name: m.name, Type: m.typ, Call: func(receiver reflect.Value, in []reflect.Value) []reflect.Value {
-			b := box(receiver)
-			f := b.method(m.name)
-			for i := range in {
-				in[i] = passed(in[i], f.value.Type().In(i+1))
-			}
-			out := f.call(b, in...)
-			for i := range out {
-				out[i] = passed(out[i], m.typ.Out(i))
-			}
-			return out
+			return callCompiled(box(receiver), m, in)
 		}})
 	}
 	return methods
+}
+
+// callCompiled calls a method of b with values of compiled types.
+func callCompiled(b Box, m compiledSignature, in []reflect.Value) []reflect.Value {
+	f := b.method(m.name)
+	for i := range in {
+		in[i] = passed(in[i], f.value.Type().In(i+1))
+	}
+	out := f.call(b, in...)
+	for i := range out {
+		out[i] = passed(out[i], m.typ.Out(i))
+	}
+	return out
 }
 
 // passed returns v as a value of type t. Lowered code has other types in the place of some compiled ones.

@@ -217,12 +217,13 @@
 //
 // # Limitations
 //
-// If one box is converted twice to the same compiled interface, the two values are equal
-// in lowered code. In compiled code they are only equal if the box itself or a native
-// wrapper implements the interface, and not if yaegi's wrapper does.
+// A value that is converted to a compiled interface that its box does not implement gets a native
+// wrapper if that has all its methods, or a type that package named makes with all its exported methods
+// whose signature has no types of cells. If the process has no code for methods left, yaegi's wrapper
+// serves, which only has the methods of the interface; two of them are not equal in compiled code.
 //
-// A compiled function that asserts a value of type any to an interface other than
-// those above (driver.Valuer, for instance) does not find it on a box.
+// A compiled function that asserts a value of type any, error or another interface that its box
+// implements to an interface other than those above (driver.Valuer, for instance) does not find it.
 //
 // If package slog writes an unnamed slice, map or struct as JSON and cannot encode a
 // value of a cell in it, the error names Box before the user's type.

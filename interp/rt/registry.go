@@ -78,6 +78,7 @@ type Registry struct {
 
 	templateBuiltins map[string]any // functions that are defined in every template
 	declared         declaredTypes
+	boxes            madeBoxes
 	gobTypes         sync.Map // created reflect.Type of a registered type, to gobType
 	gobNames         sync.Map // name of a registered type, to *Type
 	flagTypes        sync.Map // holderKey to reflect.Type, see holderType

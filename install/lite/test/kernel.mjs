@@ -11,6 +11,7 @@ function check(name, got, want) {
 check("result", await execute("x := 20\nx + 1"), { status: "ok", result: "21" });
 check("streams", await execute('fmt.Println("out"); fmt.Fprintln(os.Stderr, "err")'), { status: "ok", text: /out[^]*err|err[^]*out/ });
 check("generics", await execute("type P[T any] struct{ v T }\nfmt.Sprintf(\"%T\", P[int]{3})"), { result: "\"main.P[int]\"" });
+check("methods for compiled packages", await execute('import "encoding/xml"\ntype Temp float64\nfunc (t Temp) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%.1f°", float64(t)), nil }\nxmlText, err := xml.Marshal(struct{ XMLName xml.Name `xml:"x"`; T Temp }{T: 3})\nfmt.Sprint(string(xmlText), err)'), { result: '"<x><T>3.0°</T></x><nil>"' });
 check("error", await execute("var m map[string]int\nm[\"a\"] = 1"), { status: "error", evalue: /assignment to entry in nil map/ });
 check("compile error", await execute("y := x +"), { status: "error" });
 check("fib", await execute("func fib(n int) int { if n < 2 { return n }; return fib(n-1) + fib(n-2) }\nfib(27)"), { result: "196418" });
