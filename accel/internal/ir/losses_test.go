@@ -65,6 +65,19 @@ arena 128 bytes
 3 CrossEntropyGradient x0[4 8] x1[4]:int32 x7[] -> o12[4 8]
 arena 0 bytes
 `},
+		{"of a constant gradient, which others read, too", func(r *Recorder) {
+			x, label := input(r, Float32, 4, 8), input(r, Int32, 4)
+			one := r.scalar(1, Float32)
+			r.Record(CrossEntropy{}, x, label).Hold()
+			r.Record(CrossEntropyGradient{}, x, label, one).Hold()
+			r.Record(CrossEntropyGradient{}, input(r, Float32, 4, 8), label, r.scalar(2, Float32)).Hold()
+			r.Record(Tanh{}, r.Reshape(one, []int{1})).Hold()
+		}, `0 loop[] -> t3[]: Fill()=0
+1 CrossEntropy+CrossEntropyGradient x0[4 8] x1[4]:int32 -> o4[4 8] o5[]
+2 CrossEntropyGradient x2[4 8] x1[4]:int32 -> o6[4 8]
+3 loop[1] t3[1] -> o7[1]: Tanh(0)=0
+arena 64 bytes
+`},
 		{"two losses", func(r *Recorder) {
 			for range 2 {
 				x, label := input(r, Float32, 4, 8), input(r, Int32, 4)

@@ -146,6 +146,7 @@ func (p *planner) resolve(list []*Value) {
 			p.useFloat16(n, rounded[i])
 			p.sumPixels(n)
 		}
+		p.constantLoss(n)
 		p.order = append(append(p.order, n.before...), n)
 	}
 }

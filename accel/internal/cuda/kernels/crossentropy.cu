@@ -1,5 +1,5 @@
 // crossentropy: -ln softmax(x)[label] of each row of x [rows, n], and its gradient
-// (softmax(x) - one-hot(label))·dy/rows.
+// (softmax(x) - one-hot(label))·dy/rows. dy is a tensor or, if it is constant, a double.
 //
 // Bound by memory: per float32 element 4 bytes for the loss and 8 for the gradient, or 12
 // for rows that do not fit the cache. The gradient's kernel computes the loss y, too, if its
@@ -44,7 +44,7 @@ KERNEL(crossentropy_block, 256, 4)(real *y, real *losses, const void *x, const i
   lossOf<256>(y, losses, x, label, fault, rows, n, xKind);
 }
 
-template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, const real *dy, Fault *fault, real *losses, u32 rows, u32 n) {
+template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T *x, const int *label, real dy, Fault *fault, real *losses, u32 rows, u32 n) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     u64 first = (u64)row * n;
@@ -53,7 +53,7 @@ template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T
     if ((u32)right >= n && Members::member() == 0) report(fault, row, (u32)right);
     Exponentials e = Exponentials::of<size>(from, n);
     if (losses && Members::member() == 0) losses[row] = (u32)right < n ? logarithm(e.sum) - (number(from[right]) - e.top) : 0;
-    real factor = 1 / e.sum, scale = *dy / (real)rows;
+    real factor = 1 / e.sum, scale = dy / (real)rows;
     for (u32 i = Members::member(); i < n; i += size) {
       real p = exponential(number(from[i]) - e.top) * factor;
       putAs(dx, kind, first + i, (p - (real)(i == (u32)right)) * scale);
@@ -62,14 +62,15 @@ template <int size, typename T> DEVICE void gradient(void *dx, u32 kind, const T
 }
 
 template <int size>
-DEVICE void gradientOf(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, dy, fault, losses, rows, n); });
+DEVICE void gradientOf(void *dx, const void *x, const int *label, const void *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind, u32 constant) {
+  real slope = constant ? (real) * (const double *)dy : *(const real *)dy;
+  typed(xKind, [&](auto t) __attribute__((always_inline)) { gradient<size>(dx, dxKind, (const decltype(t) *)x, label, slope, fault, losses, rows, n); });
   if (y) mean(y, losses, rows);
 }
 
-KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<32>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_warp, 256, 4)(void *dx, const void *x, const int *label, const void *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind, u32 constant) {
+  gradientOf<32>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind, constant);
 }
-KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const real *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind) {
-  gradientOf<256>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind);
+KERNEL(crossentropy_gradient_block, 256, 4)(void *dx, const void *x, const int *label, const void *dy, Fault *fault, real *y, real *losses, u32 rows, u32 n, u32 dxKind, u32 xKind, u32 constant) {
+  gradientOf<256>(dx, x, label, dy, fault, y, losses, rows, n, dxKind, xKind, constant);
 }

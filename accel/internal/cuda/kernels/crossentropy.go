@@ -12,7 +12,7 @@ type lossParams struct {
 
 type lossGradientParams struct {
 	DX, X, Label, DY, Fault, Y, Losses Pointer
-	Rows, N, DXKind, XKind             uint32
+	Rows, N, DXKind, XKind, Constant   uint32
 }
 
 var (
@@ -36,13 +36,13 @@ func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
 	return []Launch{crossEntropyRows.launch(real(o.DType), max(1, o.Rows), o.N, lossParams{y, work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)})}
 }
 
-// Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy, and the loss y as
-// well if its address is not 0.
-func (o CrossEntropy) Gradient(dx, y, x, label, dy, fault, work Pointer) []Launch {
+// Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy, which is a float64 if it is constant, and the
+// loss y as well if its address is not 0.
+func (o CrossEntropy) Gradient(dx, y, x, label, dy Pointer, constant bool, fault, work Pointer) []Launch {
 	if y == 0 {
 		work = 0
 	}
-	return []Launch{crossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, lossGradientParams{dx, x, label, dy, fault, y, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X)})}
+	return []Launch{crossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, lossGradientParams{dx, x, label, dy, fault, y, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X), flag(constant)})}
 }
 
 func init() {
@@ -60,7 +60,7 @@ func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
 }
 
 func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) Launcher {
-	o := CrossEntropy{DType: s.In[2].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType}
+	o := CrossEntropy{DType: computes(s.In[0].DType), Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType}
 	if len(s.Out) == 2 {
 		p.NeedWorkspace(o.Workspace())
 	}
@@ -70,6 +70,10 @@ func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) L
 		if len(a.Out) == 2 {
 			loss = a.Out[1]
 		}
-		return o.Gradient(a.Out[0], loss, a.In[0], a.In[1], a.In[2], a.Fault, a.Work), nil
+		dy, constant := a.Word, len(a.In) == 2
+		if !constant {
+			dy = a.In[2]
+		}
+		return o.Gradient(a.Out[0], loss, a.In[0], a.In[1], dy, constant, a.Fault, a.Work), nil
 	}
 }

@@ -255,7 +255,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{"CrossEntropyGradient", -4, func(m *testGPU, fault Pointer) []Launch {
 			o := CrossEntropy{DType: ir.Float32, Rows: 400, N: 10}
-			return o.Gradient(m.alloc(16000), 0, m.write(make([]byte, 16000)), m.put(index), m.write(make([]byte, 4)), fault, 0)
+			return o.Gradient(m.alloc(16000), 0, m.write(make([]byte, 16000)), m.put(index), m.write(make([]byte, 4)), false, fault, 0)
 		}},
 		{"Index", 0, func(m *testGPU, fault Pointer) []Launch {
 			return Index{400, 10}.Launches(m.alloc(1600), m.put(long), fault, m.alloc(8))

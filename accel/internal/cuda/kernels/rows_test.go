@@ -72,8 +72,8 @@ func TestCrossEntropy(t *testing.T) {
 			}
 			compareArrays(t, m.get(y, d, nil), want, loss)
 			both, again := m.alloc(len(x.data)*dxType.Size()), m.alloc(d.Size())
-			m.run(o.Gradient(dx, 0, px, pl, m.put(dy), m.fault(), 0))
-			launches := o.Gradient(both, again, px, pl, m.put(dy), m.fault(), m.alloc(o.Workspace()))
+			m.run(o.Gradient(dx, 0, px, pl, m.put(dy), false, m.fault(), 0))
+			launches := o.Gradient(both, again, px, pl, m.put(dy.as(ir.Float64)), true, m.fault(), m.alloc(o.Workspace()))
 			if len(launches) != 1 {
 				t.Errorf("%d launches", len(launches))
 			}
