@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -27,7 +26,6 @@ type variant struct {
 	DefaultCounts  *counts   `json:"default_counts,omitempty"`
 	Counts         *counts   `json:"counts,omitempty"`
 	LossDifference float64   `json:"loss_difference,omitempty"` // of the first losses, the largest relative one
-	NotBuilt       string    `json:"not_built,omitempty"`
 	Error          string    `json:"error,omitempty"`
 }
 
@@ -65,9 +63,7 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 			return err
 		}
 		v, err := m.measureVariant(ctx, usual, usualLosses, setting)
-		if missing := (*missingError)(nil); errors.As(err, &missing) {
-			v.NotBuilt = missing.reason
-		} else if err != nil {
+		if err != nil {
 			v.Error = err.Error()
 		}
 		v.print()
@@ -146,14 +142,11 @@ func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLo
 }
 
 func (v variant) print() {
-	switch {
-	case v.NotBuilt != "":
-		fmt.Printf("%s, %s: not built\n", v.Case, v.Setting)
-	case v.Error != "":
+	if v.Error != "" {
 		fmt.Printf("%s, %s: %s\n", v.Case, v.Setting, strings.TrimSpace(v.Error))
-	default:
-		fmt.Printf("%s, %s: %s, without it %s, %.3f times\n", v.Case, v.Setting, duration(v.Seconds), duration(v.Default), v.Ratio)
+		return
 	}
+	fmt.Printf("%s, %s: %s, without it %s, %.3f times\n", v.Case, v.Setting, duration(v.Seconds), duration(v.Default), v.Ratio)
 }
 
 // saveVariants stores what was measured.

@@ -176,8 +176,6 @@ func (r *report) variantTable(b *strings.Builder) {
 	fmt.Fprintf(t, "\nmodel\tvariant\tdefault\twith it\ttimes the default\n")
 	for _, v := range r.Variants {
 		switch {
-		case v.NotBuilt != "":
-			fmt.Fprintf(t, "%s\t%s\tnot built\n", v.Case, v.Setting)
 		case v.Error != "":
 			fmt.Fprintf(t, "%s\t%s\tfailed\t%s\n", v.Case, v.Setting, shorten(v.Error))
 		default:

@@ -26,6 +26,9 @@ func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool
 // Reads16Bit reports whether kernels read an input in 16 bits: all but the parameters, the labels,
 // and a scalar.
 func (d *Device) Reads16Bit(op ir.Op, input int) bool {
+	if d.libraries.Variants.NoReads {
+		return false
+	}
 	switch op.(type) {
 	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropy, ir.CrossEntropyGradient, ir.Sum,
 		ir.BatchNorm, ir.BatchStatistics, ir.MaxPool2D, ir.AvgPool2D, ir.AvgPool2DGradient:
@@ -43,6 +46,9 @@ func (d *Device) Reads16Bit(op ir.Op, input int) bool {
 
 // Writes16Bit reports whether kernels round the result of an op to 16 bits.
 func (d *Device) Writes16Bit(op ir.Op) bool {
+	if d.libraries.Variants.NoReads {
+		return false
+	}
 	switch op.(type) {
 	case ir.LayerNorm, ir.RMSNorm, ir.Softmax, ir.LogSoftmax, ir.CrossEntropyGradient, ir.Sum, ir.LayerNormInputGradient, ir.RMSNormInputGradient,
 		ir.BatchNorm, ir.BatchNormInputGradient, ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient, ir.Attention:
@@ -53,12 +59,12 @@ func (d *Device) Writes16Bit(op ir.Op) bool {
 
 // MultipliesSlope reports whether matrix multiplications multiply with the slope of an activation.
 func (d *Device) MultipliesSlope(gradient ir.Op, product ir.DType) bool {
-	return kernels.SlopeOf(gradient) != 0 && (product == ir.Float32 || product.Is16Bit())
+	return !d.libraries.Variants.NoFusion && kernels.SlopeOf(gradient) != 0 && (product == ir.Float32 || product.Is16Bit())
 }
 
 // Activates reports whether matrix multiplications apply an activation and can store its argument, too.
 func (d *Device) Activates(activation ir.Op, product ir.DType) bool {
-	return kernels.Activates(activation) && (product == ir.Float32 || product.Is16Bit())
+	return !d.libraries.Variants.NoFusion && kernels.Activates(activation) && (product == ir.Float32 || product.Is16Bit())
 }
 
 // ChannelsLast reports whether kernels compute an op on images that have the channels last in memory.
@@ -74,7 +80,7 @@ func (d *Device) ChannelsLast(op ir.Op) bool {
 
 // SumsFactors reports whether matrix multiplications also sum a factor of a type: TF32 would be rounded.
 func (d *Device) SumsFactors(factor ir.DType) bool {
-	return factor == ir.Float64 || factor == ir.Float32 && !d.tf32 || factor.Is16Bit()
+	return !d.libraries.Variants.NoFusion && (factor == ir.Float64 || factor == ir.Float32 && !d.tf32 || factor.Is16Bit())
 }
 
 // SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
@@ -82,14 +88,14 @@ func (d *Device) SumsFactors(factor ir.DType) bool {
 func (d *Device) SetTF32(on bool) { d.tf32 = on }
 
 // RunsBatches reports that one kernel computes the fused kernels of many parameters.
-func (d *Device) RunsBatches() bool { return true }
+func (d *Device) RunsBatches() bool { return !d.libraries.Variants.NoBatches }
 
 // FusesNorms reports that kernels of norms also compute the sums before them, the gradients of the
 // parameters and what is added to that of x.
-func (d *Device) FusesNorms() bool { return true }
+func (d *Device) FusesNorms() bool { return !d.libraries.Variants.NoFusion }
 
 // FusesLosses reports that the kernel of a cross-entropy's gradient also computes the loss.
-func (d *Device) FusesLosses() bool { return true }
+func (d *Device) FusesLosses() bool { return !d.libraries.Variants.NoFusion }
 
 // FusedKernelsRound reports that fused kernels can write 16-bit floats.
 func (d *Device) FusedKernelsRound() bool { return true }

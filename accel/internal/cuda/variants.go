@@ -18,6 +18,9 @@ type Variants struct {
 	NoGraphs   bool // launch kernels one by one
 	NoWgmma    bool // multiply with mma.sync on compute capability 9.0 too
 	NoFlash    bool // compute attention in float32
+	NoReads    bool // read and write float32 in norms, softmax, losses, pooling and sums, also between 16-bit products
+	NoFusion   bool // compute activations and their slopes, sums of biases, residual sums and losses in kernels of their own
+	NoBatches  bool // update each parameter in a kernel of its own
 	NoAutotune bool // take the first algorithm of a library that works
 	Plans      int  // of a library for a step, instead of maxPlans; 0 for maxPlans
 }
@@ -30,6 +33,9 @@ var variants = map[string]struct {
 	"graphs":   {"on, off", off(func(v *Variants) *bool { return &v.NoGraphs })},
 	"wgmma":    {"on, off", off(func(v *Variants) *bool { return &v.NoWgmma })},
 	"flash":    {"on, off", off(func(v *Variants) *bool { return &v.NoFlash })},
+	"reads":    {"on, off", off(func(v *Variants) *bool { return &v.NoReads })},
+	"fusion":   {"on, off", off(func(v *Variants) *bool { return &v.NoFusion })},
+	"batches":  {"on, off", off(func(v *Variants) *bool { return &v.NoBatches })},
 	"autotune": {"on, off", off(func(v *Variants) *bool { return &v.NoAutotune })},
 	"plans": {"1 to 64", func(v *Variants, value string) bool {
 		n, err := strconv.Atoi(value)

@@ -20,6 +20,7 @@ func TestParseVariants(t *testing.T) {
 		"graphs=on,wgmma=on":                 {},
 		"graphs=off,graphs=on":               {},
 		"wgmma=off, flash=off,autotune=off ": {NoWgmma: true, NoFlash: true, NoAutotune: true},
+		"reads=off,fusion=off,batches=off":   {NoReads: true, NoFusion: true, NoBatches: true},
 		"plans=16":                           {Plans: 16},
 	} {
 		if got, err := ParseVariants(text); err != nil || got != want {
@@ -87,6 +88,13 @@ func TestVariants(t *testing.T) {
 		"flash=off":    func(_ driver.Counts, d *Device, _ int) bool { return !attention(d) },
 		"wgmma=off":    func(_ driver.Counts, d *Device, _ int) bool { return !wgmma(d) },
 		"autotune=off": func(_ driver.Counts, d *Device, _ int) bool { return d.warmed.IsZero() },
+		"reads=off": func(_ driver.Counts, d *Device, _ int) bool {
+			return !d.Reads16Bit(ir.Softmax{}, 0) && !d.Writes16Bit(ir.Softmax{})
+		},
+		"batches=off": func(_ driver.Counts, d *Device, _ int) bool { return !d.RunsBatches() },
+		"fusion=off": func(_ driver.Counts, d *Device, _ int) bool {
+			return !d.FusesNorms() && !d.FusesLosses() && !d.SumsFactors(ir.Float32) && !d.Activates(ir.ReLU{}, ir.Float32) && !d.MultipliesSlope(ir.ReLUGradient{}, ir.Float32)
+		},
 	} {
 		got, c, d, plans := steps(text)
 		if !changed(c, d, plans) {
