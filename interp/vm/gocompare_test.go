@@ -121,14 +121,20 @@ func packageText(name, source, cell string) string {
 		"func RunCell() (ending string) {\ndefer func() { ending = out + failed(recover()) }()\n" + reset + cell + "return\n}\n" + failed
 }
 
-// failed returns the line for a panic at the top level of a cell, whose error shows values as a crash of Go does.
+// failed returns the line for a panic at the top level of a cell, whose error shows values as a crash of Go does, and the type of an
+// error.
 const failed = `
 func failed(cause any) string {
 	switch cause.(type) {
 	case nil:
 		return ""
-	case error, fmt.Stringer:
-		return fmt.Sprintln("panic", strings.TrimPrefix(fmt.Sprint(cause), "runtime error: "))
+	case error:
+		if fault := runtime.Error(nil); errors.As(cause.(error), &fault) {
+			return fmt.Sprintln("panic", strings.TrimPrefix(fmt.Sprint(cause), "runtime error: "))
+		}
+		return fmt.Sprintf("panic %v (%T)\n", cause, cause)
+	case fmt.Stringer:
+		return fmt.Sprintln("panic", cause)
 	}
 	v, name := reflect.ValueOf(cause), fmt.Sprintf("%T", cause)
 	switch {

@@ -190,7 +190,7 @@ func (l *libraries) logRejected(name string, err error) {
 
 // errDropsNaN rejects a plan of a library: its ReLU is the maximum instruction of the
 // hardware, which returns 0 for NaN and would hide that a training diverged.
-var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
+var errDropsNaN = errors.New("the library's activation does not return NaN for NaN")
 
 // maxPlans is how many plans of a library become candidates, without a variant.
 const maxPlans = 8

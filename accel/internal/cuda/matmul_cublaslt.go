@@ -77,6 +77,9 @@ type matmulTensors struct {
 	bias    []ir.Operand // one or none
 	end     ending
 	sums    []ir.Operand // the factor that is summed, and the sums; nil for none
+	factor  int          // which one that is, 1 for a
+
+	argument, summed []ir.Operand // of GELU, and the sums, if a plan reads or writes them; one or none
 }
 
 // gemm describes a matrix multiplication to cuBLASLt; ok is false if it cannot compute
@@ -140,7 +143,7 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	f := matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), sums: sumsOf(s)}
+	f := matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), sums: sumsOf(s), factor: s.Summed}
 	f.y, f.end = productOf(s)
 	return p.matmulCandidates(f, label)
 }
@@ -197,10 +200,11 @@ func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorit
 	if !ok {
 		return nil, nil
 	}
-	add := func(asked gemm, end ending) {
+	// A plan computes what is asked for, and kernels the rest after it.
+	add := func(asked gemm, with matmulTensors, end ending, sums []ir.Operand) {
 		plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, end)
-		if len(f.sums) > 0 && len(plans) > 0 {
-			sum, err := p.newOpStep(ir.Step{Op: ir.Sum{From: 0, To: 1}, In: f.sums[:1], Out: f.sums[1:]})
+		if len(sums) > 0 && len(plans) > 0 {
+			sum, err := p.newOpStep(ir.Step{Op: ir.Sum{From: 0, To: 1}, In: sums[:1], Out: sums[1:]})
 			if err != nil {
 				d.libraries.logRejected(d.libraries.blas.name, err)
 				return
@@ -208,16 +212,64 @@ func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorit
 			after = append(after, sum)
 		}
 		for _, plan := range plans {
-			algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
+			algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, with, asked, plan})
 		}
 	}
-	if asked.ReLU {
-		add(asked, ending{})
-		// If ReLU of the plans drops NaN, they are rejected; then a kernel computes it after others.
-		asked.ReLU = false
+	plain := asked
+	plain.ReLU = false
+	switch {
+	case asked.ReLU: // if that of the plans drops NaN, they are rejected
+		add(asked, inside, ending{}, f.sums)
+	case len(bias) == 0: // the end is of the plan's result
+		if fused, with, ok := p.withGELU(plain, inside); ok {
+			add(fused, with, ending{}, f.sums)
+		}
 	}
-	add(asked, f.end)
-	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, len(f.sums) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
+	if fused, with, ok := p.withSums(plain, inside); ok {
+		add(fused, with, f.end, nil)
+	}
+	add(plain, inside, f.end, f.sums)
+	return matmulKey{plain.Matmul, plain.calls, len(f.bias) > 0, len(f.sums) > 0, f.end.name(), d.libraries.blas.version()}, algorithms
+}
+
+// withGELU lets a plan compute the end of a step, of sums that are not rounded yet; the library has the form with tanh.
+func (p *program) withGELU(asked gemm, f matmulTensors) (gemm, matmulTensors, bool) {
+	switch f.end.op.(type) {
+	case ir.GELUTanh:
+		asked.GELU = cublaslt.ApplyGELU
+		if len(f.end.to) > 0 {
+			asked.GELU, f.argument, f.y = cublaslt.KeepArgument, []ir.Operand{f.y}, f.end.to[0]
+		}
+	case ir.GELUTanhGradient:
+		asked.GELU, f.argument = cublaslt.MultiplySlope, f.end.with
+	default:
+		return asked, f, false
+	}
+	return asked, f, p.beside(&asked, append(slices.Clip(f.argument), f.y)...)
+}
+
+// withSums lets a plan sum a factor. Its first factor is b.
+func (p *program) withSums(asked gemm, f matmulTensors) (gemm, matmulTensors, bool) {
+	if len(f.sums) == 0 {
+		return asked, f, false
+	}
+	asked.Summed, f.summed = cublaslt.FactorB, f.sums[1:]
+	if f.factor == 2 {
+		asked.Summed = cublaslt.FactorA
+	}
+	return asked, f, p.beside(&asked, f.summed...)
+}
+
+// beside reports whether a plan can read or write operands beside the factors, which it requires to have the type and the
+// alignment of the result.
+func (p *program) beside(asked *gemm, operands ...ir.Operand) bool {
+	for _, o := range operands {
+		if o.DType != asked.D.Type || !o.Contiguous() {
+			return false
+		}
+		asked.D.Align = min(asked.D.Align, p.alignment(o))
+	}
+	return (asked.calls == 1 || len(operands) == 1 && asked.GELU == cublaslt.ApplyGELU) && asked.Unsupported() == ""
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.
@@ -236,12 +288,18 @@ func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 	for _, o := range w.bias {
 		bias = p.address(o)
 	}
-	for _, m := range []alignedPointer{{a, w.gemm.B.Align}, {b, w.gemm.A.Align}, {y, w.gemm.D.Align}, {bias, w.gemm.D.Align}} {
+	at := cublaslt.Addresses{Bias: bias, Work: p.work()}
+	for _, o := range w.argument {
+		at.Argument = p.address(o)
+	}
+	for _, o := range w.summed {
+		at.Sums = p.address(o)
+	}
+	for _, m := range []alignedPointer{{a, w.gemm.B.Align}, {b, w.gemm.A.Align}, {y, w.gemm.D.Align}, {bias, w.gemm.D.Align}, {at.Argument, w.gemm.D.Align}, {at.Sums, w.gemm.D.Align}} {
 		if !m.aligned() {
 			return nil, &misalignedError{w.op, m.at}
 		}
 	}
-	at := cublaslt.Addresses{Bias: bias, Work: p.work()}
 	if w.a.DType.IsFP8() {
 		at.ScaleA, at.ScaleB = p.scale(w.b), p.scale(w.a)
 	}
@@ -256,7 +314,7 @@ func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 		}
 		at.D, at.A, at.B = atY, atB, atA
 		places := at
-		out = append(out, w.call([]driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB},
+		out = append(out, w.call([]driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB, at.Argument, at.Sums},
 			func(s driver.Stream) error { return w.plan.Run(s, places) }))
 		if !advance(index, w.gemm.outer) {
 			break

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -13,10 +14,10 @@ const quietNaN = 0x7fff7fff
 // maxVerified is how many bytes of a result are verified.
 const maxVerified = 1 << 14
 
-// verify checks that the plan's ReLU of NaN is NaN, like that of our own kernels. It uses
-// the scratch memory, which holds zeros before and after.
+// verify checks that the plan's ReLU or GELU of NaN is NaN, like that of our own kernels. It
+// uses the scratch memory, which holds zeros before and after.
 func (w *matmulCuBLASLt) verify(p *program) (err error) {
-	if !w.gemm.ReLU {
+	if !w.gemm.ReLU && w.gemm.GELU == cublaslt.NoGELU {
 		return nil
 	}
 	d, slot := p.device, w.a.Slot

@@ -137,7 +137,7 @@ func (m Matrix) shim() C.matrix {
 // describe creates the descriptors of a Matmul, in C memory.
 func (l *opened) describe(p Matmul) (*C.descriptors, error) {
 	shim := C.matmul{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), trans_a: flag(p.TransA), trans_b: flag(p.TransB), batch: C.int(p.Batch),
-		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.IsFP8()), is_float64: flag(p.A.Type == tensortype.Float64), workspace: C.size_t(p.Workspace)}
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), gelu: C.int(p.GELU), summed: C.int(p.Summed), scales: flag(p.A.Type.IsFP8()), is_float64: flag(p.A.Type == tensortype.Float64), workspace: C.size_t(p.Workspace)}
 	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
 	var call *C.char
 	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {
@@ -169,7 +169,8 @@ func (l *opened) understood(d *C.descriptors) (p Matmul, err error) {
 	if status := C.quern_blas_read(l.table, d, &shim, &call); status != 0 {
 		return p, l.failed(status, C.GoString(call))
 	}
-	p = Matmul{TransA: shim.trans_a != 0, TransB: shim.trans_b != 0, Batch: int(shim.batch), TF32: shim.tf32 != 0, Bias: shim.bias != 0, ReLU: shim.relu != 0, Workspace: int(shim.workspace)}
+	p = Matmul{TransA: shim.trans_a != 0, TransB: shim.trans_b != 0, Batch: int(shim.batch), TF32: shim.tf32 != 0, Bias: shim.bias != 0, ReLU: shim.relu != 0,
+		GELU: GELU(shim.gelu), Summed: Factor(shim.summed), Workspace: int(shim.workspace)}
 	p.A.read(shim.a)
 	p.B.read(shim.b)
 	p.D.read(shim.d)
@@ -198,7 +199,7 @@ func (p *plan) Close() {
 
 func (p *plan) Run(s driver.Stream, at Addresses) error {
 	addresses := C.addresses{d: C.address(at.D), a: C.address(at.A), b: C.address(at.B), bias: C.address(at.Bias), work: C.address(at.Work),
-		scale_a: C.address(at.ScaleA), scale_b: C.address(at.ScaleB)}
+		scale_a: C.address(at.ScaleA), scale_b: C.address(at.ScaleB), argument: C.address(at.Argument), sums: C.address(at.Sums)}
 	var call *C.char
 	if status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, &addresses, C.size_t(p.workspace), C.handle(s), &call); status != 0 {
 		return p.library.failed(status, C.GoString(call))

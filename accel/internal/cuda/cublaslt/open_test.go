@@ -5,13 +5,13 @@ package cublaslt
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/library/librarytest"
 	"github.com/quernlab/quern/accel/internal/tensortype"
@@ -28,6 +28,12 @@ var matmuls = map[string]Matmul{
 	"float64":    {A: Matrix{tensortype.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensortype.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensortype.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
 	"fp8":        {A: Matrix{tensortype.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensortype.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensortype.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
 	"float16":    {A: Matrix{tensortype.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensortype.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensortype.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
+	"GELU":       {A: Matrix{tensortype.Float32, 12, 8, 12, 12 * 8, 16}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 16}, D: Matrix{tensortype.Float32, 12, 5, 12, 12 * 5, 16}, Batch: 2, GELU: ApplyGELU, Workspace: 1 << 20},
+	"argument":   {A: Matrix{tensortype.Float32, 16, 8, 16, 0, 16}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 16}, D: Matrix{tensortype.Float32, 16, 5, 16, 0, 16}, Batch: 1, Bias: true, GELU: KeepArgument, Workspace: 1 << 20},
+	"slope":      {A: Matrix{tensortype.Float32, 16, 8, 16, 0, 16}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 16}, D: Matrix{tensortype.Float32, 16, 5, 16, 0, 16}, Batch: 1, GELU: MultiplySlope, Workspace: 1 << 20},
+	"sums of A":  {A: Matrix{tensortype.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 4}, D: Matrix{tensortype.Float32, 12, 5, 12, 0, 4}, TransA: true, Batch: 1, Summed: FactorA, Workspace: 1 << 20},
+	"sums of B":  {A: Matrix{tensortype.Float32, 12, 8, 12, 0, 4}, B: Matrix{tensortype.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensortype.Float32, 12, 5, 12, 0, 4}, TransB: true, Batch: 1, Summed: FactorB, Workspace: 1 << 20},
+	"16 bits":    {A: Matrix{tensortype.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensortype.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensortype.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, GELU: KeepArgument, Workspace: 1 << 20},
 }
 
 // The real library must store each attribute: the test reads them back.
@@ -72,6 +78,9 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_trans_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_trans_b": "CUBLASLT_MATMUL_DESC_TRANSB",
 		"desc_epilogue": "CUBLASLT_MATMUL_DESC_EPILOGUE", "desc_bias_pointer": "CUBLASLT_MATMUL_DESC_BIAS_POINTER", "desc_bias_type": "CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE",
 		"operation_none": "CUBLAS_OP_N", "operation_trans": "CUBLAS_OP_T", "epilogue_default": "CUBLASLT_EPILOGUE_DEFAULT", "epilogue_relu": "CUBLASLT_EPILOGUE_RELU",
+		"epilogue_gelu": "CUBLASLT_EPILOGUE_GELU", "epilogue_gelu_aux": "CUBLASLT_EPILOGUE_GELU_AUX", "epilogue_dgelu": "CUBLASLT_EPILOGUE_DGELU", "epilogue_bgrad_a": "CUBLASLT_EPILOGUE_BGRADA", "epilogue_bgrad_b": "CUBLASLT_EPILOGUE_BGRADB",
+		"(epilogue_gelu | epilogue_bias)": "CUBLASLT_EPILOGUE_GELU_BIAS", "(epilogue_gelu_aux | epilogue_bias)": "CUBLASLT_EPILOGUE_GELU_AUX_BIAS",
+		"desc_aux_pointer": "CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER", "desc_aux_lead": "CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD",
 		"epilogue_bias": "CUBLASLT_EPILOGUE_BIAS", "(epilogue_relu | epilogue_bias)": "CUBLASLT_EPILOGUE_RELU_BIAS",
 		"layout_type": "CUBLASLT_MATRIX_LAYOUT_TYPE", "layout_rows": "CUBLASLT_MATRIX_LAYOUT_ROWS", "layout_cols": "CUBLASLT_MATRIX_LAYOUT_COLS", "layout_lead": "CUBLASLT_MATRIX_LAYOUT_LD",
 		"layout_batch": "CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT", "layout_stride": "CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET",
@@ -87,8 +96,8 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 	for t, name := range map[tensortype.DType]string{tensortype.Float32: "32F", tensortype.Float64: "64F", tensortype.Float16: "16F", tensortype.BFloat16: "16BF", tensortype.Float8E4M3: "8F_E4M3", tensortype.Float8E5M2: "8F_E5M2"} {
 		pairs[fmt.Sprintf("%d+0", int(dataTypes[t]))] = "CUDA_R_" + name
 	}
-	if named != own-7 {
-		t.Errorf("the shim has %d numbers, %d are compared", named, own-7)
+	if named != own-9 {
+		t.Errorf("the shim has %d numbers, %d are compared", named, own-9)
 	}
 	librarytest.CheckEqual(t, "#include <cublasLt.h>\n#include \"shim.h\"\n"+enum, pairs, "-I", "testdata", "-I", include, "-I", runtime, "-I", ".")
 }
@@ -157,12 +166,18 @@ func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 	}
 	size := func(m Matrix) int { return m.Stride*(p.Batch-1) + m.Lead*m.Cols }
 	a, b, d, bias := fill(size(p.A), 1), fill(size(p.B), 2), fill(size(p.D), 3), fill(p.D.Rows, 4)
-	work := make([]float32, plan.Workspace()/4+1)
-	var at driver.Pointer
+	work, argument, sums := make([]float32, plan.Workspace()/4+1), fill(size(p.D), 5), make([]float32, max(p.D.Rows, p.D.Cols))
+	at := Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), Work: librarytest.Pointer(work)}
 	if p.Bias {
-		at = librarytest.Pointer(bias)
+		at.Bias = librarytest.Pointer(bias)
 	}
-	if err := plan.Run(0x57, Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), Bias: at, Work: librarytest.Pointer(work)}); err != nil {
+	if p.GELU.HasArgument() {
+		at.Argument = librarytest.Pointer(argument)
+	}
+	if p.Summed != NoFactor {
+		at.Sums = librarytest.Pointer(sums)
+	}
+	if err := plan.Run(0x57, at); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	element := func(v []float32, m Matrix, turned bool, row, col, n int) float32 {
@@ -185,18 +200,45 @@ func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 				for k := range inner {
 					want += element(a, p.A, p.TransA, row, k, n) * element(b, p.B, p.TransB, k, col, n)
 				}
-				if p.ReLU {
+				switch x := element(argument, p.D, false, row, col, n); {
+				case p.ReLU:
 					want = max(want, 0)
+				case p.GELU == MultiplySlope:
+					want *= (gelu(x+1e-3) - gelu(x-1e-3)) / 2e-3
+				case p.GELU == KeepArgument && x != want:
+					t.Fatalf("%s, %s: the argument of GELU in row %d, column %d is %v, want %v", name, plan.Name(), row, col, x, want)
+				case p.GELU != NoGELU:
+					want = gelu(want)
 				}
-				if got := element(d, p.D, false, row, col, n); got != want {
+				if got := element(d, p.D, false, row, col, n); got != want && (p.GELU == NoGELU || math.Abs(float64(got-want)) > 1e-3*math.Max(1, math.Abs(float64(want)))) {
 					t.Fatalf("%s, %s: matrix %d, row %d, column %d: got %v, want %v", name, plan.Name(), n, row, col, got, want)
 				}
 			}
 		}
 	}
-	if err := plan.Run(0x58, Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), Bias: at, Work: librarytest.Pointer(work)}); err == nil {
+	for i, got := range sums {
+		var want float32
+		for k := range inner {
+			switch {
+			case p.Summed == FactorA && i < p.D.Rows:
+				want += element(a, p.A, p.TransA, i, k, 0)
+			case p.Summed == FactorB && i < p.D.Cols:
+				want += element(b, p.B, p.TransB, k, i, 0)
+			}
+		}
+		if got != want {
+			t.Fatalf("%s, %s: sum %d is %v, want %v", name, plan.Name(), i, got, want)
+		}
+	}
+	if err := plan.Run(0x58, at); err == nil {
 		t.Errorf("%s: a stream that is not", name)
 	}
+}
+
+// gelu is GELU in the form with tanh.
+func gelu(x float32) float32 {
+	v := float64(x)
+	return float32(v / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v))))
 }
 
 // The scales of 8-bit floats, and float64 accumulation, must be passed correctly too.
@@ -270,6 +312,14 @@ func TestRefusals(t *testing.T) {
 		"a result of bfloat16": func(p *Matmul) { *p = matmuls["float16"]; p.D.Type = tensortype.BFloat16 },
 		"operands of int32":    func(p *Matmul) { *p = matmuls["float32"]; p.A.Type, p.B.Type = tensortype.Int32, tensortype.Int32 },
 		"of 8-bit floats":      func(p *Matmul) { p.Batch = 2 },
+		"sums of 8-bit floats": func(p *Matmul) { p.Summed = FactorA },
+		"of another type":      func(p *Matmul) { *p = matmuls["float16"]; p.GELU = ApplyGELU },
+		"sums of float64":      func(p *Matmul) { *p = matmuls["float64"]; p.Summed = FactorB },
+		"than one epilogue":    func(p *Matmul) { *p = matmuls["16 bits"]; p.ReLU = true },
+		"more than one":        func(p *Matmul) { *p = matmuls["sums of A"]; p.Bias = true },
+		"one epilogue":         func(p *Matmul) { *p = matmuls["slope"]; p.Bias = true },
+		"sums of a batch":      func(p *Matmul) { *p = matmuls["sums of A"]; p.Batch = 2 },
+		"GELU that is not":     func(p *Matmul) { *p = matmuls["slope"]; p.D.Lead = 20 },
 	} {
 		p := matmuls["fp8"]
 		change(&p)

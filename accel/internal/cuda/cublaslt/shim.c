@@ -16,6 +16,8 @@ enum {
   desc_trans_b = 4,
   desc_epilogue = 7,
   desc_bias_pointer = 8,
+  desc_aux_pointer = 11,
+  desc_aux_lead = 12,
   desc_bias_type = 26,
   desc_scale_a = 17,
   desc_scale_b = 18,
@@ -24,6 +26,11 @@ enum {
   epilogue_default = 1,
   epilogue_relu = 2,
   epilogue_bias = 4,
+  epilogue_gelu = 32,
+  epilogue_gelu_aux = 160,
+  epilogue_dgelu = 192,
+  epilogue_bgrad_a = 256,
+  epilogue_bgrad_b = 512,
   layout_type = 0,
   layout_rows = 2,
   layout_cols = 3,
@@ -39,6 +46,9 @@ enum {
   reduction_in_place = 1,
   reduction_compute_type = 2,
 };
+
+static const int gelu_epilogues[] = {0, epilogue_gelu, epilogue_gelu_aux, epilogue_dgelu};
+static const int sum_epilogues[] = {0, epilogue_bgrad_a, epilogue_bgrad_b};
 
 #define NAME(name, parameters) #name,
 static const char *const symbols[] = {FUNCTIONS(NAME) "cublasLtGetStatusName", NULL};
@@ -79,12 +89,16 @@ int quern_blas_describe(table *t, const matmul *p, descriptors *d, const char **
   int trans_a = p->trans_a ? operation_trans : operation_none, trans_b = p->trans_b ? operation_trans : operation_none;
   CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_trans_a, &trans_a, sizeof trans_a);
   CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_trans_b, &trans_b, sizeof trans_b);
-  int epilogue = (p->relu ? epilogue_relu : 0) | (p->bias ? epilogue_bias : 0);
+  int epilogue = (p->relu ? epilogue_relu : 0) | (p->bias ? epilogue_bias : 0) | gelu_epilogues[p->gelu] | sum_epilogues[p->summed];
   if (!epilogue) epilogue = epilogue_default;
   CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue);
   // The heuristic may check the alignment of addresses, so pass some with the guaranteed alignment.
   address bias = p->d.align, scale = sizeof(float);
-  if (p->bias) {
+  if (p->gelu > 1) {
+    CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_aux_pointer, &bias, sizeof bias);
+    CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_aux_lead, &p->d.lead, sizeof p->d.lead);
+  }
+  if (p->bias || p->summed) {
     CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_type, &p->d.type, sizeof p->d.type);
     CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_pointer, &bias, sizeof bias);
   }
@@ -146,6 +160,17 @@ int quern_blas_read(table *t, const descriptors *d, matmul *p, const char **call
   p->tf32 = compute == compute_32f_fast_tf32;
   p->relu = (epilogue & epilogue_relu) != 0;
   p->bias = (epilogue & epilogue_bias) != 0;
+  for (int i = 1; i < 4; i++)
+    if ((epilogue & ~epilogue_bias) == gelu_epilogues[i]) p->gelu = i;
+  for (int i = 1; i < 3; i++)
+    if (epilogue == sum_epilogues[i]) p->summed = i;
+  if (p->gelu > 1) {
+    address argument = 0;
+    int64_t lead = 0;
+    CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_aux_pointer, &argument, sizeof argument, &n);
+    CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_aux_lead, &lead, sizeof lead, &n);
+    if (!argument || !lead) p->gelu = 0; // not stored
+  }
   int status = read_layout(t, d->a, &p->a, &batch, call);
   if (!status) status = read_layout(t, d->b, &p->b, &batch, call);
   if (!status) status = read_layout(t, d->d, &p->d, &p->batch, call);
@@ -165,12 +190,14 @@ int quern_blas_plans(table *t, handle library, const descriptors *d, int wanted,
   return 0;
 }
 
-// Addresses of the bias and of scales are part of the descriptor, and are read by the
-// call.
+// Addresses of the bias, of sums, of an argument and of scales are part of the descriptor,
+// and are read by the call.
 int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const addresses *at, size_t bytes, handle stream, const char **call) {
   static const float one = 1, zero = 0;
   static const double wide_one = 1, wide_zero = 0;
   if (at->bias) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_pointer, &at->bias, sizeof at->bias);
+  if (at->sums) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_pointer, &at->sums, sizeof at->sums);
+  if (at->argument) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_aux_pointer, &at->argument, sizeof at->argument);
   if (at->scale_a) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_scale_a, &at->scale_a, sizeof at->scale_a);
   if (at->scale_b) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_scale_b, &at->scale_b, sizeof at->scale_b);
   const void *alpha = d->is_float64 ? (const void *)&wide_one : &one, *beta = d->is_float64 ? (const void *)&wide_zero : &zero;

@@ -58,13 +58,15 @@ typedef struct {
 typedef struct {
   matrix a, b, d;
   int trans_a, trans_b, batch, tf32, bias, relu;
+  int gelu;   // 1: apply it, 2: and store its argument, 3: multiply with its slope
+  int summed; // 1: a factor a, 2: b
   int scales; // of a and b, for 8-bit floats
   int is_float64;   // float64
   size_t workspace;
 } matmul;
 
 typedef struct {
-  address d, a, b, bias, work, scale_a, scale_b;
+  address d, a, b, bias, work, scale_a, scale_b, argument, sums;
 } addresses;
 
 // The descriptors of a multiplication: one of the operation, one of each matrix, and the

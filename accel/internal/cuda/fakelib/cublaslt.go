@@ -137,6 +137,8 @@ func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 		return l.refused("cublasLtMatmul", "as the test wants")
 	case (at.Bias != 0) != p.matmul.Bias:
 		return l.refused("cublasLtMatmul", "a bias at %#x", at.Bias)
+	case (at.Argument != 0) != p.matmul.GELU.HasArgument() || (at.Sums != 0) != (p.matmul.Summed != cublaslt.NoFactor):
+		return l.refused("cublasLtMatmul", "an argument of GELU at %#x, sums at %#x", at.Argument, at.Sums)
 	case (at.ScaleA != 0) != fp8 || (at.ScaleB != 0) != fp8:
 		return l.refused("cublasLtMatmul", "scales at %#x and %#x", at.ScaleA, at.ScaleB)
 	case p.workspace > 0 && at.Work%256 != 0:
@@ -145,7 +147,7 @@ func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 	for _, one := range []struct {
 		p     driver.Pointer
 		align int
-	}{{at.A, p.matmul.A.Align}, {at.B, p.matmul.B.Align}, {at.D, p.matmul.D.Align}, {at.Bias, p.matmul.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
+	}{{at.A, p.matmul.A.Align}, {at.B, p.matmul.B.Align}, {at.D, p.matmul.D.Align}, {at.Bias, p.matmul.D.Align}, {at.Argument, p.matmul.D.Align}, {at.Sums, p.matmul.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
 		if one.p%driver.Pointer(one.align) != 0 {
 			return l.refused("cublasLtMatmul", "the address %#x is not a multiple of %d", one.p, one.align)
 		}
@@ -198,6 +200,11 @@ func multiply(m *ptxsim.Memory, p cublaslt.Matmul, dropsNaN bool, at cublaslt.Ad
 		if err != nil {
 			return err
 		}
+		if p.Summed != cublaslt.NoFactor {
+			if err := m.Write(uint64(at.Sums), encode(p.D.Type, sumsOf(p, x, y, k))); err != nil {
+				return err
+			}
+		}
 		for col := range p.D.Cols {
 			column := make([]float64, p.D.Rows)
 			for row := range column {
@@ -211,7 +218,11 @@ func multiply(m *ptxsim.Memory, p cublaslt.Matmul, dropsNaN bool, at cublaslt.Ad
 				}
 				column[row] = sum
 			}
-			to := at.D + driver.Pointer((i*p.D.Stride+col*p.D.Lead)*p.D.Type.Size())
+			offset := driver.Pointer((i*p.D.Stride + col*p.D.Lead) * p.D.Type.Size())
+			if err := applyGELU(m, p, column, at.Argument+offset); err != nil {
+				return err
+			}
+			to := at.D + offset
 			if err := m.Write(uint64(to), encode(p.D.Type, column)); err != nil {
 				return err
 			}
@@ -219,6 +230,54 @@ func multiply(m *ptxsim.Memory, p cublaslt.Matmul, dropsNaN bool, at cublaslt.Ad
 	}
 	return nil
 }
+
+// sumsOf returns the sums of a factor along the depth k.
+func sumsOf(p cublaslt.Matmul, a, b matrix, k int) []float64 {
+	n := p.D.Rows
+	if p.Summed == cublaslt.FactorB {
+		n = p.D.Cols
+	}
+	sums := make([]float64, n)
+	for i := range sums {
+		for j := range k {
+			if p.Summed == cublaslt.FactorA {
+				sums[i] += a.at(i, j, p.TransA)
+			} else {
+				sums[i] += b.at(j, i, p.TransB)
+			}
+		}
+	}
+	return sums
+}
+
+// applyGELU computes what a multiplication does with GELU in a column of sums, whose arguments are at an address.
+func applyGELU(m *ptxsim.Memory, p cublaslt.Matmul, column []float64, argument driver.Pointer) error {
+	switch p.GELU {
+	case cublaslt.KeepArgument:
+		if err := m.Write(uint64(argument), encode(p.D.Type, column)); err != nil {
+			return err
+		}
+	case cublaslt.MultiplySlope:
+		x, err := numbers(m, argument, p.D.Type, len(column))
+		if err != nil {
+			return err
+		}
+		for i, v := range x {
+			t := geluTanh(v)
+			column[i] *= (1+t)/2 + v/2*(1-t*t)*math.Sqrt(2/math.Pi)*(1+3*0.044715*v*v)
+		}
+		return nil
+	case cublaslt.NoGELU:
+		return nil
+	}
+	for i, v := range column {
+		column[i] = v / 2 * (1 + geluTanh(v))
+	}
+	return nil
+}
+
+// geluTanh is the tanh in GELU.
+func geluTanh(x float64) float64 { return math.Tanh(math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)) }
 
 // matrix holds the elements of a matrix, column-major.
 type matrix struct {

@@ -1,6 +1,7 @@
 // A stub of libcublasLt.so.13 that computes on host memory, to test that calls reach the
 // library with the right arguments. It only accepts the sizes of attributes that cublasLt.h
 // documents.
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static int64_t number(handle h, int a) {
 enum { DESC = 1, LAYOUT, PREFERENCE };
 
 // Sizes of attributes by number.
-static int desc_size(int a) { return a == 8 || a == 17 || a == 18 ? 8 : 4; }
+static int desc_size(int a) { return a == 8 || a == 11 || a == 12 || a == 17 || a == 18 ? 8 : 4; }
 static int layout_size(int a) { return a == 2 || a == 3 || a == 4 || a == 6 ? 8 : 4; }
 static int preference_size(int a) { return a == 1 ? 8 : 4; }
 
@@ -81,7 +82,8 @@ int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handl
   NEED(number(p, 3) == (number(y, 0) < 2 ? 3 : 2));
   int eight = number(a, 0) >= 28;
   NEED(!eight == !number(d, 17) && !eight == !number(d, 18) && (number(d, 0) == 70) == (number(a, 0) == 1));
-  NEED(!(number(d, 7) & 4) || number(d, 8) % number(p, 8) == 0);
+  NEED(!(number(d, 7) & (4 | 256 | 512)) || number(d, 8) && number(d, 8) % number(p, 8) == 0);
+  NEED(!(number(d, 7) & 128) == !number(d, 11) && number(d, 11) % 16 == 0 && number(d, 12) % 8 == 0 && (!number(d, 12) || number(d, 12) == number(y, 4)));
   *count = wanted < 4 ? wanted : 4;
   for (int i = 0; i < *count; i++) {
     memset(&found[i], 0, sizeof found[i]);
@@ -91,8 +93,6 @@ int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handl
   }
   return 0;
 }
-
-#include <math.h>
 
 // An 8-bit float with some bits of fraction.
 static double eight(unsigned char b, int fraction) {
@@ -110,6 +110,13 @@ static double at(const void *m, handle l, int turned, int row, int col, int batc
   }
   return ((const float *)m)[i];
 }
+// GELU in the form with tanh, and its slope.
+static double inner(double x) { return 0.7978845608028654 * (x + 0.044715 * x * x * x); }
+static double gelu(double x) { return x / 2 * (1 + tanh(inner(x))); }
+static double slope(double x) {
+  double t = tanh(inner(x));
+  return (1 + t) / 2 + x / 2 * (1 - t * t) * 0.7978845608028654 * (1 + 3 * 0.044715 * x * x);
+}
 static double one(int is_float64, const void *p) { return is_float64 ? *(const double *)p : *(const float *)p; }
 
 // Multiplies matrices of float32, float64 and 8-bit floats, with results in float32 and float64.
@@ -124,6 +131,12 @@ int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle 
   NEED(k == number(bl, trans_b ? 3 : 2) && number(al, trans_a ? 3 : 2) == number(yl, 2) && number(bl, trans_b ? 2 : 3) == number(yl, 3));
   const float *bias = epilogue & 4 ? (const float *)number(d, 8) : NULL;
   NEED(!bias || number(d, 26) == number(yl, 0));
+  float *argument = epilogue & 128 ? (float *)number(d, 11) : NULL, *sums = epilogue & (256 | 512) ? (float *)number(d, 8) : NULL;
+  NEED(!sums || number(d, 26) == number(yl, 0));
+  for (int i = 0; sums && i < (epilogue & 256 ? number(yl, 2) : number(yl, 3)); i++) {
+    sums[i] = 0;
+    for (int j = 0; j < k; j++) sums[i] += epilogue & 256 ? at(a, al, trans_a, i, j, 0) : at(b, bl, trans_b, j, i, 0);
+  }
   double scale = 1;
   for (int i = 17; i <= 18; i++)
     if (number(d, i)) scale *= *(const float *)number(d, i);
@@ -135,6 +148,9 @@ int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle 
         sum = sum * scale + (bias ? bias[row] : 0);
         if (epilogue & 2 && sum < 0) sum = 0;
         int64_t to = row + col * number(yl, 4) + n * number(yl, 6);
+        if ((epilogue & ~4) == 160) argument[to] = sum;
+        if (epilogue & 32) sum = gelu(sum);
+        if (epilogue == 192) sum *= slope(argument[to]);
         if (is_float64) ((double *)y)[to] = sum;
         else ((float *)y)[to] = sum;
       }

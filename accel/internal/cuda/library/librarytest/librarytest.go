@@ -46,7 +46,7 @@ func Fake(t *testing.T, l *library.Library, source string, others ...string) *li
 func Compile(t *testing.T, path, source string, options ...string) {
 	t.Helper()
 	cc := append([]string{"-shared", "-fPIC", "-O1", "-o", path}, options...)
-	if out, err := exec.Command(testenv.Command(t, "cc"), append(cc, "-x", "c", source)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(testenv.Command(t, "cc"), append(cc, "-x", "c", source, "-lm")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
