@@ -200,6 +200,9 @@ func (g *gemm) divide(threads int) {
 // run computes c from a, b and the epilogue's operands.
 func (g *gemm) run() {
 	p := g.device.pool
+	if g.m == 0 || g.n == 0 {
+		return
+	}
 	if g.k == 0 {
 		clear(g.c)
 		for i := range g.m {

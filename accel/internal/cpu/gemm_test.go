@@ -108,6 +108,8 @@ func FuzzGEMM(f *testing.F) {
 	f.Add(uint64(2), uint8(29), uint8(65), uint16(385), uint8(7))
 	f.Add(uint64(3), uint8(6), uint8(17), uint16(9), uint8(9))
 	f.Add(uint64(4), uint8(1), uint8(0), uint16(1), uint8(15))
+	f.Add(uint64(4), uint8(0), uint8(0), uint16(182), uint8(10))
+	f.Add(uint64(4), uint8(0), uint8(40), uint16(700), uint8(10))
 	f.Fuzz(func(t *testing.T, seed uint64, m, n uint8, k uint16, flags uint8) {
 		for _, kernel := range allTiles() {
 			d := NewWith(kernel.name, 2)
