@@ -269,7 +269,8 @@ func (p *program) beside(asked *gemm, operands ...ir.Operand) bool {
 		}
 		asked.D.Align = min(asked.D.Align, p.alignment(o))
 	}
-	return (asked.calls == 1 || len(operands) == 1 && asked.GELU == cublaslt.ApplyGELU) && asked.Unsupported() == ""
+	// Several calls advance the addresses of the factors and of the result only.
+	return (asked.calls == 1 || asked.GELU == cublaslt.ApplyGELU) && asked.Unsupported() == ""
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.

@@ -165,18 +165,18 @@ func (p *planner) orders(list []*Value) []order {
 	return out
 }
 
-// found tells which values have the channels last, as far as that depends on their inputs.
-type found []bool
+// lastValues reports for each value of a list whether it has the channels last, as far as that depends on its inputs.
+type lastValues []bool
 
-func (f found) has(x *Value) bool {
+func (f lastValues) has(x *Value) bool {
 	if x.index >= 0 {
 		return f[x.index]
 	}
 	return operandSource{external: ^x.index, layout: x.layout}.images()
 }
 
-func (p *planner) imagesOf(list []*Value) found {
-	f := make(found, len(list))
+func (p *planner) imagesOf(list []*Value) lastValues {
+	f := make(lastValues, len(list))
 	for i, v := range list {
 		switch op := v.op.(type) {
 		case reordered:
@@ -200,7 +200,7 @@ func (p *planner) imagesOf(list []*Value) found {
 func (p *planner) elementwise(v *Value) bool { return v.op.Class(v.in) == Elementwise || p.rounds(v) }
 
 // reads returns in which order a node reads an input; result is how its own result is read.
-func (p *planner) reads(v *Value, input int, result order, f found) order {
+func (p *planner) reads(v *Value, input int, result order, f lastValues) order {
 	x := v.in[input]
 	switch op := v.op.(type) {
 	case imageOp:
