@@ -11,7 +11,7 @@ import (
 
 // TestImagesOfConvolutionsOnCUDA compares what is computed from 16-bit convolutions, and its gradients, with
 // the CPU. On the GPU images have the channels last in memory; ops may read them as they are, in copies,
-// or as views.
+// or as views. With layout=off they are in row-major order.
 func TestImagesOfConvolutionsOnCUDA(t *testing.T) {
 	const n, c, h, w = 2, 8, 5, 6
 	same := Window{Padding: [2]int{1, 1}}
@@ -136,15 +136,26 @@ func TestImagesOfConvolutionsOnCUDA(t *testing.T) {
 					return got
 				}
 				want := run(false)
-				onCUDA(t, func() {
-					for _, apart := range []bool{false, true} {
-						for i, g := range run(apart) {
-							if w := want[i]; !(math.Abs(g-w) <= 1./16*math.Max(1, math.Abs(w))) {
-								t.Fatalf("in two lists %v: element %d of %d is %v, on the CPU %v", apart, i, len(want), g, w)
-							}
+				compare := func(apart bool) {
+					for i, g := range run(apart) {
+						if w := want[i]; !(math.Abs(g-w) <= 1./16*math.Max(1, math.Abs(w))) {
+							t.Fatalf("in two lists %v, %+v: element %d of %d is %v, on the CPU %v", apart, libraries.Variants, i, len(want), g, w)
 						}
 					}
+				}
+				onCUDA(t, func() {
+					compare(false)
+					compare(true)
 				})
+				rowMajor := func() {
+					libraries.Variants.NoLayout = true
+					defer func() { libraries.Variants.NoLayout = false }()
+					onCUDA(t, func() { compare(false) })
+				}
+				rowMajor()
+				if strings.Contains(name, "block") {
+					withLibraries(rowMajor)
+				}
 			})
 		}
 	}

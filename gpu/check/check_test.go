@@ -526,3 +526,21 @@ func TestCompareLosses(t *testing.T) {
 		}
 	}
 }
+
+func TestShareFor(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Hour)
+	defer cancel()
+	for _, c := range []struct{ n, all, hours int }{{1, 4, 25}, {3, 4, 75}, {4, 4, 100}} {
+		own, cancel := shareFor(ctx, c.n, c.all)
+		end, _ := own.Deadline()
+		if left := time.Until(end).Round(time.Hour); left != time.Duration(c.hours)*time.Hour {
+			t.Errorf("%d of %d pieces have %v", c.n, c.all, left)
+		}
+		cancel()
+	}
+	own, cancel := shareFor(t.Context(), 1, 2)
+	defer cancel()
+	if _, ok := own.Deadline(); ok {
+		t.Error("there is a deadline")
+	}
+}

@@ -82,6 +82,15 @@ func share(ctx context.Context, later int) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, max(left/time.Duration(later+1), left-time.Duration(later)*pieceReserve))
 }
 
+// shareFor returns a context for the next n of all pieces that are left. Each piece has the same share of the time.
+func shareFor(ctx context.Context, n, all int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*time.Duration(n)/time.Duration(all))
+}
+
 // profileModels profiles a step of each model.
 func profileModels(ctx context.Context, o options, r *report, out io.Writer) error {
 	var failed error
@@ -267,7 +276,7 @@ var variantsOf = []struct {
 }{
 	{"mlp", []string{"graphs=off", "batches=off", "fusion=off"}},
 	{"gpt2", []string{"graphs=off", "flash=off", "libraries=off", "wgmma=off", "fusion=off", "reads=off", "batches=off", "autotune=off"}},
-	{"resnet9", []string{"libraries=off", "reads=off", "fusion=off", "plans=16", "plans=1", "autotune=off"}},
+	{"resnet9", []string{"libraries=off", "layout=off", "reads=off", "fusion=off", "plans=16", "plans=1", "autotune=off"}},
 }
 
 // variant is a setting beside the default, as accel/bench -variants writes it.
@@ -293,14 +302,19 @@ func compareVariants(ctx context.Context, o options, r *report, out io.Writer) e
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "variants.json")
+	later := 0 // settings that are not measured yet
+	for _, v := range variantsOf {
+		later += len(v.settings)
+	}
 	var failed error
-	for i, v := range variantsOf {
+	for _, v := range variantsOf {
 		settings := v.settings
+		own, cancel := shareFor(ctx, len(settings), later)
+		later -= len(settings)
 		if o.quick {
 			settings = []string{settings[0], settings[len(settings)-1]}
 		}
-		own, cancel := share(ctx, len(variantsOf)-1-i)
-		_, err := o.runBench(own, out, "-bench", v.model, "-rounds", "3", "-slice", "0.6", "-limit", "60s", "-variants", strings.Join(settings, ","), "-variants-file", file)
+		_, err := o.runBench(own, out, "-bench", v.model, "-rounds", "3", "-slice", "0.4", "-limit", "60s", "-variants", strings.Join(settings, ","), "-variants-file", file)
 		cancel()
 		var all []variant
 		text, readErr := os.ReadFile(file)

@@ -70,6 +70,9 @@ func (d *Device) Activates(activation ir.Op, product ir.DType) bool {
 // ChannelsLast reports whether kernels compute an op on images that have the channels last in memory.
 // Tensor cores convolve those of 16-bit floats; cuDNN copies others before and after.
 func (d *Device) ChannelsLast(op ir.Op) bool {
+	if d.libraries.Variants.NoLayout {
+		return false
+	}
 	switch op.(type) {
 	case ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient, ir.BatchNorm, ir.BatchStatistics, ir.BatchNormSums, ir.BatchNormInputGradient,
 		ir.MaxPool2D, ir.MaxPool2DGradient, ir.AvgPool2D, ir.AvgPool2DGradient:

@@ -20,6 +20,7 @@ type Variants struct {
 	NoFlash    bool // compute attention in float32
 	NoReads    bool // read and write float32 in norms, softmax, losses, pooling and sums, also between 16-bit products
 	NoFusion   bool // compute activations and their slopes, sums of biases, residual sums and losses in kernels of their own
+	NoLayout   bool // convolve 16-bit images in row-major order, [N, C, H, W]; cuDNN and our own kernels copy them
 	NoBatches  bool // update each parameter in a kernel of its own
 	NoAutotune bool // take the first algorithm of a library that works
 	Plans      int  // of a library for a step, instead of maxPlans; 0 for maxPlans
@@ -35,6 +36,7 @@ var variants = map[string]struct {
 	"flash":    {"on, off", off(func(v *Variants) *bool { return &v.NoFlash })},
 	"reads":    {"on, off", off(func(v *Variants) *bool { return &v.NoReads })},
 	"fusion":   {"on, off", off(func(v *Variants) *bool { return &v.NoFusion })},
+	"layout":   {"on, off", off(func(v *Variants) *bool { return &v.NoLayout })},
 	"batches":  {"on, off", off(func(v *Variants) *bool { return &v.NoBatches })},
 	"autotune": {"on, off", off(func(v *Variants) *bool { return &v.NoAutotune })},
 	"plans": {"1 to 64", func(v *Variants, value string) bool {

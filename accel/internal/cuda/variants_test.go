@@ -21,6 +21,7 @@ func TestParseVariants(t *testing.T) {
 		"graphs=off,graphs=on":               {},
 		"wgmma=off, flash=off,autotune=off ": {NoWgmma: true, NoFlash: true, NoAutotune: true},
 		"reads=off,fusion=off,batches=off":   {NoReads: true, NoFusion: true, NoBatches: true},
+		"layout=off, batches=on":             {NoLayout: true},
 		"plans=16":                           {Plans: 16},
 	} {
 		if got, err := ParseVariants(text); err != nil || got != want {
@@ -91,6 +92,7 @@ func TestVariants(t *testing.T) {
 		"reads=off": func(_ driver.Counts, d *Device, _ int) bool {
 			return !d.Reads16Bit(ir.Softmax{}, 0) && !d.Writes16Bit(ir.Softmax{})
 		},
+		"layout=off":  func(_ driver.Counts, d *Device, _ int) bool { return !d.ChannelsLast(ir.Conv2D{}) },
 		"batches=off": func(_ driver.Counts, d *Device, _ int) bool { return !d.RunsBatches() },
 		"fusion=off": func(_ driver.Counts, d *Device, _ int) bool {
 			return !d.FusesNorms() && !d.FusesLosses() && !d.SumsFactors(ir.Float32) && !d.Activates(ir.ReLU{}, ir.Float32) && !d.MultipliesSlope(ir.ReLUGradient{}, ir.Float32)

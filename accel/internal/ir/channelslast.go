@@ -17,7 +17,8 @@ import "slices"
 // memory.
 type ChannelsLast interface {
 	// ChannelsLast reports whether the kernels of an op read and write such images. Those of a
-	// convolution of 16-bit floats read and write no others.
+	// convolution of 16-bit floats read and write no others. It is false for all ops of a device that
+	// convolves images in row-major order.
 	ChannelsLast(op Op) bool
 }
 

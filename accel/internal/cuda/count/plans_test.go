@@ -19,10 +19,14 @@ import (
 )
 
 // open makes a new GPU the current device.
-func open(t *testing.T, name string) *count.Context {
+func open(t *testing.T, name, variants string) *count.Context {
 	t.Helper()
 	d := count.New(count.H100)
-	devices.Register(name, func() (ir.Device, error) { return cuda.Open(name, d, 0, cuda.Libraries{}) })
+	v, err := cuda.ParseVariants(variants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices.Register(name, func() (ir.Device, error) { return cuda.Open(name, d, 0, cuda.Libraries{Variants: v}) })
 	if err := tensor.SetDevice(name); err != nil {
 		t.Fatal(err)
 	}
@@ -195,12 +199,27 @@ func (m measured) String() string {
 func TestPlans(t *testing.T) {
 	for _, model := range all {
 		t.Run(model.name, func(t *testing.T) {
-			s := model.start(open(t, "counting "+model.name))
+			s := model.start(open(t, "counting "+model.name, ""))
 			for _, d := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
 				s.dtype = d
 				m := s.measure(t)
 				golden.Check(t, fmt.Sprintf("%s-%v.txt", model.name, d), []byte(model.size+", "+fmt.Sprint(d)+"\n\n"+m.String()))
 			}
+		})
+	}
+}
+
+// TestVariantPlans compares plans in bfloat16 with a part of the back end off.
+func TestVariantPlans(t *testing.T) {
+	for _, v := range []struct{ model, setting string }{
+		{"resnet9", "layout=off"},
+	} {
+		t.Run(v.model+" "+v.setting, func(t *testing.T) {
+			model := all[slices.IndexFunc(all, func(m trained) bool { return m.name == v.model })]
+			s := model.start(open(t, "counting "+v.model+" "+v.setting, v.setting))
+			s.dtype = tensor.BFloat16
+			m := s.measure(t)
+			golden.Check(t, fmt.Sprintf("%s-%v-%s.txt", v.model, s.dtype, strings.ReplaceAll(v.setting, "=", "-")), []byte(model.size+", "+fmt.Sprint(s.dtype)+", "+v.setting+"\n\n"+m.String()))
 		})
 	}
 }

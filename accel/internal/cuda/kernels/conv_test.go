@@ -44,7 +44,7 @@ func convCases() []convCase {
 	}
 }
 
-// convLauncher is Conv2D, TensorConv2D or Conv2DLast.
+// convLauncher is Conv2D, TensorConv2D, Conv2DLast or Conv2DRowMajor.
 type convLauncher interface {
 	Workspace() int
 	InputWorkspace() int
@@ -70,7 +70,7 @@ func TestTensorConv2D(t *testing.T) {
 	}
 }
 
-// Channels in multiples of 8 are copied in chunks, of one group or several.
+// Channels in multiples of 8 are copied in chunks, of one group or several. Images in row-major order are copied before.
 func TestConv2DLast(t *testing.T) {
 	one, none := [2]int{1, 1}, [2]int{}
 	cases := append(convCases(),
@@ -86,6 +86,7 @@ func TestConv2DLast(t *testing.T) {
 			t.Run(fmt.Sprint(tensorType(d), i), func(t *testing.T) {
 				c.test(t, Conv2DLast{c.sizes(d), false}, d, ir.Float32, 2e-6, i%2 == 0)
 				c.test(t, Conv2DLast{c.sizes(d).withoutColumns(), true}, d, d, 2e-6, i%2 == 1)
+				c.test(t, Conv2DRowMajor{Conv2DLast{c.sizes(d).withoutColumns(), i%4 < 2}, c.x[:], c.w[:], c.shape()}, d, map[bool]ir.DType{true: d, false: ir.Float32}[i%4 < 2], 2e-6, i%2 == 0)
 			})
 		}
 	}

@@ -19,14 +19,18 @@ type convKernels interface {
 }
 
 // newConv2D returns the kernels for a convolution of x to y, or a gradient of it, on tensor
-// cores if they compute its types. Those of 16-bit floats have the channels last in memory.
+// cores if they compute its types. Those of 16-bit floats have the channels last in memory, or are copied.
 func newConv2D(p Planner, op ir.Conv2D, s ir.Step, images, weights, result ir.Operand) convKernels {
 	x, w, y := images.Shape, weights.Shape, result.Shape
 	o := Conv2D{DType: s.In[0].DType, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
 		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
 	switch {
 	case o.DType.Is16Bit():
-		return Conv2DLast{Conv2D: o.withoutColumns(), Output16: s.Out[0].DType.Is16Bit()}
+		last := Conv2DLast{Conv2D: o.withoutColumns(), Output16: s.Out[0].DType.Is16Bit()}
+		if copiedToLast(images) || copiedToLast(weights) || copiedToLast(result) {
+			return Conv2DRowMajor{last, x, w, y}
+		}
+		return last
 	case onTensorCores(p, o.DType):
 		return TensorConv2D{Conv2D: o}
 	}
