@@ -82,6 +82,8 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
 
 .PHONY: race
+# By default a program with the race detector waits for a second before it ends. Tests start hundreds of programs.
+race: export GORACE ?= atexit_sleep_ms=0
 race: ## run the Go tests with the race detector
 	$(TEST) -race -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots

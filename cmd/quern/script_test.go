@@ -2,6 +2,7 @@ package main
 
 import (
 	goversion "go/version"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -43,6 +44,7 @@ func TestScript(t *testing.T) {
 				env.Setenv("BIN", filepath.Dir(program))
 			}
 			env.Setenv("ROOT", root)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("GOSUMDB", "off")
 			env.Setenv("GO_RELEASE", strings.TrimPrefix(goversion.Lang(runtime.Version()), "go")+".0")
 			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")
