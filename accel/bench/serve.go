@@ -40,10 +40,10 @@ func serve(arguments []string, in io.Reader, out io.Writer) {
 		if err == nil {
 			a, err = s.answer(q)
 		}
-		if missing, unknown := (*missingError)(nil), (*cuda.UnknownVariantError)(nil); errors.As(err, &missing) {
+		if missing, unavailable := (*missingError)(nil), (*cuda.UnavailableVariantError)(nil); errors.As(err, &missing) {
 			a = reply{Missing: missing.reason}
-		} else if errors.As(err, &unknown) {
-			a = reply{Missing: unknown.Error()}
+		} else if errors.As(err, &unavailable) {
+			a = reply{Missing: unavailable.Error()}
 		} else if err != nil {
 			a = reply{Error: err.Error()}
 		}

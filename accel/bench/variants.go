@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -26,6 +27,7 @@ type variant struct {
 	DefaultCounts  *counts   `json:"default_counts,omitempty"`
 	Counts         *counts   `json:"counts,omitempty"`
 	LossDifference float64   `json:"loss_difference,omitempty"` // of the first losses, the largest relative one
+	NotMeasured    string    `json:"not_measured,omitempty"`    // what the setting needs and the machine lacks
 	Error          string    `json:"error,omitempty"`
 }
 
@@ -63,7 +65,9 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 			return err
 		}
 		v, err := m.measureVariant(ctx, usual, usualLosses, setting)
-		if err != nil {
+		if missing := (*missingError)(nil); errors.As(err, &missing) {
+			v.NotMeasured = missing.reason
+		} else if err != nil {
 			v.Error = err.Error()
 		}
 		v.print()
@@ -142,7 +146,11 @@ func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLo
 }
 
 func (v variant) print() {
-	if v.Error != "" {
+	switch {
+	case v.NotMeasured != "":
+		fmt.Printf("%s, %s: not measured: %s\n", v.Case, v.Setting, v.NotMeasured)
+		return
+	case v.Error != "":
 		fmt.Printf("%s, %s: %s\n", v.Case, v.Setting, strings.TrimSpace(v.Error))
 		return
 	}

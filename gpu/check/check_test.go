@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -325,7 +326,7 @@ for a; do last="$file"; file="$a"; case "$last" in -results) echo '{"figures": {
   "gpt2": {"samples": 10, "times": {"quern": {"median": 0.5}, "torch-eager": {"median": 1}}},
   "mlp": {"times": {"quern": {"median": 0.001}}}, "resnet9": {"times": {"quern": {"median": 0.002}}}}}' > "$a/machine.json" ;;
 -profile) case "$*" in *lstm*) echo "no such model" >&2; exit 1 ;; *) echo '{"case": "'$4'", "step": 0.5, "rows": [{"kernels": "a", "seconds": 0.4}]}' > "$a" ;; esac ;;
--variants-file) echo '[{"case": "'$4'", "setting": "graphs=off", "default": 1, "seconds": 2, "ratio": 2.01}, {"setting": "flash=off", "error": "unknown"}]' > "$a" ;; esac; done
+-variants-file) echo '[{"case": "'$4'", "setting": "graphs=off", "default": 1, "seconds": 2, "ratio": 2.01}, {"setting": "flash=off", "error": "unknown"}, {"case": "'$4'", "setting": "pdl=on", "not_measured": "it is not available"}]' > "$a" ;; esac; done
 case "$*" in *-results*) echo "torch is not measured: no module named torch" >&2 ;; esac`)
 	o := options{device: "cuda:1", python: "no-such-python", programs: filepath.Dir(program), result: os.DevNull}
 	r := &report{Command: "compare"}
@@ -337,9 +338,13 @@ case "$*" in *-results*) echo "torch is not measured: no module named torch" >&2
 	if err := profileModels(t.Context(), o, r, &out); err == nil || !strings.Contains(err.Error(), "lstm: exit status 1: no such model") || len(r.Profiles) != 3 || r.Profiles[0].Case != "mlp" {
 		t.Errorf("got %v, %+v", err, r.Profiles)
 	}
+	r.Part = &partResult{Status: complete}
 	err = compareVariants(t.Context(), o, r, &out)
-	if err == nil || !strings.Contains(err.Error(), "gpt2: flash=off: unknown\n") || len(r.Variants) != 2*len(variantsOf) {
+	if err == nil || !strings.Contains(err.Error(), "gpt2: flash=off: unknown\n") || strings.Contains(err.Error(), "pdl=on") || len(r.Variants) != 3*len(variantsOf) {
 		t.Errorf("got %v, %+v", err, r.Variants)
+	}
+	if statusOf(t.Context(), err) != failed || r.Part.Status != missing || !strings.Contains(r.Part.Why, "gpt2: pdl=on: it is not available") || !strings.Contains(r.table(), "not measured  it is not available") {
+		t.Errorf("%+v\n%s", r.Part, r.table())
 	}
 	if !strings.Contains(out.String(), "called with -device cuda:1 -bench gpt2,resnet9,mlp") {
 		t.Errorf("%s", out.String())
@@ -542,5 +547,31 @@ func TestShareFor(t *testing.T) {
 	defer cancel()
 	if _, ok := own.Deadline(); ok {
 		t.Error("there is a deadline")
+	}
+}
+
+// Tests of the kernels that read files of their folder do not run on a machine that has only the programs.
+func TestTestsWithFilesRunElsewhere(t *testing.T) {
+	files, err := filepath.Glob("../../accel/internal/cuda/kernels/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	reads, name, checked := regexp.MustCompile(`filesNamed\(|os\.(Open|ReadFile)\(|golden\.`), regexp.MustCompile(`(?m)^func (Test\w+)\(t`), 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reads.Match(text) {
+			continue
+		}
+		for _, m := range name.FindAllSubmatch(text, -1) {
+			if checked++; !elsewhere.Match(m[1]) {
+				t.Errorf("%s of %s would run on the GPU", m[1], file)
+			}
+		}
+	}
+	if checked < 4 {
+		t.Errorf("only %d tests read files", checked)
 	}
 }

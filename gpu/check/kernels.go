@@ -81,7 +81,7 @@ func checkKernels(ctx context.Context, o options, r *report, out io.Writer) erro
 
 // Tests that do not run on a GPU, and the tests that -quick runs.
 var (
-	elsewhere   = regexp.MustCompile(`Assemble|Regenerate|^TestLoad$`)
+	elsewhere   = regexp.MustCompile(`^Test(Assemble|Built|Load|Regenerate|Waiting)`)
 	quickTests  = regexp.MustCompile(`^Test(Sum|Softmax|Gather|Faults|IndexValue|CrossEntropy|Hopper)`)
 	testPattern = regexp.MustCompile(`^Test\w+$`)
 )

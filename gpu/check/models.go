@@ -274,8 +274,8 @@ var variantsOf = []struct {
 	model    string
 	settings []string
 }{
-	{"mlp", []string{"graphs=off", "batches=off", "fusion=off"}},
-	{"gpt2", []string{"graphs=off", "flash=off", "libraries=off", "wgmma=off", "fusion=off", "reads=off", "batches=off", "autotune=off"}},
+	{"mlp", []string{"graphs=off", "batches=off", "fusion=off", "pdl=on"}},
+	{"gpt2", []string{"graphs=off", "pdl=on", "flash=off", "libraries=off", "wgmma=off", "fusion=off", "reads=off", "batches=off", "autotune=off"}},
 	{"resnet9", []string{"libraries=off", "layout=off", "reads=off", "fusion=off", "plans=16", "plans=1", "autotune=off"}},
 }
 
@@ -291,6 +291,7 @@ type variant struct {
 	DefaultCounts  map[string]float64 `json:"default_counts,omitempty"`
 	Counts         map[string]float64 `json:"counts,omitempty"`
 	LossDifference float64            `json:"loss_difference,omitempty"`
+	NotMeasured    string             `json:"not_measured,omitempty"`
 	Error          string             `json:"error,omitempty"`
 }
 
@@ -323,6 +324,9 @@ func compareVariants(ctx context.Context, o options, r *report, out io.Writer) e
 		}
 		r.Variants = append(r.Variants, all...)
 		for _, x := range all {
+			if x.NotMeasured != "" {
+				r.Part.worse(missing, fmt.Sprintf("%s: %s: %s", v.model, x.Setting, x.NotMeasured))
+			}
 			if x.Error != "" {
 				err = errors.Join(err, fmt.Errorf("%s: %s", x.Setting, x.Error))
 			}

@@ -58,7 +58,7 @@ func TestRehearsalOnCUDA(t *testing.T) {
 	}
 	for _, c := range commands() {
 		out := t.TempDir()
-		status, output := called(t, c.name, "-device", "simulated", "-quick", "-out", out, "-programs", folder, "-limit", "30m")
+		status, output := called(t, c.name, "-device", "simulated:9.0", "-quick", "-out", out, "-programs", folder, "-limit", "30m")
 		r, _ := resultIn(t, out)
 		if status != exitIncomplete || len(r.Parts) != len(c.parts) {
 			t.Errorf("%s: status %d, %d parts\n%s", c.name, status, len(r.Parts), output)

@@ -176,6 +176,8 @@ func (r *report) variantTable(b *strings.Builder) {
 	fmt.Fprintf(t, "\nmodel\tvariant\tdefault\twith it\ttimes the default\n")
 	for _, v := range r.Variants {
 		switch {
+		case v.NotMeasured != "":
+			fmt.Fprintf(t, "%s\t%s\tnot measured\t%s\n", v.Case, v.Setting, shorten(v.NotMeasured))
 		case v.Error != "":
 			fmt.Fprintf(t, "%s\t%s\tfailed\t%s\n", v.Case, v.Setting, shorten(v.Error))
 		default:

@@ -15,6 +15,7 @@ const defaultMaxShared = 48 << 10
 // code is the modules and kernels that were loaded onto the device.
 type code struct {
 	ctx     driver.Context
+	waiting bool // kernels wait first for those before, so that they may begin before these end
 	modules map[string]driver.Module
 	entries map[[2]string]driver.Function // by module and entry
 	fused   map[string]driver.Function    // fused kernels by their PTX
@@ -22,9 +23,19 @@ type code struct {
 	names   map[driver.Function]string    // of entries
 }
 
-func newCode(ctx driver.Context) *code {
-	return &code{ctx: ctx, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
+func newCode(ctx driver.Context, waiting bool) *code {
+	return &code{ctx: ctx, waiting: waiting, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
 		fused: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
+}
+
+// load loads a module.
+func (c *code) load(text string) (m driver.Module, err error) {
+	if c.waiting {
+		if text, err = ptx.Waiting(text); err != nil {
+			return 0, err
+		}
+	}
+	return c.ctx.Load(text)
 }
 
 // entry returns a kernel of package kernels, loading its module if necessary.
@@ -39,7 +50,7 @@ func (c *code) entry(module, name string) (driver.Function, error) {
 		if err != nil {
 			return 0, err
 		}
-		if m, err = c.ctx.Load(text); err != nil {
+		if m, err = c.load(text); err != nil {
 			return 0, fmt.Errorf("load the kernels of %s: %w", module, err)
 		}
 		c.modules[module] = m
@@ -57,7 +68,7 @@ func (c *code) loop(text string) (driver.Function, error) {
 	if f, ok := c.fused[text]; ok {
 		return f, nil
 	}
-	m, err := c.ctx.Load(text)
+	m, err := c.load(text)
 	if err != nil {
 		return 0, fmt.Errorf("load a fused kernel: %w", err)
 	}

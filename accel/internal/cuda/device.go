@@ -44,7 +44,10 @@ func Open(name string, d driver.Driver, number int, libraries Libraries) (*Devic
 
 func newDevice(name string, raw driver.Context, use Libraries) (d *Device, err error) {
 	ctx := &profiledContext{Context: raw}
-	q, err := newQueue(name, ctx)
+	if err := use.Variants.available(raw.Info()); err != nil {
+		return nil, err
+	}
+	q, err := newQueue(name, ctx, newCode(ctx, use.Variants.Early))
 	if err != nil {
 		return nil, err
 	}

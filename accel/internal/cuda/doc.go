@@ -10,6 +10,9 @@
 // the new addresses. A training loop frees and allocates the same buffers in every
 // step, and so gets the same addresses.
 //
+// With the variant pdl=on (programmatic dependent launch) a kernel of a graph begins when all blocks of the kernel before
+// have begun, and waits for its end first; see ptx.Waiting.
+//
 // Package kernels has our own kernels and plans a step that is one op; package ptx writes
 // fused kernels. cuBLASLt and cuDNN may compute matrix multiplications and convolutions, see
 // [Libraries]. Such a step has several candidates, one of which is selected when the

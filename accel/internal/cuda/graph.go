@@ -55,7 +55,9 @@ func (q *queue) instantiate(launches []launch, faults driver.Pointer, checks int
 	if err := mark(); err != nil {
 		return x, err
 	}
-	for _, l := range launches {
+	for i, l := range launches {
+		// Dependencies on and of library calls, events and fills are full ones.
+		l.Early = q.code.waiting && !measured && i > 0 && launches[i-1].call == nil && l.call == nil
 		n, err := q.add(x.graph, before, l)
 		if err != nil {
 			return x, err

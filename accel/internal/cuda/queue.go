@@ -27,8 +27,8 @@ type queue struct {
 	arenaBytes int
 }
 
-func newQueue(name string, ctx *profiledContext) (q *queue, err error) {
-	q = &queue{name: name, ctx: ctx, code: newCode(ctx)}
+func newQueue(name string, ctx *profiledContext, c *code) (q *queue, err error) {
+	q = &queue{name: name, ctx: ctx, code: c}
 	if q.stream, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ func TestParseVariants(t *testing.T) {
 		"wgmma=off, flash=off,autotune=off ": {NoWgmma: true, NoFlash: true, NoAutotune: true},
 		"reads=off,fusion=off,batches=off":   {NoReads: true, NoFusion: true, NoBatches: true},
 		"layout=off, batches=on":             {NoLayout: true},
+		"pdl=on":                             {Early: true},
+		"pdl=on,pdl=off":                     {},
 		"plans=16":                           {Plans: 16},
 	} {
 		if got, err := ParseVariants(text); err != nil || got != want {
@@ -93,6 +95,7 @@ func TestVariants(t *testing.T) {
 			return !d.Reads16Bit(ir.Softmax{}, 0) && !d.Writes16Bit(ir.Softmax{})
 		},
 		"layout=off":  func(_ driver.Counts, d *Device, _ int) bool { return !d.ChannelsLast(ir.Conv2D{}) },
+		"pdl=on":      func(c driver.Counts, _ *Device, _ int) bool { return c.Early == 0 && c.Instantiates > 0 }, // one node, or after a library
 		"batches=off": func(_ driver.Counts, d *Device, _ int) bool { return !d.RunsBatches() },
 		"fusion=off": func(_ driver.Counts, d *Device, _ int) bool {
 			return !d.FusesNorms() && !d.FusesLosses() && !d.SumsFactors(ir.Float32) && !d.Activates(ir.ReLU{}, ir.Float32) && !d.MultipliesSlope(ir.ReLUGradient{}, ir.Float32)
@@ -106,6 +109,85 @@ func TestVariants(t *testing.T) {
 			if diff := got[i] - want[i]; diff > 1e-4 || diff < -1e-4 {
 				t.Errorf("%s: element %d is %g, want %g", text, i, got[i], want[i])
 			}
+		}
+	}
+}
+
+// fiveSteps is a matrix multiplication of 6×6 between elementwise kernels.
+func fiveSteps() *ir.Program {
+	p := &ir.Program{Slots: []ir.Slot{{Kind: ir.External, Bytes: 144}}}
+	for i := range 5 {
+		s := ir.Step{Op: ir.MatMul{}, In: []ir.Operand{operand(i, 6, 6), operand(i, 6, 6)}, Out: []ir.Operand{operand(i+1, 6, 6)}}
+		if i != 1 {
+			s = ir.Step{Shape: []int{6, 6}, Loop: []ir.Instr{{Op: ir.Tanh{}, Args: []int{0}}}, In: s.In[:1], Out: s.Out}
+		}
+		p.Slots, p.Steps = append(p.Slots, ir.Slot{Kind: ir.Output, Bytes: 144}), append(p.Steps, s)
+	}
+	return p
+}
+
+// With pdl=on, kernels begin before the end of the kernel before. A call of a library, a fill and an event
+// are waited for. The simulator checks that no kernel accesses memory before it waits.
+func TestEarlyKernels(t *testing.T) {
+	run3 := func(early, library bool) (first []float32, c driver.Counts) {
+		t.Helper()
+		gpu, err := fake.Open(fake.Options{Modules: modules, Capability: 90, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := Libraries{Variants: Variants{Early: early}}
+		if library {
+			use.CuBLASLt = fakelib.OpenCuBLASLt
+		}
+		d, err := Open("cuda:0", gpu, 0, use)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := fiveSteps()
+		x, err := d.Compile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bind := bound(t, d, p)
+		for range 3 {
+			run(t, x, bind)
+		}
+		first, c = values(t, d, bind[len(bind)-1]), d.Counts()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		return first, c
+	}
+	want, c := run3(false, false)
+	if c.Early != 0 || c.GraphLaunches != 2 {
+		t.Errorf("without pdl=on: %+v", c)
+	}
+	for _, row := range []struct {
+		library bool
+		early   int // of the five kernels of the graph
+	}{{false, 4}, {true, 2}} {
+		got, c := run3(true, row.library)
+		if c.Early != row.early || c.GraphLaunches != 2 {
+			t.Errorf("library %v: %d kernels begin early, want %d: %+v", row.library, c.Early, row.early, c)
+		}
+		for i := range want {
+			if diff := got[i] - want[i]; diff > 1e-4 || diff < -1e-4 {
+				t.Errorf("library %v: element %d is %g, want %g", row.library, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestUnavailableVariant(t *testing.T) {
+	for _, o := range []fake.Options{{Modules: modules, Capability: 89, Version: 13000}, {Modules: modules, Capability: 90, Version: 12020}} {
+		gpu, err := fake.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open("cuda:0", gpu, 0, Libraries{Variants: Variants{Early: true}})
+		var unavailable *UnavailableVariantError
+		if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "pdl=on is not available: ") {
+			t.Errorf("capability %d, CUDA %d: %v", o.Capability, o.Version, err)
 		}
 	}
 }

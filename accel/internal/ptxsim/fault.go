@@ -15,10 +15,11 @@ const (
 	InactiveLane                      // warp-wide instruction that names inactive lanes
 	BudgetSpent                       // more steps than allowed, or the context was canceled
 	Trapped                           // trap instruction, or an illegal operand
+	TooEarly                          // access, or end of a thread, before the grids that a grid depends on have ended
 )
 
 var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialized read", "race", "divergent barrier",
-	"inactive lane", "too many instructions", "trap"}
+	"inactive lane", "too many instructions", "trap", "too early"}
 
 func (k FaultKind) String() string { return faultNames[k] }
 

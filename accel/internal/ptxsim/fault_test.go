@@ -122,6 +122,51 @@ func TestNoFaults(t *testing.T) {
 	}
 }
 
+// A grid that begins early must wait before it accesses global memory, in each thread, and before it ends.
+func TestTooEarly(t *testing.T) {
+	t.Parallel()
+	const wait, start, lower = "griddepcontrol.wait;\n", "griddepcontrol.launch_dependents;\n", "setp.lt.u32 %p1, %r1, 40;\n"
+	for name, row := range map[string]struct {
+		body   string
+		line   string // of the fault; empty for none
+		thread int
+	}{
+		"wait first":                 {wait + start + "ld.global.u32 %r2, [%d1]; st.global.u32 [%d2], %r2;", "", 0},
+		"dependents before the wait": {start + wait + "red.global.add.u32 [%d1], 1;", "", 0},
+		"shared memory before":       {"st.shared.u32 [s], 1; bar.sync 0; ld.shared.u32 %r2, [s]; " + wait + "st.global.u32 [%d1], %r2;", "", 0},
+		"wait twice":                 {wait + "ld.global.u32 %r2, [%d1]; " + wait, "", 0},
+		"wait of both branches":      {lower + "@%p1 bra A; " + wait + "ret; A: " + wait + "ld.global.u32 %r2, [%d1];", "", 0},
+		"no wait":                    {start + "ld.global.u32 %r2, [%d1];", "ld.global", 0},
+		"read before":                {"ld.global.u32 %r2, [%d1];\n" + wait, "ld.global", 0},
+		"generic read before":        {"ld.u32 %r2, [%d1];\n" + wait, "ld.u32", 0},
+		"write before":               {"st.global.u32 [%d1], 0;\n" + wait, "st.global", 0},
+		"atomic instruction before":  {"red.global.add.u32 [%d1], 1;\n" + wait, "red.global", 0},
+		"copy before":                {"setp.eq.u32 %p2, %r1, 0;\n@%p2 cp.async.ca.shared.global [s], [%d1], 4;\n" + wait, "cp.async", 0},
+		"some threads wait":          {lower + "@%p1 " + wait + "ld.global.u32 %r2, [%d1];", "ld.global", 40},
+		"some threads end before":    {lower + "@%p1 ret;\n" + wait, "ret", 0},
+		"nothing but an end":         {"", "ret", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newSimulator(t)
+			k := m.load(kernelOf(row.body)).Kernel("k")
+			x, y := put(m, make([]uint32, 64)), m.alloc(64)
+			for _, early := range []bool{false, true, true} { // a block also after an earlier one
+				_, err := k.Run(context.Background(), Launch{Grid: Dim{X: 2}, Block: Dim{X: 64}, Params: params(k, x, y), MaxSteps: 1e6, Workers: 1, Early: early})
+				var f *Fault
+				switch {
+				case !early || row.line == "":
+					if err != nil {
+						t.Fatalf("early %v: %v", early, err)
+					}
+				case !errors.As(err, &f) || f.Kind != TooEarly || !strings.Contains(f.Text, row.line) || f.Thread != [3]int{row.thread}:
+					t.Errorf("got %v, want a fault of thread %d at %q", err, row.thread, row.line)
+				}
+			}
+		})
+	}
+}
+
 func TestContextEndsRun(t *testing.T) {
 	t.Parallel()
 	m := newSimulator(t)

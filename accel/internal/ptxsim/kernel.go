@@ -233,6 +233,10 @@ type Launch struct {
 	// Races stops the run if blocks race for global memory. The blocks then run one after
 	// the other.
 	Races bool
+	// Early is true for a grid that begins before the grids that it depends on have ended: a thread must execute
+	// griddepcontrol.wait before it accesses global or constant memory, and before it ends, since the grids that depend
+	// on this one wait only for its end.
+	Early bool
 	// Coarse makes mma and wgmma accumulate in float32 with as few bits as tensor cores do.
 	Coarse bool
 }

@@ -276,6 +276,9 @@ func (m *Memory) around(address uint64) string {
 // global returns the allocation and offset of a lane's access, which must be within one
 // allocation and aligned. It caches the allocation.
 func (w *warp) global(lane int, address uint64, bytes, align int, cache **region) (*region, int) {
+	if w.early>>lane&1 != 0 {
+		panic(w.accessFault(TooEarly, lane, "global", address, bytes, "the thread has not executed griddepcontrol.wait"))
+	}
 	if address&uint64(align-1) != 0 {
 		panic(w.accessFault(Misaligned, lane, "global", address, bytes, "not a multiple of %d", align))
 	}

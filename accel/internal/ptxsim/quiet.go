@@ -7,7 +7,7 @@ import "slices"
 var quietOperations = map[string]func(*operation) step{
 	"membar":         quietly(1, "cta", "gl", "gpu", "sys", "proxy", "alias"),
 	"fence":          compileFence,
-	"griddepcontrol": quietly(0, "wait", "launch_dependents"),
+	"griddepcontrol": compileGridDependency,
 	"nanosleep":      quietly(1, "u32"),
 	"prefetch":       quietly(1, "global", "local", "L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap", "const", "param"),
 	"prefetchu":      quietly(1, "L1"),
@@ -27,6 +27,19 @@ func compileFence(o *operation) step {
 		}
 	}
 	return quiet
+}
+
+// compileGridDependency compiles the wait for the grids that this one depends on, which matters for Launch.Early, and
+// the start of those that depend on it: when they begin is up to the driver.
+func compileGridDependency(o *operation) step {
+	waits := o.need("wait", "launch_dependents") == "wait"
+	if !o.end(0) {
+		return nil
+	}
+	if !waits {
+		return nothing
+	}
+	return func(w *warp, mask uint32) { w.early &^= mask }
 }
 
 // quietly returns the compiler of an instruction without effect, with any of the modifiers

@@ -30,6 +30,7 @@ type warp struct {
 	index  int
 	state  warpState
 	live   uint32 // lanes that have not exited
+	early  uint32 // lanes that have not waited for the grids that this one depends on
 	budget int    // instructions left in this time slice; an instruction may set it to 0
 	path          // the lanes that are executing
 	stack  []path // the paths that wait for them
@@ -57,7 +58,10 @@ func (w *warp) start(threads int) {
 	if left := threads - warpSize*w.index; left < warpSize {
 		w.mask = 1<<left - 1
 	}
-	w.live = w.mask
+	w.live, w.early = w.mask, 0
+	if w.block.run.launch.Early {
+		w.early = w.mask
+	}
 	copy(w.r, k.start)
 	for i := range w.p {
 		w.p[i] = 0
@@ -131,6 +135,9 @@ func (w *warp) run(budget int) int {
 				return n + 1
 			}
 		case exit:
+			if left := active & w.early; left != 0 {
+				panic(w.fault(TooEarly, bits.TrailingZeros32(left), "the thread ends without griddepcontrol.wait, so that grids which wait for this one do not wait for those before"))
+			}
 			w.live &^= active
 			w.mask &^= active
 			w.pc++

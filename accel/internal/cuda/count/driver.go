@@ -21,7 +21,7 @@ var _ driver.Driver = (*Driver)(nil)
 // H100 describes the GPU of [New], an H100 with 80 GiB.
 var H100 = driver.Info{
 	Name: "counting H100", Major: 9, SMs: 132, Memory: 80 << 30, L2: 50 << 20, SharedPerBlock: 227 << 10, SharedPerSM: 228 << 10, RegistersPerSM: 65536,
-	ThreadsPerBlock: 1024, ThreadsPerSM: 2048, ClockKHz: 1980000, MemoryClockKHz: 2619000, MemoryBusBits: 5120, MemoryPools: true, CUDA: 13000,
+	ThreadsPerBlock: 1024, ThreadsPerSM: 2048, ClockKHz: 1980000, MemoryClockKHz: 2619000, MemoryBusBits: 5120, MemoryPools: true, EarlyLaunches: true, CUDA: 13000,
 }
 
 // New returns a driver with a GPU.
@@ -38,6 +38,7 @@ func (d *Driver) Context(int) (driver.Context, error) {
 	d.Opened = &Context{
 		info: d.info, names: map[driver.Function]string{}, sizes: map[driver.Pointer]int{}, graphs: map[driver.Graph]map[string]int{},
 		executables: map[driver.Executable]map[string]int{}, counts: Counts{Nodes: map[string]int{}},
+		kernels: map[driver.Node]bool{},
 	}
 	return d.Opened, nil
 }
@@ -66,6 +67,7 @@ type Context struct {
 	allocated   uint64                 // bytes, ever
 	graphs      map[driver.Graph]map[string]int
 	executables map[driver.Executable]map[string]int
+	kernels     map[driver.Node]bool // the nodes that are kernels
 }
 
 var _ driver.Context = (*Context)(nil)

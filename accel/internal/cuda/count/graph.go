@@ -34,12 +34,28 @@ func (c *Context) add(g driver.Graph, name string) (driver.Node, error) {
 	return n, nil
 }
 
-// AddKernel adds a kernel.
-func (c *Context) AddKernel(g driver.Graph, _ []driver.Node, l driver.Launch) (driver.Node, error) {
+// AddKernel adds a kernel. One that begins early may depend on kernels only.
+func (c *Context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
 	c.mu.Lock()
-	name := c.names[l.Function]
+	name, kernels := c.names[l.Function], true
+	for _, n := range after {
+		kernels = kernels && c.kernels[n]
+	}
 	c.mu.Unlock()
-	return c.add(g, name)
+	if l.Early && !kernels {
+		return 0, &driver.Error{Code: driver.InvalidValue, Call: "cuGraphAddDependencies", Op: l.Label, Log: "a programmatic dependency on a node that is no kernel"}
+	}
+	n, err := c.add(g, name)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kernels[n] = true
+	if l.Early {
+		c.counts.Early++
+	}
+	return n, nil
 }
 
 // AddCopy adds a copy.

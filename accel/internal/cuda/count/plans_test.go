@@ -111,6 +111,7 @@ func (s *training) measure(t *testing.T) measured {
 	m.Copies = (after.Copies - before.Copies) / steps
 	m.BytesToDevice = (after.BytesToDevice - before.BytesToDevice) / steps
 	m.Syncs = after.Syncs - before.Syncs
+	m.Early = after.Early
 	s.trace(t, &m)
 	return m
 }
@@ -176,6 +177,9 @@ func (m measured) String() string {
 	row("allocations", "%d", m.Allocs)
 	row("graphs made, nodes updated", "%d, %d", m.Instantiates, m.Updates)
 	row("waits", "%d", m.Syncs)
+	if m.Early > 0 {
+		row("kernels that begin early", "%d", m.Early)
+	}
 	row("copies, bytes to the device", "%d, %d", m.Copies, m.BytesToDevice)
 	row("beside the products", "%s", megabytes(m.beside))
 	row("operands of the products", "%s", megabytes(m.product))
@@ -213,6 +217,8 @@ func TestPlans(t *testing.T) {
 func TestVariantPlans(t *testing.T) {
 	for _, v := range []struct{ model, setting string }{
 		{"resnet9", "layout=off"},
+		{"gpt2", "pdl=on"},
+		{"mlp", "pdl=on"},
 	} {
 		t.Run(v.model+" "+v.setting, func(t *testing.T) {
 			model := all[slices.IndexFunc(all, func(m trained) bool { return m.name == v.model })]

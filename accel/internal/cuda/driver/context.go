@@ -298,6 +298,9 @@ func (c *context) Occupancy(f Function, threads, shared int) (int, error) {
 func (l *Launch) shim() (s C.launch, params unsafe.Pointer, bytes C.size_t) {
 	triple := func(d Dim) [3]C.uint { return [3]C.uint{C.uint(max(d.X, 1)), C.uint(max(d.Y, 1)), C.uint(max(d.Z, 1))} }
 	s = C.launch{function: C.handle(l.Function), grid: triple(l.Grid), block: triple(l.Block), cluster: triple(l.Cluster), shared: C.uint(l.Shared)}
+	if l.Early {
+		s.early = 1
+	}
 	if len(l.Params) > 0 {
 		params = unsafe.Pointer(&l.Params[0])
 	}

@@ -36,6 +36,7 @@ type Info struct {
 	MemoryPools     bool   // stream-ordered memory allocation is supported
 	Integrated      bool   // the GPU shares the host's memory
 	Exclusive       bool   // only one process at a time may use the device
+	EarlyLaunches   bool   // graphs may have [Launch.Early]: CUDA 12.3 and compute capability 9.0
 	CUDA            int    // newest CUDA version that the driver supports, as [Driver.Version]
 }
 
@@ -70,6 +71,11 @@ type Launch struct {
 	Shared   int    // bytes of dynamic shared memory
 	Params   []byte // laid out like the .param space of the entry: each parameter at its natural alignment
 	Label    string // op and shapes, for errors
+
+	// Early launches the kernel, in a graph, when all blocks of the kernels that it depends on have executed
+	// griddepcontrol.launch_dependents or ended: programmatic dependent launch. The kernel must wait for their end with
+	// griddepcontrol.wait before it accesses memory. It may depend on kernels only. A launch in a stream is never early.
+	Early bool
 }
 
 // Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost,
@@ -225,6 +231,7 @@ type Counts struct {
 	Allocs        int
 	Frees         int
 	Instantiates  int
+	Early         int // nodes with [Launch.Early] that were added to graphs
 	Updates       int
 }
 

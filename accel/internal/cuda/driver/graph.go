@@ -41,6 +41,9 @@ func (c *context) AddKernel(g Graph, after []Node, l Launch) (Node, error) {
 	list, count := handles(after)
 	shim, params, bytes := l.shim()
 	err := failure(C.quern_graph_kernel(c.table, c.handle, &n, C.handle(g), list, count, shim, params, bytes), "cuGraphAddKernelNode", l.Label)
+	if err == nil && l.Early {
+		c.count(func(n *Counts) { n.Early++ })
+	}
 	return Node(n), c.added(g, err)
 }
 

@@ -157,6 +157,7 @@ func (l *library) describe(i int) error {
 		*into = int(value)
 	}
 	const exclusiveProcess = 3
+	info.EarlyLaunches = info.Capability() >= 90 && l.version >= 12030 && l.table.cuGraphAddDependencies_v2 != nil
 	info.Integrated, info.MemoryPools, info.Exclusive = integrated != 0, pools != 0, mode == exclusiveProcess
 	l.devices = append(l.devices, info)
 	l.ordinal = append(l.ordinal, device)

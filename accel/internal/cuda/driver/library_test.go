@@ -95,7 +95,7 @@ func TestCallsArrive(t *testing.T) {
 	}
 	want := Info{Name: "Device 7", UUID: "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", PCI: "0000:07:00.0", Major: 9, Memory: 80 << 30,
 		SMs: 1016, L2: 1038, SharedPerBlock: 1097, SharedPerSM: 1081, RegistersPerSM: 1082, ThreadsPerBlock: 1001, ThreadsPerSM: 1039,
-		ClockKHz: 1013, MemoryClockKHz: 1036, MemoryBusBits: 1037, MemoryPools: true, Exclusive: true, CUDA: 12040}
+		ClockKHz: 1013, MemoryClockKHz: 1036, MemoryBusBits: 1037, MemoryPools: true, Exclusive: true, EarlyLaunches: true, CUDA: 12040}
 	if got := l.Devices()[0]; got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -316,6 +316,29 @@ func testGraphs(t *testing.T, c Context) {
 		t.Errorf("counts %+v", n)
 	}
 	ok(t, c.CloseExecutable(exec))
+	ok(t, c.CloseGraph(g))
+	// A kernel that begins early depends on kernels only.
+	g, err = c.NewGraph()
+	ok(t, err)
+	first, err := c.AddKernel(g, nil, axpyLaunch(f, y, x, 4, 1))
+	ok(t, err)
+	early := axpyLaunch(f, z, y, 4, 1)
+	early.Early = true
+	second, err := c.AddKernel(g, []Node{first}, early)
+	ok(t, err)
+	exec, err = c.Instantiate(g)
+	ok(t, err)
+	ok(t, c.LaunchGraph(exec, 0))
+	ok(t, c.UpdateKernel(exec, second, early))
+	ok(t, c.CloseExecutable(exec))
+	if n, err := c.AddFill(g, []Node{second}, y, 0, 4, 4); err != nil {
+		t.Error(err)
+	} else if _, err := c.AddKernel(g, []Node{n}, early); !errors.Is(err, InvalidValue) {
+		t.Errorf("a kernel that begins before the end of a fill: %v", err)
+	}
+	if n := c.Counts().Early; n != 1 {
+		t.Errorf("%d kernels that begin early", n)
+	}
 	ok(t, c.CloseGraph(g))
 	// A copy longer than the maximum row takes two nodes.
 	g, err = c.NewGraph()

@@ -213,10 +213,16 @@ int quern_graph_kernel(cuda_driver *d, handle context, handle *node, handle grap
   void *extra[] = {PARAMS_POINTER, params, PARAMS_BYTES, &bytes, PARAMS_END};
   kernel_node k = kernel_of(&l, bytes ? extra : NULL);
   if (clustered(&l) && !d->cuGraphKernelNodeSetAttribute) return not_supported;
-  result = d->cuGraphAddKernelNode(node, graph, after, count, &k);
-  if (result || !clustered(&l)) return result;
-  launch_attribute cluster = cluster_of(&l);
-  return d->cuGraphKernelNodeSetAttribute(*node, attribute_cluster, &cluster.value);
+  if (l.early && !d->cuGraphAddDependencies_v2) return not_supported;
+  result = d->cuGraphAddKernelNode(node, graph, l.early ? NULL : after, l.early ? 0 : count, &k);
+  if (!result && clustered(&l)) {
+    launch_attribute cluster = cluster_of(&l);
+    result = d->cuGraphKernelNodeSetAttribute(*node, attribute_cluster, &cluster.value);
+  }
+  edge_data edge = {port_programmatic, 0, dependency_programmatic, {0}};
+  for (size_t i = 0; !result && l.early && i < count; i++)
+    result = d->cuGraphAddDependencies_v2(graph, &after[i], node, &edge, 1);
+  return result;
 }
 
 int quern_graph_copy(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, address to, address from, void *host, int to_host, size_t bytes) {

@@ -23,6 +23,8 @@ enum {
   memory_host = 1,
   memory_device = 2,
   attribute_cluster = 4,
+  port_programmatic = 1,
+  dependency_programmatic = 1,
   capture_relaxed = 2,
   no_interleave = 0,
   promote_256 = 3,
@@ -80,6 +82,11 @@ typedef struct {
   launch_attribute *attributes;
   unsigned count;
 } launch_config;
+
+// CUgraphEdgeData
+typedef struct {
+  unsigned char from_port, to_port, type, reserved[5];
+} edge_data;
 
 // X(name, parameters, arguments): functions without a context, and with one.
 #define WITHOUT_CONTEXT(X) \
@@ -152,6 +159,7 @@ typedef struct {
 #define OPTIONAL(X) \
   X(cuLaunchKernelEx, (const launch_config *config, handle function, void **params, void **extra), (config, function, params, extra)) \
   X(cuGraphKernelNodeSetAttribute, (handle node, int attribute, const void *value), (node, attribute, value)) \
+  X(cuGraphAddDependencies_v2, (handle graph, const handle *from, const handle *to, const edge_data *edges, size_t count), (graph, from, to, edges, count)) \
   X(cuTensorMapEncodeTiled, (void *map, int type, unsigned rank, address p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int fill), (map, type, rank, p, shape, strides, box, steps, interleave, swizzle, promotion, fill))
 
 #define FIELD(name, parameters, arguments) int(*name) parameters;
@@ -204,6 +212,7 @@ int quern_occupancy(cuda_driver *d, handle context, int *blocks, handle function
 typedef struct {
   handle function;
   unsigned grid[3], block[3], cluster[3], shared;
+  int early; // in a graph
 } launch;
 int quern_launch(cuda_driver *d, handle context, launch l, void *params, size_t bytes, handle stream);
 

@@ -88,6 +88,7 @@ func Open(o Options) (*Driver, error) {
 			Major: o.Capability / 10, Minor: o.Capability % 10, SMs: 4, Memory: o.Memory, L2: 4 << 20, CUDA: o.Version,
 			RegistersPerSM: 1 << 16, ThreadsPerBlock: 1024,
 			ClockKHz: 1e6, MemoryClockKHz: 1e6, MemoryBusBits: 256, MemoryPools: true,
+			EarlyLaunches: o.Capability >= 90 && o.Version >= 12030,
 		}
 		l := limitsOf(o.Capability)
 		info.SharedPerSM, info.SharedPerBlock, info.ThreadsPerSM = l.shared<<10, (l.shared-1)<<10, l.threads

@@ -218,6 +218,76 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// A kernel may begin early after kernels only, and waits before it accesses memory.
+func TestEarlyLaunch(t *testing.T) {
+	t.Parallel()
+	waits := strings.Replace(strings.Replace(twice, ".version 7.0\n.target sm_80", ".version 7.8\n.target sm_90", 1), "\tmov.u32 %r1", "\tgriddepcontrol.wait;\n\tmov.u32 %r1", 1)
+	for name, row := range map[string]struct {
+		ptx   string
+		fault bool
+	}{"waits": {waits, false}, "does not": {twice, true}} {
+		for _, update := range []bool{false, true} {
+			d := newDevice(t, Options{Seed: 1, Capability: 90})
+			m, err := d.Load(row.ptx)
+			d.ok(err)
+			f, err := d.Function(m, "twice")
+			d.ok(err)
+			x, y, z, in, out := d.alloc(0), d.alloc(0), d.alloc(0), d.host(), d.host()
+			set(in, 10)
+			g, err := d.NewGraph()
+			d.ok(err)
+			up, err := d.AddCopyToDevice(g, nil, x, in)
+			d.ok(err)
+			early := d.launch(z, y, 1)
+			early.Early, early.Function = true, f
+			if _, err := d.AddKernel(g, []driver.Node{up}, early); !errors.Is(err, driver.InvalidValue) {
+				t.Errorf("a kernel that begins before the end of a copy: %v", err)
+			}
+			k, err := d.AddKernel(g, []driver.Node{up}, d.launch(y, x, 1))
+			d.ok(err)
+			if _, err := d.AddKernel(g, []driver.Node{k, up}, early); !errors.Is(err, driver.InvalidValue) {
+				t.Errorf("a kernel that begins before the end of a kernel and of a copy: %v", err)
+			}
+			k, err = d.AddKernel(g, []driver.Node{k}, early)
+			d.ok(err)
+			_, err = d.AddCopyToHost(g, []driver.Node{k}, out, z)
+			d.ok(err)
+			exec, err := d.Instantiate(g)
+			d.ok(err)
+			if update { // the dependency remains
+				early.Early = false
+				d.ok(d.UpdateKernel(exec, k, early))
+			}
+			d.ok(d.LaunchGraph(exec, 0))
+			var fault *ptxsim.Fault
+			switch err := d.SyncStream(0); {
+			case !row.fault:
+				if got := first(out); err != nil || got != 43 {
+					t.Errorf("%s: %d, %v, want 43", name, got, err)
+				}
+			case !errors.As(err, &fault) || fault.Kind != ptxsim.TooEarly:
+				t.Errorf("%s, update %v: %v", name, update, err)
+			}
+			if n := d.Counts().Early; n != 1 {
+				t.Errorf("%s: %d kernels that begin early", name, n)
+			}
+		}
+	}
+	for _, o := range []Options{{Capability: 80}, {Capability: 90, Version: 12020}} {
+		d := newDevice(t, o)
+		x, y := d.alloc(0), d.alloc(0)
+		g, err := d.NewGraph()
+		d.ok(err)
+		k, err := d.AddKernel(g, nil, d.launch(y, x, 1))
+		d.ok(err)
+		early := d.launch(x, y, 1)
+		early.Early = true
+		if _, err := d.AddKernel(g, []driver.Node{k}, early); !errors.Is(err, driver.NotSupported) || d.Info().EarlyLaunches {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 // Events within a graph measure its kernels, again at every launch.
 func TestEventsOfGraph(t *testing.T) {
 	t.Parallel()

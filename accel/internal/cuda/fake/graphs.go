@@ -16,6 +16,7 @@ type node struct {
 	call     string
 	op       string
 	function driver.Function // of a kernel node
+	early    bool            // of a kernel node
 	after    []int           // indices of the nodes that it depends on
 	run      func() error
 	part     []node // nodes of a child graph
@@ -89,7 +90,18 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 
 func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
 	return c.add("AddKernel", g, after, func(n *node) (err error) {
-		n.op, n.function = l.Label, l.Function
+		n.op, n.function, n.early = l.Label, l.Function, l.Early
+		if l.Early {
+			if !c.info.EarlyLaunches {
+				return c.fail("AddKernel", driver.NotSupported, "programmatic dependencies need compute capability 9.0 and CUDA 12.3")
+			}
+			for _, i := range n.after {
+				if before := c.graphs[g].nodes[i]; before.function == 0 {
+					return c.fail("AddKernel", driver.InvalidValue, "a programmatic dependency on a node of %s", before.call)
+				}
+			}
+			c.counts.Early++
+		}
 		n.run, n.takes, err = c.kernel("AddKernel", l)
 		return err
 	})
@@ -211,6 +223,7 @@ func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Laun
 		if found.nodes[i].function != l.Function {
 			return c.fail("UpdateKernel", driver.InvalidValue, "the node launches a different function")
 		}
+		l.Early = found.nodes[i].early // the edges do not change
 		run, takes, err := c.kernel("UpdateKernel", l)
 		if err != nil {
 			return err

@@ -218,6 +218,7 @@ func (c *context) Launch(l driver.Launch, s driver.Stream) error {
 	if err != nil {
 		return err
 	}
+	l.Early = false // in a stream
 	run, takes, err := c.kernel("Launch", l)
 	if err != nil {
 		return err
@@ -253,7 +254,7 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 	case l.Cluster.Count() > 1:
 		return refuse(driver.NotSupported, "clusters of blocks are not supported")
 	}
-	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps}
+	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps, Early: l.Early}
 	if of := c.driver.options.KernelTime; of != nil {
 		takes = of(k.Name(), l.Grid, l.Block)
 	}

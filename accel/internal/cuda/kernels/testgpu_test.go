@@ -10,13 +10,15 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/ptx"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // machine is a simulated GPU that stops at accesses out of bounds, at reads of
-// uninitialized memory, at races within and between blocks, and at divergent barriers.
+// uninitialized memory, at races within and between blocks, and at divergent barriers. Kernels wait first
+// for those before, see ptx.Waiting, and it stops at accesses before.
 type testGPU struct {
 	t      testing.TB
 	memory *ptxsim.Memory
@@ -46,6 +48,9 @@ func module(t testing.TB, name string) *ptxsim.Module {
 		return m.(*ptxsim.Module)
 	}
 	text, err := PTX(name)
+	if err == nil {
+		text, err = ptx.Waiting(text)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +160,7 @@ func (m *testGPU) try(launches []Launch) error {
 		if k == nil {
 			m.t.Fatalf("there is no %s", l.Entry)
 		}
-		stats, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true, Coarse: true})
+		stats, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true, Coarse: true, Early: true})
 		if err != nil {
 			return fmt.Errorf("%s of %v blocks: %w", l.Entry, l.Grid, err)
 		}

@@ -68,6 +68,12 @@ PLACE(launch_attribute, value, CUlaunchAttribute, value);
 PLACE(launch_attribute, value.cluster.x, CUlaunchAttribute, value.clusterDim.x);
 PLACE(launch_attribute, value.cluster.z, CUlaunchAttribute, value.clusterDim.z);
 
+SIZE(edge_data, CUgraphEdgeData);
+PLACE(edge_data, from_port, CUgraphEdgeData, from_port);
+PLACE(edge_data, to_port, CUgraphEdgeData, to_port);
+PLACE(edge_data, type, CUgraphEdgeData, type);
+PLACE(edge_data, reserved, CUgraphEdgeData, reserved);
+
 SIZE(launch_config, CUlaunchConfig);
 PLACE(launch_config, grid_x, CUlaunchConfig, gridDimX);
 PLACE(launch_config, grid_z, CUlaunchConfig, gridDimZ);
@@ -88,6 +94,8 @@ SAME(pool_release_threshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 SAME(memory_host, CU_MEMORYTYPE_HOST);
 SAME(memory_device, CU_MEMORYTYPE_DEVICE);
 SAME(attribute_cluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME(port_programmatic, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+SAME(dependency_programmatic, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
 SAME(capture_relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 SAME(no_interleave, CU_TENSOR_MAP_INTERLEAVE_NONE);
 SAME(promote_256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);

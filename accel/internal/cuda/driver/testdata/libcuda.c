@@ -164,15 +164,16 @@ struct copy { struct side from, to; size_t width, rows, depth; };
 struct memset_node { uint64_t p; size_t pitch; unsigned value, element; size_t width, rows; };
 static struct node { int kind; struct params params; struct copy copy; struct memset_node fill; handle part; } nodes[9];
 static int count, open; // the node handles of a graph are valid while it is open
+static int loose; // the node without a dependency that has not got one yet; 0 for none
 enum { GRAPH = 0x99, EXECUTABLE = 0xee };
 
 static int begin(handle *n, handle g, const handle *after, size_t k) {
   READY
-  NEED(g == GRAPH && k == (count > 0) && (!k || *after == (handle)count));
+  NEED(g == GRAPH && !loose && k == (count > 0) && (!k || *after == (handle)count));
   *n = ++count;
   return 0;
 }
-int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; count = 0; open = 1; return 0; }
+int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; count = loose = 0; open = 1; return 0; }
 int cuGraphDestroy(handle g) { READY NEED(g == GRAPH || g >= 0x700); if (g == GRAPH) open = 0; return 0; }
 static int set_kernel(struct node *n, const struct kernel *k) {
   NEED(k->f == FUNCTION && k->g[0] == 2 && k->g[1] == 3 && k->g[2] == 1 && k->b[0] == 32 && k->b[2] == 4 && k->shared == 64 && !k->params);
@@ -181,7 +182,22 @@ static int set_kernel(struct node *n, const struct kernel *k) {
   n->params = *(struct params *)k->extra[1];
   return 0;
 }
-int cuGraphAddKernelNode(handle *n, handle g, const handle *after, size_t k, const struct kernel *p) { return begin(n, g, after, k) || set_kernel(&nodes[count], p); }
+int cuGraphAddKernelNode(handle *n, handle g, const handle *after, size_t k, const struct kernel *p) {
+  if (k || !count) return begin(n, g, after, k) || set_kernel(&nodes[count], p);
+  READY
+  NEED(g == GRAPH && !loose);
+  *n = loose = ++count;
+  return set_kernel(&nodes[count], p);
+}
+struct edge { unsigned char from, to, type, reserved[5]; };
+int cuGraphAddDependencies_v2(handle g, const handle *from, const handle *to, const struct edge *e, size_t n) {
+  READY
+  NEED(g == GRAPH && n == 1 && loose && *to == (handle)loose && *from == *to - 1);
+  NEED(e->from == 1 && e->to == 0 && e->type == 1 && !memcmp(e->reserved, "\0\0\0\0\0", 5));
+  NEED(nodes[*from].kind == 1 && nodes[*to].kind == 1); // such edges are between kernels only
+  loose = 0;
+  return 0;
+}
 int cuGraphKernelNodeSetAttribute(handle n, int a, const void *v) { NEED(n && a == 4 && *(unsigned *)v == 2); return 0; }
 int cuGraphAddMemcpyNode(handle *n, handle g, const handle *after, size_t k, const struct copy *c, handle context) {
   NEED(context == current && c->width < 1u << 31 && c->rows == 1 && c->depth == 1 && c->from.pitch == c->width && c->to.pitch == c->width && c->from.height == 1 && c->to.height == 1);
@@ -215,7 +231,7 @@ int cuGraphExecChildGraphNodeSetParams(handle x, handle n, handle part) {
   NEED(x == EXECUTABLE && open && n <= (handle)count && nodes[n].kind == 4);
   return part == nodes[n].part ? 0 : part == PART + 3 ? 910 : 1; // the manual allows both codes
 }
-int cuGraphInstantiateWithFlags(handle *x, handle g, unsigned long long flags) { READY NEED(g == GRAPH && flags == 0); *x = EXECUTABLE; return 0; }
+int cuGraphInstantiateWithFlags(handle *x, handle g, unsigned long long flags) { READY NEED(g == GRAPH && flags == 0 && !loose); *x = EXECUTABLE; return 0; }
 int cuGraphExecDestroy(handle x) { READY NEED(x == EXECUTABLE); return 0; }
 int cuGraphExecKernelNodeSetParams(handle x, handle n, const struct kernel *p) { READY NEED(x == EXECUTABLE && open && n <= (handle)count); return set_kernel(&nodes[n], p); }
 static void *start(struct side *s) { return s->type == 1 ? s->host : (void *)s->device; }
