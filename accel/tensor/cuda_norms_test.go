@@ -29,7 +29,7 @@ func TestNormsOnCUDA(t *testing.T) {
 		"after the sum": {func(in in) *Tensor {
 			x := layer(in.x.Add(in.f.MatMul(in.m)), in)
 			return layer(x.Add(x.MatMul(in.m)), in)
-		}, 15, 18, 24},
+		}, 15, 17, 24},
 		"batch norm and ReLU": {func(in in) *Tensor {
 			x := in.x.Reshape(10, -1)
 			y := relu(BatchNorm(x, in.w, in.b, Zeros(x.Size(1)), Ones(x.Size(1)), .1, 1e-5, true))
@@ -40,7 +40,7 @@ func TestNormsOnCUDA(t *testing.T) {
 			y := relu(BatchNorm(x, in.w, in.b, Zeros(x.Size(1)), Ones(x.Size(1)), .1, 1e-5, true))
 			return y.MatMul(in.m).Reshape(in.x.Shape()...)
 		}, 11, 15, 20},
-		"RMS of three":      {func(in in) *Tensor { return rms(in.x.Add(in.f.MatMul(in.m)).Add(in.f), in).MatMul(in.m) }, 14, 16, 19},
+		"RMS of three":      {func(in in) *Tensor { return rms(in.x.Add(in.f.MatMul(in.m)).Add(in.f), in).MatMul(in.m) }, 14, 15, 19},
 		"sums in 16 bits":   {func(in in) *Tensor { return rms(in.f.MatMul(in.m).Add(in.f.Add(in.x).MatMul(in.m)), in).MatMul(in.m) }, 18, 19, 23},
 		"only parameters":   {func(in in) *Tensor { return layer(in.f.Detach(), in).MatMul(in.m.Detach()) }, 8, 9, 10},
 		"a norm of a norm":  {func(in in) *Tensor { return layer(rms(in.x, in).Add(in.f), in) }, 9, 9, 14},

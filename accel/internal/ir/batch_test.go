@@ -1,6 +1,10 @@
 package ir
 
-import "testing"
+import (
+	"maps"
+	"strings"
+	"testing"
+)
 
 // batchDevice runs batches, rounds in fused kernels, and computes nothing.
 type batchDevice struct{ float16Device }
@@ -56,24 +60,55 @@ arena 192 bytes
 2 loop[2 2] t4[2 2] x2[2 2] -> o5[2 2]: MulScalar(0) Sub(1 2)=0
 arena 64 bytes
 `},
+		{"gradients of any float, kept or not, and parameters that are rounded or not", func(r *Recorder) {
+			for _, d := range []DType{Float32, BFloat16, Float16} {
+				for kept := range 2 {
+					p, g := input(r, Float32, 3), r.as(input(r, d, 3), Float32)
+					if kept > 0 {
+						g.Hold()
+					}
+					update(r, &p, g)
+					if d != Float32 {
+						r.as(p, d).Hold()
+					}
+				}
+			}
+		}, `0 loop of 6 x0[3] x1[3] x2[3] x3[3] x4[3]:bfloat16 x5[3] x6[3]:bfloat16 x7[3] x8[3]:float16 x9[3] x10[3]:float16 x11[3] ` +
+			`-> o12[3] o13[3] o14[3] o15[3]:bfloat16 o16[3] o17[3] o18[3]:bfloat16 o19[3] o20[3]:float16 o21[3] o22[3] o23[3]:float16: ` +
+			`MulScalar(0) Sub(1 2)=0 Cast(3)=1 Cast(0)=2 Cast(3)=3
+arena 0 bytes
+`},
+		{"one element, and a scalar that all read", func(r *Recorder) {
+			s := input(r, Float32)
+			for _, n := range []int{1, 5} {
+				p := input(r, Float32, n)
+				r.Assign(&p, r.Record(Sub{}, p, r.Record(Mul{}, input(r, Float32, n), s)).Hold(), nil)
+			}
+		}, `0 loop of 2 x0[1] x1[1] x2[1] x3[5] x1[5]/[0] x4[5] -> o5[1] o6[5]: Mul(0 1) Sub(2 3)=0
+arena 0 bytes
+`},
+		{"what is rounded and then computed with is apart", func(r *Recorder) {
+			a, b := input(r, Float32, 3), input(r, Float32, 3)
+			update(r, &a, r.as(r.as(r.Record(Tanh{}, input(r, Float32, 3)), BFloat16), Float32))
+			update(r, &b, r.Record(Tanh{}, input(r, Float32, 3)))
+		}, `0 loop[3] x0[3] x1[3] -> o4[3]: Tanh(0) Cast(2) MulScalar(3) Sub(1 4)=0
+1 loop[3] x2[3] x3[3] -> o5[3]: Tanh(0) MulScalar(2) Sub(1 3)=0
+arena 0 bytes
+`},
 		{"other ops, other types, scalars and transposes are apart", func(r *Recorder) {
-			a, b, c, d, e := input(r, Float32, 3), input(r, Float32, 3), input(r, Float32, 3), input(r, Float32, 1), input(r, Float32, 2, 3)
+			a, b, e := input(r, Float32, 3), input(r, Float32, 3), input(r, Float32, 2, 3)
 			update(r, &a, input(r, Float32, 3))
 			r.Assign(&b, r.Add(b, r.MulScalar(input(r, Float32, 3), 0.5)).Hold(), nil)
-			update(r, &c, r.Record(Cast{To: Float32}, input(r, BFloat16, 3)))
-			update(r, &d, input(r, Float32, 1))
 			update(r, &e, r.swapLast(input(r, Float32, 3, 2)))
 			r.Record(Cast{To: Float32}, input(r, Float64, 3)).Hold()
 			r.Record(Cast{To: Float32}, input(r, Float64, 3)).Hold()
 			r.Record(Cast{To: Float32}, input(r, Int32, 3)).Hold()
-		}, `0 loop[2 3] x8[2 3]/[1 2] x9[2 3] -> o13[2 3]: MulScalar(0) Sub(1 2)=0
-1 loop[3] x10[3]:float64 -> o14[3]: Cast(0)=0
-2 loop[3] x11[3]:float64 -> o15[3]: Cast(0)=0
-3 loop[3] x12[3]:int32 -> o16[3]: Cast(0)=0
-4 loop[3] x0[3] x1[3] -> o17[3]: MulScalar(0) Sub(1 2)=0
-5 loop[3] x2[3] x3[3] -> o18[3]: MulScalar(0) Add(1 2)=0
-6 loop[3] x4[3]:bfloat16 x5[3] -> o19[3]: MulScalar(0) Sub(1 2)=0
-7 loop[1] x6[1] x7[1] -> o20[1]: MulScalar(0) Sub(1 2)=0
+		}, `0 loop[2 3] x4[2 3]/[1 2] x5[2 3] -> o9[2 3]: MulScalar(0) Sub(1 2)=0
+1 loop[3] x6[3]:float64 -> o10[3]: Cast(0)=0
+2 loop[3] x7[3]:float64 -> o11[3]: Cast(0)=0
+3 loop[3] x8[3]:int32 -> o12[3]: Cast(0)=0
+4 loop[3] x0[3] x1[3] -> o13[3]: MulScalar(0) Sub(1 2)=0
+5 loop[3] x2[3] x3[3] -> o14[3]: MulScalar(0) Add(1 2)=0
 arena 0 bytes
 `},
 		{"weights are rounded together, before the first is needed", func(r *Recorder) {
@@ -104,6 +139,37 @@ arena 0 bytes
 				t.Errorf("the program is\n%swant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A cast that only an update reads is part of it, however many ops were recorded in between.
+func TestFusesFarApart(t *testing.T) {
+	d := &batchDevice{float16Device{fp8Device{none: true}}}
+	r := NewRecorder(d)
+	p, q, x := input(r, Float32, 2, 2), input(r, Float32, 2, 2), input(r, Float32, 2, 2)
+	g := r.as(input(r, BFloat16, 2, 2), Float32).Hold()
+	other := r.as(input(r, BFloat16, 2, 2), Float32).Hold()
+	read := r.Record(Softmax{}, other).Hold()
+	for range maxReach + 10 {
+		x = r.Record(Softmax{}, x)
+	}
+	x.Hold()
+	r.Assign(&p, r.Record(Sub{}, p, r.MulScalar(g, 0.5)).Hold(), nil)
+	r.Assign(&q, r.Record(Sub{}, q, r.MulScalar(r.Add(other, read), 0.5)).Hold(), nil)
+	r.Flush()
+	loops := map[string]int{}
+	for _, s := range d.programs[0].Steps {
+		var names []string
+		for _, x := range s.Loop {
+			names = append(names, x.Op.Name())
+		}
+		if s.Op == nil {
+			loops[strings.Join(names, " ")]++
+		}
+	}
+	// Softmax reads the other cast before the update does.
+	if want := map[string]int{"Cast MulScalar Sub": 1, "Cast": 1, "Add MulScalar Sub": 1}; !maps.Equal(loops, want) {
+		t.Errorf("fused kernels %v, want %v", loops, want)
 	}
 }
 

@@ -92,9 +92,10 @@ type fuser struct {
 	products, sums map[summed][]*planned
 }
 
-// maxReach is the maximum distance, in the fuser's order, of groups that are merged. It bounds
-// the time for each node of a list. Groups farther apart are hardly ever mergeable: those between
-// them, such as the rest of the forward pass, depend on one and the other depends on them.
+// maxReach is the maximum distance, in the fuser's order, of groups that are merged although a third
+// one reads the first. It bounds the time for each node of a list. Groups farther apart are hardly
+// ever mergeable: those between them, such as the rest of the forward pass, depend on one and the
+// other depends on them.
 const maxReach = 1024
 
 // run returns the steps, in an order in which they can run: always the one that is ready whose last
@@ -165,7 +166,16 @@ func (f *fuser) assign(n *planned) {
 // merge makes one group of a and b, which comes after a in the order, unless a path from a
 // leads to b through a third group or through memory.
 func (f *fuser) merge(a, b *group) {
-	if b.at-a.at > maxReach || b.needs(a) || a.needs(b) {
+	if b.needs(a) || a.needs(b) {
+		return
+	}
+	if a.readBy(b) {
+		f.order[a.at], f.order[b.at] = nil, a
+		a.at = b.at
+		a.join(b)
+		return
+	}
+	if b.at-a.at > maxReach {
 		return
 	}
 	before, ok := f.between(a, b)
@@ -189,10 +199,27 @@ func (f *fuser) merge(a, b *group) {
 			at++
 		}
 	}
+	a.join(b)
+}
+
+// join adds the members of b to those of a.
+func (a *group) join(b *group) {
 	a.members = append(a.members, b.members...)
 	a.preds = append(a.preds, b.preds...)
 	a.hard = append(a.hard, b.hard...)
 	b.into = a
+}
+
+// readBy reports whether no group but b reads the results of a so far. Then a may run as late as b.
+func (a *group) readBy(b *group) bool {
+	for _, n := range a.members {
+		for _, u := range n.users {
+			if u.group != nil && u.group.root() != a && u.group.root() != b {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // needs reports whether a result of p must be in memory before g runs.

@@ -2,6 +2,8 @@ package ptx
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -10,51 +12,121 @@ import (
 // A batch computes the same ops for many tensors. Its kernel has one parameter that describes its
 // parts, one after the other:
 //
-//	u64 end        number of tiles of this part and all before it in the launch
-//	u64 n          number of elements
-//	u64 words      address of the part's dynamic words
-//	u64 …          addresses of the inputs, then of the outputs
+//	u32 end        number of tiles of this part and all before it in the launch
+//	u32 word       index of the part's first dynamic word
+//	u32 n          number of elements
+//	u32 …          two bits for each input that is not of the same type in all parts: an index in types
+//	u64 …          addresses of the inputs, then of the results, 0 for those that the part lacks
 //
 // A tile is a number of elements of one part, which a block computes. Blocks take the tiles in
 // rotation, and look for the part of each from that of the one before.
 const (
-	partHead      = 3 // words before the addresses
+	typesAt       = 12 // bytes before the types
+	typesInWord   = 16
 	tilePerThread = 4 // how many times vectorWidth elements
 	tile          = threads * vectorWidth * tilePerThread
 )
 
-// partWords returns the number of words that describe a part.
-func (k *Kernel) partWords() int { return partHead + len(k.inputs) + len(k.step.Part(0).Out) }
+// types are the types of an input that may differ from part to part.
+var types = []ir.DType{ir.Float32, ir.BFloat16, ir.Float16}
+
+// partHead returns the number of bytes that describe a part before the addresses.
+func (k *Kernel) partHead() int {
+	mixed := 0
+	for _, in := range k.inputs {
+		mixed += min(len(in.mixed), 1)
+	}
+	bytes := typesAt + 4*((mixed+typesInWord-1)/typesInWord)
+	return (bytes + 7) / 8 * 8
+}
+
+// partBytes returns the number of bytes that describe a part.
+func (k *Kernel) partBytes() int { return k.partHead() + 8*(len(k.inputs)+len(k.results)) }
+
+// batchInput returns how the kernel accesses an input of each part. It returns an error for strides.
+func (k *Kernel) batchInput(at int) (input, error) {
+	parts := len(k.step.Parts)
+	each := len(k.step.In) / parts
+	in := input{Operand: k.step.In[at], access: broadcast}
+	var mixed []ir.DType
+	for i := range parts {
+		o := k.step.In[i*each+at]
+		if !slices.Contains(mixed, o.DType) {
+			mixed = append(mixed, o.DType)
+		}
+		if s := o.Squeeze(); len(s.Shape) > 0 && !allZero(s.Stride) {
+			in.access = contiguous
+		}
+	}
+	if len(mixed) > 1 {
+		in.access, in.mixed = contiguous, mixed
+	}
+	if in.access == broadcast {
+		return in, nil
+	}
+	for i := range parts {
+		o := k.step.In[i*each+at]
+		if !o.Contiguous() || !slices.Contains(types, o.DType) {
+			return in, fmt.Errorf("cuda: a batch of elementwise kernels cannot read %s with strides %v", o.DType, o.Stride)
+		}
+		if !aligned(o.Offset, o.DType, k.width) {
+			k.width = 1
+		}
+	}
+	return in, nil
+}
 
 // batches returns the launches of a batch, which are as few as the size of the parameters allows.
 func (k *Kernel) batches(at func(ir.Operand) driver.Pointer, words driver.Pointer, guards []driver.Pointer) (out []driver.Launch) {
 	for from := 0; from < len(k.step.Parts); from += k.parts {
 		var table []byte
-		add := func(v uint64) { table = binary.LittleEndian.AppendUint64(table, v) }
+		field := func(v int) { table = binary.LittleEndian.AppendUint32(table, uint32(v)) }
+		address := func(p driver.Pointer) { table = binary.LittleEndian.AppendUint64(table, uint64(p)) }
 		tiles := 0
 		for i := from; i < min(from+k.parts, len(k.step.Parts)); i++ {
 			part := k.step.Part(i)
 			n := ir.Len(part.Shape)
 			tiles += (n + tile - 1) / tile
-			add(uint64(tiles))
-			add(uint64(n))
-			add(uint64(words) + 8*uint64(k.step.Parts[i].Word))
-			for _, o := range part.In {
-				add(uint64(at(o)))
+			end := len(table) + k.partHead()
+			field(tiles)
+			field(k.step.Parts[i].Word)
+			field(n)
+			word, shift := 0, 0
+			for j, in := range k.inputs {
+				if len(in.mixed) == 0 {
+					continue
+				}
+				word |= slices.Index(types, part.In[j].DType) << shift
+				if shift += 2; shift == 2*typesInWord {
+					field(word)
+					word, shift = 0, 0
+				}
 			}
-			for _, o := range part.Out {
-				add(uint64(at(o)))
+			for field(word); len(table) < end; {
+				field(0)
+			}
+			table = table[:end]
+			for _, o := range part.In {
+				address(at(o))
+			}
+			for _, j := range k.step.Parts[i].Out {
+				if j < 0 {
+					address(0)
+				} else {
+					address(at(k.step.Out[j]))
+				}
 			}
 		}
 		if tiles == 0 {
 			continue
 		}
 		params := binary.LittleEndian.AppendUint64(nil, uint64(tiles))
+		params = binary.LittleEndian.AppendUint64(params, uint64(words))
 		for _, g := range guards {
 			params = binary.LittleEndian.AppendUint64(params, uint64(g))
 		}
 		params = append(params, table...)
-		params = append(params, make([]byte, 8*(k.parts*k.partWords())-len(table))...)
+		params = append(params, make([]byte, k.parts*k.partBytes()-len(table))...)
 		out = append(out, driver.Launch{Grid: driver.Dim{X: uint32(min(tiles, maxBlocks)), Y: 1, Z: 1}, Block: driver.Dim{X: threads, Y: 1, Z: 1}, Params: params, Label: k.Label()})
 	}
 	return out
@@ -63,9 +135,9 @@ func (k *Kernel) batches(at func(ir.Operand) driver.Pointer, words driver.Pointe
 // writeBatch generates the kernel of a batch.
 func (w *writer) writeBatch(guards int) error {
 	kernel := w.kernel
-	size := 8 * kernel.partWords()
+	size := kernel.partBytes()
 	w.table = size * kernel.parts
-	tiles := w.param()
+	tiles, dynamics := w.param(), w.param()
 	for range guards {
 		seen := w.op(bits64, "ld.global.u64", deref(w.param()))
 		w.jump(w.op(predicate, "setp.ne.s64", seen, "-1"), "END")
@@ -79,19 +151,30 @@ func (w *writer) writeBatch(guards int) error {
 	w.label("NEXT")
 	w.jump(w.op(predicate, "setp.ge.s64", block, tiles), "END")
 	w.label("SEEK")
-	end := w.op(bits64, "ld.param.u64", deref(part))
+	end := w.op(bits64, "cvt.u64.u32", w.op(bits32, "ld.param.u32", deref(part)))
 	w.jump(w.op(predicate, "setp.lt.s64", block, end), "FOUND")
 	w.do("mov.u64", begin, end)
 	w.do("add.s64", part, part, word(size))
 	w.do("bra", "SEEK")
 
 	w.label("FOUND")
-	at := 8
+	field := func(at int) reg { return w.op(bits32, "ld.param.u32", deref(offset(part, at))) }
+	words := w.op(bits64, "mad.lo.s64", w.op(bits64, "cvt.u64.u32", field(4)), word(8), dynamics)
+	n := w.op(bits64, "cvt.u64.u32", field(8))
+	mixed, at := 0, kernel.partHead()
+	for _, in := range kernel.inputs {
+		var typ reg
+		if len(in.mixed) > 0 {
+			typ = w.op(bits32, "shr.u32", field(typesAt+4*(mixed/typesInWord)), word(2*(mixed%typesInWord)))
+			typ = w.op(bits32, "and.b32", typ, word(3))
+			mixed++
+		}
+		w.types = append(w.types, typ)
+	}
 	load := func() reg {
 		at += 8
-		return w.op(bits64, "ld.param.u64", "["+part+"+"+word(at-8)+"]")
+		return w.op(bits64, "ld.param.u64", deref(offset(part, at-8)))
 	}
-	n, words := load(), load()
 	for _, x := range kernel.step.Loop {
 		var s reg
 		if dynamic(x) {
@@ -108,7 +191,7 @@ func (w *writer) writeBatch(guards int) error {
 		w.broadcasts = append(w.broadcasts, v)
 		w.sizes, w.strides = append(w.sizes, nil), append(w.strides, nil)
 	}
-	for range kernel.step.Part(0).Out {
+	for range kernel.results {
 		w.to = append(w.to, load())
 	}
 	from := w.op(bits64, "mul.lo.s64", w.op(bits64, "sub.s64", block, begin), word(tile))

@@ -8,20 +8,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// batchOf returns y = s·x + b, z = bfloat16(y) for x of these sizes, a b of one element and a
-// 16-bit x' that is added, with a scalar s for each part.
+// batchOf returns y = s·x + b + c, z = bfloat16(y), c' = float32(c) for x of these sizes and a b of one
+// element, with a scalar s for each part. c is of float32, bfloat16 or float16, in turn; every
+// other part lacks z, and every third c'.
 func batchOf(sizes []int) ir.Step {
 	s := ir.Step{Loop: []ir.Instr{
 		{Op: ir.MulScalar{}, Args: []int{0}, Out: -1, Word: 1},
 		{Op: ir.Add{}, Args: []int{3, 1}, Out: -1},
 		{Op: ir.Add{}, Args: []int{4, 2}, Out: 0},
 		{Op: ir.Cast{To: ir.BFloat16}, Args: []int{5}, Out: 1},
+		{Op: ir.Cast{To: ir.Float32}, Args: []int{2}, Out: 2},
 	}}
 	slot := 0
 	operand := func(d ir.DType, l ir.Layout) ir.Operand {
@@ -30,9 +34,18 @@ func batchOf(sizes []int) ir.Step {
 	}
 	for i, n := range sizes {
 		flat := ir.RowMajor([]int{n})
-		s.In = append(s.In, operand(ir.Float32, flat), operand(ir.Float32, ir.RowMajor(nil).BroadcastTo([]int{n})), operand(ir.BFloat16, flat))
-		s.Out = append(s.Out, operand(ir.Float32, flat), operand(ir.BFloat16, flat))
-		s.Parts = append(s.Parts, ir.Part{Shape: []int{n}, Word: 2 * i})
+		s.In = append(s.In, operand(ir.Float32, flat), operand(ir.Float32, ir.RowMajor(nil).BroadcastTo([]int{n})), operand(types[i%3], flat))
+		p := ir.Part{Shape: []int{n}, Word: 2 * i, Out: []int{len(s.Out), -1, -1}}
+		s.Out = append(s.Out, operand(ir.Float32, flat))
+		if i%2 == 0 {
+			p.Out[1] = len(s.Out)
+			s.Out = append(s.Out, operand(ir.BFloat16, flat))
+		}
+		if i%3 > 0 {
+			p.Out[2] = len(s.Out)
+			s.Out = append(s.Out, operand(ir.Float32, flat))
+		}
+		s.Parts = append(s.Parts, p)
 	}
 	s.Shape = s.Parts[0].Shape
 	return s
@@ -66,16 +79,23 @@ func TestBatch(t *testing.T) {
 		}
 		var words []byte
 		for i, n := range row.sizes {
-			x, half := make([]float64, n), []byte{}
+			x, c := make([]float64, n), []byte{}
 			for j := range x {
 				x[j] = r.NormFloat64()
-				half = binary.LittleEndian.AppendUint16(half, uint16(0x3f00+j%200))
+				if i%3 == 0 {
+					c = binary.LittleEndian.AppendUint32(c, math.Float32bits(float32(r.NormFloat64())))
+				} else {
+					c = binary.LittleEndian.AppendUint16(c, uint16(0x3f00+j%200))
+				}
 			}
 			add(singles(x))
 			add(singles([]float64{float64(i)}))
-			add(half)
-			add(make([]byte, 4*n))
-			add(make([]byte, 2*n))
+			add(c)
+			for _, k := range s.Parts[i].Out {
+				if k >= 0 {
+					add(make([]byte, s.Out[k].DType.Size()*n))
+				}
+			}
 			words = binary.LittleEndian.AppendUint64(words, 0)
 			words = binary.LittleEndian.AppendUint64(words, math.Float64bits(1+float64(i)/8))
 		}
@@ -119,7 +139,7 @@ func TestBatch(t *testing.T) {
 		}
 		for i, few := range read() {
 			if !bytes.Equal(got[i], want[i]) || !bytes.Equal(few, want[i]) {
-				t.Errorf("%s: result %d of part %d differs", row.name, i%2, i/2)
+				t.Errorf("%s: result %d differs", row.name, i)
 			}
 		}
 		fault := m.put(make([]byte, 8))
@@ -130,6 +150,64 @@ func TestBatch(t *testing.T) {
 			if !bytes.Equal(b, make([]byte, len(b))) {
 				t.Errorf("%s: result %d was written after a fault", row.name, i)
 			}
+		}
+	}
+}
+
+// There may be more inputs of several types than one word of the table describes.
+func TestBatchOfManyTypes(t *testing.T) {
+	t.Parallel()
+	const inputs, size = typesInWord + 3, 5
+	s, m, slot := ir.Step{Shape: []int{size}}, newMachine(t), 0
+	var at []driver.Pointer
+	operand := func(d ir.DType, data []byte) ir.Operand {
+		at = append(at, m.put(data))
+		slot++
+		return ir.Operand{Slot: slot - 1, DType: d, Layout: ir.RowMajor([]int{size})}
+	}
+	sum := 0
+	for part := range 3 {
+		for i := range inputs {
+			v := float64(i % 7)
+			if part == 0 {
+				sum += i % 7
+			}
+			var data []byte
+			switch d := types[(i+part)%3]; d {
+			case ir.Float32:
+				data = singles([]float64{v})
+			case ir.BFloat16:
+				data = binary.LittleEndian.AppendUint16(nil, tensortype.BFloat16Bits(float32(v)))
+			default:
+				data = binary.LittleEndian.AppendUint16(nil, tensortype.Float16Bits(float32(v)))
+			}
+			s.In = append(s.In, operand(types[(i+part)%3], bytes.Repeat(data, size)))
+		}
+		s.Parts = append(s.Parts, ir.Part{Shape: []int{size}, Out: []int{part}})
+		s.Out = append(s.Out, operand(ir.Float32, make([]byte, 4*size)))
+	}
+	for i := 1; i < inputs; i++ {
+		x := ir.Instr{Op: ir.Add{}, Args: []int{inputs + i - 2, i}, Out: -1}
+		if i == 1 {
+			x.Args[0] = 0
+		}
+		s.Loop = append(s.Loop, x)
+	}
+	s.Loop[len(s.Loop)-1].Out = 0
+	k, err := New(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range k.Launches(func(o ir.Operand) driver.Pointer { return at[o.Slot] }, at[0], nil) {
+		m.run(k.PTX, l)
+	}
+	for part, o := range s.Out {
+		got := make([]byte, 4*size)
+		if err := m.memory.Read(got, uint64(at[o.Slot])); err != nil {
+			t.Fatal(err)
+		}
+		if want := singles(slices.Repeat([]float64{float64(sum)}, size)); !bytes.Equal(got, want) {
+			t.Errorf("part %d: %v, want %v", part, got, want)
 		}
 	}
 }

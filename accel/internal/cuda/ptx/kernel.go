@@ -40,10 +40,17 @@ type Kernel struct {
 	// same PTX.
 	PTX string
 
-	step   ir.Step
-	inputs []input
-	width  int // elements that a thread processes at once
-	parts  int // that one launch of a batch may have; 0 if the step is no batch
+	step    ir.Step
+	inputs  []input
+	results []output
+	width   int // elements that a thread processes at once
+	parts   int // that one launch of a batch may have; 0 if the step is no batch
+}
+
+// output is a result of the loop.
+type output struct {
+	ir.DType
+	optional bool // whether some parts of a batch lack it
 }
 
 // input is an operand and how the kernel accesses it.
@@ -52,6 +59,7 @@ type input struct {
 	access access
 	rest   ir.Layout // the dimensions and strides of strided access
 	row    inRow
+	mixed  []ir.DType // its types in the parts of a batch, if there are several
 }
 
 type access uint8
@@ -98,11 +106,21 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 			return nil, fmt.Errorf("cuda: an elementwise kernel that computes in %s cannot write %s", own, o.DType)
 		}
 	}
-	operands := slices.Concat(s.Part(0).In, s.Part(0).Out)
-	if !double && len(operands) <= maxWide && slices.ContainsFunc(operands, func(o ir.Operand) bool { return o.DType.Is16Bit() }) {
+	k.results = resultsOf(s)
+	is16Bit := func(o ir.Operand) bool { return o.DType.Is16Bit() }
+	inputs := len(s.In) / max(1, len(s.Parts))
+	if !double && inputs+len(k.results) <= maxWide && (slices.ContainsFunc(s.In, is16Bit) || slices.ContainsFunc(s.Out, is16Bit)) {
 		k.width = 2 * vectorWidth
 	}
-	for _, o := range s.Part(0).In {
+	for i, o := range s.In[:inputs] {
+		if len(s.Parts) > 0 {
+			in, err := k.batchInput(i)
+			if err != nil {
+				return nil, err
+			}
+			k.inputs = append(k.inputs, in)
+			continue
+		}
 		in := input{Operand: o, access: strided, rest: o.Squeeze()}
 		switch {
 		case len(in.rest.Shape) == 0, allZero(in.rest.Stride):
@@ -113,9 +131,6 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 				k.width = 1
 			}
 		}
-		if in.access == strided && len(s.Parts) > 0 {
-			return nil, fmt.Errorf("cuda: a batch of elementwise kernels cannot read %s with strides %v", o.DType, o.Stride)
-		}
 		k.inputs = append(k.inputs, in)
 	}
 	for i := range k.inputs {
@@ -124,7 +139,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 	w := &writer{builder: newBuilder(double), kernel: k, float16Of: map[reg]reg{}}
 	write := w.write
 	if len(s.Parts) > 0 {
-		k.parts = min(len(s.Parts), (maxParamBytesPTX70/8-1-guards)/k.partWords())
+		k.parts = min(len(s.Parts), (maxParamBytesPTX70-8*(2+guards))/k.partBytes())
 		write = w.writeBatch
 	}
 	if err := write(guards); err != nil {
@@ -135,6 +150,27 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 	}
 	k.PTX = w.module()
 	return k, nil
+}
+
+// resultsOf returns the results of a step's loop, in the order of their indices.
+func resultsOf(s ir.Step) (out []output) {
+	if len(s.Parts) == 0 {
+		for _, o := range s.Out {
+			out = append(out, output{DType: o.DType})
+		}
+		return out
+	}
+	out = make([]output, len(s.Parts[0].Out))
+	for _, p := range s.Parts {
+		for i, at := range p.Out {
+			if at < 0 {
+				out[i].optional = true
+			} else {
+				out[i].DType = s.Out[at].DType
+			}
+		}
+	}
+	return out
 }
 
 // aligned reports whether a number of elements is a multiple of what is loaded at once of width of them.

@@ -20,6 +20,8 @@ type writer struct {
 	scalars    []reg // scalar of each instruction, empty if it has none
 	at         []reg // addresses of the inputs
 	to         []reg // addresses of the outputs
+	types      []reg // of a batch: indices of the types of the inputs, empty if all parts have the same
+	labels     int   // number of labels of branches within the body
 	broadcasts []reg // values of the broadcast inputs
 	sizes      [][]reg
 	strides    [][]reg
@@ -147,16 +149,54 @@ func (w *writer) body(i reg, width int) error {
 	}
 	for k, x := range kernel.step.Loop {
 		if x.Out >= 0 {
-			w.store(kernel.step.Out[x.Out].DType, w.to[x.Out], i, values[len(kernel.inputs)+k])
+			to, skip := kernel.results[x.Out], ""
+			if to.optional {
+				skip = w.branch()
+				w.jump(w.op(predicate, "setp.eq.s64", w.to[x.Out], word(0)), skip)
+			}
+			w.store(to.DType, w.to[x.Out], i, values[len(kernel.inputs)+k])
+			if to.optional {
+				w.label(skip)
+			}
 		}
 	}
 	return nil
+}
+
+// branch returns a new label.
+func (w *writer) branch() string {
+	w.labels++
+	return fmt.Sprintf("BRANCH%d", w.labels)
+}
+
+// readMixed loads elements of an input that has another type in each part of a batch. All threads of a
+// block are in one part, so they take the same branch.
+func (w *writer) readMixed(k int, in input, i reg, width int) []reg {
+	out, end := w.newAll(real32, width), w.branch()
+	for j, d := range in.mixed {
+		next := w.branch()
+		if j < len(in.mixed)-1 {
+			w.jump(w.op(predicate, "setp.ne.s32", w.types[k], word(slices.Index(types, d))), next)
+		}
+		for e, v := range w.loadAll(d, w.element(w.at[k], i, d), width) {
+			w.do("mov.f32", out[e], v)
+		}
+		if j < len(in.mixed)-1 {
+			w.do("bra", reg(end))
+			w.label(next)
+		}
+	}
+	w.label(end)
+	return out
 }
 
 // read loads width elements of an input from i on.
 func (w *writer) read(k int, in input, i reg, width int) []reg {
 	if in.access == broadcast {
 		return slices.Repeat([]reg{w.broadcasts[k]}, width)
+	}
+	if len(in.mixed) > 0 {
+		return w.readMixed(k, in, i, width)
 	}
 	if in.access == contiguous {
 		return w.loadAll(in.DType, w.element(w.at[k], i, in.DType), width)
