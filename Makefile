@@ -53,7 +53,7 @@ lab: kernelspec ## open JupyterLab with the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet race without-race failpoints releases cuda lite-node jupyter ## run everything: vet, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet race without-race cuda beside-jupyter ## run everything: vet, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -76,7 +76,9 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
-	TestMaskedAttention TestConvOfSmallImages TestInterruptInWorker TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages)))$$
+	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
+	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining \
+	TestGuideFromPython TestInterruptInWorker TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
@@ -158,10 +160,17 @@ gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU o
 	@ls -l $(BUILD)/gpu-check.tar.gz
 	@test "$$(wc -c < $(BUILD)/gpu-check.tar.gz)" -lt 30000000 || { echo "the archive is larger than 30 MB" >&2; exit 1; }
 
-# Both mostly wait for their kernels and browsers, so they run at the same time. The make of macOS does not sort the output.
+# Notebooks and clients wait for their kernels and browsers most of the time, so they run at the same time, and what mostly
+# compiles and links beside them. The make of macOS does not sort the output.
+SORTED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 .PHONY: jupyter
 jupyter: ## execute the notebooks, and test the kernel with clients
-	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) notebooks clients
+	@$(MAKE) --no-print-directory -j2 $(SORTED) notebooks clients
+
+.PHONY: beside-jupyter
+beside-jupyter:
+	@$(MAKE) --no-print-directory -j3 $(SORTED) notebooks clients releases lite-node failpoints
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every lesson and tutorial and check its output

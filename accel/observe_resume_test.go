@@ -51,10 +51,10 @@ func history(r *accel.Run) string {
 	return b.String()
 }
 
-// TestResume ends a training, with every source of randomness in use, at some call of Forward,
+// TestResumeEqualsOneTraining ends a training, with every source of randomness in use, at some call of Forward,
 // by its context or as if the process were killed, and continues with another model object
 // after another seed.
-func TestResume(t *testing.T) {
+func TestResumeEqualsOneTraining(t *testing.T) {
 	train, test := digits(t)
 	train, test = train.First(150), test.First(40)
 	tests := []struct {

@@ -24,7 +24,7 @@ func TestLostGPU(t *testing.T) {
 	folder := t.TempDir()
 	faulty := filepath.Join(folder, "quern-faulty")
 	const variable = "github.com/quernlab/quern/accel/simulated.fault"
-	build := exec.Command(goTool, "build", "-o", faulty, "-ldflags", "-X '"+variable+"=LaunchGraph 20 700'", ".")
+	build := exec.Command(goTool, "build", "-o", faulty, "-ldflags", "-s -w -X '"+variable+"=LaunchGraph 20 700'", ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -155,6 +155,9 @@ func TestNormAround(t *testing.T) {
 			m := newTestGPU(t)
 			for i, s := range some([][2]int{{1, 1}, {1, 8}, {3, 33}, {9, 64}, {2, 1024}, {2, 1025}, {2130, 8}, {5, 24}, {0, 8}}) {
 				for j, centered := range []bool{false, true} {
+					if s[0] > 1000 && (j+k)%2 == 0 {
+						continue // each type is enough with or without a mean, with more rows than sums
+					}
 					testNormAround(t, m, Norm{
 						DType: ir.Float32, Centered: centered, Epsilon: 1e-5, Rows: s[0], N: s[1],
 						X: c.x, DY: c.dy, Y: c.y, SumType: c.sum, Addend: c.addend, Copy: c.copy,
@@ -279,7 +282,8 @@ func TestBatchNorm(t *testing.T) {
 		{700, 3, 1}, {300, 24, 1}, {90, 8, 1}, {33, 270, 1}, {5000, 16, 1}, {1, 8, 1}, {0, 8, 1}, {6, 0, 1}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachStored(t, func(t *testing.T, d, xType, dyType, yType ir.DType, tolerance func(float64) float64) {
-				if (s[1] > 1000 || s[2] > 10000) && (xType != ir.BFloat16 || underRace) {
+				large := s[1] > 1000 || s[2] > 10000
+				if large && (xType != ir.BFloat16 || underRace) {
 					return // one is enough with more channels, or parts of a channel, than can meet
 				}
 				r := generator(4)
@@ -304,6 +308,9 @@ func TestBatchNorm(t *testing.T) {
 					compareArrays(t, m.get(found, d, pair.shape), reference(t, ir.BatchStatistics{}, nil, []array{x.as(ir.Float64)}, nil, pair), single(d, tolerance, 3e-6))
 				}
 				for _, training := range []bool{false, true} {
+					if large && !training {
+						continue // the sums are the same
+					}
 					op := ir.BatchNorm{Epsilon: 1e-5, Training: training}
 					y, dx, sums := m.alloc(n), m.alloc(n), m.alloc(len(pair.data)*d.Size())
 					m.run(o.Launches(y, px, ps, pw, m.put(b), training))
