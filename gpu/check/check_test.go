@@ -295,6 +295,37 @@ esac`)
 	}
 }
 
+// The load times of machine code are those that the test of the kernels prints; without ptxas they are missing.
+func TestCubins(t *testing.T) {
+	for _, row := range []struct{ script, status, want string }{
+		{`case "$CUDA_CACHE_DISABLE $QUERN_KERNELS_DEVICE $*" in "1 1 "*TestLoadCubins*-test.short*) ;; *) exit 1 ;; esac
+echo "=== RUN"; echo 'cubins: {"assembler": "/bin/ptxas", "assembled": 61, "seconds": 6.5, "modules": [{"module": "a", "compiled": 100, "loaded": 1.5}, {"module": "b", "compiled": 200, "loaded": 1}]}'; echo PASS`,
+			complete, "2 modules: the driver takes 300 ms for their PTX and 2.5 ms for their machine code; /bin/ptxas assembled all 61 modules in 6.5 s"},
+		{`echo 'cubins: {"missing": "ptxas: not found"}'`, missing, "ptxas: not found"},
+		{`echo "    load_test.go:7: CUDA_ERROR_INVALID_IMAGE"; exit 1`, failed, "CUDA_ERROR_INVALID_IMAGE"},
+		{`echo PASS`, failed, "no modules were loaded: PASS"},
+		{`echo 'cubins: {'`, failed, "unexpected"},
+	} {
+		r := &report{}
+		var out bytes.Buffer
+		err := loadCubins(t.Context(), options{device: "cuda:1", programs: filepath.Dir(script(t, kernelProgram, row.script))}, r, &out)
+		if status := statusOf(t.Context(), err); status != row.status || (r.Cubins == nil) != (status != complete) {
+			t.Errorf("%s: %v, %+v", row.script, err, r.Cubins)
+		}
+		text := r.table()
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, row.want) {
+			t.Errorf("%q is not in\n%s", row.want, text)
+		}
+		into := &report{}
+		if into.take(*r); into.Cubins != r.Cubins {
+			t.Errorf("merged: %+v", into.Cubins)
+		}
+	}
+}
+
 // A program that is not beside this one is missing, not failed.
 func TestMissingPrograms(t *testing.T) {
 	o := options{device: "cuda", programs: t.TempDir(), out: t.TempDir(), result: os.DevNull}

@@ -22,6 +22,6 @@
 //	load.go      all kernels; smoke.go small models; ops.go the ops and how they are compared
 //	models.go    what accel/bench measures: profiles, candidates, PyTorch, variants
 //	ranks.go, others.go   several ranks and GPUs
-//	kernels.go   the tests of the kernels; tools.go NVIDIA's tools
+//	kernels.go   the tests of the kernels; cubins.go machine code of ptxas; tools.go NVIDIA's tools
 //	report.go    the result file; table.go the table
 package main

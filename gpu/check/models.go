@@ -275,7 +275,7 @@ var variantsOf = []struct {
 	settings []string
 }{
 	{"mlp", []string{"graphs=off", "batches=off", "fusion=off", "pdl=on"}},
-	{"gpt2", []string{"graphs=off", "pdl=on", "flash=off", "libraries=off", "wgmma=off", "fusion=off", "reads=off", "batches=off", "autotune=off"}},
+	{"gpt2", []string{"graphs=off", "pdl=on", "cubin=on", "flash=off", "libraries=off", "wgmma=off", "fusion=off", "reads=off", "batches=off", "autotune=off"}},
 	{"resnet9", []string{"libraries=off", "layout=off", "reads=off", "fusion=off", "plans=16", "plans=1", "autotune=off"}},
 }
 

@@ -50,10 +50,11 @@ func commands() []command {
 		}},
 		{"compare", 325 * time.Second, []part{
 			{machinePart, "libraries, driver, owners of files, clocks", describeMachine, 10 * time.Second, false},
-			{"models", "training beside PyTorch", compareModels, 140 * time.Second, false},
+			{"models", "training beside PyTorch", compareModels, 130 * time.Second, false},
+			{"cubins", "machine code of ptxas beside PTX that the driver compiles: load times", loadCubins, 14 * time.Second, false},
 			{"variants", "parts of the back end off and on, interleaved", compareVariants, 105 * time.Second, false},
 			{"ncu", "Nsight Compute on the longest kernels", runNCU, 35 * time.Second, false},
-			{"sanitizer", "small models under compute-sanitizer", sanitize, 30 * time.Second, false},
+			{"sanitizer", "small models under compute-sanitizer", sanitize, 26 * time.Second, false},
 		}},
 	}
 }

@@ -37,6 +37,7 @@ type report struct {
 
 	// Of compare: what accel/bench stored.
 	Models    json.RawMessage `json:"models,omitempty"`
+	Cubins    *cubins         `json:"cubins,omitempty"`
 	Variants  []variant       `json:"variants,omitempty"`
 	NCU       []measured      `json:"ncu,omitempty"`
 	Sanitizer []string        `json:"sanitizer,omitempty"` // summary for each model
@@ -61,6 +62,9 @@ func (r *report) take(own report) {
 	}
 	if own.Models != nil {
 		r.Models = own.Models
+	}
+	if own.Cubins != nil {
+		r.Cubins = own.Cubins
 	}
 	r.Loaded = append(r.Loaded, own.Loaded...)
 	r.Smoke = append(r.Smoke, own.Smoke...)

@@ -52,6 +52,8 @@ func TestRehearsalOnCUDA(t *testing.T) {
 	}
 	folder := programs(t)
 	t.Setenv("PATH", t.TempDir())
+	// What the simulated GPU loads as machine code is PTX.
+	t.Setenv("QUERN_CUDA_LIBRARIES", filepath.Dir(script(t, "ptxas", `/bin/cat "$4" > "$3"`)))
 	absent := map[string][]string{
 		"tell":    {"candidates"},                 // the simulated GPU has no libraries
 		"compare": {"models", "ncu", "sanitizer"}, // there is no Python on the path
@@ -90,6 +92,9 @@ func TestRehearsalOnCUDA(t *testing.T) {
 				if v.Ratio <= 0 || v.Counts["kernels"] < 1 {
 					t.Errorf("%+v", v)
 				}
+			}
+			if r.Cubins == nil || r.Cubins.Assembled < 50 || len(r.Cubins.Modules) < 5 || r.Cubins.Modules[0].Compiled <= 0 || r.Cubins.Modules[0].Loaded <= 0 {
+				t.Errorf("cubins %+v", r.Cubins)
 			}
 			if len(r.Variants) != 2*len(variantsOf) || len(r.Models) == 0 {
 				t.Errorf("%d variants, models %s", len(r.Variants), r.Models)

@@ -48,6 +48,9 @@ func (r *report) table() string {
 		say("%s", candidatesSummary(r.Candidates))
 	}
 	r.comparisonTable(&b)
+	if r.Cubins != nil {
+		say("\n%s", r.Cubins)
+	}
 	r.variantTable(&b)
 	for i, m := range r.NCU {
 		if i < shownRows {

@@ -1,8 +1,10 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/cuda/cubin"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
@@ -16,11 +18,13 @@ const defaultMaxShared = 48 << 10
 type code struct {
 	ctx     driver.Context
 	waiting bool // kernels wait first for those before, so that they may begin before these end
-	modules map[string]driver.Module
-	entries map[[2]string]driver.Function // by module and entry
-	fused   map[string]driver.Function    // fused kernels by their PTX
-	shared  map[driver.Function]int       // bytes of SetMaxShared
-	names   map[driver.Function]string    // of entries
+	// assembler assembles modules before they are loaded; nil to let the driver compile them.
+	assembler *cubin.Assembler
+	modules   map[string]driver.Module
+	entries   map[[2]string]driver.Function // by module and entry
+	fused     map[string]driver.Function    // fused kernels by their PTX
+	shared    map[driver.Function]int       // bytes of SetMaxShared
+	names     map[driver.Function]string    // of entries
 }
 
 func newCode(ctx driver.Context, waiting bool) *code {
@@ -34,6 +38,13 @@ func (c *code) load(text string) (m driver.Module, err error) {
 		if text, err = ptx.Waiting(text); err != nil {
 			return 0, err
 		}
+	}
+	if c.assembler != nil {
+		code, err := c.assembler.Assemble(context.Background(), text) // some seconds at most, as in the driver
+		if err != nil {
+			return 0, err
+		}
+		text = string(code)
 	}
 	return c.ctx.Load(text)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/cuda/cubin"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/trace"
@@ -47,7 +48,13 @@ func newDevice(name string, raw driver.Context, use Libraries) (d *Device, err e
 	if err := use.Variants.available(raw.Info()); err != nil {
 		return nil, err
 	}
-	q, err := newQueue(name, ctx, newCode(ctx, use.Variants.Early))
+	code := newCode(ctx, use.Variants.Early)
+	if use.Variants.Cubin {
+		if code.assembler, err = cubin.New(raw.Info().Capability()); err != nil {
+			return nil, &UnavailableVariantError{"cubin=on", err.Error()}
+		}
+	}
+	q, err := newQueue(name, ctx, code)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Variants struct {
 	NoLayout   bool // convolve 16-bit images in row-major order, [N, C, H, W]; cuDNN and our own kernels copy them
 	NoBatches  bool // update each parameter in a kernel of its own
 	Early      bool // kernels of graphs begin before the end of the one before: programmatic dependent launch
+	Cubin      bool // load machine code that ptxas has assembled, instead of PTX that the driver compiles
 	NoAutotune bool // take the first algorithm of a library that works
 	Plans      int  // of a library for a step, instead of maxPlans; 0 for maxPlans
 }
@@ -42,6 +43,7 @@ var variants = map[string]struct {
 	"layout":   {"on, off", off(func(v *Variants) *bool { return &v.NoLayout })},
 	"batches":  {"on, off", off(func(v *Variants) *bool { return &v.NoBatches })},
 	"pdl":      {"on, off", on(func(v *Variants) *bool { return &v.Early })},
+	"cubin":    {"on, off", on(func(v *Variants) *bool { return &v.Cubin })},
 	"autotune": {"on, off", off(func(v *Variants) *bool { return &v.NoAutotune })},
 	"plans": {"1 to 64", func(v *Variants, value string) bool {
 		n, err := strconv.Atoi(value)

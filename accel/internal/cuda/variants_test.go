@@ -2,6 +2,10 @@ package cuda
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -24,6 +29,7 @@ func TestParseVariants(t *testing.T) {
 		"layout=off, batches=on":             {NoLayout: true},
 		"pdl=on":                             {Early: true},
 		"pdl=on,pdl=off":                     {},
+		"cubin=on":                           {Cubin: true},
 		"plans=16":                           {Plans: 16},
 	} {
 		if got, err := ParseVariants(text); err != nil || got != want {
@@ -189,5 +195,59 @@ func TestUnavailableVariant(t *testing.T) {
 		if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "pdl=on is not available: ") {
 			t.Errorf("capability %d, CUDA %d: %v", o.Capability, o.Version, err)
 		}
+	}
+}
+
+// With cubin=on, ptxas assembles each module once before it is loaded. The stub returns the PTX itself, which is what the simulator
+// can load.
+func TestCubins(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stub of ptxas is a shell script")
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "ptxas"), []byte("#!/bin/sh\necho \"$1\" >> \"$0.calls\"; cat \"$4\" > \"$3\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	open := func(v Variants) (*Device, error) {
+		gpu, err := fake.Open(fake.Options{Modules: modules, Capability: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Open("cuda:0", gpu, 0, Libraries{Variants: v})
+	}
+	t.Setenv(library.Variable, "none")
+	var unavailable *UnavailableVariantError
+	if _, err := open(Variants{Cubin: true}); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "cubin=on is not available: ptxas: switched off") {
+		t.Errorf("without ptxas: %v", err)
+	}
+	t.Setenv(library.Variable, folder)
+	var want []float32
+	for _, v := range []Variants{{}, {Cubin: true}, {Cubin: true, Early: true}, {Cubin: true}} {
+		d, err := open(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := fiveSteps()
+		x, err := d.Compile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bind := bound(t, d, p)
+		run(t, x, bind)
+		got := values(t, d, bind[len(bind)-1])
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", v, got, want)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "ptxas.calls"))
+	if calls := strings.Count(string(text), "-arch=sm_90a\n"); err != nil || calls != 4 { // two modules, with and without waits
+		t.Errorf("%d calls, %v", calls, err)
 	}
 }

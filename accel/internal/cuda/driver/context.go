@@ -224,14 +224,14 @@ func (c *context) Fill(dst Pointer, value uint32, width, count int, s Stream) er
 // logBytes is the size of the buffer for the PTX compiler's log.
 const logBytes = 16 << 10
 
-func (c *context) Load(ptx string) (Module, error) {
-	source := C.CString(ptx)
+func (c *context) Load(code string) (Module, error) {
+	source := C.CString(code) // all bytes of a cubin, and a zero after them
 	defer C.free(unsafe.Pointer(source))
 	log := make([]byte, logBytes)
 	var m C.handle
-	code := C.quern_load(c.table, c.handle, &m, source, (*C.char)(unsafe.Pointer(&log[0])), logBytes)
-	if code != 0 {
-		return 0, &Error{Code: Code(code), Call: "cuModuleLoadDataEx", Log: text(log)}
+	result := C.quern_load(c.table, c.handle, &m, source, (*C.char)(unsafe.Pointer(&log[0])), logBytes)
+	if result != 0 {
+		return 0, &Error{Code: Code(result), Call: "cuModuleLoadDataEx", Log: text(log)}
 	}
 	return Module(m), nil
 }

@@ -108,8 +108,8 @@ type Memory interface {
 
 // Kernels loads and launches code.
 type Kernels interface {
-	// Load compiles PTX for the device. The compiler's log is in the error's Log field.
-	Load(ptx string) (Module, error)
+	// Load compiles PTX for the device, or loads machine code for it, a cubin. The compiler's log is in the error's Log field.
+	Load(code string) (Module, error)
 	Unload(m Module) error
 	// Function returns a .visible .entry by name. It fails with NotFound.
 	Function(m Module, name string) (Function, error)

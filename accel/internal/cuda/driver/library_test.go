@@ -203,6 +203,9 @@ func testKernels(t *testing.T, c Context) {
 	if _, err := c.Load("nonsense"); !errors.As(err, &e) || e.Code != InvalidPTX || e.Log != "line 1: no version" {
 		t.Errorf("load of nonsense: %v", err)
 	}
+	if _, err := c.Load("\x7fELF\x02\x00\x00\x00xy"); err != nil {
+		t.Errorf("load of machine code: %v", err)
+	}
 	m, err := c.Load(".version 7.0")
 	ok(t, err)
 	if _, err := c.Function(m, "nothing"); !errors.Is(err, NotFound) {

@@ -100,6 +100,8 @@ int cuMemsetD32Async(uint64_t p, unsigned v, size_t n, handle s) { READY NEED(s 
 int cuModuleLoadDataEx(handle *m, const void *image, unsigned n, int *options, void **values) {
   READY
   NEED(n == 2 && options[0] == 5 && options[1] == 6 && (size_t)values[1] > 100);
+  static const unsigned char cubin[] = {0x7f, 'E', 'L', 'F', 2, 0, 0, 0, 'x', 'y'};
+  if (!memcmp(image, cubin, 4)) { NEED(!memcmp(image, cubin, sizeof cubin)); *m = MODULE; return 0; } // not only up to a zero
   if (!strstr(image, ".version")) { strcpy(values[0], "line 1: no version"); return 218; }
   *m = MODULE;
   return 0;
