@@ -78,6 +78,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
 	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining \
+	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
 	TestGuideFromPython TestInterruptInWorker TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.

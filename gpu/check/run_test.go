@@ -34,8 +34,8 @@ func programs(t *testing.T) (folder string) {
 	t.Helper()
 	goTool, folder := testenv.Command(t, "go"), t.TempDir()
 	for _, arguments := range [][]string{
-		{"test", "-c", "-o", filepath.Join(folder, kernelProgram), "../../accel/internal/cuda/kernels"},
-		{"build", "-o", filepath.Join(folder, benchProgram), "../../accel/bench"},
+		{"test", "-c", "-ldflags=-s -w", "-o", filepath.Join(folder, kernelProgram), "../../accel/internal/cuda/kernels"},
+		{"build", "-ldflags=-s -w", "-o", filepath.Join(folder, benchProgram), "../../accel/bench"},
 	} {
 		if text, err := exec.Command(goTool, arguments...).CombinedOutput(); err != nil {
 			t.Fatalf("go %v: %v\n%s", arguments, err, text)

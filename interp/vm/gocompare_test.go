@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("seeds", 12, "how many random programs are compared with the go command's")
+	seeds     = flag.Int("seeds", 8, "how many random programs are compared with the go command's")
 	firstSeed = flag.Uint64("seed", 1000, "the seed of the first of them")
 )
 
