@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
-	goimporter "go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -117,11 +116,10 @@ var last = third + 1
 // TestBodies checks that functions whose bodies are checked after their package have the same facts as with it.
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	compiled := goimporter.ForCompiler(token.NewFileSet(), "source", nil)
 	for _, name := range []string{"difficult", "text/template/parse", "regexp/syntax", "text/tabwriter", "encoding/csv"} {
 		t.Run(name, func(t *testing.T) {
-			once, onceFset := checkStandard(t, compiled, name, false)
-			later, laterFset := checkStandard(t, compiled, name, true)
+			once, onceFset := checkStandard(t, library, name, false)
+			later, laterFset := checkStandard(t, library, name, true)
 			if len(later.bodies) == 0 {
 				t.Fatal("all bodies were checked with the package")
 			}

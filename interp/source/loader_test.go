@@ -6,6 +6,7 @@ import (
 	"fmt"
 	goimporter "go/importer"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,23 @@ func (*modules) Generation() int            { return 0 }
 func (*modules) Local(string) bool          { return false }
 func (*modules) CheckInternal(string) error { return nil }
 
+// standard imports the standard library, and checks each package from source once for all tests.
+type standard struct {
+	mu   sync.Mutex // an importer may be used by one goroutine at a time
+	from types.Importer
+}
+
+func (s *standard) Import(path string) (*types.Package, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.from.Import(path)
+}
+
+var (
+	libraryFiles = token.NewFileSet()
+	library      = &standard{from: goimporter.ForCompiler(libraryFiles, "source", nil)}
+)
+
 // newLoader returns a loader of the packages in a txtar archive.
 func newLoader(t *testing.T, text string) (*Loader, *modules) {
 	t.Helper()
@@ -66,8 +84,7 @@ func newLoader(t *testing.T, text string) (*Loader, *modules) {
 			t.Fatal(err)
 		}
 	}
-	fset := token.NewFileSet()
-	return NewLoader(goimporter.ForCompiler(fset, "source", nil), fset, m), m
+	return NewLoader(library, libraryFiles, m), m
 }
 
 // needed returns what has to run before a cell that imports a package and uses nothing.

@@ -44,14 +44,17 @@ type Declared struct { Flat; *Tagged; low int; next *Declared; Name string "k:\"
 type Tagged struct { A int }
 `
 
-func checked(t *testing.T) func(name string) *types.Named {
+// standard checks each package of the standard library from source once.
+var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
+
+func checked(t *testing.T, imports types.Importer) func(name string) *types.Named {
 	t.Helper()
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "x.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+	config := types.Config{Importer: imports}
 	pkg, err := config.Check("main", fset, []*ast.File{file}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +70,7 @@ func newBuilder() *Builder {
 }
 
 func TestRecursive(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	for name, want := range map[string]bool{
 		"Node": true, "List": true, "Elem": true, "A": true, "B": true, "C": true,
 		"Flat": false, "Holder": false, "Ring": true, "Holder2": true, "Kids": false,
@@ -81,7 +84,7 @@ func TestRecursive(t *testing.T) {
 }
 
 func TestType(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	made := func(name string) reflect.Type {
 		typ, err := b.Type(lookup(name))
 		if err != nil {
@@ -145,7 +148,7 @@ func TestType(t *testing.T) {
 // TestUse builds a list of the created types and runs the garbage collector: the sizes and pointers of a
 // type whose fields were replaced must be correct.
 func TestUse(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	node, err := b.Type(lookup("Node"))
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +182,7 @@ func TestUse(t *testing.T) {
 }
 
 func TestUnknownType(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	b.Packages = nil
 	if _, err := b.Type(lookup("Node")); err == nil {
 		t.Error("no error for a type that the tables do not have")
@@ -188,7 +191,7 @@ func TestUnknownType(t *testing.T) {
 
 // TestUseWithoutStruct uses values of recursive types that are not structs.
 func TestUseWithoutStruct(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	made := func(name string) reflect.Type {
 		typ, err := b.Type(lookup(name))
 		if err != nil {
@@ -238,7 +241,7 @@ func TestUseWithoutStruct(t *testing.T) {
 // TestDeclared checks the fields of types as they were declared, and that values of the lowered types can
 // be used as values of these types.
 func TestDeclared(t *testing.T) {
-	named := checked(t)
+	named := checked(t, standard)
 	raw, err := newBuilder().Reflect(named("Declared"))
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -38,7 +39,7 @@ func TestTypeAgain(t *testing.T) {
 		}
 		return typ
 	}
-	first, again := checked(t), checked(t)
+	first, again := checked(t, standard), checked(t, importer.ForCompiler(token.NewFileSet(), "source", nil))
 	for _, name := range []string{
 		"Node", "List", "Elem", "A", "B", "C", "Ring", "Holder2", "Machine", "Slice", "Map", "Pointer", "Chan", "Array", "Visitor", "Rule", "Literal", "One", "Two",
 	} {

@@ -9,7 +9,7 @@ import (
 
 // A struct without a name is created once, and a sweep removes it.
 func TestSweepRemovesStructs(t *testing.T) {
-	lookup, b := checked(t), newBuilder()
+	lookup, b := checked(t, standard), newBuilder()
 	node := lookup("Node")
 	s := types.NewStruct([]*types.Var{types.NewField(token.NoPos, node.Obj().Pkg(), "n", node, false)}, nil)
 	made := func() reflect.Type {
