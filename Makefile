@@ -13,6 +13,9 @@ BUILD   := build
 FUZZTIME ?= 20s
 FUZZ     ?= .
 
+# For targets that run at the same time. The make of macOS does not sort the output.
+SORTED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 # make vet examines all packages.
 TEST := $(GO) test -vet=off -timeout 60m
 
@@ -65,9 +68,9 @@ vet:
 	$(GO) vet ./...
 
 # Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and packages that start no
-# goroutine or leave that to others, and take long with it: models, plans at full size, the generator of symbols, drawing, and
-# the structure of the source.
-WITHOUT_RACE := internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
+# goroutine or leave that to others, and take long with it: models, plans at full size, desugaring, the generator of symbols,
+# drawing, and the structure of the source.
+WITHOUT_RACE := interp/desugar$$|internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
 # Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
 # race detector, which makes them five to ten times slower; and one whose goroutine goes on beside the next cell.
@@ -96,9 +99,15 @@ race: ## run the Go tests with the race detector
 # tests of interp skip themselves with it. awk finds their names.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
-	$(TEST) ./accel/models ./accel/internal/cuda/count ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	@$(MAKE) --no-print-directory -j2 $(SORTED) without-race-interp without-race-packages without-race-sequential
+
+.PHONY: without-race-packages without-race-interp without-race-sequential
+without-race-packages:
+	$(TEST) ./accel/models ./accel/internal/cuda/count ./interp/desugar ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+without-race-interp:
 	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
 		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
+without-race-sequential:
 	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
 		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./(interp(/internal/programs)?|accel/internal/cuda/kernels)$$')
 
@@ -141,7 +150,13 @@ releases: ## test the packages that depend on the Go release with the other supp
 
 .PHONY: cuda
 cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race detector would make them ten times slower
+	@$(MAKE) --no-print-directory -j2 $(SORTED) cuda-kernels cuda-training
+
+# The tests of the kernels run one after the other, and so on one core.
+.PHONY: cuda-kernels cuda-training
+cuda-kernels:
 	GOGC=400 $(TEST) ./accel/internal/cuda/kernels
+cuda-training:
 	GOGC=400 $(TEST) -run OnCUDA \
 		$$(git grep -lE '^func Test[A-Za-z0-9]*OnCUDA' -- 'accel/*_test.go' 'gpu/check/*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
@@ -162,9 +177,7 @@ gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU o
 	@test "$$(wc -c < $(BUILD)/gpu-check.tar.gz)" -lt 30000000 || { echo "the archive is larger than 30 MB" >&2; exit 1; }
 
 # Notebooks and clients wait for their kernels and browsers most of the time, so they run at the same time, and what mostly
-# compiles and links beside them. The make of macOS does not sort the output.
-SORTED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-
+# compiles and links beside them.
 .PHONY: jupyter
 jupyter: ## execute the notebooks, and test the kernel with clients
 	@$(MAKE) --no-print-directory -j2 $(SORTED) notebooks clients
