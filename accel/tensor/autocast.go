@@ -40,7 +40,7 @@ func autocast(r *ir.Recorder, lower DType, op named, in []*ir.Value) []*ir.Value
 	}
 	for i, v := range in {
 		if d := v.DType(); d != to && (d == Float32 || d.Is16Bit()) {
-			in[i] = r.Record(ir.Cast{To: to}, v)
+			in[i] = r.Round(v, to)
 		}
 	}
 	return in

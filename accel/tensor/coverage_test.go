@@ -19,6 +19,7 @@ var (
 		"Finite":     "TestRequireFinite",
 		"Index":      "TestIndicesOfAnyType",
 		"Quantized":  "TestQuantizedNetworks in accel/internal/cpu",
+		"Rounded":    "TestRoundedParameters",
 		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/tensortype",
 	}
 	// ops without a case of PyTorch's because another test covers them

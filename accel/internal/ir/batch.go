@@ -110,6 +110,9 @@ func (p *planner) batchable(g *group) string {
 		inside[n] = i
 		stored := n.kept || usedOutside(n, g)
 		after = after && (n.kept || n.outlives || !stored)
+		if p.roundsApart && n.roundsUpdate() {
+			one = append(one, 'r')
+		}
 		if i < len(common) {
 			id = appendFlag(append(id, one...), stored)
 		}

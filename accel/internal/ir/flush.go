@@ -2,6 +2,7 @@ package ir
 
 import (
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/trace"
@@ -14,7 +15,7 @@ func keeps(v *Value) bool { return v.handles > 0 || v.tape > 0 }
 func canDonate(a assignment) bool {
 	o := a.old
 	return o.handles == 0 && o.tape == 0 && o.buf != nil && !o.buf.shared &&
-		o.layout.Offset == 0 && o.layout.Contiguous()
+		o.layout.Offset == 0 && (o.layout.Contiguous() || o.layout.hasChannelsLast())
 }
 
 // Flush runs the recorded list, in parts if it needs more memory than there is. It panics with an *IndexError if an index is out of range,
@@ -84,6 +85,20 @@ func (r *Recorder) appendRoles() {
 }
 
 func (r *Recorder) makePlan() *plan {
+	p, err := r.planner().plan(r.nodes, r.externals)
+	if errors.Is(err, errRounded) {
+		pl := r.planner()
+		pl.roundsApart = true
+		p, err = pl.plan(r.nodes, r.externals)
+	}
+	if err != nil {
+		panic(r.failed(err))
+	}
+	return p
+}
+
+// planner returns a planner for the device.
+func (r *Recorder) planner() *planner {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.float16, _ = r.device.(Float16Multiplier)
 	pl.reader, _ = r.device.(Float16Reader)
@@ -109,11 +124,7 @@ func (r *Recorder) makePlan() *plan {
 		pl.kept, pl.fuse = func(*Value) bool { return true }, false
 		pl.canDonate = func(assignment) bool { return false }
 	}
-	p, err := pl.plan(r.nodes, r.externals)
-	if err != nil {
-		panic(r.failed(err))
-	}
-	return p
+	return pl
 }
 
 // compile makes a plan executable, once.

@@ -86,6 +86,8 @@ type fuser struct {
 	// losses says that the device computes losses with their gradients; loss is the last loss.
 	losses bool
 	loss   *planned
+	// roundsApart says that updates of parameters do not round them.
+	roundsApart bool
 	// summer is nil if products do not sum their factors; products and sums are those before, by what
 	// they read.
 	summer         FactorSummer
@@ -146,7 +148,7 @@ func (f *fuser) assign(n *planned) {
 	if f.summer != nil {
 		f.fuseSum(n)
 	}
-	if f.norms && f.fuseNorm(n) || n.class != Elementwise || f.maxLoop <= 1 {
+	if f.norms && f.fuseNorm(n) || n.class != Elementwise || f.maxLoop <= 1 || f.roundsApart && n.roundsUpdate() {
 		return
 	}
 	for _, in := range n.inputs {

@@ -34,6 +34,7 @@ func (r *Recorder) Empty(t Type) *Value {
 // no other value can see the old data, else as a new value.
 func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	v.check("SetData")
+	r.forgetRounded(v.leaf)
 	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && v.buf.device == r.device && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
 	if alone {
 		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
@@ -172,6 +173,8 @@ func (r *Recorder) InPlace(v *Value) []byte {
 	if !ok || v.handles != 1 || v.tape != 0 || v.buf.shared || !v.layout.Contiguous() {
 		return nil
 	}
+	r.forgetRounded(v.leaf)
+	v.buf.exposed = true
 	size := v.dtype.Size()
 	return host.Bytes(v.buf.Storage)[v.layout.Offset*size:][: v.Len()*size : v.Len()*size]
 }

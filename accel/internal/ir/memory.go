@@ -24,7 +24,7 @@ func (b *builder) donate() {
 		if n.class == View && n.base != nil && n.layout.Contiguous() && n.layout.Offset == 0 {
 			n = n.base
 		}
-		if n.slot < 0 || b.program.Slots[n.slot].Kind != Output {
+		if n.slot < 0 || b.program.Slots[n.slot].Kind != Output || b.planner.roundsApart && n.roundsUpdate() {
 			continue
 		}
 		ext := ^a.old.index

@@ -72,6 +72,7 @@ type planner struct {
 	batches     bool              // the device runs batches
 	norms       bool              // the device computes what is around norms
 	losses      bool              // the device computes losses with their gradients
+	roundsApart bool              // updates of parameters do not round them; see errRounded
 	sloper      Sloper            // nil if matrix multiplications do not multiply with slopes
 	summer      FactorSummer      // nil if they do not sum their factors
 }
@@ -87,7 +88,7 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 			live = append(live, n)
 		}
 	}
-	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, losses: p.losses && p.fuse, gradients: map[[2]*Value]*planned{}}
+	f := &fuser{maxLoop: 64, norms: p.norms && p.fuse, losses: p.losses && p.fuse, roundsApart: p.roundsApart, gradients: map[[2]*Value]*planned{}}
 	if p.fuse {
 		f.summer, f.products, f.sums = p.summer, map[summed][]*planned{}, map[summed][]*planned{}
 	}
@@ -103,6 +104,9 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	b.build(groups)
 	if err := Verify(b.program); err != nil {
 		return nil, err
+	}
+	if !p.roundsApart && b.losesRounding() {
+		return nil, errRounded
 	}
 	b.bytes = b.newBytes()
 	return b.plan, nil

@@ -58,6 +58,8 @@ type Recorder struct {
 	unfused bool
 	// halved makes Flush divide every list into single ops, for tests.
 	halved bool
+	// recast makes Round cast parameters each time, for tests.
+	recast bool
 }
 
 // assignment is an in-place update: if no other value sees the old value, the new one may
@@ -258,6 +260,9 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	}
 	next.leaf, next.requires = leaf, leaf != nil
 	r.replace(holder, next)
+	if leaf != nil {
+		r.roundNext(dst, next)
+	}
 	return moved
 }
 
@@ -302,6 +307,9 @@ func (r *Recorder) Release(v *Value) {
 	if !r.backward {
 		r.prune(v)
 	}
+	if v.handles == 0 && v.leaf != nil && v.leaf.rounded.of == v {
+		r.forgetRounded(v.leaf)
+	}
 	if v.handles > 0 || v.tape > 0 || v.buf == nil {
 		return
 	}
@@ -332,6 +340,7 @@ func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 	if leaf != nil && !v.dtype.IsFloat() {
 		panic(&DTypeError{Op: "SetRequiresGrad", DTypes: []DType{v.dtype}, Hint: "only floating-point tensors have gradients"})
 	}
+	r.forgetRounded(v.leaf)
 	if v.handles > 1 {
 		a := r.Alias(v).Hold()
 		v.Drop()
@@ -363,3 +372,6 @@ func (r *Recorder) Halved(on bool) {
 	r.Flush()
 	r.halved = on
 }
+
+// Recast makes Round cast parameters each time from now on, for tests.
+func (r *Recorder) Recast(on bool) { r.recast = on }

@@ -43,6 +43,6 @@ func (r *Recorder) bring() {
 			panic(r.failed(err))
 		}
 		b.device.Free(b.Storage)
-		b.Storage, b.device = s, r.device
+		b.Storage, b.device, b.exposed = s, r.device, false
 	}
 }

@@ -86,6 +86,7 @@ func Table() []Op {
 		RecurrentGradient{},
 		Reshape{},
 		Round8{},
+		Rounded{},
 		SiLU{},
 		Sigmoid{},
 		Sign{},

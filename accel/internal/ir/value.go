@@ -13,6 +13,8 @@ type Buffer struct {
 	// shared is set when a second value uses the storage, and is never cleared: it prevents
 	// in-place updates.
 	shared bool
+	// exposed is set when the program has got the memory, which it may write to.
+	exposed bool
 	// users is the number of values that use the storage. It is recycled when the last of
 	// them is freed, and left to the garbage collector if one is only dropped.
 	users int
@@ -28,6 +30,9 @@ type Leaf struct {
 	// After is called during each Backward when the gradient is complete; may be nil. It
 	// may record and run lists.
 	After func()
+
+	rounded    rounded
+	substitute bool // it is that of an input of a Recompute, not of a parameter
 }
 
 // Value is the result of one op, or data from the host. It never changes: an in-place
