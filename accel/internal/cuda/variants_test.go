@@ -132,6 +132,21 @@ func fiveSteps() *ir.Program {
 	return p
 }
 
+// lastOfFive runs fiveSteps several times, and returns the values of its last operand.
+func lastOfFive(t *testing.T, d *Device, times int) []float32 {
+	t.Helper()
+	p := fiveSteps()
+	x, err := d.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bind := bound(t, d, p)
+	for range times {
+		run(t, x, bind)
+	}
+	return values(t, d, bind[len(bind)-1])
+}
+
 // With pdl=on, kernels begin before the end of the kernel before. A call of a library, a fill and an event
 // are waited for. The simulator checks that no kernel accesses memory before it waits.
 func TestEarlyKernels(t *testing.T) {
@@ -149,16 +164,8 @@ func TestEarlyKernels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := fiveSteps()
-		x, err := d.Compile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bind := bound(t, d, p)
-		for range 3 {
-			run(t, x, bind)
-		}
-		first, c = values(t, d, bind[len(bind)-1]), d.Counts()
+		first = lastOfFive(t, d, 3)
+		c = d.Counts()
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
@@ -228,14 +235,7 @@ func TestCubins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := fiveSteps()
-		x, err := d.Compile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bind := bound(t, d, p)
-		run(t, x, bind)
-		got := values(t, d, bind[len(bind)-1])
+		got := lastOfFive(t, d, 1)
 		if want == nil {
 			want = got
 		}
