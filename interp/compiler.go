@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
 )
 
@@ -19,12 +21,14 @@ import (
 // source. All steps check the context. A step that is interrupted and takes longer continues
 // in the background, and the next cell waits for it.
 type compiler struct {
-	checker  *check.Checker
-	program  *lower.Program
-	loader   *source.Loader
-	linker   *linker
-	packages *packagesRunner
-	sources  *diagnostics.Sources
+	checker    *check.Checker
+	program    *lower.Program
+	loader     *source.Loader
+	linker     *linker
+	packages   *packagesRunner
+	sources    *diagnostics.Sources
+	registry   *rt.Registry
+	goroutines *control.Goroutines
 	// compiling is held from load to commit, keep or discard, and while a method is compiled that running code calls.
 	compiling *sync.Mutex
 
@@ -198,7 +202,21 @@ func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
 // commit keeps what a cell defines.
 func (c *compiler) commit(p compiled) {
 	c.keepCell(p.cell, p.unit)
+	c.retype()
 	c.compiling.Unlock()
+}
+
+// retype gives the interface values in the variables of the session the types with the methods that cells have declared since.
+func (c *compiler) retype() {
+	retyper := c.registry.Retype(!c.goroutines.HasStarted())
+	if retyper == nil {
+		return
+	}
+	for _, v := range c.checker.Variables() {
+		if variable, err := c.linker.interpreter.Address(c.program.Name(v)); err == nil {
+			retyper.Visit(variable.Elem())
+		}
+	}
 }
 
 // keepCell keeps what a cell defines. The caller holds compiling.

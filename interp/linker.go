@@ -69,7 +69,13 @@ func (l *linker) install(ctx context.Context, unit *lower.Unit) error {
 	if err := l.bind(unit); err != nil {
 		return fault(&linkError{err})
 	}
-	return l.evaluate(ctx, unit.Register)
+	if err := l.evaluate(ctx, unit.Register); err != nil {
+		return err
+	}
+	if unit.Machine != nil {
+		unit.Machine.LinkMethods()
+	}
+	return nil
 }
 
 // bind connects functions that are compiled at their first call with variables and functions of lowered code.

@@ -83,7 +83,7 @@ func (r *renderer) render(run *goroutine.Run, cell *check.Cell) (Result, error) 
 
 // showsItself reports whether a value has another representation than text.
 func (r *renderer) showsItself(v any) bool {
-	switch r.values.ToDisplay(v).(type) {
+	switch v.(type) {
 	case display.Displayer, image.Image:
 		return true
 	}
@@ -98,16 +98,10 @@ func (r *renderer) renderValue(v any) (result Result) {
 		}
 		return Result{Data: data}
 	}
-	shown := r.values.ToDisplay(v)
-	data, metadata := display.Render(shown)
-	// If the method of the value panics, the text has the type of the box (see package rt)
-	// instead of the type in the cell. A nil pointer is then shown as <nil>, as in package fmt.
-	if text, ok := data["text/plain"].(string); ok {
-		if why, ok := strings.CutPrefix(text, fmt.Sprintf("%T cannot be shown", shown)); ok {
-			data["text/plain"] = r.values.TypeName(v) + " cannot be shown" + why
-			if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
-				data["text/plain"] = "<nil>"
-			}
+	data, metadata := display.Render(v)
+	if text, ok := data["text/plain"].(string); ok && strings.HasPrefix(text, fmt.Sprintf("%T cannot be shown", v)) {
+		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+			data["text/plain"] = "<nil>" // as package fmt prints it
 		}
 	}
 	return Result{Data: data, Metadata: metadata}
@@ -115,11 +109,7 @@ func (r *renderer) renderValue(v any) (result Result) {
 
 // structs returns a list of structs as a table in HTML; nil for other values.
 func (r *renderer) structs(v any) any {
-	raw := v
-	if box, ok := v.(display.Structured); ok {
-		raw = box.Raw()
-	}
-	if kind := reflect.ValueOf(raw).Kind(); kind != reflect.Slice && kind != reflect.Array {
+	if kind := reflect.ValueOf(v).Kind(); kind != reflect.Slice && kind != reflect.Array {
 		return nil
 	}
 	data, _ := display.Render(v)
@@ -137,13 +127,9 @@ func (r *renderer) text(v any) string {
 
 // word returns a value as text of a shell command.
 func (r *renderer) word(v any) (string, error) {
-	raw := v
-	if box, ok := v.(interface{ Raw() any }); ok {
-		raw = box.Raw()
-	}
 	_, isError := v.(error)
 	_, isStringer := v.(fmt.Stringer)
-	switch kind := reflect.ValueOf(raw).Kind(); {
+	switch kind := reflect.ValueOf(v).Kind(); {
 	case isError, isStringer, kind == reflect.String, kind == reflect.Bool, kind >= reflect.Int && kind <= reflect.Complex128 && kind != reflect.Uintptr:
 		return r.values.Sprint(v), nil
 	}
@@ -178,17 +164,9 @@ func (r *renderer) plainText(v any) (text string, ok bool) {
 		}
 		return r.values.Sprint(v), true
 	}
-	shown := r.values.ToDisplay(v)
-	if _, ok := shown.(display.Displayer); ok {
-		return "", false
-	}
-	raw := v
-	if box, ok := v.(interface{ Raw() any }); ok {
-		raw = box.Raw()
-	}
-	switch reflect.ValueOf(raw).Kind() {
+	switch value := reflect.ValueOf(v); value.Kind() {
 	case reflect.String:
-		return strconv.Quote(reflect.ValueOf(raw).String()), true
+		return strconv.Quote(value.String()), true
 	case reflect.Func, reflect.Chan:
 		return r.values.TypeName(v), true
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,

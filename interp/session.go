@@ -123,13 +123,13 @@ func New(options ...Option) (*Session, error) {
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
 	loader.Later(program.CompilesLater)
-	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling, fault: func(cell int, err error) { fault(cell, token.NoPos, err) }}
+	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, registry: s.registry, goroutines: s.goroutines, compiling: compiling, fault: func(cell int, err error) { fault(cell, token.NoPos, err) }}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
 	loader.NextWorker(s.commands.nextHas)
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
-	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
+	s.registrations = registration.New(s.goroutines, s.goroutines.Exit)
 	s.library = library.New(library.Config{
 		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter,
 	})

@@ -23,6 +23,7 @@ type Goroutines struct {
 	panics  panics
 
 	expected atomic.Int64 // functions of Guard that have not been called
+	guarded  atomic.Int64 // functions of Guard that have not returned
 	timers   atomic.Int64 // timers that call functions of cells, and may be reset
 	handlers atomic.Bool  // widgets may call functions of cells
 }
@@ -84,9 +85,11 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 	}
 	done, parent := r.Expect(), g.Member()
 	g.expected.Add(1)
+	g.guarded.Add(1)
 	begin := sync.OnceFunc(func() { g.expected.Add(-1) })
 	return func() {
 		begin()
+		defer g.guarded.Add(-1)
 		defer done()
 		defer r.Enter()()
 		if r.IsStopped() && !r.IsCalling() {
@@ -95,6 +98,9 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 		g.Protect(parent.Child(r), "a goroutine", f)
 	}
 }
+
+// HasStarted reports whether goroutines of cells are running, apart from those that run a cell.
+func (g *Goroutines) HasStarted() bool { return g.guarded.Load() > 0 }
 
 // AddTimer records a timer that calls a function of a cell.
 func (g *Goroutines) AddTimer(t *time.Timer) {

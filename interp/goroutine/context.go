@@ -4,8 +4,6 @@ import (
 	"context"
 	"reflect"
 	"time"
-
-	"github.com/quernlab/quern/interp/rt"
 )
 
 // Context returns a context that ends when the run is stopped. It does not end with the
@@ -62,6 +60,5 @@ func isOver(ctx context.Context) bool {
 // isCompiled reports whether the methods of ctx are compiled: package context created it, or
 // it wraps such a context.
 func isCompiled(ctx context.Context) bool {
-	_, ok := ctx.(*rt.ValueContext)
-	return ok || reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() == "context"
+	return reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() == "context"
 }

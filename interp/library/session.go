@@ -51,5 +51,7 @@ type Values interface {
 	Fscan(r io.Reader, a ...any) (int, error)
 	Fscanf(r io.Reader, format string, a ...any) (int, error)
 	Fscanln(r io.Reader, a ...any) (int, error)
+	// TypeID returns a number for the type of x if a cell has declared it, and -1 for any other.
+	TypeID(x any) int
 	SetFinalizer(x, finalizer any, run func(finalize func()))
 }

@@ -195,7 +195,7 @@ func (t *tests) fuzzRun(f *testing.F, target any) {
 
 // cleanup is tb.Cleanup(f).
 func (t *tests) cleanup(tb testing.TB, f func()) {
-	if _, double := tb.(rt.TestDouble); double || f == nil {
+	if t.isDouble(tb) || f == nil {
 		tb.Cleanup(f)
 		return
 	}

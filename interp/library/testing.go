@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -63,7 +62,7 @@ func (t *tests) functions() Packages {
 // of a type of a cell, it has methods of its own, and those are called.
 func (t *tests) logging(method func(testing.TB, ...any), end func(testing.TB)) func(testing.TB, ...any) {
 	return func(tb testing.TB, a ...any) {
-		if _, double := tb.(rt.TestDouble); double {
+		if t.isDouble(tb) {
 			method(tb, a...)
 			return
 		}
@@ -75,7 +74,7 @@ func (t *tests) logging(method func(testing.TB, ...any), end func(testing.TB)) f
 // loggingf is logging with a format.
 func (t *tests) loggingf(method func(testing.TB, string, ...any), end func(testing.TB)) func(testing.TB, string, ...any) {
 	return func(tb testing.TB, format string, a ...any) {
-		if _, double := tb.(rt.TestDouble); double {
+		if t.isDouble(tb) {
 			method(tb, format, a...)
 			return
 		}
@@ -119,9 +118,12 @@ func isZero(tb testing.TB) bool {
 	return false
 }
 
+// isDouble reports whether tb is a value of a type of a cell.
+func (t *tests) isDouble(tb testing.TB) bool { return t.values.TypeID(tb) >= 0 }
+
 // helper is tb.Helper().
 func (t *tests) helper(tb testing.TB) {
-	if _, double := tb.(rt.TestDouble); double {
+	if t.isDouble(tb) {
 		tb.Helper()
 		return
 	}

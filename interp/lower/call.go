@@ -147,7 +147,6 @@ func (f *function) callee(e *ast.CallExpr) *call {
 func (f *function) plan(e *ast.CallExpr) *call {
 	c := f.callee(e)
 	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
-	raw := f.takesRaw(e)
 	compiled := f.isCompiled(e) && !c.slices
 	n, variadic := sig.Params().Len(), sig.Variadic() && !e.Ellipsis.IsValid()
 	var rest []argument
@@ -165,19 +164,13 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		if i == 0 && f.isMapKey(e) {
 			a.text = f.key(x, t)
 		} else {
-			a.text = f.argument(x, t, raw)
-			if raw && takesDeclared(f.compiledFunc(e)) && types.IsInterface(t) && isEmptyInterface(t) {
-				a.text = f.rt("Declared", f.exprTo(x, anyType))
-			}
+			a.text = f.exprTo(x, t)
 		}
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
 			a.text = operand(a.text) + ".Value" // the type in compiled code, see rt.ReflectValue
 		}
 		if i == 0 {
 			a.text = f.named(e, x, a.text)
-		}
-		if i == xmlArgument(f.compiledFunc(e)) {
-			f.rejectXML(x)
 		}
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = convertible(a.typ) + "(nil)" // f(nil...)
@@ -238,16 +231,6 @@ func (f *functionTypes) isMapKey(e *ast.CallExpr) bool {
 func isReflectValue(t types.Type) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Name() == "Value" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "reflect"
-}
-
-func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {
-	if raw && types.IsInterface(t) && isEmptyInterface(t) {
-		if from := f.typeOf(x); types.IsInterface(from) {
-			return f.rt("Value", f.expr(x))
-		}
-		return f.expr(x)
-	}
-	return f.exprTo(x, t)
 }
 
 // instantiated returns the selector of the method that an index expression instantiates, or nil if

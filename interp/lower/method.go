@@ -119,6 +119,8 @@ var replaced = map[string]string{
 	"(*flag.FlagSet).Int64Var":     "FlagInt64Var",
 	"(*flag.FlagSet).String":       "FlagString",
 	"(*flag.FlagSet).StringVar":    "FlagStringVar",
+	"(*flag.FlagSet).TextVar":      "FlagTextVar",
+	"(*flag.FlagSet).Var":          "FlagVar",
 	"(*flag.FlagSet).Uint":         "FlagUint",
 	"(*flag.FlagSet).UintVar":      "FlagUintVar",
 	"(*flag.FlagSet).Uint64":       "FlagUint64",
@@ -163,28 +165,6 @@ var replaced = map[string]string{
 
 	"(*strings.Builder).Grow": "GrowBuilder",
 	"(*bytes.Buffer).Grow":    "GrowBuffer",
-
-	"(*flag.FlagSet).TextVar":               "TextVar",
-	"(*flag.FlagSet).Var":                   "FlagVar",
-	"(*net/rpc.Server).Register":            "RegisterRPC",
-	"(*net/rpc.Server).RegisterName":        "RegisterRPCName",
-	"(*encoding/gob.Encoder).Encode":        "EncodeGob",
-	"(*encoding/xml.Encoder).Encode":        "EncodeXML",
-	"(*encoding/xml.Encoder).EncodeElement": "EncodeXMLElement",
-	"(*encoding/xml.Decoder).Decode":        "DecodeXML",
-	"(*encoding/xml.Decoder).DecodeElement": "DecodeXMLElement",
-	"(*encoding/gob.Decoder).Decode":        "DecodeGob",
-
-	"(*text/template.Template).Execute":         "TextExecute",
-	"(*text/template.Template).ExecuteTemplate": "TextExecuteTemplate",
-	"(*text/template.Template).Funcs":           "TextFuncs",
-	"(*html/template.Template).Execute":         "HTMLExecute",
-	"(*html/template.Template).ExecuteTemplate": "HTMLExecuteTemplate",
-	"(*html/template.Template).Funcs":           "HTMLFuncs",
-
-	"(*sync/atomic.Value).Store":          "AtomicStore",
-	"(*sync/atomic.Value).Swap":           "AtomicSwap",
-	"(*sync/atomic.Value).CompareAndSwap": "AtomicCompareAndSwap",
 }
 
 // worksOnZero are the methods of reflect.Value that do not panic on the zero Value, or panic for another

@@ -22,9 +22,6 @@ type Registry interface {
 	// Mentions reports whether a value of type t is boxed when it is converted to an
 	// interface.
 	Mentions(t types.Type) bool
-	// UnsupportedInXML returns the part of a value of type t that encoding/xml would not
-	// handle, as a noun phrase, or "" if there is none.
-	UnsupportedInXML(t types.Type) string
 }
 
 // Config configures a Program.

@@ -9,60 +9,15 @@ import (
 	"github.com/quernlab/quern/interp/origin"
 )
 
-// reflecting are the packages whose functions use reflection on arguments of type any and cannot handle
-// boxes.
-var reflecting = map[string]bool{
-	"sort": true, "runtime": true, "unsafe": true,
-	"database/sql": true, "net/rpc": true, "expvar": true, "flag": true,
-}
-
-// assignColumn implements sql.Null like database/sql.
-const assignColumn = "github.com/quernlab/quern/interp/generic/compiled.AssignColumn"
-
-// needDeclaredTypes are those of these packages that use the names of types and fields. They get values of the
-// declared types.
-var needDeclaredTypes = map[string]bool{"database/sql": true, "net/rpc": true, "expvar": true}
-
-// takesDeclared reports whether a function gets values of the declared types.
-func takesDeclared(o *types.Func) bool {
-	return needDeclaredTypes[o.Pkg().Path()] || o.FullName() == assignColumn
-}
-
-// takesRaw reports whether the callee gets raw values for parameters of type any.
-func (f *functionTypes) takesRaw(e *ast.CallExpr) bool {
-	o := f.compiledFunc(e)
-	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") || o.FullName() == "runtime.SetFinalizer" {
-		return false // the run time replaces the function
-	}
-	return reflecting[o.Pkg().Path()] || o.FullName() == assignColumn || o.Name() == "IsTrue"
-}
-
 // shims are functions that the compiled run time replaces:
 //
 //	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
-//	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
 //	reflect.TypeOf(p)      ->  rtʹ.TypeOf(rtʹ.Box(17, p))
 //	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
 //	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
-//
-// fmt handles %T and %p itself before it calls a Formatter. encoding/json needs a pointer to decode into and does
-// not accept a box.
 var shims = map[string]string{
-	"encoding/json.Marshal":           "JSONMarshal",
-	"encoding/json.MarshalIndent":     "JSONMarshalIndent",
-	"encoding/json.Unmarshal":         "JSONUnmarshal",
-	"(*encoding/json.Encoder).Encode": "JSONEncode",
-	"(*encoding/json.Decoder).Decode": "JSONDecode",
-	"reflect.TypeOf":                  "TypeOf",
-	"reflect.DeepEqual":               "DeepEqual",
-	"context.WithValue":               "ContextWithValue",
-
-	"(database/sql/driver.ValueConverter).ConvertValue":   "ConvertParameter",
-	"(database/sql/driver.defaultConverter).ConvertValue": "ConvertParameter",
-	"(database/sql/driver.boolType).ConvertValue":         "ConvertParameter",
-	"(database/sql/driver.int32Type).ConvertValue":        "ConvertParameter",
-	"(database/sql/driver.NotNull).ConvertValue":          "ConvertParameter",
-	"(database/sql/driver.Null).ConvertValue":             "ConvertParameter",
+	"reflect.TypeOf":    "TypeOf",
+	"reflect.DeepEqual": "DeepEqual",
 }
 
 // waits are methods that may wait forever. The compiled run time replaces them, to end the wait on

@@ -412,7 +412,6 @@ func TestInvalid(t *testing.T) {
 		{"a field fewer", structure, nil, Parts{Fields: []reflect.StructField{field("A", "", pointer)}}, nil},
 		{"a field of another kind", structure, nil, Parts{Fields: []reflect.StructField{field("A", "", reflect.TypeFor[uintptr]()), field("b", "main", integer)}}, nil},
 		{"fields of two packages", structure, nil, Parts{Fields: []reflect.StructField{field("a", "main", pointer), field("b", "other", integer)}}, nil},
-		{"a method too few", integer, []MethodName{{Name: "N"}}, Parts{}, nil},
 		{"a method too many", integer, nil, Parts{}, []Method{returning(1)}},
 		{"a method twice", integer, []MethodName{{Name: "N"}}, Parts{}, []Method{returning(1), returning(2)}},
 		{"no code", integer, []MethodName{{Name: "N"}}, Parts{}, []Method{{Name: "N", Type: reflect.TypeFor[func() int]()}}},

@@ -12,7 +12,8 @@ type Declaration struct {
 	Name    string       // with that of its package: "main.P", or "main.Stack[int]"
 	Path    string       // the import path of the package
 	Memory  reflect.Type // has the kind and the memory layout of the type
-	Methods []MethodName // all methods, also promoted ones; none for an interface type
+	Methods []MethodName // all methods, also promoted ones; only pointers to an interface type have any
+	Literal bool         // the type has no name, and Name is its text: a struct with methods of embedded fields
 }
 
 // A MethodName is a method of a type that is being made.
@@ -85,7 +86,10 @@ func (o *Owner) make(d Declaration) (*Type, error) {
 		copy(t.parts, signature(d.Memory))
 	}
 	c := (*commonType)(made)
-	c.flags = c.flags&^flagExtraStar | flagUncommon | flagNamed
+	c.flags = c.flags&^(flagExtraStar|flagNamed) | flagUncommon
+	if !d.Literal {
+		c.flags |= flagNamed
+	}
 	c.str = nameOffset(d.Name, "", nameExported)
 	c.hash ^= uint32(addReflectOff(made)) * 0x9e3779b1
 	u.path = nameOffset(d.Path, "", 0)
@@ -108,7 +112,7 @@ func (o *Owner) make(d Declaration) (*Type, error) {
 // Type returns the reflect.Type.
 func (t *Type) Type() reflect.Type { return t.typ }
 
-// Complete gives t its components and its methods. methods has each method of Declaration.Methods once.
+// Complete gives t its components and its methods, which are those of Declaration.Methods or some of them.
 func (t *Type) Complete(parts Parts, methods []Method) error {
 	if err := t.setParts(parts); err != nil {
 		return fmt.Errorf("the type %s: %w", t.d.Name, err)

@@ -1,7 +1,6 @@
 package registration
 
 import (
-	"encoding"
 	"errors"
 	"flag"
 	"os"
@@ -12,16 +11,9 @@ import (
 // of its own.
 type flags struct {
 	names       *names
-	definer     flagDefiner
 	exit        func(code int)
 	commandLine *flag.FlagSet
 	usage       func()
-}
-
-// A flagDefiner defines flags whose values have methods of cells.
-type flagDefiner interface {
-	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
-	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 }
 
 // flagDefinitions are the methods of flag.FlagSet that define a flag. flagUses are the other methods that are also functions
@@ -32,8 +24,8 @@ var (
 		"Duration": (*flag.FlagSet).Duration, "DurationVar": (*flag.FlagSet).DurationVar,
 		"Float64": (*flag.FlagSet).Float64, "Float64Var": (*flag.FlagSet).Float64Var, "Func": (*flag.FlagSet).Func,
 		"Int": (*flag.FlagSet).Int, "IntVar": (*flag.FlagSet).IntVar, "Int64": (*flag.FlagSet).Int64, "Int64Var": (*flag.FlagSet).Int64Var,
-		"String": (*flag.FlagSet).String, "StringVar": (*flag.FlagSet).StringVar, "Uint": (*flag.FlagSet).Uint, "UintVar": (*flag.FlagSet).UintVar,
-		"Uint64": (*flag.FlagSet).Uint64, "Uint64Var": (*flag.FlagSet).Uint64Var,
+		"String": (*flag.FlagSet).String, "StringVar": (*flag.FlagSet).StringVar, "TextVar": (*flag.FlagSet).TextVar, "Uint": (*flag.FlagSet).Uint, "UintVar": (*flag.FlagSet).UintVar,
+		"Uint64": (*flag.FlagSet).Uint64, "Uint64Var": (*flag.FlagSet).Uint64Var, "Var": (*flag.FlagSet).Var,
 	}
 	flagUses = map[string]any{
 		"Arg": (*flag.FlagSet).Arg, "Args": (*flag.FlagSet).Args, "Lookup": (*flag.FlagSet).Lookup, "NArg": (*flag.FlagSet).NArg,
@@ -63,10 +55,6 @@ func (f *flags) functions() map[string]reflect.Value {
 			// On an error it ends the program; the command line does not return one.
 			_ = f.parse(f.commandLine, os.Args[1:])
 		}),
-		"Var": reflect.ValueOf(func(value flag.Value, name, usage string) { f.flagVar(f.commandLine, value, name, usage) }),
-		"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
-			f.textVar(f.commandLine, p, name, value, usage)
-		}),
 	}
 	for name, method := range flagDefinitions {
 		functions[name] = f.ofCommandLine(f.defining(method))
@@ -79,9 +67,7 @@ func (f *flags) functions() map[string]reflect.Value {
 
 // methods returns the methods of flag.FlagSet, for lowered code.
 func (f *flags) methods() map[string]reflect.Value {
-	methods := map[string]reflect.Value{
-		"FlagParse": reflect.ValueOf(f.parse), "FlagVar": reflect.ValueOf(f.flagVar), "TextVar": reflect.ValueOf(f.textVar),
-	}
+	methods := map[string]reflect.Value{"FlagParse": reflect.ValueOf(f.parse)}
 	for name, method := range flagDefinitions {
 		methods["Flag"+name] = f.defining(method)
 	}
@@ -115,14 +101,6 @@ func (f *flags) defining(method any) reflect.Value {
 		f.define(args[0].Interface().(*flag.FlagSet), args[name].String(), func() { results = define.Call(args) })
 		return results
 	})
-}
-
-func (f *flags) flagVar(set *flag.FlagSet, value flag.Value, name, usage string) {
-	f.define(set, name, func() { f.definer.FlagVar(set, value, name, usage) })
-}
-
-func (f *flags) textVar(set *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
-	f.define(set, name, func() { f.definer.TextVar(set, p, name, value, usage) })
 }
 
 // define calls add, which defines a flag. It first removes a flag of this name that an earlier cell has defined.

@@ -13,9 +13,9 @@ type Registrations struct {
 }
 
 // New returns registrations without any names. exit ends a program, or the process.
-func New(r runs, d flagDefiner, exit func(code int)) *Registrations {
+func New(r runs, exit func(code int)) *Registrations {
 	n := &names{runs: r, entries: map[key]*entry{}, holders: map[any]bool{}}
-	f := &flags{names: n, definer: d, exit: exit}
+	f := &flags{names: n, exit: exit}
 	f.newCommandLine()
 	return &Registrations{flags: f, handlers: &handlers{n}, vars: &vars{n}, drivers: &drivers{n}, decoders: &decoders{n}, profiles: &profiles{n}}
 }

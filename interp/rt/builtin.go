@@ -32,24 +32,20 @@ func (r *Registry) BuiltinPrintln(args ...any) {
 	io.WriteString(r.config.Stderr, b.String())
 }
 
-// interfaceWords is what print shows of an interface value: the addresses of its type and of
+// printedWords is what print shows of an interface value: the addresses of its type and of
 // its data.
-type interfaceWords [2]uintptr
+type printedWords [2]uintptr
 
 // Words returns the operand to pass to BuiltinPrint for an interface value.
 func (r *representations) Words(x any) any {
-	w := *(*interfaceWords)(unsafe.Pointer(&x))
-	if b, ok := r.unbox(x); ok {
-		w[0] = uintptr(unsafe.Pointer(b.T))
-	}
-	return w
+	return *(*printedWords)(unsafe.Pointer(&x))
 }
 
 func builtinOperand(x any) string {
 	switch x := x.(type) {
 	case nil:
 		return "nil"
-	case interfaceWords:
+	case printedWords:
 		return fmt.Sprintf("(%#x,%#x)", x[0], x[1])
 	}
 	return builtinText(reflect.ValueOf(x))

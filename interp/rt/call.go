@@ -54,17 +54,6 @@ func call2[R, A, C any](b Box, name string, a A, c C) R {
 	return result[R](m.call(b, argument(&a), argument(&c)), 0)
 }
 
-// call2x2 calls the method name, which takes an A and a C and returns an R and
-// an S.
-func call2x2[R, S, A, C any](b Box, name string, a A, c C) (R, S) {
-	m := b.method(name)
-	if f, ok := m.function.(func(any, A, C) (R, S)); ok {
-		return f(b.V, a, c)
-	}
-	out := m.call(b, argument(&a), argument(&c))
-	return result[R](out, 0), result[S](out, 1)
-}
-
 // callVoid1 calls the method name, which takes an A.
 func callVoid1[A any](b Box, name string, a A) {
 	m := b.method(name)

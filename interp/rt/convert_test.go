@@ -2,7 +2,7 @@ package rt
 
 import (
 	"bytes"
-	"container/heap"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,10 +30,7 @@ func as[T any](t *testing.T, w *harness, x any) T {
 		t.Errorf("Assign of a %s to %v gives %v", w.TypeName(x), reflect.TypeFor[T](), assigned)
 	}
 	if back := w.Plain(v); !w.Equal(back, x) || reflect.TypeOf(back) != reflect.TypeOf(x) {
-		t.Errorf("Plain gives a %T out of the wrapper of a %T", back, x)
-	}
-	if raw, ok := v.(interface{ Raw() any }); ok && !reflect.DeepEqual(raw.Raw(), w.Value(x)) {
-		t.Errorf("Raw of %T gives %v", v, raw.Raw())
+		t.Errorf("Plain gives a %T for a %T", back, x)
 	}
 	return v.(T)
 }
@@ -77,7 +74,7 @@ func TestConvertByMadeType(t *testing.T) {
 		t.Errorf("WriteTo gives %q, %v", out.String(), err)
 	}
 	r, ok := x.(io.Reader)
-	if _, yaegi := x.(*writerToWrapper); !ok || yaegi {
+	if !ok {
 		t.Fatalf("the value is a %T without the other methods of its type", x)
 	}
 	if _, err := r.Read(nil); err == nil || err.Error() != "Read was called" {
@@ -85,9 +82,6 @@ func TestConvertByMadeType(t *testing.T) {
 	}
 	if y := as[io.WriterTo](t, w, boxed); x != y || x == as[io.WriterTo](t, w, w.box(Source{"other"})) {
 		t.Error("values are equal if they should not be, or the reverse")
-	}
-	if raw, ok := x.(interface{ Raw() any }); !ok || raw.Raw() != w.Value(boxed) {
-		t.Errorf("the raw value is %v", raw)
 	}
 	if got := fmt.Sprintf("%v %T", x, x); got != "{text} rt.Source" {
 		t.Errorf("compiled code prints %s", got)
@@ -97,31 +91,6 @@ func TestConvertByMadeType(t *testing.T) {
 	}
 	if _, ok := w.Convert(x, typeOf[io.Reader](w)); !ok {
 		t.Error("the wrapper does not convert to another interface")
-	}
-	defer func() {
-		if _, ok := recover().(*UnsupportedInterfaceError); !ok {
-			t.Error("no UnsupportedInterfaceError where there is no wrapper")
-		}
-	}()
-	w.Assign(boxed, typeOf[io.Seeker](w))
-}
-
-// TestConvertByYaegiWrapper converts when no type can be made.
-func TestConvertByYaegiWrapper(t *testing.T) {
-	w := newHarness(t)
-	boxed := w.box(Source{"text"}).(boxed)
-	target := w.Type(typeOf[io.WriterTo](w).id)
-	w.boxes.types.Store(holderKey{boxed.box().T, boxed.box().T.declaredMethods()}, rawType{})
-	x, ok := w.wrap(boxed.box(), target).(*writerToWrapper)
-	if !ok {
-		t.Fatalf("the wrapper is a %T", w.wrap(boxed.box(), target))
-	}
-	var out bytes.Buffer
-	if _, err := any(x).(io.WriterTo).WriteTo(&out); out.String() != "text" || err != nil {
-		t.Errorf("WriteTo gives %q, %v", out.String(), err)
-	}
-	if !w.Is(x, w.typ(t, "Source").id) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
-		t.Errorf("the wrapper is %s, %s", w.TypeName(x), w.Sprint(x))
 	}
 }
 
@@ -139,7 +108,7 @@ func TestConvertRejected(t *testing.T) {
 	if v, ok := w.Convert(io.EOF, typeOf[error](w)); !ok || v != io.EOF {
 		t.Errorf("a compiled error becomes %v, %v", v, ok)
 	}
-	for id, want := range map[int]bool{typeOf[io.Reader](w).id: true, typeOf[error](w).id: true, typeOf[fmt.Stringer](w).id: true, typeOf[io.WriterTo](w).id: true, typeOf[io.Seeker](w).id: false, w.typ(t, "Shape").id: false} {
+	for id, want := range map[int]bool{typeOf[io.Reader](w).id: true, typeOf[error](w).id: true, typeOf[fmt.Stringer](w).id: true, typeOf[io.WriterTo](w).id: true, w.typ(t, "Shape").id: false} {
 		if got := w.CanConvert(id); got != want {
 			t.Errorf("CanConvert(%v) = %v", w.Type(id), got)
 		}
@@ -159,65 +128,26 @@ func TestConvertSort(t *testing.T) {
 	}
 }
 
-func TestHeapWrapper(t *testing.T) {
-	r := New(Config{})
-	w := newHarness(t)
-	d := r.Describe(w.typ(t, "*Stack").Type())
-	type stack = *[]int
-	d.register("Len", func(x any) int { return len(*x.(stack)) })
-	d.register("Less", func(x any, i, j int) bool { return (*x.(stack))[i] < (*x.(stack))[j] })
-	d.register("Swap", func(x any, i, j int) { s := *x.(stack); s[i], s[j] = s[j], s[i] })
-	d.register("Push", func(x, e any) { *x.(stack) = append(*x.(stack), e.(int)) })
-	d.register("Pop", func(x any) any {
-		s := *x.(stack)
-		*x.(stack) = s[:len(s)-1]
-		return s[len(s)-1]
-	})
-	raw := []int{5, 2, 8}
-	var h heap.Interface = heaper{sorter{Box{d, &raw}}}
-	heap.Init(h)
-	heap.Push(h, 1)
-	var got []int
-	for h.Len() > 0 {
-		got = append(got, heap.Pop(h).(int))
-	}
-	if !reflect.DeepEqual(got, []int{1, 2, 5, 8}) {
-		t.Errorf("the heap gives %v", got)
-	}
-}
-
-// TestBoxVariants checks that a box implements the interfaces that compiled code looks
-// for in any value exactly if its type does.
-func TestBoxVariants(t *testing.T) {
+// TestMethods checks that an interface value implements the interfaces that compiled code looks for exactly if its
+// type does.
+func TestMethods(t *testing.T) {
 	w := newHarness(t)
 	for _, x := range append(operands(), Bundle{}, Secret(""), &Bundle{}, &Pixels{}, &Square2{}) {
 		if x == nil || w.TypeID(w.box(x)) < 0 {
 			continue
 		}
-		b := w.box(x)
-		check := func(name string, got, want bool) {
-			if got != want {
-				t.Errorf("the box of a %T is a %s: %v", x, name, got)
+		made, compiled := reflect.TypeOf(w.box(x)), reflect.TypeOf(x)
+		if made.Kind() != compiled.Kind() || made.String() != compiled.String() {
+			t.Errorf("the type of a %v is a %v", compiled, made)
+		}
+		for _, i := range []reflect.Type{
+			errorType, reflect.TypeFor[fmt.Stringer](), reflect.TypeFor[interface{ Unwrap() []error }](), reflect.TypeFor[display.Displayer](),
+			reflect.TypeFor[image.Image](), reflect.TypeFor[slog.LogValuer](), reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler](),
+		} {
+			if got, want := made.Implements(i), compiled.Implements(i); got != want {
+				t.Errorf("%v implements %v: %v", made, i, got)
 			}
 		}
-		_, got := b.(error)
-		_, want := x.(error)
-		check("error", got, want)
-		_, got = b.(fmt.Stringer)
-		_, want = x.(fmt.Stringer)
-		check("Stringer", got, want)
-		_, got = b.(interface{ Unwrap() []error })
-		_, want = x.(interface{ Unwrap() []error })
-		check("joined error", got, want)
-		_, got = b.(display.Displayer)
-		_, want = x.(display.Displayer)
-		_, isImage := x.(image.Image)
-		check("Displayer", got, want || isImage)
-		_, got = b.(slog.LogValuer)
-		_, want = x.(slog.LogValuer)
-		check("LogValuer", got, want)
-		_, got = b.(json.Marshaler)
-		check("Marshaler", got, true)
 	}
 }
 
@@ -227,7 +157,7 @@ func TestDisplay(t *testing.T) {
 	if data["text/html"] != "<b>" || metadata["text/html"] == nil {
 		t.Errorf("a Bundle shows as %v, %v", data, metadata)
 	}
-	data, metadata = display.Render(w.ToDisplay(w.box(Pixels{4})))
+	data, metadata = display.Render(w.box(Pixels{4}))
 	if b, ok := data["image/png"].([]byte); !ok || !bytes.HasPrefix(b, []byte("\x89PNG")) || metadata["image/png"] == nil {
 		t.Errorf("an image shows as %v, %v", data, metadata)
 	}

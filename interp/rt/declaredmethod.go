@@ -3,53 +3,168 @@ package rt
 import (
 	"cmp"
 	"fmt"
+	"go/types"
+	"image"
+	"image/color"
+	"net/http"
 	"reflect"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // declaredType is a type that has been made for a type of a cell.
 type declaredType struct {
 	made     *named.Type
 	t        *Type
-	methods  []compiledSignature // of a pointer to it
+	names    []*types.Selection  // the methods of a pointer to it
+	methods  []compiledSignature // those of them that it has
 	declared int                 // declaredMethods of t when it was made
 	raw      atomic.Pointer[rawType]
 }
 
-// compiledSignature is a method of a type of a cell. Only compiled types are in its signature, so that compiled packages may
-// call it.
+// compiledSignature is a method of a type of a cell as compiled packages see it.
 type compiledSignature struct {
 	name string
+	path string // the import path of the package of a method that is not exported
 	typ  reflect.Type
 }
 
-// compiledMethods returns the exported methods of t that compiled packages can call, by name. The caller holds
-// r.declared.mu.
-func (r *Registry) compiledMethods(t *Type) (list []compiledSignature) {
+// exportedMethods returns the exported methods of t by name, and those of compiled packages that are not exported, which t has
+// because it embeds an interface such as testing.TB.
+func (t *Type) exportedMethods() (list []*types.Selection) {
+	if t.set.Load().declared != t.declaredMethods() {
+		t.refresh()
+	}
 	for _, selection := range t.set.Load().byID {
-		m := selection.Obj()
-		if !m.Exported() || r.Mentions(selection.Type()) {
-			continue
-		}
-		if typ, err := r.declared.builder.Reflect(selection.Type()); err == nil {
-			list = append(list, compiledSignature{m.Name(), typ})
+		if m := selection.Obj(); m.Exported() || !origin.Interpreted(m.Pkg()) {
+			list = append(list, selection)
 		}
 	}
-	slices.SortFunc(list, func(a, b compiledSignature) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b *types.Selection) int { return cmp.Compare(a.Obj().Id(), b.Obj().Id()) })
 	return list
 }
 
-// namedMethods returns the code of methods. box returns the receiver as a box.
-func namedMethods(list []compiledSignature, box func(receiver reflect.Value) Box) (methods []named.Method) {
-	for _, m := range list {
-		methods = append(methods, named.Method{Name: m.name, Type: m.typ, Call: func(receiver reflect.Value, in []reflect.Value) []reflect.Value {
-			return callCompiled(box(receiver), m, in)
-		}})
+// compiledMethods returns the methods with their types, without those whose types cannot be made. The caller holds
+// r.declared.mu.
+func (r *Registry) compiledMethods(selections []*types.Selection) (list []compiledSignature) {
+	for _, selection := range selections {
+		m := selection.Obj()
+		typ, err := r.declared.builder.Reflect(selection.Type())
+		if err != nil {
+			continue
+		}
+		s := compiledSignature{name: origin.MethodKey(m), typ: typ}
+		if !m.Exported() {
+			s.name, s.path = m.Name(), origin.ImportPath(m.Pkg())
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// methodNames returns the methods of d for a declaration.
+func (d *declaredType) methodNames() (list []named.MethodName) {
+	for _, selection := range d.names {
+		m, path := selection.Obj(), ""
+		if !m.Exported() {
+			path = origin.ImportPath(m.Pkg())
+		}
+		list = append(list, named.MethodName{Name: m.Name(), Path: path, Pointer: d.byPointer(m.Name())})
+	}
+	return list
+}
+
+// byPointer reports whether only pointers have the method.
+func (d *declaredType) byPointer(name string) bool {
+	own := d.t.set.Load()
+	return own == nil || own.find(name) == nil
+}
+
+// methodsOf returns the methods of d with their code.
+func (r *Registry) methodsOf(d *declaredType) (methods []named.Method) {
+	for _, m := range d.methods {
+		method := named.Method{Name: m.name, Path: m.path, Type: m.typ, Call: func(receiver reflect.Value, in []reflect.Value) []reflect.Value {
+			return callCompiled(d.receiver(receiver), m, in)
+		}}
+		if word := wordOf(m, d.receiverAt(m.name)); word != nil {
+			method.Word = reflect.ValueOf(word)
+		}
+		methods = append(methods, method)
 	}
 	return methods
+}
+
+// receiverAt returns a function that makes a box of the receiver of a method. Its parameter is that of named.Method.Word.
+func (d *declaredType) receiverAt(name string) func(unsafe.Pointer) Box {
+	if d.byPointer(name) {
+		return func(p unsafe.Pointer) Box {
+			var x any
+			*interfaceWords(&x) = [2]unsafe.Pointer{typeWord(reflect.PointerTo(d.rawType())), p}
+			return Box{d.t.pointer(), x}
+		}
+	}
+	direct, copied := named.IsDirect(d.made.Type()), false
+	switch d.made.Type().Kind() {
+	case reflect.Struct, reflect.Array: // others are copied by the method
+		copied = true
+	}
+	return func(p unsafe.Pointer) Box {
+		raw := d.rawType()
+		if p == nil && !direct {
+			panic(&named.NilReceiverError{Path: "main", Type: d.made.Type().Name(), Method: name})
+		}
+		if copied && !direct {
+			return Box{d.t, reflect.NewAt(raw, p).Elem().Interface()}
+		}
+		var x any
+		*interfaceWords(&x) = [2]unsafe.Pointer{typeWord(raw), p}
+		return Box{d.t, x}
+	}
+}
+
+// wordOf returns the code of a method that compiled packages call often, without reflection, or nil. Its first
+// parameter is that of named.Method.Word.
+func wordOf(m compiledSignature, box func(unsafe.Pointer) Box) any {
+	name := m.name
+	switch m.typ {
+	case reflect.TypeFor[func() int]():
+		return func(p unsafe.Pointer) int { return call0[int](box(p), name) }
+	case reflect.TypeFor[func() string]():
+		return func(p unsafe.Pointer) string { return call0[string](box(p), name) }
+	case reflect.TypeFor[func() bool]():
+		return func(p unsafe.Pointer) bool { return call0[bool](box(p), name) }
+	case reflect.TypeFor[func() error]():
+		return func(p unsafe.Pointer) error { return call0[error](box(p), name) }
+	case reflect.TypeFor[func() any]():
+		return func(p unsafe.Pointer) any { return call0[any](box(p), name) }
+	case reflect.TypeFor[func(any)]():
+		return func(p unsafe.Pointer, x any) { callVoid1(box(p), name, x) }
+	case reflect.TypeFor[func(int, int) bool]():
+		return func(p unsafe.Pointer, i, j int) bool { return call2[bool](box(p), name, i, j) }
+	case reflect.TypeFor[func(int, int)]():
+		return func(p unsafe.Pointer, i, j int) { callVoid2(box(p), name, i, j) }
+	case reflect.TypeFor[func([]byte) (int, error)]():
+		return func(p unsafe.Pointer, b []byte) (int, error) { return call1x2[int, error](box(p), name, b) }
+	case reflect.TypeFor[func(string) (int, error)]():
+		return func(p unsafe.Pointer, s string) (int, error) { return call1x2[int, error](box(p), name, s) }
+	case reflect.TypeFor[func() (byte, error)]():
+		return func(p unsafe.Pointer) (byte, error) { return call0x2[byte, error](box(p), name) }
+	case reflect.TypeFor[func() ([]byte, error)]():
+		return func(p unsafe.Pointer) ([]byte, error) { return call0x2[[]byte, error](box(p), name) }
+	case reflect.TypeFor[func([]byte) error]():
+		return func(p unsafe.Pointer, b []byte) error { return call1[error](box(p), name, b) }
+	case reflect.TypeFor[func() image.Rectangle]():
+		return func(p unsafe.Pointer) image.Rectangle { return call0[image.Rectangle](box(p), name) }
+	case reflect.TypeFor[func(int, int) color.Color]():
+		return func(p unsafe.Pointer, x, y int) color.Color { return call2[color.Color](box(p), name, x, y) }
+	case reflect.TypeFor[func(http.ResponseWriter, *http.Request)]():
+		return func(p unsafe.Pointer, w http.ResponseWriter, r *http.Request) { callVoid2(box(p), name, w, r) }
+	}
+	return nil
 }
 
 // callCompiled calls a method of b with values of compiled types.
@@ -65,7 +180,7 @@ func callCompiled(b Box, m compiledSignature, in []reflect.Value) []reflect.Valu
 	return out
 }
 
-// passed returns v as a value of type t. Lowered code has other types in the place of some compiled ones.
+// passed returns v as a value of type t. Lowered code has raw types.
 func passed(v reflect.Value, t reflect.Type) reflect.Value {
 	switch {
 	case v.Type() == t:
@@ -77,60 +192,23 @@ func passed(v reflect.Value, t reflect.Type) reflect.Value {
 		}
 		return x
 	}
-	return v.Convert(t)
+	return underlying(v, t)
 }
 
 // receiver returns the receiver of a method as a box. It has the type that was made, or is a pointer to it.
 func (d *declaredType) receiver(v reflect.Value) Box {
+	raw := d.rawType()
+	if v.Type() == d.made.Type() {
+		return Box{d.t, underlying(v, raw).Interface()}
+	}
+	return Box{d.t.pointer(), reflect.NewAt(raw, v.UnsafePointer()).Interface()}
+}
+
+// rawType returns the type of values of d in lowered code.
+func (d *declaredType) rawType() reflect.Type {
 	raw := d.raw.Load()
 	if raw == nil {
-		panic(fmt.Sprintf("rt: a method of %s was called before a value of it has been passed to a compiled package", d.t.name))
+		panic(fmt.Sprintf("rt: a method of %s was called before a value of it has become an interface value", d.t.name))
 	}
-	if v.Type() == d.made.Type() {
-		return Box{d.t, underlying(v, raw.Type).Interface()}
-	}
-	return Box{d.t.pointer(), reflect.NewAt(raw.Type, v.UnsafePointer()).Interface()}
-}
-
-// holder is the underlying type of the types of holderType.
-type holder struct{ Value any }
-
-// holderKey identifies a type of holderType: the type of the values, and how many methods it had.
-type holderKey struct {
-	t       *Type
-	methods int
-}
-
-// holderType returns a compiled type for values of t, which have the raw type. A pointer to it has the methods of t.
-// Package flag creates the zero value of the type of a flag.Value to find out whether the flag has a default.
-func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
-	key := holderKey{t, t.declaredMethods()}
-	if made, ok := r.flagTypes.Load(key); ok {
-		return made.(reflect.Type)
-	}
-	r.declared.mu.Lock()
-	methods := r.compiledMethods(t)
-	r.declared.mu.Unlock()
-	d := named.Declaration{Name: t.name, Path: "main", Memory: reflect.TypeFor[holder]()}
-	for _, m := range methods {
-		d.Methods = append(d.Methods, named.MethodName{Name: m.name, Pointer: true})
-	}
-	made, err := r.declared.owner.New(d)
-	if err == nil {
-		err = made.Complete(named.Parts{}, namedMethods(methods, func(receiver reflect.Value) Box {
-			if v := (*holder)(receiver.UnsafePointer()).Value; v != nil {
-				return v.(boxed).box()
-			}
-			if raw.Kind() == reflect.Pointer {
-				return Box{t, reflect.New(raw.Elem()).Interface()}
-			}
-			return Box{t, reflect.Zero(raw).Interface()}
-		}))
-	}
-	if err != nil {
-		panic(&EncodingError{"flag", fmt.Sprintf("the methods of %s: %s", t.name, err), err})
-	}
-	r.yaegiWrappers.Store(reflect.PointerTo(made.Type()), struct{}{}) // unbox finds the value
-	r.flagTypes.Store(key, made.Type())
-	return made.Type()
+	return raw.Type
 }

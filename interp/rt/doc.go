@@ -2,15 +2,14 @@
 // named types of cells their identity.
 //
 // Lowered code, which yaegi runs, has no named types: a value of
-// `type P struct{ X int }` is a value of the struct literal type. Lowered code
-// therefore wraps such a value in a [Box] wherever Go converts it to an
-// interface. A Box is a pair of a type descriptor and the raw value. The
-// interface holds the Box by value, so that comparison, map keys and errors.Is
-// work by Go's own rules. Everything that needs the dynamic type of a value (type
-// assertions, fmt, encoding/json, errors.As, reflect.TypeOf) calls this package,
-// which traverses descriptor and value together.
+// `type P struct{ X int }` is a value of the struct literal type, a raw value. Where Go
+// converts it to an interface, it gets the type that the cell has declared, which package
+// named makes: with its name, its fields and tags, and its methods. Compiled packages see
+// it as they see any value. Raw and declared type have the same memory, so the
+// conversion replaces the type word of the interface value. A [Box] is a raw value with
+// the descriptor of its type, outside an interface.
 //
-// # Which types are boxed
+// # Which types are converted
 //
 // Every type that is not an interface and for which [Registry.Mentions] returns
 // true: it mentions an interpreted named type, a literal interface with methods, or
@@ -22,15 +21,14 @@
 // # What lowered code calls
 //
 // [Registry.Symbols] returns the symbol table of the package "quern/rt". Identifiers
-// of types are those of [Registry.ID]. "Boxed" includes a boxed value inside one of the
-// wrappers that [Registry.Convert] creates.
+// of types are those of [Registry.ID]. A boxed value is an interface value with a type of a cell.
 //
-// Boxes:
+// Interface values:
 //
 //	Box(id int, v interface{}) interface{}      v, of type id, as an interface value
 //	BoxError(id int, v interface{}) error       the same for a type that implements error
 //	Value(x interface{}) interface{}            the raw value of a boxed x, or x itself
-//	Plain(x interface{}) interface{}            x without its wrapper, when a compiled interface value becomes any or an interpreted interface
+//	Plain(x interface{}) interface{}            x, when a compiled interface value becomes any or an interpreted interface
 //
 // Method tables. A method is registered for T and for *T (promoted methods too)
 // as func(x interface{}, args) results. x is the raw receiver, a variadic
@@ -73,35 +71,18 @@
 //	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n); panics if it does not fit into memory; GrowBuffer
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target is converted to interface{} as any argument is, id is its static type or -1
 //
-// Methods of compiled types that inspect the dynamic types of their arguments:
+// Methods of compiled packages that a session replaces:
 //
-//	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
-//	ContextWithValue(parent context.Context, key, value interface{}) context.Context
-//	EncodeXML(e *xml.Encoder, x interface{}) error          e.Encode(x); EncodeXMLElement, DecodeXML, DecodeXMLElement
-//	EncodeGob(e *gob.Encoder, x interface{}) error          e.Encode(x); DecodeGob
-//	RegisterRPC(s *rpc.Server, x interface{}) error         s.Register(x); RegisterRPCName
-//	ConvertParameter(c driver.ValueConverter, x interface{}) (driver.Value, error)
-//	                                                        c.ConvertValue(x)
-//	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
-//	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
 //	FlagInt(f *flag.FlagSet, name string, value int, usage string) *int
 //	                                                        f.Int(name, value, usage), and in the same way FlagBool,
 //	                                                        FlagBoolFunc, FlagBoolVar, FlagDuration, FlagDurationVar,
 //	                                                        FlagFloat64, FlagFloat64Var, FlagFunc, FlagIntVar, FlagInt64,
 //	                                                        FlagInt64Var, FlagString, FlagStringVar, FlagUint, FlagUintVar,
-//	                                                        FlagUint64, FlagUint64Var; a session replaces all of them
+//	                                                        FlagUint64, FlagUint64Var, FlagTextVar, FlagVar
 //	FlagParse(f *flag.FlagSet, args []string) error         f.Parse(args)
 //	MuxHandle(m *http.ServeMux, pattern string, h http.Handler)
 //	                                                        m.Handle(pattern, h); MuxHandleFunc, MuxHandler
 //	ListenAndServe(s *http.Server) error                    s.ListenAndServe(); ListenAndServeTLS, Serve, ServeTLS
-//	Declared(x interface{}) interface{}                     x as a package must see it that inspects arguments of type any
-//
-// Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
-// HTMLFuncs for those of html/template:
-//
-//	TextExecute(t, w io.Writer, data interface{}) error     t.Execute(w, data)
-//	TextExecuteTemplate(t, w, name, data) error             t.ExecuteTemplate(w, name, data)
-//	TextFuncs(t, functions map[string]interface{})          t.Funcs(functions)
 //
 // Waits that an interrupt ends. For a select statement, directions has s (send), r
 // (receive) or d (default) for each case, and operands has a channel and a pointer to the
@@ -143,14 +124,6 @@
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
 // Any other compiled function with a format string can be called with "%s" and the
 // result of Sprintf.
-//
-// encoding/json:
-//
-//	JSONMarshal(v interface{}) ([]byte, error)
-//	JSONMarshalIndent(v interface{}, prefix, indent string) ([]byte, error)
-//	JSONUnmarshal(data []byte, v interface{}) error
-//	JSONEncode(e *json.Encoder, v interface{}) error        e.Encode(v)
-//	JSONDecode(d *json.Decoder, v interface{}) error        d.Decode(v)
 //
 // reflect, maps, log and the builtins:
 //
@@ -194,39 +167,20 @@
 // In cells, package reflect has [ReflectValue] as its Value, and functions that use it;
 // see [Registry.Overrides]. A reflect.Type remains a reflect.Type.
 //
-// Functions that use reflection on an argument but do not look for methods
-// (sort.Slice) get Value(x): they see fields and elements, but
-// neither the names of types nor their methods. The functions of encoding/xml,
-// encoding/gob, encoding/binary, encoding/asn1 and database/sql get values of types
-// with the declared names, fields and exported methods, which package named makes. Methods
-// with types of cells in their signature are missing: no compiled package can call them.
-// When the process has no code for methods left, an [EncodingError] rejects the value.
+// # Methods that are declared later
 //
-// # Interfaces that a box implements
-//
-// Every box is a fmt.Formatter and a json.Marshaler. It is an error, a
-// fmt.Stringer, an encoding.TextMarshaler, a slog.LogValuer or a
-// display.Displayer exactly when its type is. A compiled function that uses reflection
-// on a value of a cell gets the raw value from the method
-//
-//	Raw() any
-//
-// of every box and every wrapper of our own interfaces, by an assertion to
-// interface{ Raw() any }. The method TypeName() string of a box returns the name of
-// its type, as %T prints it.
+// The runtime remembers which methods a type has. So a type that gets a method after it has been made, or a
+// type that mentions it, is made again, and values become values of the new type from then on. [Registry.Retype]
+// replaces the type of the interface values in the variables of a session. Both types have one descriptor, so assertions and
+// == in cells treat them as one.
 //
 // # Limitations
 //
-// A value that is converted to a compiled interface that its box does not implement gets a native
-// wrapper if that has all its methods, or a type that package named makes with all its exported methods
-// whose signature has no types of cells. If the process has no code for methods left, yaegi's wrapper
-// serves, which only has the methods of the interface; two of them are not equal in compiled code.
-//
-// A compiled function that asserts a value of type any, error or another interface that its box
-// implements to an interface other than those above (driver.Valuer, for instance) does not find it.
-//
-// If package slog writes an unnamed slice, map or struct as JSON and cannot encode a
-// value of a cell in it, the error names Box before the user's type.
+// Interface values that only compiled packages, channels, closures or running goroutines hold keep the methods that their type
+// had when they were made. Compiled packages see interfaces of cells as interfaces without methods, as components of
+// other types too: package reflect can store any value in one, encoding/gob does not check that a decoded value implements it,
+// and omitzero of encoding/json does not find its method IsZero. A method with a type in its signature that is not in
+// yaegi's tables is missing.
 //
 // A reflect.Type that [Registry.TypeOf] returns describes the declared type, but
 // compiled code that creates values from it creates raw values. Creating a type from a

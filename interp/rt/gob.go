@@ -2,7 +2,6 @@ package rt
 
 import (
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"go/types"
 	"reflect"
@@ -10,37 +9,6 @@ import (
 
 	"github.com/quernlab/quern/interp/origin"
 )
-
-// gobMethods are the methods that package encoding/gob looks for.
-var gobMethods = []string{"GobEncode", "GobDecode", "MarshalBinary", "UnmarshalBinary"}
-
-// EncodeGob is e.Encode(x).
-func (r *Registry) EncodeGob(e *gob.Encoder, x any) error {
-	h := newBoxConverter(r, "encoding/gob", gobMethods)
-	return h.named(e.Encode(h.declared(x)))
-}
-
-// DecodeGob is d.Decode(x). Package gob stores values of the created types in
-// interfaces; DecodeGob boxes them afterwards.
-func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
-	v := r.encodable("encoding/gob", x)
-	err := v.named(d.Decode(v.value))
-	if err != nil || x == nil {
-		return err
-	}
-	target, w := reflect.ValueOf(x), view{nil, reflect.TypeOf(x)}
-	if v.box.T != nil {
-		target = reflect.ValueOf(v.box.V)
-		w = view{v.box.T, target.Type()}
-	}
-	return newBoxConverter(r, "gob", gobMethods).box(target, w)
-}
-
-// A gobType is a type that a cell has registered with package encoding/gob.
-type gobType struct {
-	typ *Type
-	raw reflect.Type
-}
 
 // registerGob is gob.RegisterName(name, x), or gob.Register(x) if name is empty. Package
 // encoding/gob keeps the first type of a name until the process ends.
@@ -56,7 +24,6 @@ func (r *Registry) registerGob(name string, x any) {
 		gob.RegisterName(name, x)
 		return
 	}
-	v := r.encodable("encoding/gob", x)
 	defer func() {
 		text, ok := recover().(string)
 		if !ok {
@@ -65,22 +32,19 @@ func (r *Registry) registerGob(name string, x any) {
 		if strings.HasPrefix(text, "gob: registering duplicate types for ") {
 			old, _ := r.gobNames.Load(name)
 			if t, ok := old.(*Type); !ok || t.name == b.T.name {
-				panic(fmt.Sprintf("gob: the name %q is registered for an earlier definition of %s, which package encoding/gob cannot forget: "+
-					"restart the kernel, or register the type under another name with gob.RegisterName", name, b.T.name))
-			} else {
-				text = fmt.Sprintf("gob: registering duplicate types for %q: %s != %s", name, t.name, b.T.name)
+				text = fmt.Sprintf("gob: the name %q is registered for an earlier definition of %s, which package encoding/gob cannot forget: "+
+					"restart the kernel, or register the type under another name with gob.RegisterName", name, b.T.name)
 			}
 		}
-		panic(v.named(errors.New(text)).Error())
+		panic(text)
 	}()
-	gob.RegisterName(name, v.value)
-	v.parts(func(_ view, t reflect.Type) {
+	gob.RegisterName(name, x)
+	parts(view{b.T, reflect.TypeOf(b.V)}, reflect.TypeOf(x), func(_ view, t reflect.Type) {
 		if d, ok := r.declared.made.Load(t); ok {
 			d.(*declaredType).made.Keep()
 		}
 	})
 	r.gobNames.Store(name, b.T)
-	r.gobTypes.Store(reflect.TypeOf(v.value), gobType{b.T, reflect.TypeOf(b.V)})
 }
 
 // gobName returns the name under which gob.Register registers t.

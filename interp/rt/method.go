@@ -1,16 +1,11 @@
 package rt
 
 import (
-	"encoding/gob"
-	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"go/types"
-	htmltemplate "html/template"
 	"io"
 	"iter"
 	"reflect"
-	"text/template"
 )
 
 // method is one entry of a method table: a function whose first parameter is the raw
@@ -24,6 +19,9 @@ func newMethod(f any) *method { return &method{f, reflect.ValueOf(f)} }
 
 // Register adds the function f to the method table of the type id under name.
 func (r *Registry) Register(id int, name string, f any) { r.Type(id).register(name, f) }
+
+// Derive makes the method of the pointer type id call that of the type it points to.
+func (r *Registry) Derive(id int, name string) { r.Type(id).methods.Delete(name) }
 
 // Method returns the method name of the dynamic value x. For a boxed value, f is the
 // registered function, to be called with receiver as its first argument. For a compiled
@@ -107,50 +105,6 @@ func (r *Registry) replacedMethod(x any, name string) any {
 		case "Methods":
 			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
 		}
-	case *json.Encoder:
-		if name == "Encode" {
-			return func(x any) error { return r.JSONEncode(t, x) }
-		}
-	case *json.Decoder:
-		if name == "Decode" {
-			return func(x any) error { return r.JSONDecode(t, x) }
-		}
-	case *gob.Encoder:
-		if name == "Encode" {
-			return func(x any) error { return r.EncodeGob(t, x) }
-		}
-	case *gob.Decoder:
-		if name == "Decode" {
-			return func(x any) error { return r.DecodeGob(t, x) }
-		}
-	case *xml.Encoder:
-		switch name {
-		case "Encode":
-			return func(x any) error { return r.EncodeXML(t, x) }
-		case "EncodeElement":
-			return func(x any, start xml.StartElement) error { return r.EncodeXMLElement(t, x, start) }
-		}
-	case *xml.Decoder:
-		switch name {
-		case "Decode":
-			return func(x any) error { return r.DecodeXML(t, x) }
-		case "DecodeElement":
-			return func(x any, start *xml.StartElement) error { return r.DecodeXMLElement(t, x, start) }
-		}
-	case *template.Template:
-		switch name {
-		case "Execute":
-			return func(w io.Writer, data any) error { return r.TextExecute(t, w, data) }
-		case "ExecuteTemplate":
-			return func(w io.Writer, name string, data any) error { return r.TextExecuteTemplate(t, w, name, data) }
-		}
-	case *htmltemplate.Template:
-		switch name {
-		case "Execute":
-			return func(w io.Writer, data any) error { return r.HTMLExecute(t, w, data) }
-		case "ExecuteTemplate":
-			return func(w io.Writer, name string, data any) error { return r.HTMLExecuteTemplate(t, w, name, data) }
-		}
 	}
 	return nil
 }
@@ -224,7 +178,10 @@ func (b Box) promote(name string) *method {
 	receiver := func(raw reflect.Value) reflect.Value {
 		v, _ := follow(raw.Elem(), b.T.typ, path)
 		if len(path) == 0 && v.Kind() == reflect.Pointer && !byPointer {
-			return indirect(v)
+			if v.IsNil() {
+				panic(NilReceiver(typeString(typ) + "." + name))
+			}
+			return v.Elem()
 		}
 		if byPointer && v.Kind() != reflect.Pointer {
 			return v.Addr()

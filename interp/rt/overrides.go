@@ -1,10 +1,7 @@
 package rt
 
 import (
-	"encoding"
-	"flag"
 	"hash/maphash"
-	"maps"
 	"reflect"
 )
 
@@ -12,9 +9,17 @@ import (
 // With them, calls and function values alike print, encode and reflect on the types of
 // cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
-	overrides := r.encodings()
-	maps.Copy(overrides, map[string]map[string]reflect.Value{
+	return map[string]map[string]reflect.Value{
 		"reflect/reflect": r.reflection(),
+		"encoding/gob/gob": {
+			"Register": reflect.ValueOf(func(x any) { r.registerGob("", x) }),
+			"RegisterName": reflect.ValueOf(func(name string, x any) {
+				if name == "" {
+					panic("attempt to register empty name")
+				}
+				r.registerGob(name, x)
+			}),
+		},
 		"fmt/fmt": {
 			"Append":   reflect.ValueOf(r.Append),
 			"Appendf":  reflect.ValueOf(r.Appendf),
@@ -36,10 +41,9 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Fscanf":   reflect.ValueOf(r.Fscanf),
 			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
-		"errors/errors":    {"Is": reflect.ValueOf(r.ErrorsIs)},
-		"strings/strings":  {"Repeat": reflect.ValueOf(repeatString)},
-		"bytes/bytes":      {"Repeat": reflect.ValueOf(repeatBytes)},
-		"encoding/xml/xml": r.xmlFunctions(),
+		"errors/errors":   {"Is": reflect.ValueOf(r.ErrorsIs)},
+		"strings/strings": {"Repeat": reflect.ValueOf(repeatString)},
+		"bytes/bytes":     {"Repeat": reflect.ValueOf(repeatBytes)},
 		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
 			"Hash": reflect.ValueOf(func(seed maphash.Seed, x any) uint64 {
 				r.Hashable(x)
@@ -50,20 +54,6 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 				maphash.WriteComparable(h, x)
 			}),
 		},
-		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
-			r.TextVar(flag.CommandLine, p, name, value, usage)
-		}), "Var": reflect.ValueOf(func(value flag.Value, name, usage string) {
-			r.FlagVar(flag.CommandLine, value, name, usage)
-		})},
-		"net/rpc/rpc":            r.rpcFunctions(),
-		"testing/quick/quick":    r.quickFunctions(),
-		"text/template/template": r.templateEscapers(),
-		"html/template/template": r.templateEscapers(),
-		"encoding/json/json": {
-			"Marshal":       reflect.ValueOf(r.JSONMarshal),
-			"MarshalIndent": reflect.ValueOf(r.JSONMarshalIndent),
-			"Unmarshal":     reflect.ValueOf(r.JSONUnmarshal),
-		},
-	})
-	return overrides
+		"testing/quick/quick": r.quickFunctions(),
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"runtime"
 	"strings"
 	"unicode/utf8"
 )
@@ -229,9 +228,10 @@ func (p *printer) callMethods(d *Type, v reflect.Value, verb rune) (handled bool
 	if p.erroring || !v.IsValid() {
 		return false
 	}
-	set, class := d.set.Load(), int(d.class.Load())
+	set := d.set.Load()
+	isError := set.hasSignature("Error", "func() string")
 	if verb == 'w' {
-		if !p.wrapErrors || class&classError == 0 {
+		if !p.wrapErrors || !isError {
 			p.badVerb(d, v, verb, visible)
 			return true
 		}
@@ -249,9 +249,9 @@ func (p *printer) callMethods(d *Type, v reflect.Value, verb rune) (handled bool
 		name = "GoString"
 	case !strings.ContainsRune("vsxXq", verb):
 		return false
-	case class&classError != 0:
+	case isError:
 		name = "Error"
-	case class&classStringer != 0:
+	case set.hasSignature("String", "func() string"):
 		name = "String"
 	default:
 		return false
@@ -302,22 +302,6 @@ func (p *printer) catch(v reflect.Value, verb rune, method string) {
 	p.flags = saved
 }
 
-// formatBox implements Format of all boxes, for compiled code that does not print
-// through this package.
-func formatBox(state fmt.State, verb rune, b Box) {
-	format(b.T.registry, state, verb, func(p *printer) {
-		v := reflect.ValueOf(b.V)
-		if p.callMethods(b.T, v, verb) {
-			return
-		}
-		depth := 0
-		if v.Kind() == reflect.Pointer && belowOperand() {
-			depth = 1
-		}
-		p.printValue(b.T, v, verb, depth, visible)
-	})
-}
-
 // format implements a Format method: it calls print with a printer that has the flags of
 // state.
 func format(r *Registry, state fmt.State, verb rune, print func(*printer)) {
@@ -332,24 +316,4 @@ func format(r *Registry, state fmt.State, verb rune, print func(*printer)) {
 	p.precision, p.hasPrecision = state.Precision()
 	print(p)
 	_, _ = state.Write(p.buffer) // fmt.State buffers the text and returns no error
-}
-
-// belowOperand reports whether fmt calls Format for a value inside an operand. fmt prints
-// the target of a pointer only if the pointer is the operand itself, and a Formatter
-// cannot find that out except from the stack.
-func belowOperand() bool {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		frame, more := frames.Next()
-		switch frame.Function {
-		case "fmt.(*pp).printValue":
-			return true
-		case "fmt.(*pp).printArg":
-			return false
-		}
-		if !more {
-			return false
-		}
-	}
 }

@@ -204,9 +204,6 @@ func (s *scanner) integer() (n int, ok bool) {
 	}
 	x := s.operands[s.next]
 	s.next++
-	if b, ok := x.(boxed); ok {
-		x = b.box().V
-	}
 	switch v := reflect.ValueOf(x); {
 	case v.CanInt():
 		n, ok = int(v.Int()), int64(int(v.Int())) == v.Int()

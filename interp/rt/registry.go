@@ -76,30 +76,23 @@ type Registry struct {
 	released    map[int]releasedType      // see Sweep
 	embedding   map[*types.TypeName][]int // named type to the types that embed it
 
-	templateBuiltins map[string]any // functions that are defined in every template
-	declared         declaredTypes
-	boxes            madeBoxes
-	gobTypes         sync.Map // created reflect.Type of a registered type, to gobType
-	gobNames         sync.Map // name of a registered type, to *Type
-	flagTypes        sync.Map // holderKey to reflect.Type, see holderType
+	declared declaredTypes
+	gobNames sync.Map // name of a registered type, to *Type
 
 	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
 	compiled  sync.Map // implementsKey to bool
 	indices   sync.Map // methodKey to int, the index of a compiled method
-	fields    sync.Map // view to jsonStruct
 	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
 	numbered  sync.Map // functions whose address may be a number, see InterfaceData: by their number, or unsafe.Pointer
-	escaped   sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
 }
 
 // representations knows how lowered code represents values: which are boxes or yaegi's wrappers, what they hold, and how
 // to compare them.
 type representations struct {
-	wrappers      sync.Map // reflect.Type to func(Box) any: see AddWrapper
-	yaegiWrappers sync.Map // types of pointers to yaegi's wrappers, to struct{}
-	boxFree       sync.Map // reflect.Type to bool: see holdsNoBox
-	hasInterface  sync.Map // reflect.Type to bool: see holdsInterface
-	jsonBoxFree   sync.Map // reflect.Type to bool: see jsonHoldsNoBox
+	made         sync.Map // the type word of an interface to *madeType, nil for a compiled type
+	boxFree      sync.Map // reflect.Type to bool: see holdsNoBox
+	reachesNone  sync.Map // reflect.Type to bool: see holdsNoInterface
+	hasInterface sync.Map // reflect.Type to bool: see holdsInterface
 }
 
 // routines runs the deferred calls of goroutines and ends their waits. It knows nothing of types.
@@ -127,9 +120,7 @@ func New(config Config) *Registry {
 	}
 	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
 	r.routines.config = &r.config
-	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared}
-	r.addNativeWrappers()
-	r.templateBuiltins = r.newTemplateBuiltins()
+	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared, Interface: r.newInterface}
 	return r
 }
 

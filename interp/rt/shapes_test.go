@@ -293,15 +293,10 @@ type Deep struct {
 	Shape
 }
 
-// Nothing is an interface of a cell with a method that encoding/json looks for.
-type Nothing interface{ IsZero() bool }
-
 // Omitting has fields that are omitted if they are zero.
 type Omitting struct {
-	N Nothing                    `json:"n,omitzero"`
-	M interface{ IsZero() bool } `json:"m,omitzero"`
-	P *PtrZero                   `json:"p,omitzero"`
-	S Shape                      `json:"s,omitzero"`
-	T time.Time                  `json:"t,omitzero"`
-	K map[fmt.Stringer]int       `json:"k,omitempty"`
+	P *PtrZero             `json:"p,omitzero"`
+	S Shape                `json:"s,omitzero"`
+	T time.Time            `json:"t,omitzero"`
+	K map[fmt.Stringer]int `json:"k,omitempty"`
 }

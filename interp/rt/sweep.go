@@ -59,7 +59,6 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
 	}
 	r.byType.Clear()
 	r.compiled.Clear()
-	r.fields.Clear()
 	r.declared.sweep(mentioned)
 	return dead
 }

@@ -2,25 +2,15 @@ package rt
 
 import (
 	"bytes"
-	"encoding/asn1"
-	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
-	htmltemplate "html/template"
-	"log/slog"
-	"net/rpc"
 	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-	"text/template"
-
-	"github.com/quernlab/quern/display"
 )
 
 // TestSymbolsAreDocumented compares the symbol table with the package comment, which
@@ -51,18 +41,10 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Append": fmt.Append, "fmt/fmt Appendf": fmt.Appendf, "fmt/fmt Appendln": fmt.Appendln, "fmt/fmt Errorf": fmt.Errorf,
 		"fmt/fmt Fprint": fmt.Fprint, "fmt/fmt Fprintf": fmt.Fprintf, "fmt/fmt Fprintln": fmt.Fprintln, "fmt/fmt Print": fmt.Print, "fmt/fmt Printf": fmt.Printf,
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
-		"encoding/json/json Marshal": json.Marshal, "encoding/json/json MarshalIndent": json.MarshalIndent, "encoding/json/json Unmarshal": json.Unmarshal,
 		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
 		"strings/strings Repeat": strings.Repeat, "bytes/bytes Repeat": bytes.Repeat,
-		"errors/errors Is": errors.Is, "flag/flag TextVar": flag.TextVar, "flag/flag Var": flag.Var, "encoding/xml/xml Marshal": xml.Marshal, "encoding/xml/xml MarshalIndent": xml.MarshalIndent, "encoding/xml/xml Unmarshal": xml.Unmarshal,
-		"net/rpc/rpc Register": rpc.Register, "net/rpc/rpc RegisterName": rpc.RegisterName,
+		"errors/errors Is":          errors.Is,
 		"encoding/gob/gob Register": gob.Register, "encoding/gob/gob RegisterName": gob.RegisterName,
-		"encoding/binary/binary Size": binary.Size, "encoding/binary/binary Read": binary.Read, "encoding/binary/binary Write": binary.Write,
-		"encoding/binary/binary Append": binary.Append, "encoding/binary/binary Encode": binary.Encode, "encoding/binary/binary Decode": binary.Decode,
-		"encoding/asn1/asn1 Marshal": asn1.Marshal, "encoding/asn1/asn1 MarshalWithParams": asn1.MarshalWithParams,
-		"encoding/asn1/asn1 Unmarshal": asn1.Unmarshal, "encoding/asn1/asn1 UnmarshalWithParams": asn1.UnmarshalWithParams,
-		"text/template/template HTMLEscaper": template.HTMLEscaper, "text/template/template JSEscaper": template.JSEscaper, "text/template/template URLQueryEscaper": template.URLQueryEscaper,
-		"html/template/template HTMLEscaper": htmltemplate.HTMLEscaper, "html/template/template JSEscaper": htmltemplate.JSEscaper, "html/template/template URLQueryEscaper": htmltemplate.URLQueryEscaper,
 	}
 	count := 0
 	for pkg, table := range overrides {
@@ -87,38 +69,6 @@ func TestOverrides(t *testing.T) {
 	r.Println("b")
 	if out.String() != "a12b\n" {
 		t.Errorf("printed %q", out.String())
-	}
-}
-
-// TestVariants checks each class of box.
-func TestVariants(t *testing.T) {
-	b := Box{T: newHarness(t).Type(0)}
-	for class := range classLog << 1 {
-		if class&classErrors != 0 && class&classError == 0 {
-			continue
-		}
-		v := variant(class, b)
-		has := func(name string, got bool, bit int) {
-			if got != (class&bit != 0) {
-				t.Errorf("class %b is a %T, %s: %v", class, v, name, got)
-			}
-		}
-		_, ok := v.(error)
-		has("error", ok, classError)
-		_, ok = v.(interface{ Unwrap() []error })
-		has("errors", ok, classErrors)
-		_, ok = v.(fmt.Stringer)
-		has("Stringer", ok, classStringer)
-		_, ok = v.(display.Displayer)
-		has("Displayer", ok, classDisplay)
-		_, ok = v.(slog.LogValuer)
-		has("LogValuer", ok, classLog)
-		if x, ok := v.(boxed); !ok || x.box() != b {
-			t.Errorf("class %b holds another box", class)
-		}
-		if name := v.(interface{ TypeName() string }).TypeName(); name != b.T.String() {
-			t.Errorf("class %b says it is a %s", class, name)
-		}
 	}
 }
 

@@ -19,7 +19,7 @@ type Type struct {
 	typ      types.Type
 	name     string
 
-	class   atomic.Int32              // of a box with a value of the type
+	made    atomic.Pointer[madeType]  // the type of values in interfaces; nil before the first one, see box
 	methods sync.Map                  // string to *method: the registered methods
 	set     atomic.Pointer[methodSet] // nil for an interface
 
@@ -135,6 +135,7 @@ func (t *Type) register(name string, f any) {
 	}
 	if !t.set.Load().has(name) {
 		t.refresh()
+		t.registry.declared.version.Add(1)
 	}
 	if !known {
 		t.registry.refreshEmbedding(typeName(t.typ))
@@ -154,6 +155,7 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	for _, t := range list {
 		if t.set.Load().declared != t.declaredMethods() {
 			t.refresh()
+			r.declared.version.Add(1)
 		}
 	}
 }
@@ -236,13 +238,12 @@ func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 	return names
 }
 
-// refresh computes the method set, and the class that depends on it.
+// refresh computes the method set.
 func (t *Type) refresh() {
 	declared := t.declaredMethods()
 	set := newMethodSet(t.typ)
 	set.declared = declared
 	t.set.Store(set)
-	t.class.Store(int32(set.class()))
 	t.implements.Clear()
 }
 

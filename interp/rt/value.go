@@ -1,37 +1,20 @@
 package rt
 
-import "reflect"
-
-var boxType = reflect.TypeFor[Box]()
+import (
+	"reflect"
+	"unsafe"
+)
 
 // unboxValue is unbox for a reflect.Value v, the contents of an interface, possibly obtained
-// through an unexported field. If v is not a box, it returns v.
+// through an unexported field. If v has no type of a cell, it returns v.
 func (r *representations) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
-	if v.CanInterface() {
-		if b, ok := r.unbox(v.Interface()); ok {
-			return b.T, reflect.ValueOf(b.V), true
-		}
+	m := r.madeAs(typeWord(v.Type()))
+	if m == nil {
 		return nil, v, false
 	}
-	inner := v
-	if inner.Kind() == reflect.Pointer {
-		if _, ok := r.yaegiWrappers.Load(inner.Type()); ok {
-			inner = inner.Elem().Field(0).Elem()
-		}
-	}
-	for inner.Kind() == reflect.Struct && inner.NumField() > 0 {
-		if inner.Type() == boxType {
-			return (*Type)(inner.Field(0).UnsafePointer()), inner.Field(1).Elem(), true
-		}
-		if !inner.Type().Implements(boxedType) {
-			break
-		}
-		inner = inner.Field(0)
-	}
-	return nil, v, false
+	*(*unsafe.Pointer)(unsafe.Pointer(&v)) = m.raw // the type of a reflect.Value is its first word
+	return m.t, v, true
 }
-
-var boxedType = reflect.TypeFor[boxed]()
 
 // mayHoldBox reports whether fmt could find a box or a substitute of this package in one of
 // the operands.
@@ -55,7 +38,7 @@ func (r *representations) holdsNoBox(t reflect.Type) bool {
 	if known, ok := r.boxFree.Load(t); ok {
 		return known.(bool)
 	}
-	boxFree := !t.Implements(boxedType) && !t.Implements(substituteType) && !mentionsReplaced(t)
+	boxFree := r.madeAs(typeWord(t)) == nil && !t.Implements(substituteType) && !mentionsReplaced(t)
 	if boxFree {
 		inner := t
 		if t.Kind() == reflect.Pointer {

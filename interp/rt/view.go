@@ -89,14 +89,6 @@ func (t *Type) pointer() *Type {
 	return p
 }
 
-// methods returns the number of methods of an interface type.
-func (w view) methods() int {
-	if w.d == nil {
-		return w.t.NumMethod()
-	}
-	return w.d.typ.Underlying().(*types.Interface).NumMethods()
-}
-
 // has reports whether the type has the method m, the only method of a compiled interface.
 // The type must not be an interface declared in a cell.
 func (w view) has(m wellKnown) bool {

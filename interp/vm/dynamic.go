@@ -8,7 +8,6 @@ import (
 
 	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
-	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
 )
 
@@ -27,11 +26,9 @@ type callSite struct {
 	cached              shared.Pointer[cacheEntry]
 }
 
-// cacheEntry is the method of one dynamic type. The type word and typ, the type of the boxed value,
-// identify the dynamic type; function takes the data word of the boxed value.
+// cacheEntry is the method of one dynamic type. function takes the data word of the interface value.
 type cacheEntry struct {
 	typeWord unsafe.Pointer // of the interface value
-	typ      *rt.Type
 	epoch    uint64
 	function *Function
 }
@@ -51,16 +48,8 @@ func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	if !ok {
 		return nil, nil
 	}
-	if isBox(reflect.TypeOf(x)) {
-		s.cached.Store(&cacheEntry{interfaceWords(&x)[0], b.T, epoch, f.(*Function)})
-	}
+	s.cached.Store(&cacheEntry{interfaceWords(&x)[0], epoch, f.(*Function)})
 	return f.(*Function), interfaceWords(&b.V)[1]
-}
-
-// isBox reports whether t is a box or a struct that begins with one.
-func isBox(t reflect.Type) bool {
-	box := reflect.TypeFor[rt.Box]()
-	return t == box || t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == box
 }
 
 // call calls a method that the VM does not run. The arguments are in the registers of the frame at nb and

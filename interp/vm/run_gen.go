@@ -730,11 +730,9 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			site := fn.callSites[in.k]
 			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
 			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.vm.epoch.Load() {
-				if b := (*rt.Box)(*(*unsafe.Pointer)(unsafe.Add(sb, in.c))); b.T == e.typ {
-					*receiver = interfaceWords(&b.V)[1]
-					callee, captured = e.function, nil
-					goto call
-				}
+				*receiver = *(*unsafe.Pointer)(unsafe.Add(sb, in.c))
+				callee, captured = e.function, nil
+				goto call
 			}
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))

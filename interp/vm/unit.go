@@ -203,30 +203,68 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		variable.Set(f.value)
 	}
 	u.linkLater()
-	u.linkMethods()
 	return nil
 }
 
-// linkMethods registers the methods for calls through interfaces and removes those that they replace.
-func (u *Unit) linkMethods() {
+// LinkMethods registers the methods for calls through interfaces and removes those that they replace. Lowered code must have
+// registered its methods before.
+func (u *Unit) LinkMethods() {
 	registry := u.vm.config.Registry
 	if registry == nil || len(u.methods) == 0 && len(u.instances) == 0 {
 		return
 	}
 	for _, d := range u.instances {
 		if f := u.declared[d.Key]; f != nil && f.interfaceEntry != nil {
-			u.vm.methods.Store(methodKey{registry.ID(d.Substitute(d.Signature.Recv().Type())), d.Method}, f.interfaceEntry)
+			u.linkMethod(d.Substitute(d.Signature.Recv().Type()), d.Method, f.interfaceEntry)
 		}
 	}
 	for _, d := range u.methods {
-		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Method}
 		if f := u.declared[d.Key]; f != nil && f.interfaceEntry != nil {
-			u.vm.methods.Store(key, f.interfaceEntry)
+			u.linkMethod(d.Signature.Recv().Type(), d.Method, f.interfaceEntry)
 		} else {
-			u.vm.methods.Delete(key)
+			u.vm.methods.Delete(methodKey{registry.ID(d.Signature.Recv().Type()), d.Method})
 		}
 	}
 	u.vm.epoch.Add(1)
+}
+
+// linkMethod makes calls of a method through interfaces run entry. The function that lowered code has registered, which calls the
+// method by way of yaegi, is no longer needed.
+func (u *Unit) linkMethod(receiver types.Type, method string, entry *Function) {
+	registry := u.vm.config.Registry
+	id := registry.ID(receiver)
+	u.vm.methods.Store(methodKey{id, method}, entry)
+	registry.Register(id, method, u.vm.methodValue(entry))
+	if _, pointer := types.Unalias(receiver).(*types.Pointer); !pointer {
+		registry.Derive(registry.ID(types.NewPointer(receiver)), method)
+	}
+}
+
+// methodValue returns a function that calls the entry of a method. Its first parameter is the receiver.
+func (vm *VM) methodValue(entry *Function) any {
+	in, out := []reflect.Type{reflect.TypeFor[any]()}, []reflect.Type{}
+	for _, s := range entry.parameters[1:] {
+		in = append(in, s.typ)
+	}
+	for _, s := range entry.results {
+		out = append(out, s.typ)
+	}
+	parameters, results := frameRegisters(entry.parameters), frameRegisters(entry.results)
+	return reflect.MakeFunc(reflect.FuncOf(in, out, false), func(arguments []reflect.Value) []reflect.Value {
+		receiver := arguments[0].Interface()
+		returned := make([]reflect.Value, len(results))
+		vm.enter(entry, func(nb, sb unsafe.Pointer) {
+			*pointerAt(sb, parameters[0]) = interfaceWords(&receiver)[1]
+			for i, at := range parameters[1:] {
+				entry.parameters[i+1].put(nb, sb, at, arguments[i+1])
+			}
+		}, func(nb, sb unsafe.Pointer) {
+			for i, at := range results {
+				returned[i] = entry.results[i].get(nb, sb, at)
+			}
+		}, nil)
+		return returned
+	}).Interface()
 }
 
 // checkType checks that yaegi and the compiled code agree on the type of a function.

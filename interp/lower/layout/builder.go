@@ -26,15 +26,21 @@ type Builder struct {
 	// the same.
 	Declared bool
 	// New, if not nil, makes the named type for a declared type. memory has its memory layout. Declared must be true.
-	New func(t *types.Named, memory reflect.Type) (*named.Type, error)
+	// t may also be a struct literal with embedded fields.
+	New func(t types.Type, memory reflect.Type) (*named.Type, error)
 	// Complete gives a type of New its final components and its methods.
-	Complete func(t *types.Named, made *named.Type, parts named.Parts) error
+	Complete func(t types.Type, made *named.Type, parts named.Parts) error
+
+	// Interface, if not nil, returns the type of an interface that is interface{} in lowered code, a type of its own.
+	Interface func(t types.Type) reflect.Type
 
 	names typeutil.Map // *types.Named to reflect.Type, for types that are not recursive
 	built typeutil.Map // *types.Named to reflect.Type, for complete recursive types
 	// structs are unnamed structs whose components are complete.
 	structs map[*types.Struct]reflect.Type
-	count   int // number of placeholders, to make each one unique
+	// literals are the types that New has made for struct literals, by *types.Struct.
+	literals typeutil.Map
+	count    int // number of placeholders, to make each one unique
 
 	shapes map[string][]reflect.Type // text of a shape to the types of its members
 

@@ -145,9 +145,17 @@ func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 	case *types.Signature:
 		return reflect.FuncOf(c.tuple(t.Params()), c.tuple(t.Results()), t.Variadic())
 	case *types.Interface:
-		return reflect.TypeFor[any]()
+		return c.iface(t, t)
 	}
 	panic(fmt.Errorf("no compiled form of %s", t))
+}
+
+// iface returns the type of an interface of a cell.
+func (c *cycle) iface(t types.Type, i *types.Interface) reflect.Type {
+	if n, ok := t.(*types.Named); c.Interface == nil || i.NumMethods() == 0 && (!ok || n.Obj().Pkg() == nil) {
+		return reflect.TypeFor[any]()
+	}
+	return c.Interface(t)
 }
 
 // structOf returns the reflect type of an unnamed struct. Translated C code has variables of struct types with hundreds of fields.
@@ -155,8 +163,14 @@ func (c *cycle) structOf(t *types.Struct, indirect bool) reflect.Type {
 	if made, ok := c.structs[t]; ok {
 		return made
 	}
+	if made, ok := c.literals.At(t).(reflect.Type); ok {
+		return made
+	}
 	before := c.unsettled
 	fields := c.fields(t, indirect)
+	if c.New != nil && c.unsettled == before && !c.unfinished() && slices.ContainsFunc(fields, func(f reflect.StructField) bool { return f.Anonymous }) {
+		return c.literal(t, fields)
+	}
 	var embedded []int
 	for i := range fields {
 		if f := &fields[i]; f.Anonymous { // reflect.StructOf does not support all of them
@@ -179,6 +193,24 @@ func (c *cycle) structOf(t *types.Struct, indirect bool) reflect.Type {
 	return made
 }
 
+// literal returns the type of a struct literal with embedded fields, which package reflect cannot make.
+func (c *cycle) literal(t *types.Struct, fields []reflect.StructField) reflect.Type {
+	plain := slices.Clone(fields)
+	for i := range plain {
+		plain[i].Anonymous = false
+	}
+	made, err := c.New(t, reflect.StructOf(plain))
+	if err != nil {
+		panic(err)
+	}
+	c.literals.Set(t, made.Type())
+	if err := c.Complete(t, made, named.Parts{Fields: fields}); err != nil {
+		c.literals.Delete(t)
+		panic(err)
+	}
+	return made.Type()
+}
+
 func (c *cycle) tuple(t *types.Tuple) []reflect.Type {
 	out := make([]reflect.Type, t.Len())
 	for i := range out {
@@ -192,8 +224,8 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	if t.Obj().Pkg() == nil && t.Obj().Name() == "error" {
 		return reflect.TypeFor[error]()
 	}
-	if types.IsInterface(t) && (t.Obj().Pkg() == nil || c.Interpreted(t)) {
-		return reflect.TypeFor[any]()
+	if i, ok := t.Underlying().(*types.Interface); ok && (t.Obj().Pkg() == nil || c.Interpreted(t)) {
+		return c.iface(t, i)
 	}
 	if !c.Interpreted(t) {
 		if t.TypeArgs().Len() > 0 {
@@ -243,7 +275,16 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		return made
 	case c.New != nil:
 		made = c.name(t, made)
+		c.names.Set(t, made) // methods may mention it
+		complete := false
+		defer func() {
+			if !complete {
+				c.names.Delete(t)
+			}
+		}()
 		c.complete(t)
+		complete = true
+		return made
 	}
 	c.names.Set(t, made)
 	return made

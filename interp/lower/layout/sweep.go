@@ -10,7 +10,7 @@ import (
 // Sweep removes the types that were created for types for which keep returns false. They are created again on demand. So types for
 // which keep returns false must not have values any more.
 func (b *Builder) Sweep(keep func(types.Type) bool) {
-	for _, all := range []*typeutil.Map{&b.built, &b.names} {
+	for _, all := range []*typeutil.Map{&b.built, &b.names, &b.literals} {
 		var kept typeutil.Map
 		all.Iterate(func(t types.Type, made any) {
 			if keep(t) {

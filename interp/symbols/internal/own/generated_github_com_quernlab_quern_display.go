@@ -43,12 +43,10 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"Progress":           reflect.ValueOf((*display.Progress)(nil)),
 		"Sink":               reflect.ValueOf((*display.Sink)(nil)),
 		"SinkFunc":           reflect.ValueOf((*display.SinkFunc)(nil)),
-		"Structured":         reflect.ValueOf((*display.Structured)(nil)),
 		"_Displayer":         reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Displayer)(nil)),
 		"_InterimDisplayer":  reflect.ValueOf((*wrap_github_com_quernlab_quern_display_InterimDisplayer)(nil)),
 		"_MetadataDisplayer": reflect.ValueOf((*wrap_github_com_quernlab_quern_display_MetadataDisplayer)(nil)),
 		"_Sink":              reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Sink)(nil)),
-		"_Structured":        reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Structured)(nil)),
 	}
 }
 
@@ -146,22 +144,4 @@ func (W wrap_github_com_quernlab_quern_display_Sink) GoType() reflect.Type {
 		return b.GoType()
 	}
 	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_display_Structured implements display.Structured with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_display_Structured struct {
-	IValue  interface{}
-	WGoType func() reflect.Type
-	WPart   func(a0 reflect.Type, a1 any) any
-	WRaw    func() any
-}
-
-func (W wrap_github_com_quernlab_quern_display_Structured) GoType() reflect.Type {
-	return W.WGoType()
-}
-func (W wrap_github_com_quernlab_quern_display_Structured) Part(a0 reflect.Type, a1 any) any {
-	return W.WPart(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_display_Structured) Raw() any {
-	return W.WRaw()
 }

@@ -333,11 +333,9 @@ func (l *list) control() {
 		site := fn.callSites[in.k]
 		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
 		if e := site.cached.Load(); e != nil && e.typeWord == Q(c) && e.epoch == t.vm.epoch.Load() {
-			if b := (*rt.Box)(P(c)); b.T == e.typ {
-				*receiver = interfaceWords(&b.V)[1]
-				callee, captured = e.function, nil
-				goto call
-			}
+			*receiver = P(c)
+			callee, captured = e.function, nil
+			goto call
 		}
 		SUSPEND
 		f, data := site.find(t.vm, ANY(c))

@@ -1,0 +1,459 @@
+package rt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/types"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/named"
+	"github.com/quernlab/quern/interp/origin"
+)
+
+// An interface value of a cell has the type that the cell declared, made at run time: compiled packages see its name, fields
+// and methods. Lowered code calculates with raw values, whose types have neither names nor methods. The two have the same
+// memory, so a conversion only replaces the type word of an interface value.
+
+// madeType connects a type that has been made with the descriptor and the raw type.
+type madeType struct {
+	t       *Type
+	word    unsafe.Pointer // of an interface with the made type
+	raw     unsafe.Pointer // of an interface with the raw type
+	version int64          // of declaredTypes
+}
+
+// declaredTypes creates and caches these types.
+type declaredTypes struct {
+	known      sync.Map // *Type to reflect.Type
+	made       sync.Map // named reflect.Type to *declaredType
+	separate   sync.Map // view to *declaredType, see separateType
+	interfaces sync.Map // *Type to reflect.Type, see newInterface
+	owner      named.Owner
+	retyped    atomic.Int64 // version at the last Retype
+	version    atomic.Int64 // changes when a type gets methods, so that makeType finds out whether it has the type of a value
+
+	mu      sync.Mutex // guards builder
+	builder layout.Builder
+}
+
+// A rawType is the type in lowered code of values of a declared type.
+type rawType struct{ reflect.Type }
+
+// interfaceWords returns the type word and the data word of x.
+func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
+
+// typeWord returns the type word of an interface with the type t.
+func typeWord(t reflect.Type) unsafe.Pointer { return interfaceWords((*any)(unsafe.Pointer(&t)))[1] }
+
+// typeOfWord is the reverse of typeWord.
+func typeOfWord(word unsafe.Pointer) reflect.Type {
+	var x any
+	interfaceWords(&x)[0] = word
+	return reflect.TypeOf(x)
+}
+
+// box returns the raw value v, of the type t, as an interface value.
+func (t *Type) box(v any) any {
+	m, words := t.made.Load(), interfaceWords(&v)
+	if m == nil || m.raw != words[0] || m.version != t.registry.declared.version.Load() {
+		m = t.registry.makeType(view{t, reflect.TypeOf(v)})
+	}
+	words[0] = m.word
+	return v
+}
+
+// unbox returns the descriptor and the raw value of x, if x has a type of a cell.
+func (r *representations) unbox(x any) (Box, bool) {
+	words := interfaceWords(&x)
+	if words[0] == nil {
+		return Box{}, false
+	}
+	m := r.madeAs(words[0])
+	if m == nil {
+		return Box{}, false
+	}
+	words[0] = m.raw
+	return Box{m.t, x}, true
+}
+
+// madeAs returns what is known of the type with this word, and nil for a compiled type.
+func (r *representations) madeAs(word unsafe.Pointer) *madeType {
+	if known, ok := r.made.Load(word); ok {
+		return known.(*madeType)
+	}
+	m := r.derived(typeOfWord(word))
+	known, _ := r.made.LoadOrStore(word, m)
+	return known.(*madeType)
+}
+
+// derived returns what madeAs does for an unnamed type that package reflect has made of a type of a cell.
+func (r *representations) derived(t reflect.Type) *madeType {
+	if t.Name() != "" {
+		return nil
+	}
+	of := func(part reflect.Type) (types.Type, reflect.Type, *Registry) {
+		if m := r.madeAs(typeWord(part)); m != nil {
+			return m.t.typ, typeOfWord(m.raw), m.t.registry
+		}
+		if basic := basicType(part); basic != nil {
+			return basic, part, nil
+		}
+		return nil, nil, nil
+	}
+	var typ types.Type
+	var raw reflect.Type
+	var registry *Registry
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
+		elem, rawElem, owner := of(t.Elem())
+		if owner == nil {
+			return nil
+		}
+		registry = owner
+		switch t.Kind() {
+		case reflect.Pointer:
+			typ, raw = types.NewPointer(elem), reflect.PointerTo(rawElem)
+		case reflect.Slice:
+			typ, raw = types.NewSlice(elem), reflect.SliceOf(rawElem)
+		case reflect.Array:
+			typ, raw = types.NewArray(elem, int64(t.Len())), reflect.ArrayOf(t.Len(), rawElem)
+		default:
+			typ, raw = types.NewChan(directions[t.ChanDir()], elem), reflect.ChanOf(t.ChanDir(), rawElem)
+		}
+	case reflect.Map:
+		key, rawKey, owner := of(t.Key())
+		elem, rawElem, also := of(t.Elem())
+		if key == nil || elem == nil || owner == nil && also == nil {
+			return nil
+		}
+		if registry = owner; registry == nil {
+			registry = also
+		}
+		typ, raw = types.NewMap(key, elem), reflect.MapOf(rawKey, rawElem)
+	default:
+		return nil
+	}
+	return &madeType{t: registry.Describe(typ), word: typeWord(t), raw: typeWord(raw)}
+}
+
+var directions = map[reflect.ChanDir]types.ChanDir{
+	reflect.BothDir: types.SendRecv, reflect.SendDir: types.SendOnly, reflect.RecvDir: types.RecvOnly,
+}
+
+// makeType makes the type for values of w, or finds it.
+func (r *Registry) makeType(w view) *madeType {
+	for {
+		version := r.declared.version.Load()
+		t := r.typeFor(w)
+		outdated := r.register(w, t, version)
+		if outdated == nil {
+			return w.d.made.Load()
+		}
+		r.declared.forget(outdated)
+	}
+}
+
+// typeFor returns the type for values of w.
+func (r *Registry) typeFor(w view) reflect.Type {
+	if w.d == nil {
+		return w.t
+	}
+	switch w.d.typ.(type) {
+	case *types.Pointer:
+		return reflect.PointerTo(r.typeFor(w.elem()))
+	case *types.Slice:
+		return reflect.SliceOf(r.typeFor(w.elem()))
+	case *types.Array:
+		return reflect.ArrayOf(w.t.Len(), r.typeFor(w.elem()))
+	case *types.Chan:
+		return reflect.ChanOf(w.t.ChanDir(), r.typeFor(w.elem()))
+	case *types.Map:
+		return reflect.MapOf(r.typeFor(w.key()), r.typeFor(w.elem()))
+	}
+	t, err := r.declaredType(w.d)
+	unsupported, exhausted := (*named.UnsupportedError)(nil), (*named.ExhaustedError)(nil)
+	if errors.As(err, &unsupported) || errors.As(err, &exhausted) {
+		panic(&MethodsError{w.d.name, err})
+	}
+	if err != nil || t == w.t || !sameLayout(w.t, t, map[reflect.Type]bool{}) || r.isTaken(t, w.d) {
+		return r.separateType(w)
+	}
+	return t
+}
+
+// isTaken reports whether another type than d has the made type t.
+func (r *Registry) isTaken(t reflect.Type, d *Type) bool {
+	known, ok := r.made.Load(typeWord(t))
+	return ok && known.(*madeType) != nil && known.(*madeType).t != d
+}
+
+// separateType returns a type for values of w that no other type has: its components are raw types.
+func (r *Registry) separateType(w view) reflect.Type {
+	r.declared.mu.Lock()
+	defer r.declared.mu.Unlock()
+	if known, ok := r.declared.separate.Load(w); ok {
+		if d := known.(*declaredType); d.declared == w.d.declaredMethods() {
+			return d.made.Type()
+		}
+	}
+	d := &declaredType{t: w.d, declared: w.d.declaredMethods(), names: w.d.pointer().exportedMethods()}
+	declaration := named.Declaration{Name: w.d.name, Path: "main", Memory: w.t, Methods: d.methodNames()}
+	if name := typeName(w.d.typ); name != nil {
+		declaration.Path = origin.ImportPath(name.Pkg())
+	}
+	made, err := r.declared.owner.New(declaration)
+	if err == nil {
+		d.made = made
+		r.declared.made.Store(made.Type(), d)
+		d.methods = r.compiledMethods(d.names)
+		err = made.Complete(named.Parts{}, r.methodsOf(d))
+	}
+	if err != nil {
+		panic(&MethodsError{w.d.name, err})
+	}
+	r.declared.separate.Store(w, d)
+	return made.Type()
+}
+
+// newDeclared makes the named type for n, whose memory is like that of memory. The builder calls it.
+func (r *Registry) newDeclared(t types.Type, memory reflect.Type) (*named.Type, error) {
+	d := &declaredType{t: r.Describe(t)}
+	d.declared = d.t.declaredMethods()
+	d.names = d.t.pointer().exportedMethods()
+	declaration := named.Declaration{Name: d.t.name, Path: "main", Memory: memory, Methods: d.methodNames(), Literal: true}
+	if n, ok := t.(*types.Named); ok {
+		declaration.Path, declaration.Literal = origin.ImportPath(n.Obj().Pkg()), false
+	}
+	made, err := r.declared.owner.New(declaration)
+	if err != nil {
+		return nil, err
+	}
+	d.made = made
+	r.declared.made.Store(made.Type(), d)
+	return made, nil
+}
+
+// newInterface makes the type for the interface t. It has no methods, because its values are those of interface{} in lowered code.
+// But encoding/json, which would decode any value into such an interface, finds a method of pointers to it. The builder calls it.
+func (r *Registry) newInterface(t types.Type) reflect.Type {
+	d := r.Describe(t)
+	if made, ok := r.declared.interfaces.Load(d); ok {
+		return made.(reflect.Type)
+	}
+	declaration := named.Declaration{Name: d.name, Path: "main", Memory: reflect.TypeFor[any]()}
+	if name := typeName(t); name != nil {
+		declaration.Path = origin.ImportPath(name.Pkg())
+	}
+	var methods []named.Method
+	if t.Underlying().(*types.Interface).NumMethods() > 0 {
+		declaration.Methods = []named.MethodName{{Name: "UnmarshalJSON", Pointer: true}}
+		methods = []named.Method{{Name: "UnmarshalJSON", Type: reflect.TypeFor[func([]byte) error](), Word: reflect.ValueOf(func(p unsafe.Pointer, data []byte) error {
+			return decodeInterface((*any)(p), data, d)
+		})}}
+	}
+	made, err := r.declared.owner.New(declaration)
+	if err == nil {
+		err = made.Complete(named.Parts{}, methods)
+	}
+	if err != nil {
+		panic(err)
+	}
+	r.declared.interfaces.Store(d, made.Type())
+	word := typeWord(made.Type())
+	r.made.Store(word, &madeType{t: d, word: word, raw: typeWord(reflect.TypeFor[any]())})
+	return made.Type()
+}
+
+// decodeInterface does what encoding/json does for an interface with methods: it decodes into the value that a pointer in the
+// interface points to.
+func decodeInterface(p *any, data []byte, t *Type) error {
+	if string(data) == "null" {
+		*p = nil
+		return nil
+	}
+	if v := reflect.ValueOf(*p); v.Kind() == reflect.Pointer && !v.IsNil() {
+		return json.Unmarshal(data, *p)
+	}
+	kind := "number"
+	switch data[0] {
+	case '{':
+		kind = "object"
+	case '[':
+		kind = "array"
+	case '"':
+		kind = "string"
+	case 't', 'f':
+		kind = "bool"
+	}
+	made, _ := t.registry.declared.interfaces.Load(t)
+	return &json.UnmarshalTypeError{Value: kind, Type: made.(reflect.Type)}
+}
+
+// completeDeclared gives a type of newDeclared its parts and methods. The builder calls it.
+func (r *Registry) completeDeclared(_ types.Type, made *named.Type, parts named.Parts) error {
+	known, _ := r.declared.made.Load(made.Type())
+	d := known.(*declaredType)
+	d.methods = r.compiledMethods(d.names)
+	return made.Complete(parts, r.methodsOf(d))
+}
+
+// declaredType returns the created type for t.
+func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
+	if made, ok := r.declared.known.Load(t); ok {
+		return made.(reflect.Type), nil
+	}
+	r.declared.mu.Lock()
+	defer r.declared.mu.Unlock()
+	made, err := r.declared.builder.Reflect(t.typ)
+	if err == nil {
+		r.declared.known.Store(t, made)
+	}
+	return made, err
+}
+
+// Close releases what is shared with other sessions of the process. No code of the
+// session's cells may run any more.
+func (r *Registry) Close() { r.declared.owner.Close() }
+
+// forget makes declaredType make the types and all that mention them again.
+func (t *declaredTypes) forget(all []*types.Named) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known.Clear()
+	t.builder.Forget(all...)
+}
+
+// sameLayout reports whether values of the two types have the same memory layout.
+func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
+	if a == b || seen[a] {
+		return true
+	}
+	seen[a] = true
+	if a.Kind() != b.Kind() || a.Size() != b.Size() || a.Align() != b.Align() {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		if a.NumField() != b.NumField() {
+			return false
+		}
+		for i := range a.NumField() {
+			f, g := a.Field(i), b.Field(i)
+			if f.Offset != g.Offset || !sameLayout(f.Type, g.Type, seen) {
+				return false
+			}
+		}
+	case reflect.Map:
+		return sameLayout(a.Key(), b.Key(), seen) && sameLayout(a.Elem(), b.Elem(), seen)
+	case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
+		return sameLayout(a.Elem(), b.Elem(), seen)
+	}
+	return true
+}
+
+// parts calls visit for the type of values of w, for which t has been made, and for each type of a cell that it contains.
+func parts(w view, t reflect.Type, visit func(w view, t reflect.Type)) {
+	seen := map[reflect.Type]bool{}
+	var walk func(w view, t reflect.Type)
+	walk = func(w view, t reflect.Type) {
+		if w.d == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		visit(w, t)
+		switch t.Kind() {
+		case reflect.Struct:
+			for i := range t.NumField() {
+				_, f := w.field(i)
+				walk(f, t.Field(i).Type)
+			}
+		case reflect.Map:
+			walk(w.key(), t.Key())
+			walk(w.elem(), t.Elem())
+		case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
+			walk(w.elem(), t.Elem())
+		}
+	}
+	walk(w, t)
+}
+
+// register makes the parts of the made type t known, which values of w have. It returns the declared types among them that
+// have got methods since they were made.
+func (r *Registry) register(w view, t reflect.Type, version int64) (outdated []*types.Named) {
+	type part struct {
+		w view
+		t reflect.Type
+	}
+	var list []part
+	parts(w, t, func(w view, t reflect.Type) {
+		if d, ok := r.declared.made.Load(t); ok && d.(*declaredType).declared != w.d.declaredMethods() {
+			if n, ok := types.Unalias(w.d.typ).(*types.Named); ok {
+				outdated = append(outdated, n)
+			}
+		}
+		list = append(list, part{w, t})
+	})
+	if outdated != nil {
+		return outdated
+	}
+	for _, p := range list {
+		if p.t == p.w.t {
+			continue // the same in lowered code
+		}
+		m := &madeType{p.w.d, typeWord(p.t), typeWord(p.w.t), version}
+		if known, ok := r.made.Load(m.word); !ok || known.(*madeType) == nil || known.(*madeType).t == m.t {
+			r.made.Store(m.word, m)
+		}
+		if d, ok := r.declared.made.Load(p.t); ok {
+			d.(*declaredType).raw.CompareAndSwap(nil, &rawType{p.w.t})
+		}
+		if p.w.d == w.d {
+			w.d.made.Store(m)
+		}
+	}
+	return nil
+}
+
+// A MethodsError reports a type of a cell that cannot have the methods that compiled packages would call.
+type MethodsError struct {
+	Type string
+	Err  error
+}
+
+func (e *MethodsError) Error() string {
+	return fmt.Sprintf("compiled packages cannot call the methods of %s: %s", e.Type, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *MethodsError) Unwrap() error { return e.Err }
+
+func (*MethodsError) compiledName() string { return "runtime.errorString" }
+
+// RuntimeError makes it a runtime.Error.
+func (*MethodsError) RuntimeError() {}
+
+// underlying returns v as a value of type t, which has the same memory layout.
+func underlying(v reflect.Value, t reflect.Type) reflect.Value {
+	if v.Type() == t {
+		return v
+	}
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return reflect.NewAt(t, p.UnsafePointer()).Elem()
+}
+
+// basicType returns the predeclared type that t is, or nil.
+func basicType(t reflect.Type) types.Type {
+	if o, ok := types.Universe.Lookup(t.Name()).(*types.TypeName); ok && t.PkgPath() == "" {
+		return o.Type()
+	}
+	if t == reflect.TypeFor[any]() {
+		return types.Universe.Lookup("any").Type()
+	}
+	return nil
+}

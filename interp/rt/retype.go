@@ -1,0 +1,196 @@
+package rt
+
+import (
+	"reflect"
+)
+
+// A cell can declare a method of a type of which interface values exist. Compiled packages have asked their type for its
+// methods, and the runtime remembers the answer. So values get another type then, with the same memory: box uses it from then
+// on, and Retype replaces the type of existing ones.
+
+// Retyper replaces the types of interface values that have got methods.
+type Retyper struct {
+	r    *Registry
+	maps bool
+	seen map[reachable]bool
+}
+
+// reachable is a part of the memory that a Retyper visits once.
+type reachable struct {
+	address uintptr
+	typ     reflect.Type
+	length  int // of a slice
+}
+
+// Retype returns what replaces the types of interface values, nil if no type has got methods since the last call. maps says
+// whether it may iterate over maps: no other goroutine may write to them.
+func (r *Registry) Retype(maps bool) *Retyper {
+	version := r.declared.version.Load()
+	if r.declared.retyped.Swap(version) == version {
+		return nil
+	}
+	return &Retyper{r, maps, map[reachable]bool{}}
+}
+
+// Visit replaces types in a variable and in what it refers to. It does not look into the values of compiled types, functions and
+// channels, where interface values keep their type.
+func (t *Retyper) Visit(variable reflect.Value) { t.visit(variable) }
+
+// visit is Visit for the addressable v.
+func (t *Retyper) visit(v reflect.Value) {
+	if t.r.holdsNoInterface(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() || !v.CanSet() {
+			return
+		}
+		if x, changed := t.held(v.Elem().Interface()); changed {
+			v.Set(reflect.ValueOf(x))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && t.first(v, 0) {
+			t.visit(v.Elem())
+		}
+	case reflect.Slice:
+		if v.Len() == 0 || !t.first(v, v.Len()) {
+			return
+		}
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			t.visit(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			t.visit(v.Field(i))
+		}
+	case reflect.Map:
+		if t.maps && !v.IsNil() && t.first(v, 0) {
+			t.visitMap(v)
+		}
+	}
+}
+
+func (t *Retyper) visitMap(m reflect.Value) {
+	type entry struct{ old, key, value reflect.Value }
+	var changed []entry
+	for i := m.MapRange(); i.Next(); {
+		key, value := t.copied(i.Key()), t.copied(i.Value())
+		newKey := !t.r.sameTypes(key, i.Key())
+		if newKey || !t.r.sameTypes(value, i.Value()) {
+			e := entry{key: key, value: value}
+			if newKey {
+				e.old = i.Key()
+			}
+			changed = append(changed, e)
+		}
+	}
+	for _, e := range changed {
+		if e.old.IsValid() {
+			m.SetMapIndex(e.old, reflect.Value{})
+		}
+		m.SetMapIndex(e.key, e.value)
+	}
+}
+
+// copied returns a copy of v with other types.
+func (t *Retyper) copied(v reflect.Value) reflect.Value {
+	if t.r.holdsNoInterface(v.Type()) {
+		return v
+	}
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	t.visit(c)
+	return c
+}
+
+// held returns x with its type now, and whether that differs.
+func (t *Retyper) held(x any) (any, bool) {
+	b, ok := t.r.unbox(x)
+	if !ok {
+		v := reflect.ValueOf(x)
+		if v.Type().PkgPath() == "" {
+			c := t.copied(v)
+			return c.Interface(), !t.r.sameTypes(c, v)
+		}
+		return x, false
+	}
+	v := reflect.ValueOf(b.V)
+	c := t.copied(v)
+	y := b.T.box(c.Interface())
+	return y, reflect.TypeOf(x) != reflect.TypeOf(y) || !t.r.sameTypes(c, v)
+}
+
+func (t *Retyper) first(v reflect.Value, length int) bool {
+	key := reachable{v.Pointer(), v.Type(), length}
+	if t.seen[key] {
+		return false
+	}
+	t.seen[key] = true
+	return true
+}
+
+// sameTypes reports whether the interface values in the structs and arrays a and b, copies of each other, have the same types.
+func (r *representations) sameTypes(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Interface:
+		if a.IsNil() {
+			return true
+		}
+		a, b = a.Elem(), b.Elem()
+		if a.Type() != b.Type() {
+			return false
+		}
+		_, x, _ := r.unboxValue(a)
+		_, y, _ := r.unboxValue(b)
+		return r.sameTypes(x, y)
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !r.holdsNoInterface(a.Field(i).Type()) && !r.sameTypes(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+	case reflect.Array:
+		for i := range a.Len() {
+			if !r.sameTypes(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// holdsNoInterface reports whether no interface value can be reached from values of the raw or unnamed type t without going
+// through a value of a compiled type, a function or a channel.
+func (r *representations) holdsNoInterface(t reflect.Type) bool {
+	if known, ok := r.reachesNone.Load(t); ok {
+		return known.(bool)
+	}
+	none := !reachesInterface(t, map[reflect.Type]bool{})
+	r.reachesNone.Store(t, none)
+	return none
+}
+
+func reachesInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] || t.PkgPath() != "" && t.Kind() != reflect.Interface {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return reachesInterface(t.Elem(), seen)
+	case reflect.Map:
+		return reachesInterface(t.Key(), seen) || reachesInterface(t.Elem(), seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if reachesInterface(f.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
