@@ -14,9 +14,9 @@ import (
 func (p *printer) structure(n node, indent string, depth int) {
 	width := 0
 	for i := range n.value.NumField() {
-		width = max(width, utf8.RuneCountInString(n.typ.Field(i).Name))
+		width = max(width, utf8.RuneCountInString(n.typ().Field(i).Name))
 	}
-	p.text.WriteString(n.typ.String() + "{")
+	p.text.WriteString(n.typ().String() + "{")
 	for i := range n.value.NumField() {
 		if !p.newline(indent + "  ") {
 			p.text.WriteString(fmt.Sprintf(" … %d fields more", n.value.NumField()-i))
@@ -36,7 +36,7 @@ const maxEntries = 30
 // mapping writes one entry per line, sorted by key as in fmt.
 func (p *printer) mapping(n node, indent string, depth int) {
 	entries := sortedEntries(n)
-	p.text.WriteString(n.typ.String() + "{")
+	p.text.WriteString(n.typ().String() + "{")
 	for i, e := range entries {
 		if i == maxEntries || !p.newline(indent+"  ") {
 			p.more(indent, len(entries)-i, "entries")
@@ -54,7 +54,7 @@ func (p *printer) mapping(n node, indent string, depth int) {
 // because formatting them would take too long.
 func sortedEntries(n node) []entry {
 	entries := n.entries()
-	switch kind := n.typ.Key().Kind(); {
+	switch kind := n.typ().Key().Kind(); {
 	case kind >= reflect.Int && kind <= reflect.Int64:
 		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key.value.Int(), b.key.value.Int()) })
 	case kind >= reflect.Uint && kind <= reflect.Uintptr:
@@ -84,7 +84,7 @@ func (p *printer) list(n node, indent string, depth int) {
 		p.flow(n, indent)
 		return
 	}
-	p.text.WriteString(n.typ.String() + "{")
+	p.text.WriteString(n.typ().String() + "{")
 	for i := range length {
 		if i == maxEntries || !p.newline(indent+"  ") {
 			p.more(indent, length-i, "elements")
@@ -98,7 +98,7 @@ func (p *printer) list(n node, indent string, depth int) {
 
 // scalar reports whether the elements of a list are numbers, strings or other short values.
 func scalar(n node) bool {
-	switch n.typ.Elem().Kind() {
+	switch n.typ().Elem().Kind() {
 	case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map, reflect.Interface, reflect.Pointer:
 		return false
 	}
@@ -149,10 +149,10 @@ const maxSide = 12
 
 // matrix reports whether n is a list of equally long lists of numbers.
 func matrix(n node) (rows, columns int, ok bool) {
-	if k := n.typ.Elem().Kind(); k != reflect.Slice && k != reflect.Array || n.value.Len() == 0 {
+	if k := n.typ().Elem().Kind(); k != reflect.Slice && k != reflect.Array || n.value.Len() == 0 {
 		return 0, 0, false
 	}
-	switch k := n.typ.Elem().Elem().Kind(); {
+	switch k := n.typ().Elem().Elem().Kind(); {
 	case k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr:
 	default:
 		return 0, 0, false

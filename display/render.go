@@ -58,7 +58,7 @@ func Render(v any) (data, metadata map[string]any) {
 
 // structs returns a list of structs as a table; "" if n is none, or if the list or its elements have a text of their own.
 func structs(n node) string {
-	if k := n.kind(); k != reflect.Slice && k != reflect.Array || n.hasText() || n.typ.Elem().Kind() != reflect.Struct || n.value.Len() == 0 {
+	if k := n.kind(); k != reflect.Slice && k != reflect.Array || n.hasText() || n.typ().Elem().Kind() != reflect.Struct || n.value.Len() == 0 {
 		return ""
 	}
 	first := n.index(0)

@@ -25,11 +25,11 @@ func newSource(n node, columns []string) (*source, error) {
 	case reflect.Invalid:
 		return nil, fmt.Errorf("cannot make a table of nil")
 	}
-	return nil, fmt.Errorf("cannot make a table of %s: want a slice of structs, maps or slices, a map or a struct", n.typ)
+	return nil, fmt.Errorf("cannot make a table of %s: want a slice of structs, maps or slices, a map or a struct", n.typ())
 }
 
 func listSource(n node, columns []string) (*source, error) {
-	element := n.typ.Elem()
+	element := n.typ().Elem()
 	kind := element.Kind()
 	if kind == reflect.Pointer {
 		element = element.Elem()
@@ -46,7 +46,7 @@ func listSource(n node, columns []string) (*source, error) {
 	if kind == reflect.Interface && rows > 0 {
 		first := row(0)
 		if kind = first.kind(); kind != reflect.Invalid {
-			element = first.typ
+			element = first.typ()
 		}
 	}
 	switch kind {
@@ -86,7 +86,8 @@ func structSource(typ reflect.Type, rows int, row func(int) node, columns []stri
 	return &source{names, rows, func(i int) []node {
 		n := row(i)
 		cells := make([]node, len(names))
-		if n.kind() != reflect.Struct || n.typ != typ && n.typ.String() != typ.String() {
+		// A type that a cell has declared again may have other fields.
+		if n.kind() != reflect.Struct || n.typ() != typ && (n.typ().String() != typ.String() || !n.typ().ConvertibleTo(typ)) {
 			if len(cells) > 0 {
 				cells[0] = n
 			}
@@ -170,7 +171,7 @@ func mapSource(n node, columns []string) (*source, error) {
 		}
 		return v
 	}
-	element := n.typ.Elem()
+	element := n.typ().Elem()
 	if element.Kind() == reflect.Pointer {
 		element = element.Elem()
 	}

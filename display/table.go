@@ -110,7 +110,7 @@ func cellText(n node) string {
 	}
 	budget := 4 * cellWidth
 	if !n.hasText() && n.kind() != reflect.String && !small(n, &budget, 0) {
-		return n.typ.String() + fmt.Sprintf(" (%s)", size(n))
+		return n.typ().String() + fmt.Sprintf(" (%s)", size(n))
 	}
 	if n.kind() == reflect.String && !n.hasText() {
 		return cut(n.value.String(), 4*cellWidth)

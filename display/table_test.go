@@ -15,6 +15,15 @@ func TestTable(t *testing.T) {
 		note  string
 	}
 	rows := []row{{"ann", 1.5, "a"}, {"bob & co", 22, "b"}}
+	fewer := func() any { type row struct{ Score float64 }; return row{3} }()
+	renamed := func() any {
+		type row struct {
+			Title string
+			Score float64
+			note  string
+		}
+		return &row{"c", 3, ""}
+	}()
 	tests := []struct {
 		name    string
 		in      any
@@ -23,6 +32,7 @@ func TestTable(t *testing.T) {
 	}{
 		{"structs", rows, nil, "Name      Score\nann         1.5\nbob & co     22"},
 		{"pointers", []*row{&rows[0], nil}, nil, "Name   Score\nann      1.5\n<nil>"},
+		{"other types of the same name", []any{rows[0], fewer, renamed}, nil, "Name                     Score\nann                        1.5\n{Score:3}\n{Title:c Score:3 note:}"},
 		{"chosen", rows, []string{"note", "Name"}, "note  Name\na     ann\nb     bob & co"},
 		{"unknown column", rows, []string{"Title"}, `display: display_test.row has no field "Title": it has Name, Score, note`},
 		{"maps", []map[string]any{{"b": 1, "a": "x"}, {"b": 22}}, nil, "a   b\nx   1\n   22"},

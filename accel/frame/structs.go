@@ -6,8 +6,6 @@ import (
 	"math"
 	"reflect"
 	"time"
-
-	"github.com/quernlab/quern/display"
 )
 
 // FromStructs makes a frame of a slice of structs, with a column for each exported field. The tag
@@ -15,11 +13,11 @@ import (
 // the name is that of the field. Fields are numbers, bools, strings, time.Time, named types of
 // these, or pointers to these, where nil is a missing value.
 func FromStructs(slice any) (*Frame, error) {
-	v, declared := reflected(slice)
+	v := reflect.ValueOf(slice)
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
-		return nil, fmt.Errorf("frame: FromStructs of a value of type %v: use a slice of structs", declared)
+		return nil, fmt.Errorf("frame: FromStructs of a value of type %v: use a slice of structs", reflect.TypeOf(slice))
 	}
-	fields, err := fieldsOf(declared.Elem())
+	fields, err := fieldsOf(v.Type().Elem())
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +42,11 @@ func FromStructs(slice any) (*Frame, error) {
 // column is a [*ColumnError], a type that does not fit is a [*TypeError], and a missing value in a field that
 // is neither a pointer nor a float is a [*MissingError].
 func (f *Frame) Structs(slice any) error {
-	p, declared := reflected(slice)
+	p := reflect.ValueOf(slice)
 	if p.Kind() != reflect.Pointer || p.IsNil() || p.Elem().Kind() != reflect.Slice || p.Elem().Type().Elem().Kind() != reflect.Struct {
-		return fmt.Errorf("frame: Structs with a value of type %v: use a pointer to a slice of structs", declared)
+		return fmt.Errorf("frame: Structs with a value of type %v: use a pointer to a slice of structs", reflect.TypeOf(slice))
 	}
-	fields, err := fieldsOf(declared.Elem().Elem())
+	fields, err := fieldsOf(p.Type().Elem().Elem())
 	if err != nil {
 		return err
 	}
@@ -72,15 +70,6 @@ func (f *Frame) Structs(slice any) error {
 	}
 	p.Elem().Set(rows)
 	return nil
-}
-
-// reflected returns a value with its declared type, which for types of cells has other names of fields than the
-// value.
-func reflected(x any) (reflect.Value, reflect.Type) {
-	if s, ok := x.(display.Structured); ok {
-		return reflect.ValueOf(s.Raw()), s.GoType()
-	}
-	return reflect.ValueOf(x), reflect.TypeOf(x)
 }
 
 type field struct {

@@ -94,9 +94,6 @@ func NamedModules(model any) []NamedModule {
 // gradient. It finds them in modules, structs with exported or unexported fields, slices, maps,
 // and tensors. Each tensor is returned once, in the order of declaration.
 //
-// The interpreter may wrap values of types that are declared in notebook cells; Parameters
-// unwraps values with a method Raw() any.
-//
 // Parameters cannot look into functions: pass the modules that a function calls to [Lambda].
 func Parameters(model any) []*Tensor {
 	var found []*Tensor

@@ -10,6 +10,6 @@ import (
 func NilModules(model any) (paths []string) {
 	w := walker{visit: func([]string, any) {}, seen: map[visited]bool{}}
 	w.null = func(path []string) { paths = append(paths, strings.Join(path, ".")) }
-	w.value(nil, reflect.ValueOf(model), nil)
+	w.value(nil, reflect.ValueOf(model))
 	return paths
 }

@@ -20,27 +20,22 @@ func Replace(model any, name string, by Module) error {
 		return wrong("cannot become nil")
 	}
 	at := reflect.ValueOf(model)
-	var declared reflect.Type
 	rest := strings.Split(name, ".")
 	for len(rest) > 0 {
 		for at.Kind() == reflect.Interface {
-			at, declared = at.Elem(), nil
+			at = at.Elem()
 		}
 		if !at.IsValid() {
 			return wrong("is not in the model")
 		}
-		next, itsType, used := child(at, declared, rest)
+		next, used := child(at, rest)
 		if !next.IsValid() {
 			return wrong("is not in the model, or is in a field that is not exported")
 		}
-		at, declared, rest = next, itsType, rest[used:]
+		at, rest = next, rest[used:]
 	}
 	_, isModule := reflect.TypeAssert[Module](at)
 	value := reflect.ValueOf(by)
-	if d, ok := by.(described); ok && declared != nil && d.GoType() == declared {
-		// A field of a type of the cell holds the value without its methods.
-		value, isModule = reflect.ValueOf(by.(boxed).Raw()), true
-	}
 	switch {
 	case !isModule:
 		return wrong("is no module")
@@ -52,58 +47,43 @@ func Replace(model any, name string, by Module) error {
 }
 
 // child returns the part of a value with the first names of a path, and their number; the zero Value
-// if there is none. As in walk, declared is the type as a cell declared it, nil for a compiled type, and
-// child returns that of the part.
-func child(v reflect.Value, declared reflect.Type, names []string) (part reflect.Value, itsType reflect.Type, used int) {
+// if there is none.
+func child(v reflect.Value, names []string) (part reflect.Value, used int) {
 	if v.CanInterface() {
-		switch x := v.Interface().(type) {
-		case boxed:
-			if d, ok := x.(described); ok {
-				declared = d.GoType()
-			}
-			return child(reflect.ValueOf(x.Raw()), declared, names)
-		case sequence:
-			return at(reflect.ValueOf(x.parts()), nil, names)
+		if s, ok := v.Interface().(sequence); ok {
+			return at(reflect.ValueOf(s.parts()), names)
 		}
-	}
-	if declared == v.Type() {
-		declared = nil
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
-			return reflect.Value{}, nil, 0
+			return reflect.Value{}, 0
 		}
-		return child(v.Elem(), element(declared), names)
+		return child(v.Elem(), names)
 	case reflect.Slice, reflect.Array:
-		return at(v, element(declared), names)
+		return at(v, names)
 	case reflect.Struct:
-		return field(v, declared, names)
+		return field(v, names)
 	}
-	return reflect.Value{}, nil, 0
+	return reflect.Value{}, 0
 }
 
 // at returns the element of a slice or an array whose index is the first name.
-func at(list reflect.Value, declared reflect.Type, names []string) (part reflect.Value, itsType reflect.Type, used int) {
+func at(list reflect.Value, names []string) (part reflect.Value, used int) {
 	if i, err := strconv.Atoi(names[0]); err == nil && i >= 0 && i < list.Len() {
-		return list.Index(i), declared, 1
+		return list.Index(i), 1
 	}
-	return reflect.Value{}, nil, 0
+	return reflect.Value{}, 0
 }
 
 // field returns the exported field of a struct with the first names.
-func field(v reflect.Value, declared reflect.Type, names []string) (part reflect.Value, itsType reflect.Type, used int) {
+func field(v reflect.Value, names []string) (part reflect.Value, used int) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		name := fieldName(v.Type(), f.Name)
-		var fieldType reflect.Type
-		if declared != nil {
-			f = declared.Field(i)
-			name, fieldType = f.Name, f.Type
-		}
 		if !f.IsExported() {
 			continue
 		}
+		name := fieldName(v.Type(), f.Name)
 		tag, tagged := f.Tag.Lookup(nameTag)
 		if tagged {
 			name = tag
@@ -111,14 +91,14 @@ func field(v reflect.Value, declared reflect.Type, names []string) (part reflect
 		own := strings.Split(name, ".")
 		switch {
 		case f.Anonymous && !tagged, tagged && tag == "":
-			if part, itsType, used := child(v.Field(i), fieldType, names); part.IsValid() {
-				return part, itsType, used
+			if part, used := child(v.Field(i), names); part.IsValid() {
+				return part, used
 			}
 		case len(own) <= len(names) && name == strings.Join(names[:len(own)], "."):
-			return v.Field(i), fieldType, len(own)
+			return v.Field(i), len(own)
 		}
 	}
-	return reflect.Value{}, nil, 0
+	return reflect.Value{}, 0
 }
 
 // ReplaceHead replaces the last [Dense] layer of a model, in the order of declaration, by another

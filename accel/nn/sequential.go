@@ -2,7 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -112,31 +111,14 @@ func list(layers []Module) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// describe returns the name of a module: the result of its method String, or its type. A module
-// whose type is declared in a notebook cell is in a wrapper and may be in a box that knows the
-// name of the type.
+// describe returns the name of a module: the result of its method String, or its type without the
+// pointer and package main.
 func describe(m Module) string {
 	if isNil(m) {
 		return "nil"
 	}
-	var x any = m
-	if v := reflect.Indirect(reflect.ValueOf(m)); v.Kind() == reflect.Struct {
-		if inner := v.FieldByName(interpretedField); inner.IsValid() && inner.CanInterface() && !inner.IsZero() {
-			x = inner.Interface()
-		}
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
 	}
-	switch x := x.(type) {
-	case fmt.Stringer:
-		return x.String()
-	case interface{ TypeName() string }:
-		return shortName(x.TypeName())
-	case boxed:
-		return "Module"
-	}
-	return shortName(fmt.Sprintf("%T", x))
-}
-
-// shortName removes the pointer and package main from the name of a type.
-func shortName(name string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(name, "*"), "main.")
+	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", m), "*"), "main.")
 }

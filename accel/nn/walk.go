@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -18,13 +17,9 @@ import (
 // interfaces, slices, arrays and maps in the order of declaration (map keys are sorted). It
 // calls visit once for every tensor and every other value on the way. path is the field names
 // from the root; it is valid only during the call.
-//
-// A value of a type that is declared in a notebook cell may reach compiled code in a box; a box
-// has the method Raw() any, and walk continues with its result. If the box has a method GoType,
-// walk uses the field names of that type.
 func walk(root any, visit func(path []string, v any)) {
 	w := walker{visit: visit, seen: map[visited]bool{}}
-	w.value(nil, reflect.ValueOf(root), nil)
+	w.value(nil, reflect.ValueOf(root))
 }
 
 type walker struct {
@@ -39,26 +34,16 @@ type visited struct {
 	length int // of a slice
 }
 
-// boxed is a value of an interpreted type.
-type boxed interface{ Raw() any }
-
-// described is a boxed value that knows its type as declared in the cell.
-type described interface{ GoType() reflect.Type }
-
 // sequence is implemented by the containers of this package, whose parts are named by their
 // index.
 type sequence interface{ parts() []Module }
 
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
-// value visits v and its parts. declared is the type as the cell declared it, nil for a
-// compiled type.
-func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
+// value visits v and its parts.
+func (w *walker) value(path []string, v reflect.Value) {
 	if !v.IsValid() || !mayHold(v.Type()) || v.Type() == reflect.TypeFor[slotTensors]() {
 		return
-	}
-	if declared == v.Type() {
-		declared = nil // a compiled type needs no other field names
 	}
 	if k := v.Kind(); w.null != nil && (k == reflect.Interface || k == reflect.Pointer) && v.IsNil() && v.Type().Implements(reflect.TypeFor[Module]()) {
 		w.null(path)
@@ -66,7 +51,7 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() && partOfModel(v.Elem()) {
-			w.value(path, v.Elem(), nil)
+			w.value(path, v.Elem())
 		}
 		return
 	case reflect.Pointer:
@@ -76,17 +61,10 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	}
 	if v.CanInterface() {
 		x := v.Interface()
-		if b, ok := x.(boxed); ok {
-			if d, ok := x.(described); ok {
-				declared = d.GoType()
-			}
-			w.value(path, reflect.ValueOf(b.Raw()), declared)
-			return
-		}
 		w.visit(path, x)
 		if s, ok := x.(sequence); ok {
 			for i, part := range s.parts() {
-				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part), nil)
+				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part))
 			}
 			return
 		}
@@ -96,23 +74,23 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 		if l, ok := x.(lazy); ok {
 			for _, s := range l.slots() {
 				if s.listed {
-					w.value(append(path, s.name), reflect.ValueOf(*s.at), nil)
+					w.value(append(path, s.name), reflect.ValueOf(*s.at))
 				}
 			}
 		}
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		w.value(path, v.Elem(), element(declared))
+		w.value(path, v.Elem())
 	case reflect.Struct:
-		w.fields(path, v, declared)
+		w.fields(path, v)
 	case reflect.Slice:
 		if v.Len() == 0 || !w.first(v, v.Len()) {
 			return
 		}
-		w.elements(path, v, element(declared))
+		w.elements(path, v)
 	case reflect.Array:
-		w.elements(path, v, element(declared))
+		w.elements(path, v)
 	case reflect.Map:
 		if v.IsNil() || !w.first(v, 0) {
 			return
@@ -127,26 +105,18 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 		}
 		slices.Sort(order)
 		for _, name := range order {
-			w.value(append(path, name), v.MapIndex(names[name]), element(declared))
+			w.value(append(path, name), v.MapIndex(names[name]))
 		}
 	}
 }
 
-// element returns the element type of a declared pointer, slice, array or map type.
-func element(declared reflect.Type) reflect.Type {
-	if declared == nil {
-		return nil
-	}
-	return declared.Elem()
-}
-
-func (w *walker) elements(path []string, v reflect.Value, declared reflect.Type) {
+func (w *walker) elements(path []string, v reflect.Value) {
 	for i := range v.Len() {
-		w.value(append(path, strconv.Itoa(i)), v.Index(i), declared)
+		w.value(append(path, strconv.Itoa(i)), v.Index(i))
 	}
 }
 
-func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
+func (w *walker) fields(path []string, v reflect.Value) {
 	if !v.CanAddr() {
 		// A copy is addressable, so that its unexported fields can be read.
 		c := reflect.New(v.Type()).Elem()
@@ -166,27 +136,17 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 			// Most structs keep their modules in unexported fields, which are only read here.
 			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
 		}
-		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous || f.Name == interpretedField
-		tag := f.Tag
-		var part reflect.Type
-		if declared != nil {
-			field := declared.Field(i)
-			name, embedded, part, tag = field.Name, field.Anonymous, field.Type, field.Tag
-		}
-		if other, ok := tag.Lookup(nameTag); ok {
+		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous
+		if other, ok := f.Tag.Lookup(nameTag); ok {
 			name, embedded = other, other == ""
 		}
 		if embedded {
-			w.value(path, field, part)
+			w.value(path, field)
 			continue
 		}
-		w.value(append(path, name), field, part)
+		w.value(append(path, name), field)
 	}
 }
-
-// interpretedField is the field in which the interpreter's wrapper, which adds the methods of a
-// compiled interface, keeps a value. It is not part of a path.
-const interpretedField = "IValue"
 
 // nameTag is the key of a struct tag with the name of a field in the path of its parameters.
 const nameTag = "nn"
@@ -208,7 +168,7 @@ func (w *walker) first(v reflect.Value, length int) bool {
 func partOfModel(v reflect.Value) bool {
 	t := v.Type()
 	switch {
-	case t == tensorType, t.Implements(reflect.TypeFor[Module]()), t.Implements(reflect.TypeFor[boxed]()):
+	case t == tensorType, t.Implements(reflect.TypeFor[Module]()):
 		return true
 	case t.Kind() == reflect.Pointer:
 		t = t.Elem()
@@ -217,17 +177,10 @@ func partOfModel(v reflect.Value) bool {
 }
 
 // fieldName returns the name of a field in the path of a parameter. Fields of this package's
-// layers are in snake case, as in the files of other frameworks: in_proj_weight. The
-// interpreter prefixes unexported fields of a cell's struct with an X in an unnamed struct
-// type.
+// layers are in snake case, as in the files of other frameworks: in_proj_weight.
 func fieldName(t reflect.Type, name string) string {
 	if t.PkgPath() == reflect.TypeFor[walker]().PkgPath() {
 		return snakeCase(name)
-	}
-	if rest, ok := strings.CutPrefix(name, "X"); ok && t.Name() == "" {
-		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) || first == '_' {
-			return rest
-		}
 	}
 	return name
 }
@@ -259,7 +212,7 @@ func mayHold(t reflect.Type) bool {
 }
 
 func leadsToTensor(t reflect.Type, open map[reflect.Type]bool) bool {
-	if t == tensorType || t.Implements(reflect.TypeFor[boxed]()) || t.Implements(reflect.TypeFor[modeSetter]()) {
+	if t == tensorType || t.Implements(reflect.TypeFor[modeSetter]()) {
 		return true
 	}
 	if open[t] {
