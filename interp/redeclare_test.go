@@ -28,6 +28,21 @@ func TestRedeclare(t *testing.T) {
 		{"method", []string{"type T struct{ n int }\nfunc (t T) M() int { return t.n }", "x := T{5}\ng := func() int { return x.M() }", "func (t T) M() int { return -t.n }", "g()"}, "-5"},
 		{"method by a pointer", []string{"type T struct{ n int }\nfunc (t *T) M(d int) int { t.n += d; return t.n }", "x := &T{5}\ng := func() int { return x.M(1) }", "func (t *T) M(d int) int { t.n -= d; return t.n }", "g()"}, "4"},
 		{"method value", []string{"type T struct{ n int }\nfunc (t T) M() int { defer func() {}(); return t.n }", "g := func() int { return T{7}.M() }", "func (t T) M() int { return -t.n }", "g()"}, "-7"},
+		{"new method of values in interfaces", []string{
+			"type T struct{ A int }\nvar a any = T{1}\nl := []any{T{2}, &T{3}}\nm := map[any]any{T{4}: T{5}}\nvar e any = struct{ X any }{T{6}}\njson.Marshal([]any{a, l, m[T{4}], e})",
+			"func (t T) MarshalJSON() ([]byte, error) { return []byte(fmt.Sprint(t.A * 10)), nil }",
+			"b, _ := json.Marshal([]any{a, l, m[T{4}], e, T{7}})\nstring(b)",
+		}, `"[10,[20,30],50,{\"X\":60},70]"`},
+		{"new method of values in variables of other types", []string{
+			"type T int\ntype S struct{ T; X any }\nvar err error = fmt.Errorf(\"%v\", T(1))\ns := &S{X: [1]any{T(2)}}\nvar p any = &s.X\nvar f func() any = func() any { return T(3) }\njson.Marshal(p)",
+			"func (t T) MarshalText() ([]byte, error) { return []byte{'a' + byte(t)}, nil }",
+			"b, _ := json.Marshal([]any{s.X, p, f(), *s})\nstring(b)",
+		}, `"[[\"c\"],[\"c\"],\"d\",\"a\"]"`},
+		{"new method and equality", []string{
+			"type T struct{ A int }\nvar a, b any = T{1}, T{1}\nkeep := func() any { return a }\nheld := a\nget := func() any { return held }\nfmt.Sprint(a == b)",
+			"func (t T) Twice() int { return 2 * t.A }",
+			"fmt.Sprint(a == b, a == any(T{1}), keep() == b, get() == any(T{1}), map[any]int{a: 1}[T{1}], a.(interface{ Twice() int }).Twice())",
+		}, `"true true true true 1 2"`},
 		{"variadic", []string{"func f(xs ...int) int { return len(xs) }", "g := func() int { return f() + f(1) + f([]int{1, 2}...) }", "func f(xs ...int) int { return 10 * len(xs) }", "g()"}, "30"},
 		{"variadic of the engine", []string{"func f(s string, xs ...int) int { defer func() {}(); return len(xs) }", "g := func() int { return f(\"\") + f(\"\", 1) + f(\"\", []int{1, 2}...) }", "func f(s string, xs ...int) int { return 10 * len(xs) }", "func f(s string, xs ...int) int { defer func() {}(); return 100 * len(xs) }", "g()"}, "300"},
 		{"floats and several results", []string{"func f(x float64, y any) (float64, any) { return x, y }", "g := func() any { a, b := f(1, 2); return []any{a, b} }", "func f(x float64, y any) (float64, any) { return -x, \"new\" }", "g()"}, "[-1 new]"},

@@ -36,10 +36,7 @@ type compiledSignature struct {
 // exportedMethods returns the exported methods of t by name, and those of compiled packages that are not exported, which t has
 // because it embeds an interface such as testing.TB.
 func (t *Type) exportedMethods() (list []*types.Selection) {
-	if t.set.Load().declared != t.declaredMethods() {
-		t.refresh()
-	}
-	for _, selection := range t.set.Load().byID {
+	for _, selection := range t.methodSet().byID {
 		if m := selection.Obj(); m.Exported() || !origin.Interpreted(m.Pkg()) {
 			list = append(list, selection)
 		}
@@ -80,8 +77,7 @@ func (d *declaredType) methodNames() (list []named.MethodName) {
 
 // byPointer reports whether only pointers have the method.
 func (d *declaredType) byPointer(name string) bool {
-	own := d.t.set.Load()
-	return own == nil || own.find(name) == nil
+	return d.t.methodSet().find(name) == nil
 }
 
 // methodsOf returns the methods of d with their code.

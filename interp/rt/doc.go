@@ -73,6 +73,7 @@
 //
 // Methods of compiled packages that a session replaces:
 //
+//	DecodeGob(d *gob.Decoder, x interface{}) error          d.Decode(x), which checks interfaces of cells
 //	FlagInt(f *flag.FlagSet, name string, value int, usage string) *int
 //	                                                        f.Int(name, value, usage), and in the same way FlagBool,
 //	                                                        FlagBoolFunc, FlagBoolVar, FlagDuration, FlagDurationVar,
@@ -178,8 +179,7 @@
 //
 // Interface values that only compiled packages, channels, closures or running goroutines hold keep the methods that their type
 // had when they were made. Compiled packages see interfaces of cells as interfaces without methods, as components of
-// other types too: package reflect can store any value in one, encoding/gob does not check that a decoded value implements it,
-// and omitzero of encoding/json does not find its method IsZero. A method with a type in its signature that is not in
+// other types too: package reflect can store any value in one, and omitzero of encoding/json does not find its method IsZero. A method with a type in its signature that is not in
 // yaegi's tables is missing.
 //
 // A reflect.Type that [Registry.TypeOf] returns describes the declared type, but

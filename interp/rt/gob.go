@@ -60,3 +60,71 @@ func gobName(t *Type) string {
 	_, name, _ := strings.Cut(t.name, ".")
 	return stars + origin.ImportPath(n.Obj().Pkg()) + "." + name
 }
+
+// DecodeGob is d.Decode(x). Interfaces of cells have no methods for package gob, which would store any value in them. Afterwards,
+// DecodeGob removes what does not implement its interface, and returns the error of package gob.
+func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
+	err := d.Decode(x)
+	if b, ok := r.unbox(x); ok && err == nil {
+		err = r.checkInterfaces(view{b.T, reflect.TypeOf(b.V)}, reflect.ValueOf(b.V), map[reachable]bool{})
+	}
+	return err
+}
+
+// checkInterfaces returns an error if an interface in v, a raw value of w, holds a value that does not implement it.
+func (r *Registry) checkInterfaces(w view, v reflect.Value, seen map[reachable]bool) (err error) {
+	if w.d == nil {
+		return nil
+	}
+	first := func(length int) bool {
+		key := reachable{v.Pointer(), v.Type(), length}
+		known := seen[key]
+		seen[key] = true
+		return !known
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		x := v.Elem().Interface()
+		if !r.Implements(x, w.d) {
+			if v.CanSet() {
+				v.SetZero()
+			}
+			return &declaredError{fmt.Sprintf("gob: %s is not assignable to type %s", r.TypeName(x), w.d.name)}
+		}
+		of, raw := r.viewOf(reflect.ValueOf(x))
+		return r.checkInterfaces(of, raw, seen)
+	case reflect.Pointer:
+		if !v.IsNil() && first(0) {
+			return r.checkInterfaces(w.elem(), v.Elem(), seen)
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && !first(v.Len()) {
+			return nil
+		}
+		for i := 0; i < v.Len() && err == nil; i++ {
+			err = r.checkInterfaces(w.elem(), v.Index(i), seen)
+		}
+	case reflect.Map:
+		for i := v.MapRange(); i.Next() && err == nil; {
+			if err = r.checkInterfaces(w.key(), i.Key(), seen); err == nil {
+				err = r.checkInterfaces(w.elem(), i.Value(), seen)
+			}
+		}
+	case reflect.Struct:
+		for i := 0; i < v.NumField() && len(w.d.shape().fields) == v.NumField() && err == nil; i++ {
+			_, f := w.field(i)
+			err = r.checkInterfaces(f, v.Field(i), seen)
+		}
+	}
+	return err
+}
+
+// declaredError is an error of a compiled package with a text of its own.
+type declaredError struct{ text string }
+
+func (e *declaredError) Error() string { return e.text }
+
+func (*declaredError) compiledName() string { return "*errors.errorString" }

@@ -37,6 +37,7 @@ type declaredTypes struct {
 	retyped    atomic.Int64 // version at the last Retype
 	version    atomic.Int64 // changes when a type gets methods, so that makeType finds out whether it has the type of a value
 
+	making  sync.Mutex // held while a type is made
 	mu      sync.Mutex // guards builder
 	builder layout.Builder
 }
@@ -147,9 +148,14 @@ var directions = map[reflect.ChanDir]types.ChanDir{
 
 // makeType makes the type for values of w, or finds it.
 func (r *Registry) makeType(w view) *madeType {
+	r.declared.making.Lock()
+	defer r.declared.making.Unlock()
 	for {
 		version := r.declared.version.Load()
 		t := r.typeFor(w)
+		if t == w.t {
+			t = r.separateType(w)
+		}
 		outdated := r.register(w, t, version)
 		if outdated == nil {
 			return w.d.made.Load()
@@ -160,7 +166,7 @@ func (r *Registry) makeType(w view) *madeType {
 
 // typeFor returns the type for values of w.
 func (r *Registry) typeFor(w view) reflect.Type {
-	if w.d == nil {
+	if w.d == nil || !w.sameKind() {
 		return w.t
 	}
 	switch w.d.typ.(type) {
@@ -186,16 +192,40 @@ func (r *Registry) typeFor(w view) reflect.Type {
 	return t
 }
 
+// sameKind reports whether the raw type is of the kind of the declared one. It is not for parts of some types of compiled packages,
+// such as unique.Handle, which are others in lowered code.
+func (w view) sameKind() bool {
+	k := w.kind()
+	switch w.d.typ.Underlying().(type) {
+	case *types.Pointer:
+		return k == reflect.Pointer
+	case *types.Slice:
+		return k == reflect.Slice
+	case *types.Array:
+		return k == reflect.Array
+	case *types.Chan:
+		return k == reflect.Chan
+	case *types.Map:
+		return k == reflect.Map
+	case *types.Struct:
+		return k == reflect.Struct
+	case *types.Signature:
+		return k == reflect.Func
+	case *types.Interface:
+		return k == reflect.Interface
+	}
+	return true
+}
+
 // isTaken reports whether another type than d has the made type t.
 func (r *Registry) isTaken(t reflect.Type, d *Type) bool {
 	known, ok := r.made.Load(typeWord(t))
 	return ok && known.(*madeType) != nil && known.(*madeType).t != d
 }
 
-// separateType returns a type for values of w that no other type has: its components are raw types.
+// separateType returns a type for values of w that no other type has. The fields of a struct have types that typeFor returns for
+// them, and other components are raw types.
 func (r *Registry) separateType(w view) reflect.Type {
-	r.declared.mu.Lock()
-	defer r.declared.mu.Unlock()
 	if known, ok := r.declared.separate.Load(w); ok {
 		if d := known.(*declaredType); d.declared == w.d.declaredMethods() {
 			return d.made.Type()
@@ -210,14 +240,37 @@ func (r *Registry) separateType(w view) reflect.Type {
 	if err == nil {
 		d.made = made
 		r.declared.made.Store(made.Type(), d)
+		r.declared.separate.Store(w, d) // fields may mention it
+		parts := named.Parts{Fields: r.separateFields(w, declaration.Path)}
+		r.declared.mu.Lock()
 		d.methods = r.compiledMethods(d.names)
-		err = made.Complete(named.Parts{}, r.methodsOf(d))
+		r.declared.mu.Unlock()
+		if err = made.Complete(parts, r.methodsOf(d)); err != nil && parts.Fields != nil {
+			err = made.Complete(named.Parts{}, r.methodsOf(d))
+		}
 	}
 	if err != nil {
+		r.declared.separate.Delete(w)
 		panic(&MethodsError{w.d.name, err})
 	}
-	r.declared.separate.Store(w, d)
 	return made.Type()
+}
+
+// separateFields returns the fields of a struct, and nil for other types and for those that have other fields in lowered code,
+// such as weak.Pointer.
+func (r *Registry) separateFields(w view, path string) []reflect.StructField {
+	if w.kind() != reflect.Struct || len(w.d.shape().fields) != w.t.NumField() {
+		return nil
+	}
+	fields := make([]reflect.StructField, w.t.NumField())
+	for i := range fields {
+		f, of := w.field(i)
+		fields[i] = reflect.StructField{Name: f.name, Tag: f.tag, Anonymous: f.embedded, Type: r.typeFor(of)}
+		if !f.exported {
+			fields[i].PkgPath = path
+		}
+	}
+	return fields
 }
 
 // newDeclared makes the named type for n, whose memory is like that of memory. The builder calls it.
@@ -361,8 +414,8 @@ func parts(w view, t reflect.Type, visit func(w view, t reflect.Type)) {
 	seen := map[reflect.Type]bool{}
 	var walk func(w view, t reflect.Type)
 	walk = func(w view, t reflect.Type) {
-		if w.d == nil || seen[t] {
-			return
+		if w.d == nil || t == w.t || seen[t] {
+			return // t == w.t: it has no name, and its components may be others than those of w.d
 		}
 		seen[t] = true
 		visit(w, t)

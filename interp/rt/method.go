@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"encoding/gob"
 	"fmt"
 	"go/types"
 	"io"
@@ -104,6 +105,10 @@ func (r *Registry) replacedMethod(x any, name string) any {
 			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
 		case "Methods":
 			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
+		}
+	case *gob.Decoder:
+		if name == "Decode" {
+			return func(x any) error { return r.DecodeGob(t, x) }
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (t *Type) register(name string, f any) {
 	if types.IsInterface(t.typ) {
 		return
 	}
-	if !t.set.Load().has(name) {
+	if t.set.Load().declared != t.declaredMethods() {
 		t.refresh()
 		t.registry.declared.version.Add(1)
 	}
@@ -236,6 +236,14 @@ func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 		}
 	}
 	return names
+}
+
+// methodSet returns the method set. A method that t declares may take the place of a promoted one.
+func (t *Type) methodSet() *methodSet {
+	if t.set.Load().declared != t.declaredMethods() {
+		t.refresh()
+	}
+	return t.set.Load()
 }
 
 // refresh computes the method set.
