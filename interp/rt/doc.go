@@ -73,7 +73,7 @@
 //
 // Methods of compiled packages that a session replaces:
 //
-//	DecodeGob(d *gob.Decoder, x interface{}) error          d.Decode(x), which checks interfaces of cells
+//	DecodeGob(d *gob.Decoder, x interface{}) error          d.Decode(x), which checks interfaces of cells; JSONDecode
 //	FlagInt(f *flag.FlagSet, name string, value int, usage string) *int
 //	                                                        f.Int(name, value, usage), and in the same way FlagBool,
 //	                                                        FlagBoolFunc, FlagBoolVar, FlagDuration, FlagDurationVar,

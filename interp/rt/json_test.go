@@ -146,18 +146,18 @@ func compareDecoding(t *testing.T, w *harness, i int, text string) {
 	want := target()
 	wantErr := json.Unmarshal([]byte(text), want)
 	boxed := w.box(target())
-	err := json.Unmarshal([]byte(text), boxed)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.Contains(text, "1e400") {
-		return // which comes first depends on the release
+	err := w.JSONUnmarshal([]byte(text), boxed)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](wantErr); ok && (e.Type.Kind() == reflect.Interface || strings.Contains(text, "1e400")) {
+		if err == nil {
+			t.Errorf("target %d, %T, %s: no error, want %v", i, want, text, wantErr)
+		}
+		return // which comes first, and where decoding stops, differs
 	}
 	if errorText(err) != errorText(wantErr) {
 		t.Errorf("target %d, %T, %s: error\n got %s\nwant %s", i, want, text, errorText(err), errorText(wantErr))
 	}
 	if got, want := mismatchDetails(err), mismatchDetails(wantErr); got != want {
 		t.Errorf("target %d, %T, %s: error has %s, want %s", i, target(), text, got, want)
-	}
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type.Kind() == reflect.Interface {
-		return // encoding/json stops there
 	}
 	if got, want := w.Sprintf("%#v", contents(w, boxed)), w.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
 		t.Errorf("target %d, %T, %s:\n got %s\nwant %s", i, target(), text, got, want)
@@ -181,10 +181,9 @@ func contents(w *harness, x any) any {
 	return b.T.shape().elem.Box(v.Interface())
 }
 
-// mismatchDetails returns the fields of an error that are not in its text. encoding/json does not know the offset if the type is
-// an interface of a cell.
+// mismatchDetails returns the fields of an error that are not in its text.
 func mismatchDetails(err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type.Kind() != reflect.Interface {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprint(e.Value, " ", e.Type, " ", e.Offset, " ", e.Struct, " ", e.Field)
 	}
 	return ""

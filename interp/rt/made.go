@@ -1,7 +1,6 @@
 package rt
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/types"
@@ -292,7 +291,7 @@ func (r *Registry) newDeclared(t types.Type, memory reflect.Type) (*named.Type, 
 }
 
 // newInterface makes the type for the interface t. It has no methods, because its values are those of interface{} in lowered code.
-// But encoding/json, which would decode any value into such an interface, finds a method of pointers to it. The builder calls it.
+// See decode.go for what decoders store in it. The builder calls it.
 func (r *Registry) newInterface(t types.Type) reflect.Type {
 	d := r.Describe(t)
 	if made, ok := r.declared.interfaces.Load(d); ok {
@@ -302,16 +301,9 @@ func (r *Registry) newInterface(t types.Type) reflect.Type {
 	if name := typeName(t); name != nil {
 		declaration.Path = origin.ImportPath(name.Pkg())
 	}
-	var methods []named.Method
-	if t.Underlying().(*types.Interface).NumMethods() > 0 {
-		declaration.Methods = []named.MethodName{{Name: "UnmarshalJSON", Pointer: true}}
-		methods = []named.Method{{Name: "UnmarshalJSON", Type: reflect.TypeFor[func([]byte) error](), Word: reflect.ValueOf(func(p unsafe.Pointer, data []byte) error {
-			return decodeInterface((*any)(p), data, d)
-		})}}
-	}
 	made, err := r.declared.owner.New(declaration)
 	if err == nil {
-		err = made.Complete(named.Parts{}, methods)
+		err = made.Complete(named.Parts{}, nil)
 	}
 	if err != nil {
 		panic(err)
@@ -320,31 +312,6 @@ func (r *Registry) newInterface(t types.Type) reflect.Type {
 	word := typeWord(made.Type())
 	r.made.Store(word, &madeType{t: d, word: word, raw: typeWord(reflect.TypeFor[any]())})
 	return made.Type()
-}
-
-// decodeInterface does what encoding/json does for an interface with methods: it decodes into the value that a pointer in the
-// interface points to.
-func decodeInterface(p *any, data []byte, t *Type) error {
-	if string(data) == "null" {
-		*p = nil
-		return nil
-	}
-	if v := reflect.ValueOf(*p); v.Kind() == reflect.Pointer && !v.IsNil() {
-		return json.Unmarshal(data, *p)
-	}
-	kind := "number"
-	switch data[0] {
-	case '{':
-		kind = "object"
-	case '[':
-		kind = "array"
-	case '"':
-		kind = "string"
-	case 't', 'f':
-		kind = "bool"
-	}
-	made, _ := t.registry.declared.interfaces.Load(t)
-	return &json.UnmarshalTypeError{Value: kind, Type: made.(reflect.Type)}
 }
 
 // completeDeclared gives a type of newDeclared its parts and methods. The builder calls it.

@@ -2,6 +2,7 @@ package rt
 
 import (
 	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"go/types"
 	"io"
@@ -105,6 +106,10 @@ func (r *Registry) replacedMethod(x any, name string) any {
 			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
 		case "Methods":
 			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
+		}
+	case *json.Decoder:
+		if name == "Decode" {
+			return func(x any) error { return r.JSONDecode(t, x) }
 		}
 	case *gob.Decoder:
 		if name == "Decode" {

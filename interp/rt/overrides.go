@@ -41,9 +41,10 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Fscanf":   reflect.ValueOf(r.Fscanf),
 			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
-		"errors/errors":   {"Is": reflect.ValueOf(r.ErrorsIs)},
-		"strings/strings": {"Repeat": reflect.ValueOf(repeatString)},
-		"bytes/bytes":     {"Repeat": reflect.ValueOf(repeatBytes)},
+		"encoding/json/json": {"Unmarshal": reflect.ValueOf(r.JSONUnmarshal)},
+		"errors/errors":      {"Is": reflect.ValueOf(r.ErrorsIs)},
+		"strings/strings":    {"Repeat": reflect.ValueOf(repeatString)},
+		"bytes/bytes":        {"Repeat": reflect.ValueOf(repeatBytes)},
 		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
 			"Hash": reflect.ValueOf(func(seed maphash.Seed, x any) uint64 {
 				r.Hashable(x)

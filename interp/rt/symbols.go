@@ -110,6 +110,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"FlagUint":          (*flag.FlagSet).Uint,
 		"FlagUintVar":       (*flag.FlagSet).UintVar,
 		"FlagUint64":        (*flag.FlagSet).Uint64,
+		"JSONDecode":        r.JSONDecode,
 		"DecodeGob":         r.DecodeGob,
 		"FlagTextVar":       (*flag.FlagSet).TextVar,
 		"FlagVar":           (*flag.FlagSet).Var,

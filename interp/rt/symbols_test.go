@@ -38,7 +38,8 @@ func TestOverrides(t *testing.T) {
 	r := New(Config{Stdout: &out})
 	overrides := r.Overrides()
 	real := map[string]any{
-		"fmt/fmt Append": fmt.Append, "fmt/fmt Appendf": fmt.Appendf, "fmt/fmt Appendln": fmt.Appendln, "fmt/fmt Errorf": fmt.Errorf,
+		"encoding/json/json Unmarshal": json.Unmarshal,
+		"fmt/fmt Append":               fmt.Append, "fmt/fmt Appendf": fmt.Appendf, "fmt/fmt Appendln": fmt.Appendln, "fmt/fmt Errorf": fmt.Errorf,
 		"fmt/fmt Fprint": fmt.Fprint, "fmt/fmt Fprintf": fmt.Fprintf, "fmt/fmt Fprintln": fmt.Fprintln, "fmt/fmt Print": fmt.Print, "fmt/fmt Printf": fmt.Printf,
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
 		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
