@@ -276,9 +276,6 @@ func newMethodSet(t types.Type) *methodSet {
 	return s
 }
 
-// has reports whether the set has a method with the given name in a cell.
-func (s *methodSet) has(name string) bool { return s.find(name) != nil }
-
 // find returns the method with the given name in a cell, or nil.
 func (s *methodSet) find(name string) *types.Selection {
 	if m, ok := s.byID[name]; ok {
