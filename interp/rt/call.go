@@ -10,6 +10,7 @@ import "reflect"
 // call0 calls the method name, which takes nothing and returns an R.
 func call0[R any](b Box, name string) R {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any) R); ok {
 		return f(b.V)
 	}
@@ -19,6 +20,7 @@ func call0[R any](b Box, name string) R {
 // call0x2 calls the method name, which takes nothing and returns an R and an S.
 func call0x2[R, S any](b Box, name string) (R, S) {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any) (R, S)); ok {
 		return f(b.V)
 	}
@@ -29,6 +31,7 @@ func call0x2[R, S any](b Box, name string) (R, S) {
 // call1 calls the method name, which takes an A and returns an R.
 func call1[R, A any](b Box, name string, a A) R {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any, A) R); ok {
 		return f(b.V, a)
 	}
@@ -38,6 +41,7 @@ func call1[R, A any](b Box, name string, a A) R {
 // call1x2 calls the method name, which takes an A and returns an R and an S.
 func call1x2[R, S, A any](b Box, name string, a A) (R, S) {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any, A) (R, S)); ok {
 		return f(b.V, a)
 	}
@@ -48,6 +52,7 @@ func call1x2[R, S, A any](b Box, name string, a A) (R, S) {
 // call2 calls the method name, which takes an A and a C and returns an R.
 func call2[R, A, C any](b Box, name string, a A, c C) R {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any, A, C) R); ok {
 		return f(b.V, a, c)
 	}
@@ -57,6 +62,7 @@ func call2[R, A, C any](b Box, name string, a A, c C) R {
 // callVoid1 calls the method name, which takes an A.
 func callVoid1[A any](b Box, name string, a A) {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any, A)); ok {
 		f(b.V, a)
 		return
@@ -67,11 +73,20 @@ func callVoid1[A any](b Box, name string, a A) {
 // callVoid2 calls the method name, which takes an A and a C.
 func callVoid2[A, C any](b Box, name string, a A, c C) {
 	m := b.method(name)
+	defer raiseAgain()
 	if f, ok := m.function.(func(any, A, C)); ok {
 		f(b.V, a, c)
 		return
 	}
 	m.call(b, argument(&a), argument(&c))
+}
+
+// raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if yaegi
+// runs the method.
+func raiseAgain() {
+	if r := recover(); r != nil {
+		panic(raised(r))
+	}
 }
 
 // call calls the method through reflection.

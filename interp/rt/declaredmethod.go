@@ -31,6 +31,7 @@ type compiledSignature struct {
 	name string
 	path string // the import path of the package of a method that is not exported
 	typ  reflect.Type
+	of   *types.Signature
 }
 
 // exportedMethods returns the exported methods of t by name, and those of compiled packages that are not exported, which t has
@@ -54,7 +55,7 @@ func (r *Registry) compiledMethods(selections []*types.Selection) (list []compil
 		if err != nil {
 			continue
 		}
-		s := compiledSignature{name: origin.MethodKey(m), typ: typ}
+		s := compiledSignature{name: origin.MethodKey(m), typ: typ, of: selection.Type().(*types.Signature)}
 		if !m.Exported() {
 			s.name, s.path = m.Name(), origin.ImportPath(m.Pkg())
 		}
@@ -165,15 +166,30 @@ func wordOf(m compiledSignature, box func(unsafe.Pointer) Box) any {
 
 // callCompiled calls a method of b with values of compiled types.
 func callCompiled(b Box, m compiledSignature, in []reflect.Value) []reflect.Value {
-	f := b.method(m.name)
+	f, r := b.method(m.name), b.T.registry
+	defer raiseAgain()
 	for i := range in {
-		in[i] = passed(in[i], f.value.Type().In(i+1))
+		raw := f.value.Type().In(i + 1)
+		r.meet(m.of.Params().At(i).Type(), raw, in[i].Type())
+		in[i] = passed(in[i], raw)
 	}
 	out := f.call(b, in...)
 	for i := range out {
+		r.meet(m.of.Results().At(i).Type(), out[i].Type(), m.typ.Out(i))
 		out[i] = passed(out[i], m.typ.Out(i))
 	}
 	return out
+}
+
+// meet makes the made type of values of t known, whose raw type is raw: compiled code can call its methods without an interface
+// value.
+func (r *Registry) meet(t types.Type, raw, made reflect.Type) {
+	if raw == made {
+		return
+	}
+	if _, known := r.made.Load(typeWord(made)); !known {
+		r.register(view{r.Describe(t), raw}, made, -1) // box makes the type again, in case it has got methods
+	}
 }
 
 // passed returns v as a value of type t. Lowered code has raw types.

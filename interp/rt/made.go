@@ -155,8 +155,9 @@ func (r *Registry) makeType(w view) *madeType {
 		if t == w.t {
 			t = r.separateType(w)
 		}
-		outdated := r.register(w, t, version)
+		outdated := r.outdated(w, t)
 		if outdated == nil {
+			r.register(w, t, version)
 			return w.d.made.Load()
 		}
 		r.declared.forget(outdated)
@@ -397,46 +398,47 @@ func parts(w view, t reflect.Type, visit func(w view, t reflect.Type)) {
 			walk(w.elem(), t.Elem())
 		case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
 			walk(w.elem(), t.Elem())
+		case reflect.Func:
+			s := w.d.registry.signatureOf(w)
+			if w.kind() != reflect.Func || w.t.NumIn() != t.NumIn() || w.t.NumOut() != t.NumOut() {
+				return // a type of yaegi for a recursive function type
+			}
+			for i := range t.NumIn() {
+				walk(s.in(i), t.In(i))
+			}
+			for i := range t.NumOut() {
+				walk(s.out(i), t.Out(i))
+			}
 		}
 	}
 	walk(w, t)
 }
 
-// register makes the parts of the made type t known, which values of w have. It returns the declared types among them that
-// have got methods since they were made.
-func (r *Registry) register(w view, t reflect.Type, version int64) (outdated []*types.Named) {
-	type part struct {
-		w view
-		t reflect.Type
-	}
-	var list []part
+// outdated returns the declared types in the made type t, of values of w, that have got methods since they were made.
+func (r *Registry) outdated(w view, t reflect.Type) (list []*types.Named) {
 	parts(w, t, func(w view, t reflect.Type) {
-		if d, ok := r.declared.made.Load(t); ok && d.(*declaredType).declared != w.d.declaredMethods() {
-			if n, ok := types.Unalias(w.d.typ).(*types.Named); ok {
-				outdated = append(outdated, n)
-			}
+		d, ok := r.declared.made.Load(t)
+		if n, named := types.Unalias(w.d.typ).(*types.Named); ok && named && d.(*declaredType).declared != w.d.declaredMethods() {
+			list = append(list, n)
 		}
-		list = append(list, part{w, t})
 	})
-	if outdated != nil {
-		return outdated
-	}
-	for _, p := range list {
-		if p.t == p.w.t {
-			continue // the same in lowered code
-		}
-		m := &madeType{p.w.d, typeWord(p.t), typeWord(p.w.t), version}
+	return list
+}
+
+// register makes the parts of the made type t known, which values of w have.
+func (r *Registry) register(w view, t reflect.Type, version int64) {
+	parts(w, t, func(part view, t reflect.Type) {
+		m := &madeType{part.d, typeWord(t), typeWord(part.t), version}
 		if known, ok := r.made.Load(m.word); !ok || known.(*madeType) == nil || known.(*madeType).t == m.t {
 			r.made.Store(m.word, m)
 		}
-		if d, ok := r.declared.made.Load(p.t); ok {
-			d.(*declaredType).raw.CompareAndSwap(nil, &rawType{p.w.t})
+		if d, ok := r.declared.made.Load(t); ok {
+			d.(*declaredType).raw.CompareAndSwap(nil, &rawType{part.t})
 		}
-		if p.w.d == w.d {
+		if part.d == w.d {
 			w.d.made.Store(m)
 		}
-	}
-	return nil
+	})
 }
 
 // A MethodsError reports a type of a cell that cannot have the methods that compiled packages would call.
