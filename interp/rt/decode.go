@@ -1,10 +1,15 @@
 package rt
 
 import (
+	"cmp"
 	"encoding/gob"
 	"encoding/json"
 	"fmt"
+	"go/version"
 	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,15 +54,40 @@ func (r *Registry) decodedJSON(err error, x any) error {
 		}
 	}
 	made, _ := r.declared.interfaces.Load(bad.in)
-	return &json.UnmarshalTypeError{Value: kind, Type: made.(reflect.Type), Struct: bad.structure, Field: strings.Join(bad.path, ".")}
+	e := &json.UnmarshalTypeError{Value: kind, Type: made.(reflect.Type), Struct: bad.structure}
+	var path []string
+	for _, s := range bad.path {
+		if s.field || fromRoot {
+			path = append(path, s.name)
+		}
+	}
+	e.Field = strings.Join(path, ".")
+	if fromRoot && len(path) > 0 {
+		t := reflect.TypeOf(x)
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		e.Struct = t.Name()
+	}
+	return e
 }
+
+// fromRoot reports whether an UnmarshalTypeError has the type of the root and the whole path to the value, as since Go 1.27. Before,
+// it had the innermost struct and only the names of fields.
+var fromRoot = version.Compare(runtime.Version(), "go1.27") >= 0
 
 // misfit is a value in an interface that it does not implement.
 type misfit struct {
 	value     any
 	in        *Type
-	structure string   // the name of the innermost struct on the way
-	path      []string // of fields
+	structure string // the name of the innermost struct on the way
+	path      []step
+}
+
+// step is a field, an index or a key on the way to a value.
+type step struct {
+	name  string
+	field bool
 }
 
 // misfitIn removes the values from the interfaces in the target x of a decoder that do not implement them, and returns the first one,
@@ -76,7 +106,7 @@ type misfits struct {
 	r         *Registry
 	found     *misfit // the first one
 	structure string
-	path      []string
+	path      []step
 	seen      map[reachable]bool
 }
 
@@ -89,6 +119,13 @@ func (s *misfits) first(v reflect.Value, length int) bool {
 	known := s.seen[key]
 	s.seen[key] = true
 	return !known
+}
+
+// in is visit for a component of the value that is being visited.
+func (s *misfits) in(at step, w view, v reflect.Value) (is bool) {
+	s.path = append(s.path, at)
+	defer func() { s.path = s.path[:len(s.path)-1] }()
+	return s.visit(w, v)
 }
 
 // visit looks for misfits in v, a raw value of w. It reports whether v itself is one.
@@ -104,7 +141,7 @@ func (s *misfits) visit(w view, v reflect.Value) (is bool) {
 		x := v.Elem().Interface()
 		if w.d.compiled == nil && !s.r.Implements(x, w.d) {
 			if s.found == nil {
-				s.found = &misfit{x, w.d, s.structure, append([]string(nil), s.path...)}
+				s.found = &misfit{x, w.d, s.structure, slices.Clone(s.path)}
 			}
 			if v.CanSet() {
 				v.SetZero()
@@ -120,7 +157,7 @@ func (s *misfits) visit(w view, v reflect.Value) (is bool) {
 	case reflect.Slice, reflect.Array:
 		if v.Kind() == reflect.Array || s.first(v, v.Len()) {
 			for i := range v.Len() {
-				s.visit(w.elem(), v.Index(i))
+				s.in(step{name: strconv.Itoa(i)}, w.elem(), v.Index(i))
 			}
 		}
 	case reflect.Map:
@@ -129,7 +166,7 @@ func (s *misfits) visit(w view, v reflect.Value) (is bool) {
 				switch {
 				case s.visit(w.key(), key):
 					v.SetMapIndex(key, reflect.Value{})
-				case s.visit(w.elem(), v.MapIndex(key)):
+				case s.in(step{name: fmt.Sprint(key)}, w.elem(), v.MapIndex(key)):
 					v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
 				}
 			}
@@ -141,12 +178,9 @@ func (s *misfits) visit(w view, v reflect.Value) (is bool) {
 		outer := s.structure
 		for i := range v.NumField() {
 			f, of := w.field(i)
-			s.structure, s.path = w.name(), append(s.path, f.name)
-			if name, _, _ := strings.Cut(f.tag.Get("json"), ","); name != "" {
-				s.path[len(s.path)-1] = name
-			}
-			s.visit(of, v.Field(i))
-			s.path = s.path[:len(s.path)-1]
+			s.structure = w.name()
+			name, _, _ := strings.Cut(f.tag.Get("json"), ",")
+			s.in(step{cmp.Or(name, f.name), true}, of, v.Field(i))
 		}
 		s.structure = outer
 	}
