@@ -73,7 +73,7 @@ arena 1280 bytes
 10 loop[16] t15[16]:bfloat16 -> o16[16]: Cast(0)=0
 11 loop[16 32] t13[16 32]:bfloat16 -> o17[16 32]: Cast(0)=0
 12 loop[3 32] t12[3 32]:bfloat16 -> o18[3 32]: Cast(0)=0
-arena 2880 bytes
+arena 2304 bytes
 `},
 		{"another reader keeps the 16-bit numbers", false, func(r *Recorder) {
 			x, w := input(r, BFloat16, 3, 32), input(r, Float32, 16, 32)

@@ -137,10 +137,15 @@ func (b *builder) placeInOrder(slots []int) {
 	}
 }
 
-// placeBySize gives each temporary the lowest offset at which it fits, the largest first, which
-// leaves smaller gaps, in quadratic time.
+// placeBySize gives each temporary the lowest offset at which it fits, the largest first, and of equal ones that
+// which is live for the most steps. So smaller gaps are left. It takes quadratic time.
 func (b *builder) placeBySize(slots []int) {
-	slices.SortStableFunc(slots, func(i, j int) int { return b.program.Slots[j].Bytes - b.program.Slots[i].Bytes })
+	slices.SortStableFunc(slots, func(i, j int) int {
+		if d := b.program.Slots[j].Bytes - b.program.Slots[i].Bytes; d != 0 {
+			return d
+		}
+		return (b.last[j] - b.first[j]) - (b.last[i] - b.first[i])
+	})
 	b.program.Arena = 0
 	var placed []int // by offset
 	for _, i := range slots {

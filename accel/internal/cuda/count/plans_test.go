@@ -207,6 +207,9 @@ func TestPlans(t *testing.T) {
 			for _, d := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
 				s.dtype = d
 				m := s.measure(t)
+				if low := bound(m.program); float64(m.program.Arena) > 1.15*float64(low) {
+					t.Errorf("%v: temporaries need %d bytes, more than 1.15 times the %d that are alive at once", d, m.program.Arena, low)
+				}
 				golden.Check(t, fmt.Sprintf("%s-%v.txt", model.name, d), []byte(model.size+", "+fmt.Sprint(d)+"\n\n"+m.String()))
 			}
 		})
