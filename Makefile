@@ -69,8 +69,8 @@ vet:
 
 # Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and packages that start no
 # goroutine or leave that to others, and take long with it: models, plans at full size, desugaring, the generator of symbols,
-# drawing, and the structure of the source.
-WITHOUT_RACE := interp/desugar$$|internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
+# the list of asserted interfaces, drawing, and the structure of the source.
+WITHOUT_RACE := interp/desugar$$|interp/internal/asserted$$|internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
 # Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
 # race detector, which makes them five to ten times slower; and one whose goroutine goes on beside the next cell.
@@ -103,7 +103,7 @@ without-race: ## run the Go tests that skip themselves under the race detector, 
 
 .PHONY: without-race-packages without-race-interp without-race-sequential
 without-race-packages:
-	$(TEST) ./accel/models ./accel/internal/cuda/count ./interp/desugar ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	$(TEST) ./accel/models ./accel/internal/cuda/count ./interp/desugar ./interp/internal/asserted ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
 without-race-interp:
 	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
 		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp

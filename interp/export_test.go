@@ -99,3 +99,6 @@ func Broken(is func(*types.Named) bool) Option {
 
 // ReportFault reports a bug of the VM as a session does by default.
 func ReportFault(err error) { newConfig(nil).fault(io.Discard, err) }
+
+// SetContext sets the variable ctx of cells.
+func SetContext(s *Session, ctx context.Context) { *s.executor.ctx = ctx }
