@@ -12,12 +12,16 @@ func Parameter(t *Tensor) *Tensor {
 	return t
 }
 
-// SetRequiresGrad sets whether Backward computes the tensor's gradient. It panics with a
-// *StateError if t is the result of ops that require a gradient.
+// SetRequiresGrad sets whether Backward computes the tensor's gradient. A tensor that does not is a
+// frozen parameter: [Autocast] casts it once, not in each step. SetRequiresGrad panics with a *StateError if t is
+// the result of ops that require a gradient.
 func (t *Tensor) SetRequiresGrad(on bool) {
 	locked(func(r *ir.Recorder) {
 		v := t.holdValue("SetRequiresGrad")
 		if on == (t.leaf != nil) {
+			if !on {
+				v.Freeze()
+			}
 			return
 		}
 		leaf := &ir.Leaf{}

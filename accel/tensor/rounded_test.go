@@ -173,6 +173,166 @@ var roundedRows = []struct {
 		NoGrad(func() { n.w.Assign(n.w.MulScalar(0.5)) })
 		n.w.SetRequiresGrad(true)
 	}},
+	{"frozen for three steps", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		n.kernel.SetRequiresGrad(false)
+		for range 3 {
+			n.step()
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, with new data between steps", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		for range 3 {
+			n.step()
+			n.w.SetData(scaledData(n.w, 1.5))
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, with assignments between steps and in a list of their own", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		for i := range 4 {
+			n.step()
+			NoGrad(func() { n.w.Assign(n.w.MulScalar(0.75)) })
+			if i%2 == 1 {
+				Flush()
+			}
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, an average of what trains", func(n *roundedNet) {
+		average := Parameter(n.w.Clone().Detach())
+		average.SetRequiresGrad(false)
+		for range 3 {
+			n.step()
+			NoGrad(func() { average.Assign(average.MulScalar(0.5).Add(n.w.MulScalar(0.5))) })
+			n.w, average = average, n.w
+			n.evaluate(BFloat16)
+			n.w, average = average, n.w
+		}
+	}},
+	{"frozen, and assigned to another", func(n *roundedNet) {
+		for range 2 {
+			n.w.SetRequiresGrad(false)
+			n.evaluate(BFloat16)
+			NoGrad(func() {
+				frozen := Parameter(n.w.MulScalar(2))
+				frozen.SetRequiresGrad(false)
+				n.w.Assign(frozen)
+				n.evaluate(BFloat16)
+				frozen.SetData(scaledData(frozen, 3))
+				n.evaluate(BFloat16)
+				frozen.Assign(n.w)
+				n.w.Assign(n.w.AddScalar(0.125))
+				frozen, n.w = n.w, frozen
+				n.evaluate(BFloat16)
+			})
+			n.w.SetRequiresGrad(true)
+		}
+	}},
+	{"frozen, its memory changed", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		n.evaluate(BFloat16)
+		for range 3 {
+			if b := n.w.Memory(); b != nil {
+				b[3] ^= 0x80
+			}
+			n.evaluate(BFloat16)
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen while other tensors share its memory", func(n *roundedNet) {
+		before := n.w.Detach()
+		n.w.SetRequiresGrad(false)
+		n.step()
+		after := n.w.Detach()
+		after.SetData(scaledData(after, 2))
+		before.SetData(scaledData(before, 3))
+		n.step()
+		NoGrad(func() { before.Assign(before.MulScalar(2)) })
+		n.step()
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen and transposed", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		NoGrad(func() { n.w.Assign(n.w.T().Clone().T()) })
+		n.step()
+		n.step()
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, in other types and recomputed", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		for _, d := range []DType{Float16, BFloat16, Float32, Float16} {
+			n.cast = d
+			n.step()
+			NoGrad(func() {
+				Recompute(func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]).MatMul(n.w) }, n.y, n.w).Data()
+			})
+			n.zero()
+			var loss *Tensor
+			Autocast(d, func() {
+				h := Recompute(func(in []*Tensor) *Tensor { return Linear(in[0], n.w, n.b).MatMul(in[1]) }, n.y, n.w)
+				loss = h.Square().Mean()
+			})
+			loss.Backward()
+			n.out = append(n.out, loss.Data()...)
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen before the list has run", func(n *roundedNet) {
+		n.zero()
+		loss := n.loss()
+		loss.Backward()
+		n.update(0.1)
+		n.w.SetRequiresGrad(false)
+		n.step()
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, and released in the list that reads it", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		n.step()
+		old := n.w
+		n.zero()
+		loss := n.loss()
+		n.w = Parameter(Ones(6, 6))
+		old.Release()
+		loss.Backward()
+		n.update(0.1)
+		Flush()
+	}},
+	{"frozen, and a list that fails", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		for range 2 {
+			late := FromInts([]int{1, -7}, 2).Cast(Float32).MulScalar(1).Cast(Int32)
+			if catch(func() {
+				NoGrad(func() {
+					n.evaluate(BFloat16)
+					n.w.Assign(n.w.MulScalar(2).Add(Ones(3).IndexSelect(late).Sum()))
+					n.evaluate(BFloat16)
+				})
+			}) == nil {
+				panic("the index is out of range")
+			}
+			n.step()
+		}
+		n.w.SetRequiresGrad(true)
+	}},
+	{"frozen, in parts and traced", func(n *roundedNet) {
+		n.w.SetRequiresGrad(false)
+		locked(func(r *ir.Recorder) { r.Halved(true) })
+		n.step()
+		n.step()
+		locked(func(r *ir.Recorder) { r.Halved(false) })
+		locked(func(r *ir.Recorder) {
+			t := r.Trace(nil)
+			defer r.LetGo(t)
+			defer r.EndTrace(t)
+			n.evaluate(BFloat16)
+			NoGrad(func() { n.w.Assign(n.w.MulScalar(2)) })
+			n.evaluate(BFloat16)
+		})
+		n.w.SetRequiresGrad(true)
+	}},
 	{"evaluation", func(n *roundedNet) { n.evaluate(BFloat16) }},
 	{"evaluations in other types", func(n *roundedNet) {
 		for _, d := range []DType{Float32, Float16, BFloat16, Float16} {

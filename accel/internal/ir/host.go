@@ -34,7 +34,7 @@ func (r *Recorder) Empty(t Type) *Value {
 // no other value can see the old data, else as a new value.
 func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	v.check("SetData")
-	r.forgetRounded(v.leaf)
+	r.forgetRounded(v)
 	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && v.buf.device == r.device && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
 	if alone {
 		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
@@ -46,7 +46,7 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 		return v
 	}
 	next := r.Upload(Type{v.shape, v.dtype}, data).Hold()
-	next.leaf, next.requires = v.leaf, v.leaf != nil
+	next.leaf, next.requires, next.rounded = v.leaf, v.leaf != nil, v.rounded
 	r.Release(v)
 	return next
 }
@@ -54,7 +54,7 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 // takeOver gives v's storage to a new value, so that a handle from which v was moved cannot
 // read the data that is written next.
 func (r *Recorder) takeOver(v *Value) *Value {
-	next := &Value{layout: v.layout, leaf: v.leaf, requires: v.requires}
+	next := &Value{layout: v.layout, leaf: v.leaf, requires: v.requires, rounded: v.rounded}
 	r.setType(next, Type{v.shape, v.dtype})
 	next.look(v.buf)
 	v.leave(overwritten)
@@ -173,7 +173,7 @@ func (r *Recorder) InPlace(v *Value) []byte {
 	if !ok || v.handles != 1 || v.tape != 0 || v.buf.shared || !v.layout.Contiguous() {
 		return nil
 	}
-	r.forgetRounded(v.leaf)
+	r.forgetRounded(v)
 	v.buf.exposed = true
 	size := v.dtype.Size()
 	return host.Bytes(v.buf.Storage)[v.layout.Offset*size:][: v.Len()*size : v.Len()*size]

@@ -70,7 +70,7 @@ func (r *Recorder) stand(in []*Value) []*Value {
 	for i, x := range in {
 		out[i] = r.Record(Alias{}, x)
 		if x.requires {
-			out[i].leaf, out[i].requires = &Leaf{substitute: true}, true
+			out[i].leaf, out[i].requires = &Leaf{}, true
 		}
 	}
 	return out

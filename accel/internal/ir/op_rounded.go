@@ -11,10 +11,10 @@ import (
 //	w = w - rate·g                                  w = w - rate·g; s = bfloat16(w)
 //	s = bfloat16(w); y = f(s), in the next step     y = f(rounded(s, w))
 //
-// So an update writes both, in one pass, and the next step reads s. The [Leaf] of the parameter
-// holds s, and the value of which s is the rounding. A value never changes: whatever replaces the parameter's makes
-// s invalid, unless it is rounded with the replacement. What changes the memory of a value drops s; see
-// forgetRounded.
+// So an update writes both, in one pass, and the next step reads s. Nothing updates a frozen parameter, whose s
+// serves all steps. The values that a parameter has one after the other share a [rounded] with s and the value of
+// which s is the rounding. A value never changes: whatever replaces the parameter's makes s invalid, unless it is
+// rounded with the replacement. What changes the memory of a value drops s; see forgetRounded.
 
 // Rounded is y = s, where s is the rounding of a parameter w to 16 bits. Its gradient is that of the cast of
 // w.
@@ -32,11 +32,18 @@ func (Rounded) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Val
 	return []*Value{nil, r.as(dy, in[1].dtype)}
 }
 
-// rounded is the rounding of a parameter.
+// rounded is the rounding of a parameter. All its values have it: the next one gets it from the last.
 type rounded struct {
 	short *Value // nil if there is none
 	of    *Value
 	read  bool // whether anything has read it
+}
+
+// Freeze makes a value that of a parameter without a gradient, unless it is the result of ops with one.
+func (v *Value) Freeze() {
+	if v.rounded == nil && !v.requires {
+		v.rounded = &rounded{}
+	}
 }
 
 // Round returns v rounded to 16 bits. The rounding of a parameter is kept for later lists.
@@ -45,12 +52,12 @@ func (r *Recorder) Round(v *Value, to DType) *Value {
 	if w == nil || w.dtype != Float32 || r.recast || len(r.tracers) > 0 || w.buf != nil && w.buf.exposed {
 		return r.as(v, to)
 	}
-	l := &w.leaf.rounded
-	if l.short == nil || l.of != w || l.short.dtype != to || l.short.gone != "" {
+	k := w.rounded
+	if k.short == nil || k.of != w || k.short.dtype != to || k.short.gone != "" {
 		r.setRounded(w, to)
 	}
-	l.read = true
-	y := r.Record(Rounded{}, l.short, w)
+	k.read = true
+	y := r.Record(Rounded{}, k.short, w)
 	for i := len(views) - 1; i >= 0; i-- {
 		y = r.Record(views[i], y)
 	}
@@ -60,7 +67,7 @@ func (r *Recorder) Round(v *Value, to DType) *Value {
 // parameterOf returns the parameter of which v is a view, and the ops between them, the last first. It returns
 // nil if v is no view of a parameter, or not of all of it.
 func parameterOf(v *Value) (w *Value, views []Op) {
-	for v.leaf == nil && v.op != nil {
+	for v.rounded == nil && v.op != nil {
 		switch v.op.(type) {
 		case Permute, Reshape:
 			views = append(views, v.op)
@@ -69,7 +76,7 @@ func parameterOf(v *Value) (w *Value, views []Op) {
 			return nil, nil
 		}
 	}
-	if v.leaf == nil || v.leaf.substitute {
+	if v.rounded == nil {
 		return nil, nil
 	}
 	return v, views
@@ -79,33 +86,33 @@ func parameterOf(v *Value) (w *Value, views []Op) {
 func (r *Recorder) setRounded(w *Value, to DType) {
 	r.noGrad++
 	defer func() { r.noGrad-- }()
-	l := &w.leaf.rounded
+	k := w.rounded
 	s := r.Record(Cast{To: to}, w).Hold()
-	if l.short == nil {
-		l.short = s
+	if k.short == nil {
+		k.short = s
 	} else {
-		r.replace(&l.short, s)
+		r.replace(&k.short, s)
 	}
-	l.of, l.read = w, false
+	k.of, k.read = w, false
 }
 
 // roundNext rounds the next value of a parameter, if anything has read the rounding of its last one.
 func (r *Recorder) roundNext(last, next *Value) {
-	l := &next.leaf.rounded
+	k := next.rounded
 	switch computed := last.buf != nil; {
-	case l.short == nil:
-	case l.of != last || computed && (!l.read || last.buf.exposed) || len(r.tracers) > 0:
-		r.forgetRounded(next.leaf)
+	case k.short == nil:
+	case k.of != last || computed && (!k.read || last.buf.exposed) || len(r.tracers) > 0:
+		r.forgetRounded(next)
 	default: // a value that is replaced in the list that computes it was there to be read by nothing else
-		r.setRounded(next, l.short.dtype)
+		r.setRounded(next, k.short.dtype)
 	}
 }
 
-// forgetRounded drops the rounding of a parameter.
-func (r *Recorder) forgetRounded(l *Leaf) {
-	if l != nil && l.rounded.short != nil {
-		r.Release(l.rounded.short)
-		l.rounded = rounded{}
+// forgetRounded drops the rounding of a parameter, if v is one and has one.
+func (r *Recorder) forgetRounded(v *Value) {
+	if k := v.rounded; k != nil && k.short != nil {
+		r.Release(k.short)
+		*k = rounded{}
 	}
 }
 
@@ -118,7 +125,7 @@ var errRounded = errors.New("ir: the rounding of a parameter does not replace th
 // roundsUpdate reports whether a node rounds the next value of a parameter.
 func (n *planned) roundsUpdate() bool {
 	c, ok := n.node.op.(Cast)
-	return ok && c.To.Is16Bit() && n.kept && n.node.in[0].leaf != nil && n.node.in[0].index >= 0
+	return ok && c.To.Is16Bit() && n.kept && n.node.in[0].rounded != nil && n.node.in[0].index >= 0
 }
 
 // losesRounding reports whether the plan is wrong as errRounded says.

@@ -1,6 +1,10 @@
 package ir
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // trainRounded makes steps of w = w - 0.5·∂/∂w sum((x·w)²), where w is rounded.
 func trainRounded(r *Recorder, w **Value, leaf *Leaf, x *Value, steps int) {
@@ -52,6 +56,37 @@ arena 3136 bytes
 	}
 }
 
+// A parameter that is frozen, before or after its first update, is rounded once.
+func TestRoundedFrozen(t *testing.T) {
+	for steps := range 2 {
+		d := &batchDevice{float16Device{fp8Device{none: true}}}
+		r := NewRecorder(d)
+		w, leaf := parameter(r, 16, 16)
+		x := input(r, BFloat16, 16, 16)
+		trainRounded(r, &w, leaf, x, steps)
+		w = r.Leaf(w, nil)
+		before := len(d.programs)
+		for range 3 {
+			y := r.Record(MatMul{}, r.as(x, Float32), r.as(r.Round(w, BFloat16), Float32)).Hold()
+			r.Flush()
+			r.Release(y)
+		}
+		want := []string{`0 loop[16 16] x1[16 16] -> o2[16 16]:bfloat16: Cast(0)=0
+1 MatMul x0[16 16]:bfloat16 o2[16 16]:bfloat16 -> o3[16 16]
+arena 0 bytes
+`, `0 MatMul x0[16 16]:bfloat16 x1[16 16]:bfloat16 -> o3[16 16]
+arena 0 bytes
+`}[steps:]
+		var got []string
+		for _, p := range d.programs[before:] {
+			got = append(got, p.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("after %d steps, the programs are\n%s\nwant\n%s", steps, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // Roundings that nothing reads any more are freed, and none is made of what is no parameter.
 func TestRoundedIsFreed(t *testing.T) {
 	const bytes = 2 * 16 * 16
@@ -75,7 +110,11 @@ func TestRoundedIsFreed(t *testing.T) {
 			r.Flush()
 			r.noGrad--
 		}, 0},
-		{"a frozen parameter", func(r *Recorder, w **Value, _ *Leaf) { *w = r.Leaf(*w, nil) }, 0},
+		{"a frozen parameter", func(r *Recorder, w **Value, _ *Leaf) { *w = r.Leaf(*w, nil) }, bytes},
+		{"a frozen parameter with new data", func(r *Recorder, w **Value, _ *Leaf) {
+			*w = r.Overwrite(r.Leaf(*w, nil), make([]byte, 2*bytes))
+		}, 0},
+		{"a frozen parameter that is released", func(r *Recorder, w **Value, _ *Leaf) { r.Release(r.Leaf(*w, nil)) }, 0},
 		{"a released parameter", func(r *Recorder, w **Value, _ *Leaf) { r.Release(*w) }, 0},
 		{"an input of Recompute", func(r *Recorder, w **Value, leaf *Leaf) {
 			*w = r.Overwrite(*w, make([]byte, 2*bytes))

@@ -45,6 +45,6 @@ func (r *Recorder) SumRanks(ctx context.Context, with Ranks, v *Value) error {
 	if v.buf.device != r.device {
 		return &StateError{Op: "SumRanks", Hint: "the tensor is on another device than " + r.device.Name()}
 	}
-	r.forgetRounded(v.leaf)
+	r.forgetRounded(v)
 	return with.Sum(ctx, v.buf.Storage, v.layout.Offset*v.dtype.Size(), v.Len(), v.dtype)
 }

@@ -253,14 +253,14 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 		next = r.Record(Alias{}, src)
 		r.noGrad--
 		next.Hold()
-	case pending && src.handles == 1 && src.leaf == nil:
+	case pending && src.handles == 1 && src.leaf == nil && src.rounded == nil:
 		moved, src.moved = true, true // the count now stands for dst's holder
 	default:
 		next = r.Alias(src).Hold()
 	}
-	next.leaf, next.requires = leaf, leaf != nil
+	next.leaf, next.requires, next.rounded = leaf, leaf != nil, dst.rounded
 	r.replace(holder, next)
-	if leaf != nil {
+	if next.rounded != nil {
 		r.roundNext(dst, next)
 	}
 	return moved
@@ -307,8 +307,8 @@ func (r *Recorder) Release(v *Value) {
 	if !r.backward {
 		r.prune(v)
 	}
-	if v.handles == 0 && v.leaf != nil && v.leaf.rounded.of == v {
-		r.forgetRounded(v.leaf)
+	if v.handles == 0 && v.rounded != nil && v.rounded.of == v {
+		r.forgetRounded(v)
 	}
 	if v.handles > 0 || v.tape > 0 || v.buf == nil {
 		return
@@ -340,13 +340,16 @@ func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 	if leaf != nil && !v.dtype.IsFloat() {
 		panic(&DTypeError{Op: "SetRequiresGrad", DTypes: []DType{v.dtype}, Hint: "only floating-point tensors have gradients"})
 	}
-	r.forgetRounded(v.leaf)
 	if v.handles > 1 {
+		r.forgetRounded(v)
 		a := r.Alias(v).Hold()
+		a.rounded, v.rounded = v.rounded, nil
 		v.Drop()
 		v = a
 	}
-	v.leaf, v.requires = leaf, leaf != nil
+	if v.leaf, v.requires = leaf, leaf != nil; leaf != nil && v.rounded == nil {
+		v.rounded = &rounded{}
+	}
 	return v
 }
 

@@ -30,9 +30,6 @@ type Leaf struct {
 	// After is called during each Backward when the gradient is complete; may be nil. It
 	// may record and run lists.
 	After func()
-
-	rounded    rounded
-	substitute bool // it is that of an input of a Recompute, not of a parameter
 }
 
 // Value is the result of one op, or data from the host. It never changes: an in-place
@@ -46,11 +43,12 @@ type Value struct {
 	layout Layout
 	buf    *Buffer // nil until computed
 
-	requires bool   // a gradient flows into this value
-	consumed bool   // Backward has processed this value
-	leaf     *Leaf  // holds the gradients that end here
-	grad     *Value // gradient during Backward
-	mark     uint64 // last Backward that visited the value
+	requires bool     // a gradient flows into this value
+	consumed bool     // Backward has processed this value
+	leaf     *Leaf    // holds the gradients that end here
+	rounded  *rounded // of a parameter, also a frozen one: its rounding
+	grad     *Value   // gradient during Backward
+	mark     uint64   // last Backward that visited the value
 
 	moved   bool // Assign moved it from a handle that may still read it
 	handles int  // external holders: public tensors, kept gradients

@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/models"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -211,6 +212,40 @@ func TestPlans(t *testing.T) {
 					t.Errorf("%v: temporaries need %d bytes, more than 1.15 times the %d that are alive at once", d, m.program.Arena, low)
 				}
 				golden.Check(t, fmt.Sprintf("%s-%v.txt", model.name, d), []byte(model.size+", "+fmt.Sprint(d)+"\n\n"+m.String()))
+			}
+		})
+	}
+}
+
+// TestFrozenPlans trains a layer behind a frozen model, as transfer learning does. Only the batch is cast in each
+// step: the weights of the model never change.
+func TestFrozenPlans(t *testing.T) {
+	for _, model := range all {
+		if !slices.Contains([]string{"mlp", "resnet9", "vit"}, model.name) {
+			continue
+		}
+		t.Run(model.name, func(t *testing.T) {
+			frozen := model
+			frozen.model = func() nn.Module {
+				m := model.model()
+				nn.Freeze(m)
+				if vit, ok := m.(*models.ViTModel); ok {
+					vit.Head = nn.Dense(10)
+					return vit
+				}
+				return nn.Sequential(m, nn.Dense(10))
+			}
+			s := frozen.start(open(t, "counting frozen "+model.name, ""))
+			s.dtype = tensor.BFloat16
+			m := s.measure(t)
+			var casts []string // of what is older than the step
+			for _, step := range m.program.Steps {
+				if step.Ops[0] == "Cast" && m.program.Slots[step.In[0].Slot].Kind != trace.Temporary {
+					casts = append(casts, fmt.Sprint(step.In))
+				}
+			}
+			if len(casts) != 1 || m.GraphLaunches != 1 || m.Launches != 0 || m.Allocs != 0 || m.Instantiates != 0 || m.Updates != 0 {
+				t.Errorf("the steps that cast are\n%s\nwant that of the batch:\n%v", strings.Join(casts, "\n"), m)
 			}
 		})
 	}
