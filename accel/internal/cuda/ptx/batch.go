@@ -3,6 +3,7 @@ package ptx
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -12,20 +13,32 @@ import (
 // A batch computes the same ops for many tensors. Its kernel has one parameter that describes its
 // parts, one after the other:
 //
-//	u32 end        number of tiles of this part and all before it in the launch
-//	u32 word       index of the part's first dynamic word
 //	u32 n          number of elements
-//	u32 …          two bits for each input that is not of the same type in all parts: an index in types
+//	u32 word       what the part adds to indices of dynamic words, a signed number of 24 bits, then two bits for each of
+//	               four inputs that are not of the same type in all parts: an index in types
+//	u32 …          the types of more such inputs, sixteen in each
 //	u64 …          addresses of the inputs, then of the results, 0 for those that the part lacks
+//
+// The shorter a part is, the fewer launches an update of many parameters takes.
 //
 // A tile is a number of elements of one part, which a block computes. Blocks take the tiles in
 // rotation, and look for the part of each from that of the one before.
 const (
-	typesAt       = 12 // bytes before the types
+	wordBits      = 24
+	typesInFirst  = (32 - wordBits) / 2
 	typesInWord   = 16
 	tilePerThread = 4 // how many times vectorWidth elements
 	tile          = threads * vectorWidth * tilePerThread
 )
+
+// typeAt returns where the type of a mixed input is: the index of a u32, and that of its first bit.
+func typeAt(mixed int) (field, shift int) {
+	if mixed < typesInFirst {
+		return 1, wordBits + 2*mixed
+	}
+	mixed -= typesInFirst
+	return 2 + mixed/typesInWord, 2 * (mixed % typesInWord)
+}
 
 // types are the types of an input that may differ from part to part.
 var types = []ir.DType{ir.Float32, ir.BFloat16, ir.Float16}
@@ -36,8 +49,8 @@ func (k *Kernel) partHead() int {
 	for _, in := range k.inputs {
 		mixed += min(len(in.mixed), 1)
 	}
-	bytes := typesAt + 4*((mixed+typesInWord-1)/typesInWord)
-	return (bytes + 7) / 8 * 8
+	last, _ := typeAt(max(0, mixed-1))
+	return (4*(last+1) + 7) / 8 * 8
 }
 
 // partBytes returns the number of bytes that describe a part.
@@ -80,32 +93,25 @@ func (k *Kernel) batchInput(at int) (input, error) {
 func (k *Kernel) batches(at func(ir.Operand) driver.Pointer, words driver.Pointer, guards []driver.Pointer) (out []driver.Launch) {
 	for from := 0; from < len(k.step.Parts); from += k.parts {
 		var table []byte
-		field := func(v int) { table = binary.LittleEndian.AppendUint32(table, uint32(v)) }
 		address := func(p driver.Pointer) { table = binary.LittleEndian.AppendUint64(table, uint64(p)) }
 		tiles := 0
 		for i := from; i < min(from+k.parts, len(k.step.Parts)); i++ {
 			part := k.step.Part(i)
 			n := ir.Len(part.Shape)
 			tiles += (n + tile - 1) / tile
-			end := len(table) + k.partHead()
-			field(tiles)
-			field(k.step.Parts[i].Word)
-			field(n)
-			word, shift := 0, 0
+			head := make([]uint32, k.partHead()/4)
+			head[0], head[1] = uint32(n), uint32(k.step.Parts[i].Word)&(1<<wordBits-1)
+			mixed := 0
 			for j, in := range k.inputs {
-				if len(in.mixed) == 0 {
-					continue
-				}
-				word |= slices.Index(types, part.In[j].DType) << shift
-				if shift += 2; shift == 2*typesInWord {
-					field(word)
-					word, shift = 0, 0
+				if len(in.mixed) > 0 {
+					field, shift := typeAt(mixed)
+					head[field] |= uint32(slices.Index(types, part.In[j].DType)) << shift
+					mixed++
 				}
 			}
-			for field(word); len(table) < end; {
-				field(0)
+			for _, v := range head {
+				table = binary.LittleEndian.AppendUint32(table, v)
 			}
-			table = table[:end]
 			for _, o := range part.In {
 				address(at(o))
 			}
@@ -151,7 +157,9 @@ func (w *writer) writeBatch(guards int) error {
 	w.label("NEXT")
 	w.jump(w.op(predicate, "setp.ge.s64", block, tiles), "END")
 	w.label("SEEK")
-	end := w.op(bits64, "cvt.u64.u32", w.op(bits32, "ld.param.u32", deref(part)))
+	n := w.op(bits64, "cvt.u64.u32", w.op(bits32, "ld.param.u32", deref(part)))
+	end := w.op(bits64, "shr.u64", w.op(bits64, "add.s64", n, word(tile-1)), word(bits.TrailingZeros(tile)))
+	w.do("add.s64", end, end, begin)
 	w.jump(w.op(predicate, "setp.lt.s64", block, end), "FOUND")
 	w.do("mov.u64", begin, end)
 	w.do("add.s64", part, part, word(size))
@@ -159,13 +167,14 @@ func (w *writer) writeBatch(guards int) error {
 
 	w.label("FOUND")
 	field := func(at int) reg { return w.op(bits32, "ld.param.u32", deref(offset(part, at))) }
-	words := w.op(bits64, "mad.lo.s64", w.op(bits64, "cvt.u64.u32", field(4)), word(8), dynamics)
-	n := w.op(bits64, "cvt.u64.u32", field(8))
+	atWord := w.op(bits32, "shr.s32", w.op(bits32, "shl.b32", field(4), word(32-wordBits)), word(32-wordBits))
+	words := w.op(bits64, "mad.lo.s64", w.op(bits64, "cvt.s64.s32", atWord), word(8), dynamics)
 	mixed, at := 0, kernel.partHead()
 	for _, in := range kernel.inputs {
 		var typ reg
 		if len(in.mixed) > 0 {
-			typ = w.op(bits32, "shr.u32", field(typesAt+4*(mixed/typesInWord)), word(2*(mixed%typesInWord)))
+			index, shift := typeAt(mixed)
+			typ = w.op(bits32, "shr.u32", field(4*index), word(shift))
 			typ = w.op(bits32, "and.b32", typ, word(3))
 			mixed++
 		}

@@ -20,8 +20,9 @@ import (
 // element, with a scalar s for each part. c is of float32, bfloat16 or float16, in turn; every
 // other part lacks z, and every third c'.
 func batchOf(sizes []int) ir.Step {
+	first := len(sizes) / 2 // the part whose scalar the loop names: those before it count backwards
 	s := ir.Step{Loop: []ir.Instr{
-		{Op: ir.MulScalar{}, Args: []int{0}, Out: -1, Word: 1},
+		{Op: ir.MulScalar{}, Args: []int{0}, Out: -1, Word: 1 + 2*first},
 		{Op: ir.Add{}, Args: []int{3, 1}, Out: -1},
 		{Op: ir.Add{}, Args: []int{4, 2}, Out: 0},
 		{Op: ir.Cast{To: ir.BFloat16}, Args: []int{5}, Out: 1},
@@ -35,7 +36,7 @@ func batchOf(sizes []int) ir.Step {
 	for i, n := range sizes {
 		flat := ir.RowMajor([]int{n})
 		s.In = append(s.In, operand(ir.Float32, flat), operand(ir.Float32, ir.RowMajor(nil).BroadcastTo([]int{n})), operand(types[i%3], flat))
-		p := ir.Part{Shape: []int{n}, Word: 2 * i, Out: []int{len(s.Out), -1, -1}}
+		p := ir.Part{Shape: []int{n}, Word: 2 * (i - first), Out: []int{len(s.Out), -1, -1}}
 		s.Out = append(s.Out, operand(ir.Float32, flat))
 		if i%2 == 0 {
 			p.Out[1] = len(s.Out)
@@ -65,7 +66,7 @@ func TestBatch(t *testing.T) {
 	}{
 		{"around a tile", []int{5, tile - 1, tile, tile + 1, 3*tile + 7, 2}, 1, 10},
 		{"an empty part", []int{6, 0, 9}, 1, 2},
-		{"more than fit the parameters", many, 3, 67},
+		{"more than fit the parameters", many, 2, 77},
 	} {
 		s, r := batchOf(row.sizes), rand.New(rand.NewPCG(5, 5))
 		k, err := New(s, 1)
@@ -154,10 +155,10 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// There may be more inputs of several types than one word of the table describes.
+// There may be more inputs of several types than one word of the table describes, or the word before it.
 func TestBatchOfManyTypes(t *testing.T) {
 	t.Parallel()
-	const inputs, size = typesInWord + 3, 5
+	const inputs, size = typesInFirst + typesInWord + 3, 5
 	s, m, slot := ir.Step{Shape: []int{size}}, newMachine(t), 0
 	var at []driver.Pointer
 	operand := func(d ir.DType, data []byte) ir.Operand {
@@ -208,6 +209,20 @@ func TestBatchOfManyTypes(t *testing.T) {
 		}
 		if want := singles(slices.Repeat([]float64{float64(sum)}, size)); !bytes.Equal(got, want) {
 			t.Errorf("part %d: %v, want %v", part, got, want)
+		}
+	}
+}
+
+// Scalars that are farther apart than a part can say are an error.
+func TestBatchRejectsDistantScalars(t *testing.T) {
+	for _, row := range []struct {
+		word int
+		ok   bool
+	}{{1<<23 - 1, true}, {1 << 23, false}, {-1 << 23, true}, {-1<<23 - 1, false}} {
+		s := batchOf([]int{6, 6})
+		s.Parts[1].Word = row.word
+		if _, err := New(s, 0); (err == nil) != row.ok {
+			t.Errorf("%d: error %v", row.word, err)
 		}
 	}
 }

@@ -139,6 +139,11 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 	w := &writer{builder: newBuilder(double), kernel: k, float16Of: map[reg]reg{}}
 	write := w.write
 	if len(s.Parts) > 0 {
+		for _, p := range s.Parts {
+			if p.Word < -1<<(wordBits-1) || p.Word >= 1<<(wordBits-1) {
+				return nil, fmt.Errorf("cuda: the dynamic scalars of a batch of kernels are %d apart; its parts have %d bits for that", p.Word, wordBits)
+			}
+		}
 		k.parts = min(len(s.Parts), (maxParamBytesPTX70-8*(2+guards))/k.partBytes())
 		write = w.writeBatch
 	}
