@@ -10,6 +10,7 @@ import (
 	crypto_tls "crypto/tls"
 	database_sql_driver "database/sql/driver"
 	debug_dwarf "debug/dwarf"
+	encoding_xml "encoding/xml"
 	fmt "fmt"
 	go_token "go/token"
 	go_types "go/types"
@@ -20,6 +21,7 @@ import (
 	io_fs "io/fs"
 	log_slog "log/slog"
 	math_big "math/big"
+	math_rand "math/rand"
 	net "net"
 	net_http "net/http"
 	"reflect"
@@ -438,12 +440,114 @@ var asserted = []assertion{
 		},
 	},
 	{
+		"(*encoding/gob.Decoder).decodeGobDecoder", []string{}, []string{
+			"GobDecode(a0 []byte) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface{ GobDecode([]byte) error })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/gob.Decoder).decodeGobDecoder", []string{}, []string{
+			"UnmarshalBinary(a0 []byte) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface{ UnmarshalBinary(data []byte) error })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/gob.Decoder).decodeGobDecoder", []string{}, []string{
+			"UnmarshalText(a0 []byte) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface{ UnmarshalText(text []byte) error })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/gob.Encoder).encodeGobEncoder", []string{}, []string{
+			"GobEncode() (r0 []byte, r1 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface{ GobEncode() ([]byte, error) })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/gob.Encoder).encodeGobEncoder", []string{}, []string{
+			"MarshalBinary() (r0 []byte, r1 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				MarshalBinary() (data []byte, err error)
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/gob.Encoder).encodeGobEncoder", []string{}, []string{
+			"MarshalText() (r0 []byte, r1 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				MarshalText() (text []byte, err error)
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
 		"(*encoding/xml.Decoder).rawToken", []string{}, []string{
 			"Read(a0 []byte) (r0 int, r1 error)",
 		},
 		func(x any) (reflect.Value, bool) {
 			y, ok := x.(interface {
 				Read(p []byte) (n int, err error)
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/xml.Decoder).unmarshal", []string{"encoding/xml"}, []string{
+			"UnmarshalXML(a0 *encoding_xml.Decoder, a1 encoding_xml.StartElement) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				UnmarshalXML(d *encoding_xml.Decoder, start encoding_xml.StartElement) error
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/xml.Decoder).unmarshalAttr", []string{"encoding/xml"}, []string{
+			"UnmarshalXMLAttr(a0 encoding_xml.Attr) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				UnmarshalXMLAttr(attr encoding_xml.Attr) error
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/xml.printer).marshalAttr", []string{"encoding/xml"}, []string{
+			"MarshalXMLAttr(a0 encoding_xml.Name) (r0 encoding_xml.Attr, r1 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				MarshalXMLAttr(name encoding_xml.Name) (encoding_xml.Attr, error)
+			})
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"(*encoding/xml.printer).marshalValue", []string{"encoding/xml"}, []string{
+			"MarshalXML(a0 *encoding_xml.Encoder, a1 encoding_xml.StartElement) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				MarshalXML(e *encoding_xml.Encoder, start encoding_xml.StartElement) error
 			})
 			return reflect.ValueOf(&y).Elem(), ok
 		},
@@ -949,17 +1053,6 @@ var asserted = []assertion{
 		},
 	},
 	{
-		"(flag.textValue).String", []string{}, []string{
-			"MarshalText() (r0 []byte, r1 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface {
-				MarshalText() (text []byte, err error)
-			})
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
 		"(log/slog.Value).Kind", []string{"log/slog"}, []string{
 			"LogValue() (r0 log_slog.Value)",
 		},
@@ -1306,53 +1399,6 @@ var asserted = []assertion{
 		},
 	},
 	{
-		"encoding/gob", []string{}, []string{
-			"GobDecode(a0 []byte) (r0 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface{ GobDecode([]byte) error })
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
-		"encoding/gob", []string{}, []string{
-			"GobEncode() (r0 []byte, r1 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface{ GobEncode() ([]byte, error) })
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
-		"encoding/gob", []string{}, []string{
-			"MarshalBinary() (r0 []byte, r1 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface {
-				MarshalBinary() (data []byte, err error)
-			})
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
-		"encoding/gob", []string{}, []string{
-			"UnmarshalBinary(a0 []byte) (r0 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface{ UnmarshalBinary(data []byte) error })
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
-		"encoding/gob", []string{}, []string{
-			"UnmarshalText(a0 []byte) (r0 error)",
-		},
-		func(x any) (reflect.Value, bool) {
-			y, ok := x.(interface{ UnmarshalText(text []byte) error })
-			return reflect.ValueOf(&y).Elem(), ok
-		},
-	},
-	{
 		"encoding/json", []string{}, []string{
 			"IsZero() (r0 bool)",
 		},
@@ -1367,6 +1413,15 @@ var asserted = []assertion{
 		},
 		func(x any) (reflect.Value, bool) {
 			y, ok := x.(interface{ MarshalJSON() ([]byte, error) })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"encoding/json.indirect", []string{}, []string{
+			"UnmarshalJSON(a0 []byte) (r0 error)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface{ UnmarshalJSON([]byte) error })
 			return reflect.ValueOf(&y).Elem(), ok
 		},
 	},
@@ -1621,6 +1676,17 @@ var asserted = []assertion{
 		},
 		func(x any) (reflect.Value, bool) {
 			y, ok := x.(interface{ CancelRequest(*net_http.Request) })
+			return reflect.ValueOf(&y).Elem(), ok
+		},
+	},
+	{
+		"testing/quick.sizedValue", []string{"math/rand", "reflect"}, []string{
+			"Generate(a0 *math_rand.Rand, a1 int) (r0 reflect.Value)",
+		},
+		func(x any) (reflect.Value, bool) {
+			y, ok := x.(interface {
+				Generate(rand *math_rand.Rand, size int) reflect.Value
+			})
 			return reflect.ValueOf(&y).Elem(), ok
 		},
 	},

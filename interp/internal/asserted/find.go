@@ -87,7 +87,7 @@ func converted(info *types.Info, n ast.Node) (list []types.Type) {
 	case *ast.Ident:
 		switch f := info.Uses[n]; {
 		case f == nil || f.Pkg() == nil:
-		case f.Pkg().Path() == "errors" && f.Name() == "AsType", f.Pkg().Path() == "reflect" && f.Name() == "TypeFor":
+		case f.Pkg().Path() == "errors" && f.Name() == "AsType", f.Pkg().Path() == "reflect" && (f.Name() == "TypeFor" || f.Name() == "TypeAssert"):
 			list = append(list, info.Instances[n].TypeArgs.At(0))
 		}
 	}
