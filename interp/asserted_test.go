@@ -374,3 +374,50 @@ func (f *filler) of(t reflect.Type) reflect.Value {
 	}
 	return v
 }
+
+// TestAssertedUnexported embeds interfaces with unexported methods, which a type can have only so.
+func TestAssertedUnexported(t *testing.T) {
+	t.Parallel()
+	for name, options := range backEnds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConversions(t, options...)
+			c.must(t, `pass := ctx.Value("pass").(func(string, any, any))
+type expr struct{ ast.Expr }
+type stmt struct{ *ast.ReturnStmt }
+type decl struct{ ast.Decl; n int }
+type object struct{ types.Object }
+type deep struct{ *object }
+type exprs interface{ ast.Expr; Extra() int }
+type withExprs struct{ exprs }
+func (expr) Extra() int { return 5 }
+func (expr) Pos() token.Pos { return 77 }
+o := object{types.Universe.Lookup("int")}
+pass("expr", expr{ast.NewIdent("x")}, nil)
+pass("*expr", &expr{ast.NewIdent("x")}, nil)
+pass("stmt", stmt{&ast.ReturnStmt{}}, nil)
+pass("decl", &decl{&ast.GenDecl{}, 1}, nil)
+pass("object", o, nil)
+pass("deep", deep{&o}, nil)
+pass("withExprs", withExprs{expr{ast.NewIdent("x")}}, nil)
+`, "")
+			for name, is := range map[string]func(x any) bool{
+				"expr":  func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
+				"*expr": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
+				"stmt": func(x any) bool {
+					s, ok := x.(ast.Stmt)
+					_, isExpr := x.(ast.Expr)
+					return ok && !isExpr && s.Pos() == 0
+				},
+				"decl":      func(x any) bool { _, ok := x.(ast.Decl); _, isSpec := x.(ast.Spec); return ok && !isSpec },
+				"object":    func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
+				"deep":      func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
+				"withExprs": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 },
+			} {
+				if x := c.values[name][0]; !is(x) {
+					t.Errorf("%s: %T", name, x)
+				}
+			}
+		})
+	}
+}
