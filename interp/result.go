@@ -131,9 +131,9 @@ func (r *renderer) word(v any) (string, error) {
 	_, isStringer := v.(fmt.Stringer)
 	switch kind := reflect.ValueOf(v).Kind(); {
 	case isError, isStringer, kind == reflect.String, kind == reflect.Bool, kind >= reflect.Int && kind <= reflect.Complex128 && kind != reflect.Uintptr:
-		return r.values.Sprint(v), nil
+		return fmt.Sprint(v), nil
 	}
-	return "", fmt.Errorf("is a %s, not a text or a number", r.values.TypeName(v))
+	return "", fmt.Errorf("is a %T, not a text or a number", v)
 }
 
 // maxText is how many bytes of a value are shown. Longer output makes a notebook slow.
@@ -150,7 +150,7 @@ func shorten(text string) string {
 func (r *renderer) plainText(v any) (text string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			text, ok = fmt.Sprintf("%s cannot be shown: %v", r.values.TypeName(v), p), true
+			text, ok = fmt.Sprintf("%T cannot be shown: %v", v, p), true
 		}
 	}()
 	switch v := v.(type) {
@@ -162,17 +162,17 @@ func (r *renderer) plainText(v any) (text string, ok bool) {
 		if _, ok := v.(display.Displayer); ok {
 			return "", false
 		}
-		return r.values.Sprint(v), true
+		return fmt.Sprint(v), true
 	}
 	switch value := reflect.ValueOf(v); value.Kind() {
 	case reflect.String:
 		return strconv.Quote(value.String()), true
 	case reflect.Func, reflect.Chan:
-		return r.values.TypeName(v), true
+		return fmt.Sprintf("%T", v), true
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
 		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return r.values.Sprint(v), true
+		return fmt.Sprint(v), true
 	}
 	if isImage(v) {
 		return "", false

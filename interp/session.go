@@ -76,9 +76,7 @@ func New(options ...Option) (*Session, error) {
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
 		Packages:    packages,
-		Stdout:      s.output.Printed(),
 		Stderr:      s.output.Stderr(),
-		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
 		Stopped:     s.goroutines.Stopped,
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,

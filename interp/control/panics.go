@@ -133,7 +133,7 @@ func (g *Goroutines) Protect(m *goroutine.Member, what string, f func()) {
 	defer g.panics.active.Add(-1) // after the panic is recorded
 	g.Enter(m)
 	defer func() {
-		if v := recover(); v != nil && v != any(Unwound) && !r.HasEnded() {
+		if v := recover(); v != nil && rt.Recovered(v) != any(Unwound) && !r.HasEnded() {
 			g.fail(r, what, g.describe(v))
 		}
 	}()

@@ -28,8 +28,6 @@ type Reporter struct {
 
 // values describes values of lowered code.
 type values interface {
-	Sprint(a ...any) string
-	TypeName(v any) string
 	PanicText(v any) string
 }
 
@@ -133,14 +131,14 @@ func (r *Reporter) Unread(e *UnreadError) *Error {
 	if check.IsReturned(e.Name) {
 		return r.Returned(e.Err, e.Set)
 	}
-	value := fmt.Sprintf("%s (%s)\n%s is not read in this cell: read it, or write `_ = %[3]s`", r.values.Sprint(e.Err), r.values.TypeName(e.Err), e.Name)
+	value := fmt.Sprintf("%v (%[1]T)\n%s is not read in this cell: read it, or write `_ = %[2]s`", e.Err, e.Name)
 	return New(Failed, value, r.tracebacks.PositionLines(e.Set))
 }
 
 // PanicAfter returns a panic with the error that the cell had set before and has not read. It is often the cause, such as
 // when the value beside the error is nil.
 func (r *Reporter) PanicAfter(e *UnreadError, panicked *Error) *Error {
-	cause := fmt.Sprintf("%s was set before, and not read: %s (%s)", e.Name, r.values.Sprint(e.Err), r.values.TypeName(e.Err))
+	cause := fmt.Sprintf("%s was set before, and not read: %v (%[2]T)", e.Name, e.Err)
 	with := *panicked
 	with.Value += "\n" + cause
 	with.Traceback = append(slices.Clip(panicked.Traceback), r.tracebacks.PositionLines(e.Set)...)
@@ -151,7 +149,7 @@ func (r *Reporter) PanicAfter(e *UnreadError, panicked *Error) *Error {
 // Returned returns the error of a cell whose last statement, a call at a position,
 // returned err.
 func (r *Reporter) Returned(err error, at token.Position) *Error {
-	return New(Failed, fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(err)), r.tracebacks.PositionLines(at))
+	return New(Failed, fmt.Sprintf("%v (%[1]T)", err), r.tracebacks.PositionLines(at))
 }
 
 // Panic describes the last panic of the calling goroutine, and those that it has replaced. It may run code of a cell, to
@@ -221,15 +219,15 @@ func (r *Reporter) panicValue(value any) (name, text string) {
 	}
 	switch unread, isUnread := err.(*UnreadError); { //nolint:errorlint // a wrapped one is an error of the cell
 	case isUnread:
-		return Failed, fmt.Sprintf("%s was not read: %s (%s)", unread.Name, r.values.Sprint(unread.Err), r.values.TypeName(unread.Err))
+		return Failed, fmt.Sprintf("%s was not read: %v (%[2]T)", unread.Name, unread.Err)
 	case isCheck(err), isCommand(err):
 		return Failed, err.Error()
 	case errors.As(err, &fault):
-		return Runtime, strings.TrimPrefix(r.values.Sprint(err), "runtime error: ")
+		return Runtime, strings.TrimPrefix(fmt.Sprint(err), "runtime error: ")
 	case yaegi.IsOwn(err):
 		return Runtime, yaegi.Explain(err)
 	}
-	return Panic, fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(value))
+	return Panic, fmt.Sprintf("%v (%T)", err, value)
 }
 
 // isCommand reports whether err is that of a magic command.

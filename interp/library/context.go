@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/control"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 )
 
@@ -78,7 +79,7 @@ func (c *contexts) pass(f reflect.Value) reflect.Value {
 func unlessUnwound(t reflect.Type, call func([]reflect.Value) []reflect.Value, args []reflect.Value) (results []reflect.Value) {
 	last := t.NumOut() - 1
 	defer func() {
-		switch p := recover(); {
+		switch p := rt.Recovered(recover()); {
 		case p == any(control.Unwound):
 			results = make([]reflect.Value, last+1)
 			for i := range results {

@@ -1,13 +1,15 @@
 package library
 
-import "log"
+import (
+	"fmt"
+	"log"
+)
 
 // exits implements the functions that end the process. In a cell that is a program, they end
 // the program.
 type exits struct {
 	goroutines Goroutines
 	loggers    *loggers
-	values     Values
 }
 
 func (e *exits) functions() Packages {
@@ -16,14 +18,14 @@ func (e *exits) functions() Packages {
 		"os/os":           functionsOf(exit),
 		"syscall/syscall": functionsOf(exit),
 		"log/log": functionsOf(map[string]any{
-			"Fatal":   func(v ...any) { e.fatal(log.Default(), e.values.Sprint(v...)) },
-			"Fatalf":  func(format string, v ...any) { e.fatal(log.Default(), e.values.Sprintf(format, v...)) },
-			"Fatalln": func(v ...any) { e.fatal(log.Default(), e.values.Sprintln(v...)) },
+			"Fatal":   func(v ...any) { e.fatal(log.Default(), fmt.Sprint(v...)) },
+			"Fatalf":  func(format string, v ...any) { e.fatal(log.Default(), fmt.Sprintf(format, v...)) },
+			"Fatalln": func(v ...any) { e.fatal(log.Default(), fmt.Sprintln(v...)) },
 		}),
 		"quern/rt/rt": functionsOf(map[string]any{
-			"LogFatal":   func(l *log.Logger, v ...any) { e.fatal(l, e.values.Sprint(v...)) },
-			"LogFatalf":  func(l *log.Logger, format string, v ...any) { e.fatal(l, e.values.Sprintf(format, v...)) },
-			"LogFatalln": func(l *log.Logger, v ...any) { e.fatal(l, e.values.Sprintln(v...)) },
+			"LogFatal":   func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprint(v...)) },
+			"LogFatalf":  func(l *log.Logger, format string, v ...any) { e.fatal(l, fmt.Sprintf(format, v...)) },
+			"LogFatalln": func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprintln(v...)) },
 		}),
 	}
 }

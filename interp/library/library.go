@@ -58,13 +58,13 @@ func (l *Library) Override(packages Packages) {
 	logs := &loggers{tracebacks: c.Tracebacks}
 	logs.watch() // web servers log what goes wrong in a handler
 	for _, p := range []Packages{
-		(&printer{c.Values, c.Input, c.Output}).functions(),
+		(&printer{c.Input, c.Output}).functions(),
 		(&timers{c.Goroutines, c.Values}).functions(),
 		(&servers{c.Goroutines}).functions(),
 		(&children{c.Goroutines, c.Input, func() time.Duration { return l.ChildInputDelay }}).functions(),
 		l.callers.functions(),
 		logs.functions(c.Output),
-		(&exits{c.Goroutines, logs, c.Values}).functions(),
+		(&exits{c.Goroutines, logs}).functions(),
 		l.tests.functions(),
 		browser(),
 	} {

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"io"
 	"time"
 
 	"github.com/quernlab/quern/interp/diagnostics"
@@ -40,17 +39,8 @@ type Panics interface {
 	Panic(value any) *diagnostics.Error
 }
 
-// Values prints and scans values of lowered code.
+// Values knows the types of cells.
 type Values interface {
-	Sprint(a ...any) string
-	Sprintf(format string, a ...any) string
-	Sprintln(a ...any) string
-	Fprint(w io.Writer, a ...any) (int, error)
-	Fprintf(w io.Writer, format string, a ...any) (int, error)
-	Fprintln(w io.Writer, a ...any) (int, error)
-	Fscan(r io.Reader, a ...any) (int, error)
-	Fscanf(r io.Reader, format string, a ...any) (int, error)
-	Fscanln(r io.Reader, a ...any) (int, error)
 	// TypeID returns a number for the type of x if a cell has declared it, and -1 for any other.
 	TypeID(x any) int
 	SetFinalizer(x, finalizer any, run func(finalize func()))

@@ -78,7 +78,7 @@ func (t *tests) loggingf(method func(testing.TB, string, ...any), end func(testi
 			method(tb, format, a...)
 			return
 		}
-		t.log(tb, t.values.Sprintf(format, a...))
+		t.log(tb, fmt.Sprintf(format, a...))
 		end(tb)
 	}
 }

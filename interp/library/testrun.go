@@ -143,7 +143,7 @@ func (r *testRun) example(t *tests, name string, f func()) func() {
 		defer func() {
 			if v := recover(); v != nil {
 				fmt.Fprintln(t.output.Stderr(), t.describe(v))
-				fmt.Fprintf(os.Stdout, "panic: %v\n", t.values.Sprint(rt.Recovered(v)))
+				fmt.Fprintf(os.Stdout, "panic: %v\n", fmt.Sprint(rt.Recovered(v)))
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -166,9 +166,6 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		} else {
 			a.text = f.exprTo(x, t)
 		}
-		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
-			a.text = operand(a.text) + ".Value" // the type in compiled code, see rt.ReflectValue
-		}
 		if i == 0 {
 			a.text = f.named(e, x, a.text)
 		}

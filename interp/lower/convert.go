@@ -7,7 +7,6 @@ package lower
 //	P -> error                             v  ->  rtʹ.BoxError(17, v)
 //	P -> io.Reader                         v  ->  convertʹ1(rtʹ.Box(17, v))
 //	interpreted interface -> io.Reader     i  ->  convertʹ1(i)
-//	io.Reader -> any                       r  ->  rtʹ.Plain(r)
 //	func(*M) State -> State                g  ->  a function that returns an interface{}
 //	everything else                        x  ->  x
 
@@ -46,13 +45,8 @@ func (e *emitter) convert(x string, from, to types.Type) string {
 }
 
 func (e *emitter) convertInterface(x string, from, to types.Type) string {
-	switch {
-	case isEmptyInterface(from) && isEmptyInterface(to):
-		return x
-	case dynamic(from) && !dynamic(to) && !isEmptyInterface(to):
+	if dynamic(from) && !dynamic(to) && !isEmptyInterface(to) {
 		return e.assignHelper(to) + "(" + x + ")"
-	case !dynamic(from) && !isError(from) && (dynamic(to) || isEmptyInterface(to)):
-		return e.rt("Plain", x)
 	}
 	return x
 }

@@ -90,8 +90,8 @@ func isContext(t types.Type) bool {
 	return ok && n.Obj().Name() == "Context" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context"
 }
 
-// replaced maps methods of compiled types to their replacements in the run time. Those of reflect.Type and
-// atomic.Value must know types of cells, those of loggers and tests the stack.
+// replaced maps methods of compiled types to their replacements in the run time. Those of package reflect must
+// know the methods of interfaces of cells, those of loggers and tests the stack.
 var replaced = map[string]string{
 	"(reflect.Type).AssignableTo":     "TypeAssignableTo",
 	"(reflect.Type).ConvertibleTo":    "TypeConvertibleTo",
@@ -99,6 +99,23 @@ var replaced = map[string]string{
 	"(reflect.Type).Method":           "TypeMethod",
 	"(reflect.Type).MethodByName":     "TypeMethodByName",
 	"(reflect.Type).Methods":          "TypeMethods",
+	"(reflect.Type).NumMethod":        "TypeNumMethod",
+	"(reflect.Value).Set":             "ValueSet",
+	"(reflect.Value).SetMapIndex":     "ValueSetMapIndex",
+	"(reflect.Value).Send":            "ValueSend",
+	"(reflect.Value).TrySend":         "ValueTrySend",
+	"(reflect.Value).Convert":         "ValueConvert",
+	"(reflect.Value).CanConvert":      "ValueCanConvert",
+	"(reflect.Value).NumMethod":       "ValueNumMethod",
+	"(reflect.Value).Method":          "ValueMethod",
+	"(reflect.Value).MethodByName":    "ValueMethodByName",
+	"(reflect.Value).Methods":         "ValueMethods",
+	"(reflect.Value).Pointer":         "ValuePointer",
+	"(reflect.Value).Index":           "ValueIndex",
+	"(reflect.Value).Slice":           "ValueSlice",
+	"(reflect.Value).Slice3":          "ValueSlice3",
+	"(reflect.Value).Call":            "ValueCall",
+	"(reflect.Value).CallSlice":       "ValueCallSlice",
 	"(*log.Logger).Output":            "LogOutput",
 	"(*log.Logger).SetOutput":         "SetLogOutput",
 	"(*log.Logger).Fatal":             "LogFatal",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"go/token"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -90,10 +91,10 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s := &session{output: &buffer{}, lost: make(chan string, 10)}
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
-	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
+	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stderr: s.output,
 		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", vm.Activation}})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted, Guard: s.guard}}
+		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry, s.output), Interpreted: lower.Interpreted, Guard: s.guard}}
 	for _, o := range options {
 		o(&config)
 	}
@@ -101,10 +102,16 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	return s
 }
 
-// withOverrides returns the packages with the functions that the run time replaces.
-func withOverrides(registry *rt.Registry) map[string]map[string]reflect.Value {
+// withOverrides returns the packages with the functions that the run time replaces, and those that print to w.
+func withOverrides(registry *rt.Registry, w io.Writer) map[string]map[string]reflect.Value {
 	all := maps.Clone(packages())
-	for key, functions := range registry.Overrides() {
+	overrides := registry.Overrides()
+	overrides["fmt/fmt"] = map[string]reflect.Value{
+		"Print":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fprint(w, a...) }),
+		"Printf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fprintf(w, format, a...) }),
+		"Println": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fprintln(w, a...) }),
+	}
+	for key, functions := range overrides {
 		table := maps.Clone(all[key])
 		maps.Copy(table, functions)
 		all[key] = table
@@ -136,7 +143,7 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry, s.output), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
 			t.Fatal(err)
 		}

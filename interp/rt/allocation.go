@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/shirou/gopsutil/v4/mem"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // Allocate panics if n elements of size bytes do not fit into memory, because the
@@ -50,7 +52,7 @@ func allocate(bytes int64) {
 		inUse = heapInUse()
 	}
 	if inUse+bytes > limit {
-		panic(runtimeError(fmt.Sprintf("out of memory: cannot allocate %s: %s are in use, and the session may have %s",
+		panic(goruntime.ErrorString(fmt.Sprintf("out of memory: cannot allocate %s: %s are in use, and the session may have %s",
 			byteSize(bytes), byteSize(inUse), byteSize(limit))))
 	}
 }

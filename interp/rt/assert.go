@@ -1,8 +1,12 @@
 package rt
 
 import (
+	"fmt"
 	"go/types"
 	"reflect"
+	"runtime"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // TypeID returns the identifier of the type of a boxed x, and -1 for any other.
@@ -85,15 +89,15 @@ func (r *Registry) AssertionFailed(x any, target, source *Type) {
 	panic(r.assertionError(x, target, from))
 }
 
-func (r *Registry) assertionError(x any, want *Type, from string) assertionError {
+func (r *Registry) assertionError(x any, want *Type, from string) runtime.Error {
 	toInterface := types.IsInterface(want.typ)
 	switch {
 	case x == nil && toInterface:
-		return assertionError("interface conversion: interface is nil, not " + want.name)
+		return goruntime.AssertionError("interface conversion: interface is nil, not " + want.name)
 	case x == nil:
-		return assertionError("interface conversion: " + from + " is nil, not " + want.name)
+		return goruntime.AssertionError("interface conversion: " + from + " is nil, not " + want.name)
 	}
-	have := r.TypeName(x)
+	have := fmt.Sprintf("%T", x)
 	if toInterface {
 		var missing string
 		if b, ok := r.unbox(x); ok {
@@ -101,11 +105,11 @@ func (r *Registry) assertionError(x any, want *Type, from string) assertionError
 		} else {
 			missing = r.missingCompiled(reflect.TypeOf(x), want)
 		}
-		return assertionError("interface conversion: " + have + " is not " + want.name + ": missing method " + missing)
+		return goruntime.AssertionError("interface conversion: " + have + " is not " + want.name + ": missing method " + missing)
 	}
 	text := "interface conversion: " + from + " is " + have + ", not " + want.name
 	if have == want.name {
 		text += " (types from different scopes)"
 	}
-	return assertionError(text)
+	return goruntime.AssertionError(text)
 }

@@ -119,7 +119,7 @@ func TestAssertionFailed(t *testing.T) {
 		if _, ok := got.(runtime.Error); !ok {
 			t.Errorf("%s: %T is not a runtime.Error", tt.name, got)
 		}
-		if got, want := w.TypeName(got), fmt.Sprintf("%T", want); got != want {
+		if got, want := fmt.Sprintf("%T", got), fmt.Sprintf("%T", want); got != want {
 			t.Errorf("%s: the error is a %s, want %s", tt.name, got, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // Index returns i. It panics as Go does if i is not a valid index of a sequence of
@@ -11,9 +13,9 @@ import (
 func Index(i, n int) int {
 	if uint(i) >= uint(n) {
 		if i < 0 {
-			panic(boundsError("index out of range [" + strconv.Itoa(i) + "]"))
+			panic(goruntime.BoundsError("index out of range [" + strconv.Itoa(i) + "]"))
 		}
-		panic(boundsError("index out of range [" + strconv.Itoa(i) + "] with length " + strconv.Itoa(n)))
+		panic(goruntime.BoundsError("index out of range [" + strconv.Itoa(i) + "] with length " + strconv.Itoa(n)))
 	}
 	return i
 }
@@ -21,7 +23,7 @@ func Index(i, n int) int {
 // IndexUnsigned is Index for an index that may overflow an int.
 func IndexUnsigned(i uint64, n int) int {
 	if i >= uint64(n) {
-		panic(boundsError("index out of range [" + strconv.FormatUint(i, 10) + "] with length " + strconv.Itoa(n)))
+		panic(goruntime.BoundsError("index out of range [" + strconv.FormatUint(i, 10) + "] with length " + strconv.Itoa(n)))
 	}
 	return int(i)
 }
@@ -87,9 +89,9 @@ func CheckSlice(low, high, maximum Bound, length, limit int, isSlice bool) {
 	switch {
 	case !low.Given:
 	case low.Value < 0:
-		panic(boundsError("slice bounds out of range [" + low.String() + ":" + after + "]"))
+		panic(goruntime.BoundsError("slice bounds out of range [" + low.String() + ":" + after + "]"))
 	case low.exceeds(high):
-		panic(boundsError("slice bounds out of range [" + low.String() + ":" + high.String() + after + "]"))
+		panic(goruntime.BoundsError("slice bounds out of range [" + low.String() + ":" + high.String() + after + "]"))
 	}
 }
 
@@ -99,11 +101,11 @@ func checkBound(before string, b Bound, after string, limit Bound, words string)
 	text := "slice bounds out of range [" + before
 	switch {
 	case b.Value < 0:
-		panic(boundsError(text + b.String() + after + "]"))
+		panic(goruntime.BoundsError(text + b.String() + after + "]"))
 	case b.exceeds(limit) && words != "":
-		panic(boundsError(text + b.String() + "]" + words + limit.String()))
+		panic(goruntime.BoundsError(text + b.String() + "]" + words + limit.String()))
 	case b.exceeds(limit):
-		panic(boundsError(text + b.String() + after + limit.String() + "]"))
+		panic(goruntime.BoundsError(text + b.String() + after + limit.String() + "]"))
 	}
 }
 
@@ -111,7 +113,7 @@ func checkBound(before string, b Bound, after string, limit Bound, words string)
 // array of a larger length, or to a pointer to one.
 func ArrayLength(n, length int) {
 	if n < length {
-		panic(boundsError("cannot convert slice with length " + strconv.Itoa(n) +
+		panic(goruntime.BoundsError("cannot convert slice with length " + strconv.Itoa(n) +
 			" to array or pointer to array with length " + strconv.Itoa(length)))
 	}
 }
@@ -120,7 +122,7 @@ func ArrayLength(n, length int) {
 // capacity for elements of size bytes.
 func MakeCapacity(length, capacity, size int) int {
 	if fits(length, size) && (!fits(capacity, size) || length > capacity) {
-		panic(runtimeError("makeslice: cap out of range"))
+		panic(goruntime.ErrorString("makeslice: cap out of range"))
 	}
 	if fits(length, size) {
 		Allocate(capacity, size)

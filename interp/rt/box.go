@@ -25,19 +25,4 @@ func (r *representations) Value(x any) any {
 	return x
 }
 
-// Plain returns x. Lowered code calls it where a compiled interface becomes another interface.
-func (r *representations) Plain(x any) any { return x }
-
-// TypeName returns the name of the dynamic type of x as %T prints it: "main.P",
-// "*bytes.Buffer", "<nil>".
-func (r *representations) TypeName(x any) string {
-	if x == nil {
-		return "<nil>"
-	}
-	if b, ok := r.unbox(x); ok {
-		return b.T.name
-	}
-	return compiledName(reflect.TypeOf(x))
-}
-
 var errorType = reflect.TypeFor[error]()

@@ -84,9 +84,15 @@ func callVoid2[A, C any](b Box, name string, a A, c C) {
 // raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if yaegi
 // runs the method.
 func raiseAgain() {
-	if r := recover(); r != nil {
-		panic(raised(r))
+	r := recover()
+	if r == nil {
+		return
 	}
+	r = raised(r)
+	if _, ok := r.(uncatchable); ok {
+		r = &uncaught{r}
+	}
+	panic(r)
 }
 
 // call calls the method through reflection.

@@ -20,7 +20,7 @@ import (
 func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
 	err := d.Decode(x)
 	if bad := r.misfitIn(x); bad != nil && err == nil {
-		return &declaredError{fmt.Sprintf("gob: %s is not assignable to type %s", r.TypeName(bad.value), bad.in.name)}
+		return fmt.Errorf("gob: %T is not assignable to type %s", bad.value, bad.in.name)
 	}
 	return err
 }
@@ -186,10 +186,3 @@ func (s *misfits) visit(w view, v reflect.Value) (is bool) {
 	}
 	return false
 }
-
-// declaredError is an error of a compiled package with a text of its own.
-type declaredError struct{ text string }
-
-func (e *declaredError) Error() string { return e.text }
-
-func (*declaredError) compiledName() string { return "*errors.errorString" }

@@ -78,7 +78,7 @@ func (d *Deferred) Recover() any {
 	if p == nil {
 		return nil
 	}
-	if _, ok := p.raised.(interface{ Uncatchable() }); ok {
+	if _, ok := p.raised.(uncatchable); ok {
 		return nil
 	}
 	d.panic, p.Recovered = nil, true

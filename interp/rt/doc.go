@@ -28,7 +28,6 @@
 //	Box(id int, v interface{}) interface{}      v, of type id, as an interface value
 //	BoxError(id int, v interface{}) error       the same for a type that implements error
 //	Value(x interface{}) interface{}            the raw value of a boxed x, or x itself
-//	Plain(x interface{}) interface{}            x, when a compiled interface value becomes any or an interpreted interface
 //
 // Method tables. A method is registered for T and for *T (promoted methods too)
 // as func(x interface{}, args) results. x is the raw receiver, a variadic
@@ -69,7 +68,6 @@
 //	MakeLength(n, size int) int                             n; panics if n elements of size bytes do not fit into memory
 //	TextBytes(s string, exact, local bool) []byte           []byte(s), with the capacity that compiled Go gives it; TextRunes
 //	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n); panics if it does not fit into memory; GrowBuffer
-//	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target is converted to interface{} as any argument is, id is its static type or -1
 //
 // Methods of compiled packages that a session replaces:
 //
@@ -121,11 +119,6 @@
 // Package unsafe, with raw pointers and slices: UnsafeAdd, UnsafeSlice,
 // UnsafeSliceData, UnsafeString, UnsafeStringData, and InterfaceData(x interface{}) unsafe.Pointer.
 //
-// fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
-// Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
-// Any other compiled function with a format string can be called with "%s" and the
-// result of Sprintf.
-//
 // reflect, maps, log and the builtins:
 //
 //	LogFatal(l *log.Logger, a ...interface{})               l.Fatal(a...), also LogFatalf and LogFatalln; a session ends the cell
@@ -147,26 +140,22 @@
 //	TestFatalf(t testing.TB, format string, a ...interface{})t.Fatalf(format, a...)
 //	TestSkip(t testing.TB, a ...interface{})                t.Skip(a...)
 //	TestSkipf(t testing.TB, format string, a ...interface{})t.Skipf(format, a...)
-//	TypeOf(x interface{}) reflect.Type
-//	ValidValue(v ReflectValue, method string) ReflectValue  v; panics as v.method() does if v is the zero Value
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
-//	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
-//	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
-//	TypeConvertibleTo(t, u reflect.Type) bool               t.ConvertibleTo(u)
-//	TypeMethod(t reflect.Type, i int) ReflectMethod         t.Method(i)
-//	TypeMethodByName(t reflect.Type, name string) (ReflectMethod, bool)
-//	                                                        t.MethodByName(name)
-//	TypeMethods(t reflect.Type) iter.Seq[ReflectMethod]     t.Methods()
-//	DeepEqual(a, b interface{}) bool
+//	TypeImplements(t, u reflect.Type) bool                  t.Implements(u), and in the same way the other methods that look at
+//	                                                        interfaces: TypeAssignableTo, TypeConvertibleTo, TypeNumMethod,
+//	                                                        TypeMethod, TypeMethodByName, TypeMethods
+//	ValidValue(v reflect.Value, method string) reflect.Value
+//	                                                        v; panics as v.method() does if v is the zero Value
+//	ValueSet(v, x reflect.Value)                            v.Set(x), and in the same way ValueSetMapIndex, ValueSend,
+//	                                                        ValueTrySend, ValueConvert, ValueCanConvert, ValueNumMethod,
+//	                                                        ValueMethod, ValueMethodByName, ValueMethods, ValueCall,
+//	                                                        ValueCallSlice, ValuePointer, ValueIndex, ValueSlice, ValueSlice3
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Min, Max(a, b float64) float64                          min(a, b) and max(a, b)
 //	Clear(x interface{})                                    clear(x) for a map or a slice
 //	BuiltinPrint(args ...interface{})                       print; arguments are raw, those of interface type are passed as Words(x)
 //	BuiltinPrintln(args ...interface{})                     println
 //	Words(x interface{}) interface{}
-//
-// In cells, package reflect has [ReflectValue] as its Value, and functions that use it;
-// see [Registry.Overrides]. A reflect.Type remains a reflect.Type.
 //
 // # Methods that are declared later
 //
@@ -181,11 +170,6 @@
 // had when they were made. Compiled packages see interfaces of cells as interfaces without methods, as components of
 // other types too: package reflect can store any value in one, and omitzero of encoding/json does not find its method IsZero. A method with a type in its signature that is not in
 // yaegi's tables is missing.
-//
-// A reflect.Type that [Registry.TypeOf] returns describes the declared type, but
-// compiled code that creates values from it creates raw values. Creating a type from a
-// type of a cell and a named compiled type by package reflect panics, and so does asking
-// for the parameters of a method of an interface declared in a cell.
 //
 // # Concurrency
 //

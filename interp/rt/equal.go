@@ -3,6 +3,8 @@ package rt
 import (
 	"go/types"
 	"reflect"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // Equal returns a == b for two interface values.
@@ -17,7 +19,7 @@ func (r *representations) Equal(a, b any) bool {
 		return false
 	}
 	if !types.Comparable(x.T.typ) {
-		panic(runtimeError("comparing uncomparable type " + x.T.name))
+		panic(goruntime.ErrorString("comparing uncomparable type " + x.T.name))
 	}
 	return r.equalDynamic(x.V, y.V)
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// operands returns values of all kinds of types. Package fmt prints them, and this package
-// prints them boxed.
+// operands returns values of all kinds of types. Tests compare what packages do with them and with
+// the values that stand for them in cells.
 func operands() []any {
 	one, now := Int(1), time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	var nilError *Code
@@ -74,7 +74,7 @@ func TestSprintf(t *testing.T) {
 		boxed := w.box(x)
 		for _, format := range verbs() {
 			want := outcome(func() string { return fmt.Sprintf(format, x) })
-			got := outcome(func() string { return w.Sprintf(format, boxed) })
+			got := outcome(func() string { return fmt.Sprintf(format, boxed) })
 			if withoutAddresses(got) != withoutAddresses(want) {
 				t.Errorf("operand %d, %T: Sprintf(%q)\n got %s\nwant %s", i, x, format, got, want)
 			}

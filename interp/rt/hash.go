@@ -3,6 +3,8 @@ package rt
 import (
 	"go/types"
 	"reflect"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // Hashable panics as Go does if x, which is used as a map key, holds a value that cannot
@@ -10,7 +12,7 @@ import (
 // not the type of the cell.
 func (r *representations) Hashable(x any) {
 	if name := r.unhashable(x); name != "" {
-		panic(runtimeError("hash of unhashable type " + name))
+		panic(goruntime.ErrorString("hash of unhashable type " + name))
 	}
 }
 
@@ -18,9 +20,9 @@ func (r *representations) Hashable(x any) {
 func (r *representations) HashableIn(length int, x any) {
 	if name := r.unhashable(x); name != "" {
 		if length == 0 {
-			panic(unhashableError(name))
+			panic(goruntime.UnhashableTypeError(name))
 		}
-		panic(runtimeError("hash of unhashable type " + name))
+		panic(goruntime.ErrorString("hash of unhashable type " + name))
 	}
 }
 
@@ -33,17 +35,6 @@ func (r *representations) Storable(nilMap bool, x any) {
 	}
 	r.Hashable(x)
 }
-
-// unhashableError is the runtime's error for a lookup in an empty map. Its value is the
-// name of the key's type.
-type unhashableError string
-
-func (e unhashableError) Error() string { return "hash of unhashable type: " + string(e) }
-
-// RuntimeError implements runtime.Error.
-func (unhashableError) RuntimeError() {}
-
-func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
 
 // unhashable returns the name of the type of a cell that makes x unhashable, or "".
 func (r *representations) unhashable(x any) string {
@@ -97,7 +88,7 @@ func (r *representations) equalValues(a, b reflect.Value) bool {
 		if a.IsNil() || b.IsNil() || !a.CanInterface() {
 			return a.Equal(b)
 		}
-		return r.Equal(r.Plain(a.Interface()), r.Plain(b.Interface()))
+		return r.Equal(a.Interface(), b.Interface())
 	case reflect.Struct:
 		for i := range a.NumField() {
 			if !r.equalValues(a.Field(i), b.Field(i)) {

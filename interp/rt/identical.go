@@ -5,10 +5,12 @@ import (
 	"reflect"
 )
 
-// sameType reports whether the compiled type c and the type t are identical. It decides
-// whether a method of a compiled type with c in its signature satisfies an interface of
-// a cell with t in the same position.
+// sameType reports whether c and the type t are identical. It decides whether a method of a compiled type with c in its signature
+// satisfies an interface of a cell with t in the same position. c may have types of cells as components.
 func (r *Registry) sameType(c reflect.Type, t types.Type) bool {
+	if m := r.known(c); m != nil {
+		return types.Identical(m.t.typ, t)
+	}
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
 		if t.Kind() == types.UnsafePointer {

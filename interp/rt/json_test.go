@@ -159,7 +159,7 @@ func compareDecoding(t *testing.T, w *harness, i int, text string) {
 	if got, want := mismatchDetails(err), mismatchDetails(wantErr); got != want {
 		t.Errorf("target %d, %T, %s: error has %s, want %s", i, target(), text, got, want)
 	}
-	if got, want := w.Sprintf("%#v", contents(w, boxed)), w.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
+	if got, want := fmt.Sprintf("%#v", contents(w, boxed)), fmt.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
 		t.Errorf("target %d, %T, %s:\n got %s\nwant %s", i, target(), text, got, want)
 	}
 	again, _ := json.Marshal(boxed)
@@ -212,7 +212,7 @@ func TestJSONDecode(t *testing.T) {
 			if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type.Kind() == reflect.Interface {
 				return // encoding/json stops there
 			}
-			if got, want := w.Sprintf("%#v", contents(w, boxed)), fmt.Sprintf("%#v", *want); got != want {
+			if got, want := fmt.Sprintf("%#v", contents(w, boxed)), fmt.Sprintf("%#v", *want); got != want {
 				t.Errorf("options %d, value %d:\n got %s\nwant %s", set, i, got, want)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"iter"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -86,63 +87,93 @@ func (r *representations) madeAs(word unsafe.Pointer) *madeType {
 	if known, ok := r.made.Load(word); ok {
 		return known.(*madeType)
 	}
-	m := r.derived(typeOfWord(word))
+	m, final := derived(r, typeOfWord(word))
+	if !final {
+		return m
+	}
 	known, _ := r.made.LoadOrStore(word, m)
 	return known.(*madeType)
 }
 
-// derived returns what madeAs does for an unnamed type that package reflect has made of a type of a cell.
-func (r *representations) derived(t reflect.Type) *madeType {
+// derived returns what madeAs does for an unnamed type that package reflect has made of a type of a cell. final is false if a later
+// cell may mention that type.
+func derived(r *representations, t reflect.Type) (m *madeType, final bool) {
+	if t.Name() != "" {
+		return nil, true
+	}
+	registry := r.owner(t)
+	if registry == nil {
+		return nil, true
+	}
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	for _, d := range registry.live {
+		if registry.sameType(t, d.typ) {
+			return &madeType{t: d, word: typeWord(t), raw: typeWord(r.rawOf(t))}, true
+		}
+	}
+	return nil, false
+}
+
+// known returns what has been stored for t by register, or by madeAs.
+func (r *representations) known(t reflect.Type) *madeType {
+	m, _ := r.made.Load(typeWord(t))
+	known, _ := m.(*madeType)
+	return known
+}
+
+// owner returns the registry of a type of a cell in t, and nil if there is none.
+func (r *representations) owner(t reflect.Type) (found *Registry) {
+	if m := r.known(t); m != nil {
+		return m.t.registry
+	}
 	if t.Name() != "" {
 		return nil
 	}
-	of := func(part reflect.Type) (types.Type, reflect.Type, *Registry) {
-		if m := r.madeAs(typeWord(part)); m != nil {
-			return m.t.typ, typeOfWord(m.raw), m.t.registry
+	components(t, func(part reflect.Type) reflect.Type {
+		if found == nil {
+			found = r.owner(part)
 		}
-		if basic := basicType(part); basic != nil {
-			return basic, part, nil
-		}
-		return nil, nil, nil
-	}
-	var typ types.Type
-	var raw reflect.Type
-	var registry *Registry
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
-		elem, rawElem, owner := of(t.Elem())
-		if owner == nil {
-			return nil
-		}
-		registry = owner
-		switch t.Kind() {
-		case reflect.Pointer:
-			typ, raw = types.NewPointer(elem), reflect.PointerTo(rawElem)
-		case reflect.Slice:
-			typ, raw = types.NewSlice(elem), reflect.SliceOf(rawElem)
-		case reflect.Array:
-			typ, raw = types.NewArray(elem, int64(t.Len())), reflect.ArrayOf(t.Len(), rawElem)
-		default:
-			typ, raw = types.NewChan(directions[t.ChanDir()], elem), reflect.ChanOf(t.ChanDir(), rawElem)
-		}
-	case reflect.Map:
-		key, rawKey, owner := of(t.Key())
-		elem, rawElem, also := of(t.Elem())
-		if key == nil || elem == nil || owner == nil && also == nil {
-			return nil
-		}
-		if registry = owner; registry == nil {
-			registry = also
-		}
-		typ, raw = types.NewMap(key, elem), reflect.MapOf(rawKey, rawElem)
-	default:
-		return nil
-	}
-	return &madeType{t: registry.Describe(typ), word: typeWord(t), raw: typeWord(raw)}
+		return part
+	})
+	return found
 }
 
-var directions = map[reflect.ChanDir]types.ChanDir{
-	reflect.BothDir: types.SendRecv, reflect.SendDir: types.SendOnly, reflect.RecvDir: types.RecvOnly,
+// rawOf returns the type in lowered code of the values of t.
+func (r *representations) rawOf(t reflect.Type) reflect.Type {
+	if m := r.known(t); m != nil {
+		return typeOfWord(m.raw)
+	}
+	if t.Name() != "" {
+		return t
+	}
+	return components(t, r.rawOf)
+}
+
+// components returns the unnamed type t with other components, which replace returns. A struct remains as it is: raw ones may be
+// recursive.
+func components(t reflect.Type, replace func(reflect.Type) reflect.Type) reflect.Type {
+	all := func(list iter.Seq[reflect.Type]) (made []reflect.Type) {
+		for t := range list {
+			made = append(made, replace(t))
+		}
+		return made
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return reflect.PointerTo(replace(t.Elem()))
+	case reflect.Slice:
+		return reflect.SliceOf(replace(t.Elem()))
+	case reflect.Array:
+		return reflect.ArrayOf(t.Len(), replace(t.Elem()))
+	case reflect.Chan:
+		return reflect.ChanOf(t.ChanDir(), replace(t.Elem()))
+	case reflect.Map:
+		return reflect.MapOf(replace(t.Key()), replace(t.Elem()))
+	case reflect.Func:
+		return reflect.FuncOf(all(t.Ins()), all(t.Outs()), t.IsVariadic())
+	}
+	return t
 }
 
 // makeType makes the type for values of w, or finds it.
@@ -399,15 +430,15 @@ func parts(w view, t reflect.Type, visit func(w view, t reflect.Type)) {
 		case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
 			walk(w.elem(), t.Elem())
 		case reflect.Func:
-			s := w.d.registry.signatureOf(w)
+			s, r := w.d.typ.Underlying().(*types.Signature), w.d.registry
 			if w.kind() != reflect.Func || w.t.NumIn() != t.NumIn() || w.t.NumOut() != t.NumOut() {
 				return // a type of yaegi for a recursive function type
 			}
 			for i := range t.NumIn() {
-				walk(s.in(i), t.In(i))
+				walk(view{r.child(s.Params().At(i).Type()), w.t.In(i)}, t.In(i))
 			}
 			for i := range t.NumOut() {
-				walk(s.out(i), t.Out(i))
+				walk(view{r.child(s.Results().At(i).Type()), w.t.Out(i)}, t.Out(i))
 			}
 		}
 	}
@@ -454,8 +485,6 @@ func (e *MethodsError) Error() string {
 // Unwrap returns the reason.
 func (e *MethodsError) Unwrap() error { return e.Err }
 
-func (*MethodsError) compiledName() string { return "runtime.errorString" }
-
 // RuntimeError makes it a runtime.Error.
 func (*MethodsError) RuntimeError() {}
 
@@ -467,15 +496,4 @@ func underlying(v reflect.Value, t reflect.Type) reflect.Value {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
 	return reflect.NewAt(t, p.UnsafePointer()).Elem()
-}
-
-// basicType returns the predeclared type that t is, or nil.
-func basicType(t reflect.Type) types.Type {
-	if o, ok := types.Universe.Lookup(t.Name()).(*types.TypeName); ok && t.PkgPath() == "" {
-		return o.Type()
-	}
-	if t == reflect.TypeFor[any]() {
-		return types.Universe.Lookup("any").Type()
-	}
-	return nil
 }

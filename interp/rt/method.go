@@ -73,7 +73,7 @@ func (r *Registry) bound(x any, name string) any {
 	if !ok {
 		m, found := v.Type().MethodByName(name)
 		if !found {
-			panic(missingMethodError{compiledName(v.Type()), name})
+			panic(missingMethodError{v.Type().String(), name})
 		}
 		index = m.Index
 		r.indices.Store(key, index)
@@ -94,18 +94,25 @@ func (r *Registry) guarded(x, m reflect.Value) reflect.Value {
 }
 
 // replacedMethod returns the replacement of the method of a compiled x, or nil if there
-// is none. Methods are replaced if types in their signature are replaced, or if they
-// inspect dynamic types.
+// is none. Such methods need to know the methods of interfaces of cells.
 func (r *Registry) replacedMethod(x any, name string) any {
 	switch t := x.(type) {
 	case reflect.Type:
 		switch name {
+		case "NumMethod":
+			return func() int { return r.TypeNumMethod(t) }
 		case "Method":
-			return func(i int) ReflectMethod { return r.TypeMethod(t, i) }
+			return func(i int) reflect.Method { return r.TypeMethod(t, i) }
 		case "MethodByName":
-			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
+			return func(name string) (reflect.Method, bool) { return r.TypeMethodByName(t, name) }
 		case "Methods":
-			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
+			return func() iter.Seq[reflect.Method] { return r.TypeMethods(t) }
+		case "Implements":
+			return func(u reflect.Type) bool { return r.TypeImplements(t, u) }
+		case "AssignableTo":
+			return func(u reflect.Type) bool { return r.TypeAssignableTo(t, u) }
+		case "ConvertibleTo":
+			return func(u reflect.Type) bool { return r.TypeConvertibleTo(t, u) }
 		}
 	case *json.Decoder:
 		if name == "Decode" {

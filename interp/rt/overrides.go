@@ -6,11 +6,14 @@ import (
 )
 
 // Overrides returns replacements for compiled symbols, keyed like yaegi's symbol table.
-// With them, calls and function values alike print, encode and reflect on the types of
-// cells as Go does.
+// With them, calls and function values alike decode into the types of cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{
-		"reflect/reflect": r.reflection(),
+		"reflect/reflect": {
+			"Append":    reflect.ValueOf(r.ReflectAppend),
+			"MakeSlice": reflect.ValueOf(ReflectMakeSlice),
+			"MakeChan":  reflect.ValueOf(ReflectMakeChan),
+		},
 		"encoding/gob/gob": {
 			"Register": reflect.ValueOf(func(x any) { r.registerGob("", x) }),
 			"RegisterName": reflect.ValueOf(func(name string, x any) {
@@ -20,29 +23,8 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 				r.registerGob(name, x)
 			}),
 		},
-		"fmt/fmt": {
-			"Append":   reflect.ValueOf(r.Append),
-			"Appendf":  reflect.ValueOf(r.Appendf),
-			"Appendln": reflect.ValueOf(r.Appendln),
-			"Errorf":   reflect.ValueOf(r.Errorf),
-			"Fprint":   reflect.ValueOf(r.Fprint),
-			"Fprintf":  reflect.ValueOf(r.Fprintf),
-			"Fprintln": reflect.ValueOf(r.Fprintln),
-			"Print":    reflect.ValueOf(r.Print),
-			"Printf":   reflect.ValueOf(r.Printf),
-			"Println":  reflect.ValueOf(r.Println),
-			"Sprint":   reflect.ValueOf(r.Sprint),
-			"Sprintf":  reflect.ValueOf(r.Sprintf),
-			"Sprintln": reflect.ValueOf(r.Sprintln),
-			"Sscan":    reflect.ValueOf(r.Sscan),
-			"Sscanf":   reflect.ValueOf(r.Sscanf),
-			"Sscanln":  reflect.ValueOf(r.Sscanln),
-			"Fscan":    reflect.ValueOf(r.Fscan),
-			"Fscanf":   reflect.ValueOf(r.Fscanf),
-			"Fscanln":  reflect.ValueOf(r.Fscanln),
-		},
 		"encoding/json/json": {"Unmarshal": reflect.ValueOf(r.JSONUnmarshal)},
-		"errors/errors":      {"Is": reflect.ValueOf(r.ErrorsIs)},
+		"errors/errors":      {"As": reflect.ValueOf(r.ErrorsAs)},
 		"strings/strings":    {"Repeat": reflect.ValueOf(repeatString)},
 		"bytes/bytes":        {"Repeat": reflect.ValueOf(repeatBytes)},
 		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
@@ -55,6 +37,5 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 				maphash.WriteComparable(h, x)
 			}),
 		},
-		"testing/quick/quick": r.quickFunctions(),
 	}
 }

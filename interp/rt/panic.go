@@ -5,45 +5,11 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
-// runtimeError is a panic value of Go's runtime.
-type runtimeError string
-
-func (e runtimeError) Error() string { return "runtime error: " + string(e) }
-
-// RuntimeError implements runtime.Error.
-func (runtimeError) RuntimeError() {}
-
-func (runtimeError) compiledName() string { return "runtime.errorString" }
-
-// boundsError is a runtimeError about an index or a slice bound.
-type boundsError string
-
-func (e boundsError) Error() string { return "runtime error: " + string(e) }
-
-// RuntimeError implements runtime.Error.
-func (boundsError) RuntimeError() {}
-
-func (boundsError) compiledName() string { return "runtime.boundsError" }
-
-// assertionError is the error of a failed type assertion.
-type assertionError string
-
-func (e assertionError) Error() string { return string(e) }
-
-// RuntimeError implements runtime.Error.
-func (assertionError) RuntimeError() {}
-
-func (assertionError) compiledName() string { return "*runtime.TypeAssertionError" }
-
-var (
-	_ runtime.Error = runtimeError("")
-	_ runtime.Error = boundsError("")
-	_ runtime.Error = assertionError("")
-)
-
-const nilDereference = runtimeError("invalid memory address or nil pointer dereference")
+var nilDereference = goruntime.ErrorString("invalid memory address or nil pointer dereference")
 
 // NilDereference returns the panic value of a nil pointer dereference.
 func NilDereference() any { return nilDereference }
@@ -83,25 +49,8 @@ func keepText() {
 func NilReceiver(method string) any {
 	dot := strings.LastIndexByte(method, '.')
 	_, name, _ := strings.Cut(method[:dot], ".")
-	return plainError("value method " + method + " called using nil *" + name + " pointer")
+	return goruntime.PlainError("value method " + method + " called using nil *" + name + " pointer")
 }
-
-// compiledName returns the name of a compiled type. For a substitute it returns the name
-// of the type that it replaces.
-func compiledName(t reflect.Type) string {
-	if t.Implements(substituteType) && !(t.Kind() == reflect.Pointer && t.Elem().Implements(substituteType)) {
-		return reflect.Zero(t).Interface().(substitute).compiledName()
-	}
-	return reflectionNames.Replace(t.String())
-}
-
-// reflectionNames replaces the names of our substitutes for types of package reflect.
-var reflectionNames = strings.NewReplacer(reflect.TypeFor[Registry]().PkgPath()+".Reflect", "reflect.", "rt.Reflect", "reflect.")
-
-// substitute is a type of this package that appears in cells as another type.
-type substitute interface{ compiledName() string }
-
-var substituteType = reflect.TypeFor[substitute]()
 
 // reflectPanics maps the beginning of a panic text of package reflect, which yaegi uses,
 // to the error that Go panics with. The numbers in some of Go's texts are lost.
@@ -109,35 +58,25 @@ var reflectPanics = []struct {
 	prefix string
 	err    runtime.Error
 }{
-	{"reflect: slice index out of range", boundsError("index out of range")},
-	{"reflect: array index out of range", boundsError("index out of range")},
-	{"reflect: string index out of range", boundsError("index out of range")},
-	{"reflect.Value.Slice: slice of unaddressable array", runtimeError("slice of unaddressable value")},
-	{"reflect.Value.Slice", boundsError("slice bounds out of range")},
-	{"reflect.MakeSlice: negative len", runtimeError("makeslice: len out of range")},
-	{"reflect.MakeSlice: negative cap", runtimeError("makeslice: cap out of range")},
-	{"reflect.MakeSlice: len > cap", runtimeError("makeslice: cap out of range")},
-	{"reflect.MakeChan: negative buffer size", plainError("makechan: size out of range")},
+	{"reflect: slice index out of range", goruntime.BoundsError("index out of range")},
+	{"reflect: array index out of range", goruntime.BoundsError("index out of range")},
+	{"reflect: string index out of range", goruntime.BoundsError("index out of range")},
+	{"reflect.Value.Slice: slice of unaddressable array", goruntime.ErrorString("slice of unaddressable value")},
+	{"reflect.Value.Slice", goruntime.BoundsError("slice bounds out of range")},
+	{"reflect.MakeSlice: negative len", goruntime.ErrorString("makeslice: len out of range")},
+	{"reflect.MakeSlice: negative cap", goruntime.ErrorString("makeslice: cap out of range")},
+	{"reflect.MakeSlice: len > cap", goruntime.ErrorString("makeslice: cap out of range")},
+	{"reflect.MakeChan: negative buffer size", goruntime.PlainError("makechan: size out of range")},
 	{"reflect: call of nil function", nilDereference},
 	{"reflect.Value.Call: call of nil function", nilDereference},
 	{"reflect: call of reflect.Value.Call on zero Value", nilDereference},
 	{"reflect: indirection through nil pointer", nilDereference},
 	{"reflect: Call using zero Value argument", nilDereference},
 	{"reflect: Method on nil interface value", nilDereference},
-	{"reflect.Append: slice overflow", runtimeError("growslice: len out of range")},
-	{"reflect.Value.Grow: slice overflow", runtimeError("growslice: len out of range")},
-	{"reflect.Value.SetMapIndex: assignment to entry in nil map", plainError("assignment to entry in nil map")},
+	{"reflect.Append: slice overflow", goruntime.ErrorString("growslice: len out of range")},
+	{"reflect.Value.Grow: slice overflow", goruntime.ErrorString("growslice: len out of range")},
+	{"reflect.Value.SetMapIndex: assignment to entry in nil map", goruntime.PlainError("assignment to entry in nil map")},
 }
-
-// plainError is an error of the runtime whose text has no prefix.
-type plainError string
-
-func (e plainError) Error() string { return string(e) }
-
-// RuntimeError implements runtime.Error.
-func (plainError) RuntimeError() {}
-
-func (plainError) compiledName() string { return "runtime.plainError" }
 
 // Recovered converts a value that recover returned in yaegi to the value that it returns
 // in Go: a reflect.Value to the value in it, and a panic of package reflect to the error
@@ -155,6 +94,9 @@ func Recovered(x any) any {
 
 // raised is Recovered for a panic that goes on: Recovered may be applied to the result.
 func raised(x any) any {
+	if u, ok := x.(*uncaught); ok {
+		return u.value
+	}
 	for {
 		v, ok := x.(reflect.Value)
 		if !ok {
@@ -174,7 +116,7 @@ func raised(x any) any {
 		}
 	case runtime.Error:
 		if strings.HasSuffix(x.Error(), "allocation size out of range") {
-			return runtimeError("makeslice: len out of range")
+			return goruntime.ErrorString("makeslice: len out of range")
 		}
 	}
 	return x
@@ -193,7 +135,6 @@ func translatePanic(text string) any {
 
 // PanicText returns the text that Go prints after "panic: " for the value v, which is one that Recovered returned.
 func (r *Registry) PanicText(v any) string {
-	v = r.Plain(v)
 	switch v := v.(type) {
 	case nil:
 		return "nil"
@@ -204,10 +145,10 @@ func (r *Registry) PanicText(v any) string {
 	case string:
 		return v
 	}
-	name, raw := r.TypeName(v), reflect.ValueOf(r.Value(v))
+	name, raw := fmt.Sprintf("%T", v), reflect.ValueOf(r.Value(v))
 	switch {
 	case !basicKind(raw.Kind()):
-		return "(" + name + ") " + r.Sprintf("%+v", v)
+		return "(" + name + ") " + fmt.Sprintf("%+v", v)
 	case name == raw.Kind().String():
 		return builtinText(raw)
 	case raw.Kind() == reflect.String:

@@ -152,7 +152,7 @@ func TestCloneAndClear(t *testing.T) {
 	boxed := w.box(Names{"a": 1})
 	clone := w.CloneMap(boxed)
 	w.Clear(boxed)
-	if got := w.Sprintf("%v %#v", boxed, clone); got != `map[] rt.Names{"a":1}` {
+	if got := fmt.Sprintf("%v %#v", boxed, clone); got != `map[] rt.Names{"a":1}` {
 		t.Errorf("after cloning and clearing: %s", got)
 	}
 	if got := w.CloneMap(map[int]int(nil)); reflect.ValueOf(got).Len() != 0 || !reflect.ValueOf(got).IsNil() {

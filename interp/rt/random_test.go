@@ -105,12 +105,12 @@ func FuzzRandomValues(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		x := randomValue(r, randomType(r, 3), 4).Interface()
 		boxed := w.box(x)
-		got := outcome(func() string { return w.Sprintf(format, boxed) })
+		got := outcome(func() string { return fmt.Sprintf(format, boxed) })
 		want := outcome(func() string { return fmt.Sprintf(format, x) })
 		if withoutAddresses(got) != withoutAddresses(want) {
 			t.Errorf("seed %d, %T: Sprintf(%q)\n got %s\nwant %s", seed, x, format, got, want)
 		}
-		if got, want := w.TypeOf(boxed).String(), fmt.Sprintf("%T", x); got != want {
+		if got, want := reflect.TypeOf(boxed).String(), fmt.Sprintf("%T", x); got != want {
 			t.Errorf("seed %d: TypeOf is %s, want %s", seed, got, want)
 		}
 		var text []byte

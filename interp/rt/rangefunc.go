@@ -1,5 +1,7 @@
 package rt
 
+import goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
+
 // States of a range over a function in which the function must not call the loop body. A
 // body that has left the loop sets a state above zero.
 const (
@@ -12,15 +14,15 @@ const (
 func RangeExited(state int) any {
 	switch state {
 	case RangeRunning:
-		return runtimeError("range function continued iteration after loop body panic")
+		return goruntime.ErrorString("range function continued iteration after loop body panic")
 	case RangeEnded:
-		return runtimeError("range function continued iteration after whole loop exit")
+		return goruntime.ErrorString("range function continued iteration after whole loop exit")
 	}
-	return runtimeError("range function continued iteration after function for loop body returned false")
+	return goruntime.ErrorString("range function continued iteration after function for loop body returned false")
 }
 
 // RangeSwallowed returns the panic value of a range over a function that has recovered a
 // panic of the body.
 func RangeSwallowed() any {
-	return runtimeError("range function recovered a loop body panic and did not resume panicking")
+	return goruntime.ErrorString("range function recovered a loop body panic and did not resume panicking")
 }

@@ -1,324 +1,385 @@
 package rt
 
 import (
+	"errors"
+	"fmt"
 	"go/types"
 	"iter"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
 )
 
-// typeWrapper is the reflect.Type of a type that mentions an interpreted one. Its names,
-// methods and fields are those of the declaration, its layout is that of the raw value.
-// Functions of package reflect that take a type use only its layout.
-type typeWrapper struct {
-	reflect.Type // of the raw value
-	d            *Type
-}
-
-func (typeWrapper) compiledName() string { return "*reflect.rtype" }
-
-// TypeOf is reflect.TypeOf.
-func (r *representations) TypeOf(x any) reflect.Type {
-	if x == nil {
-		return nil
-	}
-	w, _ := r.viewOf(reflect.ValueOf(x))
-	return r.reflectType(w)
-}
+// Package reflect sees the types of cells as they were declared, but an interface of a cell has no methods for it. This file has what
+// cells call instead where that matters, and where functions of cells have no address.
 
 // TypeFor is reflect.TypeFor for the type t; p is a raw nil pointer to it.
 func (r *Registry) TypeFor(t *Type, p any) reflect.Type {
-	return r.reflectType(view{r.child(t.typ), reflect.TypeOf(p).Elem()})
-}
-
-func (r *representations) reflectType(w view) reflect.Type {
+	w := view{r.child(t.typ), reflect.TypeOf(p).Elem()}
 	if w.d == nil {
-		return compiledType(w.t)
+		return w.t
 	}
-	return typeWrapper{w.t, w.d}
+	return typeOfWord(r.makeType(w).word)
 }
 
-// TypeImplements is t.Implements(u). Lowered code does not call that method, because a
-// compiled t does not know the methods of an interface declared in a cell.
+// interfaceOf returns the descriptor of t if that is an interface of a cell, and nil otherwise.
+func (r *representations) interfaceOf(t reflect.Type) *Type {
+	if t == nil || t.Kind() != reflect.Interface {
+		return nil
+	}
+	if m := r.madeAs(typeWord(t)); m != nil && m.t.compiled == nil {
+		return m.t
+	}
+	return nil
+}
+
+// TypeImplements is t.Implements(u).
 func (r *Registry) TypeImplements(t, u reflect.Type) bool {
-	if other, ok := u.(typeWrapper); ok && u.Kind() == reflect.Interface {
-		if _, ok := t.(typeWrapper); !ok {
-			return r.missingCompiled(t, other.d) == ""
+	of, in := r.interfaceOf(t), r.interfaceOf(u)
+	switch {
+	case in == nil && (of == nil || u == nil || u.Kind() != reflect.Interface):
+		return t.Implements(u)
+	case in != nil && of == nil:
+		if m := r.madeAs(typeWord(t)); m != nil {
+			return m.t.implementsInterface(in)
 		}
+		return r.missingCompiled(t, in) == ""
+	case in != nil:
+		return types.Implements(of.typ, in.typ.Underlying().(*types.Interface))
 	}
-	return t.Implements(u)
-}
-
-// TypeAssignableTo is t.AssignableTo(u).
-func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
-	if other, ok := u.(typeWrapper); ok {
-		if _, ok := t.(typeWrapper); !ok {
-			return other.Kind() == reflect.Interface && r.TypeImplements(t, u)
-		}
-	}
-	return t.AssignableTo(u)
-}
-
-func (t typeWrapper) view() view               { return view{t.d, t.Type} }
-func (t typeWrapper) wrap(w view) reflect.Type { return t.d.registry.reflectType(w) }
-func (t typeWrapper) Name() string             { return t.view().name() }
-func (t typeWrapper) String() string           { return t.d.name }
-func (t typeWrapper) Comparable() bool         { return types.Comparable(t.d.typ) }
-func (t typeWrapper) NumMethod() int           { return len(t.exported()) }
-func (t typeWrapper) ConvertibleTo(u reflect.Type) bool {
-	if other, ok := u.(typeWrapper); ok {
-		return types.ConvertibleTo(t.d.typ, other.d.typ)
-	}
-	return t.Type.ConvertibleTo(u)
-}
-
-// requireKind panics with the text of package reflect unless the type is of one of the kinds.
-func (t typeWrapper) requireKind(text string, kinds ...reflect.Kind) {
-	if !slices.Contains(kinds, t.Kind()) {
-		panic("reflect: " + text + " " + t.d.name)
-	}
-}
-
-// Elem implements reflect.Type.
-func (t typeWrapper) Elem() reflect.Type {
-	t.requireKind("Elem of invalid type", reflect.Array, reflect.Chan, reflect.Map, reflect.Pointer, reflect.Slice)
-	return t.wrap(t.view().elem())
-}
-
-// Key implements reflect.Type.
-func (t typeWrapper) Key() reflect.Type {
-	t.requireKind("Key of non-map type", reflect.Map)
-	return t.wrap(t.view().key())
-}
-
-// Len implements reflect.Type.
-func (t typeWrapper) Len() int {
-	t.requireKind("Len of non-array type", reflect.Array)
-	return t.Type.Len()
-}
-
-// ChanDir implements reflect.Type.
-func (t typeWrapper) ChanDir() reflect.ChanDir {
-	t.requireKind("ChanDir of non-chan type", reflect.Chan)
-	return t.Type.ChanDir()
-}
-
-// NumField implements reflect.Type.
-func (t typeWrapper) NumField() int {
-	t.requireKind("NumField of non-struct type", reflect.Struct)
-	return t.Type.NumField()
-}
-
-// PkgPath implements reflect.Type.
-func (t typeWrapper) PkgPath() string {
-	if named, ok := t.d.typ.(*types.Named); ok && named.Obj().Pkg() != nil {
-		return origin.ImportPath(named.Obj().Pkg())
-	}
-	return ""
-}
-
-// Implements reports whether the type implements the interface type u, which is compiled
-// or declared in a cell.
-func (t typeWrapper) Implements(u reflect.Type) bool {
-	if u == nil {
-		panic("reflect: nil type passed to Type.Implements")
-	}
-	if u.Kind() != reflect.Interface {
-		panic("reflect: non-interface type passed to Type.Implements")
-	}
-	if other, ok := u.(typeWrapper); ok {
-		return types.Implements(t.d.typ, other.d.typ.Underlying().(*types.Interface))
-	}
-	for i := range u.NumMethod() {
-		want := u.Method(i)
-		have := t.find(want.Name)
-		if have == nil || !t.d.registry.sameSignature(want.Type, 0, have.Type().(*types.Signature)) {
+	methods := of.typ.Underlying().(*types.Interface)
+	for want := range u.Methods() {
+		have, _, _ := types.LookupFieldOrMethod(methods, false, nil, want.Name)
+		if m, ok := have.(*types.Func); !ok || !r.sameSignature(want.Type, 0, m.Signature()) {
 			return false
 		}
 	}
 	return true
 }
 
-// AssignableTo reports whether a value of the type is assignable to u.
-func (t typeWrapper) AssignableTo(u reflect.Type) bool {
-	if other, ok := u.(typeWrapper); ok {
-		return types.AssignableTo(t.d.typ, other.d.typ)
+// TypeAssignableTo is t.AssignableTo(u).
+func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
+	if r.interfaceOf(u) != nil || r.interfaceOf(t) != nil && u.Kind() == reflect.Interface {
+		return t == u || r.TypeImplements(t, u)
 	}
-	if u.Kind() == reflect.Interface {
-		return t.Implements(u)
-	}
-	return false
+	return t.AssignableTo(u)
 }
 
-// exported returns the exported methods in the order of their names. For an interface it
-// returns all methods.
-func (t typeWrapper) exported() []*types.Func {
-	if i, ok := t.d.typ.Underlying().(*types.Interface); ok {
-		return sortedMethods(i)
+// TypeConvertibleTo is t.ConvertibleTo(u).
+func (r *Registry) TypeConvertibleTo(t, u reflect.Type) bool {
+	if r.interfaceOf(u) != nil || r.interfaceOf(t) != nil && u.Kind() == reflect.Interface {
+		return t == u || r.TypeImplements(t, u)
 	}
-	var methods []*types.Func
-	for _, selection := range t.d.set.Load().byID {
-		methods = append(methods, selection.Obj().(*types.Func))
-	}
-	slices.SortFunc(methods, func(a, b *types.Func) int { return strings.Compare(a.Name(), b.Name()) })
-	return slices.DeleteFunc(methods, func(m *types.Func) bool { return !m.Exported() })
+	return t.ConvertibleTo(u)
 }
 
-func (t typeWrapper) find(name string) *types.Func {
-	for _, m := range t.exported() {
-		if m.Name() == name {
-			return m
-		}
+// TypeNumMethod is t.NumMethod().
+func (r *Registry) TypeNumMethod(t reflect.Type) int {
+	if d := r.interfaceOf(t); d != nil {
+		return d.typ.Underlying().(*types.Interface).NumMethods()
 	}
-	return nil
+	return t.NumMethod()
 }
 
-// Method returns the exported method i. The first parameter of its Func is the raw
-// receiver as an interface value.
-func (t typeWrapper) Method(i int) reflect.Method {
-	name := t.exported()[i].Name()
-	m := reflect.Method{Name: name, Index: i}
-	if registered, ok := t.d.callable(name); ok {
-		m.Func, m.Type = registered.value, registered.value.Type()
+// TypeMethod is t.Method(i).
+func (r *Registry) TypeMethod(t reflect.Type, i int) reflect.Method {
+	d := r.interfaceOf(t)
+	if d == nil {
+		defer keepText()
+		return t.Method(i)
 	}
-	return m
+	methods := sortedMethods(d.typ.Underlying().(*types.Interface))
+	if uint(i) >= uint(len(methods)) {
+		panic("reflect: Method index out of range")
+	}
+	m := methods[i]
+	result := reflect.Method{Name: m.Name(), Index: i}
+	if !m.Exported() {
+		result.PkgPath = origin.ImportPath(m.Pkg())
+	}
+	s := m.Signature()
+	made, err := r.declaredType(r.Describe(types.NewSignatureType(nil, nil, nil, s.Params(), s.Results(), s.Variadic())))
+	if err != nil {
+		panic(fmt.Errorf("reflect: cannot make the type of the method %s of %s: %w", m.Name(), d.name, err))
+	}
+	result.Type = made
+	return result
 }
 
-// Methods implements reflect.Type.
-func (t typeWrapper) Methods() iter.Seq[reflect.Method] {
-	return func(yield func(reflect.Method) bool) {
-		for i := range t.NumMethod() {
-			if !yield(t.Method(i)) {
-				return
-			}
-		}
+// TypeMethodByName is t.MethodByName(name).
+func (r *Registry) TypeMethodByName(t reflect.Type, name string) (reflect.Method, bool) {
+	if r.interfaceOf(t) == nil {
+		return t.MethodByName(name)
 	}
-}
-
-// MethodByName returns the exported method of that name.
-func (t typeWrapper) MethodByName(name string) (reflect.Method, bool) {
-	for i, m := range t.exported() {
-		if m.Name() == name {
-			return t.Method(i), true
+	for m := range r.TypeMethods(t) {
+		if m.Name == name {
+			return m, true
 		}
 	}
 	return reflect.Method{}, false
 }
 
-// Field returns field i as it was declared.
-func (t typeWrapper) Field(i int) reflect.StructField {
-	t.requireKind("Field of non-struct type", reflect.Struct)
-	if uint(i) >= uint(t.NumField()) {
-		panic("reflect: Field index out of bounds")
-	}
-	declared, w := t.view().field(i)
-	f := t.Type.Field(i)
-	f.Name, f.Tag, f.Anonymous = declared.name, declared.tag, declared.embedded
-	f.Type, f.PkgPath = t.wrap(w), ""
-	if !declared.exported {
-		f.PkgPath = origin.ImportPath(t.d.typ.Underlying().(*types.Struct).Field(i).Pkg())
-	}
-	return f
-}
-
-// Fields implements reflect.Type.
-func (t typeWrapper) Fields() iter.Seq[reflect.StructField] {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
+// TypeMethods is t.Methods().
+func (r *Registry) TypeMethods(t reflect.Type) iter.Seq[reflect.Method] {
+	return func(yield func(reflect.Method) bool) {
+		for i := range r.TypeNumMethod(t) {
+			if !yield(r.TypeMethod(t, i)) {
 				return
 			}
 		}
 	}
 }
 
-// FieldByIndex implements reflect.Type.
-func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
-	var f reflect.StructField
-	var typ reflect.Type = t
-	for i, n := range index {
-		if i > 0 && typ.Kind() == reflect.Pointer {
-			typ = typ.Elem()
+// requireImplements panics if x cannot be stored in a variable of type t, an interface of a cell whose methods it does not have.
+func (r *Registry) requireImplements(context string, x reflect.Value, t reflect.Type) {
+	if r.interfaceOf(t) == nil || !x.IsValid() {
+		return
+	}
+	of := x.Type()
+	if of.Kind() == reflect.Interface && !x.IsNil() && r.TypeImplements(of, t) {
+		return
+	}
+	if !r.TypeAssignableTo(of, t) {
+		panic(PanicValue(context + ": value of type " + of.String() + " is not assignable to type " + t.String()))
+	}
+}
+
+// ValueSet is v.Set(x).
+func (r *Registry) ValueSet(v, x reflect.Value) {
+	defer keepText()
+	if v.Kind() == reflect.Interface && v.CanSet() {
+		r.requireImplements("reflect.Set", x, v.Type())
+	}
+	v.Set(x)
+}
+
+// ValueSetMapIndex is v.SetMapIndex(key, elem).
+func (r *Registry) ValueSetMapIndex(v, key, elem reflect.Value) {
+	defer keepText()
+	if v.Kind() == reflect.Map {
+		r.requireImplements("reflect.Value.SetMapIndex", key, v.Type().Key())
+		r.requireImplements("reflect.Value.SetMapIndex", elem, v.Type().Elem())
+	}
+	v.SetMapIndex(key, elem)
+}
+
+// ValueSend is v.Send(x).
+func (r *Registry) ValueSend(v, x reflect.Value) {
+	defer keepText()
+	if v.Kind() == reflect.Chan {
+		r.requireImplements("reflect.Value.Send", x, v.Type().Elem())
+	}
+	v.Send(x)
+}
+
+// ValueTrySend is v.TrySend(x).
+func (r *Registry) ValueTrySend(v, x reflect.Value) bool {
+	defer keepText()
+	if v.Kind() == reflect.Chan {
+		r.requireImplements("reflect.Value.Send", x, v.Type().Elem())
+	}
+	return v.TrySend(x)
+}
+
+// ReflectAppend is reflect.Append.
+func (r *Registry) ReflectAppend(s reflect.Value, x ...reflect.Value) reflect.Value {
+	defer keepText()
+	if s.Kind() == reflect.Slice {
+		for _, x := range x {
+			r.requireImplements("reflect.Set", x, s.Type().Elem())
 		}
-		f = typ.Field(n)
-		typ = f.Type
 	}
-	return f
+	return reflect.Append(s, x...)
 }
 
-// FieldByName returns the field with that name, which may be promoted.
-func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
-	t.requireKind("FieldByName of non-struct type", reflect.Struct)
-	for f := range t.Fields() {
-		if f.Name == name {
-			return f, true
+// ValueConvert is v.Convert(t).
+func (r *Registry) ValueConvert(v reflect.Value, t reflect.Type) reflect.Value {
+	defer keepText()
+	if (r.interfaceOf(t) != nil || v.IsValid() && r.interfaceOf(v.Type()) != nil) && !r.TypeConvertibleTo(v.Type(), t) {
+		panic("reflect.Value.Convert: value of type " + v.Type().String() + " cannot be converted to type " + t.String())
+	}
+	return v.Convert(t)
+}
+
+// ValueCanConvert is v.CanConvert(t).
+func (r *Registry) ValueCanConvert(v reflect.Value, t reflect.Type) bool {
+	defer keepText()
+	return v.CanConvert(t) && r.TypeConvertibleTo(v.Type(), t)
+}
+
+// ValueNumMethod is v.NumMethod().
+func (r *Registry) ValueNumMethod(v reflect.Value) int {
+	defer keepText()
+	if v.Kind() == reflect.Interface {
+		return r.TypeNumMethod(v.Type())
+	}
+	return v.NumMethod()
+}
+
+// ValueMethod is v.Method(i).
+func (r *Registry) ValueMethod(v reflect.Value, i int) reflect.Value {
+	defer keepText()
+	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
+		return r.methodOfInterface(v, r.TypeMethod(v.Type(), i).Name)
+	}
+	return r.guarded(v, v.Method(i))
+}
+
+// ValueMethodByName is v.MethodByName(name).
+func (r *Registry) ValueMethodByName(v reflect.Value, name string) reflect.Value {
+	defer keepText()
+	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
+		if _, ok := r.TypeMethodByName(v.Type(), name); !ok {
+			return reflect.Value{}
 		}
+		return r.methodOfInterface(v, name)
 	}
-	var pkg *types.Package
-	if named, ok := t.d.typ.(*types.Named); ok {
-		pkg = named.Obj().Pkg()
-	}
-	object, index, _ := types.LookupFieldOrMethod(t.d.typ, false, pkg, name)
-	if _, ok := object.(*types.Var); !ok {
-		return reflect.StructField{}, false
-	}
-	f := t.FieldByIndex(index)
-	f.Index = index
-	return f, true
+	return r.guarded(v, v.MethodByName(name))
 }
 
-// FieldByNameFunc returns the only field of the struct itself whose name matches.
-func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructField, bool) {
-	t.requireKind("FieldByNameFunc of non-struct type", reflect.Struct)
-	var found []reflect.StructField
-	for f := range t.Fields() {
-		if match(f.Name) {
-			found = append(found, f)
-		}
-	}
-	if len(found) != 1 {
-		return reflect.StructField{}, false
-	}
-	return found[0], true
-}
-
-// In implements reflect.Type.
-func (t typeWrapper) In(i int) reflect.Type { return t.wrap(t.signature("In").in(i)) }
-
-// NumIn implements reflect.Type.
-func (t typeWrapper) NumIn() int { return t.signature("NumIn").s.Params().Len() }
-
-// NumOut implements reflect.Type.
-func (t typeWrapper) NumOut() int { return t.signature("NumOut").s.Results().Len() }
-
-// IsVariadic implements reflect.Type.
-func (t typeWrapper) IsVariadic() bool { return t.signature("IsVariadic").s.Variadic() }
-
-// signature returns the signature of a function type. method is the name of the calling
-// method, for the panic if the type is not a function type.
-func (t typeWrapper) signature(method string) signature {
-	t.requireKind(method+" of non-func type", reflect.Func)
-	return t.d.registry.signatureOf(t.view())
-}
-
-// Ins implements reflect.Type.
-func (t typeWrapper) Ins() iter.Seq[reflect.Type] { return each(t.NumIn(), t.In) }
-
-// Out implements reflect.Type.
-func (t typeWrapper) Out(i int) reflect.Type { return t.wrap(t.signature("Out").out(i)) }
-
-// Outs implements reflect.Type.
-func (t typeWrapper) Outs() iter.Seq[reflect.Type] { return each(t.NumOut(), t.Out) }
-
-func each(n int, get func(int) reflect.Type) iter.Seq[reflect.Type] {
-	return func(yield func(reflect.Type) bool) {
-		for i := range n {
-			if !yield(get(i)) {
+// ValueMethods is v.Methods().
+func (r *Registry) ValueMethods(v reflect.Value) iter.Seq2[reflect.Method, reflect.Value] {
+	return func(yield func(reflect.Method, reflect.Value) bool) {
+		for i := range r.ValueNumMethod(v) {
+			if !yield(r.TypeMethod(v.Type(), i), r.ValueMethod(v, i)) {
 				return
 			}
+		}
+	}
+}
+
+// methodOfInterface returns the method of the value in an interface of a cell.
+func (r *Registry) methodOfInterface(v reflect.Value, name string) reflect.Value {
+	if v.IsNil() {
+		panic(PanicValue("reflect: Method on nil interface value"))
+	}
+	return r.guarded(v.Elem(), v.Elem().MethodByName(name))
+}
+
+// ValuePointer is v.Pointer(). A function of a cell gets a number, from which runtime.FuncForPC makes its name; all of them have the
+// same code pointer.
+func (r *Registry) ValuePointer(v reflect.Value) uintptr {
+	if v.Kind() == reflect.Func && !v.IsNil() && v.CanInterface() {
+		x := v.Interface()
+		if pc, ok := r.config.FunctionPointer(reflect.ValueOf(r.Value(x))); ok {
+			return pc
+		}
+	}
+	return v.Pointer()
+}
+
+// The panics of these methods and functions have the text of package reflect, which would be taken for a panic of yaegi.
+
+// ValueIndex is v.Index(i).
+func ValueIndex(v reflect.Value, i int) reflect.Value {
+	defer keepText()
+	return v.Index(i)
+}
+
+// ValueSlice is v.Slice(i, j).
+func ValueSlice(v reflect.Value, i, j int) reflect.Value {
+	defer keepText()
+	return v.Slice(i, j)
+}
+
+// ValueSlice3 is v.Slice3(i, j, k).
+func ValueSlice3(v reflect.Value, i, j, k int) reflect.Value {
+	defer keepText()
+	return v.Slice3(i, j, k)
+}
+
+// ValueCall is v.Call(in).
+func (r *Registry) ValueCall(v reflect.Value, in []reflect.Value) []reflect.Value {
+	r.checkCall("reflect.Value.Call", v, in)
+	return v.Call(in)
+}
+
+// ValueCallSlice is v.CallSlice(in).
+func (r *Registry) ValueCallSlice(v reflect.Value, in []reflect.Value) []reflect.Value {
+	r.checkCall("reflect.Value.CallSlice", v, in)
+	return v.CallSlice(in)
+}
+
+// checkCall panics as the method of reflect.Value does before it calls v.
+func (r *Registry) checkCall(method string, v reflect.Value, in []reflect.Value) {
+	if v.Kind() != reflect.Func {
+		panic(ownError{&reflect.ValueError{Method: method, Kind: v.Kind()}})
+	}
+	if v.IsNil() {
+		panic(PanicValue(method + ": call of nil function"))
+	}
+	t := v.Type()
+	if len(in) < t.NumIn() && !(t.IsVariadic() && len(in) == t.NumIn()-1) {
+		return
+	}
+	for i, x := range in {
+		if !x.IsValid() {
+			panic(PanicValue("reflect: " + method[len("reflect.Value."):] + " using zero Value argument"))
+		}
+		if i < t.NumIn() && r.interfaceOf(t.In(i)) != nil && !r.TypeAssignableTo(x.Type(), t.In(i)) {
+			panic("reflect: Call using " + x.Type().String() + " as type " + t.In(i).String())
+		}
+	}
+}
+
+// ReflectMakeSlice is reflect.MakeSlice.
+func ReflectMakeSlice(t reflect.Type, length, capacity int) reflect.Value {
+	defer keepText()
+	return reflect.MakeSlice(t, length, capacity)
+}
+
+// ReflectMakeChan is reflect.MakeChan.
+func ReflectMakeChan(t reflect.Type, buffer int) reflect.Value {
+	defer keepText()
+	return reflect.MakeChan(t, buffer)
+}
+
+// ValidValue returns v. It panics as the method does on the zero Value.
+func ValidValue(v reflect.Value, method string) reflect.Value {
+	if !v.IsValid() {
+		panic(PanicValue(&reflect.ValueError{Method: "reflect.Value." + method, Kind: reflect.Invalid}))
+	}
+	return v
+}
+
+// ErrorsAs is errors.As. An interface of a cell has no methods for package errors.
+func (r *Registry) ErrorsAs(err error, target any) bool {
+	pointer := reflect.ValueOf(target)
+	if err == nil || pointer.Kind() != reflect.Pointer || pointer.IsNil() || r.interfaceOf(pointer.Type().Elem()) == nil {
+		return errors.As(err, target)
+	}
+	variable, d := pointer.Elem(), r.interfaceOf(pointer.Type().Elem())
+	return r.errorsAs(err, target, func(err error) bool {
+		if !r.Implements(err, d) {
+			return false
+		}
+		variable.Set(reflect.ValueOf(err))
+		return true
+	})
+}
+
+func (r *representations) errorsAs(err error, target any, set func(error) bool) bool {
+	for {
+		if set(err) {
+			return true
+		}
+		if as, ok := err.(interface{ As(any) bool }); ok && as.As(target) {
+			return true
+		}
+		switch wrapper := err.(type) { //nolint:errorlint // this walks the chain itself
+		case interface{ Unwrap() error }:
+			if err = wrapper.Unwrap(); err == nil {
+				return false
+			}
+		case interface{ Unwrap() []error }:
+			for _, err := range wrapper.Unwrap() {
+				if err != nil && r.errorsAs(err, target, set) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
 		}
 	}
 }

@@ -20,20 +20,11 @@ type Config struct {
 	Interpreted func(*types.Named) bool
 
 	// Packages is yaegi's table of compiled symbols, keyed "path/name". It has the
-	// compiled interfaces (a nil pointer under "Reader") and their wrappers (a nil
-	// pointer under "_Reader"). nil means that there are none.
+	// compiled interfaces (a nil pointer under "Reader"). nil means that there are none.
 	Packages map[string]map[string]reflect.Value
-
-	// Stdout is where Print, Printf and Println write; nil means os.Stdout.
-	Stdout io.Writer
 
 	// Stderr is where the builtins print and println write; nil means os.Stderr.
 	Stderr io.Writer
-
-	// Uncaught reports whether a panic value, such as the interrupt of a cell, must
-	// not be recovered where the standard library would recover it, as fmt does
-	// around String methods. nil means that no value is uncaught.
-	Uncaught func(any) bool
 
 	// Activations are the names, as package runtime reports them, of the functions
 	// that run an activation of a lowered function: yaegi's and that of package vm.
@@ -86,11 +77,10 @@ type Registry struct {
 	numbered  sync.Map // functions whose address may be a number, see InterfaceData: by their number, or unsafe.Pointer
 }
 
-// representations knows how lowered code represents values: which are boxes or yaegi's wrappers, what they hold, and how
-// to compare them.
+// representations knows how lowered code represents values: which types their interface values have, and how to compare
+// them.
 type representations struct {
 	made         sync.Map // the type word of an interface to *madeType, nil for a compiled type
-	boxFree      sync.Map // reflect.Type to bool: see holdsNoBox
 	reachesNone  sync.Map // reflect.Type to bool: see holdsNoInterface
 	hasInterface sync.Map // reflect.Type to bool: see holdsInterface
 }
@@ -103,9 +93,6 @@ func New(config Config) *Registry {
 	if config.Interpreted == nil {
 		config.Interpreted = func(*types.Named) bool { return false }
 	}
-	if config.Stdout == nil {
-		config.Stdout = os.Stdout
-	}
 	if config.Stderr == nil {
 		config.Stderr = os.Stderr
 	}
@@ -115,12 +102,9 @@ func New(config Config) *Registry {
 	if config.Declared == nil {
 		config.Declared = func(uintptr) bool { return false }
 	}
-	if config.Uncaught == nil {
-		config.Uncaught = func(any) bool { return false }
-	}
 	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
 	r.routines.config = &r.config
-	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared, Interface: r.newInterface}
+	r.declared.builder = layout.Builder{Interpreted: r.isNamed, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared, Interface: r.newInterface}
 	return r
 }
 
@@ -208,6 +192,11 @@ func (r *Registry) child(t types.Type) *Type {
 		return nil
 	}
 	return r.Describe(t)
+}
+
+// isNamed reports whether the named type t is made at run time.
+func (r *Registry) isNamed(t *types.Named) bool {
+	return r.config.Interpreted(t) || isGenericFunction(t)
 }
 
 // isGenericFunction reports whether t is an instance of a named function type such as

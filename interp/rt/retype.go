@@ -143,8 +143,8 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 		if a.Type() != b.Type() {
 			return false
 		}
-		_, x, _ := r.unboxValue(a)
-		_, y, _ := r.unboxValue(b)
+		_, x := r.unboxValue(a)
+		_, y := r.unboxValue(b)
 		return r.sameTypes(x, y)
 	case reflect.Struct:
 		for i := range a.NumField() {

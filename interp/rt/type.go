@@ -28,7 +28,6 @@ type Type struct {
 	embedded []*types.TypeName // types whose methods may be promoted; nil for an interface
 
 	compiled reflect.Type // the compiled form of an interface, or nil
-	wrapper  reflect.Type // yaegi's wrapper struct for the interface, or nil
 
 	holds []*Type // descriptors to keep alive for values of the type, once no later cell can mention it
 
@@ -88,9 +87,6 @@ func (t *Type) findCompiled() {
 	symbols := t.registry.config.Packages[pkg.Path()+"/"+pkg.Name()]
 	if v, ok := symbols[name]; ok && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Interface {
 		t.compiled = v.Type().Elem()
-	}
-	if v, ok := symbols["_"+name]; ok && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct {
-		t.wrapper = v.Type().Elem()
 	}
 }
 
@@ -282,13 +278,6 @@ func (s *methodSet) find(name string) *types.Selection {
 		return m
 	}
 	return s.byName[name]
-}
-
-// hasSignature reports whether the set has a method with that name and signature, in the
-// notation of reflect: "func() string".
-func (s *methodSet) hasSignature(name, signature string) bool {
-	m, ok := s.byID[name]
-	return ok && typeString(m.Type()) == signature
 }
 
 // implementsInterface reports whether t, which is not an interface, has all methods of the

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"reflect"
 	"unsafe"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // UnsafeSlice is unsafe.Slice of a raw pointer; the result is a raw slice.
@@ -25,9 +27,9 @@ func CheckUnsafeSlice(p unsafe.Pointer, size uintptr, length int) {
 	over, bytes := bits.Mul(uint(size), uint(length))
 	switch {
 	case p == nil && length > 0:
-		panic(runtimeError("unsafe.Slice: ptr is nil and len is not zero"))
+		panic(goruntime.ErrorString("unsafe.Slice: ptr is nil and len is not zero"))
 	case length < 0 || over != 0 || p != nil && uintptr(bytes) > -uintptr(p):
-		panic(runtimeError("unsafe.Slice: len out of range"))
+		panic(goruntime.ErrorString("unsafe.Slice: len out of range"))
 	}
 }
 
@@ -41,9 +43,9 @@ func UnsafeSliceData(slice any) any {
 func UnsafeString(pointer *byte, length int) string {
 	switch {
 	case length < 0:
-		panic(runtimeError("unsafe.String: len out of range"))
+		panic(goruntime.ErrorString("unsafe.String: len out of range"))
 	case pointer == nil && length > 0:
-		panic(runtimeError("unsafe.String: ptr is nil and len is not zero"))
+		panic(goruntime.ErrorString("unsafe.String: ptr is nil and len is not zero"))
 	}
 	return unsafe.String(pointer, length)
 }

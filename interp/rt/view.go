@@ -14,7 +14,7 @@ type view struct {
 
 // viewOf returns the type and the raw value of v, the contents of an interface.
 func (r *representations) viewOf(v reflect.Value) (view, reflect.Value) {
-	d, raw, _ := r.unboxValue(v)
+	d, raw := r.unboxValue(v)
 	return view{d, raw.Type()}, raw
 }
 
@@ -24,16 +24,7 @@ func (w view) String() string {
 	if w.d != nil {
 		return w.d.name
 	}
-	return compiledName(w.t)
-}
-
-// named reports whether the type has a name.
-func (w view) named() bool {
-	if w.d == nil {
-		return w.t.Name() != ""
-	}
-	_, ok := w.d.typ.(*types.Named)
-	return ok
+	return w.t.String()
 }
 
 // name returns the name without the package, or "" for an unnamed type.
@@ -67,16 +58,8 @@ func (w view) key() view {
 
 // field returns field i of a struct and its type.
 func (w view) field(i int) (field, view) {
-	f := fieldOf(w.d, w.t, i)
+	f := w.d.shape().fields[i]
 	return f, view{f.typ, w.t.Field(i).Type}
-}
-
-// pointer returns the type *T.
-func (w view) pointer() view {
-	if w.d == nil {
-		return view{nil, reflect.PointerTo(w.t)}
-	}
-	return view{w.d.pointer(), reflect.PointerTo(w.t)}
 }
 
 // pointer returns the descriptor of *T.
@@ -87,22 +70,4 @@ func (t *Type) pointer() *Type {
 	p := t.registry.Describe(types.NewPointer(t.typ))
 	t.pointerTo.Store(p)
 	return p
-}
-
-// has reports whether the type has the method m, the only method of a compiled interface.
-// The type must not be an interface declared in a cell.
-func (w view) has(m wellKnown) bool {
-	if w.d == nil {
-		return w.t.Implements(m.iface)
-	}
-	if types.IsInterface(w.d.typ) {
-		return false
-	}
-	return w.d.set.Load().hasSignature(m.name, m.signature)
-}
-
-// wellKnown is a method that the standard library looks for.
-type wellKnown struct {
-	name, signature string
-	iface           reflect.Type
 }

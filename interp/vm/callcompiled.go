@@ -52,20 +52,18 @@ func (c *code) mayCall(o *types.Func) bool {
 	if sig.TypeParams() != nil {
 		return false
 	}
+	if o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can") {
+		return false // it may wait for input
+	}
 	if o.FullName() == waitGroupGo {
 		return c.vm.config.Guard != nil
 	}
-	isPrint := o.Pkg().Path() == "fmt" && !strings.Contains(o.Name(), "can")
 	for i := range sig.Params().Len() {
 		t := sig.Params().At(i).Type()
 		if sig.Variadic() && i == sig.Params().Len()-1 {
 			t = t.Underlying().(*types.Slice).Elem()
 		}
 		switch t.Underlying().(type) {
-		case *types.Interface:
-			if isEmptyInterface(t) && !isPrint {
-				return false
-			}
 		case *types.Signature, *types.Chan:
 			if o.Pkg().Path() != "strings" && o.Pkg().Path() != "bytes" && o.FullName() != "sort.Search" {
 				return false
@@ -96,9 +94,6 @@ func isSequence(t *types.Named) bool {
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if sortFunctions[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
-	}
-	if name := o.FullName(); name == "errors.Is" || name == "errors.As" {
-		return c.callErrors(e, o, sig)
 	}
 	if c.isCellCollection(e, o) {
 		return c.callCollection(e, o, sig)
