@@ -43,6 +43,11 @@ func TestRedeclare(t *testing.T) {
 			"func (t T) Twice() int { return 2 * t.A }",
 			"fmt.Sprint(a == b, a == any(T{1}), keep() == b, get() == any(T{1}), map[any]int{a: 1}[T{1}], a.(interface{ Twice() int }).Twice())",
 		}, `"true true true true 1 2"`},
+		{"new method of values in a list", []string{
+			"type T struct{ A int }\ntype node struct { v any; next *node; m map[string]any; s []any }\nvar head *node\nfor i := range 50 { head = &node{T{i}, head, map[string]any{\"a\": T{i}}, []any{[]any{T{i}}}} }\nshow := func() (s string) { for n := head; n != nil; n = n.next { s += fmt.Sprint(n.v, n.m, n.s) }; return s }\nlen(show())",
+			"func (t T) String() string { return \"T\" }",
+			"show() == strings.Repeat(\"T map[a:T] [[T]]\", 50), head.v.(fmt.Stringer) == any(T{49})",
+		}, "true, true"},
 		{"variadic", []string{"func f(xs ...int) int { return len(xs) }", "g := func() int { return f() + f(1) + f([]int{1, 2}...) }", "func f(xs ...int) int { return 10 * len(xs) }", "g()"}, "30"},
 		{"variadic of the engine", []string{"func f(s string, xs ...int) int { defer func() {}(); return len(xs) }", "g := func() int { return f(\"\") + f(\"\", 1) + f(\"\", []int{1, 2}...) }", "func f(s string, xs ...int) int { return 10 * len(xs) }", "func f(s string, xs ...int) int { defer func() {}(); return 100 * len(xs) }", "g()"}, "300"},
 		{"floats and several results", []string{"func f(x float64, y any) (float64, any) { return x, y }", "g := func() any { a, b := f(1, 2); return []any{a, b} }", "func f(x float64, y any) (float64, any) { return -x, \"new\" }", "g()"}, "[-1 new]"},

@@ -13,6 +13,7 @@ type Retyper struct {
 	r    *Registry
 	maps bool
 	seen map[reachable]bool
+	next []reflect.Value // pointers, slices and maps to visit; a long linked list would need too much stack for recursion
 }
 
 // reachable is a part of the memory that a Retyper visits once.
@@ -29,14 +30,30 @@ func (r *Registry) Retype(maps bool) *Retyper {
 	if r.declared.retyped.Swap(version) == version {
 		return nil
 	}
-	return &Retyper{r, maps, map[reachable]bool{}}
+	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}}
 }
 
 // Visit replaces types in a variable and in what it refers to. It does not look into the values of compiled types, functions and
 // channels, where interface values keep their type.
-func (t *Retyper) Visit(variable reflect.Value) { t.visit(variable) }
+func (t *Retyper) Visit(variable reflect.Value) {
+	t.visit(variable)
+	for len(t.next) > 0 {
+		v := t.next[len(t.next)-1]
+		t.next = t.next[:len(t.next)-1]
+		switch v.Kind() {
+		case reflect.Pointer:
+			t.visit(v.Elem())
+		case reflect.Slice:
+			for i := range v.Len() {
+				t.visit(v.Index(i))
+			}
+		case reflect.Map:
+			t.visitMap(v)
+		}
+	}
+}
 
-// visit is Visit for the addressable v.
+// visit replaces types in the addressable v, and keeps what v refers to for Visit.
 func (t *Retyper) visit(v reflect.Value) {
 	if t.r.holdsNoInterface(v.Type()) {
 		return
@@ -51,13 +68,12 @@ func (t *Retyper) visit(v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() && t.first(v, 0) {
-			t.visit(v.Elem())
+			t.next = append(t.next, v)
 		}
 	case reflect.Slice:
-		if v.Len() == 0 || !t.first(v, v.Len()) {
-			return
+		if v.Len() > 0 && t.first(v, v.Len()) {
+			t.next = append(t.next, v)
 		}
-		fallthrough
 	case reflect.Array:
 		for i := range v.Len() {
 			t.visit(v.Index(i))
@@ -68,7 +84,7 @@ func (t *Retyper) visit(v reflect.Value) {
 		}
 	case reflect.Map:
 		if t.maps && !v.IsNil() && t.first(v, 0) {
-			t.visitMap(v)
+			t.next = append(t.next, v)
 		}
 	}
 }

@@ -1,0 +1,24 @@
+package rt
+
+import (
+	"reflect"
+	"runtime/debug"
+	"testing"
+)
+
+// TestRetypeLongList visits a list that would need a hundred megabytes of stack if each element was visited by a call.
+func TestRetypeLongList(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20))
+	w := newHarness(t)
+	const length = 200_000
+	slices, maps := any(1), any(1)
+	for range length {
+		slices, maps = &[]any{slices}, map[string]any{"next": maps}
+	}
+	retyper := &Retyper{r: w.Registry, maps: true, seen: map[reachable]bool{}}
+	retyper.Visit(reflect.ValueOf(&slices).Elem())
+	retyper.Visit(reflect.ValueOf(&maps).Elem())
+	if len(retyper.seen) != 3*length {
+		t.Errorf("%d pointers, slices and maps visited, want %d", len(retyper.seen), 3*length)
+	}
+}
