@@ -110,7 +110,7 @@ func (p *planner) batchable(g *group) string {
 		inside[n] = i
 		stored := n.kept || usedOutside(n, g)
 		after = after && (n.kept || n.outlives || !stored)
-		if p.roundsApart && n.roundsUpdate() {
+		if n.roundsUpdate() { // a GPU may skip it, see errRounded
 			one = append(one, 'r')
 		}
 		if i < len(common) {

@@ -123,8 +123,9 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 	op := n.node.op
 	if c, ok := op.(Cast); ok {
 		s := p.narrow(n, 0)
+		own := n.roundsUpdate() // what an update rounds for the next step has memory of its own, see errRounded
 		switch {
-		case s != nil && p.typeOf(*s) == c.To:
+		case s != nil && p.typeOf(*s) == c.To && !own:
 			n.alias(*s)
 			return
 		case c.To == Float32 && n.node.in[0].dtype.Is16Bit():
@@ -137,12 +138,12 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 		case c.To.Is16Bit():
 			// A parameter is rounded once, also if a layer is called many times, and so is a value that
 			// several layers read.
-			id := roundedValue{n.node.in[0], c.To}
-			if first, ok := p.roundedOnce[id]; ok {
+			id := n.inputs[0].rounded(c.To)
+			if first, ok := p.roundedOnce[id]; ok && !own {
 				n.alias(first)
 				return
 			}
-			if (n.inputs[0].node == nil || rounded.permuted()) && n.castAsItLies(rounded.permuted()) {
+			if !own && (n.inputs[0].node == nil || rounded.permuted()) && n.castAsItLies(rounded.permuted()) {
 				p.roundedOnce[id] = operandSource{node: n.base, external: -1, layout: n.layout, viewed: true}
 				return
 			}
@@ -205,10 +206,17 @@ func (p *planner) useFloat16(n *planned, rounded rounding) {
 	}
 }
 
-// roundedValue is a cast of a value.
-type roundedValue struct {
-	x  *Value
-	to DType
+// roundedSource is a cast of a value, or of any other with the same elements in memory.
+type roundedSource struct {
+	node     *planned
+	external int
+	layout   string
+	to       DType
+}
+
+func (s operandSource) rounded(to DType) roundedSource {
+	l := appendInts(appendInts(appendInts(nil, len(s.layout.Shape), s.layout.Offset), s.layout.Shape...), s.layout.Stride...)
+	return roundedSource{s.node, s.external, string(l), to}
 }
 
 // castAsItLies makes a cast of transposed elements a view of a cast that reads and writes them in the

@@ -210,6 +210,25 @@ arena 0 bytes
 3 loop[8 4] t4[8 4] -> o5[8 4]:bfloat16: Cast(0)=0
 arena 192 bytes
 `},
+		{"the same part of a result is rounded once, other parts and types apart", func(r *Recorder) {
+			x := r.Record(Softmax{}, input(r, Float32, 8))
+			for _, from := range []int{0, 0, 4} {
+				part := r.Reshape(r.Record(Slice{Axis: 0, From: from, To: from + 4}, x), []int{2, 2})
+				y := toFloat32(r, toBFloat16(r, part))
+				r.Record(MatMul{}, y, y).Hold()
+			}
+			y := toFloat32(r, toFloat16(r, r.part(x, 0, []int{2, 2})))
+			r.Record(MatMul{}, y, r.swapLast(y)).Hold()
+		}, `0 Softmax x0[8] -> t1[8]
+1 loop[2 2] t1[2 2] -> t2[2 2]:bfloat16: Cast(0)=0
+2 MatMul t2[2 2]:bfloat16 t2[2 2]:bfloat16 -> o3[2 2]
+3 MatMul t2[2 2]:bfloat16 t2[2 2]:bfloat16 -> o4[2 2]
+4 loop[2 2] t1[2 2]+4 -> t5[2 2]:bfloat16: Cast(0)=0
+5 MatMul t5[2 2]:bfloat16 t5[2 2]:bfloat16 -> o6[2 2]
+6 loop[2 2] t1[2 2] -> t7[2 2]:float16: Cast(0)=0
+7 MatMul t7[2 2]:float16 t7[2 2]/[1 2]:float16 -> o8[2 2]
+arena 128 bytes
+`},
 		{"a parameter is rounded once", func(r *Recorder) {
 			x, w := toFloat32(r, input(r, BFloat16, 4, 4)), input(r, Float32, 4, 4)
 			y := toFloat32(r, toBFloat16(r, r.Record(MatMul{}, x, toFloat32(r, toBFloat16(r, w)))))

@@ -88,10 +88,14 @@ func (r *Recorder) setRounded(w *Value, to DType) {
 	defer func() { r.noGrad-- }()
 	k := w.rounded
 	s := r.Record(Cast{To: to}, w).Hold()
-	if k.short == nil {
+	switch {
+	case k.short == nil:
 		k.short = s
-	} else {
+	case w.buf == nil:
 		r.replace(&k.short, s)
+	default: // w is what it is even if the list fails, so nothing that a GPU may skip may round it; see errRounded
+		r.Release(k.short)
+		k.short = s
 	}
 	k.of, k.read = w, false
 }

@@ -58,7 +58,7 @@ type result struct {
 type planner struct {
 	nodes       []*planned
 	order       []*planned // the nodes, and before each the casts of its inputs
-	roundedOnce map[roundedValue]operandSource
+	roundedOnce map[roundedSource]operandSource
 	externals   []*Value
 	assigns     []assignment
 	canDonate   func(assignment) bool
@@ -122,7 +122,7 @@ func (p *planner) resolve(list []*Value) {
 		p.lasts = nil
 	}
 	orders := p.orders(list)
-	p.roundedOnce = map[roundedValue]operandSource{}
+	p.roundedOnce = map[roundedSource]operandSource{}
 	for i, v := range list {
 		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v), store: v.dtype}
 		if p.rounds(v) {
