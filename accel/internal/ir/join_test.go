@@ -98,6 +98,21 @@ arena 192 bytes
 		}, `0 loop[6] x0[6]:bfloat16 -> o1[6]: Exp(0)=0
 arena 0 bytes
 `},
+		{"zeros around zeros, and around what was cast", func(r *Recorder) {
+			long := func(d DType) *Value { return r.pad(Pad{Axis: 0, Before: 1, Size: 5}, input(r, d, 2)) }
+			exp(r, r.pad(Pad{Axis: 0, Before: 2, Size: 9}, long(Float32)))
+			exp(r, r.pad(Pad{Axis: 0, Before: 3, Size: 9}, r.Record(Cast{To: Float32}, long(BFloat16))))
+			wide := r.pad(Pad{Axis: 1, Before: 1, Size: 4}, single(r, 2, 2))
+			exp(r, r.pad(Pad{Axis: 0, Before: 1, Size: 3}, wide)) // another axis
+		}, `0 Pad x0[2] -> t3[9]
+1 loop[9] t3[9] -> o4[9]: Exp(0)=0
+2 Pad x1[2]:bfloat16 -> t5[9]:bfloat16
+3 loop[9] t5[9]:bfloat16 -> o6[9]: Exp(0)=0
+4 Pad x2[2 2] -> t7[2 4]
+5 Pad t7[2 4] -> t8[3 4]
+6 loop[3 4] t8[3 4] -> o9[3 4]: Exp(0)=0
+arena 128 bytes
+`},
 		{"not casts of other types", func(r *Recorder) {
 			x := single(r, 6)
 			a := r.Record(Cast{To: Float32}, r.Record(Cast{To: BFloat16}, slice(r, 0, 0, 3, x)))

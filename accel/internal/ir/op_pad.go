@@ -22,6 +22,19 @@ func (o Pad) Infer(in []*Value) (Type, error) {
 	return Type{s, in[0].dtype}, nil
 }
 
+// pad records a Pad of x. Zeros around zeros are one Pad, also if x was cast in between.
+func (r *Recorder) pad(o Pad, x *Value) *Value {
+	inner := x
+	if _, ok := x.op.(Cast); ok {
+		inner = x.in[0]
+	}
+	if p, ok := inner.op.(Pad); ok && p.Axis == o.Axis {
+		o.Before += p.Before
+		x = r.as(inner.in[0], x.dtype)
+	}
+	return r.Record(o, x)
+}
+
 // Gradient returns the slice of dy that corresponds to x.
 func (o Pad) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Slice{Axis: o.Axis, From: o.Before, To: o.Before + in[0].shape[o.Axis]}, dy)}

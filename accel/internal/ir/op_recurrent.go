@@ -60,6 +60,14 @@ func (o Recurrent) rounded(r *Recorder, v *Value) *Value {
 	return r.as(r.as(v, o.Factor), Float32)
 }
 
+// states returns the states h of a result, those of consecutive steps from one on. They are rounded to Factor.
+// Products read them, and so does what is behind the layer, those of a step earlier and later: rounding all of them
+// at once serves both.
+func (o Recurrent) states(r *Recorder, out *Value, s RecurrentSizes, from int, shape []int) *Value {
+	all := r.as(r.part(out, 0, []int{(s.Steps + 1) * s.state()}), o.Factor)
+	return r.part(all, from*s.state(), shape)
+}
+
 func (Recurrent) multiplyAdds(in [][]int, _ []int) int { return Len(in[0]) * last(in[1]) }
 
 // RecurrentSizes are the sizes of a Recurrent.
@@ -154,23 +162,23 @@ func (o Recurrent) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bo
 	if wants[1] {
 		before := 0
 		if o.Reverse {
-			before = s.state()
+			before = 1
 		}
-		grads[1] = r.Record(MatMul{}, r.swapLast(ofState), o.rounded(r, r.part(out, before, []int{rows, s.Hidden})))
+		grads[1] = r.Record(MatMul{}, r.swapLast(ofState), r.as(o.states(r, out, s, before, []int{rows, s.Hidden}), Float32))
 	}
 	return grads
 }
 
 // Recurrent records all steps of a recurrent layer. It returns the states after each step, [T, N,
-// H], and the final state c [N, H] of an LSTMCell, else nil.
+// H], rounded to Factor, and the final state c [N, H] of an LSTMCell, else nil.
 func (r *Recorder) Recurrent(o Recurrent, in ...*Value) (h, c *Value) {
 	flat := r.Record(o, in...)
 	s := o.Sizes(in[0].shape, in[1].shape)
-	first, final := s.state(), s.Steps*s.state()
+	first, final := 1, s.Steps*s.state()
 	if o.Reverse {
 		first, final = 0, 0
 	}
-	h = r.part(flat, first, []int{s.Steps, s.Sequences, s.Hidden})
+	h = o.states(r, flat, s, first, []int{s.Steps, s.Sequences, s.Hidden})
 	if o.Cell == LSTMCell {
 		c = r.part(flat, (s.Steps+1)*s.state()+final, in[2].shape)
 	}

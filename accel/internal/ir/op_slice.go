@@ -40,5 +40,5 @@ func (o Slice) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Val
 	if o.From == 0 && o.To == in[0].shape[o.Axis] {
 		return []*Value{dy}
 	}
-	return []*Value{r.Record(Pad{Axis: o.Axis, Before: o.From, Size: in[0].shape[o.Axis]}, dy)}
+	return []*Value{r.pad(Pad{Axis: o.Axis, Before: o.From, Size: in[0].shape[o.Axis]}, dy)}
 }
