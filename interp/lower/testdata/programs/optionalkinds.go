@@ -292,7 +292,7 @@ func main() {
 	ast.Walk(visitor{&count}, &ast.ParenExpr{X: ast.NewIdent("x")})
 	var e ast.Expr = expr{ast.NewIdent("y")}
 	_, isStmt := any(stmt{&ast.ReturnStmt{}}).(ast.Stmt)
-	fmt.Println(count, e.Pos(), e.End(), ast.Unparen(e) == e, isStmt)
+	fmt.Println(count, e.Pos(), e.End(), ast.Unparen(e) == e, isStmt, reflect.TypeOf(e).Implements(reflect.TypeFor[ast.Expr]()), reflect.TypeOf(e).Implements(reflect.TypeFor[ast.Stmt]()))
 	try("walk", func() { ast.Walk(visitor{&count}, e) })
 
 	fmt.Println(embedsAlias{alias{3}}, &embedsDeep{&embedsAlias{alias{4}}}, alias{5})
