@@ -33,8 +33,8 @@ func (r *Registry) Retype(maps bool) *Retyper {
 	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}}
 }
 
-// Visit replaces types in a variable and in what it refers to. It does not look into the values of compiled types, functions and
-// channels, where interface values keep their type.
+// Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
+// compiled types that are not in carriers, where interface values keep their type.
 func (t *Retyper) Visit(variable reflect.Value) {
 	t.visit(variable)
 	for len(t.next) > 0 {
@@ -79,6 +79,10 @@ func (t *Retyper) visit(v reflect.Value) {
 			t.visit(v.Index(i))
 		}
 	case reflect.Struct:
+		if fields, ok := carriers()[v.Type()]; ok {
+			t.visitCarrier(v, fields)
+			return
+		}
 		for i := range v.NumField() {
 			t.visit(v.Field(i))
 		}
@@ -163,6 +167,9 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 		_, y := r.unboxValue(b)
 		return r.sameTypes(x, y)
 	case reflect.Struct:
+		if _, ok := carriers()[a.Type()]; ok {
+			return true
+		}
 		for i := range a.NumField() {
 			if !r.holdsNoInterface(a.Field(i).Type()) && !r.sameTypes(a.Field(i), b.Field(i)) {
 				return false
@@ -190,6 +197,9 @@ func (r *representations) holdsNoInterface(t reflect.Type) bool {
 }
 
 func reachesInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if _, ok := carriers()[t]; ok {
+		return true
+	}
 	if seen[t] || t.PkgPath() != "" && t.Kind() != reflect.Interface {
 		return false
 	}

@@ -22,3 +22,20 @@ func TestRetypeLongList(t *testing.T) {
 		t.Errorf("%d pointers, slices and maps visited, want %d", len(retyper.seen), 3*length)
 	}
 }
+
+// TestCarriers checks that this Go release has the fields.
+func TestCarriers(t *testing.T) {
+	for carrier, fields := range carriers() {
+		if carrier.PkgPath() == "" {
+			t.Errorf("%v has no name", carrier)
+		}
+		for _, name := range fields {
+			if f, ok := carrier.FieldByName(name); !ok || len(f.Index) != 1 || !reachesInterface(f.Type, map[reflect.Type]bool{}) {
+				t.Errorf("%v.%s is %v", carrier, name, f.Type)
+			}
+		}
+	}
+	if n := len(carriers()); n != 17 {
+		t.Errorf("%d types, want 17", n)
+	}
+}
