@@ -7,11 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -19,7 +15,24 @@ import (
 	"unsafe"
 )
 
-// carriers returns the compiled structs in which a Retyper replaces types, with the fields that hold values of cells. Otherwise
+// carries returns the fields of the compiled struct t in which a Retyper replaces types: those in carriers, and the exported
+// interfaces of errors, such as Err of fs.PathError.
+func carries(t reflect.Type) (fields []string, ok bool) {
+	if fields, ok := carriers()[t]; ok {
+		return fields, true
+	}
+	if t.PkgPath() == "" || t.Kind() != reflect.Struct || !reflect.PointerTo(t).Implements(errorType) {
+		return nil, false
+	}
+	for f := range t.Fields() {
+		if f.IsExported() && f.Type.Kind() == reflect.Interface {
+			fields = append(fields, f.Name)
+		}
+	}
+	return fields, fields != nil
+}
+
+// carriers returns compiled structs in which a Retyper replaces types, with the fields that hold values of cells. Otherwise
 // a context would not have the value of a key, and an error in a chain would not be the one that a cell compares it with.
 // Other goroutines may read such fields: they see the old or the new type, and values of both have the same memory.
 var carriers = sync.OnceValue(func() map[reflect.Type][]string {
@@ -38,11 +51,6 @@ var carriers = sync.OnceValue(func() map[reflect.Type][]string {
 		{fmt.Errorf("%w", io.EOF), []string{"err"}},
 		{fmt.Errorf("%w %w", io.EOF, io.EOF), []string{"errs"}},
 		{errors.Join(io.EOF), []string{"errs"}},
-		{&fs.PathError{}, []string{"Err"}},
-		{&net.OpError{}, []string{"Source", "Addr", "Err"}},
-		{&os.LinkError{}, []string{"Err"}},
-		{&os.SyscallError{}, []string{"Err"}},
-		{&url.Error{}, []string{"Err"}},
 		{&http.Client{}, []string{"Transport", "Jar"}},
 		{&list.List{}, []string{"root"}},
 		{&list.Element{}, []string{"next", "Value"}},

@@ -34,7 +34,7 @@ func (r *Registry) Retype(maps bool) *Retyper {
 }
 
 // Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
-// compiled types that are not in carriers, where interface values keep their type.
+// compiled types that carries does not know, where interface values keep their type.
 func (t *Retyper) Visit(variable reflect.Value) {
 	t.visit(variable)
 	for len(t.next) > 0 {
@@ -79,7 +79,7 @@ func (t *Retyper) visit(v reflect.Value) {
 			t.visit(v.Index(i))
 		}
 	case reflect.Struct:
-		if fields, ok := carriers()[v.Type()]; ok {
+		if fields, ok := carries(v.Type()); ok {
 			t.visitCarrier(v, fields)
 			return
 		}
@@ -167,7 +167,7 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 		_, y := r.unboxValue(b)
 		return r.sameTypes(x, y)
 	case reflect.Struct:
-		if _, ok := carriers()[a.Type()]; ok {
+		if _, ok := carries(a.Type()); ok {
 			return true
 		}
 		for i := range a.NumField() {
@@ -197,7 +197,7 @@ func (r *representations) holdsNoInterface(t reflect.Type) bool {
 }
 
 func reachesInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if _, ok := carriers()[t]; ok {
+	if _, ok := carries(t); ok {
 		return true
 	}
 	if seen[t] || t.PkgPath() != "" && t.Kind() != reflect.Interface {

@@ -35,7 +35,7 @@ func TestCarriers(t *testing.T) {
 			}
 		}
 	}
-	if n := len(carriers()); n != 17 {
-		t.Errorf("%d types, want 17", n)
+	if n := len(carriers()); n != 12 {
+		t.Errorf("%d types, want 12", n)
 	}
 }
