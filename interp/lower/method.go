@@ -28,6 +28,7 @@ import (
 
 	"github.com/quernlab/quern/interp/lower/layout"
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 )
 
@@ -51,7 +52,7 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 			}
 			return &call{function: e.importAs("quern/rt", "rtʹ") + "." + function, fixed: true, arguments: []argument{{x, e.typ(t)}}}
 		}
-		if isReflectValue(m.Signature().Recv().Type()) && !worksOnZero[m.Name()] {
+		if isReflectValue(m.Signature().Recv().Type()) && !rt.WorksOnZero[m.Name()] {
 			if pointer {
 				x, t = "(*"+x+")", t.Underlying().(*types.Pointer).Elem()
 			}
@@ -184,13 +185,6 @@ var replaced = map[string]string{
 
 	"(*strings.Builder).Grow": "GrowBuilder",
 	"(*bytes.Buffer).Grow":    "GrowBuffer",
-}
-
-// worksOnZero are the methods of reflect.Value that do not panic on the zero Value, or panic for another
-// reason.
-var worksOnZero = map[string]bool{
-	"IsValid": true, "Kind": true, "String": true, "Comparable": true, "Equal": true, "Addr": true, "Convert": true, "CanAddr": true, "CanSet": true,
-	"CanInt": true, "CanUint": true, "CanFloat": true, "CanComplex": true, "CanConvert": true,
 }
 
 // methodName returns the name of the function that a method of an interpreted type is lowered to.

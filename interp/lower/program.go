@@ -110,7 +110,7 @@ func New(config Config) *Program {
 	}
 	if config.Machine != nil {
 		c := *config.Machine
-		c.Type = p.layout.Reflect
+		c.Type, c.Replacement = p.layout.Reflect, replacement
 		p.compiled = vm.New(c)
 		p.fast = p.compiled
 	}

@@ -36,6 +36,18 @@ var files = map[string]string{
 	"(*os.File).WriteString": "FileWriteString",
 }
 
+// replacement returns the symbol of the compiled run time that code of cells calls instead of a compiled function or method. It is
+// empty if the call needs more than that.
+func replacement(o *types.Func) (symbol string, ok bool) {
+	full := o.FullName()
+	for _, table := range []map[string]string{replaced, waits, starts, files} {
+		if symbol, ok = table[full]; ok {
+			return symbol, true
+		}
+	}
+	return "", startsGoroutine[full] || full == "reflect.TypeFor" || full == labelsParameters || o.Signature().Recv() != nil && endsWithContext(o)
+}
+
 // shim lowers the call of such a function.
 func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	id := calleeIdent(e.Fun)

@@ -334,6 +334,13 @@ func ReflectMakeChan(t reflect.Type, buffer int) reflect.Value {
 	return reflect.MakeChan(t, buffer)
 }
 
+// WorksOnZero are the methods of reflect.Value that do not panic on the zero Value, or panic for another
+// reason.
+var WorksOnZero = map[string]bool{
+	"IsValid": true, "Kind": true, "String": true, "Comparable": true, "Equal": true, "Addr": true, "Convert": true, "CanAddr": true, "CanSet": true,
+	"CanInt": true, "CanUint": true, "CanFloat": true, "CanComplex": true, "CanConvert": true,
+}
+
 // ValidValue returns v. It panics as the method does on the zero Value.
 func ValidValue(v reflect.Value, method string) reflect.Value {
 	if !v.IsValid() {

@@ -7,22 +7,11 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
-// callablePackages are the compiled packages whose functions the VM calls directly: they do not block,
-// start goroutines or inspect their arguments by reflection.
-var callablePackages = map[string]bool{
-	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
-	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
-	"unicode": true, "unicode/utf8": true, "unicode/utf16": true, "regexp": true, "path": true, "path/filepath": true, "html": true,
-	"hash/fnv": true, "hash/crc32": true, "hash/crc64": true, "hash/adler32": true,
-	"crypto/md5": true, "crypto/sha1": true, "crypto/sha256": true, "crypto/sha512": true,
-	"container/list": true, "container/ring": true, "math/cmplx": true, "text/tabwriter": true,
-	"encoding/hex": true, "encoding/base64": true, "encoding/binary": true,
-	"sync": true, "sync/atomic": true,
-}
-
-// interpretedOnly are functions of callablePackages that are left to yaegi.
+// interpretedOnly are functions that are left to yaegi.
 var interpretedOnly = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
@@ -30,47 +19,34 @@ var interpretedOnly = map[string]bool{
 	"(*time.Timer).Reset": true,
 }
 
-// runtimeFunctions are the functions of package runtime that the VM calls. A finalizer made by yaegi would
-// keep its object alive, since it refers to all variables of the enclosing function.
-var runtimeFunctions = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
-
-// callableFunctions are functions of other packages that the VM calls directly, for the same reason as callablePackages.
-var callableFunctions = map[string]bool{
-	"os.Exit": true, "os.Getenv": true, "os.LookupEnv": true, "os.Getpid": true, "os.IsNotExist": true, "os.IsExist": true,
-	"runtime.Gosched": true, "runtime.NumGoroutine": true, "runtime.NumCPU": true, "runtime.GOMAXPROCS": true,
-}
-
 // mayCall reports whether the VM may call a function of a compiled package.
 func (c *code) mayCall(o *types.Func) bool {
-	if runtimeFunctions[o.FullName()] {
-		return true
-	}
-	if o.Pkg() == nil || !callablePackages[o.Pkg().Path()] && !callableFunctions[o.FullName()] || interpretedOnly[o.FullName()] {
+	if o.Pkg() == nil || interpretedOnly[o.FullName()] || o.Signature().TypeParams() != nil {
 		return false
-	}
-	sig := o.Signature()
-	if sig.TypeParams() != nil {
-		return false
-	}
-	if o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can") {
-		return false // it may wait for input
 	}
 	if o.FullName() == waitGroupGo {
 		return c.vm.config.Guard != nil
 	}
-	for i := range sig.Params().Len() {
-		t := sig.Params().At(i).Type()
-		if sig.Variadic() && i == sig.Params().Len()-1 {
-			t = t.Underlying().(*types.Slice).Elem()
-		}
-		switch t.Underlying().(type) {
-		case *types.Signature, *types.Chan:
-			if o.Pkg().Path() != "strings" && o.Pkg().Path() != "bytes" && o.FullName() != "sort.Search" {
-				return false
-			}
-		}
+	return !c.mentionsGeneric(o.Signature())
+}
+
+// replacement returns what code of cells calls instead of a function of a compiled package, and whether there is such a function.
+func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) {
+	if f, ok := c.substitutes()[o.FullName()]; ok {
+		return f, true
 	}
-	return !c.mentionsGeneric(sig)
+	if c.vm.config.Replacement == nil {
+		return reflect.Value{}, false
+	}
+	name, ok := c.vm.config.Replacement(o)
+	if !ok {
+		return reflect.Value{}, false
+	}
+	f := c.vm.config.Packages[rt.Path+"/rt"][name]
+	if !f.IsValid() {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	return f, true
 }
 
 func (c *code) mentionsGeneric(sig *types.Signature) bool {
@@ -108,7 +84,10 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
 		c.fail(e, "a generic function")
 	}
-	symbol, ok := c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	symbol, ok := c.replacement(e, o)
+	if !ok {
+		symbol, ok = c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	}
 	if !ok || symbol.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", o.FullName())
 	}
@@ -146,7 +125,10 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
-	if f, ok := c.substitutes()[m.FullName()]; ok {
+	if f, ok := c.replacement(e, m); ok {
+		if s.typ == reflect.TypeFor[reflect.Value]() && c.deferred != nil && c.deferred.call == e {
+			c.fail(e, "a deferred call of %s", m.FullName()) // a function that it calls must not recover
+		}
 		b := c.beginFrame()
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 		c.arguments(b, e, sig)
@@ -168,7 +150,21 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 	}
 	c.arguments(b, e, sig)
+	if s.typ == reflect.TypeFor[reflect.Value]() && !rt.WorksOnZero[m.Name()] {
+		c.validValue(e, b.parameters[0].reg, m.Name())
+	}
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
+}
+
+// validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect is that of yaegi when it
+// dereferences nil.
+func (c *compiler) validValue(e *ast.CallExpr, at uint16, method string) {
+	if c.deferred != nil && c.deferred.call == e {
+		c.fail(e, "a deferred call of reflect.Value.%s", method)
+	}
+	c.native("valid", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		rt.ValidValue(*(*reflect.Value)(*pointerAt(sb, at)), method)
+	}})
 }
 
 const waitGroupGo = "(*sync.WaitGroup).Go"
