@@ -14,6 +14,7 @@ func TestRecursion(t *testing.T) {
 		"func f(n int) int { return f(n+1) + 1 }\nf(0)",
 		"type V struct{}\nfunc (v *V) String() string { return v.String() }\nfmt.Println(&V{})",
 		"type U int\nfunc (u U) String() string { return fmt.Sprint(u) }\nU(1)",
+		"type W int\nfunc (w W) M() W { return w.M() }\ntemplate.Must(template.New(\"\").Parse(\"{{.M}}\")).Execute(os.Stdout, W(1))",
 		"func h() { defer func() { deferred++; recover() }(); h() }\nfunc top() { defer func() { recover() }(); h() }\ntop()",
 	} {
 		if got := n.run(src); !strings.Contains(got, "! runtime error: stack overflow") {

@@ -89,7 +89,7 @@ func raiseAgain() {
 		return
 	}
 	r = raised(r)
-	if _, ok := r.(uncatchable); ok {
+	if _, ok := r.(uncatchable); ok && isCalling(printers, 1024) {
 		r = &uncaught{r}
 	}
 	panic(r)

@@ -9,29 +9,44 @@ import (
 // or has nothing like it.
 type uncatchable interface{ Uncatchable() }
 
-// uncaught is what raiseAgain panics with for such a value. Some compiled functions recover the panics of methods, to print them.
-// Printing an uncaught panics with it again, from where package fmt lets it pass.
+// uncaught is what raiseAgain panics with for such a value if compiled functions that recover the panics of methods, to print them,
+// are being called. Printing it panics with it again, from where package fmt lets it pass.
 type uncaught struct{ value any }
 
 // Uncatchable marks the panic as one that recover in a cell does not return.
 func (*uncaught) Uncatchable() {}
 
-// recoverers are the compiled functions that print the panics that they recover.
-var recoverers = map[string]bool{
+// printers are the compiled functions that recover the panics of the methods that they call, and printing the functions in them
+// that then print the value.
+var printers, printing = map[string]bool{
+	"fmt.(*pp).handleMethods":             true,
+	"text/template.safeCall":              true,
+	"log/slog.(*handleState).appendValue": true,
+}, map[string]bool{
 	"fmt.(*pp).catchPanic":                      true,
 	"text/template.safeCall.func1":              true,
 	"log/slog.(*handleState).appendValue.func1": true,
 }
 
+// isCalling reports whether one of the functions is active in the calling goroutine, depth calls away at most.
+func isCalling(functions map[string]bool, depth int) bool {
+	pcs := make([]uintptr, depth)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if functions[f.Function] {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
 // Format implements fmt.Formatter.
 func (u *uncaught) Format(s fmt.State, verb rune) {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for more := true; more; {
-		var f runtime.Frame
-		if f, more = frames.Next(); recoverers[f.Function] {
-			panic(u)
-		}
+	if isCalling(printing, 32) {
+		panic(u)
 	}
 	fmt.Fprintf(s, fmt.FormatString(s, verb), u.value)
 }
