@@ -29,13 +29,14 @@ type madeType struct {
 
 // declaredTypes creates and caches these types.
 type declaredTypes struct {
-	known      sync.Map // *Type to reflect.Type
-	made       sync.Map // named reflect.Type to *declaredType
-	separate   sync.Map // view to *declaredType, see separateType
-	interfaces sync.Map // *Type to reflect.Type, see newInterface
-	owner      named.Owner
-	retyped    atomic.Int64 // version at the last Retype
-	version    atomic.Int64 // changes when a type gets methods, so that makeType finds out whether it has the type of a value
+	known       sync.Map // *Type to reflect.Type
+	made        sync.Map // named reflect.Type to *declaredType
+	separate    sync.Map // view to *declaredType, see separateType
+	interfaces  sync.Map // *Type to reflect.Type, see newInterface
+	owner       named.Owner
+	retyped     atomic.Int64 // version at the last Retype
+	retypedMaps atomic.Int64 // the same for Retype(true)
+	version     atomic.Int64 // changes when a type gets methods, so that makeType finds out whether it has the type of a value
 
 	making  sync.Mutex // held while a type is made
 	mu      sync.Mutex // guards builder

@@ -112,6 +112,21 @@ func TestMethodAddedLater(t *testing.T) {
 	if s, ok := after.(fmt.Stringer); !ok || s.String() != "now" || !r.Implements(before, stringer) {
 		t.Error("the added method is not found")
 	}
+	old, both := map[any]int{before: 5}, map[any]int{before: 5, after: 6} // both: stored while a goroutine ran
+	for range 2 {
+		if retyper := r.Retype(false); retyper != nil {
+			retyper.Visit(reflect.ValueOf(&old).Elem())
+		}
+	}
+	retyper := r.Retype(true)
+	if retyper == nil {
+		t.Fatal("the maps are not visited later")
+	}
+	retyper.Visit(reflect.ValueOf(&old).Elem())
+	retyper.Visit(reflect.ValueOf(&both).Elem())
+	if len(old) != 1 || old[after] != 5 || len(both) != 1 || both[after] != 6 || r.Retype(true) != nil || r.Retype(false) != nil {
+		t.Errorf("the maps are %v, %v", old, both)
+	}
 	if got := fmt.Sprint(before, after); got != "{1 2} now" { // Retype has not seen the first one
 		t.Errorf("the values print as %q", got)
 	}

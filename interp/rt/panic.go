@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/quernlab/quern/interp/named"
 	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
@@ -114,6 +115,8 @@ func raised(x any) any {
 		if x.Kind == reflect.Invalid {
 			return nilDereference
 		}
+	case *named.NilReceiverError:
+		return goruntime.PlainError(x.Error())
 	case runtime.Error:
 		if strings.HasSuffix(x.Error(), "allocation size out of range") {
 			return goruntime.ErrorString("makeslice: len out of range")

@@ -24,10 +24,15 @@ type reachable struct {
 }
 
 // Retype returns what replaces the types of interface values, nil if no type has got methods since the last call. maps says
-// whether it may iterate over maps: no other goroutine may write to them.
+// whether it may iterate over maps: no other goroutine may write to them. The first call with true also visits maps because of
+// calls before it with false.
 func (r *Registry) Retype(maps bool) *Retyper {
 	version := r.declared.version.Load()
-	if r.declared.retyped.Swap(version) == version {
+	done := r.declared.retyped.Swap(version) == version
+	if maps {
+		done = r.declared.retypedMaps.Swap(version) == version && done
+	}
+	if done {
 		return nil
 	}
 	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}}
@@ -110,6 +115,9 @@ func (t *Retyper) visitMap(m reflect.Value) {
 	for _, e := range changed {
 		if e.old.IsValid() {
 			m.SetMapIndex(e.old, reflect.Value{})
+			if m.MapIndex(e.key).IsValid() {
+				continue // stored after the type got its method, when the old entry was not found
+			}
 		}
 		m.SetMapIndex(e.key, e.value)
 	}
