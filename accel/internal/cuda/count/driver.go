@@ -3,6 +3,7 @@ package count
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -215,6 +216,13 @@ func (c *Context) Function(_ driver.Module, name string) (driver.Function, error
 	defer c.mu.Unlock()
 	c.names[f] = name
 	return f, nil
+}
+
+// Functions returns the names of the kernels that have been loaded, in no order.
+func (c *Context) Functions() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.names))
 }
 
 // Global fails: modules have no memory.

@@ -251,6 +251,32 @@ func TestFrozenPlans(t *testing.T) {
 	}
 }
 
+// TestLengthsShareKernels trains a recurrent model with sequences of other lengths. They need no other kernels but those of another
+// tile for the products of few rows: a kernel takes a second to load.
+func TestLengthsShareKernels(t *testing.T) {
+	lstm := all[slices.IndexFunc(all, func(m trained) bool { return m.name == "lstm" })]
+	for _, dtype := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+		gpu := open(t, fmt.Sprint("lengths ", dtype), "")
+		loaded := func() []string {
+			names := slices.DeleteFunc(gpu.Functions(), func(name string) bool { return strings.HasPrefix(name, "gemm") })
+			slices.Sort(names)
+			return names
+		}
+		s := lstm.start(gpu)
+		s.dtype = dtype
+		s.step()
+		s.step()
+		before := loaded()
+		for _, length := range []int{96, 17, 200} {
+			s.x, s.y = tensor.Zeros(64, length, 512), tensor.Zeros(64, length, 512)
+			s.step()
+			if now := loaded(); !slices.Equal(now, before) {
+				t.Errorf("%v, %d time steps: kernels\n%v\nwant\n%v", dtype, length, now, before)
+			}
+		}
+	}
+}
+
 // TestVariantPlans compares plans in bfloat16 with a part of the back end off, or on, with the default.
 func TestVariantPlans(t *testing.T) {
 	plan := func(model, setting string) measured {
