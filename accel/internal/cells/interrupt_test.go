@@ -419,6 +419,7 @@ var array [2]*accel.Run
 pointer := new(*accel.Run)
 first := func() int { return 0 }
 options := []accel.Option{accel.BatchSize(16), accel.Epochs(1000), accel.Quiet()}
+watched := append([]accel.Option{accel.Observe(&watcher{step: 3})}, options...)
 after := false
 var ended chan bool`)
 	const call = "accel.Fit(ctx, &net{mlp(), 3}, train, accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())"
@@ -439,10 +440,12 @@ var ended chan bool`)
 		{"goroutine", "ended = make(chan bool)\nvar wg sync.WaitGroup\nwg.Go(func() { defer close(ended); runs[1], err = " + call + " })\nwg.Wait()",
 			"func() *accel.Run { <-ended; return runs[1] }()", "err"},
 		{"two statements", "k.run, err = " + call + "\nafter = true", "k.run", "err"},
+		{"block with a compiled model", "{\n\tk.run, k.err = accel.Fit(ctx, mlp(), train, watched...)\n\tafter = true\n}", "k.run", "k.err"},
+		{"function with a compiled model", "func() {\n\tk.run, k.err = accel.Fit(ctx, mlp(), train, watched...)\n\tafter = true\n}()", "k.run", "k.err"},
 		{"two statements of a block", "{\n\tk.run, k.err = " + call + "\n\tafter = true\n}", "k.run", "k.err"},
 	} {
 		n.assigned(t, []interruptedCell{{row.name, row.src}}, func() {
-			out := n.must("r, _ := any(" + row.run + ").(*accel.Run)\nfmt.Println(r != nil, errors.Is(" + row.err + ", context.Canceled), after)\nk, runs, array, *pointer = kept{}, make([]*accel.Run, 2), [2]*accel.Run{}, nil\nclear(m)\nclear(values)")
+			out := n.must("r, _ := any(" + row.run + ").(*accel.Run)\nfmt.Println(r != nil, errors.Is(" + row.err + ", context.Canceled), after)\nk, runs, array, *pointer = kept{}, make([]*accel.Run, 2), [2]*accel.Run{}, nil\nafter = false\nclear(m)\nclear(values)")
 			if out != "true true false\n" {
 				n.t.Errorf("got %s", out)
 			}
