@@ -116,6 +116,7 @@ func withOverrides(registry *rt.Registry, w io.Writer) map[string]map[string]ref
 		maps.Copy(table, functions)
 		all[key] = table
 	}
+	all[rt.Path+"/rt"] = registry.Symbols()
 	return all
 }
 

@@ -57,18 +57,24 @@ func (r *Registry) TypeImplements(t, u reflect.Type) bool {
 	return true
 }
 
+// toInterface reports whether a conversion from t to u depends on the methods of an interface of a cell, and whether it is possible.
+func (r *Registry) toInterface(t, u reflect.Type) (possible, depends bool) {
+	depends = r.interfaceOf(u) != nil || r.interfaceOf(t) != nil && u.Kind() == reflect.Interface
+	return depends && (t == u || r.TypeImplements(t, u)), depends
+}
+
 // TypeAssignableTo is t.AssignableTo(u).
 func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
-	if r.interfaceOf(u) != nil || r.interfaceOf(t) != nil && u.Kind() == reflect.Interface {
-		return t == u || r.TypeImplements(t, u)
+	if possible, depends := r.toInterface(t, u); depends {
+		return possible
 	}
 	return t.AssignableTo(u)
 }
 
 // TypeConvertibleTo is t.ConvertibleTo(u).
 func (r *Registry) TypeConvertibleTo(t, u reflect.Type) bool {
-	if r.interfaceOf(u) != nil || r.interfaceOf(t) != nil && u.Kind() == reflect.Interface {
-		return t == u || r.TypeImplements(t, u)
+	if possible, depends := r.toInterface(t, u); depends {
+		return possible
 	}
 	return t.ConvertibleTo(u)
 }
@@ -135,12 +141,8 @@ func (r *Registry) requireImplements(context string, x reflect.Value, t reflect.
 	if r.interfaceOf(t) == nil || !x.IsValid() {
 		return
 	}
-	of := x.Type()
-	if of.Kind() == reflect.Interface && !x.IsNil() && r.TypeImplements(of, t) {
-		return
-	}
-	if !r.TypeAssignableTo(of, t) {
-		panic(PanicValue(context + ": value of type " + of.String() + " is not assignable to type " + t.String()))
+	if !r.TypeAssignableTo(x.Type(), t) {
+		panic(PanicValue(context + ": value of type " + x.Type().String() + " is not assignable to type " + t.String()))
 	}
 }
 
@@ -352,15 +354,18 @@ func ValidValue(v reflect.Value, method string) reflect.Value {
 // ErrorsAs is errors.As. An interface of a cell has no methods for package errors.
 func (r *Registry) ErrorsAs(err error, target any) bool {
 	pointer := reflect.ValueOf(target)
-	if err == nil || pointer.Kind() != reflect.Pointer || pointer.IsNil() || r.interfaceOf(pointer.Type().Elem()) == nil {
+	if err == nil || pointer.Kind() != reflect.Pointer || pointer.IsNil() {
 		return errors.As(err, target)
 	}
-	variable, d := pointer.Elem(), r.interfaceOf(pointer.Type().Elem())
+	d := r.interfaceOf(pointer.Type().Elem())
+	if d == nil {
+		return errors.As(err, target)
+	}
 	return r.errorsAs(err, target, func(err error) bool {
 		if !r.Implements(err, d) {
 			return false
 		}
-		variable.Set(reflect.ValueOf(err))
+		pointer.Elem().Set(reflect.ValueOf(err))
 		return true
 	})
 }

@@ -32,8 +32,9 @@ func (c *code) mayCall(o *types.Func) bool {
 
 // replacement returns what code of cells calls instead of a function of a compiled package, and whether there is such a function.
 func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) {
-	if f, ok := c.substitutes()[o.FullName()]; ok {
-		return f, true
+	if o.FullName() == waitGroupGo {
+		guard, cell := c.vm.config.Guard, c.source.Cell // the goroutine belongs to the cell
+		return reflect.ValueOf(func(w *sync.WaitGroup, f func()) { w.Go(guard(cell, f)) }), true
 	}
 	if c.vm.config.Replacement == nil {
 		return reflect.Value{}, false
@@ -168,21 +169,6 @@ func (c *compiler) validValue(e *ast.CallExpr, at uint16, method string) {
 }
 
 const waitGroupGo = "(*sync.WaitGroup).Go"
-
-// substitutes returns what the VM calls instead of methods that block, whose wait an interrupt ends, and that start a
-// goroutine, which then belongs to the cell, by name.
-func (c *compiler) substitutes() map[string]reflect.Value {
-	r := c.vm.config.Registry
-	if r == nil {
-		return nil
-	}
-	guard, cell := c.vm.config.Guard, c.source.Cell
-	return map[string]reflect.Value{
-		waitGroupGo:          reflect.ValueOf(func(w *sync.WaitGroup, f func()) { w.Go(guard(cell, f)) }),
-		"(*sync.Mutex).Lock": reflect.ValueOf(r.Lock), "(*sync.RWMutex).Lock": reflect.ValueOf(r.LockRW),
-		"(*sync.RWMutex).RLock": reflect.ValueOf(r.RLock), "(*sync.WaitGroup).Wait": reflect.ValueOf(r.WaitGroupWait),
-	}
-}
 
 func shapesOf(list []operand) []shape {
 	shapes := make([]shape, len(list))
