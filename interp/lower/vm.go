@@ -24,14 +24,15 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		return
 	}
 	e.machine = e.fast.Begin(&vm.Source{
-		Info:            e.Info,
-		Stop:            e.stop,
-		HooksBefore:     e.tracks,
-		HooksAfter:      e.losses,
-		Cell:            e.cell.Number,
-		Global:          func(v *types.Var) string { return e.names[v] },
-		InterpretedName: e.yaegiName,
-		IsInterface:     func(t types.Type) bool { return beginsWithInterface(t) || isHeader(t) },
+		Info:             e.Info,
+		Stop:             e.stop,
+		HooksBefore:      e.tracks,
+		HooksAfter:       e.losses,
+		Cell:             e.cell.Number,
+		Global:           func(v *types.Var) string { return e.names[v] },
+		InterpretedName:  e.yaegiName,
+		IsInterface:      func(t types.Type) bool { return beginsWithInterface(t) || isHeader(t) },
+		BecomesInterface: e.needMethods,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
 			e.functionInstance(at, o, arguments)
 			return e.instanceDeclaration(e.genericFunction(o), arguments)
@@ -54,6 +55,26 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	list = append(list, e.cellStatements()...)
 	e.machine.Compile(list)
 	e.compileLiterals()
+}
+
+// needMethods declares the instances of generic types whose methods a value of type t has in an interface.
+func (e *emitter) needMethods(t types.Type) {
+	n, _ := named(t)
+	switch {
+	case n != nil && n.TypeArgs().Len() > 0:
+		e.typ(n)
+	case n != nil && (n.Obj().Pkg() == nil || n.Obj().Parent() == n.Obj().Pkg().Scope()):
+		return // they are declared with the type
+	}
+	s, ok := under(t).(*types.Struct)
+	if !ok {
+		return
+	}
+	for f := range s.Fields() {
+		if f.Embedded() && !types.IsInterface(f.Type()) {
+			e.needMethods(f.Type())
+		}
+	}
 }
 
 // onlyInBody returns the variables of the cell that no function of it uses.

@@ -14,7 +14,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 	t = c.typeOf(e.Type)
 	source := c.typeOf(e.X)
 	x := c.expr(e.X, nil)
-	subject, is := c.subject(e, x, source), c.typeTest(e, t)
+	subject, is := c.subject(x, source), c.typeTest(e, t)
 	v = c.temporary(c.shape(e, t))
 	ok = c.temporary(boolShape)
 	load := c.unpacker(t, v)
@@ -39,16 +39,9 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 }
 
 // subject returns a function that reads the interface value x of type t as an any.
-func (c *code) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
-	at := x.reg
-	switch {
-	case c.isErased(t) || isEmptyInterface(t):
-		return func(sb unsafe.Pointer) any { return *anyAt(sb, at) }
-	case isError(t):
-		return func(sb unsafe.Pointer) any { return *errorAt(sb, at) }
-	}
-	c.fail(n, "an assertion of a value of type %s", t)
-	return nil
+func (c *code) subject(x operand, t types.Type) func(sb unsafe.Pointer) any {
+	load, at := c.loadAny(t), x.reg
+	return func(sb unsafe.Pointer) any { return load(sb, at) }
 }
 
 // typeTest returns a function that reports whether the dynamic type of a value is, or implements, t.
@@ -59,15 +52,13 @@ func (c *code) typeTest(n ast.Node, t types.Type) func(x any) bool {
 	}
 	s, id, target := c.shape(n, t), registry.ID(t), registry.Describe(t)
 	switch {
-	case types.IsInterface(t) && (c.isErased(t) || isEmptyInterface(t)):
-		return func(x any) bool { return registry.Implements(x, target) }
-	case isError(t):
+	case types.IsInterface(t) && c.hasMethods(t):
 		return func(x any) bool {
 			_, ok := registry.Convert(x, target)
 			return ok
 		}
-	case types.IsInterface(t), registry.Mentions(t) && !c.methodsKnown(t):
-		c.fail(n, "an assertion to %s", t)
+	case types.IsInterface(t):
+		return func(x any) bool { return registry.Implements(x, target) }
 	case registry.Mentions(t):
 		return func(x any) bool { return registry.Is(x, id) }
 	}
@@ -79,15 +70,13 @@ func (c *code) typeTest(n ast.Node, t types.Type) func(x any) bool {
 // a register.
 func (c *code) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
 	registry := c.vm.config.Registry
-	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.reg
+	id, s, at := registry.ID(t), to.shape, to.reg
 	switch {
-	case types.IsInterface(t) && (c.isErased(t) || isEmptyInterface(t)):
+	case types.IsInterface(t) && c.hasMethods(t):
+		convert := c.toCompiled(s, t)
+		return func(_, sb unsafe.Pointer, x any) { convert(x, sb, at) }
+	case types.IsInterface(t):
 		return func(_, sb unsafe.Pointer, x any) { *anyAt(sb, at) = x }
-	case isError(t):
-		return func(_, sb unsafe.Pointer, x any) {
-			v, _ := registry.Convert(x, target)
-			*errorAt(sb, at) = v.(error)
-		}
 	case registry.Mentions(t):
 		return func(nb, sb unsafe.Pointer, x any) {
 			v, _ := registry.As(x, id)
@@ -114,7 +103,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	}
 	source := c.typeOf(x)
 	v := c.snapshot(c.expr(x, nil))
-	subject := c.subject(s, v, source)
+	subject := c.subject(v, source)
 	t := &target{label: name, exit: newLabel()}
 	bodies := make([]*label, len(s.Body.List))
 	tests := make([][]func(any) bool, len(s.Body.List))

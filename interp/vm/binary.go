@@ -217,7 +217,7 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 			c.equalMemory(s, dst, c.address(x), c.address(y))
 		}
 	case s.width == "If":
-		c.equalInterfaces(s, dst.reg, x.reg, y.reg)
+		c.equalInterfaces(dst.reg, x, y)
 	default:
 		c.fail(e, "a comparison of %s", s.typ)
 	}
@@ -231,14 +231,11 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 func (c *compiler) comparisonOperands(e *ast.BinaryExpr) (x, y operand, s shape) {
 	tx, ty := c.typeOf(e.X), c.typeOf(e.Y)
 	t := tx
-	if types.IsInterface(ty) && !types.IsInterface(tx) {
-		t = ty
+	if types.IsInterface(tx) || types.IsInterface(ty) {
+		t = types.NewInterfaceType(nil, nil) // the interfaces may be different
 	}
 	x = c.exprTo(e.X, t, nil)
 	y = c.exprTo(e.Y, t, nil)
-	if types.IsInterface(t) && (!types.Identical(tx, ty) && types.IsInterface(tx) && types.IsInterface(ty)) {
-		c.fail(e, "a comparison of different interfaces")
-	}
 	return x, y, c.shape(e, t)
 }
 
@@ -276,15 +273,10 @@ func holdsInterface(t reflect.Type) bool {
 	return false
 }
 
-// equalInterfaces compares interface values by the runtime library, which compares the values in boxes. An
-// interface with methods is converted to any first.
-func (c *code) equalInterfaces(s shape, dst, x, y uint16) {
+// equalInterfaces compares values of type any by the runtime library.
+func (c *code) equalInterfaces(dst uint16, x, y operand) {
 	registry := c.vm.config.Registry
-	asAny := func(sb unsafe.Pointer, at uint16) any { return *anyAt(sb, at) }
-	if s.typ.NumMethod() > 0 {
-		asAny = func(sb unsafe.Pointer, at uint16) any { return *errorAt(sb, at) }
-	}
 	c.native("equal", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		*intAt(nb, dst) = boolToInt(registry.Equal(asAny(sb, x), asAny(sb, y)))
+		*intAt(nb, dst) = boolToInt(registry.Equal(*anyAt(sb, x.reg), *anyAt(sb, y.reg)))
 	}})
 }

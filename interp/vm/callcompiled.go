@@ -50,6 +50,15 @@ func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) 
 	return f, true
 }
 
+// isReplaced reports whether code of cells calls something else instead of a function of a compiled package.
+func (c *code) isReplaced(o *types.Func) bool {
+	if c.vm.config.Replacement == nil {
+		return false
+	}
+	_, replaced := c.vm.config.Replacement(o)
+	return replaced
+}
+
 func (c *code) mentionsGeneric(sig *types.Signature) bool {
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
 		for v := range tuple.Variables() {
@@ -170,65 +179,74 @@ func (c *compiler) validValue(e *ast.CallExpr, at uint16, method string) {
 
 const waitGroupGo = "(*sync.WaitGroup).Go"
 
-func shapesOf(list []operand) []shape {
-	shapes := make([]shape, len(list))
-	for i, x := range list {
-		shapes[i] = x.shape
-	}
-	return shapes
-}
-
 // callSymbol compiles the call of the Go function f with the arguments in b.
-func (c *compiler) callSymbol(b *callFrame, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
+func (c *compiler) callSymbol(b *callFrame, e ast.Node, name string, f reflect.Value, sig *types.Signature) []operand {
 	if c.deferCall(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
 		return nil
 	}
-	parameters := make([]uint16, len(b.parameters))
-	typ := f.Type()
-	if typ.NumIn() != len(parameters) {
+	call := c.compiledCall(b, e, name, f.Type(), sig)
+	if direct := call.adapter(); direct != nil {
+		function := functionPointer(f)
+		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { direct(function, nb, sb) }})
+	} else {
+		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call.reflect(f, nb, sb) }})
+	}
+	return call.results
+}
+
+// compiledCall is the call of a compiled function.
+type compiledCall struct{ parameters, results []operand }
+
+// compiledCall prepares the call of a function of type typ with the arguments in b, which it releases: the results replace them.
+func (c *compiler) compiledCall(b *callFrame, e ast.Node, name string, typ reflect.Type, sig *types.Signature) *compiledCall {
+	if typ.NumIn() != len(b.parameters) {
 		c.fail(e, "a call of %s", name)
 	}
 	for i, p := range b.parameters {
-		parameters[i] = p.reg
 		if p.typ != typ.In(i) {
 			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
+	call := &compiledCall{parameters: b.parameters}
 	c.release(b.mark)
-	var results []operand
-	var at []uint16
 	for v := range sig.Results().Variables() {
 		r := c.temporary(c.shape(e, v.Type()))
 		r.owned = r.file == memory
-		results = append(results, r)
-		at = append(at, r.reg)
+		call.results = append(call.results, r)
 	}
-	for i, r := range results {
+	for i, r := range call.results {
 		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
 			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
-	parameterShapes, resultShapes := shapesOf(b.parameters), shapesOf(results)
-	if call := adapterFor(parameterShapes, parameters, resultShapes, at); call != nil {
-		function := functionPointer(f)
-		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call(function, nb, sb) }})
-		return results
+	return call
+}
+
+// adapter returns the adapter for the function, with more parameters before the others; nil if there is none.
+func (x *compiledCall) adapter(before ...operand) adapter {
+	var shapes [2][]shape
+	var registers [2][]uint16
+	for i, list := range [][]operand{append(before, x.parameters...), x.results} {
+		for _, o := range list {
+			shapes[i], registers[i] = append(shapes[i], o.shape), append(registers[i], o.reg)
+		}
 	}
-	variadic := typ.IsVariadic()
-	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		arguments := make([]reflect.Value, len(parameters))
-		for i, s := range parameterShapes {
-			arguments[i] = s.get(nb, sb, parameters[i])
-		}
-		var out []reflect.Value
-		if variadic {
-			out = f.CallSlice(arguments)
-		} else {
-			out = f.Call(arguments)
-		}
-		for i, r := range results {
-			r.shape.put(nb, sb, r.reg, out[i])
-		}
-	}})
-	return results
+	return adapterFor(shapes[0], registers[0], shapes[1], registers[1])
+}
+
+// reflect makes package reflect call f.
+func (x *compiledCall) reflect(f reflect.Value, nb, sb unsafe.Pointer) {
+	arguments := make([]reflect.Value, len(x.parameters))
+	for i, p := range x.parameters {
+		arguments[i] = p.get(nb, sb, p.reg)
+	}
+	var out []reflect.Value
+	if f.Type().IsVariadic() {
+		out = f.CallSlice(arguments)
+	} else {
+		out = f.Call(arguments)
+	}
+	for i, r := range x.results {
+		r.put(nb, sb, r.reg, out[i])
+	}
 }

@@ -44,6 +44,9 @@ type Source struct {
 	// IsInterface reports whether the words at a pointer to t may be those of an interface, which are not as in compiled Go. If
 	// it is nil, they may be for all types.
 	IsInterface func(t types.Type) bool
+	// BecomesInterface declares what values of a type of a cell need to become interface values: the methods of instances of
+	// generic types. It may be nil.
+	BecomesInterface func(t types.Type)
 	// Cell is the number of the cell that owns the goroutines that its functions start.
 	Cell int
 	// Position returns the index of the source position of a node.

@@ -80,11 +80,13 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 	}
 	if c.deferred != nil && c.deferred.call == e {
 		v = c.snapshot(v)
-		c.checkInterface(v)
 	}
 	b := c.beginFrame()
 	b.parameters = append(b.parameters, c.temporary(pointerShape))
 	c.arguments(b, e, sig)
+	if c.deferred != nil && c.deferred.call == e {
+		c.checkInterface(v)
+	}
 	return c.callDynamicWith(b, e, v, m, sig)
 }
 
@@ -101,7 +103,7 @@ func (c *code) checkInterface(v operand) {
 
 // callDynamicWith compiles a call of a method of v with the arguments in b. The first argument is reserved
 // for the receiver.
-func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
+func (c *compiler) callDynamicWith(b *callFrame, e ast.Node, v operand, m *types.Func, sig *types.Signature) []operand {
 	rest := *b
 	rest.parameters = b.parameters[1:]
 	if c.deferCall(e, &rest, []operand{v}, func(a *compiler, b *callFrame, more []operand) {

@@ -9,7 +9,7 @@ import (
 func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *operand) operand {
 	m, path := c.method(e, sel)
 	if types.IsInterface(c.typeOf(e.X)) || types.IsInterface(m.Signature().Recv().Type()) {
-		c.fail(e, "a method of an interface as a value")
+		return c.interfaceMethodValue(e, m, path, want)
 	}
 	f := c.unit.callee(m.Origin())
 	if f == nil {
@@ -21,16 +21,18 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 	}
 	x := c.receiver(e, path, m.Signature().Recv().Type(), nil)
 	captured := c.captureValue(operand{shape: x.shape, reg: c.addressIfMemory(x), owned: x.owned && x.offset == 0})
-	fn := c.methodClosure(e, f, sig, x.shape)
+	fn := c.methodClosure(e, sig, x.shape, func(a *compiler, b *callFrame) []operand { return a.callDirect(b, f, sig, nil) })
+	fn.method = f
 	dst := c.destination(c.shapeOf(e), want)
 	c.makeClosure(fn, []uint16{captured}, dst)
 	return dst
 }
 
-// methodClosure returns the code of a method value of f whose receiver has shape s.
-func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
+// methodClosure returns the code of a method value whose receiver has shape s. call calls the method with the arguments in b, first the
+// receiver.
+func (c *compiler) methodClosure(e ast.Expr, sig *types.Signature, s shape, call func(a *compiler, b *callFrame) []operand) *Function {
 	fn := c.unit.newFunction("")
-	fn.wrapper, fn.method = true, f
+	fn.wrapper = true
 	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(e)
 	for v := range sig.Params().Variables() {
@@ -53,6 +55,7 @@ func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, 
 	fn.captures = []uint16{captured}
 	b := a.beginFrame()
 	receiver := a.temporary(s)
+	b.parameters = append(b.parameters, receiver)
 	switch x := (operand{shape: s, reg: captured}); {
 	case s.file == memory:
 		a.emit(opCloneM, receiver.reg, captured, 0, a.memoryType(s.typ), 0)
@@ -62,9 +65,11 @@ func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, 
 		a.load(s, captured, 0, &receiver)
 	}
 	for i, p := range fn.parameters {
-		a.move(a.temporary(p), operand{shape: p, reg: from[i]})
+		to := a.temporary(p)
+		a.move(to, operand{shape: p, reg: from[i]})
+		b.parameters = append(b.parameters, to)
 	}
-	for i, r := range a.callDirect(b, f, sig, nil) {
+	for i, r := range call(a, b) {
 		a.move(operand{shape: r.shape, reg: frameRegisters(fn.results)[i]}, r)
 	}
 	a.do(opRet, 0, 0, 0)
