@@ -156,11 +156,11 @@ func FileNumber(filename string) (number int, ok bool) {
 
 // AddUse records that id, which is not in the source, is the value of v. The fact is removed
 // together with those about the cell's own nodes.
-func (c *Cell) AddUse(id *ast.Ident, v *types.Var) {
-	c.AddFact(id, types.TypeAndValue{Type: v.Type()})
-	c.Info.Uses[id] = v
+func (c *Cell) AddUse(id *ast.Ident, o types.Object) {
+	c.AddFact(id, types.TypeAndValue{Type: o.Type()})
+	c.Info.Uses[id] = o
 	if c.info != nil {
-		c.info.Uses[id] = v
+		c.info.Uses[id] = o
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/vm"
 )
@@ -27,7 +29,8 @@ type cellCode struct {
 	functions map[ast.Node]string
 	// assignments are initializers as statements, which functions has.
 	assignments map[*types.Initializer]ast.Stmt
-	shown       ast.Stmt // the last statement, if the cell shows its value
+	bodyKey     *ast.FuncDecl // of the function with all statements
+	shown       ast.Stmt      // the last statement, if the cell shows its value
 	// added maps the variables that the cell adds to the session to their indices in Cell.Vars.
 	added map[types.Object]int
 }
@@ -43,7 +46,7 @@ func (e *emitter) cellStatements() (list []vm.Declaration) {
 		}
 	}
 	for i, s := range e.cell.Body {
-		if !e.forMachine(s) {
+		if define, ok := s.(*ast.AssignStmt); !e.forMachine(s) || ok && slices.ContainsFunc(define.Lhs, e.isAdded) {
 			continue
 		}
 		if x, ok := s.(*ast.ExprStmt); ok && i == len(e.cell.Body)-1 && len(e.cell.Result) > 0 {
@@ -187,24 +190,66 @@ func (e *emitter) passesMethods(call *ast.CallExpr) bool {
 // less than 1 kB.
 const manyElements = 100
 
-// assignment returns s or, if it is a definition, an assignment: at the top level of a cell a definition assigns
-// to variables of the session.
+// assignment returns s or, if it defines variables of the session, an assignment to them.
 func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
-	define, ok := s.(*ast.AssignStmt)
-	if !ok || define.Tok != token.DEFINE {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return &ast.LabeledStmt{Label: s.Label, Colon: s.Colon, Stmt: e.assignment(s.Stmt)}
+	case *ast.DeclStmt:
+		return e.declaredAssignments(s)
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE || slices.ContainsFunc(s.Lhs, e.isAdded) {
+			return s
+		}
+		assign := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.ASSIGN, Rhs: s.Rhs}
+		for _, x := range s.Lhs {
+			id := x.(*ast.Ident)
+			v, ok := e.Info.Defs[id].(*types.Var)
+			if !ok {
+				assign.Lhs = append(assign.Lhs, id)
+				continue
+			}
+			assign.Lhs = append(assign.Lhs, e.use(id.NamePos, v))
+		}
+		return assign
+	}
+	return s
+}
+
+// isAdded reports whether x defines a variable that package desugar has added.
+func (e *emitter) isAdded(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := e.Info.Defs[id].(*types.Var)
+	return ok && desugar.IsAdded(v)
+}
+
+// declaredAssignments returns a declaration of variables of the session as assignments. Those without a value keep the one that they have.
+func (e *emitter) declaredAssignments(s *ast.DeclStmt) ast.Stmt {
+	d := s.Decl.(*ast.GenDecl)
+	if d.Tok != token.VAR {
 		return s
 	}
-	assign := &ast.AssignStmt{TokPos: define.TokPos, Tok: token.ASSIGN, Rhs: define.Rhs}
-	for _, x := range define.Lhs {
-		id := x.(*ast.Ident)
-		v, ok := e.Info.Defs[id].(*types.Var)
-		if !ok {
-			assign.Lhs = append(assign.Lhs, id)
+	block := &ast.BlockStmt{Lbrace: s.Pos(), Rbrace: s.End()}
+	for _, spec := range d.Specs {
+		spec := spec.(*ast.ValueSpec)
+		if len(spec.Values) == 0 {
 			continue
 		}
-		assign.Lhs = append(assign.Lhs, e.use(id.NamePos, v))
+		assign := &ast.AssignStmt{TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: spec.Values}
+		for _, id := range spec.Names {
+			v, ok := e.Info.Defs[id].(*types.Var)
+			if !ok {
+				assign.Lhs = append(assign.Lhs, id)
+				continue
+			}
+			assign.Lhs = append(assign.Lhs, e.use(id.NamePos, v))
+		}
+		block.List = append(block.List, assign)
 	}
-	return assign
+	return block
 }
 
 // initializerAssignment returns the assignment for an initializer.

@@ -1,7 +1,6 @@
 package lower_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -89,19 +88,8 @@ func TestCellStatements(t *testing.T) {
 				if slow {
 					continue
 				}
-				source := s.units[len(s.units)-1].Source
-				calls := regexp.MustCompile(`(?m)bodyʹ\d+ʹvmʹ\d+\(\)`).FindAllString(source, -1)
-				rest := regexp.MustCompile(`(?m)^var .*$`).ReplaceAllString(source, "")
-				code := regexp.MustCompile(`\bfor\b|\bfunc\(`).MatchString(regexp.MustCompile(`(?s)func registerʹ.*`).ReplaceAllString(rest, ""))
-				switch tt.runs {
-				case whole:
-					if len(calls) == 0 || code {
-						t.Errorf("the VM does not run the statement:\n%s", source)
-					}
-				case literals:
-					if len(calls) == 0 || strings.Contains(rest, "for ") {
-						t.Errorf("the VM does not run the function literal:\n%s", source)
-					}
+				if source := s.units[len(s.units)-1].Source; tt.runs != nothing && strings.Contains(source, "func body") {
+					t.Errorf("the VM does not run the statements:\n%s", source)
 				}
 			}
 		})

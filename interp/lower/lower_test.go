@@ -145,7 +145,7 @@ func TestUnsupported(t *testing.T) {
 // TestNoSource uses generic functions and types of a compiled package whose source is not there.
 func TestNoSource(t *testing.T) {
 	for _, tt := range []struct{ cell, want string }{
-		{"x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; its source is not part of the kernel"},
+		{"x := 1\nweak.Make(&x)", "cell[1]:2:6: the generic function weak.Make is not supported in a cell; its source is not part of the kernel"},
 		{"type L struct{ p weak.Pointer[int] }", "cell[1]:1:6: the generic type weak.Pointer is not supported in a cell; its source is not part of the kernel"},
 	} {
 		s := newChecked(t, func(c *lower.Config) { c.Generic = func(string) (map[string]string, bool) { return nil, false } })

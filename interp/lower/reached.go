@@ -17,23 +17,37 @@ import (
 
 // reached emits the record that variables were defined.
 func (f *function) reached(w *writer, vars ...*types.Var) {
+	if !f.top {
+		return
+	}
 	var indices []string
-	for _, v := range vars {
-		if i, ok := f.added[v]; ok && f.top && !f.cell.Part {
-			indices = append(indices, strconv.Itoa(i))
-		}
+	for _, i := range f.indices(vars) {
+		indices = append(indices, strconv.Itoa(i))
 	}
 	if len(indices) > 0 {
 		w.line("%s(%s)", f.session("Defined"), list(indices))
 	}
 }
 
+// indices returns the indices in Cell.Vars of those of the variables that the cell adds to the session.
+func (e *emitter) indices(vars []*types.Var) (indices []int) {
+	for _, v := range vars {
+		if i, ok := e.added[v]; ok && !e.cell.Part {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
 // reachedBy emits the record after a statement.
-func (f *function) reachedBy(w *writer, s ast.Stmt) {
+func (f *function) reachedBy(w *writer, s ast.Stmt) { f.reached(w, f.definedBy(s)...) }
+
+// definedBy returns the variables that a statement defines.
+func (e *emitter) definedBy(s ast.Stmt) (vars []*types.Var) {
 	var names []*ast.Ident
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
-		f.reachedBy(w, s.Stmt)
+		return e.definedBy(s.Stmt)
 	case *ast.AssignStmt:
 		if s.Tok == token.DEFINE {
 			for _, x := range s.Lhs {
@@ -49,33 +63,32 @@ func (f *function) reachedBy(w *writer, s ast.Stmt) {
 			}
 		}
 	}
-	var vars []*types.Var
 	for _, id := range names {
-		if v, ok := f.Info.Defs[id].(*types.Var); ok {
+		if v, ok := e.Info.Defs[id].(*types.Var); ok {
 			vars = append(vars, v)
 		}
 	}
-	f.reached(w, vars...)
+	return vars
 }
 
 // withoutInitializer returns the variables of the session that the cell declares before its statements without a value, in the
 // order of the source.
-func (f *function) withoutInitializer() (vars []*types.Var) {
+func (e *emitter) withoutInitializer() (vars []*types.Var) {
 	other := map[types.Object]bool{}
-	for _, init := range f.cell.Init {
+	for _, init := range e.cell.Init {
 		for _, v := range init.Lhs {
 			other[v] = true
 		}
 	}
-	for _, s := range f.cell.Body {
+	for _, s := range e.cell.Body {
 		ast.Inspect(s, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
-				other[f.Info.Defs[id]] = true
+				other[e.Info.Defs[id]] = true
 			}
 			return true
 		})
 	}
-	for v := range f.added {
+	for v := range e.added {
 		if !other[v] {
 			vars = append(vars, v.(*types.Var))
 		}

@@ -93,8 +93,10 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stderr: s.output,
 		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", vm.Activation}})
+	machine := withOverrides(s.registry, s.output)
+	machine["quern/session/session"] = s.symbols()
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry, s.output), Interpreted: lower.Interpreted, Guard: s.guard}}
+		Machine: &vm.Config{Registry: s.registry, Packages: machine, Interpreted: lower.Interpreted, Guard: s.guard}}
 	for _, o := range options {
 		o(&config)
 	}
@@ -124,7 +126,19 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	t.Helper()
 	s := newChecked(t, options...)
 	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
-	session := map[string]reflect.Value{
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry, s.output), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": s.symbols()}} {
+		if err := s.engine.Use(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.eval(t, "var stopʹ bool")
+	s.eval(t, "var positionʹ int")
+	return s
+}
+
+// symbols returns the package that lowered code calls.
+func (s *session) symbols() map[string]reflect.Value {
+	return map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
 		"Unread":      reflect.ValueOf(func(error, string, int, int, int) {}),
@@ -144,14 +158,6 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry, s.output), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
-		if err := s.engine.Use(table); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.eval(t, "var stopʹ bool")
-	s.eval(t, "var positionʹ int")
-	return s
 }
 
 // guard returns a function that calls f and sends its panic to lost.

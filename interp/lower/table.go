@@ -19,22 +19,34 @@ const tableSize = 32
 
 // table lowers a literal if it is large and only contains constants.
 func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
-	b := &tableBuilder{f: f, types: map[types.Type]reflect.Type{}}
-	if constants, ok := b.count(e); !ok || constants < tableSize {
-		return "", false
-	}
-	t := f.Info.Types[e].Type
-	made, ok := b.reflectType(t)
-	if !ok || made.Kind() == reflect.Pointer {
-		return "", false
-	}
-	content := reflect.New(made)
-	if !b.fill(content.Elem(), e, t) {
+	content, ok := f.tableContent(e)
+	if !ok {
 		return "", false
 	}
 	name := f.fresh("Table")
 	f.symbol(name, reflect.ValueOf(func() any { return copied(content).Interface() }))
-	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(t) + "))", true
+	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(f.Info.Types[e].Type) + "))", true
+}
+
+// tableContent returns the address of the value of a literal, if it is large and only contains constants.
+func (f *function) tableContent(e *ast.CompositeLit) (content reflect.Value, ok bool) {
+	b := &tableBuilder{f: f, types: map[types.Type]reflect.Type{}}
+	if constants, ok := b.count(e); !ok || constants < tableSize {
+		return content, false
+	}
+	t := f.Info.Types[e].Type
+	made, ok := b.reflectType(t)
+	if !ok || made.Kind() == reflect.Pointer {
+		return content, false
+	}
+	content = reflect.New(made)
+	return content, b.fill(content.Elem(), e, t)
+}
+
+// constantTable returns a function that makes the value of such a literal and returns its address, for package vm.
+func (e *emitter) constantTable(lit *ast.CompositeLit) (func() reflect.Value, bool) {
+	content, ok := e.function(nil).tableContent(lit)
+	return func() reflect.Value { return copied(content) }, ok
 }
 
 // constantOf returns the value of a constant expression, or nil for any other expression.

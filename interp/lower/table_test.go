@@ -32,8 +32,9 @@ func TestTable(t *testing.T) {
 		if err := s.run(row.cell); err != nil {
 			t.Errorf("%s: %v", row.name, err)
 		}
-		if got := strings.Contains(s.dump(), "Tableʹ"); got != row.want {
-			t.Errorf("%s: built as a table: %v, want %v\n%s", row.name, got, row.want, s.dump())
+		code := s.units[0].Machine.Disassemble()
+		if got := strings.Contains(code, "table "); got != row.want {
+			t.Errorf("%s: built as a table: %v, want %v\n%s", row.name, got, row.want, code)
 		}
 	}
 }

@@ -107,7 +107,11 @@ func (e *emitter) lower() *Unit {
 		e.before[init], init.Rhs = list[:last], list[last].(*ast.ReturnStmt).Results[0]
 	}
 	c.Body = source.Run(e.bodyFacts, c.Body)
-	e.compile(c.Funcs)
+	body := ""
+	if !c.Part || len(c.Init)+len(c.Body) > 0 {
+		body = e.freshOf("body", "")
+	}
+	e.compile(c.Funcs, body)
 
 	for _, spec := range c.Types {
 		if named := e.definedType(spec); named != nil {
@@ -131,11 +135,14 @@ func (e *emitter) lower() *Unit {
 			e.functionDeclaration(decl, name, nil)
 		}
 	}
-	e.declareCellFunctions()
-	body := ""
 	start := e.out.text.Len()
-	if !c.Part || len(c.Init)+len(c.Body) > 0 {
-		body = e.freshOf("body", "")
+	switch {
+	case body == "":
+	case e.machine != nil && e.machine.Compiled(e.bodyKey):
+		e.out.line("var %s func()", body)
+	default:
+		e.declareCellFunctions()
+		start = e.out.text.Len()
 		e.body(body)
 	}
 	end := e.out.text.Len()
@@ -183,7 +190,7 @@ func (e *emitter) lower() *Unit {
 func (e *emitter) desugared() *desugar.Source {
 	c := e.cell
 	return &desugar.Source{
-		Info: e.Info, Note: c.AddFact, Use: c.AddUse, Define: c.AddDefinition,
+		Info: e.Info, Note: c.AddFact, Use: func(id *ast.Ident, v *types.Var) { c.AddUse(id, v) }, Define: c.AddDefinition,
 		Interpreted: func(p *types.Package) bool { return origin.Interpreted(p) || isSource(p) },
 		Records:     func(s ast.Stmt) bool { return len(c.Overwrites[s])+len(c.Begins[s])+len(c.Tracks[s]) > 0 },
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // compile makes package vm compile the functions, and statements of the cell, as far as it supports them.
-func (e *emitter) compile(decls []*ast.FuncDecl) {
+func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 	if e.fast == nil {
 		return
 	}
@@ -31,6 +31,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Cell:             e.cell.Number,
 		Global:           func(v *types.Var) string { return e.names[v] },
 		InterpretedName:  e.yaegiName,
+		Table:            e.constantTable,
 		IsInterface:      func(t types.Type) bool { return beginsWithInterface(t) || isHeader(t) },
 		BecomesInterface: e.needMethods,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
@@ -52,9 +53,16 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 		list = append(list, vm.Declaration{Key: o, Name: e.variable(o), Method: methodOf(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl, nil)})
 	}
-	list = append(list, e.cellStatements()...)
+	if body != "" {
+		list = append(list, e.bodyDeclaration(body))
+	}
 	e.machine.Compile(list)
-	e.compileLiterals()
+	if body != "" && !e.machine.Compiled(e.bodyKey) {
+		for _, d := range e.cellStatements() {
+			e.machine.AddInstance(d)
+		}
+		e.compileLiterals()
+	}
 }
 
 // needMethods declares the instances of generic types whose methods a value of type t has in an interface.

@@ -184,7 +184,7 @@ func (c *compiler) callValue(e *ast.CallExpr, sig *types.Signature) []operand {
 
 // callPointer compiles the call of the function value f.
 func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature) []operand {
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		f = c.snapshot(f)
 	}
 	b := c.beginFrame()

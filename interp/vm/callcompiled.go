@@ -78,11 +78,11 @@ func isSequence(t *types.Named) bool {
 
 // callCompiled compiles the call of a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if sortFunctions[o.FullName()] != nil {
+	if c.sortsSlice(e, o, sig) {
 		return c.sortSlice(e, o, sig)
 	}
-	if c.isCellCollection(e, o) {
-		return c.callCollection(e, o, sig)
+	if methods := c.cellCollection(e, o, sig); methods != nil {
+		return c.callCollection(e, o, sig, methods)
 	}
 	coroutine := o.FullName() == genericPackage+".Coroutine"
 	if o.Pkg().Path() == genericPackage && !coroutine {
@@ -136,7 +136,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
 	if f, ok := c.replacement(e, m); ok {
-		if s.typ == reflect.TypeFor[reflect.Value]() && c.deferred != nil && c.deferred.call == e {
+		if s.typ == reflect.TypeFor[reflect.Value]() && c.isDeferred(e) {
 			c.fail(e, "a deferred call of %s", m.FullName()) // a function that it calls must not recover
 		}
 		b := c.beginFrame()
@@ -169,7 +169,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 // validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect is that of yaegi when it
 // dereferences nil.
 func (c *compiler) validValue(e *ast.CallExpr, at uint16, method string) {
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		c.fail(e, "a deferred call of reflect.Value.%s", method)
 	}
 	c.native("valid", &native{run: func(_ *thread, _, sb unsafe.Pointer) {

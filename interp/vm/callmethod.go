@@ -39,7 +39,7 @@ func (c *compiler) callInterpretedMethod(e *ast.CallExpr, x *ast.SelectorExpr, m
 		parameters = append(parameters, p)
 	}
 	f := c.interpretedFunction(e, m, types.NewSignatureType(nil, nil, nil, types.NewTuple(parameters...), sig.Results(), sig.Variadic()))
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		f = c.snapshot(f)
 	}
 	b := c.beginFrame()

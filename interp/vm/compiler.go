@@ -41,6 +41,9 @@ type Source struct {
 	// an instance of a generic type; false if there is none. They may be nil.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
 	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
+	// Table returns a function that makes the value of a large literal of constants and returns its address; false for other
+	// literals. It may be nil.
+	Table func(*ast.CompositeLit) (func() reflect.Value, bool)
 	// IsInterface reports whether the words at a pointer to t may be those of an interface, which are not as in compiled Go. If
 	// it is nil, they may be for all types.
 	IsInterface func(t types.Type) bool

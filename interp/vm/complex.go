@@ -71,7 +71,7 @@ func (c *compiler) callComplex(e *ast.CallExpr, name string, f any, sig *types.S
 	default:
 		return nil
 	}
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		return nil
 	}
 	before := c.mark()

@@ -6,12 +6,18 @@ import (
 	"go/types"
 	"reflect"
 	"strings"
+	"unsafe"
 )
 
 // composite compiles T{...}. A struct or an array is in new memory.
 func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	t := c.typeOf(e)
 	s := c.shape(e, t)
+	if c.source.Table != nil && c.substitute == nil {
+		if table, ok := c.source.Table(e); ok {
+			return c.table(s, table, want)
+		}
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct, *types.Array:
 		dst := c.temporary(s)
@@ -46,6 +52,18 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	}
 	c.fail(e, "a composite literal of %s", t)
 	return operand{}
+}
+
+// table compiles a literal of constants whose value is made when it is compiled, and copied when it is evaluated.
+func (c *compiler) table(s shape, table func() reflect.Value, want *operand) operand {
+	dst := c.temporary(s)
+	dst.owned = s.file == memory
+	at := dst.reg
+	c.native("table "+s.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		p := table()
+		s.fill(nb, sb, at, p.UnsafePointer())
+	}})
+	return c.moveInto(dst, want)
 }
 
 // compositeOf compiles a composite literal of type t, whose recorded type may be a pointer to t.

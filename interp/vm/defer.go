@@ -49,6 +49,9 @@ type deferral struct {
 	compiled bool
 }
 
+// isDeferred reports whether e is the call of the current defer statement.
+func (c *compiler) isDeferred(e ast.Node) bool { return c.deferred != nil && c.deferred.call == e }
+
 // deferCall defers the call e if it is the call of the current defer statement, and reports whether it is.
 // The arguments are in b, other operands in more. call compiles the call itself, in the wrapper.
 func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func(a *compiler, b *callFrame, more []operand)) bool {

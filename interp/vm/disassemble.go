@@ -26,6 +26,15 @@ func (f *Function) Disassemble() string {
 	return b.String()
 }
 
+// Disassemble lists the instructions of all functions of the unit, each after its name.
+func (u *Unit) Disassemble() string {
+	var b strings.Builder
+	for _, f := range u.functions {
+		fmt.Fprintf(&b, "%s:\n%s", f.name, f.Disassemble())
+	}
+	return b.String()
+}
+
 // operand formats operand j of instruction i, whose kind is o.
 func (f *Function) operand(in instruction, i, j int, o rune) string {
 	value := []int{int(in.a), int(in.b), int(in.c), int(in.k), int(in.j)}[j]

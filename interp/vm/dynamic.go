@@ -78,13 +78,13 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 			c.fail(e, "several values as the arguments of a method of an interface")
 		}
 	}
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		v = c.snapshot(v)
 	}
 	b := c.beginFrame()
 	b.parameters = append(b.parameters, c.temporary(pointerShape))
 	c.arguments(b, e, sig)
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		c.checkInterface(v)
 	}
 	return c.callDynamicWith(b, e, v, m, sig)

@@ -187,7 +187,7 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 	}
 	c.argument(b, e, t, func(want *operand) operand { return c.moveInto(v, want) })
 	c.arguments(b, e, sig)
-	if c.deferred != nil && c.deferred.call == e {
+	if c.isDeferred(e) {
 		c.checkInterface(b.parameters[0])
 	}
 	return c.callTable(b, e, m, sig)

@@ -33,14 +33,17 @@ var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
 	"container/heap.Fix":    func(c heap.Interface, i int, _ any) any { heap.Fix(c, i); return nil },
 }
 
+// sortsSlice reports whether sortSlice compiles the call e: it is not deferred, and the type of its first argument is that of a slice.
+func (c *compiler) sortsSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) bool {
+	if sortFunctions[o.FullName()] == nil || c.argumentCountDiffers(e, sig) || c.isDeferred(e) {
+		return false
+	}
+	_, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice)
+	return ok
+}
+
 // sortSlice compiles a call of one of sortFunctions.
 func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if c.argumentCountDiffers(e, sig) {
-		c.fail(e, "several values as the arguments of %s", o.FullName())
-	}
-	if _, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice); !ok {
-		c.fail(e, "a call of %s with an argument that is not a slice", o.FullName())
-	}
 	list := c.snapshot(c.expr(e.Args[0], nil))
 	less := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
 	at, from, typ, vm, run := list.reg, less.reg, list.typ, c.vm, sortFunctions[o.FullName()]
@@ -153,17 +156,9 @@ func (c collection) call(method, i, j int, x any) {
 }
 
 // callCollection compiles a call of one of collectionFunctions.
-func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
-		c.fail(e, "a call of %s that is deferred or has several values as arguments", o.FullName())
-	}
+func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature, methods *[methodCount]collectionMethod) []operand {
 	argument, reversed := c.collection(e)
-	t := c.typeOf(argument)
-	methods := c.collectionMethods(e, t, o.Pkg().Path() == "container/heap")
 	list := c.snapshot(c.expr(argument, nil))
-	if list.file == scalar || list.width == "If" || isComplex(list.shape) {
-		c.fail(e, "a call of %s with an argument of type %s", o.FullName(), t)
-	}
 	list.reg, list.offset = c.addressIfMemory(list), 0
 	index, element := noRegister, noRegister
 	if len(e.Args) > 1 {
@@ -230,19 +225,27 @@ func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	return x, reversed
 }
 
-// isCellCollection reports whether e calls one of collectionFunctions with a type of a cell.
-func (c *compiler) isCellCollection(e *ast.CallExpr, o *types.Func) bool {
-	if collectionFunctions[o.FullName()] == nil {
-		return false
+// cellCollection returns the methods of the collection if callCollection compiles the call e: it is a call of one of
+// collectionFunctions with a value of a type of a cell whose methods are compiled. Otherwise it returns nil.
+func (c *compiler) cellCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) *[methodCount]collectionMethod {
+	if collectionFunctions[o.FullName()] == nil || c.argumentCountDiffers(e, sig) || c.isDeferred(e) {
+		return nil
 	}
 	x, _ := c.collection(e)
 	t := types.Unalias(c.typeOf(x))
+	base := t
 	if p, ok := t.(*types.Pointer); ok {
-		t = types.Unalias(p.Elem())
+		base = types.Unalias(p.Elem())
 	}
-	named, ok := t.(*types.Named)
-	return ok && c.vm.config.Interpreted(named)
+	named, ok := base.(*types.Named)
+	if !ok || !c.vm.config.Interpreted(named) || !isCaptured(c.shape(e, t)) {
+		return nil
+	}
+	return c.collectionMethods(e, t, o.Pkg().Path() == "container/heap")
 }
+
+// isCaptured reports whether a collection can hold the address of a value of shape s.
+func isCaptured(s shape) bool { return s.file != scalar && s.width != "If" && !isComplex(s) }
 
 // isReverse reports whether e is a call of sort.Reverse.
 func isReverse(c *compiler, e ast.Expr) bool {
@@ -259,7 +262,7 @@ func isReverse(c *compiler, e ast.Expr) bool {
 }
 
 // collectionMethods returns the methods of t that the function calls: those of heap.Interface if all is
-// set, else those of sort.Interface. The VM must run all of them.
+// set, else those of sort.Interface. It returns nil if the VM does not run all of them itself.
 func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[methodCount]collectionMethod {
 	var list [methodCount]collectionMethod
 	for i, name := range methodNames {
@@ -269,22 +272,19 @@ func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[metho
 		o, path, _ := types.LookupFieldOrMethod(t, false, nil, name)
 		m, ok := o.(*types.Func)
 		if !ok || len(path) != 1 {
-			c.fail(n, "the method %s of %s as a callback", name, t)
+			return nil
 		}
 		recv := m.Signature().Recv().Type()
 		f := c.unit.callee(m.Origin())
 		if f == nil {
 			f = c.methodInstance(m)
 		}
-		if f == nil || types.IsInterface(recv) {
-			c.fail(n, "the method %s of %s as a callback", name, t)
-		}
 		s := c.shape(n, recv)
+		if f == nil || types.IsInterface(recv) || !isCaptured(s) {
+			return nil
+		}
 		_, isPointer := types.Unalias(t).(*types.Pointer)
 		_, byPointer := types.Unalias(recv).(*types.Pointer)
-		if s.file == scalar || s.width == "If" || isComplex(s) {
-			c.fail(n, "the method %s of %s as a callback", name, t)
-		}
 		list[i] = collectionMethod{f, s, isPointer && !byPointer, types.TypeString(recv, nil) + "." + name, c.vm.memoryType(s.typ)}
 	}
 	return &list
