@@ -91,7 +91,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
 	if s.Init != nil {
-		c.stmt(s.Init, "")
+		c.initial(s.Init)
 		c.setPosition(s)
 	}
 	var x ast.Expr

@@ -93,6 +93,7 @@ type compiler struct {
 	defers     bool              // the function has defer statements
 	iteration  *iteration        // set in the body of a range over a function
 	deferred   *deferral         // the deferred call that is being compiled, if any
+	owesCheck  bool              // see afterWait
 }
 
 // code is the code of a function to which a compiler adds instructions. Its methods know registers and shapes, but not the

@@ -13,7 +13,7 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	defer c.release(m)
 	c.hoist(s.Body)
 	if s.Init != nil {
-		c.stmt(s.Init, "")
+		c.initial(s.Init)
 		c.setPosition(s)
 	}
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
@@ -42,6 +42,9 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 		}
 	}
 	c.bind(t.exit)
+	if s.Cond != nil {
+		c.afterWait(s.Cond)
+	}
 }
 
 // renewLoopVariables copies escaping loop variables to new ones for the next iteration.

@@ -822,7 +822,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stopflag.MayBeUp(stop) {
+		if stopflag.MayBeUp(stop) && in.op != opRunDeferred { // popDeferred has checked
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			if !stopflag.Cooperative || stop.Load() {

@@ -24,10 +24,12 @@ func (c *compiler) list(list []ast.Stmt) {
 	for _, s := range list {
 		c.stmt(s, "")
 	}
+	c.beforeNext(nil)
 }
 
 // stmt compiles a statement. name is its label, or "".
 func (c *compiler) stmt(s ast.Stmt, name string) {
+	c.beforeNext(s)
 	c.setPosition(s)
 	c.hooksBefore(s)
 	switch s := s.(type) {
@@ -38,8 +40,10 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		m := c.mark()
 		c.effect(s.X)
 		c.release(m)
+		c.afterWait(s.X)
 	case *ast.AssignStmt:
 		c.assign(s)
+		c.afterWait(s)
 	case *ast.IncDecStmt:
 		m := c.mark()
 		o := token.ADD
@@ -50,6 +54,7 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.release(m)
 	case *ast.DeclStmt:
 		c.declaration(s)
+		c.afterWait(s)
 	case *ast.IfStmt:
 		c.breakable(name, func() { c.ifStmt(s) })
 	case *ast.ForStmt:
@@ -150,20 +155,23 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 func (c *compiler) ifStmt(s *ast.IfStmt) {
 	m := c.mark()
 	if s.Init != nil {
-		c.stmt(s.Init, "")
+		c.initial(s.Init)
 	}
 	c.setPosition(s)
 	otherwise := newLabel()
 	c.condition(s.Cond, false, otherwise, false)
+	c.afterWait(s.Cond)
 	c.block(s.Body.List)
 	if s.Else == nil {
 		c.bind(otherwise)
+		c.afterWait(s.Cond)
 		c.release(m)
 		return
 	}
 	end := newLabel()
 	c.jump(end, opJmp, 0, 0, 0)
 	c.bind(otherwise)
+	c.afterWait(s.Cond)
 	c.stmt(s.Else, "")
 	c.bind(end)
 	c.release(m)

@@ -13,7 +13,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
 	if s.Init != nil {
-		c.stmt(s.Init, "")
+		c.initial(s.Init)
 		c.setPosition(s)
 	}
 	t := &target{label: name, exit: newLabel()}

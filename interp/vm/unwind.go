@@ -47,7 +47,8 @@ func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb 
 }
 
 // popDeferred removes the last deferred call of the running function from the list and returns it with its
-// captured variables; nil if there is none.
+// captured variables; nil if there is none. It looks whether the cell is interrupted while the call is still in the list, so that
+// the call runs then as well.
 //
 //go:noinline
 func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
@@ -55,6 +56,7 @@ func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
 	if n < 0 || int(t.deferred[n].frame) != t.depth {
 		return nil, nil
 	}
+	t.checkInterrupt()
 	call := &t.deferred[n]
 	captured := t.captured[call.captured:]
 	t.deferred, t.captured = t.deferred[:n], t.captured[:call.captured]

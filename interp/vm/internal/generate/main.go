@@ -174,7 +174,7 @@ const epilogue = `
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stopflag.MayBeUp(stop) {
+		if stopflag.MayBeUp(stop) && in.op != opRunDeferred { // popDeferred has checked
 			SUSPEND
 			if !stopflag.Cooperative || stop.Load() {
 				t.vm.config.Stop()
