@@ -80,7 +80,7 @@ func New(options ...Option) (*Session, error) {
 		Stopped:     s.goroutines.Stopped,
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,
-		Bound:       func(t reflect.Type, m reflect.Value) reflect.Value { return s.library.Bound(t, m) },
+		Method:      func(t reflect.Type, m reflect.Value, first int) reflect.Value { return s.library.Method(t, m, first) },
 		Activations: []string{yaegi.Activation, vm.Activation},
 
 		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },

@@ -27,41 +27,42 @@ func (c *contexts) wrap(packages Packages) {
 			continue
 		}
 		for name, f := range functions {
-			if f.IsValid() && f.Kind() == reflect.Func && takesContext(f.Type()) {
-				functions[name] = c.pass(f)
+			if f.IsValid() && f.Kind() == reflect.Func && takesContext(f.Type(), 0) {
+				functions[name] = c.pass(f, 0)
 			}
 		}
 	}
 }
 
-// method returns what cells call instead of a method value of a compiled type.
-func (c *contexts) method(receiver reflect.Type, m reflect.Value) reflect.Value {
+// method returns what cells call instead of m, a method of a compiled type; first is the index of its first parameter in m, which may
+// have the receiver before.
+func (c *contexts) method(receiver reflect.Type, m reflect.Value, first int) reflect.Value {
 	if receiver.Kind() == reflect.Pointer {
 		receiver = receiver.Elem()
 	}
 	path := receiver.PkgPath()
-	if !strings.HasPrefix(path, control.OwnPackages) || strings.Contains(path, stack.Interp) || !takesContext(m.Type()) {
+	if !strings.HasPrefix(path, control.OwnPackages) || strings.Contains(path, stack.Interp) || !takesContext(m.Type(), first) {
 		return m // also for types of the interpreter, which call methods of cells
 	}
-	return c.pass(m)
+	return c.pass(m, first)
 }
 
-// takesContext reports whether a function of type t uses a context only until it returns. A
+// takesContext reports whether a function of type t uses the context in its parameter at only until it returns. A
 // function that returns no error may keep it.
-func takesContext(t reflect.Type) bool {
-	return t.NumIn() > 0 && t.In(0) == contextType && t.NumOut() > 0 && t.Out(t.NumOut()-1) == errorType
+func takesContext(t reflect.Type, at int) bool {
+	return t.NumIn() > at && t.In(at) == contextType && t.NumOut() > 0 && t.Out(t.NumOut()-1) == errorType
 }
 
-// pass returns f with a context that ends when its cell is interrupted. Functions of the cell that
+// pass returns f with a context in the parameter at that ends when its cell is interrupted. Functions of the cell that
 // f calls then continue, so that f returns what it has.
-func (c *contexts) pass(f reflect.Value) reflect.Value {
+func (c *contexts) pass(f reflect.Value, at int) reflect.Value {
 	call := f.Call
 	if f.Type().IsVariadic() {
 		call = f.CallSlice
 	}
 	return reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
 		m := c.goroutines.Member()
-		ctx, ok := args[0].Interface().(context.Context)
+		ctx, ok := args[at].Interface().(context.Context)
 		if m == nil || !ok {
 			return call(args)
 		}
@@ -69,7 +70,7 @@ func (c *contexts) pass(f reflect.Value) reflect.Value {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer m.OnStop(cancel)()
-		args[0] = reflect.ValueOf(&ctx).Elem()
+		args[at] = reflect.ValueOf(&ctx).Elem()
 		return unlessUnwound(f.Type(), call, args)
 	})
 }

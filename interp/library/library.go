@@ -74,7 +74,8 @@ func (l *Library) Override(packages Packages) {
 	l.contexts.wrap(packages)
 }
 
-// Bound returns what cells call instead of a method value of a compiled type.
-func (l *Library) Bound(receiver reflect.Type, method reflect.Value) reflect.Value {
-	return l.contexts.method(receiver, method)
+// Method returns what cells call instead of a method of a compiled type; first is the index of its first parameter in the function,
+// which may have the receiver before.
+func (l *Library) Method(receiver reflect.Type, method reflect.Value, first int) reflect.Value {
+	return l.contexts.method(receiver, method, first)
 }

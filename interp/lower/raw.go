@@ -36,9 +36,8 @@ var files = map[string]string{
 	"(*os.File).WriteString": "FileWriteString",
 }
 
-// replacement returns the symbol of the compiled run time that code of cells calls instead of a compiled function or method. It is
-// empty if the call needs more than that. After a call that returns what it has when its cell is interrupted, the cell must stop behind
-// the statement with the call, where the VM does not look.
+// replacement returns the symbol of the compiled run time that code of cells calls instead of a compiled function or method, and
+// whether there is one.
 func replacement(o *types.Func) (symbol string, ok bool) {
 	full := o.FullName()
 	for _, table := range []map[string]string{replaced, waits, starts, files} {
@@ -46,7 +45,7 @@ func replacement(o *types.Func) (symbol string, ok bool) {
 			return symbol, true
 		}
 	}
-	return "", startsGoroutine[full] || full == "reflect.TypeFor" || full == labelsParameters || endsWithContext(o)
+	return "", false
 }
 
 // shim lowers the call of such a function.

@@ -85,12 +85,20 @@ func (r *Registry) bound(x any, name string) any {
 	return v.Interface()
 }
 
-// guarded returns what cells call instead of the method value m of x; see Config.Bound.
+// guarded returns what cells call instead of the method value m of x; see Config.Method.
 func (r *Registry) guarded(x, m reflect.Value) reflect.Value {
-	if r == nil || r.config.Bound == nil || !m.IsValid() {
+	if r == nil || r.config.Method == nil || !m.IsValid() {
 		return m
 	}
-	return r.config.Bound(x.Type(), m)
+	return r.config.Method(x.Type(), m, 0)
+}
+
+// MethodFunc returns what cells call instead of a method of a compiled type, with the receiver as the first parameter.
+func (r *Registry) MethodFunc(receiver reflect.Type, m reflect.Method) reflect.Value {
+	if r == nil || r.config.Method == nil {
+		return m.Func
+	}
+	return r.config.Method(receiver, m.Func, 1)
 }
 
 // replacedMethod returns the replacement of the method of a compiled x, or nil if there

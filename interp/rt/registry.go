@@ -43,9 +43,9 @@ type Config struct {
 	// for a while. If Stopped is nil, nothing ends a wait.
 	Stopped func() <-chan struct{}
 	Stop    func()
-	// Bound returns what code of cells calls instead of a method value of a compiled type; nil means the
-	// method value itself.
-	Bound func(receiver reflect.Type, method reflect.Value) reflect.Value
+	// Method returns what code of cells calls instead of a method of a compiled type; first is the index of its first
+	// parameter in the function: 0 for a method value, 1 for a function with the receiver. nil means the function itself.
+	Method func(receiver reflect.Type, method reflect.Value, first int) reflect.Value
 	// Gone reports whether the calling goroutine is ending together with its program, and so
 	// must not run its deferred calls. nil means that no goroutine does.
 	Gone func() bool

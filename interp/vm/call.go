@@ -69,6 +69,9 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	if o.Signature().Recv() != nil {
 		c.fail(e, "the generic method %s", o.Name())
 	}
+	if o.FullName() == "reflect.TypeFor" {
+		return c.typeFor(e, c.subst(c.source.Info.Instances[calleeIdent(e.Fun)].TypeArgs.At(0)))
+	}
 	if f := c.unit.callee(o); f != nil {
 		b := c.beginFrame()
 		c.arguments(b, e, sig)

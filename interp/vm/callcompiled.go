@@ -1,41 +1,19 @@
 package vm
 
 import (
+	"context"
 	"go/ast"
 	"go/types"
 	"reflect"
-	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// interpretedOnly are functions that are left to yaegi.
-var interpretedOnly = map[string]bool{
-	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
-	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
-	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks their arguments
-	"(*time.Timer).Reset": true,
-}
-
-// mayCall reports whether the VM may call a function of a compiled package.
-func (c *code) mayCall(o *types.Func) bool {
-	if o.Pkg() == nil || interpretedOnly[o.FullName()] || o.Signature().TypeParams() != nil {
-		return false
-	}
-	if o.FullName() == waitGroupGo {
-		return c.vm.config.Guard != nil
-	}
-	return !c.mentionsGeneric(o.Signature())
-}
-
 // replacement returns what code of cells calls instead of a function of a compiled package, and whether there is such a function.
 func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) {
-	if o.FullName() == waitGroupGo {
-		guard, cell := c.vm.config.Guard, c.source.Cell // the goroutine belongs to the cell
-		return reflect.ValueOf(func(w *sync.WaitGroup, f func()) { w.Go(guard(cell, f)) }), true
-	}
 	if c.vm.config.Replacement == nil {
 		return reflect.Value{}, false
 	}
@@ -59,37 +37,43 @@ func (c *code) isReplaced(o *types.Func) bool {
 	return replaced
 }
 
-func (c *code) mentionsGeneric(sig *types.Signature) bool {
-	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
-		for v := range tuple.Variables() {
-			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 && !(tuple == sig.Results() && isSequence(n)) {
-				return true
-			}
-		}
+// guarded returns f, the compiled function o; if it calls its last argument in a new goroutine, then in one that belongs to the cell.
+func (c *compiler) guarded(e ast.Node, o *types.Func, f reflect.Value) reflect.Value {
+	guard, cell := c.vm.config.Guard, c.source.Cell
+	var start any
+	switch o.FullName() {
+	case "(*sync.WaitGroup).Go":
+		f := f.Interface().(func(*sync.WaitGroup, func()))
+		start = func(w *sync.WaitGroup, g func()) { f(w, guard(cell, g)) }
+	case "time.AfterFunc":
+		f := f.Interface().(func(time.Duration, func()) *time.Timer)
+		start = func(d time.Duration, g func()) *time.Timer { return f(d, guard(cell, g)) }
+	case "context.AfterFunc":
+		f := f.Interface().(func(context.Context, func()) (stop func() bool))
+		start = func(ctx context.Context, g func()) (stop func() bool) { return f(ctx, guard(cell, g)) }
+	default:
+		return f
 	}
-	return false
-}
-
-// isSequence reports whether t is an instance of iter.Seq or iter.Seq2. To package reflect these are plain
-// function types.
-func isSequence(t *types.Named) bool {
-	return t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == "iter" && strings.HasPrefix(t.Obj().Name(), "Seq")
+	if guard == nil {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	return reflect.ValueOf(start)
 }
 
 // callCompiled compiles the call of a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if c.sortsSlice(e, o, sig) {
+	plain := !c.argumentCountDiffers(e, sig) && !c.isDeferred(e)
+	if plain && c.sortsSlice(e, o) {
 		return c.sortSlice(e, o, sig)
 	}
-	if methods := c.cellCollection(e, o, sig); methods != nil {
-		return c.callCollection(e, o, sig, methods)
+	if plain {
+		if methods := c.cellCollection(e, o); methods != nil {
+			return c.callCollection(e, o, sig, methods)
+		}
 	}
 	coroutine := o.FullName() == genericPackage+".Coroutine"
 	if o.Pkg().Path() == genericPackage && !coroutine {
 		return c.callOrdered(e, o, sig)
-	}
-	if !coroutine && !c.mayCall(o) {
-		c.fail(e, "a call of %s", o.FullName())
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
 		c.fail(e, "a generic function")
@@ -101,7 +85,8 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	if !ok || symbol.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", o.FullName())
 	}
-	if f, ok := symbol.Interface().(func(float64) float64); ok && !c.argumentCountDiffers(e, sig) {
+	symbol = c.guarded(e, o, symbol)
+	if f, ok := symbol.Interface().(func(float64) float64); ok && plain {
 		x := c.exprTo(e.Args[0], sig.Params().At(0).Type(), nil)
 		dst := c.temporary(x.shape)
 		if o.FullName() == "math.Sqrt" {
@@ -112,14 +97,58 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		c.emit(opCallFloat, dst.reg, x.reg, 0, int32(len(c.fn.natives)-1), 0)
 		return []operand{dst}
 	}
-	if !c.argumentCountDiffers(e, sig) {
+	if plain {
 		if results := c.callComplex(e, o.FullName(), symbol.Interface(), sig); results != nil {
 			return results
 		}
 	}
 	b := c.beginFrame()
 	c.arguments(b, e, sig)
-	return c.callSymbol(b, e, o.FullName(), symbol, sig)
+	if o.FullName() == labelsParameters {
+		c.nameParameters(b, e)
+	}
+	return c.callSymbol(b, e, symbolCall{name: o.FullName(), function: symbol, sig: sig})
+}
+
+// labelsParameters is a function that shows a control for each parameter of a function argument and labels it with the parameter's
+// name. A function value does not contain the names of its parameters.
+const labelsParameters = "github.com/quernlab/quern/widgets.Interact"
+
+// nameParameters adds the names of its parameters to a function that is the first argument.
+func (c *compiler) nameParameters(b *callFrame, e *ast.CallExpr) {
+	sig, ok := c.typeOf(e.Args[0]).Underlying().(*types.Signature)
+	if !ok {
+		return
+	}
+	var names []string
+	for v := range sig.Params().Variables() {
+		name := v.Name()
+		if name == "_" {
+			name = ""
+		}
+		names = append(names, name)
+	}
+	at := b.parameters[0].reg
+	c.native("name the parameters", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*anyAt(sb, at) = rt.Named(*anyAt(sb, at), names...)
+	}})
+}
+
+// typeFor compiles a call of reflect.TypeFor.
+func (c *compiler) typeFor(e *ast.CallExpr, argument types.Type) []operand {
+	registry := c.vm.config.Registry
+	if registry == nil {
+		c.fail(e, "a call of reflect.TypeFor")
+	}
+	if c.deferCall(e, c.beginFrame(), nil, func(a *compiler, _ *callFrame, _ []operand) { a.typeFor(e, argument) }) {
+		return nil
+	}
+	dst := c.temporary(c.shapeOf(e))
+	at, t, pointer := dst.reg, registry.Describe(argument), reflect.Zero(reflect.PointerTo(c.shape(e, argument).typ)).Interface()
+	c.native("reflect.TypeFor", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*(*reflect.Type)(unsafe.Add(sb, int(at)-8)) = registry.TypeFor(t, pointer)
+	}})
+	return []operand{dst}
 }
 
 // argumentCountDiffers reports whether a call does not have one argument for each parameter: it is
@@ -130,28 +159,26 @@ func (c *code) argumentCountDiffers(e *ast.CallExpr, sig *types.Signature) bool 
 
 // callCompiledMethod compiles the call of a method of a compiled type.
 func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
-	if !c.mayCall(m) {
-		c.fail(e, "a call of %s", m.FullName())
-	}
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
+	call := symbolCall{name: m.FullName(), sig: sig}
 	if f, ok := c.replacement(e, m); ok {
-		if s.typ == reflect.TypeFor[reflect.Value]() && c.isDeferred(e) {
-			c.fail(e, "a deferred call of %s", m.FullName()) // a function that it calls must not recover
-		}
+		call.function = f
 		b := c.beginFrame()
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 		c.arguments(b, e, sig)
-		return c.callSymbol(b, e, m.FullName(), f, sig)
+		return c.callSymbol(b, e, call)
 	}
 	method, ok := s.typ.MethodByName(m.Name())
 	if !ok {
 		c.fail(e, "a call of %s", m.FullName())
 	}
+	call.function = c.guarded(e, m, c.vm.config.Registry.MethodFunc(s.typ, method))
 	b := c.beginFrame()
 	if s.file == memory && len(e.Args) == 0 {
 		// Call the method of the pointer type: it copies the receiver, and there is a fast adapter for it.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
+		call.function = method.Func
 		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
 			at := c.address(c.receiver(x, path, recv, nil))
 			return c.moveInto(operand{shape: c.shape(e, types.NewPointer(recv)), reg: at}, want)
@@ -161,35 +188,43 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	c.arguments(b, e, sig)
 	if s.typ == reflect.TypeFor[reflect.Value]() && !rt.WorksOnZero[m.Name()] {
-		c.validValue(e, b.parameters[0].reg, m.Name())
+		call.valid = m.Name()
 	}
-	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
+	return c.callSymbol(b, e, call)
 }
 
 // validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect is that of yaegi when it
 // dereferences nil.
-func (c *compiler) validValue(e *ast.CallExpr, at uint16, method string) {
-	if c.isDeferred(e) {
-		c.fail(e, "a deferred call of reflect.Value.%s", method)
-	}
+func (c *code) validValue(at uint16, method string) {
 	c.native("valid", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		rt.ValidValue(*(*reflect.Value)(*pointerAt(sb, at)), method)
 	}})
 }
 
-const waitGroupGo = "(*sync.WaitGroup).Go"
+// symbolCall is what a call of a compiled function calls.
+type symbolCall struct {
+	name     string
+	function reflect.Value
+	sig      *types.Signature
+	valid    string // the method of reflect.Value whose receiver must not be zero; "" for any other
+}
 
-// callSymbol compiles the call of the Go function f with the arguments in b.
-func (c *compiler) callSymbol(b *callFrame, e ast.Node, name string, f reflect.Value, sig *types.Signature) []operand {
-	if c.deferCall(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
+// callSymbol compiles the call of a compiled function with the arguments in b. If it is deferred and calls a function of the cell, that
+// one is not the deferred function, so that it cannot recover.
+func (c *compiler) callSymbol(b *callFrame, e ast.Node, x symbolCall) []operand {
+	if c.deferThrough(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, x) }, false) {
 		return nil
 	}
-	call := c.compiledCall(b, e, name, f.Type(), sig)
+	if x.valid != "" {
+		c.validValue(b.parameters[0].reg, x.valid)
+	}
+	f := x.function
+	call := c.compiledCall(b, e, x.name, f.Type(), x.sig)
 	if direct := call.adapter(); direct != nil {
 		function := functionPointer(f)
-		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { direct(function, nb, sb) }})
+		c.native(x.name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { direct(function, nb, sb) }})
 	} else {
-		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call.reflect(f, nb, sb) }})
+		c.native(x.name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call.reflect(f, nb, sb) }})
 	}
 	return call.results
 }
@@ -203,7 +238,7 @@ func (c *compiler) compiledCall(b *callFrame, e ast.Node, name string, typ refle
 		c.fail(e, "a call of %s", name)
 	}
 	for i, p := range b.parameters {
-		if p.typ != typ.In(i) {
+		if !sameInMemory(p.typ, typ.In(i)) {
 			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
@@ -215,7 +250,7 @@ func (c *compiler) compiledCall(b *callFrame, e ast.Node, name string, typ refle
 		call.results = append(call.results, r)
 	}
 	for i, r := range call.results {
-		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
+		if !sameInMemory(r.typ, typ.Out(i)) {
 			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
@@ -249,4 +284,10 @@ func (x *compiledCall) reflect(f reflect.Value, nb, sb unsafe.Pointer) {
 	for i, r := range x.results {
 		r.put(nb, sb, r.reg, out[i])
 	}
+}
+
+// sameInMemory reports whether values of t can be used as values of u. To package reflect, an instance of iter.Seq of a cell is a
+// plain function type.
+func sameInMemory(t, u reflect.Type) bool {
+	return t == u || t.Kind() == reflect.Func && t.ConvertibleTo(u)
 }

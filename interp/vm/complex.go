@@ -71,9 +71,6 @@ func (c *compiler) callComplex(e *ast.CallExpr, name string, f any, sig *types.S
 	default:
 		return nil
 	}
-	if c.isDeferred(e) {
-		return nil
-	}
 	before := c.mark()
 	var x []uint16
 	for i, a := range e.Args {

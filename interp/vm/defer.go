@@ -50,12 +50,17 @@ type deferral struct {
 }
 
 // isDeferred reports whether e is the call of the current defer statement.
-func (c *compiler) isDeferred(e ast.Node) bool { return c.deferred != nil && c.deferred.call == e }
+func (c *compiler) isDeferred(e ast.Node) bool { return c.deferred != nil && e == c.deferred.call }
 
 // deferCall defers the call e if it is the call of the current defer statement, and reports whether it is.
 // The arguments are in b, other operands in more. call compiles the call itself, in the wrapper.
 func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func(a *compiler, b *callFrame, more []operand)) bool {
-	if c.deferred == nil || e != c.deferred.call {
+	return c.deferThrough(e, b, more, call, true)
+}
+
+// deferThrough is deferCall, where wrapper says that the function that the wrapper calls may recover.
+func (c *compiler) deferThrough(e ast.Node, b *callFrame, more []operand, call func(a *compiler, b *callFrame, more []operand), wrapper bool) bool {
+	if !c.isDeferred(e) {
 		return false
 	}
 	c.deferred.compiled = true
@@ -90,7 +95,7 @@ func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func
 	}
 	call(a, later, loaded)
 	a.do(opRet, 0, 0, 0)
-	c.emitDefer(fn, captured, true)
+	c.emitDefer(fn, captured, wrapper)
 	return true
 }
 

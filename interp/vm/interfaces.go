@@ -4,10 +4,12 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/shared"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // isErased reports whether an interface type is interface{} in lowered code.
@@ -175,15 +177,12 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 	if !c.hasMethods(t) {
 		return c.callDynamic(e, v, m, sig)
 	}
-	if m.Pkg() != nil && !c.mayCall(m) { // the package of error.Error is nil
-		c.fail(e, "a call of %s", m.FullName())
-	}
 	b := c.beginFrame()
 	if f, ok := c.replacement(e, m); ok {
 		recv := m.Signature().Recv().Type()
 		c.argument(b, e, recv, func(want *operand) operand { return c.betweenInterfaces(e, v, t, recv, want) })
 		c.arguments(b, e, sig)
-		return c.callSymbol(b, e, m.FullName(), f, sig)
+		return c.callSymbol(b, e, symbolCall{name: m.FullName(), function: f, sig: sig})
 	}
 	c.argument(b, e, t, func(want *operand) operand { return c.moveInto(v, want) })
 	c.arguments(b, e, sig)
@@ -215,6 +214,14 @@ func (c *compiler) callTable(b *callFrame, e ast.Node, m *types.Func, sig *types
 	rest := *b
 	rest.parameters = b.parameters[1:]
 	call := c.compiledCall(&rest, e, m.FullName(), method.Type, sig)
+	if endsWithContext(m) {
+		registry, name := c.vm.config.Registry, m.Name()
+		c.native(m.FullName(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			f, _, _ := registry.Method(*errorAt(sb, at), name)
+			call.reflect(reflect.ValueOf(f), nb, sb)
+		}})
+		return call.results
+	}
 	receiver := operand{shape: pointerShape, reg: at} // the second word of the interface value
 	if offset, ok := named.MethodOffset(typ, m.Name()); ok {
 		if direct := call.adapter(receiver); direct != nil {
@@ -238,12 +245,22 @@ func (c *compiler) callTable(b *callFrame, e ast.Node, m *types.Func, sig *types
 	return call.results
 }
 
+// endsWithContext reports whether m is a method of a package of Quern that uses its context only until it returns. The run time then makes
+// it end when its cell is interrupted.
+func endsWithContext(m *types.Func) bool {
+	if m.Pkg() == nil || !strings.HasPrefix(m.Pkg().Path(), stack.Module) {
+		return false
+	}
+	in, out := m.Signature().Params(), m.Signature().Results()
+	return in.Len() > 0 && out.Len() > 0 && types.TypeString(in.At(0).Type(), nil) == "context.Context" && isError(out.At(out.Len()-1).Type())
+}
+
 // interfaceMethodValue compiles the value x.m of a method of an interface: a closure that captures the interface value.
 func (c *compiler) interfaceMethodValue(e *ast.SelectorExpr, m *types.Func, path []int, want *operand) operand {
 	sig := c.typeOf(e).Underlying().(*types.Signature)
 	v, t := c.interfaceReceiver(e, path)
 	table := c.hasMethods(t)
-	if table && m.Pkg() != nil && (!c.mayCall(m) || c.isReplaced(m)) {
+	if table && c.isReplaced(m) {
 		c.fail(e, "the method %s as a value", m.FullName())
 	}
 	c.checkInterface(v)

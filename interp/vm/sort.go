@@ -33,9 +33,9 @@ var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
 	"container/heap.Fix":    func(c heap.Interface, i int, _ any) any { heap.Fix(c, i); return nil },
 }
 
-// sortsSlice reports whether sortSlice compiles the call e: it is not deferred, and the type of its first argument is that of a slice.
-func (c *compiler) sortsSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) bool {
-	if sortFunctions[o.FullName()] == nil || c.argumentCountDiffers(e, sig) || c.isDeferred(e) {
+// sortsSlice reports whether e calls one of sortFunctions with a slice.
+func (c *compiler) sortsSlice(e *ast.CallExpr, o *types.Func) bool {
+	if sortFunctions[o.FullName()] == nil {
 		return false
 	}
 	_, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice)
@@ -225,10 +225,10 @@ func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	return x, reversed
 }
 
-// cellCollection returns the methods of the collection if callCollection compiles the call e: it is a call of one of
-// collectionFunctions with a value of a type of a cell whose methods are compiled. Otherwise it returns nil.
-func (c *compiler) cellCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) *[methodCount]collectionMethod {
-	if collectionFunctions[o.FullName()] == nil || c.argumentCountDiffers(e, sig) || c.isDeferred(e) {
+// cellCollection returns the methods of the collection if e calls one of collectionFunctions with a value
+// of a type of a cell whose methods are compiled, else nil.
+func (c *compiler) cellCollection(e *ast.CallExpr, o *types.Func) *[methodCount]collectionMethod {
+	if collectionFunctions[o.FullName()] == nil {
 		return nil
 	}
 	x, _ := c.collection(e)

@@ -18,8 +18,8 @@ type Config struct {
 	Registry *rt.Registry
 	// Packages is the table of compiled symbols, with keys "path/name".
 	Packages map[string]map[string]reflect.Value
-	// Replacement returns the symbol of package rt.Path that code of cells calls instead of a compiled function or method: an
-	// empty name if there is none and the VM must not call the function either. Nil: nothing is replaced.
+	// Replacement returns the symbol of package rt.Path that code of cells calls instead of a compiled function or method, if
+	// there is one. Nil: nothing is replaced.
 	Replacement func(*types.Func) (symbol string, replaced bool)
 	// Interpreted reports whether a named type has no compiled counterpart.
 	Interpreted func(*types.Named) bool
