@@ -12,6 +12,25 @@ import (
 // composite compiles T{...}. A struct or an array is in new memory.
 func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	t := c.typeOf(e)
+	if p, ok := t.Underlying().(*types.Pointer); ok { // &T{} with the type elided
+		return c.newVariable(c.shape(e, t), c.compositeOf(e, p.Elem(), nil), want)
+	}
+	return c.compositeOf(e, t, want)
+}
+
+// newVariable returns a pointer of shape s to a new variable with the value x.
+func (c *code) newVariable(s shape, x operand, want *operand) operand {
+	at := noRegister
+	if x.file == memory {
+		at = c.own(x, nil).reg
+	} else {
+		at = c.boxValue(x)
+	}
+	return c.moveInto(operand{shape: s, reg: at}, want)
+}
+
+// compositeOf compiles a composite literal of type t, whose recorded type may be a pointer to t.
+func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type, want *operand) operand {
 	s := c.shape(e, t)
 	if c.source.Table != nil && c.substitute == nil {
 		if table, ok := c.source.Table(e); ok {
@@ -44,11 +63,6 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 			c.release(m)
 		}
 		return c.moveInto(dst, want)
-	case *types.Pointer:
-		// &T{} with the type elided
-		v := c.compositeOf(e, u.Elem())
-		v = c.own(v, nil)
-		return c.moveInto(operand{shape: s, reg: v.reg}, want)
 	}
 	c.fail(e, "a composite literal of %s", t)
 	return operand{}
@@ -64,19 +78,6 @@ func (c *compiler) table(s shape, table func() reflect.Value, want *operand) ope
 		s.fill(nb, sb, at, p.UnsafePointer())
 	}})
 	return c.moveInto(dst, want)
-}
-
-// compositeOf compiles a composite literal of type t, whose recorded type may be a pointer to t.
-func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
-	s := c.shape(e, t)
-	if s.file != memory {
-		c.fail(e, "a composite literal of pointer type")
-	}
-	dst := c.temporary(s)
-	dst.owned = true
-	c.emit(opNew, dst.reg, 0, 0, c.memoryType(s.typ), 0)
-	c.fillComposite(e, t, dst.reg, 0)
-	return dst
 }
 
 // fillComposite sets the fields or elements of a new value in memory.

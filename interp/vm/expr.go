@@ -323,16 +323,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	s := c.shapeOf(e)
 	x := ast.Unparen(e.X)
 	if lit, ok := x.(*ast.CompositeLit); ok {
-		v := c.composite(lit, nil)
-		if v.file != memory {
-			// &[]int{}: a new variable
-			t := c.temporary(pointerShape)
-			c.emit(opNew, t.reg, 0, 0, c.memoryType(v.typ), 0)
-			c.store(t.reg, 0, v)
-			return c.moveInto(operand{shape: s, reg: t.reg}, want)
-		}
-		v = c.own(v, nil)
-		return c.moveInto(operand{shape: s, reg: v.reg}, want)
+		return c.newVariable(s, c.composite(lit, nil), want)
 	}
 	p := c.locate(x)
 	switch p.kind {

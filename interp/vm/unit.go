@@ -152,6 +152,9 @@ func (vm *VM) Runs(key any) bool { return vm.functions[key] != nil }
 // Reason returns why the function with this name was not compiled.
 func (u *Unit) Reason(name string) string { return u.reasons[name] }
 
+// Reasons returns why functions were not compiled, by name.
+func (u *Unit) Reasons() map[string]string { return u.reasons }
+
 // Empty reports whether there is nothing to link.
 func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
