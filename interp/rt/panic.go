@@ -46,10 +46,10 @@ func keepText() {
 }
 
 // NilReceiver returns the panic value of calling a method with a value receiver, such as
-// "main.T.M", on an interface that holds a nil pointer.
+// "example.com/p.T.M", on an interface that holds a nil pointer.
 func NilReceiver(method string) any {
 	dot := strings.LastIndexByte(method, '.')
-	_, name, _ := strings.Cut(method[:dot], ".")
+	_, name, _ := strings.Cut(method[strings.LastIndexByte(method, '/')+1:dot], ".")
 	return goruntime.PlainError("value method " + method + " called using nil *" + name + " pointer")
 }
 

@@ -28,15 +28,6 @@ func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) 
 	return f, true
 }
 
-// isReplaced reports whether code of cells calls something else instead of a function of a compiled package.
-func (c *code) isReplaced(o *types.Func) bool {
-	if c.vm.config.Replacement == nil {
-		return false
-	}
-	_, replaced := c.vm.config.Replacement(o)
-	return replaced
-}
-
 // guarded returns f, the compiled function o; if it calls its last argument in a new goroutine, then in one that belongs to the cell.
 func (c *compiler) guarded(e ast.Node, o *types.Func, f reflect.Value) reflect.Value {
 	guard, cell := c.vm.config.Guard, c.source.Cell

@@ -8,14 +8,16 @@ import (
 // callMethod compiles the call of a method.
 func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	m, path := c.method(x, sel)
+	return c.callMethodAt(e, x, m, path, sig)
+}
+
+// callMethodAt compiles the call of the method m. path leads from x.X to its receiver.
+func (c *compiler) callMethodAt(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
 		return c.callInterface(e, x, m, path, sig)
 	}
 	recv := m.Signature().Recv().Type()
-	f := c.unit.callee(m.Origin())
-	if f == nil {
-		f = c.methodInstance(m)
-	}
+	f := c.methodFunction(m)
 	if f == nil && (m.Pkg() == nil || c.isInterpreted(m)) {
 		return c.callInterpretedMethod(e, x, m, path, sig)
 	}

@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"math"
 	"reflect"
-	"unsafe"
 )
 
 // expr compiles an expression. If want is not nil and the value is not in memory, the value ends up in
@@ -30,9 +29,6 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		return c.callExpr(e, want)
 	case *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr:
 		if sel, ok := e.(*ast.SelectorExpr); ok {
-			if m := c.ownMethod(sel); m != nil {
-				return c.functionValue(e, m, want)
-			}
 			if v, done := c.selected(sel, want); done {
 				return v
 			}
@@ -347,20 +343,6 @@ func (c *code) checkedAddress(p location) uint16 {
 	return t
 }
 
-// ownMethod returns the method M of a method expression (*T).M or T.M if M is declared with exactly this
-// receiver type; else nil.
-func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
-	sel := c.source.Info.Selections[e]
-	if sel == nil || sel.Kind() != types.MethodExpr || len(sel.Index()) != 1 {
-		return nil
-	}
-	m, ok := sel.Obj().(*types.Func)
-	if !ok || m.Signature().RecvTypeParams() != nil || types.IsInterface(sel.Recv()) || !types.Identical(m.Signature().Recv().Type(), sel.Recv()) {
-		return nil
-	}
-	return m
-}
-
 // functionValue compiles a declared function that is used as a value.
 func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) operand {
 	s := c.shapeOf(e)
@@ -368,11 +350,11 @@ func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) opera
 	if f == nil {
 		f = c.functionInstance(e, o)
 	}
-	if f == nil {
-		c.fail(e, "the function %s as a value", o.Name())
+	switch {
+	case f != nil:
+		return c.declaredValue(f, s, want)
+	case o.Pkg() == nil || c.isInterpreted(o):
+		c.fail(e, "the function %s, which is not compiled, as a value", o.Name())
 	}
-	dst := c.destination(s, want)
-	at := dst.reg
-	c.native("function "+f.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointerAt(sb, at) = f.pointer }})
-	return dst
+	return c.compiledValue(e, o, s, want)
 }

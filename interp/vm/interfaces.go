@@ -257,23 +257,16 @@ func endsWithContext(m *types.Func) bool {
 
 // interfaceMethodValue compiles the value x.m of a method of an interface: a closure that captures the interface value.
 func (c *compiler) interfaceMethodValue(e *ast.SelectorExpr, m *types.Func, path []int, want *operand) operand {
-	sig := c.typeOf(e).Underlying().(*types.Signature)
 	v, t := c.interfaceReceiver(e, path)
-	table := c.hasMethods(t)
-	if table && c.isReplaced(m) {
-		c.fail(e, "the method %s as a value", m.FullName())
-	}
 	c.checkInterface(v)
 	captured := c.captureValue(v)
-	fn := c.methodClosure(e, sig, v.shape, func(a *compiler, b *callFrame) []operand {
-		if table {
-			return a.callTable(b, e, m, sig)
-		}
-		receiver := b.parameters[0]
-		b.parameters[0] = operand{shape: pointerShape, reg: receiver.reg}
-		return a.callDynamicWith(b, e, receiver, m, sig)
-	})
+	w := c.methodWrapper(e, m)
+	w.addParameters(w.signature)
+	w.receiver = types.NewParam(e.Pos(), nil, "receiver", t)
+	w.variables[w.receiver] = &variable{shape: v.shape, reg: w.referenceRegister(), boxed: true}
+	w.fn.captures = []uint16{w.variables[w.receiver].reg}
+	w.finish(nil)
 	dst := c.destination(c.shapeOf(e), want)
-	c.makeClosure(fn, []uint16{captured}, dst)
+	c.makeClosure(w.fn, []uint16{captured}, dst)
 	return dst
 }

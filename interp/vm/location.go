@@ -79,9 +79,6 @@ func (c *compiler) fieldLocation(e *ast.SelectorExpr) location {
 		}
 		c.fail(e, "the name %s", e.Sel.Name)
 	}
-	if sel.Kind() != types.FieldVal {
-		c.fail(e, "a method as a value")
-	}
 	return c.field(e, e.X, sel.Index())
 }
 
@@ -243,8 +240,11 @@ func (c *code) set(p location, x operand) {
 // field.
 func (c *compiler) selected(e *ast.SelectorExpr, want *operand) (operand, bool) {
 	if sel := c.source.Info.Selections[e]; sel != nil {
-		if sel.Kind() == types.MethodVal {
+		switch sel.Kind() {
+		case types.MethodVal:
 			return c.methodValue(e, sel, want), true
+		case types.MethodExpr:
+			return c.methodExpression(e, sel, want), true
 		}
 		return operand{}, false
 	}

@@ -3,76 +3,172 @@ package vm
 import (
 	"go/ast"
 	"go/types"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // methodValue compiles a method value x.m: a closure that captures the receiver.
 func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *operand) operand {
 	m, path := c.method(e, sel)
-	if types.IsInterface(c.typeOf(e.X)) || types.IsInterface(m.Signature().Recv().Type()) {
+	recv := m.Signature().Recv().Type()
+	if types.IsInterface(c.typeOf(e.X)) || types.IsInterface(recv) {
 		return c.interfaceMethodValue(e, m, path, want)
 	}
-	f := c.unit.callee(m.Origin())
-	if f == nil {
-		f = c.methodInstance(m)
-	}
-	sig, ok := c.typeOf(e).Underlying().(*types.Signature)
-	if f == nil || !ok || sig.Variadic() {
-		c.fail(e, "the method %s as a value", m.Name())
-	}
-	x := c.receiver(e, path, m.Signature().Recv().Type(), nil)
+	x := c.receiver(e, path, recv, nil)
 	captured := c.captureValue(operand{shape: x.shape, reg: c.addressIfMemory(x), owned: x.owned && x.offset == 0})
-	fn := c.methodClosure(e, sig, x.shape, func(a *compiler, b *callFrame) []operand { return a.callDirect(b, f, sig, nil) })
-	fn.method = f
+	w := c.methodWrapper(e, m)
+	w.addParameters(w.signature)
+	w.receiver = types.NewParam(e.Pos(), nil, "receiver", recv)
+	w.variables[w.receiver] = &variable{shape: x.shape, reg: w.referenceRegister(), boxed: !isAddress(x)}
+	w.fn.captures = []uint16{w.variables[w.receiver].reg}
+	w.fn.method = c.methodFunction(m)
+	w.finish(nil)
 	dst := c.destination(c.shapeOf(e), want)
-	c.makeClosure(fn, []uint16{captured}, dst)
+	c.makeClosure(w.fn, []uint16{captured}, dst)
 	return dst
 }
 
-// methodClosure returns the code of a method value whose receiver has shape s. call calls the method with the arguments in b, first the
-// receiver.
-func (c *compiler) methodClosure(e ast.Expr, sig *types.Signature, s shape, call func(a *compiler, b *callFrame) []operand) *Function {
+// methodExpression compiles a method expression T.m: a function whose first parameter is the receiver.
+func (c *compiler) methodExpression(e *ast.SelectorExpr, sel *types.Selection, want *operand) operand {
+	m, path := c.method(e, sel)
+	f := c.methodFunction(m)
+	if f != nil && len(path) == 0 && types.Identical(c.typeOf(e.X), m.Signature().Recv().Type()) {
+		return c.declaredValue(f, c.shapeOf(e), want)
+	}
+	w := c.methodWrapper(e, m)
+	w.receiver = types.NewParam(e.Pos(), nil, "receiver", c.typeOf(e.X))
+	w.addParameters(w.signature, w.receiver)
+	if f != nil {
+		w.fn.name = f.name
+	}
+	if p, ok := types.Unalias(w.receiver.Type()).(*types.Pointer); ok && types.Identical(p.Elem(), m.Signature().Recv().Type()) {
+		w.checkReceiver()
+	}
+	w.finish(path)
+	dst := c.destination(c.shapeOf(e), want)
+	c.makeClosure(w.fn, nil, dst)
+	return dst
+}
+
+// methodFunction returns the function of the VM for a method, or nil.
+func (c *compiler) methodFunction(m *types.Func) *Function {
+	if types.IsInterface(m.Signature().Recv().Type()) {
+		return nil
+	}
+	if f := c.unit.callee(m.Origin()); f != nil {
+		return f
+	}
+	return c.methodInstance(m)
+}
+
+// methodWrapper compiles the function of a method value or a method expression, which calls the method.
+type methodWrapper struct {
+	*compiler
+	selector   *ast.SelectorExpr
+	method     *types.Func
+	receiver   *types.Var
+	parameters []*types.Var // of the method
+}
+
+// methodWrapper begins the function for e, which denotes the method m.
+func (c *compiler) methodWrapper(e *ast.SelectorExpr, m *types.Func) *methodWrapper {
 	fn := c.unit.newFunction("")
 	fn.wrapper = true
-	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
-	a.setPosition(e)
+	w := &methodWrapper{selector: e, method: m, compiler: &compiler{
+		code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, signature: m.Signature(),
+		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, long: true,
+	}}
+	w.setPosition(e)
+	return w
+}
+
+// addParameters declares the parameters and results of the function: before, and those of sig.
+func (w *methodWrapper) addParameters(sig *types.Signature, before ...*types.Var) {
 	for v := range sig.Params().Variables() {
-		fn.parameters = append(fn.parameters, c.shape(e, c.subst(v.Type())))
+		w.parameters = append(w.parameters, types.NewParam(v.Pos(), nil, "parameter", w.subst(v.Type())))
+	}
+	for _, v := range append(before, w.parameters...) {
+		s := w.shape(w.selector, v.Type())
+		w.fn.parameters = append(w.fn.parameters, s)
+		w.parameter(v, s, w.register(s))
 	}
 	for v := range sig.Results().Variables() {
-		fn.results = append(fn.results, c.shape(e, c.subst(v.Type())))
+		w.fn.results = append(w.fn.results, w.shape(w.selector, w.subst(v.Type())))
 	}
-	from := frameRegisters(fn.parameters)
-	for _, p := range fn.parameters {
-		a.register(p)
+	m := w.mark()
+	w.release(mark{})
+	for _, r := range w.fn.results {
+		w.register(r) // so that the call does not overwrite them
 	}
-	m := a.mark()
-	a.release(mark{})
-	for _, r := range fn.results {
-		a.register(r) // so that the call does not overwrite them
+	w.release(mark{max(m.scalars, w.scalarsInUse), max(m.slots, w.slotsInUse)})
+}
+
+// checkReceiver makes the function (*T).m of a method with a value receiver panic as Go does if the pointer is nil.
+func (w *methodWrapper) checkReceiver() {
+	recv := types.Unalias(w.method.Signature().Recv().Type()).(*types.Named)
+	name := recv.Obj().Pkg().Path() + "." + recv.Obj().Name()
+	if recv.TypeArgs().Len() > 0 {
+		name += "[...]"
 	}
-	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
-	captured := a.referenceRegister()
-	fn.captures = []uint16{captured}
-	b := a.beginFrame()
-	receiver := a.temporary(s)
-	b.parameters = append(b.parameters, receiver)
-	switch x := (operand{shape: s, reg: captured}); {
-	case s.file == memory:
-		a.emit(opCloneM, receiver.reg, captured, 0, a.memoryType(s.typ), 0)
-	case isAddress(x):
-		a.do(opMovP, receiver.reg, captured, 0)
-	default:
-		a.load(s, captured, 0, &receiver)
+	name += "." + w.method.Name()
+	at := w.variables[w.receiver].reg
+	w.native("check receiver", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		if *pointerAt(sb, at) == nil {
+			panic(rt.NilReceiver(name))
+		}
+	}})
+}
+
+// finish compiles the call of the method. path leads from the receiver to that of the method.
+func (w *methodWrapper) finish(path []int) {
+	var names []*ast.Ident
+	use := func(v *types.Var) *ast.Ident {
+		id := &ast.Ident{NamePos: w.selector.Pos(), Name: v.Name()}
+		w.source.Info.Uses[id] = v
+		names = append(names, id)
+		return id
 	}
-	for i, p := range fn.parameters {
-		to := a.temporary(p)
-		a.move(to, operand{shape: p, reg: from[i]})
-		b.parameters = append(b.parameters, to)
+	defer func() {
+		for _, id := range names {
+			delete(w.source.Info.Uses, id)
+		}
+	}()
+	x := &ast.SelectorExpr{X: use(w.receiver), Sel: w.selector.Sel}
+	call := &ast.CallExpr{Fun: x}
+	for _, v := range w.parameters {
+		call.Args = append(call.Args, use(v))
 	}
-	for i, r := range call(a, b) {
-		a.move(operand{shape: r.shape, reg: frameRegisters(fn.results)[i]}, r)
+	if w.signature.Variadic() {
+		call.Ellipsis = w.selector.Pos()
 	}
-	a.do(opRet, 0, 0, 0)
-	a.emit(opInvalid, 0, 0, 0, 0, 0)
-	return fn
+	for i, r := range w.callMethodAt(call, x, w.method, path, w.signature) {
+		w.move(operand{shape: r.shape, reg: frameRegisters(w.fn.results)[i]}, r)
+	}
+	w.do(opRet, 0, 0, 0)
+	w.emit(opInvalid, 0, 0, 0, 0, 0)
+}
+
+// declaredValue loads a function of the VM as a value of shape s.
+func (c *code) declaredValue(f *Function, s shape, want *operand) operand {
+	dst := c.destination(s, want)
+	at := dst.reg
+	c.native("function "+f.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointerAt(sb, at) = f.pointer }})
+	return dst
+}
+
+// compiledValue compiles the function o of a compiled package as a value of shape s.
+func (c *compiler) compiledValue(e ast.Expr, o *types.Func, s shape, want *operand) operand {
+	symbol, ok := c.replacement(e, o)
+	if !ok {
+		symbol, ok = c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	}
+	if !ok || symbol.Kind() != reflect.Func || symbol.Type() != s.typ {
+		c.fail(e, "the function %s as a value", o.FullName())
+	}
+	dst := c.destination(s, want)
+	at, f := dst.reg, functionPointer(c.guarded(e, o, symbol))
+	c.native("function "+o.FullName(), &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointerAt(sb, at) = f }})
+	return dst
 }
