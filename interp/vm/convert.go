@@ -42,6 +42,10 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 			return c.convertString(x, to, want, stringToSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
 		}
 		return c.convertString(x, to, want, stringToSlice(func(s string) []rune { return rt.TextRunes(s, exact, short) }))
+	case fromKind == reflect.Slice && toKind == reflect.Array:
+		return c.arrayOf(c.expr(x, nil), to.typ, to, nil)
+	case fromKind == reflect.Slice && toKind == reflect.Pointer:
+		return c.arrayOf(c.expr(x, nil), to.typ.Elem(), to, want)
 	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface &&
 		types.Identical(c.identityType(c.typeOf(x)), c.identityType(t)):
 		v := c.moveInto(c.expr(x, want), want)
@@ -52,6 +56,22 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 	}
 	c.fail(e, "a conversion from %s to %s", from.typ, to.typ)
 	return operand{}
+}
+
+// arrayOf loads the address of the array of type typ that x, a slice, begins with. result is the shape of the array or of a
+// pointer to it.
+func (c *code) arrayOf(x operand, typ reflect.Type, result shape, want *operand) operand {
+	dst := c.destination(result, want)
+	at, from, length, value := dst.reg, x.reg, typ.Len(), result.file == memory
+	c.native("slice to array", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		h := *sliceAt(sb, from)
+		rt.ArrayLength(h.length, length)
+		if value && h.data == nil {
+			h.data = unsafe.Pointer(new(struct{}))
+		}
+		*pointerAt(sb, at) = h.data
+	}})
+	return dst
 }
 
 // identityType returns the type that a conversion compares: the underlying type, with the underlying base

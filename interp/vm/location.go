@@ -100,12 +100,7 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) location {
 			}
 			t = pt.Elem()
 		}
-		if p.kind == inSliceElement {
-			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
-		}
-		if p.kind != inMemory {
-			c.fail(n, "a field of this expression")
-		}
+		p = c.inMemory(n, p)
 		s, ok := t.Underlying().(*types.Struct)
 		if !ok {
 			c.fail(n, "a field of %s", t)
@@ -144,12 +139,7 @@ func (c *compiler) elementLocation(e *ast.IndexExpr) location {
 
 // arrayElement returns the location of an element of the array at p, after a bounds check.
 func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) location {
-	if p.kind == inSliceElement {
-		p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
-	}
-	if p.kind != inMemory {
-		c.fail(e, "an element of this expression")
-	}
+	p = c.inMemory(e, p)
 	s := c.shapeOf(e)
 	size := int64(s.typ.Size())
 	if t.Len() > 1<<30 || size > 1<<30 {
@@ -169,6 +159,21 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	c.emit(opAxAddr, at, base, i.reg, int32(size), int32(t.Len()))
 	c.markIndex(isUint64(i))
 	return location{kind: inMemory, shape: s, reg: at, nonNil: true}
+}
+
+// inMemory returns the location of the struct or array at p as an address and an offset. The entry of a map is read.
+func (c *code) inMemory(n ast.Node, p location) location {
+	switch p.kind {
+	case inMemory:
+		return p
+	case inSliceElement:
+		return location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
+	case inMapEntry:
+		x := c.get(p, nil)
+		return location{kind: inMemory, shape: x.shape, reg: x.reg, offset: x.offset, nonNil: true}
+	}
+	c.fail(n, "a part of this expression")
+	return location{}
 }
 
 // elementAddress returns the address of an element of a slice, after a bounds check.
@@ -285,12 +290,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 		length = int(t.(*types.Array).Len())
 	} else if a, ok := t.(*types.Array); ok {
 		p := c.locate(e.X)
-		if p.kind == inSliceElement {
-			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
-		}
-		if p.kind != inMemory {
-			c.fail(e, "a slice of this expression")
-		}
+		p = c.inMemory(e, p)
 		base, length = c.checkedAddress(p), int(a.Len())
 	} else {
 		base = c.expr(e.X, nil).reg

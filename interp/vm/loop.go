@@ -164,10 +164,7 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	c.hoist(s)
 	c.loops++
 	defer func() { c.loops-- }()
-	if _, plain := s.Value.(*ast.Ident); s.Tok == token.ASSIGN && isUsed(s.Key) && isUsed(s.Value) && !plain {
-		c.fail(s, "a range statement whose second variable may depend on the first")
-	}
-	r := &rangeLoop{c: c, s: s, target: &target{label: name, exit: newLabel(), next: newLabel()}}
+	r := &rangeLoop{c: c, s: s, both: assignsBoth(s), target: &target{label: name, exit: newLabel(), next: newLabel()}}
 	switch t := c.typeOf(s.X).Underlying().(type) {
 	case *types.Basic:
 		if t.Info()&types.IsString != 0 {

@@ -14,6 +14,31 @@ type rangeLoop struct {
 	c      *compiler
 	s      *ast.RangeStmt
 	target *target
+
+	both    bool // see assignsBoth
+	key     operand
+	keyType types.Type
+}
+
+// assignsBoth reports whether a range statement assigns to two variables of which the second may depend on the first, as in
+// for i, a[i] = range s.
+func assignsBoth(s *ast.RangeStmt) bool {
+	_, plain := s.Value.(*ast.Ident)
+	return s.Tok == token.ASSIGN && isUsed(s.Key) && isUsed(s.Value) && !plain
+}
+
+// assignBoth assigns values of the types from to the iteration variables of s, whose operands it evaluates before.
+func (c *compiler) assignBoth(s *ast.RangeStmt, values [2]operand, from [2]types.Type) {
+	if !c.checkedByStore(s.Key) && c.hasCalls(s.Value) {
+		c.fail(s, "a call in the second variable of a range statement")
+	}
+	var locations [2]location
+	for i, e := range []ast.Expr{s.Key, s.Value} {
+		locations[i] = c.snapshotLocation(c.locate(e))
+	}
+	for i, e := range []ast.Expr{s.Key, s.Value} {
+		c.set(locations[i], c.converted(s, values[i], from[i], c.typeOf(e), nil))
+	}
 }
 
 // isUsed reports whether an iteration variable is present and not blank.
@@ -25,6 +50,14 @@ func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
 		return
 	}
 	c := r.c
+	switch {
+	case r.both && e == r.s.Key:
+		r.key, r.keyType = c.snapshot(x), t
+		return
+	case r.both:
+		c.assignBoth(r.s, [2]operand{r.key, c.snapshot(x)}, [2]types.Type{r.keyType, t})
+		return
+	}
 	if r.s.Tok == token.DEFINE {
 		if v := c.declaredVariable(e); v != nil {
 			s := c.shape(e, c.subst(v.Type()))

@@ -188,15 +188,9 @@ func (c *compiler) iterationParameters(s *ast.RangeStmt, yield *types.Signature)
 	return parameters
 }
 
-// iterationVariables assigns the parameters of the body to the iteration variables.
+// iterationVariables assigns the parameters of the body to the iteration variables. Unlike in other range statements, the second
+// variable of for i, a[i] = range f depends on the new value of the first, as in compiled Go.
 func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, parameters []operand) {
-	var plain bool
-	if s.Value != nil {
-		_, plain = s.Value.(*ast.Ident)
-	}
-	if s.Tok == token.ASSIGN && isUsed(s.Key) && isUsed(s.Value) && !plain {
-		c.fail(s, "a range statement whose second variable may depend on the first")
-	}
 	for i, e := range []ast.Expr{s.Key, s.Value} {
 		if !isUsed(e) {
 			continue
