@@ -64,10 +64,11 @@ func TestPrograms(t *testing.T) {
 
 // onMachine are programs that package vm runs as a whole. yaegi does not run all of them correctly.
 var onMachine = map[string]bool{
-	"arrayparts":     true,
-	"elided":         true,
-	"functionvalues": true,
-	"interfacecalls": true,
+	"arrayparts":      true,
+	"elided":          true,
+	"functionvalues":  true,
+	"interfacecalls":  true,
+	"unexportedtypes": true,
 }
 
 // asCell returns a program as a cell: without the package clause, and with a call of main.

@@ -233,7 +233,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		}
 		pkg := t.Obj().Pkg()
 		made, ok := Compiled(c.Packages[pkg.Path()+"/"+pkg.Name()], t.Obj())
-		if !ok || !t.Obj().Exported() { // those of package interp/generic have another form in lowered code
+		if !ok {
 			panic(fmt.Errorf("no compiled type %s.%s", pkg.Path(), t.Obj().Name()))
 		}
 		return made
