@@ -70,6 +70,10 @@ func (o *order) expr(p *ast.Expr) {
 			o.within(func() { o.expr(&e.X) })
 			o.take(p, true)
 		case token.AND:
+			if lit, ok := ast.Unparen(e.X).(*ast.CompositeLit); ok && o.isMap(lit) {
+				o.mapLiteral(p, lit)
+				return
+			}
 			o.address(&e.X)
 		default:
 			o.expr(&e.X)
@@ -118,6 +122,12 @@ func (o *order) address(p *ast.Expr) {
 	default:
 		o.expr(p)
 	}
+}
+
+// isMap reports whether e is the literal of a map.
+func (o *order) isMap(e *ast.CompositeLit) bool {
+	_, ok := o.under(e).(*types.Map)
+	return ok
 }
 
 func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {

@@ -42,14 +42,19 @@ func (o *order) logical(p *ast.Expr, e *ast.BinaryExpr) {
 	o.needed = len(o.early)
 }
 
-// mapLiteral handles the literal of a map.
+// mapLiteral handles the literal e of a map, which is *p, or a pointer to one, with or without the &.
 func (o *order) mapLiteral(p *ast.Expr, e *ast.CompositeLit) {
-	m, ok := o.under(e).(*types.Map)
+	m, ok := o.under(*p).(*types.Map)
+	pointer, isPointer := o.under(*p).(*types.Pointer)
+	if isPointer {
+		m, ok = pointer.Elem().Underlying().(*types.Map)
+	}
 	if acts := o.acts(e); !acts || !ok {
 		o.take(p, acts)
 		return
 	}
-	id, v := o.variable(e)
+	whole := *p
+	id, v := o.variable(whole)
 	var constant []ast.Expr
 	var stores []ast.Stmt
 	ordered, read := false, false
@@ -59,7 +64,12 @@ func (o *order) mapLiteral(p *ast.Expr, e *ast.CompositeLit) {
 			constant = append(constant, x)
 			continue
 		}
-		store := assign(&ast.IndexExpr{X: o.use(kv.Pos(), v), Lbrack: kv.Pos(), Index: kv.Key, Rbrack: kv.Colon}, kv.Value)
+		to := ast.Expr(o.use(kv.Pos(), v))
+		if isPointer {
+			to = &ast.StarExpr{Star: kv.Pos(), X: to}
+			o.Note(to, types.TypeAndValue{Type: pointer.Elem()})
+		}
+		store := assign(&ast.IndexExpr{X: to, Lbrack: kv.Pos(), Index: kv.Key, Rbrack: kv.Colon}, kv.Value)
 		o.Note(store.Lhs[0], types.TypeAndValue{Type: m.Elem()})
 		inner := o.inner()
 		before := inner.statement(store)
@@ -73,7 +83,7 @@ func (o *order) mapLiteral(p *ast.Expr, e *ast.CompositeLit) {
 	}
 	o.takePart(part{p, func(list []ast.Stmt) (*types.Var, []ast.Stmt) {
 		e.Elts = constant
-		return v, append(append(list, define(id, e)), stores...)
+		return v, append(append(list, define(id, whole)), stores...)
 	}}, true)
 	o.needed = len(o.early)
 }

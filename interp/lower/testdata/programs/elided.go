@@ -43,7 +43,25 @@ func again() (list []*[]int) {
 
 func generic[T any](x T) []*[]T { return []*[]T{{x}, {x, x}} }
 
+var count int
+
+func next() int {
+	count++
+	return count
+}
+
+func order() {
+	p := &map[int]int{next(): next(), count: next()}
+	q := []*map[int]int{{next(): next()}, {count: next()}, {count: count, next() + 100: count}}
+	r := map[int]*map[int][]int{count: {next(): {next(), count}, count: {next()}}}
+	fmt.Println(*p, *q[0], *q[1], *q[2], count)
+	for k, v := range r {
+		fmt.Println(k, *v)
+	}
+}
+
 func main() {
+	order()
 	pointers()
 	for _, p := range again() {
 		fmt.Print(*p, " ")
