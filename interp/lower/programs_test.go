@@ -67,7 +67,7 @@ var onMachine = map[string]bool{
 	"arrayparts":      true,
 	"elided":          true,
 	"functionvalues":  true,
-	"interfacecalls":  true,
+	"rangedefer":      true,
 	"unexportedtypes": true,
 }
 

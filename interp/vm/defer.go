@@ -16,8 +16,8 @@ import (
 
 // deferStatement compiles a defer statement.
 func (c *compiler) deferStatement(s *ast.DeferStmt) {
-	if c.isCellLoop || c.iteration != nil {
-		c.fail(s, "a defer statement in a loop of a cell or in a range over a function")
+	if c.isCellLoop {
+		c.fail(s, "a defer statement in a loop of a cell")
 	}
 	m := c.mark()
 	defer c.release(m)
@@ -124,7 +124,11 @@ func (c *code) boxValue(x operand) uint16 {
 }
 
 // emitDefer defers a closure of fn. The registers in from hold the addresses of the captured variables.
-func (c *code) emitDefer(fn *Function, from []uint16, wrapper bool) {
+func (c *compiler) emitDefer(fn *Function, from []uint16, wrapper bool) {
+	if c.iteration != nil {
+		c.deferOutside(fn, from, wrapper)
+		return
+	}
 	c.native("defer "+fn.name, &native{run: func(t *thread, nb, sb unsafe.Pointer) { t.pushDeferred(fn, wrapper, from, nb, sb) }})
 }
 

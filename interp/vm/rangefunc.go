@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -43,6 +44,7 @@ const (
 // iteration is a range over a function whose body is being compiled.
 type iteration struct {
 	state   uint16          // register in the body that holds the address of the state
+	outside uint16          // register in the body that holds the address of a deferrer, if the body has defer statements
 	labels  map[string]bool // labels declared in the body
 	returns bool            // the body, or a nested one, has a return statement
 	exits   []exit
@@ -67,7 +69,11 @@ func (c *compiler) rangeFunction(s *ast.RangeStmt, name string, sig *types.Signa
 	state := c.referenceRegister()
 	c.emit(opNew, state, 0, 0, c.memoryType(intShape.typ), 0)
 	it := &iteration{labels: labelsIn(s.Body)}
-	fn, from := c.iterationBody(s, name, yield.Underlying().(*types.Signature), it, state)
+	outside := noRegister
+	if facts.Defers(s.Body.List) {
+		outside = c.deferrer()
+	}
+	fn, from := c.iterationBody(s, name, yield.Underlying().(*types.Signature), it, state, outside)
 	b := c.beginFrame()
 	closure := c.temporary(c.shape(s, yield))
 	b.parameters = append(b.parameters, closure)
@@ -118,7 +124,7 @@ func inspectFunction(body ast.Node, visit func(ast.Node)) {
 
 // iterationBody compiles the body of a range over a function as a function of type yield. It returns the
 // registers that hold the addresses of the captured variables.
-func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state uint16) (fn *Function, from []uint16) {
+func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state, outside uint16) (fn *Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
 		code: c.of(fn), source: c.source, substitute: c.substitute, signature: c.signature, iteration: it,
@@ -132,6 +138,9 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 		return at
 	}
 	it.state = capture(operand{reg: state})
+	if outside != noRegister {
+		it.outside = capture(operand{reg: outside})
+	}
 	nodes := []ast.Node{s.Body}
 	for _, e := range []ast.Expr{s.Key, s.Value} {
 		if e != nil {
@@ -222,4 +231,55 @@ func (c *compiler) exitBody(s *ast.BranchStmt) {
 		it.exits = append(it.exits, e)
 	}
 	c.leaveBody(int32(firstExit + i))
+}
+
+// deferrer is an active call of a function that ranges over a function. The calls that the body of the range statement defers
+// run when that call returns, whatever calls the body.
+type deferrer struct {
+	thread *thread
+	depth  int
+	nb, sb uint32 // as in deferredCall
+}
+
+// deferrer returns a register with the address of the deferrer to which defer statements belong.
+func (c *compiler) deferrer() uint16 {
+	if c.iteration != nil {
+		return c.iteration.outside
+	}
+	at := c.referenceRegister()
+	c.native("deferrer", &native{run: func(t *thread, nb, sb unsafe.Pointer) {
+		a := &deferrer{thread: t, depth: t.depth}
+		a.nb, a.sb = t.offsets(nb, sb)
+		*pointerAt(sb, at) = unsafe.Pointer(a)
+	}})
+	return at
+}
+
+// deferOutside defers a closure of fn in the function around the range statement.
+func (c *compiler) deferOutside(fn *Function, from []uint16, wrapper bool) {
+	at := c.iteration.outside
+	c.native("defer "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		(*deferrer)(*pointerAt(sb, at)).pushDeferred(fn, wrapper, from, sb)
+	}})
+}
+
+// pushDeferred adds a deferred call below those of the functions that a has called. The registers in from, of the frame at sb, hold
+// the addresses of the captured variables.
+func (a *deferrer) pushDeferred(fn *Function, wrapper bool, from []uint16, sb unsafe.Pointer) {
+	t := a.thread
+	if len(t.deferred) >= maxDeferred {
+		panic(&StackOverflow{t.depth})
+	}
+	i, at := len(t.deferred), len(t.captured)
+	for ; i > 0 && int(t.deferred[i-1].frame) > a.depth; i-- {
+		at = int(t.deferred[i-1].captured)
+		t.deferred[i-1].captured += uint32(len(from))
+	}
+	call := deferredCall{function: fn, wrapper: wrapper, captured: uint32(at), frame: uint32(a.depth), nb: a.nb, sb: a.sb}
+	t.deferred = slices.Insert(t.deferred, i, call)
+	captured := make([]unsafe.Pointer, len(from))
+	for i, register := range from {
+		captured[i] = *pointerAt(sb, register)
+	}
+	t.captured = slices.Insert(t.captured, at, captured...)
 }

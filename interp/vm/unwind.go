@@ -39,11 +39,15 @@ func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb 
 	}
 	call.wrapper = wrapper
 	call.captured, call.frame = uint32(len(t.captured)), uint32(t.depth)
-	call.nb = uint32(uintptr(nb) - uintptr(unsafe.Pointer(&t.scalars[0])))
-	call.sb = uint32(uintptr(sb) - uintptr(unsafe.Pointer(&t.slots[0])))
+	call.nb, call.sb = t.offsets(nb, sb)
 	for _, at := range from {
 		t.captured = append(t.captured, *pointerAt(sb, at))
 	}
+}
+
+// offsets returns the offsets of a frame in the register files.
+func (t *thread) offsets(nb, sb unsafe.Pointer) (uint32, uint32) {
+	return uint32(uintptr(nb) - uintptr(unsafe.Pointer(&t.scalars[0]))), uint32(uintptr(sb) - uintptr(unsafe.Pointer(&t.slots[0])))
 }
 
 // popDeferred removes the last deferred call of the running function from the list and returns it with its
