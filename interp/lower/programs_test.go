@@ -65,6 +65,7 @@ func TestPrograms(t *testing.T) {
 // onMachine are programs that package vm runs as a whole. yaegi does not run all of them correctly.
 var onMachine = map[string]bool{
 	"arrayparts":      true,
+	"builtins":        true,
 	"elided":          true,
 	"functionvalues":  true,
 	"rangedefer":      true,

@@ -3,6 +3,7 @@ package vm
 import (
 	"go/ast"
 	"go/types"
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -44,6 +45,13 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		return c.part(e, name, want)
 	case "Add", "Slice", "SliceData", "String", "StringData":
 		return c.unsafe(e, name, want)
+	case "Sizeof", "Alignof", "Offsetof":
+		dst := c.destination(c.shapeOf(e), want)
+		c.constantBits(dst.reg, c.measure(e.Args[0], name))
+		return dst
+	case "print", "println":
+		c.print(e, name)
+		return operand{}
 	case "panic":
 		t := types.NewInterfaceType(nil, nil)
 		x := c.exprTo(e.Args[0], t, nil)
@@ -52,6 +60,54 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 	}
 	c.fail(e, "the builtin %s", name)
 	return operand{}
+}
+
+// measure returns what Sizeof, Alignof or Offsetof is for x, which has a type parameter in its type.
+func (c *compiler) measure(x ast.Expr, name string) int64 {
+	switch name {
+	case "Sizeof":
+		return int64(c.shapeOf(x).typ.Size())
+	case "Alignof":
+		return int64(c.shapeOf(x).typ.Align())
+	}
+	e := ast.Unparen(x).(*ast.SelectorExpr)
+	t := c.typeOf(e.X)
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	offset := uintptr(0)
+	for _, f := range c.source.Info.Selections[e].Index() {
+		offset += c.shape(e, t).typ.Field(f).Offset
+		t = c.subst(t.Underlying().(*types.Struct).Field(f).Type())
+	}
+	return int64(offset)
+}
+
+// print compiles a call of print or println.
+func (c *compiler) print(e *ast.CallExpr, name string) {
+	registry := c.vm.config.Registry
+	if registry == nil {
+		c.fail(e, "the builtin %s", name)
+	}
+	print := registry.BuiltinPrint
+	if name == "println" {
+		print = registry.BuiltinPrintln
+	}
+	var operands []operand
+	for _, x := range e.Args {
+		operands = append(operands, c.value(x, types.Default(c.typeOf(x))))
+	}
+	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		list := make([]any, len(operands))
+		for i, x := range operands {
+			if x.width == "If" {
+				list[i] = registry.Words(*anyAt(sb, x.reg))
+			} else {
+				list[i] = x.get(nb, sb, x.reg).Interface()
+			}
+		}
+		print(list...)
+	}})
 }
 
 func (c *compiler) length(e *ast.CallExpr, name string, want *operand) operand {
@@ -368,6 +424,16 @@ func (c *code) minMaxNative(x, y operand, name string) {
 			} else {
 				*floatAt(nb, a) = max(*floatAt(nb, a), *floatAt(nb, b))
 			}
+		}})
+	case reflect.Float32:
+		c.native(name, &native{run: func(_ *thread, nb, _ unsafe.Pointer) {
+			x, y := math.Float32frombits(uint32(*intAt(nb, a))), math.Float32frombits(uint32(*intAt(nb, b)))
+			if least {
+				x = min(x, y)
+			} else {
+				x = max(x, y)
+			}
+			*intAt(nb, a) = int64(math.Float32bits(x))
 		}})
 	default:
 		c.fail(nil, "%s of %s", name, x.typ)

@@ -209,11 +209,23 @@ func (c *code) closeChannel(x operand) {
 // goStatement compiles a go statement.
 func (c *compiler) goStatement(s *ast.GoStmt) {
 	e := s.Call
-	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Guard == nil {
-		c.fail(s, "a go statement that calls a builtin or converts")
+	tv := c.source.Info.Types[e.Fun]
+	if tv.IsType() || c.vm.config.Guard == nil {
+		c.fail(s, "a go statement that converts")
+	}
+	m := c.mark()
+	if tv.IsBuiltin() {
+		fn, from := c.builtinClosure(e, calleeName(e.Fun))
+		f := c.temporary(shape{file: reference, width: "P", typ: reflect.TypeFor[func()]()})
+		c.makeClosure(fn, from, f)
+		guard, cell := c.vm.config.Guard, c.source.Cell
+		c.native("go", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			go guard(cell, *(*func())(unsafe.Add(sb, f.reg)))()
+		}})
+		c.release(m)
+		return
 	}
 	sig := c.typeOf(e.Fun).Underlying().(*types.Signature)
-	m := c.mark()
 	f := c.snapshot(c.expr(e.Fun, nil))
 	b := c.beginFrame()
 	c.arguments(b, e, sig)

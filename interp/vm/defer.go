@@ -25,7 +25,8 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	_, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	switch tv := c.source.Info.Types[e.Fun]; {
 	case tv.IsBuiltin():
-		c.deferBuiltin(e, calleeName(e.Fun))
+		fn, from := c.builtinClosure(e, calleeName(e.Fun))
+		c.emitDefer(fn, from, true)
 		return
 	case tv.IsType() || !ok:
 		c.fail(s, "a defer statement without a call")
@@ -156,26 +157,35 @@ func (c *compiler) deferLiteral(e *ast.CallExpr, lit *ast.FuncLit, sig *types.Si
 	c.emitDefer(fn, append(captured, from...), false)
 }
 
-// deferBuiltin defers a call of a builtin function.
-func (c *compiler) deferBuiltin(e *ast.CallExpr, name string) {
-	b := c.beginFrame()
-	c.deferred = &deferral{call: e}
-	defer func() { c.deferred = nil }()
-	switch name {
-	case "close":
-		c.deferCall(e, b, []operand{c.expr(e.Args[0], nil)}, func(a *compiler, _ *callFrame, more []operand) { a.closeChannel(more[0]) })
-	case "panic":
-		x := c.exprTo(e.Args[0], types.NewInterfaceType(nil, nil), nil)
-		c.deferCall(e, b, []operand{x}, func(a *compiler, _ *callFrame, more []operand) { a.do(opPanic, more[0].reg, 0, 0) })
-	case "delete":
-		t := c.typeOf(e.Args[0]).Underlying().(*types.Map)
-		m := c.snapshot(c.expr(e.Args[0], nil))
-		access := c.mapAccess(e, t)
-		key := c.exprTo(e.Args[1], t.Key(), nil)
-		c.deferCall(e, b, []operand{m, key}, func(a *compiler, _ *callFrame, more []operand) { access.delete(a, more[0].reg, more[1]) })
-	default:
-		c.fail(e, "a deferred call of the builtin %s", name)
+// builtinClosure returns the function of a closure that calls a builtin function, and the registers with what it captures: the
+// arguments, which are evaluated now.
+func (c *compiler) builtinClosure(e *ast.CallExpr, name string) (fn *Function, from []uint16) {
+	fn = c.unit.newFunction("")
+	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
+	a.setPosition(e)
+	call := &ast.CallExpr{Fun: e.Fun, Lparen: e.Lparen, Ellipsis: e.Ellipsis, Rparen: e.Rparen}
+	for _, x := range e.Args {
+		if tv := c.source.Info.Types[x]; tv.Value != nil || tv.IsType() || c.isNil(x) {
+			call.Args = append(call.Args, x)
+			continue
+		}
+		v := types.NewVar(x.Pos(), nil, "argument", types.Default(c.typeOf(x)))
+		value := c.exprTo(x, v.Type(), nil)
+		from = append(from, c.captureValue(value))
+		at := a.referenceRegister()
+		fn.captures = append(fn.captures, at)
+		a.variables[v] = &variable{shape: value.shape, reg: at, boxed: !isAddress(value)}
+		id := &ast.Ident{NamePos: x.Pos(), Name: v.Name()}
+		c.source.Info.Uses[id] = v
+		defer delete(c.source.Info.Uses, id)
+		call.Args = append(call.Args, id)
 	}
+	if name != "recover" { // no deferred function calls it, so it has no effect
+		a.builtin(call, name, nil)
+	}
+	a.do(opRet, 0, 0, 0)
+	a.emit(opInvalid, 0, 0, 0, 0, 0)
+	return fn, from
 }
 
 // setResults assigns to the result variables of a function that has deferred calls.
@@ -202,11 +212,15 @@ func (c *code) runDeferred() {
 // recoverCall compiles recover().
 func (c *compiler) recoverCall(e *ast.CallExpr, want *operand) operand {
 	registry := c.vm.config.Registry
-	if registry == nil || c.isCellLoop || c.iteration != nil {
+	if registry == nil {
 		c.fail(e, "the builtin recover")
 	}
 	dst := c.destination(c.shapeOf(e), want)
 	at := dst.reg
+	if c.isCellLoop || c.iteration != nil { // this function is never the deferred one
+		c.do(opNil, at, 0, 0)
+		return dst
+	}
 	c.native("recover", &native{run: func(t *thread, _, sb unsafe.Pointer) { *anyAt(sb, at) = t.recover(registry) }})
 	return dst
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math"
 	"reflect"
 	"unicode/utf8"
 	"unsafe"
@@ -105,7 +106,13 @@ func (r *rangeLoop) integers() {
 	}
 	n := c.snapshot(c.exprTo(r.s.X, t, nil))
 	if n.width == "64" && !isSigned(n.typ.Kind()) {
-		c.fail(r.s, "range over %s", t)
+		// No loop ends after more iterations than an int64 can count.
+		x := c.temporary(n.shape)
+		from, at := n.reg, x.reg
+		c.native("range over "+n.typ.String(), &native{run: func(_ *thread, nb, _ unsafe.Pointer) {
+			*intAt(nb, at) = int64(min(uint64(*intAt(nb, from)), math.MaxInt64))
+		}})
+		n = x
 	}
 	r.count(n.reg, func(index operand) {
 		index.shape = n.shape
