@@ -62,8 +62,7 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 			return c.callCollection(e, o, sig, methods)
 		}
 	}
-	coroutine := o.FullName() == genericPackage+".Coroutine"
-	if o.Pkg().Path() == genericPackage && !coroutine {
+	if o.Pkg().Path() == genericPackage && takesSlices(sig) {
 		return c.callOrdered(e, o, sig)
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {

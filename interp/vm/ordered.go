@@ -75,6 +75,16 @@ func ordered(f any, lists []operand, results []uint16) func(*thread, unsafe.Poin
 	return nil
 }
 
+// takesSlices reports whether all parameters are of type reflect.Value.
+func takesSlices(sig *types.Signature) bool {
+	for v := range sig.Params().Variables() {
+		if types.TypeString(v.Type(), nil) != "reflect.Value" {
+			return false
+		}
+	}
+	return true
+}
+
 // reflected compiles the slice s of an argument reflect.ValueOf(s).
 func (c *compiler) reflected(e ast.Expr) operand {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
