@@ -88,7 +88,7 @@ func TestTraceback(t *testing.T) {
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
 			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
 		{"panic after an unread error", []string{"f, err := os.Open(\"nosuch\")\n_ = *f"},
-			"cell[1]:2:1\n    _ = *f\nruntime error: invalid memory address or nil pointer dereference\ncell[1]:1:4\n    f, err := os.Open(\"nosuch\")\n" +
+			"cell[1]:2:5\n    _ = *f\nruntime error: invalid memory address or nil pointer dereference\ncell[1]:1:4\n    f, err := os.Open(\"nosuch\")\n" +
 				"err was set before, and not read: open nosuch: no such file or directory (*fs.PathError)"},
 		{"panic in a function after an unread error", []string{"func use(f *os.File) {\n\t_ = *f\n}\nf, err := os.Open(\"nosuch\")\nuse(f)\n_, err = os.Open(\"other\")"},
 			"cell[1]:5:1\n    use(f)\ncell[1]:2:6 in use\n    _ = *f\nruntime error: invalid memory address or nil pointer dereference\ncell[1]:4:4\n    f, err := os.Open(\"nosuch\")\n" +
@@ -149,7 +149,7 @@ func TestPositionsOfPanics(t *testing.T) {
 		{"function of an earlier cell", []string{"func f(i int) int {\n\ta := []int{1}\n\treturn a[i]\n}", "x := 1\nf(x)"}, "cell[1]:3:9"},
 		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:13"},
 		{"through a deferred call", []string{"func f() {\n\tdefer func() {\n\t\tx := []int{1}\n\t\t_ = x[0]\n\t}()\n\tpanic(1)\n}\nf()"}, "cell[1]:6:2"},
-		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:1"},
+		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:6"},
 		{"in a literal", []string{"f := func() {\n\tpanic(2)\n}\nf()"}, "cell[1]:2:2"},
 		{"after a goto", []string{"i := 0\nagain:\ni++\nif i < 3 {\n\tgoto again\n}\npanic(i)"}, "cell[1]:7:1"},
 		{"first store in a block", []string{"func f(a []int) int {\n\tif len(a) == 0 {\n\t\treturn a[1]\n\t}\n\treturn a[0]\n}\nf(nil)"}, "cell[1]:3:10"},

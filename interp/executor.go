@@ -35,8 +35,10 @@ type executor struct {
 
 // A caller calls functions of lowered code.
 type caller interface {
-	// Run calls a function without parameters and results, and sets failed to its error.
-	Run(function string, failed *error)
+	// Function returns a function without parameters and results.
+	Function(name string) (func(), error)
+	// Run calls f and sets failed to the panic of f.
+	Run(f func(), failed *error)
 	// Forget drops functions that nothing will call by name again.
 	Forget(functions ...string)
 }
@@ -132,7 +134,7 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 		x.goroutines.Enter(m)
 		m.Goroutine = stack.ID()
 		close(started)
-		returned = x.call(r, strings.TrimSuffix(unit.Body, "()"), &failed, after)
+		returned = x.call(r, unit, &failed, after)
 		completed = true
 	}()
 	<-started
@@ -200,13 +202,13 @@ func (x *executor) exited(m *goroutine.Member, failed error) error {
 }
 
 // call runs a body, whose error it stores in failed, and then after. The goroutine of the cell calls it.
-func (x *executor) call(r *goroutine.Run, body string, failed *error, after func(failure *Error) (Result, error)) (o outcome) {
+func (x *executor) call(r *goroutine.Run, unit *lower.Unit, failed *error, after func(failure *Error) (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
-	x.interpreter.Run(body, failed)
+	x.runBody(unit, failed)
 	if err := *failed; err != nil && !diagnostics.IsEndOfCell(err) {
 		failure := x.reporter.Run(err)
 		if r.IsStopped() {
@@ -220,6 +222,17 @@ func (x *executor) call(r *goroutine.Run, body string, failed *error, after func
 	}
 	result, err := after(nil)
 	return outcome{result: result, err: err}
+}
+
+// runBody runs the statements of a unit. It sets failed to the error, if there is one.
+func (x *executor) runBody(unit *lower.Unit, failed *error) {
+	f := unit.Statements()
+	if f == nil {
+		if f, *failed = x.interpreter.Function(unit.Body); *failed != nil {
+			return
+		}
+	}
+	x.interpreter.Run(f, failed)
 }
 
 // wait waits until ended is closed. If ctx ends first, or the cell is in a deadlock that nobody can end, it interrupts the

@@ -142,7 +142,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 		return err
 	}
 	p.program.Publish()
-	if unit != nil && unit.Body != "" {
+	if unit != nil && !unit.IsEmpty() {
 		err = p.execute(ctx, number, unit)
 	}
 	if err != nil {
@@ -242,12 +242,12 @@ func (p *packagesRunner) lock() (unlock func()) {
 // compileNow compiles a part and runs it on the calling goroutine. Its initializers are literals: all others have run.
 func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part *source.Part) error {
 	unit, err := p.compile(ctx, cell, part)
-	if err != nil || unit == nil || unit.Body == "" {
+	if err != nil || unit == nil || unit.IsEmpty() {
 		return err
 	}
 	defer p.executor.interpreter.Forget(unit.Once...)
 	defer p.initializing.Store(p.initializing.Swap(stack.ID()))
-	p.executor.interpreter.Run(strings.TrimSuffix(unit.Body, "()"), &err)
+	p.executor.runBody(unit, &err)
 	return fault(err)
 }
 

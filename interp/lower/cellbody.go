@@ -1,9 +1,9 @@
 package lower
 
-// Package vm runs the statements of a cell as one function, which yaegi has as a variable:
+// Package vm runs the statements of a cell as one function, for which yaegi only has the variables:
 //
-//	x := f(1)   ->  var xʹ1 int; var bodyʹ3ʹ1 func()
-//	g(x)            xʹ1 = f(1); sessionʹ.Defined(0); sessionʹ.Result(g(xʹ1))
+//	x := f(1)   ->  var xʹ1 int
+//	g(x)            func() { xʹ1 = f(1); sessionʹ.Defined(0); sessionʹ.Result(g(xʹ1)) }
 //
 // A statement that package desugar has divided stays together in a block, so that the variables it has added do not take up
 // registers until the end of the cell.
@@ -25,7 +25,7 @@ func (e *emitter) bodyDeclaration(name string) vm.Declaration {
 		block.Lbrace, block.Rbrace = list[0].Pos(), list[len(list)-1].End()
 	}
 	e.bodyKey = &ast.FuncDecl{Body: block}
-	return vm.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts}
+	return vm.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts, Private: true}
 }
 
 // bodyStatements returns the initializers and statements of the cell, with the records that the session needs.

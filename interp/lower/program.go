@@ -143,12 +143,24 @@ type Unit struct {
 	StandIns []StandIn
 	// Register is the call that registers method tables, or "" if there are none.
 	Register string
-	// Body is the call that runs the cell, or "" if there is nothing to run.
+	// Body is the function of Source that runs the cell, or "" if there is nothing to run or package vm runs it; see Statements.
 	Body string
 	// Once are the functions that nothing calls by name after the cell has run.
 	Once []string
 
-	declarations []int // offsets of the declarations in Source
+	declarations []int         // offsets of the declarations in Source
+	bodyKey      *ast.FuncDecl // of the function of Machine that runs the cell; nil if yaegi runs it
+}
+
+// IsEmpty reports whether there is nothing to run.
+func (u *Unit) IsEmpty() bool { return u.Body == "" && u.bodyKey == nil }
+
+// Statements returns the function that runs the cell, after Machine has been linked; nil if that is Body.
+func (u *Unit) Statements() func() {
+	if u.bodyKey == nil {
+		return nil
+	}
+	return u.Machine.Function(u.bodyKey)
 }
 
 // Lower lowers a checked cell. The previous unit must have been committed or discarded. The error is an

@@ -68,6 +68,7 @@ var onMachine = map[string]bool{
 	"builtins":        true,
 	"elided":          true,
 	"functionvalues":  true,
+	"interfacecalls":  true,
 	"rangedefer":      true,
 	"unexportedtypes": true,
 }

@@ -210,24 +210,47 @@ func (s *session) run(source string) (err error) {
 	if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
 		return err
 	}
-	for _, text := range append(append([]string{}, unit.Imports...), unit.Source, unit.Register) {
+	evaluate := func(text string) error {
 		if text == "" {
-			continue
+			return nil
 		}
 		if _, err := s.evaluate(text); err != nil {
 			return fmt.Errorf("yaegi: %w\n%s", err, text)
 		}
-		if text == unit.Source && unit.Machine != nil {
-			if err := unit.Machine.Link(s.evaluate, func(name string) (reflect.Value, error) { return s.evaluate("&" + name) }); err != nil {
-				return err
-			}
+		return nil
+	}
+	for _, text := range append(unit.Imports, unit.Source) {
+		if err := evaluate(text); err != nil {
+			return err
 		}
 	}
-	_, err = s.evaluate(unit.Body)
+	if unit.Machine != nil {
+		if err := unit.Machine.Link(s.evaluate, func(name string) (reflect.Value, error) { return s.evaluate("&" + name) }); err != nil {
+			return err
+		}
+	}
+	if err := evaluate(unit.Register); err != nil {
+		return err
+	}
+	if f := unit.Statements(); f != nil {
+		return s.call(f)
+	}
+	_, err = s.evaluate(unit.Body + "()")
 	if p, ok := err.(interp.Panic); ok {
 		return fmt.Errorf("panic: %v", p.Value)
 	}
 	return err
+}
+
+// call returns the panic of f as an error.
+func (s *session) call(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", rt.Recovered(r))
+		}
+	}()
+	f()
+	return nil
 }
 
 // startsGoroutine matches a cell with a statement that starts a goroutine.

@@ -136,11 +136,8 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	start := e.out.text.Len()
-	switch {
-	case body == "":
-	case e.machine != nil && e.machine.Compiled(e.bodyKey):
-		e.out.line("var %s func()", body)
-	default:
+	onMachine := body != "" && e.machine != nil && e.machine.Compiled(e.bodyKey)
+	if body != "" && !onMachine {
 		e.declareCellFunctions()
 		start = e.out.text.Len()
 		e.body(body)
@@ -170,8 +167,11 @@ func (e *emitter) lower() *Unit {
 
 	e.out.add(&e.parts)
 	unit := &Unit{Machine: e.machine, Bindings: e.bindings, StandIns: e.standIns}
-	if body != "" {
-		unit.Body = body + "()"
+	switch {
+	case onMachine:
+		unit.bodyKey = e.bodyKey
+	case body != "":
+		unit.Body = body
 		e.once = append(e.once, body)
 	}
 	if register := e.register(); register != "" {

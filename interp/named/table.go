@@ -44,4 +44,3 @@ var hasTables = sync.OnceValue(func() bool {
 		code[0] == reflect.ValueOf((*tableSample).First).Pointer() &&
 		code[1] == reflect.ValueOf((*tableSample).Second).Pointer()
 })
-

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -16,13 +17,19 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 		// Not into want, which may be the register of an operand.
 		t := c.temporary(c.shapeOf(e))
 		end := newLabel()
-		c.move(t, c.expr(e.X, &t))
+		o := opIf
 		if e.Op == token.LAND {
-			c.jump(end, opIfNot, t.reg, 0, 0)
-		} else {
-			c.jump(end, opIf, t.reg, 0, 0)
+			o = opIfNot
 		}
-		c.move(t, c.expr(e.Y, &t))
+		operands := chain(e)
+		for i, x := range operands {
+			m := c.mark()
+			c.move(t, c.expr(x, &t))
+			c.release(m)
+			if i < len(operands)-1 {
+				c.jump(end, o, t.reg, 0, 0)
+			}
+		}
 		c.bind(end)
 		return c.moveInto(t, want)
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
@@ -33,6 +40,21 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	s := c.shapeOf(e)
 	x := c.expr(e.X, nil)
 	return c.arithmetic(e, e.Op, s, x, e.Y, want)
+}
+
+// chain returns the operands of a chain of the same operator, such as a && b && c.
+func chain(e *ast.BinaryExpr) (operands []ast.Expr) {
+	var x ast.Expr = e
+	for {
+		b, ok := ast.Unparen(x).(*ast.BinaryExpr)
+		if !ok || b.Op != e.Op {
+			break
+		}
+		operands, x = append(operands, b.Y), b.X
+	}
+	operands = append(operands, x)
+	slices.Reverse(operands)
+	return operands
 }
 
 // hasCalls reports whether evaluating e may call functions, which may have side effects.

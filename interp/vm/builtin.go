@@ -11,8 +11,39 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
+// spreadBuiltin returns e, the call of a builtin function, or if its argument is a call with several results, a call with these as
+// arguments. done forgets that call.
+func (c *compiler) spreadBuiltin(e *ast.CallExpr) (call *ast.CallExpr, done func()) {
+	if len(e.Args) != 1 {
+		return e, func() {}
+	}
+	tuple, ok := c.source.Info.Types[e.Args[0]].Type.(*types.Tuple)
+	if !ok {
+		return e, func() {}
+	}
+	info := c.source.Info
+	call = &ast.CallExpr{Fun: e.Fun, Lparen: e.Lparen, Rparen: e.Rparen}
+	info.Types[call] = info.Types[e]
+	for i, r := range c.compileCall(ast.Unparen(e.Args[0]).(*ast.CallExpr)) {
+		v := types.NewVar(e.Args[0].Pos(), nil, "result", c.subst(tuple.At(i).Type()))
+		c.variables[v] = &variable{shape: r.shape, reg: r.reg, owned: r.owned}
+		id := &ast.Ident{NamePos: e.Args[0].Pos(), Name: v.Name()}
+		info.Uses[id] = v
+		call.Args = append(call.Args, id)
+	}
+	return call, func() {
+		delete(info.Types, call)
+		for _, id := range call.Args {
+			delete(c.variables, info.Uses[id.(*ast.Ident)])
+			delete(info.Uses, id.(*ast.Ident))
+		}
+	}
+}
+
 // builtin compiles a call of a builtin function.
 func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand {
+	e, done := c.spreadBuiltin(e)
+	defer done()
 	switch name {
 	case "len", "cap":
 		return c.length(e, name, want)

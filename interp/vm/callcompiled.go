@@ -154,8 +154,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	call := symbolCall{name: m.FullName(), sig: sig}
 	if f, ok := c.replacement(e, m); ok {
 		call.function = f
-		b := c.beginFrame()
-		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+		b := c.methodFrame(e, x, path, recv)
 		c.arguments(b, e, sig)
 		return c.callSymbol(b, e, call)
 	}
@@ -164,8 +163,9 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		c.fail(e, "a call of %s", m.FullName())
 	}
 	call.function = c.guarded(e, m, c.vm.config.Registry.MethodFunc(s.typ, method))
-	b := c.beginFrame()
+	var b *callFrame
 	if s.file == memory && len(e.Args) == 0 {
+		b = c.beginFrame()
 		// Call the method of the pointer type: it copies the receiver, and there is a fast adapter for it.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
 		call.function = method.Func
@@ -174,7 +174,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 			return c.moveInto(operand{shape: c.shape(e, types.NewPointer(recv)), reg: at}, want)
 		})
 	} else {
-		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+		b = c.methodFrame(e, x, path, recv)
 	}
 	c.arguments(b, e, sig)
 	if s.typ == reflect.TypeFor[reflect.Value]() && !rt.WorksOnZero[m.Name()] {

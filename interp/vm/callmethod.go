@@ -24,10 +24,23 @@ func (c *compiler) callMethodAt(e *ast.CallExpr, x *ast.SelectorExpr, m *types.F
 	if f == nil {
 		return c.callCompiledMethod(e, x, m, path, sig)
 	}
-	b := c.beginFrame()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	b := c.methodFrame(e, x, path, recv)
 	c.arguments(b, e, sig)
 	return c.callDirect(b, f, sig, e)
+}
+
+// methodFrame begins the frame of a method of a receiver of type recv and compiles the receiver into it.
+func (c *compiler) methodFrame(e ast.Node, x *ast.SelectorExpr, path []int, recv types.Type) *callFrame {
+	if _, chain := ast.Unparen(x.X).(*ast.CallExpr); chain {
+		// Before the frame begins: the frames of a chain of calls would be inside of each other.
+		v := c.receiver(x, path, recv, nil)
+		b := c.beginFrame()
+		c.argument(b, e, recv, func(*operand) operand { return v })
+		return b
+	}
+	b := c.beginFrame()
+	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	return b
 }
 
 // callInterpretedMethod compiles the call of a method that yaegi runs: a function whose first parameter is the receiver.
@@ -44,8 +57,7 @@ func (c *compiler) callInterpretedMethod(e *ast.CallExpr, x *ast.SelectorExpr, m
 	if c.isDeferred(e) {
 		f = c.snapshot(f)
 	}
-	b := c.beginFrame()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	b := c.methodFrame(e, x, path, recv)
 	c.arguments(b, e, sig)
 	return c.callPointerWith(b, e, f, sig)
 }

@@ -26,6 +26,8 @@ type Declaration struct {
 	Substitute func(types.Type) types.Type
 	// Facts are the facts about Body; if nil, they are computed.
 	Facts *facts.Function
+	// Private says that yaegi has no variable for the function; see Unit.Function.
+	Private bool
 }
 
 // Source gives the compiler access to the checked cell.

@@ -160,6 +160,8 @@ func (c *compiler) deferLiteral(e *ast.CallExpr, lit *ast.FuncLit, sig *types.Si
 // builtinClosure returns the function of a closure that calls a builtin function, and the registers with what it captures: the
 // arguments, which are evaluated now.
 func (c *compiler) builtinClosure(e *ast.CallExpr, name string) (fn *Function, from []uint16) {
+	e, done := c.spreadBuiltin(e)
+	defer done()
 	fn = c.unit.newFunction("")
 	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(e)
@@ -180,12 +182,24 @@ func (c *compiler) builtinClosure(e *ast.CallExpr, name string) (fn *Function, f
 		defer delete(c.source.Info.Uses, id)
 		call.Args = append(call.Args, id)
 	}
-	if name != "recover" { // no deferred function calls it, so it has no effect
+	if name == "recover" {
+		a.deferredRecover(e)
+	} else {
 		a.builtin(call, name, nil)
 	}
 	a.do(opRet, 0, 0, 0)
 	a.emit(opInvalid, 0, 0, 0, 0, 0)
 	return fn, from
+}
+
+// deferredRecover compiles the call of recover in defer recover(). It takes effect as if the function with the defer statement called it
+// before it returns, but not if that function panics.
+func (c *compiler) deferredRecover(e ast.Node) {
+	registry := c.vm.config.Registry
+	if registry == nil {
+		c.fail(e, "the builtin recover")
+	}
+	c.native("recover", &native{run: func(t *thread, _, _ unsafe.Pointer) { t.recoverAt(registry, t.depth-1) }})
 }
 
 // setResults assigns to the result variables of a function that has deferred calls.

@@ -16,6 +16,34 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		return c.constant(e, tv.Value, c.typeOf(e), want)
 	}
 	defer c.withPosition(e)()
+	m := c.mark()
+	return c.compact(m, c.compute(e, want))
+}
+
+// maxTemporaries is the number of registers that the parts of an expression may keep until its statement ends.
+const maxTemporaries = 32
+
+// compact releases the registers above m if there are many, and returns x, which may be in one of them.
+func (c *code) compact(m mark, x operand) operand {
+	if c.scalarsInUse-m.scalars <= maxTemporaries && c.slotsInUse-m.slots <= maxTemporaries {
+		return x
+	}
+	above := int(x.reg/8) >= m.scalars
+	if x.file != scalar {
+		above = (int(x.reg)-int(slotOffset))/int(slotSize) >= m.slots
+	}
+	c.release(m)
+	if x.typ == nil || !above {
+		return x
+	}
+	to := c.temporary(x.shape)
+	c.move(to, x)
+	to.owned = x.owned && x.offset == 0
+	return to
+}
+
+// compute compiles an expression that is not a constant.
+func (c *compiler) compute(e ast.Expr, want *operand) operand {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return c.expr(e.X, want)

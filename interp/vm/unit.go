@@ -190,6 +190,10 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 			f.value, f.pointer = stub.value, stub.pointer
 			continue
 		}
+		if d.Private {
+			f.value = u.vm.makeValue(&closure{function: f}, reflect.TypeFor[func()]())
+			continue
+		}
 		v, err := address(f.name)
 		if err != nil {
 			return err
@@ -207,6 +211,15 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 	}
 	u.linkLater()
 	return nil
+}
+
+// Function returns a private function without parameters and results, after Link; nil if the VM does not run it.
+func (u *Unit) Function(key any) func() {
+	f := u.declared[key]
+	if f == nil {
+		return nil
+	}
+	return f.value.Interface().(func())
 }
 
 // LinkMethods registers the methods for calls through interfaces and removes those that they replace. Lowered code must have

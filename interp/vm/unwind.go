@@ -178,11 +178,14 @@ func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 }
 
 // recover implements the builtin recover.
-func (t *thread) recover(r *rt.Registry) any {
+func (t *thread) recover(r *rt.Registry) any { return t.recoverAt(r, t.depth) }
+
+// recoverAt is recover for a call by the function at a call depth.
+func (t *thread) recoverAt(r *rt.Registry, depth int) any {
 	switch {
-	case t.unwinding != nil && t.depth == t.skipWrappers(t.recoverDepth):
+	case t.unwinding != nil && depth == t.skipWrappers(t.recoverDepth):
 		return t.unwinding.Recover()
-	case t.unwinding == nil && t.depth == t.skipWrappers(0):
+	case t.unwinding == nil && depth == t.skipWrappers(0):
 		// The function may be a deferred function of yaegi.
 		return r.Recoverer().Recover()
 	}

@@ -95,22 +95,26 @@ func (i *Interpreter) Address(variable string) (reflect.Value, error) {
 	return i.Eval("&" + variable)
 }
 
-// Run calls a declared function that has no parameters and no results. It sets failed to an
-// error like those of Eval, and does not return it: if the function calls runtime.Goexit and then
-// panics in a deferred call, the goroutine ends. The call is not an evaluation: an evaluation may
-// begin while the function waits.
-func (i *Interpreter) Run(function string, failed *error) {
-	v, err := i.Eval(function)
+// Function returns a declared function that has no parameters and no results.
+func (i *Interpreter) Function(name string) (func(), error) {
+	v, err := i.Eval(name)
 	if err != nil {
-		*failed = err
-		return
+		return nil, err
 	}
+	return func() { v.Call(nil) }, nil
+}
+
+// Run calls f, the body of a cell. It sets failed to a *Panic if f panics, and does not return it: if f calls runtime.Goexit and then
+// panics in a deferred call, the goroutine ends. The call is not an evaluation: an evaluation may begin while f waits.
+func (i *Interpreter) Run(f func(), failed *error) {
+	i.trace.reset()
 	defer func() {
 		if r := recover(); r != nil {
+			i.trace.note()
 			*failed = &Panic{rt.Recovered(r)}
 		}
 	}()
-	v.Call(nil)
+	f()
 }
 
 // CallValue makes yaegi compile calls of a declared function, by its name, as calls of the

@@ -43,14 +43,29 @@ func (w *traceWriter) Write(p []byte) (int, error) {
 	if !traceLine.Match(bytes.TrimSuffix(p, []byte("\n"))) {
 		return w.out.Write(p)
 	}
-	if isRaisedAgain() {
-		return len(p), nil
+	if !isRaisedAgain() {
+		w.record()
 	}
+	return len(p), nil
+}
+
+// note records the trace of a panic that is being recovered, unless Write has recorded it.
+func (w *traceWriter) note() {
+	w.mu.Lock()
+	_, recorded := w.traces[stack.ID()]
+	w.mu.Unlock()
+	if !recorded || !isRaisedAgain() {
+		w.record()
+	}
+}
+
+// record stores the trace of the current panic of the calling goroutine.
+func (w *traceWriter) record() {
 	w.mu.Lock()
 	enough := w.spent > maxSpent
 	w.mu.Unlock()
 	if enough {
-		return len(p), nil
+		return
 	}
 	start := time.Now()
 	text := stack.Own()
@@ -63,7 +78,6 @@ func (w *traceWriter) Write(p []byte) (int, error) {
 	}
 	w.traces[id] = frames
 	w.spent += time.Since(start)
-	return len(p), nil
 }
 
 // isRaisedAgain reports whether Write has recorded the panic before: the interpreter and

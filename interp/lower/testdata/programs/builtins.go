@@ -27,7 +27,9 @@ func sizes[T any](x T) (list []uintptr) {
 
 func bits[T ~int8 | ~int32 | ~int](x T) int { return int(unsafe.Sizeof(x)) * 8 }
 
-func largest[T int | uint8 | float32 | float64 | string](x, y, z T) (T, T) { return max(x, y, z), min(x, y, z) }
+func largest[T int | uint8 | float32 | float64 | string](x, y, z T) (T, T) {
+	return max(x, y, z), min(x, y, z)
+}
 
 func counts(n uint64) (k int) {
 	for i := range n {
