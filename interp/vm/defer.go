@@ -19,41 +19,50 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	if c.isCellLoop {
 		c.fail(s, "a defer statement in a loop of a cell")
 	}
-	m := c.mark()
-	defer c.release(m)
-	e := s.Call
-	_, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
-	switch tv := c.source.Info.Types[e.Fun]; {
-	case tv.IsBuiltin():
-		fn, from := c.builtinClosure(e, calleeName(e.Fun))
-		c.emitDefer(fn, from, true)
-		return
-	case tv.IsType() || !ok:
-		c.fail(s, "a defer statement without a call")
-	}
-	if lit, ok := ast.Unparen(e.Fun).(*ast.FuncLit); ok {
-		c.deferLiteral(e, lit, c.literalSignature(lit))
-		return
-	}
-	outer := c.deferred
-	c.deferred = &deferral{call: e}
-	c.compileCall(e)
-	if !c.deferred.compiled {
-		c.fail(s, "this kind of deferred call")
-	}
-	c.deferred = outer
+	c.later(&deferral{call: s.Call})
 }
 
-// deferral is a deferred call that is being compiled.
+// goStatement compiles a go statement.
+func (c *compiler) goStatement(s *ast.GoStmt) {
+	if c.vm.config.Guard == nil {
+		c.fail(s, "a go statement")
+	}
+	c.later(&deferral{call: s.Call, starts: true})
+}
+
+// later compiles the evaluation of the operands of a call, and defers or starts the call.
+func (c *compiler) later(d *deferral) {
+	m, outer := c.mark(), c.deferred
+	c.deferred = d
+	e := d.call
+	lit, literal := ast.Unparen(e.Fun).(*ast.FuncLit)
+	switch {
+	case c.source.Info.Types[e.Fun].IsBuiltin():
+		fn, from := c.builtinClosure(e, calleeName(e.Fun))
+		c.emitDefer(fn, from, true)
+	case literal:
+		c.deferLiteral(e, lit, c.literalSignature(lit))
+	default:
+		c.compileCall(e)
+	}
+	if !d.compiled {
+		c.fail(e, "this kind of deferred call")
+	}
+	c.deferred = outer
+	c.release(m)
+}
+
+// deferral is the call of a defer or go statement that is being compiled.
 type deferral struct {
 	call     *ast.CallExpr
+	starts   bool // it is a go statement
 	compiled bool
 }
 
-// isDeferred reports whether e is the call of the current defer statement.
+// isDeferred reports whether e is the call of the current defer or go statement.
 func (c *compiler) isDeferred(e ast.Node) bool { return c.deferred != nil && e == c.deferred.call }
 
-// deferCall defers the call e if it is the call of the current defer statement, and reports whether it is.
+// deferCall defers the call e, or starts it, if it is the call of the current defer or go statement, and reports whether it is.
 // The arguments are in b, other operands in more. call compiles the call itself, in the wrapper.
 func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func(a *compiler, b *callFrame, more []operand)) bool {
 	return c.deferThrough(e, b, more, call, true)
@@ -64,7 +73,6 @@ func (c *compiler) deferThrough(e ast.Node, b *callFrame, more []operand, call f
 	if !c.isDeferred(e) {
 		return false
 	}
-	c.deferred.compiled = true
 	var captured []uint16
 	for _, x := range more {
 		captured = append(captured, c.captureValue(x))
@@ -124,13 +132,30 @@ func (c *code) boxValue(x operand) uint16 {
 	return at
 }
 
-// emitDefer defers a closure of fn. The registers in from hold the addresses of the captured variables.
+// emitDefer defers the call of a closure of fn, or starts it. The registers in from hold the addresses of the captured variables.
 func (c *compiler) emitDefer(fn *Function, from []uint16, wrapper bool) {
-	if c.iteration != nil {
+	c.deferred.compiled = true
+	switch {
+	case c.deferred.starts:
+		c.emitStart(fn, from)
+	case c.iteration != nil:
 		c.deferOutside(fn, from, wrapper)
-		return
+	default:
+		c.native("defer "+fn.name, &native{run: func(t *thread, nb, sb unsafe.Pointer) { t.pushDeferred(fn, wrapper, from, nb, sb) }})
 	}
-	c.native("defer "+fn.name, &native{run: func(t *thread, nb, sb unsafe.Pointer) { t.pushDeferred(fn, wrapper, from, nb, sb) }})
+}
+
+// emitStart calls a closure of fn in a new goroutine.
+func (c *compiler) emitStart(fn *Function, from []uint16) {
+	vm, guard, cell := c.vm, c.vm.config.Guard, c.source.Cell
+	nothing := func(_, _ unsafe.Pointer) {}
+	c.native("go "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		captured := make([]unsafe.Pointer, len(from))
+		for i, at := range from {
+			captured[i] = *pointerAt(sb, at)
+		}
+		go guard(cell, func() { vm.enter(fn, nothing, nothing, captured) })()
+	}})
 }
 
 // deferLiteral defers the call of a function literal. Its parameters become captured variables.
