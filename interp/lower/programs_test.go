@@ -68,7 +68,7 @@ var onMachine = map[string]bool{
 	"builtins":        true,
 	"elided":          true,
 	"functionvalues":  true,
-	"interfacecalls":  true,
+	"localtypes":      true,
 	"rangedefer":      true,
 	"unexportedtypes": true,
 }

@@ -127,8 +127,26 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm
 	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil {
 		return vm.Declaration{}, false
 	}
-	env := newEnvironment(parametersOf(sig), args)
-	return vm.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
+	var env *environment // made when it is needed: most calls are of an instance that is compiled already
+	subst := func(t types.Type) types.Type {
+		if env == nil {
+			env = e.instanceEnvironment(decl, args)
+		}
+		return env.subst(t)
+	}
+	return vm.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: subst}, true
+}
+
+// instanceEnvironment returns the environment of an instance, with the types that the function declares.
+func (e *emitter) instanceEnvironment(decl *ast.FuncDecl, args []types.Type) *environment {
+	f := e.function(newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args))
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			f.localType(spec)
+		}
+		return true
+	})
+	return f.env
 }
 
 // parametersOf returns the type parameters of a function or, for a method, those of the receiver and its

@@ -9,9 +9,6 @@ import (
 // declaration compiles var statements in a function.
 func (c *compiler) declaration(s *ast.DeclStmt) {
 	d, ok := s.Decl.(*ast.GenDecl)
-	if ok && d.Tok == token.TYPE && c.substitute != nil {
-		c.fail(s, "a type declaration in a generic function")
-	}
 	if !ok || d.Tok != token.VAR {
 		return
 	}
