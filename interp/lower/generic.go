@@ -53,7 +53,8 @@ func (e *emitter) instanceName(base string, args []types.Type) string {
 // typeInstance returns the name of an instance of a generic type.
 func (e *emitter) typeInstance(t *types.Named) string {
 	args := typeList(t.TypeArgs())
-	base, compiled := t.Obj().Name(), t
+	base, _, _ := strings.Cut(t.Obj().Name(), "[") // see rt.LocalTypeName
+	compiled := t
 	if pkg := t.Obj().Pkg(); !origin.Interpreted(pkg) {
 		base = pkg.Name() + "ʹ" + base
 		t = e.sourceType(t)

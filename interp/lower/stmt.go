@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"go/types"
 	"strconv"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 func (f *function) statements(w *writer, list []ast.Stmt) {
@@ -124,7 +126,7 @@ func (f *functionTypes) localType(spec *ast.TypeSpec) {
 	if spec.Assign.IsValid() || !ok || f.env == nil {
 		return // named when it is used
 	}
-	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), o.Name(), nil), nil, nil)
+	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), rt.LocalTypeName(o.Name(), f.env.args), nil), nil, nil)
 	f.env.types[o] = own
 	env := f.env
 	if n.TypeParams() != nil {

@@ -14,10 +14,11 @@ type environment struct {
 	// types maps the types that are declared in the generic function, also generic ones,
 	// to those of this instance.
 	types map[*types.TypeName]*types.Named
+	args  []types.Type
 }
 
 func newEnvironment(params []*types.TypeParam, args []types.Type) *environment {
-	env := &environment{params: map[*types.TypeParam]types.Type{}, types: map[*types.TypeName]*types.Named{}}
+	env := &environment{params: map[*types.TypeParam]types.Type{}, types: map[*types.TypeName]*types.Named{}, args: args}
 	for i, t := range args {
 		env.params[params[i]] = t
 	}

@@ -133,7 +133,8 @@ func (e *emitter) namedType(t *types.Named) string {
 
 // demandType returns a name for a type that is not declared at package level of a cell, and queues its declaration.
 func (e *emitter) demandType(t *types.Named) string {
-	name := e.nameType(t, e.fresh(t.Obj().Name()))
+	base, _, _ := strings.Cut(t.Obj().Name(), "[") // see rt.LocalTypeName
+	name := e.nameType(t, e.fresh(base))
 	set(e.Program, e.names, types.Object(t.Obj()), name)
 	e.queue = append(e.queue, func() {
 		e.typeDeclaration(t, name)

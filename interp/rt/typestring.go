@@ -66,21 +66,38 @@ func (w *typeWriter) named(t *types.Named) {
 	if pkg := t.Obj().Pkg(); pkg != nil {
 		w.WriteString(w.qualify(pkg) + ".")
 	}
-	w.WriteString(t.Obj().Name())
+	name := t.Obj().Name()
 	if t.TypeArgs().Len() == 0 {
+		w.WriteString(name)
 		return
 	}
+	if local, ok := strings.CutSuffix(name, "]"); ok { // see LocalTypeName
+		w.WriteString(local + ";")
+	} else {
+		w.WriteString(name + "[")
+	}
+	w.typeArguments(slices.Collect(t.TypeArgs().Types()))
+	w.WriteByte(']')
+}
+
+func (w *typeWriter) typeArguments(list []types.Type) {
 	outer, nested := w.qualify, w.arguments
 	w.qualify, w.arguments = (*types.Package).Path, true
-	w.WriteByte('[')
-	for i := range t.TypeArgs().Len() {
+	for i, t := range list {
 		if i > 0 {
 			w.WriteByte(',')
 		}
-		w.write(t.TypeArgs().At(i))
+		w.write(t)
 	}
-	w.WriteByte(']')
 	w.qualify, w.arguments = outer, nested
+}
+
+// LocalTypeName returns the name that package reflect has for a type that a generic function declares, such as "node[int]" in an
+// instance for int.
+func LocalTypeName(name string, arguments []types.Type) string {
+	var w typeWriter
+	w.typeArguments(arguments)
+	return name + "[" + w.String() + "]"
 }
 
 func (w *typeWriter) channel(t *types.Chan) {
