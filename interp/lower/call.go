@@ -305,22 +305,10 @@ func (f *function) call(e *ast.CallExpr) string {
 	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
 	if len(e.Args) == 1 {
 		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
-			return f.unpackSelfResult(e, f.spreadCall(e, sig, tuple))
+			return f.spreadCall(e, sig, tuple)
 		}
 	}
-	return f.unpackSelfResult(e, f.plan(e).text())
-}
-
-// unpackSelfResult converts the result of a call of a self-referring function type.
-func (f *functionTypes) unpackSelfResult(e *ast.CallExpr, text string) string {
-	n, sig := selfReferring(f.typeOf(e.Fun))
-	if n == nil || sig.Results().Len() == 0 {
-		return text
-	}
-	if types.Identical(sig.Results().At(0).Type(), n) {
-		return f.unpackSelf(n) + "(" + text + ")"
-	}
-	return text
+	return f.plan(e).text()
 }
 
 // spreadCall lowers f(g()) where g has several results.

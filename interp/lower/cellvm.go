@@ -128,7 +128,7 @@ func (e *emitter) hasPlainType(x ast.Expr) bool {
 		tuple = types.NewTuple(types.NewVar(token.NoPos, nil, "", t))
 	}
 	for v := range tuple.Variables() {
-		if named, _ := selfReferring(v.Type()); named != nil || hidden(v.Type()) || isNil(v.Type()) {
+		if hidden(v.Type()) || isNil(v.Type()) {
 			return false
 		}
 	}

@@ -35,9 +35,6 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 			return f.conversionType(t) + "(" + f.rt(name, "string("+text+")", strconv.FormatBool(exact), strconv.FormatBool(short)) + ")"
 		}
 	}
-	if n, _ := selfReferring(t); n != nil && !isNil(from) {
-		return f.convert(text, from.Underlying(), t)
-	}
 	if a, ok := under(t).(*types.Array); ok {
 		if _, slice := from.Underlying().(*types.Slice); slice {
 			return f.toArray(from, t, a) + "(" + text + ")"

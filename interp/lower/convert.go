@@ -19,11 +19,8 @@ import (
 // convert converts the lowered expression x between two types. Go must allow the assignment. Neither
 // type contains type parameters.
 func (e *emitter) convert(x string, from, to types.Type) string {
-	if from == nil || to == nil || isNil(from) {
+	if from == nil || to == nil || isNil(from) || !types.IsInterface(to) {
 		return x
-	}
-	if !types.IsInterface(to) {
-		return e.convertFunction(x, from, to)
 	}
 	if types.IsInterface(from) {
 		return e.convertInterface(x, from, to)

@@ -304,9 +304,9 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 	if typ == "interface{}" {
 		// Go panics when it creates the method value of a nil interface.
 		check := f.rt("Method", "r", strconv.Quote(origin.MethodKey(sel.Obj())))
-		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
+		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig), check, f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
 	}
-	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
+	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig), f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
 }
 
 // methodExpression lowers T.M.

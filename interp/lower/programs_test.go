@@ -70,6 +70,7 @@ var onMachine = map[string]bool{
 	"functionvalues":  true,
 	"localtypes":      true,
 	"rangedefer":      true,
+	"statefunctions":  true,
 	"unexportedtypes": true,
 }
 

@@ -101,7 +101,7 @@ func (e *emitter) typ(t types.Type) string {
 		}
 		return "chan (" + e.typ(t.Elem()) + ")"
 	case *types.Signature:
-		return "func" + e.signature(t, nil)
+		return "func" + e.signature(t)
 	case *types.Struct:
 		return "struct { " + strings.Join(e.fields(t), "; ") + " }"
 	case *types.Interface:
@@ -190,7 +190,7 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		e.out.close("}")
 	case *types.Signature:
 		if !made {
-			e.out.line("type %s func%s", name, e.signature(u, t))
+			e.out.line("type %s func%s", name, e.signature(u))
 		}
 	default:
 		if !made {
@@ -218,25 +218,19 @@ func (e *emitter) fields(t *types.Struct) []string {
 	return out
 }
 
-// signature renders parameters and results. self, if not nil, is the type that is being declared.
-func (e *emitter) signature(t *types.Signature, self *types.Named) string {
-	one := func(t types.Type) string {
-		if self != nil && types.Identical(t, self) {
-			return "interface{}"
-		}
-		return e.typ(t)
-	}
+// signature renders parameters and results.
+func (e *emitter) signature(t *types.Signature) string {
 	var in, out []string
 	for i := range t.Params().Len() {
 		p := t.Params().At(i).Type()
 		if t.Variadic() && i == t.Params().Len()-1 {
-			in = append(in, "..."+one(p.Underlying().(*types.Slice).Elem()))
+			in = append(in, "..."+e.typ(p.Underlying().(*types.Slice).Elem()))
 			continue
 		}
-		in = append(in, one(p))
+		in = append(in, e.typ(p))
 	}
 	for i := range t.Results().Len() {
-		out = append(out, one(t.Results().At(i).Type()))
+		out = append(out, e.typ(t.Results().At(i).Type()))
 	}
 	s := "(" + list(in) + ")"
 	switch len(out) {

@@ -243,29 +243,11 @@ func (c *code) shape(n ast.Node, t types.Type) shape {
 	if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		t = types.Default(t)
 	}
-	if named, ok := types.Unalias(t).(*types.Named); ok {
-		if sig, ok := named.Underlying().(*types.Signature); ok && mentions(sig, named) {
-			c.fail(n, "a recursive function type")
-		}
-	}
 	s, err := c.vm.shapeOf(t)
 	if err != nil {
 		c.fail(n, "%v", err)
 	}
 	return s
-}
-
-// mentions reports whether a function type has t among its parameters or results. Lowered code has
-// interface{} there.
-func mentions(sig *types.Signature, t *types.Named) bool {
-	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
-		for v := range tuple.Variables() {
-			if types.Identical(v.Type(), t) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (c *compiler) shapeOf(e ast.Expr) shape { return c.shape(e, c.typeOf(e)) }

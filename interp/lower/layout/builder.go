@@ -48,8 +48,7 @@ type Builder struct {
 }
 
 // Recursive reports whether t is a type of a cell that yaegi cannot create because it mentions itself: a struct, or
-// another type that mentions itself without a named struct in between. For a function type that Packed accepts it
-// returns false.
+// another type that mentions itself without a named struct in between.
 func (b *Builder) Recursive(t *types.Named) bool {
 	t = b.source(t)
 	if !b.Interpreted(t) {
@@ -74,7 +73,7 @@ func (b *Builder) mentionsItself(t *types.Named) bool {
 	case *types.Basic, *types.Interface:
 		return false
 	}
-	return !Packed(t) && closes(t.Underlying(), t, &typeutil.Map{})
+	return closes(t.Underlying(), t, &typeutil.Map{})
 }
 
 // source returns the form of t in lowered code.
@@ -86,27 +85,6 @@ func (b *Builder) source(t *types.Named) *types.Named {
 		return n
 	}
 	return t
-}
-
-// Packed reports whether t is a function type that has itself as a parameter or as its only result. Lowered code has
-// interface{} in these positions.
-func Packed(t *types.Named) bool {
-	sig, ok := t.Underlying().(*types.Signature)
-	if !ok || sig.Variadic() {
-		return false
-	}
-	self := func(list *types.Tuple) bool {
-		for v := range list.Variables() {
-			if types.Identical(v.Type(), t) {
-				return true
-			}
-		}
-		return false
-	}
-	if self(sig.Results()) {
-		return sig.Results().Len() == 1
-	}
-	return self(sig.Params())
 }
 
 // closes reports whether t mentions target without a named struct in between.

@@ -75,7 +75,7 @@ func TestRecursive(t *testing.T) {
 		"Node": true, "List": true, "Elem": true, "A": true, "B": true, "C": true,
 		"Flat": false, "Holder": false, "Ring": true, "Holder2": true, "Kids": false,
 		"Slice": true, "Map": true, "Pointer": true, "Chan": true, "Array": true, "Visitor": true, "Rule": true,
-		"Literal": true, "One": true, "Two": true, "Plain": false, "State": false,
+		"Literal": true, "One": true, "Two": true, "Plain": false, "State": true,
 	} {
 		if got := b.Recursive(lookup(name)); got != want {
 			t.Errorf("Recursive(%s) = %t, want %t", name, got, want)
@@ -124,7 +124,9 @@ func TestType(t *testing.T) {
 		{"error", at(bb, "Xe"), reflect.TypeFor[error]()},
 		{"value in a cycle", at(ring, "Xh"), holder},
 		{"named slice", at(holder, "Xk"), reflect.SliceOf(reflect.PointerTo(ring))},
-		{"function type that mentions itself", at(made("Machine"), "Xs"), reflect.FuncOf([]reflect.Type{reflect.PointerTo(made("Machine"))}, []reflect.Type{reflect.TypeFor[any]()}, false)},
+		{"function type that mentions itself", at(made("Machine"), "Xs"), made("State")},
+		{"its parameter", made("State").In(0), reflect.PointerTo(made("Machine"))},
+		{"its result", made("State").Out(0), made("State")},
 		{"the same again", made("Node"), node},
 		{"slice of itself", made("Slice").Elem(), made("Slice")},
 		{"map to itself", made("Map").Elem(), made("Map")},

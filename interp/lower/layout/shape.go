@@ -142,10 +142,7 @@ func (w *shapeWriter) named(t *types.Named) {
 		w.members = append(w.members, t)
 	} else {
 		if slices.Contains(w.open, t) {
-			if _, ok := t.Underlying().(*types.Signature); !ok {
-				w.ok = false
-			}
-			w.printf("any") // see Packed
+			w.ok = false
 			return
 		}
 		w.open = append(w.open, t)
