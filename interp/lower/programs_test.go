@@ -67,6 +67,7 @@ var onMachine = map[string]bool{
 	"arrayparts":      true,
 	"builtins":        true,
 	"elided":          true,
+	"interfacecalls":  true,
 	"functionvalues":  true,
 	"localtypes":      true,
 	"rangedefer":      true,
