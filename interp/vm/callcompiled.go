@@ -164,7 +164,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	call.function = c.guarded(e, m, c.vm.config.Registry.MethodFunc(s.typ, method))
 	var b *callFrame
-	if s.file == memory && len(e.Args) == 0 {
+	if s.file == memory && len(e.Args) == 0 && !c.isDeferred(e) {
 		b = c.beginFrame()
 		// Call the method of the pointer type: it copies the receiver, and there is a fast adapter for it.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())

@@ -84,6 +84,22 @@ func values() {
 	n = 2
 }
 
+// The receiver is that at the defer statement.
+func receivers() {
+	c, d := make(chan int, 1), make(chan int, 1)
+	v := reflect.ValueOf(c)
+	defer func() {
+		select {
+		case _, open := <-c:
+			fmt.Println("c is closed", !open)
+		case _, open := <-d:
+			fmt.Println("d is closed", !open)
+		}
+	}()
+	defer v.Close()
+	v = reflect.ValueOf(d)
+}
+
 func timers() {
 	var wg sync.WaitGroup
 	wg.Add(2)
@@ -203,6 +219,7 @@ func main() {
 	recoversIn(again)
 	caught(zeroPointer)
 	values()
+	receivers()
 	timers()
 	waits()
 	locker()
