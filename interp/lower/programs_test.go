@@ -66,8 +66,8 @@ func TestPrograms(t *testing.T) {
 var onMachine = map[string]bool{
 	"arrayparts":      true,
 	"builtins":        true,
+	"deferredreflect": true,
 	"elided":          true,
-	"interfacecalls":  true,
 	"functionvalues":  true,
 	"localtypes":      true,
 	"rangedefer":      true,
