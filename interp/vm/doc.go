@@ -14,9 +14,9 @@
 // # What is supported
 //
 // Numbers, strings and bools; slices, arrays, maps, structs and pointers; closures, function values and method
-// values; channels; all statements except defer in the body of a range over a function; calls of functions, of
-// methods, through interfaces including those of cells, of instances of generic functions, and of functions of
-// callablePackages; conversions to any, error and interfaces of cells, and type assertions. Where the compiler
+// values; channels; all statements; calls of functions, of methods, through interfaces including those of cells, of
+// instances of generic functions, and of functions of compiled packages; functions and methods of cells and of
+// compiled packages as values; conversions to any, error and interfaces of cells, and type assertions. Where the compiler
 // meets anything else, compiler.fail panics with the type unsupported, and yaegi runs the function.
 //
 // # Representation of values
