@@ -226,8 +226,9 @@ func (r *renderer) unreadError(cell *check.Cell) error {
 func (r *renderer) withUnread(panicked *diagnostics.Error, cell *check.Cell) error {
 	all := slices.Concat(slices.Collect(maps.Values(cell.Overwrites))...)
 	var last check.Unread
+	at := cell.Start(panicked.At)
 	for _, unread := range append(all, cell.Errors...) {
-		if unread.Set.Filename == panicked.At.Filename && !unread.Tracked && before(unread.Set, panicked.At) && !before(unread.Set, last.Set) {
+		if unread.Set.Filename == at.Filename && !unread.Tracked && before(unread.Set, at) && !before(unread.Set, last.Set) {
 			last = unread
 		}
 	}

@@ -28,6 +28,8 @@ type Cell struct {
 	// must not be declared again.
 	Vars []*types.Var
 	Body []ast.Stmt // the statements in order; top-level := and var define Vars
+	// ranges are the positions of the statements of Body and behind them. Lowering divides the statements.
+	ranges [][2]token.Pos
 	// Part says that the cell is a part of a package of a module. Then Dispatched are the types
 	// at package level, of the part or an earlier one, whose methods interfaces can call from
 	// now on; those of other types of the part, and not even all, only code calls that names them.
@@ -163,6 +165,19 @@ func (c *Cell) AddUse(id *ast.Ident, o types.Object) {
 		c.info.Uses[id] = o
 	}
 }
+
+// Start returns the position of the statement of Body that contains a position, or that position if none does.
+func (c *Cell) Start(p token.Position) token.Position {
+	for _, r := range c.ranges {
+		begin, end := c.Fset.Position(r[0]), c.Fset.Position(r[1])
+		if begin.Filename == p.Filename && !isBefore(p, begin) && isBefore(p, end) {
+			return begin
+		}
+	}
+	return p
+}
+
+func isBefore(a, b token.Position) bool { return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column }
 
 // AddDefinition records that id, which is not in the source, declares v. The fact is removed
 // together with those about the cell's own nodes.

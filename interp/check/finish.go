@@ -35,6 +35,9 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token, body: a.body,
 		pieces: a.pieces, plan: a.plan, methods: a.methods, fromPackage: a.definedFromPackage(), RunsMain: a.runsMain, Main: a.main, Program: a.program, noted: a.notes,
 	}
+	for _, s := range cell.Body {
+		cell.ranges = append(cell.ranges, [2]token.Pos{s.Pos(), s.End()})
+	}
 	a.collect(cell)
 	a.setResult(cell)
 	a.unreadErrors(cell)

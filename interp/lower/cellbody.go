@@ -121,26 +121,27 @@ func (e *emitter) defined(pos token.Pos, vars ...*types.Var) []ast.Stmt {
 	return []ast.Stmt{e.sessionCall(pos, "Defined", defines, e.literals(pos, indices...)...)}
 }
 
-// errorRecords returns the checks of the errors that a statement overwrites, and the records of unread errors.
+// errorRecords returns the checks of the errors that a statement overwrites, and the records of unread errors. They have no position:
+// if one ends the cell, the statement has not begun.
 func (e *emitter) errorRecords(s ast.Stmt) (list []ast.Stmt) {
 	str, number, failure := types.Typ[types.String], types.Typ[types.Int], types.Universe.Lookup("error").Type()
 	call := func(name string, parameters []types.Type, arguments ...ast.Expr) {
 		sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(parametersOfTypes(parameters)...), nil, false)
-		list = append(list, e.sessionCall(s.Pos(), name, sig, arguments...))
+		list = append(list, e.sessionCall(token.NoPos, name, sig, arguments...))
 	}
 	text := func(s string) ast.Expr { return e.literal(token.NoPos, constant.MakeString(s)) }
 	for _, unread := range e.cell.Overwrites[s] {
 		v := unread.Var
 		if unread.Tracked {
-			call("ErrorCheck", []types.Type{str, failure, str}, text(e.names[v]), e.use(s.Pos(), v), text(v.Name()))
+			call("ErrorCheck", []types.Type{str, failure, str}, text(e.names[v]), e.use(token.NoPos, v), text(v.Name()))
 			continue
 		}
 		call("Unread", []types.Type{failure, str, number, number, number},
-			append([]ast.Expr{e.use(s.Pos(), v), text(v.Name())}, e.literals(s.Pos(), e.cell.Number, unread.Set.Line, unread.Set.Column)...)...)
+			append([]ast.Expr{e.use(token.NoPos, v), text(v.Name())}, e.literals(token.NoPos, e.cell.Number, unread.Set.Line, unread.Set.Column)...)...)
 	}
 	for _, begin := range e.cell.Begins[s] {
 		call("ErrorBegin", []types.Type{str, number, number, number},
-			append([]ast.Expr{text(e.names[begin.Var])}, e.literals(s.Pos(), e.cell.Number, begin.Set.Line, begin.Set.Column)...)...)
+			append([]ast.Expr{text(e.names[begin.Var])}, e.literals(token.NoPos, e.cell.Number, begin.Set.Line, begin.Set.Column)...)...)
 	}
 	return list
 }

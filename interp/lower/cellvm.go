@@ -29,8 +29,9 @@ type cellCode struct {
 	functions map[ast.Node]string
 	// assignments are initializers as statements, which functions has.
 	assignments map[*types.Initializer]ast.Stmt
-	bodyKey     *ast.FuncDecl // of the function with all statements
-	shown       ast.Stmt      // the last statement, if the cell shows its value
+	bodyKey     *ast.FuncDecl       // of the function with all statements
+	reached     map[types.Type]bool // see needMethods
+	shown       ast.Stmt            // the last statement, if the cell shows its value
 	// added maps the variables that the cell adds to the session to their indices in Cell.Vars.
 	added map[types.Object]int
 }

@@ -69,6 +69,7 @@ var onMachine = map[string]bool{
 	"deferredreflect": true,
 	"elided":          true,
 	"functionvalues":  true,
+	"interfacecalls":  true,
 	"localtypes":      true,
 	"rangedefer":      true,
 	"statefunctions":  true,

@@ -65,23 +65,40 @@ func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 	}
 }
 
-// needMethods declares the instances of generic types whose methods a value of type t has in an interface.
+// needMethods declares the instances of generic types in a type whose values become interface values: from there compiled packages reach
+// their parts, and call their methods.
 func (e *emitter) needMethods(t types.Type) {
-	n, _ := named(t)
-	switch {
-	case n != nil && n.TypeArgs().Len() > 0:
-		e.typ(n)
-	case n != nil && (n.Obj().Pkg() == nil || n.Obj().Parent() == n.Obj().Pkg().Scope()):
-		return // they are declared with the type
-	}
-	s, ok := under(t).(*types.Struct)
-	if !ok {
+	if e.reached[t] {
 		return
 	}
-	for f := range s.Fields() {
-		if f.Embedded() && !types.IsInterface(f.Type()) {
+	if e.reached == nil {
+		e.reached = map[types.Type]bool{}
+	}
+	e.reached[t] = true
+	switch t := t.(type) {
+	case *types.Alias:
+		e.needMethods(types.Unalias(t))
+	case *types.Named:
+		if !Interpreted(t) || types.IsInterface(t) {
+			return
+		}
+		if t.TypeArgs().Len() > 0 {
+			e.typ(t)
+		}
+		e.needMethods(t.Underlying())
+	case *types.Struct:
+		for f := range t.Fields() {
 			e.needMethods(f.Type())
 		}
+	case *types.Map:
+		e.needMethods(t.Key())
+		e.needMethods(t.Elem())
+	case *types.Signature:
+		for v := range t.Results().Variables() {
+			e.needMethods(v.Type())
+		}
+	case interface{ Elem() types.Type }:
+		e.needMethods(t.Elem())
 	}
 }
 

@@ -249,7 +249,20 @@ func (c *compiler) update(s *ast.AssignStmt) {
 	o := operators[s.Tok]
 	lhs, rhs := s.Lhs[0], s.Rhs[0]
 	if c.hasCalls(rhs) && (c.hasCalls(lhs) || !c.checkedByStore(lhs)) {
-		c.fail(s, "a call in an assignment with an operator")
+		if c.hasCalls(lhs) {
+			c.fail(s, "a call in an assignment with an operator")
+		}
+		// Compiled Go makes the call before it looks at the other operand.
+		v := types.NewVar(rhs.Pos(), nil, "operand", c.typeOf(rhs))
+		x := c.snapshot(c.expr(rhs, nil))
+		c.variables[v] = &variable{shape: x.shape, reg: x.reg}
+		id := &ast.Ident{NamePos: rhs.Pos(), Name: v.Name()}
+		c.source.Info.Uses[id] = v
+		defer func() {
+			delete(c.variables, v)
+			delete(c.source.Info.Uses, id)
+		}()
+		rhs = id
 	}
 	p := c.locate(lhs)
 	if p.kind == inSliceElement && p.file == memory || p.kind == blank {

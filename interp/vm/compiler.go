@@ -92,6 +92,7 @@ type compiler struct {
 	addresses  []uint16          // slots for the pointers of facts.Addresses
 	long       bool              // the declaration has a long body
 	isCellLoop bool              // the function is a loop at the top level of a cell
+	cellBody   bool              // the function has the statements of a cell
 	defers     bool              // the function has defer statements
 	iteration  *iteration        // set in the body of a range over a function
 	deferred   *deferral         // the deferred call that is being compiled, if any

@@ -46,8 +46,7 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 		return c.arrayOf(c.expr(x, nil), to.typ, to, nil)
 	case fromKind == reflect.Slice && toKind == reflect.Pointer:
 		return c.arrayOf(c.expr(x, nil), to.typ.Elem(), to, want)
-	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface &&
-		types.Identical(c.identityType(c.typeOf(x)), c.identityType(t)):
+	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface: // the same representation
 		v := c.moveInto(c.expr(x, want), want)
 		v.shape = to
 		return v
@@ -72,16 +71,6 @@ func (c *code) arrayOf(x operand, typ reflect.Type, result shape, want *operand)
 		*pointerAt(sb, at) = h.data
 	}})
 	return dst
-}
-
-// identityType returns the type that a conversion compares: the underlying type, with the underlying base
-// type of a pointer.
-func (c *code) identityType(t types.Type) types.Type {
-	t = t.Underlying()
-	if p, ok := t.(*types.Pointer); ok {
-		return types.NewPointer(p.Elem().Underlying())
-	}
-	return t
 }
 
 // convertScalar converts between numeric types as compiled code does.

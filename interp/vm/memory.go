@@ -73,7 +73,11 @@ func (y *memoryType) alloc() unsafe.Pointer {
 		return y.allocate()
 	}
 	if y.noPointers {
-		switch y.size {
+		size := y.size
+		if size > 0 && size < 16 && y.typ.Kind() == reflect.Struct {
+			size = 16 // smaller objects share a block of 16 bytes, so that a finalizer or a weak pointer may see them live on
+		}
+		switch size {
 		case 8:
 			return unsafe.Pointer(new(int64))
 		case 16:

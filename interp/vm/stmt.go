@@ -3,6 +3,7 @@ package vm
 import (
 	"go/ast"
 	"go/token"
+	"unsafe"
 )
 
 // target is a statement that break or continue can refer to.
@@ -25,6 +26,30 @@ func (c *compiler) list(list []ast.Stmt) {
 		c.stmt(s, "")
 	}
 	c.beforeNext(nil)
+}
+
+// topLevel compiles the statements of a cell. What a statement leaves in registers does not keep anything alive while the next one runs:
+// people collect garbage there, and look what is gone.
+func (c *compiler) topLevel(list []ast.Stmt) {
+	for _, s := range list {
+		c.stmt(s, "")
+		if c.hasCalls(s) {
+			c.clearUnused()
+		}
+	}
+}
+
+// maxCleared limits the slots that clearUnused clears.
+const maxCleared = 1 << 16
+
+// clearUnused clears the slots that are not in use.
+func (c *code) clearUnused() {
+	used := uintptr(c.slotsInUse) * slotSize
+	c.native("clear unused slots", &native{run: func(t *thread, _, sb unsafe.Pointer) {
+		first := (uintptr(sb) + used - uintptr(unsafe.Pointer(&t.slots[0]))) / slotSize
+		rest := t.slots[min(first, uintptr(len(t.slots))):]
+		clear(rest[:min(len(rest), maxCleared)])
+	}})
 }
 
 // stmt compiles a statement. name is its label, or "".

@@ -103,6 +103,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	}
 	c.long = d.Body.End()-d.Body.Pos() > longBody
 	_, c.isCellLoop = d.Key.(ast.Stmt)
+	c.cellBody = d.Private
 	if c.facts = d.Facts; c.facts == nil {
 		c.facts = facts.Of(u.source.Info, d.Substitute, d.Signature, d.Body)
 	}
@@ -358,7 +359,11 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 		}
 	}
 	c.reserveAddresses(n)
-	c.block(body.List)
+	if c.cellBody {
+		c.topLevel(body.List)
+	} else {
+		c.block(body.List)
+	}
 	c.setPosition(body)
 	if c.defers {
 		c.fn.epilogue = len(c.fn.code)

@@ -45,6 +45,8 @@ type Builder struct {
 	shapes map[string][]reflect.Type // text of a shape to the types of its members
 
 	recursive map[*types.Named]bool // results of Recursive
+
+	mentionedTypes map[typeName]reflect.Type // see hidden
 }
 
 // Recursive reports whether t is a type of a cell that yaegi cannot create because it mentions itself: a struct, or

@@ -234,6 +234,9 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		pkg := t.Obj().Pkg()
 		made, ok := Compiled(c.Packages[pkg.Path()+"/"+pkg.Name()], t.Obj())
 		if !ok {
+			made, ok = c.hidden(t.Obj())
+		}
+		if !ok {
 			panic(fmt.Errorf("no compiled type %s.%s", pkg.Path(), t.Obj().Name()))
 		}
 		return made

@@ -40,6 +40,61 @@ func Compiled(symbols map[string]reflect.Value, o *types.TypeName) (reflect.Type
 	return nil, false
 }
 
+// typeName is the name of a type as package reflect reports it.
+type typeName struct{ path, name string }
+
+// hidden returns the compiled form of a type of a package that cannot be imported: other packages have an alias of it, or mention it in
+// what they export.
+func (b *Builder) hidden(o *types.TypeName) (reflect.Type, bool) {
+	if b.mentionedTypes == nil {
+		b.mentionedTypes = map[typeName]reflect.Type{}
+		for _, table := range b.Packages {
+			for _, symbol := range table {
+				b.mention(symbol.Type(), 3)
+			}
+		}
+	}
+	made, ok := b.mentionedTypes[typeName{o.Pkg().Path(), o.Name()}]
+	return made, ok
+}
+
+// mention records the named types in t, down to a depth.
+func (b *Builder) mention(t reflect.Type, depth int) {
+	if t.Name() != "" && t.PkgPath() != "" {
+		name := typeName{t.PkgPath(), t.Name()}
+		if b.mentionedTypes[name] != nil {
+			return
+		}
+		b.mentionedTypes[name] = t
+	}
+	if depth == 0 {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
+		b.mention(t.Elem(), depth-1)
+	case reflect.Map:
+		b.mention(t.Key(), depth-1)
+		b.mention(t.Elem(), depth-1)
+	case reflect.Func:
+		for in := range t.Ins() {
+			b.mention(in, depth-1)
+		}
+		for out := range t.Outs() {
+			b.mention(out, depth-1)
+		}
+	case reflect.Struct:
+		for f := range t.Fields() {
+			b.mention(f.Type, depth-1)
+		}
+	}
+	if t.Name() != "" {
+		for m := range reflect.PointerTo(t).Methods() {
+			b.mention(m.Type, depth-1)
+		}
+	}
+}
+
 // search looks for the compiled form of a type in pairs of a type and its compiled form.
 type search struct {
 	wanted *types.TypeName
