@@ -177,7 +177,9 @@ func (c *Cell) Start(p token.Position) token.Position {
 	return p
 }
 
-func isBefore(a, b token.Position) bool { return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column }
+func isBefore(a, b token.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+}
 
 // AddDefinition records that id, which is not in the source, declares v. The fact is removed
 // together with those about the cell's own nodes.

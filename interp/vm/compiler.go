@@ -356,10 +356,9 @@ func (c *code) own(x operand, want *operand) operand {
 var pointerShape = shape{file: reference, width: "P", typ: reflect.TypeFor[*byte]()}
 
 var (
-	intShape    = shape{file: scalar, width: "64", typ: reflect.TypeFor[int]()}
-	boolShape   = shape{file: scalar, width: "8U", typ: reflect.TypeFor[bool]()}
-	sliceShape  = shape{file: reference, width: "Sl", typ: reflect.TypeFor[[]byte]()}
-	stringShape = shape{file: reference, width: "Str", typ: reflect.TypeFor[string]()}
+	intShape   = shape{file: scalar, width: "64", typ: reflect.TypeFor[int]()}
+	boolShape  = shape{file: scalar, width: "8U", typ: reflect.TypeFor[bool]()}
+	sliceShape = shape{file: reference, width: "Sl", typ: reflect.TypeFor[[]byte]()}
 )
 
 // native emits a call of a Go function.

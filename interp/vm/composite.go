@@ -20,7 +20,7 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 
 // newVariable returns a pointer of shape s to a new variable with the value x.
 func (c *code) newVariable(s shape, x operand, want *operand) operand {
-	at := noRegister
+	var at uint16
 	if x.file == memory {
 		at = c.own(x, nil).reg
 	} else {
