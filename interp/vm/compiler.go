@@ -97,6 +97,7 @@ type compiler struct {
 	iteration  *iteration        // set in the body of a range over a function
 	deferred   *deferral         // the deferred call that is being compiled, if any
 	owesCheck  bool              // see afterWait
+	recorded   bool              // behind the current statement is a record of the variables that it has defined
 }
 
 // code is the code of a function to which a compiler adds instructions. Its methods know registers and shapes, but not the

@@ -22,21 +22,28 @@ func (c *compiler) block(list []ast.Stmt) {
 }
 
 func (c *compiler) list(list []ast.Stmt) {
-	for _, s := range list {
+	recorded := c.recorded
+	for i, s := range list {
+		c.recorded = c.isRecordAt(list, i+1) || recorded && i == len(list)-1
 		c.stmt(s, "")
 	}
-	c.beforeNext(nil)
+	c.recorded = recorded
+	if !recorded {
+		c.beforeNext(nil)
+	}
 }
 
 // topLevel compiles the statements of a cell. What a statement leaves in registers does not keep anything alive while the next one runs:
 // people collect garbage there, and look what is gone.
 func (c *compiler) topLevel(list []ast.Stmt) {
-	for _, s := range list {
+	for i, s := range list {
+		c.recorded = c.isRecordAt(list, i+1)
 		c.stmt(s, "")
 		if c.hasCalls(s) {
 			c.clearUnused()
 		}
 	}
+	c.beforeNext(nil)
 }
 
 // maxCleared limits the slots that clearUnused clears.

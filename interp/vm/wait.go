@@ -1,20 +1,24 @@
 package vm
 
-// Behind a statement that calls compiled code that may wait is a check for an interrupt; see desugar.MayWait.
+// Behind a statement that calls compiled code that may wait is a check for an interrupt; see desugar.MayWait. In a cell it is also
+// behind the record that the statement has defined variables, because an interrupted call must not lose its results:
+//
+//	run, err := accel.Fit(ctx, model, train)  ->  run, err = accel.Fit(ctx, model, train); Defined(0, 1); check
 
 import (
 	"go/ast"
+	"go/types"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/desugar"
 )
 
 // afterWait emits a check behind n if one is needed. If n defines variables for parts of a statement, the check follows the
-// assignments of that statement.
+// assignments of that statement; if a record follows, it follows that.
 func (c *compiler) afterWait(n ast.Node) {
 	switch s, ok := n.(*ast.AssignStmt); {
 	case !desugar.MayWait(c.source.Info, n):
-	case ok && desugar.DefinesAdded(c.source.Info, s):
+	case ok && (c.recorded || desugar.DefinesAdded(c.source.Info, s)):
 		c.owesCheck = true
 	default:
 		c.interruptible()
@@ -23,10 +27,33 @@ func (c *compiler) afterWait(n ast.Node) {
 
 // beforeNext emits the check that afterWait has left to the statements before s.
 func (c *compiler) beforeNext(s ast.Stmt) {
-	if c.owesCheck && !desugar.IsPart(c.source.Info, s) {
+	if c.owesCheck && !desugar.IsPart(c.source.Info, s) && !c.isRecord(s) {
 		c.owesCheck = false
 		c.interruptible()
 	}
+}
+
+// isRecordAt reports whether list[i] exists and is a record.
+func (c *compiler) isRecordAt(list []ast.Stmt, i int) bool {
+	return i < len(list) && c.isRecord(list[i])
+}
+
+// isRecord reports whether s tells the session that variables of a cell are defined.
+func (c *compiler) isRecord(s ast.Stmt) bool {
+	x, ok := s.(*ast.ExprStmt)
+	if !ok || !c.cellBody {
+		return false
+	}
+	call, ok := x.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	f, ok := c.source.Info.Uses[id].(*types.Func)
+	return ok && f.Pkg() != nil && f.Pkg().Path() == "quern/session" && f.Name() == "Defined"
 }
 
 // initial compiles the init statement of another one.
