@@ -1,12 +1,9 @@
 package interp_test
 
 import (
-	"fmt"
 	"runtime/debug"
 	"strings"
 	"testing"
-
-	"github.com/quernlab/quern/interp"
 )
 
 // A cell that allocates more memory than is available panics, which it can recover from, and the
@@ -39,22 +36,20 @@ func TestAllocationBeyondMemory(t *testing.T) {
 		"func() any { var b strings.Builder; b.Grow(n); return b.Len() }()",
 		"func() any { var b bytes.Buffer; b.Grow(n); return b.Len() }()",
 	} {
-		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-			t.Run(fmt.Sprint(expr, len(options)), func(t *testing.T) {
-				n := newNotebook(t, options...)
-				n.run("n := 1 << 36\ntype T struct{ a, b string }\ntype Ts []T\nfunc generic[E any](n int) []E { return make([]E, n) }")
-				const want = "runtime error: out of memory: cannot allocate "
-				if got := n.run("_ = " + expr); !strings.Contains(got, want) || !strings.Contains(got, "may have 2 GiB") {
-					t.Errorf("got %s", got)
-				}
-				if got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()"); !strings.Contains(got, want) {
-					t.Errorf("recovered %s", got)
-				}
-				if got := n.run("func f() (text string) { defer func() { text = fmt.Sprint(recover()) }(); _ = " + expr + "; return }\nf()"); !strings.Contains(got, want) {
-					t.Errorf("recovered in a function %s", got)
-				}
-			})
-		}
+		t.Run(expr, func(t *testing.T) {
+			n := newNotebook(t)
+			n.run("n := 1 << 36\ntype T struct{ a, b string }\ntype Ts []T\nfunc generic[E any](n int) []E { return make([]E, n) }")
+			const want = "runtime error: out of memory: cannot allocate "
+			if got := n.run("_ = " + expr); !strings.Contains(got, want) || !strings.Contains(got, "may have 2 GiB") {
+				t.Errorf("got %s", got)
+			}
+			if got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()"); !strings.Contains(got, want) {
+				t.Errorf("recovered %s", got)
+			}
+			if got := n.run("func f() (text string) { defer func() { text = fmt.Sprint(recover()) }(); _ = " + expr + "; return }\nf()"); !strings.Contains(got, want) {
+				t.Errorf("recovered in a function %s", got)
+			}
+		})
 	}
 }
 
@@ -67,16 +62,14 @@ func TestAllocationOutOfRange(t *testing.T) {
 		"make(chan [8]byte, n)":        "makechan: size out of range",
 		"len(make(map[string]int, n))": "<nil>", // no panic: the size is a hint
 	} {
-		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-			n := newNotebook(t, options...)
-			n.run("n := 1 << 61\ntype T struct{ a, b string }")
-			for _, cell := range []string{
-				"func() (e any) { defer func() { e = recover() }(); return " + expr + " }()",
-				"func f() (e any) { defer func() { e = recover() }(); return " + expr + " }\nf()",
-			} {
-				if got := n.run(cell); got != "= "+want {
-					t.Errorf("%s, %d options: got %s, want %s", cell, len(options), got, want)
-				}
+		n := newNotebook(t)
+		n.run("n := 1 << 61\ntype T struct{ a, b string }")
+		for _, cell := range []string{
+			"func() (e any) { defer func() { e = recover() }(); return " + expr + " }()",
+			"func f() (e any) { defer func() { e = recover() }(); return " + expr + " }\nf()",
+		} {
+			if got := n.run(cell); got != "= "+want {
+				t.Errorf("%s: got %s, want %s", cell, got, want)
 			}
 		}
 	}
@@ -94,15 +87,13 @@ func TestConcatenationBeyondMemory(t *testing.T) {
 		"func() any { m := map[string]string{\"\": \"s\"}; for { m[\"\"] += m[\"\"] } }()",
 		"func() any { w := wrapped{in: &wrapped{t: \"s\"}}; for { w.in.t += w.in.t } }()",
 	} {
-		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-			n := newNotebook(t, options...)
-			n.run("type Text string\ntype wrapped struct { in *wrapped; t Text }")
-			got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()")
-			if !strings.Contains(got, "runtime error: out of memory: cannot allocate ") {
-				t.Errorf("%s: recovered %s", expr, got)
-			}
-			n.run("runtime.GC()")
+		n := newNotebook(t)
+		n.run("type Text string\ntype wrapped struct { in *wrapped; t Text }")
+		got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()")
+		if !strings.Contains(got, "runtime error: out of memory: cannot allocate ") {
+			t.Errorf("%s: recovered %s", expr, got)
 		}
+		n.run("runtime.GC()")
 	}
 }
 
@@ -127,11 +118,9 @@ func TestAllocationWithinMemory(t *testing.T) {
 		{"p := new(string); q := &p; **q += \"a\"; *p += \"b\"; *p", "= \"ab\""},
 		{"func j[T ~string](a, b T) T { a += b; return a + b }; type S string; fmt.Sprintf(\"%T%v\", j(S(\"a\"), \"b\"), j(\"c\", \"d\"))", "= \"main.Scdd\""},
 	} {
-		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-			n := newNotebook(t, options...)
-			if got := n.run(row[0]); !strings.HasPrefix(got, row[1]) {
-				t.Errorf("%s gives %s, want %s", row[0], got, row[1])
-			}
+		n := newNotebook(t)
+		if got := n.run(row[0]); !strings.HasPrefix(got, row[1]) {
+			t.Errorf("%s gives %s, want %s", row[0], got, row[1])
 		}
 	}
 }

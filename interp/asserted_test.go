@@ -68,9 +68,7 @@ func TestAsserted(t *testing.T) {
 		i += size
 		t.Run(strings.ReplaceAll(group[0].place, "/", "."), func(t *testing.T) {
 			t.Parallel()
-			for name, options := range backEnds {
-				t.Run(name, func(t *testing.T) { newConversions(t, options...).run(t, group, first) })
-			}
+			newConversions(t).run(t, group, first)
 		})
 	}
 }
@@ -89,8 +87,8 @@ type call struct {
 	arguments []any
 }
 
-func newConversions(t *testing.T, options ...interp.Option) *conversions {
-	c := &conversions{notebook: newNotebook(t, options...), values: map[string][2]any{}}
+func newConversions(t *testing.T) *conversions {
+	c := &conversions{notebook: newNotebook(t), values: map[string][2]any{}}
 	ctx := context.WithValue(t.Context(), "pass", func(name string, x, receiver any) { c.values[name] = [2]any{x, receiver} })
 	ctx = context.WithValue(ctx, "call", func(method string, receiver any, arguments ...any) []any {
 		c.calls = append(c.calls, call{method, receiver, arguments})
@@ -372,11 +370,8 @@ func (f *filler) of(t reflect.Type) reflect.Value {
 // TestAssertedUnexported embeds interfaces with unexported methods, which a type can have only so.
 func TestAssertedUnexported(t *testing.T) {
 	t.Parallel()
-	for name, options := range backEnds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newConversions(t, options...)
-			c.must(t, `pass := ctx.Value("pass").(func(string, any, any))
+	c := newConversions(t)
+	c.must(t, `pass := ctx.Value("pass").(func(string, any, any))
 type expr struct{ ast.Expr }
 type stmt struct{ *ast.ReturnStmt }
 type decl struct{ ast.Decl; n int }
@@ -395,23 +390,21 @@ pass("object", o, nil)
 pass("deep", deep{&o}, nil)
 pass("withExprs", withExprs{expr{ast.NewIdent("x")}}, nil)
 `, "")
-			for name, is := range map[string]func(x any) bool{
-				"expr":  func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
-				"*expr": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
-				"stmt": func(x any) bool {
-					s, ok := x.(ast.Stmt)
-					_, isExpr := x.(ast.Expr)
-					return ok && !isExpr && s.Pos() == 0
-				},
-				"decl":      func(x any) bool { _, ok := x.(ast.Decl); _, isSpec := x.(ast.Spec); return ok && !isSpec },
-				"object":    func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
-				"deep":      func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
-				"withExprs": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 },
-			} {
-				if x := c.values[name][0]; !is(x) {
-					t.Errorf("%s: %T", name, x)
-				}
-			}
-		})
+	for name, is := range map[string]func(x any) bool{
+		"expr":  func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
+		"*expr": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 && e.End() == 1 },
+		"stmt": func(x any) bool {
+			s, ok := x.(ast.Stmt)
+			_, isExpr := x.(ast.Expr)
+			return ok && !isExpr && s.Pos() == 0
+		},
+		"decl":      func(x any) bool { _, ok := x.(ast.Decl); _, isSpec := x.(ast.Spec); return ok && !isSpec },
+		"object":    func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
+		"deep":      func(x any) bool { o, ok := x.(types.Object); return ok && o.Name() == "int" },
+		"withExprs": func(x any) bool { e, ok := x.(ast.Expr); return ok && e.Pos() == 77 },
+	} {
+		if x := c.values[name][0]; !is(x) {
+			t.Errorf("%s: %T", name, x)
+		}
 	}
 }

@@ -54,7 +54,6 @@ func stack(n int) (s string) {
 // The stack that a web server logs for a handler that panics shows the cell, not the interpreter.
 func TestHandlerPanic(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "var log1 bytes.Buffer\nfunc handle(w http.ResponseWriter, r *http.Request) {\n\tpanic(\"no page\")\n}", "")
 	n.must(t, "s := httptest.NewUnstartedServer(http.HandlerFunc(handle))\ns.Config.ErrorLog = log.New(&log1, \"\", 0)\ns.Start()\n_, err := http.Get(s.URL)\ns.Close()\nerr != nil", "= true")

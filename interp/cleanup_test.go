@@ -5,7 +5,6 @@ import "testing"
 // TestCleanups says that cleanups run once their object is unreachable, as far as the cells can tell.
 func TestCleanups(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()") // cleanups run on a goroutine
 	const collect = `for range 1000 {
 	runtime.GC()
 	select {
@@ -37,7 +36,6 @@ func TestCleanups(t *testing.T) {
 // of the same cell shows that it could have.
 func TestStoppedCleanup(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, `ran := make(chan string, 9)
 type T struct{ b []byte }

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -32,8 +31,8 @@ type compiler struct {
 	// compiling is held from load to commit, keep or discard, and while a method is compiled that running code calls.
 	compiling *sync.Mutex
 
-	// fault reports that the interpreter runs code because the VM has a bug.
-	fault func(cell int, err error)
+	// note tells the user of a bug that the cell survives.
+	note func(cell int, err error)
 
 	refreshed string // the error of the last refresh; empty if there was none
 
@@ -143,9 +142,7 @@ func (c *compiler) load(ctx context.Context, number int, src string) (p compiled
 	return compiled{cell: cell, unit: unit}
 }
 
-// lower lowers a checked cell and passes it to the interpreter. If the interpreter and the VM
-// have different types for a function, it does so again without the VM, and the session does
-// not use the VM any more.
+// lower lowers a checked cell and links it.
 func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, error) {
 	if err := c.packages.prepare(ctx, cell); err != nil {
 		return nil, err
@@ -154,35 +151,11 @@ func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, er
 	if err != nil {
 		return nil, err
 	}
-	err = c.linker.install(ctx, unit)
-	if err == nil {
-		return unit, nil
-	}
-	c.program.Discard(unit)
-	var link *linkError
-	if !errors.As(err, &link) {
-		return nil, err
-	}
-	c.fault(cell.Number, link)
-	c.program.Slow()
-	if unit, err = c.program.Lower(ctx, cell); err != nil {
-		return nil, err
-	}
 	if err := c.linker.install(ctx, unit); err != nil {
 		c.program.Discard(unit)
 		return nil, err
 	}
 	return unit, nil
-}
-
-// redeclare makes callers of functions that p declares again call the new ones. If that fails
-// it discards p.
-func (c *compiler) redeclare(p compiled) compiled {
-	if err := c.linker.redeclare(p.unit); err != nil {
-		c.discard(p)
-		return compiled{err: err}
-	}
-	return p
 }
 
 // undefine takes back the definitions of the variables that a cell, which has ended, has not reached.
@@ -195,7 +168,7 @@ func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
 		return // what uses the variables stays as it was
 	}
 	if err := c.recompile(ctx, users); err != nil {
-		c.fault(cell.Number, err)
+		c.note(cell.Number, err)
 	}
 }
 

@@ -30,7 +30,6 @@ func TestConstructs(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			skipConcurrent(t, p.Decl+p.Body)
 			n := newNotebook(t)
 			var got string
 			for _, src := range []string{p.Decl, p.Body + "\n;"} {

@@ -24,7 +24,6 @@ func TestRecursion(t *testing.T) {
 	n.must(t, "clo()", "= 42")
 	n.must(t, "deferred > 1000", "= true")
 	n.must(t, "func depth(n int) int { if n == 0 { return 0 }; return 1 + depth(n-1) }\ndepth(20_000)", "= 20000")
-	skipConcurrent(t, "go func()")
 	if got := n.run("done := make(chan int)\nfunc k(n int) int { return k(n+1) + 1 }\ngo func() { defer close(done); k(0) }()\n<-done;"); !strings.Contains(got, "! runtime error: stack overflow") {
 		t.Errorf("in a goroutine: %s", got)
 	}

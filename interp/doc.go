@@ -5,10 +5,9 @@
 //	s, err := interp.New()
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
 //
-// go/types checks a cell (package check), which is then lowered to simpler Go (package
-// lower). Two back ends run the result: the VM, our own register machine for functions and
-// loops of plain Go (package vm), and the interpreter, traefik/yaegi, for everything
-// else, together with the compiled run time (package rt). Only package yaegi depends on
+// go/types checks a cell (package check). Package lower makes a unit of it: functions, and its statements as one function,
+// for the VM, our own register machine (package vm) with its run time (package rt), and declarations of variables for the
+// interpreter, traefik/yaegi, which owns the variables of the session. Only package yaegi depends on
 // yaegi's internals. Compiled packages come from package symbols; no Go toolchain is needed.
 //
 // A [Session] only connects its parts. In this package, in the order in which they use each
@@ -28,7 +27,7 @@
 //	errors.go    Error
 //	result.go    values as MIME bundles
 //	unread.go    errors that a cell sets and does not read
-//	linker.go    passes lowered code to the interpreter and connects the VM to it
+//	linker.go    passes declarations of variables to the interpreter and connects the VM to them
 //	redeclare.go functions that a later cell declares again
 //
 // It uses these packages, of which each may import the ones after it: library (library
@@ -127,15 +126,15 @@
 //
 // # Interrupts
 //
-// [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at every loop head
+// [Session.Interrupt] cancels ctx and raises a flag that code of cells checks at every loop head
 // and function entry. It also ends time.Sleep and waits for channels and for a sync.Mutex,
 // RWMutex or WaitGroup. A child process that package os/exec started is interrupted with all
 // processes that it has started, and killed if it does not end. Deferred calls run, and a
 // recover of the cell does not see the interrupt; a long deferred call may continue for a second
 // while the next cell runs. Goroutines of other cells and closures are not affected.
 //
-// A cell that is still being compiled also ends at once, and defines nothing. The parser and
-// yaegi cannot be stopped in the middle of a piece of source: they finish it in the background,
+// A cell that is still being compiled also ends at once, and defines nothing. The parser
+// cannot be stopped in the middle of a piece of source: it finishes it in the background,
 // and the next cell waits for that.
 //
 // A call of compiled code that does not return, such as sync.Cond.Wait or http.Get, cannot be
@@ -169,7 +168,7 @@
 //	inspection with the value of a variable      0.24 ms
 //
 // Measured by go run ./interp/internal/bench in milliseconds, best of three, with CPython 3.11
-// in the same run on an otherwise idle machine; "before" is the time of yaegi alone:
+// in the same run on an otherwise idle machine; "before" is the time of yaegi, before the VM:
 //
 //	                     a cell   before   Python   ratio
 //	nested loops, 1e7        47      526      348    0.13
@@ -187,10 +186,7 @@
 //	defer, 1e6               96     5066      117    0.82
 //	defer, recover, 1e6     150     8463      100    1.50
 //
-// The VM runs these functions, and statements of a cell that contain a loop or a function (compiled by
-// Go, the map insertion takes 118 ms). A function with a construct that the VM does not support, such
-// as a defer statement in the body of a range over a function, is run by yaegi and takes the time
-// in the column "before"; so does a function that calls such a function in a loop.
+// Compiled by Go, the map insertion takes 118 ms.
 //
 // # Limits
 //

@@ -47,13 +47,11 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 		s.commands.modules.Restore(modules)
 		s.commands.autoget = autoget
 	})
-	if c.err == nil {
-		c = s.compiler.redeclare(c)
-	}
 	if c.err != nil {
 		done()
 		return Result{}, s.reporter.Compile(c.err)
 	}
+	s.compiler.linker.redeclare(c.unit)
 	s.compiler.commit(c)
 	for _, e := range c.cell.Broken {
 		fmt.Fprintf(s.output.StderrOf(cell), "note: this cell breaks %s\n", brokenNote(e))

@@ -35,12 +35,10 @@ type executor struct {
 
 // A caller calls functions of lowered code.
 type caller interface {
-	// Function returns a function without parameters and results.
-	Function(name string) (func(), error)
 	// Run calls f and sets failed to the panic of f.
 	Run(f func(), failed *error)
-	// Forget drops functions that nothing will call by name again.
-	Forget(functions ...string)
+	// Forget drops what evaluations have left.
+	Forget()
 }
 
 // newExecutor returns an executor that runs no cells before start is called.
@@ -158,7 +156,7 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 		x.awaiter.EndGoroutines(r)
 	}
 	x.flag.SetInterrupted(false)
-	x.interpreter.Forget(unit.Once...)
+	x.interpreter.Forget()
 	o = x.judge(r, o)
 	done()
 	return o.result, o.err
@@ -208,7 +206,7 @@ func (x *executor) call(r *goroutine.Run, unit *lower.Unit, failed *error, after
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
-	x.runBody(unit, failed)
+	x.interpreter.Run(unit.Statements(), failed)
 	if err := *failed; err != nil && !diagnostics.IsEndOfCell(err) {
 		failure := x.reporter.Run(err)
 		if r.IsStopped() {
@@ -222,17 +220,6 @@ func (x *executor) call(r *goroutine.Run, unit *lower.Unit, failed *error, after
 	}
 	result, err := after(nil)
 	return outcome{result: result, err: err}
-}
-
-// runBody runs the statements of a unit. It sets failed to the error, if there is one.
-func (x *executor) runBody(unit *lower.Unit, failed *error) {
-	f := unit.Statements()
-	if f == nil {
-		if f, *failed = x.interpreter.Function(unit.Body); *failed != nil {
-			return
-		}
-	}
-	x.interpreter.Run(f, failed)
 }
 
 // wait waits until ended is closed. If ctx ends first, or the cell is in a deadlock that nobody can end, it interrupts the

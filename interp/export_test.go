@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"go/types"
-	"io"
 	"reflect"
 	"sync"
 	"time"
@@ -81,10 +80,9 @@ func Block(s *Session) (reached, release chan struct{}) {
 	return e.reached, e.release
 }
 
-// Broken makes the VM's compiler panic where it meets a type, and the session report that as outside of tests.
+// Broken makes the VM's compiler panic where it meets a type, as a bug would.
 func Broken(is func(*types.Named) bool) Option {
 	return func(c *config) {
-		c.fault = noteFault
 		c.adapt = func(v *vm.Config) {
 			interpreted := v.Interpreted
 			v.Interpreted = func(n *types.Named) bool {
@@ -96,9 +94,6 @@ func Broken(is func(*types.Named) bool) Option {
 		}
 	}
 }
-
-// ReportFault reports a bug of the VM as a session does by default.
-func ReportFault(err error) { newConfig(nil).fault(io.Discard, err) }
 
 // SetContext sets the variable ctx of cells.
 func SetContext(s *Session, ctx context.Context) { *s.executor.ctx = ctx }

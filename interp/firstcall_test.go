@@ -63,8 +63,8 @@ type face struct{ typ, data unsafe.Pointer }
 type unsupported int
 
 func (unsupported) Word() any {
-	var v any = 1
-	(*face)(unsafe.Pointer(&v)).data = nil
+	var v interface{ Word() any }
+	(*face)(unsafe.Pointer(&v)).typ = nil
 	return v
 }
 

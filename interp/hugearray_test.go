@@ -1,17 +1,11 @@
 package interp_test
 
-import (
-	"testing"
-
-	"github.com/quernlab/quern/interp"
-)
+import "testing"
 
 // A pointer to a large array type refers to less memory than the type has.
 func TestPointerToLargeArray(t *testing.T) {
 	t.Parallel()
-	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-		testLargeArray(t, newNotebook(t, options...))
-	}
+	testLargeArray(t, newNotebook(t))
 }
 
 func testLargeArray(t *testing.T, n *notebook) {

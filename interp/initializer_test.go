@@ -1,18 +1,13 @@
 package interp_test
 
-import (
-	"testing"
-
-	"github.com/quernlab/quern/interp"
-)
+import "testing"
 
 // TestLiteralInInitializer calls function literals in initializers of package-level variables: each iteration of a loop
 // has variables of its own, and calls come before reads.
 func TestLiteralInInitializer(t *testing.T) {
 	t.Parallel()
-	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-		n := newNotebook(t, options...)
-		got := n.run(`package main
+	n := newNotebook(t)
+	got := n.run(`package main
 
 import "fmt"
 
@@ -39,8 +34,7 @@ func main() {
 	fmt.Println(total(), shifts(0), before, either)
 }
 `)
-		if want := "10 11 12 6 7 51 [60 1]\n"; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+	if want := "10 11 12 6 7 51 [60 1]\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -56,6 +56,7 @@ func TestInterrupt(t *testing.T) {
 		{"loop", "println(\"go\")\nfor { }"},
 		{"counting loop", "println(\"go\")\nfor i := 0; ; i++ { k = i }"},
 		{"loop with recover", "println(\"go\")\nfor { func() { defer func() { recover() }(); k++ }() }"},
+		{"loop below a loop with recover", "println(\"go\")\nfunc() { for { func() { defer func() { recover() }(); for { } }() } }()"},
 		{"recursion", "func f(n int) int { if n > 100 { return 0 }; return f(n+1) + f(n+1) }\nprintln(\"go\")\nf(0)"},
 		{"range over function", "println(\"go\")\nfor range func(yield func(int) bool) { for yield(1) { } } { k++ }"},
 		{"goto", "println(\"go\")\nagain:\nk++\ngoto again"},
@@ -86,7 +87,6 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			skipConcurrent(t, row.cell)
 			n := newNotebook(t)
 			n.must(t, "k := 0\nclo := func() int { return 42 }", "")
 			e := interruptAt(t, n, strings.ReplaceAll(row.cell, "println(\"go\")", "fmt.Println(\"go\")"))
@@ -104,7 +104,6 @@ func TestInterrupt(t *testing.T) {
 // An interrupt does not end goroutines of earlier cells.
 func TestInterruptSpares(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "in, out := make(chan int), make(chan int)\ngo func() { for v := range in { out <- v * 2 } }()", "")
 	n.must(t, "var beats atomic.Int64\ngo func() { for { beats.Add(1); time.Sleep(time.Millisecond) } }()", "")
@@ -125,7 +124,6 @@ func TestInterruptSpares(t *testing.T) {
 // of an interrupted cell still work.
 func TestInterruptSparesWork(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "var locked, sent atomic.Int64\ngo func() { for { func() { defer func() { recover() }(); locked.Add(1) }() } }()\n"+
 		"go func() { c := make(chan int, 1); for { c <- 1; <-c; sent.Add(1) } }()", "")
@@ -144,22 +142,20 @@ func TestInterruptSparesWork(t *testing.T) {
 // A cell with long deferred calls ends before them, and they end too.
 func TestInterruptLeaves(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	interp.BePrompt(n.Session)
-	n.must(t, "var steps atomic.Int64\nended := false", "")
-	e := interruptAt(t, n, "func long() { defer func() { ended = true }(); defer func() { for { steps.Add(1); time.Sleep(time.Millisecond) } }(); fmt.Println(\"go\"); for { } }\nlong()")
+	n.must(t, "var steps atomic.Int64\nvar ended atomic.Bool", "")
+	e := interruptAt(t, n, "func long() { defer func() { ended.Store(true) }(); defer func() { for { steps.Add(1); time.Sleep(time.Millisecond) } }(); fmt.Println(\"go\"); for { } }\nlong()")
 	if e.Name != "interrupted" || e.Stuck {
 		t.Errorf("ended with %v", e)
 	}
-	n.must(t, "for !ended { time.Sleep(time.Millisecond) }", "")
+	n.must(t, "for !ended.Load() { time.Sleep(time.Millisecond) }", "")
 	n.must(t, "a := steps.Load()\ntime.Sleep(5 * time.Millisecond)\nsteps.Load() - a", "= 0")
 }
 
 // An interrupt ends all goroutines of its cell.
 func TestInterruptEndsGoroutines(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "var begun, ended atomic.Int64", "")
 	for i := range 3 {
@@ -175,7 +171,6 @@ func TestInterruptEndsGoroutines(t *testing.T) {
 // Each goroutine that compiled code has started ends on its own.
 func TestInterruptOfManyGoroutines(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	e := interruptAt(t, n, "server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, \"x\") }))\n"+
 		"fmt.Println(\"go\")\nfor {\n\tif resp, err := http.Get(server.URL); err == nil {\n\t\tio.ReadAll(resp.Body)\n\t\tresp.Body.Close()\n\t}\n}")
@@ -186,7 +181,6 @@ func TestInterruptOfManyGoroutines(t *testing.T) {
 
 // An interrupt also ends goroutines that compiled code has started, which get no time on one busy core before the cell has ended.
 func TestInterruptEndsHandlers(t *testing.T) {
-	skipConcurrent(t, "go func()")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	n := newNotebook(t)
 	n.must(t, "var begun, steps atomic.Int64", "")
@@ -203,7 +197,6 @@ func TestInterruptEndsHandlers(t *testing.T) {
 // its goroutine ends.
 func TestStuck(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	interp.BePrompt(n.Session)
 	n.must(t, "c := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nx := 5\nclo := func() int { x++; return x }", "")
@@ -316,7 +309,6 @@ func TestToolsWhileRunning(t *testing.T) {
 // can be trained afterwards.
 func TestInterruptTraining(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "kept := 41\ntrain, test, err := data.Digits()", "")
 	n.must(t, "model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dense(10))", "")

@@ -4,8 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/quernlab/quern/interp"
 )
 
 const languageFiles = `
@@ -107,20 +105,18 @@ func TestLanguageVersion(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, languageFiles)
 	t.Chdir(dir)
-	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-		n := newNotebook(t, append(options, modules(t, nil))...)
-		n.must(t, "import \"example.com/old/loops\"\nloops.Old(), loops.New()", "= [2 2 1 5 1 5 3 3 3 10 10 10 0 1 1], [0 1]")
-		n.must(t, "each := loops.Each([]string{\"a\", \"b\"})\neach[0](), loops.Table[0]()", "= \"b\", 2")
-		n.must(t, "var mine []func() int\nfor i := range 2 {\n\tmine = append(mine, func() int { return i })\n}\nmine[0]()", "= 0")
-		for path, want := range map[string]string{
-			"newer":  "newer/newer.go:4:12: cannot range over 3 (untyped int constant): requires go1.22 or later (the go line of go.mod is 1.21)",
-			"nested": "module example.com/old has no package example.com/old/nested",
-			"tests":  "it has only test files",
-			"loops/": "trailing slash",
-		} {
-			if got := n.run("import \"example.com/old/" + path + "\""); !strings.Contains(filepath.ToSlash(got), want) {
-				t.Errorf("%s: got %s, want %s", path, got, want)
-			}
+	n := newNotebook(t, modules(t, nil))
+	n.must(t, "import \"example.com/old/loops\"\nloops.Old(), loops.New()", "= [2 2 1 5 1 5 3 3 3 10 10 10 0 1 1], [0 1]")
+	n.must(t, "each := loops.Each([]string{\"a\", \"b\"})\neach[0](), loops.Table[0]()", "= \"b\", 2")
+	n.must(t, "var mine []func() int\nfor i := range 2 {\n\tmine = append(mine, func() int { return i })\n}\nmine[0]()", "= 0")
+	for path, want := range map[string]string{
+		"newer":  "newer/newer.go:4:12: cannot range over 3 (untyped int constant): requires go1.22 or later (the go line of go.mod is 1.21)",
+		"nested": "module example.com/old has no package example.com/old/nested",
+		"tests":  "it has only test files",
+		"loops/": "trailing slash",
+	} {
+		if got := n.run("import \"example.com/old/" + path + "\""); !strings.Contains(filepath.ToSlash(got), want) {
+			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
 }

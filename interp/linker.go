@@ -2,8 +2,6 @@ package interp
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 
@@ -11,141 +9,73 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// A linker passes lowered code to the interpreter, connects the functions of the VM with the
-// variables that the interpreter has for them, and redirects the callers of functions that are
-// declared again.
+// A linker passes the declarations of variables to the interpreter, connects the functions of the VM with the variables, and
+// redirects the callers of functions that are declared again.
 type linker struct {
 	interpreter evaluator
 	program     *lower.Program
-	imported    map[string]bool   // import declarations that the interpreter has seen
+	imported    bool              // the interpreter has evaluated lower.Import
 	groups      map[string]*group // of functions that were declared again
 }
 
-// An evaluator evaluates lowered code; see yaegi.Interpreter.
+// An evaluator evaluates declarations of variables; see yaegi.Interpreter.
 type evaluator interface {
 	Use(packages map[string]map[string]reflect.Value) error
 	Eval(src string) (reflect.Value, error)
 	Address(variable string) (reflect.Value, error)
-	CallValue(function string) error
-	Redirect(function string, v reflect.Value) error
 }
 
 func newLinker(e evaluator, p *lower.Program) *linker {
-	return &linker{interpreter: e, program: p, imported: map[string]bool{}, groups: map[string]*group{}}
+	return &linker{interpreter: e, program: p, groups: map[string]*group{}}
 }
 
-// install passes the declarations of a unit to the interpreter. If ctx ends, it returns the
-// error of ctx; the interpreter then has functions that nothing calls.
+// install passes a unit to the interpreter and links its functions. If ctx ends, it returns the error of ctx; the interpreter then
+// has variables that nothing uses.
 func (l *linker) install(ctx context.Context, unit *lower.Unit) error {
-	if len(unit.Types) > 0 {
-		if err := l.interpreter.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
-			return &yaegi.Error{Reason: err.Error()}
-		}
-	}
-	for _, src := range unit.Imports {
-		if l.imported[src] {
-			continue
-		}
-		if _, err := l.interpreter.Eval(src); err != nil {
-			return fault(err)
-		}
-		l.imported[src] = true
-	}
-	for _, src := range unit.Pieces() {
-		if err := l.evaluate(ctx, src); err != nil {
-			return err
-		}
-	}
-	for _, function := range unit.Values {
-		if err := l.interpreter.CallValue(function); err != nil {
-			return fault(err)
-		}
-	}
-	if unit.Machine != nil && !unit.Machine.Empty() {
-		if err := unit.Machine.Link(l.interpreter.Eval, l.interpreter.Address); err != nil {
-			return fault(&linkError{err})
-		}
-	}
-	if err := l.bind(unit); err != nil {
-		return fault(&linkError{err})
-	}
-	if err := l.evaluate(ctx, unit.Register); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if unit.Machine != nil {
-		unit.Machine.LinkMethods()
+	if err := l.declare(unit); err != nil {
+		return err
 	}
+	if err := unit.Machine.Link(l.interpreter.Address); err != nil {
+		return &yaegi.Error{Reason: err.Error()}
+	}
+	unit.Machine.LinkMethods()
 	return nil
 }
 
-// bind connects functions that are compiled at their first call with variables and functions of lowered code.
-func (l *linker) bind(unit *lower.Unit) error {
-	for _, b := range unit.Bindings {
-		address, err := l.interpreter.Address(b.Variable)
-		if err != nil {
+// declare makes the interpreter declare the variables of a unit.
+func (l *linker) declare(unit *lower.Unit) error {
+	if unit.Source == "" {
+		return nil
+	}
+	if err := l.interpreter.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
+		return &yaegi.Error{Reason: err.Error()}
+	}
+	if !l.imported {
+		if _, err := l.interpreter.Eval(lower.Import); err != nil {
 			return err
 		}
-		if err := l.program.Bind(unit, b, address); err != nil {
-			return err
-		}
+		l.imported = true
 	}
-	for _, s := range unit.StandIns {
-		v, err := l.interpreter.Eval(s.Function)
-		if err != nil {
-			return err
-		}
-		if err := l.program.StandIn(s, reflect.ValueOf(v.Interface())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// evaluate evaluates src unless ctx has ended.
-func (l *linker) evaluate(ctx context.Context, src string) error {
-	if err := ctx.Err(); err != nil || src == "" {
-		return err
-	}
-	_, err := l.interpreter.Eval(src)
-	return fault(err)
-}
-
-// fault returns err, or, if it is a panic, an error that reports a bug of the interpreter: no
-// code of the user has run.
-func fault(err error) error {
-	var p *yaegi.Panic
-	if errors.As(err, &p) {
-		return &yaegi.Error{Reason: fmt.Sprint(p.Value)}
-	}
+	_, err := l.interpreter.Eval(unit.Source)
 	return err
 }
 
-// A linkError reports that the interpreter and the VM have different types for a function.
-type linkError struct{ error }
-
-func (e *linkError) Unwrap() error { return e.error }
-
 // redeclare makes callers of functions that a unit declares again call the functions of the
 // unit.
-func (l *linker) redeclare(unit *lower.Unit) error {
+func (l *linker) redeclare(unit *lower.Unit) {
 	for _, r := range unit.Redeclared {
-		v, err := l.interpreter.Eval(r.New)
-		if err != nil {
-			return fault(err)
-		}
-		v = reflect.ValueOf(v.Interface()) // not the variable of the function
+		v := unit.Machine.Value(r.New)
 		g := l.groups[r.Group]
 		if g == nil {
 			g = newGroup(v.Type())
 			l.groups[r.Group] = g
 		}
 		g.current.Store(&v)
-		if err := l.interpreter.Redirect(r.Old, g.value); err != nil {
-			return fault(err)
-		}
-		l.program.Redirect(r.Key, r.Old, g.value)
+		l.program.Redirect(r.Old, g.value)
 	}
-	return nil
 }
 
 // keepGroups removes the groups whose function the program no longer has.

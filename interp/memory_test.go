@@ -123,7 +123,6 @@ func TestRerunsKeepLittle(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			skipConcurrent(t, row.src(0))
 			n := newNotebook(t)
 			run := func(i int) {
 				n.cell++
@@ -288,34 +287,31 @@ total := ""
 inc, mk, code, is, must, pair, counted := 1, 2, 3, 4, 5, 6, 7
 fmt.Sprint(T{}, List[T]{}, Failure{}, twice(1, 2)) + Inner{}.String()`, i%3+1, i%2+1)
 	}
-	skipConcurrent(t, first)
-	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-		n := newNotebook(t, options...)
-		if got := n.run(first); got != "" {
-			t.Fatal(got)
+	n := newNotebook(t)
+	if got := n.run(first); got != "" {
+		t.Fatal(got)
+	}
+	views := func() (s string) {
+		for i := range 5 {
+			s += n.run(fmt.Sprintf("look[%d]()", i)) + "\n"
 		}
-		views := func() (s string) {
-			for i := range 5 {
-				s += n.run(fmt.Sprintf("look[%d]()", i)) + "\n"
+		return s + n.run("in <- 3\n<-out") + n.run("push")
+	}
+	want := views()
+	if strings.Contains(want, "!") || !strings.Contains(want, "inner 5") {
+		t.Fatal(want)
+	}
+	for range 2 {
+		for i := range sweepEvery + 5 {
+			if got := n.run(again(i)); strings.Contains(got, "!") {
+				t.Fatal(got)
 			}
-			return s + n.run("in <- 3\n<-out") + n.run("push")
+			if i%40 == 20 {
+				runtime.GC()
+			}
 		}
-		want := views()
-		if strings.Contains(want, "!") || !strings.Contains(want, "inner 5") {
-			t.Fatal(want)
-		}
-		for range 2 {
-			for i := range sweepEvery + 5 {
-				if got := n.run(again(i)); strings.Contains(got, "!") {
-					t.Fatal(got)
-				}
-				if i%40 == 20 {
-					runtime.GC()
-				}
-			}
-			if got := views(); got != want {
-				t.Errorf("before\n%s\nand then\n%s", want, got)
-			}
+		if got := views(); got != want {
+			t.Errorf("before\n%s\nand then\n%s", want, got)
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/quernlab/quern/interp"
 )
 
 // A row is a sequence of cells, separated by "---", and their complete output.
@@ -14,22 +12,19 @@ type row struct{ name, in, want string }
 // predeclared matches the note that TestNoteOfPredeclaredNames tests.
 var predeclared = regexp.MustCompile(`(stderr: )?note: \w+ is predeclared in Go: this cell redefines it, also for later cells \(cell\[\d+\]:\d+:\d+\)\n`)
 
-// runRows runs each row with and without the VM.
+// runRows runs each row.
 func runRows(t *testing.T, rows []row) {
 	t.Parallel()
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			skipConcurrent(t, r.in)
-			for name, options := range map[string][]interp.Option{"fast": nil, "slow": {interp.Slow()}} {
-				n := newNotebook(t, options...)
-				var got strings.Builder
-				for _, src := range strings.Split(r.in, "\n---\n") {
-					got.WriteString(line(n.run(src)))
-				}
-				if got := predeclared.ReplaceAllString(got.String(), ""); got != r.want {
-					t.Errorf("%s, %s:\n got %q\nwant %q", r.in, name, got, r.want)
-				}
+			n := newNotebook(t)
+			var got strings.Builder
+			for _, src := range strings.Split(r.in, "\n---\n") {
+				got.WriteString(line(n.run(src)))
+			}
+			if got := predeclared.ReplaceAllString(got.String(), ""); got != r.want {
+				t.Errorf("%s:\n got %q\nwant %q", r.in, got, r.want)
 			}
 		})
 	}

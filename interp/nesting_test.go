@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/quernlab/quern/interp"
 )
 
 // nested are cells with n levels of nesting. Each shows a value that depends on all levels.
@@ -66,14 +64,12 @@ func around(before, open, inner, end, after string) func(int) string {
 	}
 }
 
-// A cell may be nested up to a limit, whether the VM or yaegi runs it. Deeper nesting is rejected
+// A cell may be nested up to a limit. Deeper nesting is rejected
 // with a reason, however deep it is.
 func TestNesting(t *testing.T) {
 	for _, row := range nested {
 		t.Run(row.name, func(t *testing.T) {
-			for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-				newNotebook(t, options...).must(t, row.cell(row.limit), "= "+row.want)
-			}
+			newNotebook(t).must(t, row.cell(row.limit), "= "+row.want)
 			if row.msg == "" {
 				return
 			}

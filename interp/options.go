@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"testing"
 
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
@@ -20,10 +19,7 @@ type config struct {
 	modules        module.Source
 	ranks          magic.Ranks
 	build          Builder
-	slow           bool // without the VM
-	// fault reports a bug because of which the interpreter runs code that the VM could run: panicFault or noteFault.
-	fault func(stderr io.Writer, err error)
-	adapt func(*vm.Config) // changes the configuration of the VM; for tests
+	adapt          func(*vm.Config) // changes the configuration of the VM; for tests
 }
 
 // An Option configures a new Session.
@@ -48,10 +44,6 @@ func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
 func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 	return func(c *config) { c.output = of }
 }
-
-// Slow makes the interpreter run all code, even code that the VM could run. It is for tests
-// that compare the two.
-func Slow() Option { return func(c *config) { c.slow = true } }
 
 // Modules sets where %get finds modules. The default is the go command, or the
 // proxies of GOPROXY where there is none.
@@ -90,10 +82,7 @@ func Attended() CellOption { return func(e *execution) { e.attended = true } }
 func Silent() CellOption { return func(e *execution) { e.silent = true } }
 
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}, fault: noteFault, adapt: func(*vm.Config) {}}
-	if testing.Testing() {
-		c.fault = panicFault
-	}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}, adapt: func(*vm.Config) {}}
 	for _, o := range options {
 		o(c)
 	}

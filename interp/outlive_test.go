@@ -9,9 +9,6 @@ import (
 
 // A result reports whether goroutines or timers of the cell outlive it.
 func TestResultKnowsOfGoroutines(t *testing.T) {
-	if raceEnabled {
-		t.Skip("yaegi grows a frame that goroutines of earlier cells read")
-	}
 	t.Parallel()
 	s, err := interp.New()
 	if err != nil {

@@ -245,10 +245,9 @@ func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part 
 	if err != nil || unit == nil || unit.IsEmpty() {
 		return err
 	}
-	defer p.executor.interpreter.Forget(unit.Once...)
 	defer p.initializing.Store(p.initializing.Swap(stack.ID()))
-	p.executor.runBody(unit, &err)
-	return fault(err)
+	p.executor.interpreter.Run(unit.Statements(), &err)
+	return err
 }
 
 // cell returns a part as a cell.
@@ -283,13 +282,11 @@ func (p *packagesRunner) compile(ctx context.Context, cell *check.Cell, part *so
 	if err == nil {
 		err = p.embed(part.Embedded)
 	}
-	if err == nil {
-		err = p.linker.redeclare(unit)
-	}
 	if err != nil {
 		p.program.Discard(unit)
 		return nil, &source.Error{Path: part.Path, Err: err}
 	}
+	p.linker.redeclare(unit)
 	p.program.Commit(unit)
 	p.sources.AddCell(cell, p.program.Name)
 	if cell.Methods == nil {
@@ -303,7 +300,7 @@ func (p *packagesRunner) embed(variables map[*types.Var]embedded.Files) error {
 	for v, files := range variables {
 		address, err := p.linker.interpreter.Address(p.program.Name(v))
 		if err != nil {
-			return fault(err)
+			return err
 		}
 		if err := files.Set(address.Elem()); err != nil {
 			return fmt.Errorf("%s: %w", p.fset.Position(v.Pos()), err)

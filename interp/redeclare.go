@@ -14,11 +14,6 @@ type group struct {
 
 func newGroup(t reflect.Type) *group {
 	g := &group{}
-	g.value = reflect.MakeFunc(t, func(arguments []reflect.Value) []reflect.Value {
-		if t.IsVariadic() {
-			return g.current.Load().CallSlice(arguments)
-		}
-		return g.current.Load().Call(arguments)
-	})
+	g.value = reflect.MakeFunc(t, func(arguments []reflect.Value) []reflect.Value { return g.current.Load().Call(arguments) })
 	return g
 }

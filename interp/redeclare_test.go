@@ -1,14 +1,10 @@
 package interp_test
 
 import (
-	"strings"
 	"testing"
-
-	"github.com/quernlab/quern/interp"
 )
 
-// Values that were created before a function was declared again call the new function, whether
-// the VM or yaegi runs the old one and the new one.
+// Values that were created before a function was declared again call the new function.
 func TestRedeclare(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -19,11 +15,11 @@ func TestRedeclare(t *testing.T) {
 		{"closure", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() int { return 2 }", "g()"}, "2"},
 		{"closure, twice", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() int { return 2 }", "func f() int { return 3 }", "g()"}, "3"},
 		{"again what it was", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() int { return 2 }", "func f() int { return 1 }", "g()"}, "1"},
-		{"to the engine", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() (n int) { defer func() { n = 2 }(); return 1 }", "g()"}, "2"},
-		{"from the engine", []string{"func f() (n int) { defer func() { n = 1 }(); return 0 }", "g := func() int { return f() }", "func f() int { return 2 }", "g()"}, "2"},
-		{"both ways", []string{"func f() (n int) { defer func() { n = 1 }(); return 0 }", "g := func() int { return f() }", "func f() int { return 2 }", "func f() (n int) { defer func() { n = 3 }(); return 0 }", "g()"}, "3"},
+		{"to a function with a deferred call", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() (n int) { defer func() { n = 2 }(); return 1 }", "g()"}, "2"},
+		{"from a function with a deferred call", []string{"func f() (n int) { defer func() { n = 1 }(); return 0 }", "g := func() int { return f() }", "func f() int { return 2 }", "g()"}, "2"},
+		{"function with a deferred call, twice", []string{"func f() (n int) { defer func() { n = 1 }(); return 0 }", "g := func() int { return f() }", "func f() int { return 2 }", "func f() (n int) { defer func() { n = 3 }(); return 0 }", "g()"}, "3"},
 		{"function that returned a closure", []string{"func f(n int) int { return n }", "func mk() func(int) int { return func(n int) int { s := 0; for i := range 3 { s += f(n + i) }; return s } }", "g := mk()", "func f(n int) int { return 10 * n }", "g(1)"}, "60"},
-		{"closure of a function of the engine", []string{"func f(n int) int { return n }", "func mk() func(int) int { defer func() {}(); return func(n int) int { defer func() {}(); return f(n) } }", "g := mk()", "func f(n int) int { return 10 * n }", "g(1)"}, "10"},
+		{"closure with a deferred call", []string{"func f(n int) int { return n }", "func mk() func(int) int { defer func() {}(); return func(n int) int { defer func() {}(); return f(n) } }", "g := mk()", "func f(n int) int { return 10 * n }", "g(1)"}, "10"},
 		{"through another function", []string{"func f() int { return 1 }", "func h() int { return f() + 100 }", "g := func() int { return h() }", "func f() int { return 2 }", "g()"}, "102"},
 		{"method", []string{"type T struct{ n int }\nfunc (t T) M() int { return t.n }", "x := T{5}\ng := func() int { return x.M() }", "func (t T) M() int { return -t.n }", "g()"}, "-5"},
 		{"method by a pointer", []string{"type T struct{ n int }\nfunc (t *T) M(d int) int { t.n += d; return t.n }", "x := &T{5}\ng := func() int { return x.M(1) }", "func (t *T) M(d int) int { t.n -= d; return t.n }", "g()"}, "4"},
@@ -55,7 +51,7 @@ func TestRedeclare(t *testing.T) {
 			"text := fmt.Sprint(c.Value(key{1}), c.Value(key{2}))\ncancel()\nvalue, ok := m.Load(key{2})\nv.Store(v.Load().(key))\ntext += fmt.Sprint(value, ok, v.Load(), v.CompareAndSwap(key{4}, key{7}), keys.l.Front().Value, keys.r.Next().Value)\nfor _, err := range wrapped { e, ok := errors.AsType[E](err); var t interface{ Timeout() bool }; text += fmt.Sprint(\" \", errors.Is(err, target), ok, e.code, errors.As(err, &t)) }\nclient.CloseIdleConnections()\ntext, closed, os.IsTimeout(wrapped[3])",
 		}, `"value<nil>key3 true key4 true key5 key6 true true 1 true true true 1 true true true 1 true true true 1 true true true 1 true true true 1 true true true 1 true true true 1 true", 1, true`},
 		{"variadic", []string{"func f(xs ...int) int { return len(xs) }", "g := func() int { return f() + f(1) + f([]int{1, 2}...) }", "func f(xs ...int) int { return 10 * len(xs) }", "g()"}, "30"},
-		{"variadic of the engine", []string{"func f(s string, xs ...int) int { defer func() {}(); return len(xs) }", "g := func() int { return f(\"\") + f(\"\", 1) + f(\"\", []int{1, 2}...) }", "func f(s string, xs ...int) int { return 10 * len(xs) }", "func f(s string, xs ...int) int { defer func() {}(); return 100 * len(xs) }", "g()"}, "300"},
+		{"variadic with a deferred call", []string{"func f(s string, xs ...int) int { defer func() {}(); return len(xs) }", "g := func() int { return f(\"\") + f(\"\", 1) + f(\"\", []int{1, 2}...) }", "func f(s string, xs ...int) int { return 10 * len(xs) }", "func f(s string, xs ...int) int { defer func() {}(); return 100 * len(xs) }", "g()"}, "300"},
 		{"floats and several results", []string{"func f(x float64, y any) (float64, any) { return x, y }", "g := func() any { a, b := f(1, 2); return []any{a, b} }", "func f(x float64, y any) (float64, any) { return -x, \"new\" }", "g()"}, "[-1 new]"},
 		{"goroutine", []string{"func f() string { return \"old\" }", "in, out := make(chan int), make(chan string)\ngo func() { for range in { out <- f() } }()", "in <- 1\n<-out", "func f() string { return \"new\" }", "in <- 1\n<-out"}, `"new"`},
 		{"function value stays", []string{"func f() int { return 1 }", "g := f", "func f() int { return 2 }", "g()"}, "1"},
@@ -65,27 +61,20 @@ func TestRedeclare(t *testing.T) {
 		{"recursive", []string{"func f(n int) int { if n == 0 { return 0 }; return 1 + f(n-1) }", "g := func() int { return f(3) }", "func f(n int) int { if n == 0 { return 0 }; return 2 + f(n-1) }", "g()"}, "6"},
 		{"recovers", []string{"func f() any { return recover() }", "g := func() (s string) { defer func() { s = fmt.Sprint(s, recover()) }(); defer f(); panic(1) }", "g()", "func f() any { return 5 }", "g()"}, `"1"`},
 	} {
-		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-			name := row.name
-			if options != nil {
-				name += ", by the engine"
-			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				skipConcurrent(t, strings.Join(row.cells, "\n"))
-				n := newNotebook(t, options...)
-				for i, src := range row.cells {
-					result, err := n.Execute(t.Context(), i+1, src)
-					if err != nil {
-						t.Fatalf("%q: %v", src, err)
-					}
-					if i == len(row.cells)-1 {
-						if got := result.Data["text/plain"]; got != row.want {
-							t.Errorf("got %v, want %s", got, row.want)
-						}
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotebook(t)
+			for i, src := range row.cells {
+				result, err := n.Execute(t.Context(), i+1, src)
+				if err != nil {
+					t.Fatalf("%q: %v", src, err)
+				}
+				if i == len(row.cells)-1 {
+					if got := result.Data["text/plain"]; got != row.want {
+						t.Errorf("got %v, want %s", got, row.want)
 					}
 				}
-			})
-		}
+			}
+		})
 	}
 }

@@ -6,7 +6,6 @@ import "testing"
 // continue with the old one, and functions of earlier cells use the new one.
 func TestRedeclaredLocks(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "hold := make(chan bool)", "")
 	n.must(t, "var wg sync.WaitGroup", "")
@@ -31,7 +30,6 @@ func TestRedeclaredLocks(t *testing.T) {
 // A cell with a wait group can be interrupted and run again, however late its goroutines end.
 func TestInterruptedWaitGroup(t *testing.T) {
 	t.Parallel()
-	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "gate := make(chan bool)", "")
 	const cell = "var wg sync.WaitGroup\nfor range 4 { wg.Go(func() { defer func() { <-gate }(); for { } }) }\nfmt.Println(\"go\")\nwg.Wait()"

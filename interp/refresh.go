@@ -52,11 +52,7 @@ func (c *compiler) recompile(ctx context.Context, cell *check.Cell) error {
 		c.checker.Discard(cell)
 		return err
 	}
-	if err := c.linker.redeclare(unit); err != nil {
-		c.program.Discard(unit)
-		c.checker.Discard(cell)
-		return err
-	}
+	c.linker.redeclare(unit)
 	c.keepCell(cell, unit)
 	defer c.checker.Release(cell)
 	return c.packages.execute(ctx, cell.Number, unit)

@@ -25,7 +25,6 @@ import (
 	"github.com/quernlab/quern/interp/registration"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
-	"github.com/quernlab/quern/interp/stopflag"
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
@@ -81,7 +80,7 @@ func New(options ...Option) (*Session, error) {
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,
 		Method:      func(t reflect.Type, m reflect.Value, first int) reflect.Value { return s.library.Method(t, m, first) },
-		Activations: []string{yaegi.Activation, vm.Activation},
+		Activations: []string{vm.Activation},
 
 		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },
 		Declared:        func(pc uintptr) bool { return s.library.Declared(pc) },
@@ -91,12 +90,6 @@ func New(options ...Option) (*Session, error) {
 	modules.Prefer(symbols.Offering())
 	loader := source.NewLoader(symbols.Importer(fset), fset, modules)
 	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types), check.Return(magic.Name))
-	fault := func(cell int, at token.Pos, err error) {
-		if at.IsValid() {
-			err = fmt.Errorf("%s: %w", fset.Position(at), err)
-		}
-		c.fault(s.output.StderrOf(cell), err)
-	}
 	unread := &unreadErrors{}
 	program := lower.New(lower.Config{
 		Registry: s.registry,
@@ -104,8 +97,7 @@ func New(options ...Option) (*Session, error) {
 		Importer: loader,
 		Errors:   unread,
 		Generic:  generic.Source,
-		StopCall: control.RaceEnabled || stopflag.Cooperative,
-		Machine:  s.vm(c, packages, fault),
+		Machine:  s.vm(c, packages),
 	})
 	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())
 
@@ -120,8 +112,8 @@ func New(options ...Option) (*Session, error) {
 		compiling: compiling, methods: map[*types.Func]bool{}, stderr: s.output.StderrOf,
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
-	loader.Later(program.CompilesLater)
-	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, registry: s.registry, goroutines: s.goroutines, compiling: compiling, fault: func(cell int, err error) { fault(cell, token.NoPos, err) }}
+	loader.Later(func(*types.Func) bool { return true })
+	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, registry: s.registry, goroutines: s.goroutines, compiling: compiling, note: func(cell int, err error) { noteBug(s.output.StderrOf(cell), err) }}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
@@ -138,31 +130,24 @@ func New(options ...Option) (*Session, error) {
 	return s, nil
 }
 
-// vm returns the configuration of the VM; nil if the interpreter is to run all code.
-func (s *Session) vm(c *config, packages library.Packages, fault func(int, token.Pos, error)) *vm.Config {
-	if c.slow {
-		return nil
-	}
-	v := &vm.Config{
+// vm returns the configuration of the VM.
+func (s *Session) vm(c *config, packages library.Packages) vm.Config {
+	v := vm.Config{
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
 		Guard:       s.goroutines.Guard,
-		Fault:       fault,
 		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
 		Stopping:    s.flag.Up(),
 		Stop:        s.goroutines.Check,
 	}
-	c.adapt(v)
+	c.adapt(&v)
 	return v
 }
 
-// panicFault ends the tests in which the VM has a bug.
-func panicFault(_ io.Writer, err error) { panic(err) }
-
-// noteFault tells the user of a bug of the VM, because of which the interpreter runs the code.
-func noteFault(stderr io.Writer, err error) {
-	fmt.Fprintf(stderr, "note: code of this cell is slow because of a bug of Quern; please report it: %v\n", err)
+// noteBug tells the user of a bug that the cell survives.
+func noteBug(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "note: this is a bug of Quern; please report it: %v\n", err)
 }
 
 // boot loads the compiled packages and defines the variables and functions that every lowered
@@ -173,19 +158,6 @@ func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter
 	s.library.Override(packages)
 	library.Replace(packages, s.registrations.Overrides())
 	packages["quern/session/session"] = s.symbols(unread)
-	if err := interpreter.Use(packages); err != nil {
-		return err
-	}
-	for _, src := range []string{"var stopʹ bool", "var positionʹ int"} {
-		if _, err := interpreter.Eval(src); err != nil {
-			return err
-		}
-	}
-	stop, err := address[bool](interpreter, "stopʹ")
-	if err != nil {
-		return err
-	}
-	s.flag.SetVariable(stop)
 	compiled := s.compiler.load(context.Background(), 0, magic.Predeclared)
 	if compiled.err != nil {
 		return compiled.err
@@ -212,7 +184,7 @@ func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter
 
 // address returns the address of a variable of lowered code.
 func address[T any](interpreter *yaegi.Interpreter, name string) (*T, error) {
-	v, err := interpreter.Eval("&" + name)
+	v, err := interpreter.Address(name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -104,15 +103,3 @@ func (n *notebook) must(t *testing.T, src, want string) {
 		t.Errorf("%q\n got %q\nwant %q", src, got, want)
 	}
 }
-
-// skipConcurrent skips a test of goroutines under the race detector: yaegi
-// moves its global variables to a larger slice, and writes slots of frames that
-// closures share, while goroutines read them.
-func skipConcurrent(t *testing.T, src string) {
-	t.Helper()
-	if raceEnabled && concurrent.MatchString(src) {
-		t.Skip("the engine is not free of data races between goroutines of cells")
-	}
-}
-
-var concurrent = regexp.MustCompile(`\bgo (func|\w+\()|\.Go\(|AfterFunc|errgroup|sync\.`)

@@ -3,7 +3,6 @@ package interp_test
 import (
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,36 +29,31 @@ func TestStdin(t *testing.T) {
 func TestStdinAssigned(t *testing.T) {
 	t.Parallel()
 	const pipe = "own := os.Stdin\nr, w, err := os.Pipe()\nif err != nil { panic(err) }\nfmt.Fprint(w, \"7 8\\nnine\\n\")\nw.Close()\nos.Stdin = r\n"
-	for name, options := range backEnds {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, row := range []struct{ in, want string }{
-				{"var a, b int\nfmt.Scanln(&a, &b)\na, b", "= 7, 8"},
-				{"var a, b int\nvar c string\nn, err := fmt.Scan(&a, &b, &c)\na, b, c, n, err", `= 7, 8, "nine", 3, <nil>`},
-				{"var a, b int\nfmt.Scanf(\"%d %d\", &a, &b)\na, b", "= 7, 8"},
-				{"var a int\nfmt.Fscan(os.Stdin, &a)\na", "= 7"},
-				{"line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nline", `= "7 8\n"`},
-				{"s := bufio.NewScanner(os.Stdin)\nfor s.Scan() { fmt.Print(s.Text(), \";\") }", "7 8;nine;"},
-				{"text, _ := io.ReadAll(os.Stdin)\nstring(text)", `= "7 8\nnine\n"`},
-				{"b := make([]byte, 3)\nn, _ := os.Stdin.Read(b)\nstring(b[:n])", `= "7 8"`},
-				{"func() string { var a, b int; var c string; fmt.Scan(&a, &b, &c); return fmt.Sprint(a, b, c) }()", `= "7 8nine"`},
-				{"var i io.Reader = os.Stdin\nvar a int\nfmt.Fscan(i, &a)\na", "= 7"},
-				{"var f = fmt.Scan\nvar a int\nf(&a)\na", "= 7"},
-				{"os.Stdin = own\nvar a int\nfmt.Scan(&a)\na", "= 1"},
-				{"var a, b int\nfmt.Fscan(own, &a)\nfmt.Scan(&b)\na, b", "= 1, 7"},
-				{"os.Stdin = nil\nvar a int\n_, err = fmt.Scan(&a)\nfmt.Println(err)", "invalid argument\n"},
-				{"r.Close()\nvar a int\n_, err = fmt.Scan(&a)\nfmt.Println(errors.Is(err, os.ErrClosed))", "true\n"},
-			} {
-				n := newNotebook(t, append(slices.Clip(options), interp.Stdin(strings.NewReader("1 2\nthree\n")))...)
-				n.must(t, pipe+row.in, row.want)
-			}
-			n := newNotebook(t, append(slices.Clip(options), interp.Stdin(strings.NewReader("1 2\nthree\n")))...)
-			n.must(t, pipe, "")
-			n.must(t, "var a int\nfmt.Scan(&a)\na", "= 7") // a later cell
-			if runtime.GOOS != "windows" {
-				n.must(t, "c := exec.Command(\"cat\")\nc.Stdin = os.Stdin\nout, err := c.Output()\nstring(out), err", `= "8\nnine\n", <nil>`)
-			}
-		})
+	for _, row := range []struct{ in, want string }{
+		{"var a, b int\nfmt.Scanln(&a, &b)\na, b", "= 7, 8"},
+		{"var a, b int\nvar c string\nn, err := fmt.Scan(&a, &b, &c)\na, b, c, n, err", `= 7, 8, "nine", 3, <nil>`},
+		{"var a, b int\nfmt.Scanf(\"%d %d\", &a, &b)\na, b", "= 7, 8"},
+		{"var a int\nfmt.Fscan(os.Stdin, &a)\na", "= 7"},
+		{"line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nline", `= "7 8\n"`},
+		{"s := bufio.NewScanner(os.Stdin)\nfor s.Scan() { fmt.Print(s.Text(), \";\") }", "7 8;nine;"},
+		{"text, _ := io.ReadAll(os.Stdin)\nstring(text)", `= "7 8\nnine\n"`},
+		{"b := make([]byte, 3)\nn, _ := os.Stdin.Read(b)\nstring(b[:n])", `= "7 8"`},
+		{"func() string { var a, b int; var c string; fmt.Scan(&a, &b, &c); return fmt.Sprint(a, b, c) }()", `= "7 8nine"`},
+		{"var i io.Reader = os.Stdin\nvar a int\nfmt.Fscan(i, &a)\na", "= 7"},
+		{"var f = fmt.Scan\nvar a int\nf(&a)\na", "= 7"},
+		{"os.Stdin = own\nvar a int\nfmt.Scan(&a)\na", "= 1"},
+		{"var a, b int\nfmt.Fscan(own, &a)\nfmt.Scan(&b)\na, b", "= 1, 7"},
+		{"os.Stdin = nil\nvar a int\n_, err = fmt.Scan(&a)\nfmt.Println(err)", "invalid argument\n"},
+		{"r.Close()\nvar a int\n_, err = fmt.Scan(&a)\nfmt.Println(errors.Is(err, os.ErrClosed))", "true\n"},
+	} {
+		n := newNotebook(t, interp.Stdin(strings.NewReader("1 2\nthree\n")))
+		n.must(t, pipe+row.in, row.want)
+	}
+	n := newNotebook(t, interp.Stdin(strings.NewReader("1 2\nthree\n")))
+	n.must(t, pipe, "")
+	n.must(t, "var a int\nfmt.Scan(&a)\na", "= 7") // a later cell
+	if runtime.GOOS != "windows" {
+		n.must(t, "c := exec.Command(\"cat\")\nc.Stdin = os.Stdin\nout, err := c.Output()\nstring(out), err", `= "8\nnine\n", <nil>`)
 	}
 }
 

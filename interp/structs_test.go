@@ -61,3 +61,35 @@ func TestStructs(t *testing.T) {
 		t.Errorf("%d bytes of HTML, %v", len(html), err)
 	}
 }
+
+// TestTypeThatMentionsItself uses the fields of a type that mentions itself.
+func TestTypeThatMentionsItself(t *testing.T) {
+	t.Parallel()
+	const declarations = `type S string
+type N int
+type scope struct {
+	outer  *scope
+	labels []S
+	m      map[S]N
+	a      [2]N
+	n      N
+	ch     chan S
+	f      func(S) N
+}
+s, label, k := &scope{labels: []S{"a", "b"}, m: map[S]N{"a": 1}, a: [2]N{1, 4}, n: 2, ch: make(chan S, 1), f: func(s S) N { return N(len(s)) }}, S("b"), N(1)`
+	for _, row := range []struct{ in, want string }{
+		{"for i, v := range s.labels {\n\tfmt.Print(i, v == label, v+label, \" \")\n}", "0 falseab 1 truebb "},
+		{"for v, n := range s.m {\n\tfmt.Print(v == label, n == k)\n}", "false true"},
+		{"for _, v := range s.a {\n\tfmt.Print(v == k, v*k, \" \")\n}", "true 1 false 4 "},
+		{"var v S\nfor _, v = range s.labels {\n\tfmt.Print(v == label, \" \")\n}", "false true "},
+		{"for i := range s.n {\n\tfmt.Print(i == k, \" \")\n}", "false true "},
+		{"fmt.Print(s.f(label) == k, s.f(label)+k, append(s.labels, label)[2] == label)", "true 2 true"},
+		{"s.ch <- label\nfmt.Print(<-s.ch == label)", "true"},
+		{"p := &s.a\nfmt.Print(p[:1][0] == k, s.m[label], (&scope{a: s.a}).a[:][1]*k)", "true 0 4"},
+		{"fs := reflect.StructField{Index: []int{4, 5}}\nfmt.Print([]int{-fs.Index[0] - 1, 3 - fs.Index[1]}, append([]int{-fs.Index[0] * 2}, fs.Index...))", "[-5 -2] [-8 4 5]"},
+	} {
+		n := newNotebook(t)
+		n.must(t, declarations, "")
+		n.must(t, "func run() {\n"+row.in+"\n}\nrun()", row.want)
+	}
+}

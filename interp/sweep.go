@@ -20,7 +20,7 @@ type sweeper struct {
 	registry    *rt.Registry
 	linker      *linker
 	interpreter interface {
-		Keep(known, mentioned map[string]bool)
+		Keep(known map[string]bool)
 	}
 	sources   *diagnostics.Sources
 	compiling sync.Locker // see compiler
@@ -44,8 +44,8 @@ func (s *sweeper) cellEnded() {
 	reach := s.checker.Sweep(s.program.Roots())
 	s.after = reach.Len() / 16
 	s.program.Sweep(reach, s.registry.Sweep(reach.Type))
-	known, mentioned := s.program.Names()
-	s.interpreter.Keep(known, mentioned)
+	known := s.program.Names()
+	s.interpreter.Keep(known)
 	s.linker.keepGroups()
 	s.sources.Sweep(known, reach.File)
 }

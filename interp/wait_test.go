@@ -28,7 +28,6 @@ func TestWaits(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			skipConcurrent(t, row.in)
 			newNotebook(t).must(t, row.in, row.want)
 		})
 	}

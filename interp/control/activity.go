@@ -8,7 +8,6 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
-	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // An Activity is what a goroutine of a cell is doing.
@@ -51,7 +50,7 @@ func activityOf(text string) (a Activity) {
 			line = line[:i]
 		}
 		switch {
-		case strings.HasPrefix(line, yaegi.Functions), strings.HasPrefix(line, vm.Functions):
+		case strings.HasPrefix(line, vm.Functions):
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, magic)
 			a.callback = callerIn(rest)
 			return a

@@ -11,7 +11,7 @@ func TestActivityOf(t *testing.T) {
 	t.Parallel()
 	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp/library.(*contexts).pass.func1({0x1, 0x2})\n\tuntil.go:1\n" +
 		"reflect.callReflect(0x1)\n\treflect/value.go:1\n"
-	const interpreter = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
+	const interpreter = vm.Activation + "(0x1)\n\trun.go:1\n"
 	for _, row := range []struct {
 		stack, want string
 		ends        bool
@@ -22,8 +22,8 @@ func TestActivityOf(t *testing.T) {
 		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + interpreter, "github.com/quernlab/quern/accel.Fit", false},
 		{"goroutine 1 [select]:\ngithub.com/quernlab/quern/interp/magic.(*Run).command(0x1)\n\tshell.go:1\n" +
 			"github.com/quernlab/quern/interp/magic.(*Run).Do(0x1)\n\trun.go:1\n" + interpreter, "github.com/quernlab/quern/interp/magic.(*Run).Do", true},
-		{"goroutine 1 [running]:\n" + vm.Activation + "(0x1)\n\trun.go:1\n" + interpreter, "", true},
-		{"goroutine 1 [running]:\nstrings.Repeat(0x1)\n\tstrings.go:1\n" + vm.Activation + "(0x1)\n\trun.go:1\n" + interpreter, "strings.Repeat", false},
+		{"goroutine 1 [running]:\n" + interpreter, "", true},
+		{"goroutine 1 [running]:\nstrings.Repeat(0x1)\n\tstrings.go:1\n" + interpreter, "strings.Repeat", false},
 	} {
 		if a := activityOf(row.stack); a.callback != "" {
 			t.Errorf("%s: called by %s", row.stack, a.callback)

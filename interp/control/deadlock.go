@@ -98,7 +98,7 @@ func asleep(stacks []byte, own uint64, foreign map[uint64]bool) (waits []diagnos
 		id := stack.Goroutine(s)
 		switch {
 		case id == 0, foreign[id]:
-		case yaegi.RunsLoweredCode(text) || bytes.Contains(text, []byte(protected)) || id == own:
+		case yaegi.RunsCells(text) || bytes.Contains(text, []byte(protected)) || id == own:
 			wait := diagnostics.Waiting{Stack: s, For: waitsFor(s)}
 			if wait.For == "" {
 				return nil
@@ -188,7 +188,7 @@ func waitsFor(text string) string {
 			}
 		}
 		switch {
-		case strings.HasPrefix(line, yaegi.Functions), strings.HasPrefix(line, vm.Functions):
+		case strings.HasPrefix(line, vm.Functions):
 			return ""
 		case strings.HasPrefix(line, "sync.(*Mutex).Lock"), strings.HasPrefix(line, "sync.runtime_"), strings.HasPrefix(line, "internal/sync."),
 			strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "reflect."), strings.HasPrefix(line, rtPackage):

@@ -15,16 +15,8 @@ type StopFlag struct {
 	deep atomic.Bool // a goroutine may be in an infinite recursion
 
 	mu          sync.Mutex
-	variable    *bool // of lowered code; not used under the race detector
-	interrupted bool  // the running cell is
-	ending      int   // pieces of code that have to end beside the running cell
-}
-
-// SetVariable sets the variable that lowered code reads.
-func (f *StopFlag) SetVariable(v *bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.variable = v
+	interrupted bool // the running cell is
+	ending      int  // pieces of code that have to end beside the running cell
 }
 
 // Up returns the flag, which only f sets.
@@ -74,9 +66,5 @@ func (f *StopFlag) setDeep(deep bool) {
 
 // update sets the flag. The caller holds f.mu.
 func (f *StopFlag) update() {
-	up := f.interrupted || f.ending > 0 || f.deep.Load()
-	f.up.Store(up)
-	if !RaceEnabled {
-		*f.variable = up
-	}
+	f.up.Store(f.interrupted || f.ending > 0 || f.deep.Load())
 }

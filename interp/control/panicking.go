@@ -32,7 +32,7 @@ func countPanicking() (panicking int, deep bool) {
 			frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 			last = frame.Function
 			panics = panics || last == "runtime.gopanic"
-			ofCell = ofCell || last == protect || last == vm.Activation || last == yaegi.Activation
+			ofCell = ofCell || last == protect || last == vm.Activation
 		}
 		switch {
 		case ofCell && panics:
@@ -67,7 +67,7 @@ func visiblePanicking(stacks []byte) (whole map[uint64]bool, runnable int) {
 		if !stack.IsWaiting(string(text)) {
 			runnable++
 		}
-		if bytes.Contains(text, []byte("\npanic(")) && (bytes.Contains(text, []byte(protected)) || yaegi.RunsLoweredCode(text)) {
+		if bytes.Contains(text, []byte("\npanic(")) && (bytes.Contains(text, []byte(protected)) || yaegi.RunsCells(text)) {
 			whole[stack.Goroutine(string(text))] = !bytes.Contains(text, []byte(" frames elided...\n"))
 		}
 	}

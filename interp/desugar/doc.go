@@ -1,5 +1,4 @@
-// Package desugar replaces constructs of Go by simpler ones, so that both back ends, package lower with yaegi and the VM,
-// have fewer constructs to compile and agree about their meaning.
+// Package desugar replaces constructs of Go by simpler ones, so that the VM has fewer constructs to compile.
 //
 // [Source.Run] applies the passes to the statements of a function, in the order of the list in pass.go. Each pass changes
 // the checked syntax tree, records the types of what it adds, and is in a file of its own, which begins with the code
@@ -7,8 +6,8 @@
 //
 // # Where does a construct belong?
 //
-// Here, if Go without the construct can express it, both back ends gain, and the code is no slower. Package lower, if only
-// yaegi needs another form of it. The VM, if it has instructions for it: loops and ranges, for example, have fused ones.
+// Here, if Go without the construct can express it and the code is no slower. In the VM, if it has instructions for it: loops and
+// ranges, for example, have fused ones.
 //
 // [Source.SharedLoopVariables] comes first. It is not a pass: it changes only packages in an old language, and their facts.
 //

@@ -5,8 +5,8 @@ package desugar
 //
 //	a[i], p.x, b = 1, a[j], f()  ->  t1 := f(); t2 := a[j]; a[i] = 1; p.x = t2; b = t1
 //
-// See ascompatee in assign.go of cmd/compile/internal/walk. Swaps of two operands do not change: yaegi and the VM run
-// them correctly.
+// See ascompatee in assign.go of cmd/compile/internal/walk. Swaps of two operands do not change: the VM runs them
+// correctly.
 
 import (
 	"go/ast"

@@ -224,8 +224,6 @@ func (r *Reporter) panicValue(value any) (name, text string) {
 		return Failed, err.Error()
 	case errors.As(err, &fault):
 		return Runtime, strings.TrimPrefix(fmt.Sprint(err), "runtime error: ")
-	case yaegi.IsOwn(err):
-		return Runtime, yaegi.Explain(err)
 	}
 	return Panic, fmt.Sprintf("%v (%T)", err, value)
 }

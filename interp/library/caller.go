@@ -71,9 +71,6 @@ func (c *callers) counter(key any, at diagnostics.Location) uintptr {
 func (c *callers) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
 	id, ok := vm.Identify(v)
 	if !ok {
-		id, ok = yaegi.Identify(v)
-	}
-	if !ok {
 		return 0, false
 	}
 	at, _ := c.tracebacks.Function(id)

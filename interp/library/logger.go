@@ -41,7 +41,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 // cells is as debug.Stack returns it to a cell.
 func (w *lineWriter) withoutInterpreter(p []byte) []byte {
 	at := loggedStack.FindIndex(p)
-	if at == nil || !yaegi.RunsLoweredCode(p[at[1]:]) {
+	if at == nil || !yaegi.RunsCells(p[at[1]:]) {
 		return p
 	}
 	return append(bytes.Clone(p[:at[0]]), w.tracebacks.StackText()...)

@@ -1,8 +1,7 @@
 package lower
 
-// Functions and methods that a later cell declares again with the same parameters and
-// results. Existing closures call a function by the name that it had when they were compiled.
-// Unit.Redeclared lists these names, each with the function that it must call now.
+// Functions and methods that a later cell declares again with the same parameters and results. Unit.Redeclared lists them, each with
+// the function that callers of it must call now.
 
 import (
 	"go/types"
@@ -10,9 +9,8 @@ import (
 
 // Redeclared is a function that replaces an earlier one.
 type Redeclared struct {
-	Group    string       // the same for all versions of a function
-	Old, New string       // in lowered code
-	Key      types.Object // object of the old function, for package vm
+	Group    string // the same for all versions of a function
+	Old, New *types.Func
 }
 
 // declaration identifies a function of a cell when it is declared again.
@@ -24,8 +22,8 @@ type declaration struct {
 
 // version is the latest version of a function.
 type version struct {
-	group, name string
-	object      *types.Func
+	group  string
+	object *types.Func
 }
 
 // redeclare records the name of o, a function or method that is not generic.
@@ -41,12 +39,10 @@ func (e *emitter) redeclare(o *types.Func) {
 	if e.cell.Replaced {
 		return
 	}
-	v := version{e.names[o], e.names[o], o}
+	v := version{e.names[o], o}
 	if old, ok := e.versions[d]; ok && sameFunction(old.object.Signature(), sig) {
 		v.group = old.group
-		e.bind(old.name)
-		e.bind(v.name)
-		e.redeclared = append(e.redeclared, Redeclared{Group: v.group, Old: old.name, New: v.name, Key: old.object})
+		e.redeclared = append(e.redeclared, Redeclared{Group: v.group, Old: old.object, New: o})
 	}
 	set(e.Program, e.versions, d, v)
 }

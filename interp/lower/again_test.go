@@ -32,7 +32,7 @@ func TestRedeclared(t *testing.T) {
 				}
 				got = ""
 				for _, r := range unit.Redeclared {
-					got += fmt.Sprintf("%s is %s in %s;", r.Old, r.New, r.Group)
+					got += fmt.Sprintf("%s is %s in %s;", s.program.Name(r.Old), s.program.Name(r.New), r.Group)
 				}
 			}
 			if got != tt.want {

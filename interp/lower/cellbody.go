@@ -13,9 +13,14 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/vm"
 )
+
+// noParameters is the signature of the function that has the statements of a cell.
+var noParameters = types.NewSignatureType(nil, nil, nil, nil, nil, false)
 
 // bodyDeclaration returns the function that runs the initializers and the statements of the cell.
 func (e *emitter) bodyDeclaration(name string) vm.Declaration {
@@ -25,7 +30,7 @@ func (e *emitter) bodyDeclaration(name string) vm.Declaration {
 		block.Lbrace, block.Rbrace = list[0].Pos(), list[len(list)-1].End()
 	}
 	e.bodyKey = &ast.FuncDecl{Body: block}
-	return vm.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts, Private: true}
+	return vm.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts, Cell: true}
 }
 
 // bodyStatements returns the initializers and statements of the cell, with the records that the session needs.
@@ -183,4 +188,149 @@ func (e *emitter) grouped(list []ast.Stmt) (groups []ast.Stmt) {
 		start = end
 	}
 	return groups
+}
+
+// assignment returns s or, if it defines variables of the session, an assignment to them.
+func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return &ast.LabeledStmt{Label: s.Label, Colon: s.Colon, Stmt: e.assignment(s.Stmt)}
+	case *ast.DeclStmt:
+		return e.declaredAssignments(s)
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE || slices.ContainsFunc(s.Lhs, e.isAdded) {
+			return s
+		}
+		assign := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.ASSIGN, Rhs: s.Rhs}
+		for _, x := range s.Lhs {
+			id := x.(*ast.Ident)
+			v, ok := e.Info.Defs[id].(*types.Var)
+			if !ok {
+				assign.Lhs = append(assign.Lhs, id)
+				continue
+			}
+			assign.Lhs = append(assign.Lhs, e.use(id.NamePos, v))
+		}
+		return assign
+	}
+	return s
+}
+
+// isAdded reports whether x defines a variable that package desugar has added.
+func (e *emitter) isAdded(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := e.Info.Defs[id].(*types.Var)
+	return ok && desugar.IsAdded(v)
+}
+
+// declaredAssignments returns a declaration of variables of the session as assignments. Those without a value keep the one that they have.
+func (e *emitter) declaredAssignments(s *ast.DeclStmt) ast.Stmt {
+	d := s.Decl.(*ast.GenDecl)
+	if d.Tok != token.VAR {
+		return s
+	}
+	block := &ast.BlockStmt{Lbrace: s.Pos(), Rbrace: s.End()}
+	for _, spec := range d.Specs {
+		spec := spec.(*ast.ValueSpec)
+		if len(spec.Values) == 0 {
+			continue
+		}
+		assign := &ast.AssignStmt{TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: spec.Values}
+		for _, id := range spec.Names {
+			v, ok := e.Info.Defs[id].(*types.Var)
+			if !ok {
+				assign.Lhs = append(assign.Lhs, id)
+				continue
+			}
+			assign.Lhs = append(assign.Lhs, e.use(id.NamePos, v))
+		}
+		block.List = append(block.List, assign)
+	}
+	return block
+}
+
+// initializerAssignment returns the assignment for an initializer.
+func (e *emitter) initializerAssignment(init *types.Initializer) ast.Stmt {
+	assign := &ast.AssignStmt{TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
+	for _, v := range init.Lhs {
+		assign.Lhs = append(assign.Lhs, e.use(init.Rhs.Pos(), v))
+	}
+	return assign
+}
+
+// use returns an identifier that denotes v.
+func (e *emitter) use(pos token.Pos, v *types.Var) *ast.Ident {
+	id := &ast.Ident{NamePos: pos, Name: v.Name()}
+	if v.Name() != "_" {
+		e.cell.AddUse(id, v)
+	}
+	return id
+}
+
+// indices returns the indices in Cell.Vars of those of the variables that the cell adds to the session.
+func (e *emitter) indices(vars []*types.Var) (indices []int) {
+	for _, v := range vars {
+		if i, ok := e.added[v]; ok && !e.cell.Part {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// definedBy returns the variables that a statement defines.
+func (e *emitter) definedBy(s ast.Stmt) (vars []*types.Var) {
+	var names []*ast.Ident
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return e.definedBy(s.Stmt)
+	case *ast.AssignStmt:
+		if s.Tok == token.DEFINE {
+			for _, x := range s.Lhs {
+				if id, ok := x.(*ast.Ident); ok {
+					names = append(names, id)
+				}
+			}
+		}
+	case *ast.DeclStmt:
+		for _, spec := range s.Decl.(*ast.GenDecl).Specs {
+			if spec, ok := spec.(*ast.ValueSpec); ok {
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	for _, id := range names {
+		if v, ok := e.Info.Defs[id].(*types.Var); ok {
+			vars = append(vars, v)
+		}
+	}
+	return vars
+}
+
+// withoutInitializer returns the variables of the session that the cell declares before its statements without a value, in the
+// order of the source.
+func (e *emitter) withoutInitializer() (vars []*types.Var) {
+	other := map[types.Object]bool{}
+	for _, init := range e.cell.Init {
+		for _, v := range init.Lhs {
+			other[v] = true
+		}
+	}
+	for _, s := range e.cell.Body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				other[e.Info.Defs[id]] = true
+			}
+			return true
+		})
+	}
+	for v := range e.added {
+		if !other[v] {
+			vars = append(vars, v.(*types.Var))
+		}
+	}
+	slices.SortFunc(vars, func(a, b *types.Var) int { return int(a.Pos() - b.Pos()) })
+	return vars
 }

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"runtime/debug"
 
-	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/vm"
 )
 
@@ -29,7 +27,7 @@ func (e *UnsupportedError) Error() string {
 // InternalError reports a bug of this package.
 type InternalError struct {
 	Reason   string
-	Position token.Position // of the statement that was being lowered
+	Position token.Position // of the function that was being compiled
 	Stack    string
 }
 
@@ -42,21 +40,23 @@ func (e *emitter) unsupported(at ast.Node, construct, hint string) {
 	panic(&UnsupportedError{Construct: construct, Hint: hint, Position: e.positionOf(at)})
 }
 
-// atDeclaration sets the position for errors about types, which do not know where they are mentioned, to the declaration of an
-// object of a cell or of a package of a module.
-func (e *emitter) atDeclaration(o types.Object) {
-	if o.Pkg() != nil && origin.Interpreted(o.Pkg()) && o.Pos().IsValid() {
-		e.at = e.Fset.Position(o.Pos())
-	}
-}
-
 // failure turns the panic value of a lowering function into an error.
 func (e *emitter) failure(r any) error {
 	switch r := r.(type) {
 	case *UnsupportedError:
 		return r
+	case *vm.UnsupportedError:
+		return &UnsupportedError{Construct: r.Construct, Hint: r.Hint, Position: e.positionOf(r.Node)}
 	case *vm.Stopped:
 		return r.Err
 	}
-	return &InternalError{Reason: fmt.Sprint(r), Position: e.at, Stack: string(debug.Stack())}
+	return &InternalError{Reason: fmt.Sprint(r), Position: e.Fset.Position(e.machineAt()), Stack: string(debug.Stack())}
+}
+
+// machineAt returns the position of the function that package vm compiles.
+func (e *emitter) machineAt() token.Pos {
+	if e.machine == nil {
+		return token.NoPos
+	}
+	return e.machine.At()
 }

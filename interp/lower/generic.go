@@ -2,23 +2,23 @@ package lower
 
 // Generics become one function or type for each list of type arguments:
 //
-//	Map[int, string](xs, f)   ->  Mapʹintʹstringʹ1(xs, f)
-//	Stack[int]                ->  type Stackʹintʹ1 struct {...}
-//	s.Push(1)                 ->  Stackʹintʹ1ʹPushʹ1(&s, 1)
-//	s.Map[string](f)          ->  Stackʹintʹ1ʹMapʹstringʹ1(&s, f)
-//	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1(xs), from the sources of Config.Generic
+//	Map[int, string](xs, f)   ->  Mapʹintʹstringʹ1
+//	Stack[int]                ->  Stackʹintʹ1
+//	s.Push(1)                 ->  Stackʹintʹ1ʹPushʹ1
+//	s.Map[string](f)          ->  Stackʹintʹ1ʹMapʹstringʹ1
+//	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1, from the sources of Config.Generic
 //
-// The key of an instance consists of type identifiers and not of rendered types, because all
-// interpreted interfaces are rendered alike. yaegi's own generics infer types incorrectly and do not
-// support methods, constraints and aliases.
+// The key of an instance consists of type identifiers, because types of different cells may have the same text.
 
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // instance is the key of an instance of a generic object.
@@ -50,43 +50,48 @@ func (e *emitter) instanceName(base string, args []types.Type) string {
 	return e.fresh(base)
 }
 
-// typeInstance returns the name of an instance of a generic type.
+// typeInstance returns the name of an instance of a generic type. When it meets the instance for the first time, it queues the
+// compilation of its methods: values of it may become interface values.
 func (e *emitter) typeInstance(t *types.Named) string {
-	args := typeList(t.TypeArgs())
-	base, _, _ := strings.Cut(t.Obj().Name(), "[") // see rt.LocalTypeName
-	compiled := t
+	base := t.Obj().Name()
+	source := t
 	if pkg := t.Obj().Pkg(); !origin.Interpreted(pkg) {
 		base = pkg.Name() + "ʹ" + base
-		t = e.sourceType(t)
+		source = e.sourceType(t)
 	}
-	key := e.instanceOf(t.Origin().Obj(), args)
+	args := typeList(t.TypeArgs())
+	key := e.instanceOf(source.Origin().Obj(), args)
 	if name, ok := e.instances[key]; ok {
 		return name
 	}
-	name := e.nameType(t, e.instanceName(base, args))
+	name := e.instanceName(base, args)
 	set(e.Program, e.instances, key, name)
-	origin := t.Origin().Obj()
-	set(e.Program, e.existing, origin, append(e.existing[origin][:len(e.existing[origin]):len(e.existing[origin])], t))
-	e.queue = append(e.queue, func() {
-		e.typeDeclaration(t, name)
-		e.queueTables(t)
-		if compiled != t {
-			e.methodTables(compiled)
-		}
-	})
+	generic := source.Origin().Obj()
+	set(e.Program, e.existing, generic, append(e.existing[generic][:len(e.existing[generic]):len(e.existing[generic])], source))
+	if source != t {
+		set(e.Program, e.public, key, t)
+	}
+	e.queueMethods(source)
 	return name
 }
 
-func typeList(l *types.TypeList) []types.Type {
-	out := make([]types.Type, l.Len())
-	for i := range out {
-		out[i] = l.At(i)
+// queueMethods queues the compilation of the methods of an instance of a generic type.
+func (e *emitter) queueMethods(t *types.Named) {
+	declared := e.methods[t.Origin().Obj()]
+	if declared == nil || types.IsInterface(t) {
+		return
 	}
-	return out
+	e.queue = append(e.queue, func() {
+		for _, name := range declared.order {
+			if e.Info.Defs[declared.byName[name].Name].(*types.Func).Signature().TypeParams() == nil {
+				e.methodInstance(t, name, nil)
+			}
+		}
+	})
 }
 
-// functionInstance returns the name of an instance of a generic function.
-func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) string {
+// functionInstance returns the declaration of an instance of a generic function.
+func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) vm.Declaration {
 	decl := e.genericFunction(o)
 	base := o.Name()
 	if !origin.Interpreted(o.Pkg()) {
@@ -95,15 +100,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 	if decl == nil {
 		e.unsupported(at, "the generic function "+o.FullName(), absent)
 	}
-	o = e.Info.Defs[decl.Name].(*types.Func)
-	key := e.instanceOf(o, args)
-	if name, ok := e.instances[key]; ok {
-		return name
-	}
-	name := e.instanceName(base, args)
-	set(e.Program, e.instances, key, name)
-	e.declareInstance(decl, key, name, args)
-	return name
+	return e.instantiate(decl, args, func() string { return e.instanceName(base, args) })
 }
 
 // genericFunction returns the declaration of a generic function, or nil if it is unknown.
@@ -116,7 +113,7 @@ func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 	return e.generics[o]
 }
 
-// genericMethod returns the declaration of a method of a generic type.
+// genericMethod returns the declaration of a method of a generic type, or of a generic method.
 func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	if !origin.Interpreted(t.Obj().Pkg()) {
 		t = e.sourceType(t)
@@ -128,32 +125,68 @@ func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	return declared.byName[method]
 }
 
-// methodInstance returns the name of a method of an instance of a generic type, or of an instance of a
+// methodInstance returns the declaration of a method of an instance of a generic type, or of an instance of a
 // generic method. own are the type arguments of the method itself.
-func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) string {
-	typ := e.typ(t)
-	args := append(typeList(t.TypeArgs()), own...)
-	decl := e.genericMethod(t, method)
-	o := e.Info.Defs[decl.Name].(*types.Func)
-	key := e.instanceOf(o, args)
-	if name, ok := e.instances[key]; ok {
-		return name
+func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) vm.Declaration {
+	base := t.Obj().Name()
+	if t.TypeArgs().Len() > 0 {
+		base = e.typeInstance(t)
 	}
-	name := e.instanceName(mangle(typ)+"ʹ"+method, own)
-	set(e.Program, e.instances, key, name)
-	e.declareInstance(decl, key, name, args)
-	return name
+	args := append(typeList(t.TypeArgs()), own...)
+	return e.instantiate(e.genericMethod(t, method), args, func() string { return e.instanceName(base+"ʹ"+method, own) })
 }
 
-// arguments returns the type arguments of the instance that id denotes.
-func (f *functionTypes) arguments(id *ast.Ident) ([]types.Type, bool) {
-	in, ok := f.Info.Instances[id]
-	if !ok {
-		return nil, false
+// instantiate returns the declaration of an instance, and queues its compilation when it meets it for the first time. name makes the
+// name of a new one.
+func (e *emitter) instantiate(decl *ast.FuncDecl, args []types.Type, name func() string) vm.Declaration {
+	o := e.Info.Defs[decl.Name].(*types.Func)
+	key, sig := e.instanceOf(o, args), o.Signature()
+	var env *environment // made when it is needed: most calls are of an instance that is compiled already
+	subst := func(t types.Type) types.Type {
+		if env == nil {
+			env = e.instanceEnvironment(decl, args)
+		}
+		return env.subst(t)
 	}
-	args := typeList(in.TypeArgs)
-	for i := range args {
-		args[i] = f.subst(args[i])
+	d := vm.Declaration{Key: key, Method: methodName(o), Signature: sig, Body: decl.Body, Substitute: subst}
+	if sig.Recv() != nil && sig.TypeParams() == nil {
+		n := sig.RecvTypeParams().Len()
+		if t := e.public[e.instanceOf(receiver(sig).Obj(), args[:n])]; t != nil {
+			d.Public = t
+		}
 	}
-	return args, true
+	if known, ok := e.instances[key]; ok {
+		d.Name = known
+		return d
+	}
+	d.Name = name()
+	set(e.Program, e.instances, key, d.Name)
+	e.queue = append(e.queue, func() { e.machine.AddInstance(d) })
+	return d
+}
+
+// instanceEnvironment returns the environment of an instance, with the types that the function declares.
+func (e *emitter) instanceEnvironment(decl *ast.FuncDecl, args []types.Type) *environment {
+	env := newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args)
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			env.localType(e.Info, spec)
+		}
+		return true
+	})
+	return env
+}
+
+// parametersOf returns the type parameters of a function or, for a method, those of the receiver and its
+// own.
+func parametersOf(sig *types.Signature) []*types.TypeParam {
+	return slices.AppendSeq(slices.Collect(sig.RecvTypeParams().TypeParams()), sig.TypeParams().TypeParams())
+}
+
+// methodName returns the name of a method for calls through interfaces; "" for a function.
+func methodName(o *types.Func) string {
+	if o.Signature().Recv() == nil {
+		return ""
+	}
+	return origin.MethodKey(o)
 }

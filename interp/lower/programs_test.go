@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/internal/golden"
-	"github.com/quernlab/quern/interp/lower"
 )
 
 // TestPrograms runs complete programs, each as one cell. The golden files have the output of the
@@ -46,34 +45,8 @@ func TestPrograms(t *testing.T) {
 			if err != nil || out != string(want) {
 				t.Errorf("%s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
 			}
-			if onMachine[name] {
-				for name, reason := range s.units[0].Machine.Reasons() {
-					t.Errorf("package vm does not run %s: %s", name, reason)
-				}
-				return
-			}
-			// yaegi must also be correct without the VM.
-			s = newSession(t, func(c *lower.Config) { c.Machine = nil })
-			err = s.run(asCell(string(text)))
-			if out := s.output.String(); err != nil || out != string(want) {
-				t.Errorf("without the VM: %s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
-			}
 		})
 	}
-}
-
-// onMachine are programs that package vm runs as a whole. yaegi does not run all of them correctly.
-var onMachine = map[string]bool{
-	"arrayparts":      true,
-	"builtins":        true,
-	"deferredreflect": true,
-	"elided":          true,
-	"functionvalues":  true,
-	"interfacecalls":  true,
-	"localtypes":      true,
-	"rangedefer":      true,
-	"statefunctions":  true,
-	"unexportedtypes": true,
 }
 
 // asCell returns a program as a cell: without the package clause, and with a call of main.

@@ -9,15 +9,10 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/traefik/yaegi/interp"
-	"github.com/traefik/yaegi/stdlib/unsafe"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
@@ -31,33 +26,17 @@ import (
 // limit is the maximum time of one program; the longest takes a second.
 const limit = 60 * time.Second
 
-type interrupted struct{}
-
-func (interrupted) Uncatchable() {}
-
 // session is a minimal session that can run cells.
 type session struct {
 	checker  *check.Checker
 	program  *lower.Program
 	registry *rt.Registry
-	engine   *interp.Interpreter
+	engine   *yaegi.Interpreter
+	imported bool // the engine has evaluated lower.Import
 	output   *buffer
 	units    []*lower.Unit
 	cell     int
 	lost     chan string // panics of goroutines
-	// stopAfter, if not 0, is the number of checks after which the cell must stop.
-	stopAfter int64
-	checks    atomic.Int64
-}
-
-// evaluate evaluates lowered code as a session does.
-func (s *session) evaluate(source string) (v reflect.Value, err error) {
-	p, err := s.engine.Compile(source)
-	if err != nil {
-		return v, err
-	}
-	yaegi.CheckBounds(p)
-	return s.engine.Execute(p)
 }
 
 // buffer is the output of cells, which may write from any goroutine.
@@ -92,11 +71,11 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stderr: s.output,
-		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", vm.Activation}})
+		Activations: []string{vm.Activation}})
 	machine := withOverrides(s.registry, s.output)
 	machine["quern/session/session"] = s.symbols()
-	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &vm.Config{Registry: s.registry, Packages: machine, Interpreted: lower.Interpreted, Guard: s.guard}}
+	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source,
+		Machine: vm.Config{Registry: s.registry, Packages: machine, Interpreted: lower.Interpreted, Guard: s.guard}}
 	for _, o := range options {
 		o(&config)
 	}
@@ -125,38 +104,23 @@ func withOverrides(registry *rt.Registry, w io.Writer) map[string]map[string]ref
 func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	t.Helper()
 	s := newChecked(t, options...)
-	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry, s.output), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": s.symbols()}} {
-		if err := s.engine.Use(table); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.eval(t, "var stopʹ bool")
-	s.eval(t, "var positionʹ int")
+	s.engine = yaegi.New(strings.NewReader(""), s.output, s.output)
 	return s
 }
 
 // symbols returns the package that lowered code calls.
 func (s *session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Interrupted": reflect.ValueOf(interrupted{}),
-		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
-		"Unread":      reflect.ValueOf(func(error, string, int, int, int) {}),
+		"Unread": reflect.ValueOf(func(error, string, int, int, int) {}),
 
-		"ErrorBegin":     reflect.ValueOf(func(string, int, int, int) {}),
-		"ErrorOverwrite": reflect.ValueOf(func(string, error, string, int, int, int) {}),
-		"ErrorCheck":     reflect.ValueOf(func(string, error, string) {}),
-		"Stopped": reflect.ValueOf(func() bool {
-			return s.checks.Add(1) > s.stopAfter && s.stopAfter > 0
-		}),
-		"Defined": reflect.ValueOf(func(...int) {}),
+		"ErrorBegin": reflect.ValueOf(func(string, int, int, int) {}),
+		"ErrorCheck": reflect.ValueOf(func(string, error, string) {}),
+		"Defined":    reflect.ValueOf(func(...int) {}),
 		"Result": reflect.ValueOf(func(values ...interface{}) {
 			for _, v := range values {
 				fmt.Fprintf(s.output, "= %v\n", v)
 			}
 		}),
-		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
-		"Guard": reflect.ValueOf(s.guard),
 	}
 }
 
@@ -169,13 +133,6 @@ func (s *session) guard(cell int, f func()) func() {
 			}
 		}()
 		f()
-	}
-}
-
-func (s *session) eval(t testing.TB, source string) {
-	t.Helper()
-	if _, err := s.evaluate(source); err != nil {
-		t.Fatalf("yaegi: %v\n%s", err, source)
 	}
 }
 
@@ -196,49 +153,40 @@ func (s *session) lower(source string) (*lower.Unit, error) {
 	return unit, nil
 }
 
-// run runs a cell. The error is that of yaegi or a panic.
-func (s *session) run(source string) (err error) {
+// run runs a cell. The error is that of the interpreter or a panic.
+func (s *session) run(source string) error {
 	unit, err := s.lower(source)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("yaegi: %v\n%s", r, unit.Source)
-		}
-	}()
+	if err := s.declare(unit); err != nil {
+		return err
+	}
+	if err := unit.Machine.Link(s.engine.Address); err != nil {
+		return err
+	}
+	unit.Machine.LinkMethods()
+	if unit.IsEmpty() {
+		return nil
+	}
+	return s.call(unit.Statements())
+}
+
+// declare makes yaegi declare the variables of a unit.
+func (s *session) declare(unit *lower.Unit) error {
+	if unit.Source == "" {
+		return nil
+	}
 	if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
 		return err
 	}
-	evaluate := func(text string) error {
-		if text == "" {
-			return nil
-		}
-		if _, err := s.evaluate(text); err != nil {
-			return fmt.Errorf("yaegi: %w\n%s", err, text)
-		}
-		return nil
-	}
-	for _, text := range append(unit.Imports, unit.Source) {
-		if err := evaluate(text); err != nil {
+	if !s.imported {
+		if _, err := s.engine.Eval(lower.Import); err != nil {
 			return err
 		}
+		s.imported = true
 	}
-	if unit.Machine != nil {
-		if err := unit.Machine.Link(s.evaluate, func(name string) (reflect.Value, error) { return s.evaluate("&" + name) }); err != nil {
-			return err
-		}
-	}
-	if err := evaluate(unit.Register); err != nil {
-		return err
-	}
-	if f := unit.Statements(); f != nil {
-		return s.call(f)
-	}
-	_, err = s.evaluate(unit.Body + "()")
-	if p, ok := err.(interp.Panic); ok {
-		return fmt.Errorf("panic: %v", p.Value)
-	}
+	_, err := s.engine.Eval(unit.Source)
 	return err
 }
 
@@ -253,24 +201,9 @@ func (s *session) call(f func()) (err error) {
 	return nil
 }
 
-// startsGoroutine matches a cell with a statement that starts a goroutine.
-var startsGoroutine = regexp.MustCompile(`(?m)^(go |time\.AfterFunc\(|wg\.Go\()`)
-
-// skipRacing skips cells under the race detector that run beside a goroutine of an earlier one, since yaegi extends for a cell the
-// frame that the goroutine reads.
-func skipRacing(t *testing.T, cells []string) {
-	t.Helper()
-	for _, c := range cells[:max(0, len(cells)-1)] {
-		if raceEnabled && startsGoroutine.MatchString(c) {
-			t.Skip("yaegi's frames race with goroutines of earlier cells")
-		}
-	}
-}
-
 // runCells runs cells and returns their output and the first error.
 func runCells(t *testing.T, cells ...string) (*session, string, error) {
 	t.Helper()
-	skipRacing(t, cells)
 	s := newSession(t)
 	done := make(chan error, 1)
 	go func() {
@@ -293,8 +226,7 @@ func runCells(t *testing.T, cells ...string) (*session, string, error) {
 func (s *session) dump() string {
 	var b strings.Builder
 	for _, u := range s.units {
-		fmt.Fprintln(&b, strings.Join(u.Imports, "\n"))
-		fmt.Fprintln(&b, u.Source)
+		fmt.Fprintln(&b, u.Source+u.Machine.Disassemble())
 	}
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 const sourcePrefix = "quern/generic/"
@@ -84,7 +85,7 @@ func (e *emitter) sourceType(t *types.Named) *types.Named {
 		return n
 	}
 	panic(&UnsupportedError{Construct: "the generic type " + t.Obj().Pkg().Path() + "." + t.Obj().Name(),
-		Hint: absent, Position: e.at})
+		Hint: absent, Position: e.Fset.Position(t.Obj().Pos())})
 }
 
 // findSourceType is sourceType for an instance of any generic type. It returns nil if there is no source.
@@ -107,16 +108,13 @@ func (e *emitter) findSourceType(t *types.Named) *types.Named {
 	return instance.(*types.Named)
 }
 
-// sourceFunction returns the name of a function of a generic source that is not generic itself.
-func (e *emitter) sourceFunction(o *types.Func) string {
-	if name, ok := e.names[o]; ok {
-		return name
-	}
+// sourceFunction returns the declaration of a function of a generic source that is not generic itself.
+func (e *emitter) sourceFunction(o *types.Func) vm.Declaration {
 	decl := e.sourceOf(o.Pkg()).funcs[o.Name()]
-	name := e.fresh(o.Pkg().Name() + "ʹ" + o.Name())
-	set(e.Program, e.names, types.Object(o), name)
-	e.queue = append(e.queue, func() { e.functionDeclaration(decl, name, nil) })
-	return name
+	if e.names[o] == "" {
+		set(e.Program, e.names, types.Object(o), e.fresh(o.Pkg().Name()+"ʹ"+o.Name()))
+	}
+	return vm.Declaration{Key: o, Name: e.names[o], Signature: o.Signature(), Body: decl.Body}
 }
 
 // absent is the reason why cells cannot use a generic function or type of the standard library.

@@ -4,8 +4,11 @@ package lower
 // source; all their types go through environment.subst.
 
 import (
+	"go/ast"
 	"go/types"
 	"maps"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // environment maps type parameters to type arguments.
@@ -38,14 +41,23 @@ func (env *environment) rename(params *types.TypeParamList, own *types.Named) *e
 	return inner
 }
 
-// subst returns t with the type arguments of the function.
-func (f *functionTypes) subst(t types.Type) types.Type {
-	if f.env == nil || t == nil {
-		return t
+// localType gives the instance its own type for one that the generic function declares.
+func (env *environment) localType(info *types.Info, spec *ast.TypeSpec) {
+	o := info.Defs[spec.Name].(*types.TypeName)
+	n, ok := o.Type().(*types.Named)
+	if spec.Assign.IsValid() || !ok {
+		return
 	}
-	return f.env.subst(t)
+	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), rt.LocalTypeName(o.Name(), env.args), nil), nil, nil)
+	env.types[o] = own
+	inner := env
+	if n.TypeParams() != nil {
+		inner = env.rename(n.TypeParams(), own)
+	}
+	own.SetUnderlying(inner.subst(n.Underlying()))
 }
 
+// subst returns t with the type arguments of the function.
 func (env *environment) subst(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.TypeParam:

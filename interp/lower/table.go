@@ -1,10 +1,7 @@
 package lower
 
-// Large literals of constants are built when the cell is lowered. yaegi compiles each element separately, which takes seconds
-// for tables with tens of thousands of elements:
-//
-//	[]uint16{1, 2, ...}    ->  (*typesʹ.Tableʹ1().(*[]uint16))
-//	&P{Names: [...]string{"a", "b", ...}}  ->  typesʹ.Tableʹ2().(*Pʹ1)
+// Large literals of constants are made when the cell is lowered, and copied when they are evaluated: instructions for each element
+// would take time and memory.
 
 import (
 	"go/ast"
@@ -12,40 +9,30 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 )
 
 // tableSize is the smallest number of constants of such a literal.
 const tableSize = 32
 
-// table lowers a literal if it is large and only contains constants.
-func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
-	content, ok := f.tableContent(e)
-	if !ok {
-		return "", false
-	}
-	name := f.fresh("Table")
-	f.symbol(name, reflect.ValueOf(func() any { return copied(content).Interface() }))
-	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(f.Info.Types[e].Type) + "))", true
-}
-
 // tableContent returns the address of the value of a literal, if it is large and only contains constants.
-func (f *function) tableContent(e *ast.CompositeLit) (content reflect.Value, ok bool) {
-	b := &tableBuilder{f: f, types: map[types.Type]reflect.Type{}}
-	if constants, ok := b.count(e); !ok || constants < tableSize {
+func (e *emitter) tableContent(lit *ast.CompositeLit) (content reflect.Value, ok bool) {
+	b := &tableBuilder{e: e, types: map[types.Type]reflect.Type{}}
+	if constants, ok := b.count(lit); !ok || constants < tableSize {
 		return content, false
 	}
-	t := f.Info.Types[e].Type
+	t := e.Info.Types[lit].Type
 	made, ok := b.reflectType(t)
 	if !ok || made.Kind() == reflect.Pointer {
 		return content, false
 	}
 	content = reflect.New(made)
-	return content, b.fill(content.Elem(), e, t)
+	return content, b.fill(content.Elem(), lit, t)
 }
 
 // constantTable returns a function that makes the value of such a literal and returns its address, for package vm.
 func (e *emitter) constantTable(lit *ast.CompositeLit) (func() reflect.Value, bool) {
-	content, ok := e.function(nil).tableContent(lit)
+	content, ok := e.tableContent(lit)
 	return func() reflect.Value { return copied(content) }, ok
 }
 
@@ -78,24 +65,21 @@ func (e *emitter) isTable(x ast.Expr) bool {
 
 // tableBuilder builds the value of a literal.
 type tableBuilder struct {
-	f     *function
+	e     *emitter
 	types map[types.Type]reflect.Type // nil for types that cannot be created
 }
 
 // count counts the constants in a literal. ok is false if it contains anything else.
 func (b *tableBuilder) count(e *ast.CompositeLit) (n int, ok bool) {
-	if b.f.env != nil { // the types of the nodes contain type parameters
-		return 0, false
-	}
 	for i, x := range e.Elts {
 		if i%64 == 63 {
-			b.f.stop()
+			b.e.stop()
 		}
 		if pair, ok := x.(*ast.KeyValueExpr); ok {
 			x = pair.Value
 		}
 		x = ast.Unparen(x)
-		if b.f.constantOf(x) != nil {
+		if b.e.constantOf(x) != nil {
 			n++
 			continue
 		}
@@ -115,7 +99,7 @@ func (b *tableBuilder) count(e *ast.CompositeLit) (n int, ok bool) {
 func (b *tableBuilder) reflectType(t types.Type) (reflect.Type, bool) {
 	made, known := b.types[t]
 	if !known {
-		made, _ = b.f.layout.Reflect(t)
+		made, _ = b.e.layout.Reflect(t)
 		b.types[t] = made
 	}
 	return made, made != nil
@@ -169,7 +153,7 @@ func (b *tableBuilder) fillMap(v reflect.Value, e *ast.CompositeLit, u *types.Ma
 	v.Set(reflect.MakeMapWithSize(v.Type(), len(e.Elts)))
 	for i, x := range e.Elts {
 		if i%64 == 63 {
-			b.f.stop()
+			b.e.stop()
 		}
 		pair := x.(*ast.KeyValueExpr)
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
@@ -194,7 +178,7 @@ func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 // index returns the index of an element of a slice or array literal.
 func (b *tableBuilder) index(x ast.Expr, next int) int {
 	if pair, ok := x.(*ast.KeyValueExpr); ok {
-		n, _ := constant.Int64Val(constant.ToInt(b.f.constantOf(pair.Key)))
+		n, _ := constant.Int64Val(constant.ToInt(b.e.constantOf(pair.Key)))
 		return int(n)
 	}
 	return next
@@ -204,7 +188,7 @@ func (b *tableBuilder) fillElements(v reflect.Value, e *ast.CompositeLit, elem t
 	next := 0
 	for i, x := range e.Elts {
 		if i%64 == 63 {
-			b.f.stop()
+			b.e.stop()
 		}
 		at := b.index(x, next)
 		next = at + 1
@@ -224,14 +208,14 @@ func (b *tableBuilder) set(v reflect.Value, x ast.Expr, t types.Type) bool {
 	if !v.CanSet() {
 		return false
 	}
-	if c := b.f.constantOf(x); c != nil {
+	if c := b.e.constantOf(x); c != nil {
 		return setConstant(v, c)
 	}
 	inner, ok := x.(*ast.CompositeLit)
 	if !ok {
 		return false
 	}
-	if have := b.f.Info.Types[inner].Type; !types.Identical(have, t) {
+	if have := b.e.Info.Types[inner].Type; !types.Identical(have, t) {
 		return false // it is converted to an interface
 	}
 	return b.fill(v, inner, t)
@@ -334,4 +318,12 @@ func isFlat(t reflect.Type) bool {
 		return false
 	}
 	return true
+}
+
+// promotes reports whether a key of a struct literal is a promoted field.
+func promotes(e *ast.CompositeLit, u *types.Struct) bool {
+	return slices.ContainsFunc(e.Elts, func(item ast.Expr) bool {
+		kv, ok := item.(*ast.KeyValueExpr)
+		return ok && !slices.ContainsFunc(slices.Collect(u.Fields()), func(v *types.Var) bool { return v.Name() == kv.Key.(*ast.Ident).Name })
+	})
 }

@@ -1,14 +1,5 @@
 package lower
 
-// A unit has this order:
-//
-//	types        type Tʹ1 struct{...}         every type, on demand its instances
-//	variables    var xʹ1 int                  the variables that do not exist yet
-//	functions    func fʹ1(...) {...}          methods too: func TʹMʹ1(r Tʹ1, ...)
-//	body         func bodyʹ3ʹ1() {...}        package-level initializers, then the statements
-//	on demand    instances, dispatchers, helpers, hoisted local types
-//	tables       func registerʹ3ʹ1() {...}    the methods of each type, for dynamic calls
-
 import (
 	"context"
 	"go/ast"
@@ -17,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/desugar"
@@ -25,35 +17,21 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// noParameters is the signature of the functions that have the statements of a cell.
-var noParameters = types.NewSignatureType(nil, nil, nil, nil, nil, false)
-
 // emitter builds one unit.
 type emitter struct {
 	*Program
-	ctx       context.Context
-	cell      *check.Cell
-	Fset      *token.FileSet // of the cell
-	Info      *types.Info    // of the session; facts about generic sources are added
-	out       writer
-	imports   []string
-	types     map[string]reflect.Value
-	queue     []func()       // declarations that are needed by the code so far
-	registers []string       // statements
-	parts     writer         // functions with statements of the cell
-	once      []string       // see Unit.Once
-	at        token.Position // position of the statement that is being lowered
-	machine   *vm.Unit       // nil without package vm
-	cellCode
-	declares      map[instance]bool // instances of generics that the unit declares
-	values        []string          // see Unit.Values
+	ctx           context.Context
+	cell          *check.Cell
+	Fset          *token.FileSet  // of the cell
+	Info          *types.Info     // of the session; facts about generic sources are added
+	out           strings.Builder // declarations of variables
+	types         map[string]reflect.Value
+	queue         []func() // instances to be compiled
+	machine       *vm.Unit
+	bodyKey       *ast.FuncDecl        // of the function with all statements
+	added         map[types.Object]int // the variables that the cell adds to the session, with their indices in Cell.Vars
+	reached       map[types.Type]bool  // see needMethods
 	redeclared    []Redeclared
-	bindings      []Binding
-	standIns      []StandIn
-	scan          scanned
-	copied        map[*ast.CallExpr]bool   // see noteCopies
-	casts         map[*ast.CallExpr]bool   // conversions to unsafe.Pointer that are the operand of a cast
-	middles       []string                 // of long expressions, see shorten
 	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
 	facts         map[*ast.FuncDecl]*facts.Function
 	bodyFacts     *facts.Function                   // facts of the statements and initializers of the cell
@@ -69,11 +47,6 @@ func (e *emitter) stop() {
 
 func (e *emitter) lower() *Unit {
 	c := e.cell
-	for _, spec := range c.Types {
-		if named := e.definedType(spec); named != nil {
-			set(e.Program, e.names, types.Object(named.Obj()), e.nameType(named, e.fresh(spec.Name.Name)))
-		}
-	}
 	var vars []*types.Var
 	e.added = map[types.Object]int{}
 	for i, v := range c.Vars {
@@ -89,7 +62,7 @@ func (e *emitter) lower() *Unit {
 	for _, decl := range c.Funcs {
 		if decl.Body != nil {
 			e.shareLoopVariables(source, decl)
-			decl.Body.List = source.Run(e.factsOf(decl, nil), decl.Body.List)
+			decl.Body.List = source.Run(e.factsOf(decl), decl.Body.List)
 		}
 	}
 	whole := &ast.BlockStmt{List: slices.Clone(c.Body)}
@@ -109,81 +82,24 @@ func (e *emitter) lower() *Unit {
 	c.Body = source.Run(e.bodyFacts, c.Body)
 	body := ""
 	if !c.Part || len(c.Init)+len(c.Body) > 0 {
-		body = e.freshOf("body", "")
+		body = e.freshOf("body")
 	}
 	e.compile(c.Funcs, body)
 
-	for _, spec := range c.Types {
-		if named := e.definedType(spec); named != nil {
-			e.typeDeclaration(named, e.names[named.Obj()])
-			if !c.Part {
-				e.queueTables(named)
-			}
-		}
-	}
 	for _, v := range vars {
-		e.atDeclaration(v)
-		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
-	}
-	for _, decl := range c.Funcs {
-		o := e.Info.Defs[decl.Name]
-		switch name := e.names[o]; {
-		case name == "" || e.compiled(decl, name):
-		case e.waited(o):
-			e.standIn(decl, o.(*types.Func))
-		default:
-			e.functionDeclaration(decl, name, nil)
-		}
-	}
-	start := e.out.text.Len()
-	onMachine := body != "" && e.machine != nil && e.machine.Compiled(e.bodyKey)
-	if body != "" && !onMachine {
-		e.declareCellFunctions()
-		start = e.out.text.Len()
-		e.body(body)
-	}
-	end := e.out.text.Len()
-	for _, named := range c.Dispatched {
-		e.methodTables(named)
-	}
-	for _, m := range c.Methods {
-		e.methodEntry(m)
+		e.variable(v)
 	}
 	for _, named := range changed {
-		if named.TypeParams() == nil && !c.Part {
-			e.methodTables(named)
-		}
 		for _, instance := range e.existing[named.Obj()] {
-			e.methodTables(instance)
+			e.queueMethods(instance)
 		}
 	}
-	for len(e.queue) > 0 || e.bindMentioned() {
-		if len(e.queue) > 0 {
-			next := e.queue[0]
-			e.queue = e.queue[1:]
-			next()
-		}
+	for len(e.queue) > 0 {
+		next := e.queue[0]
+		e.queue = e.queue[1:]
+		next()
 	}
-
-	e.out.add(&e.parts)
-	unit := &Unit{Machine: e.machine, Bindings: e.bindings, StandIns: e.standIns}
-	switch {
-	case onMachine:
-		unit.bodyKey = e.bodyKey
-	case body != "":
-		unit.Body = body
-		e.once = append(e.once, body)
-	}
-	if register := e.register(); register != "" {
-		unit.Register = register + "()"
-	}
-	unit.Once = e.once
-	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
-	around := []int{start, end}
-	unit.Imports, unit.Source = e.imports, e.expand(e.out.text.String(), e.out.declarations, around)
-	unit.declarations, start, end = e.out.declarations, around[0], around[1]
-	e.noteMentions(unit.Source[:start]+unit.Source[end:], unit.Source[start:end])
-	return unit
+	return &Unit{Machine: e.machine, Types: e.types, Source: e.out.String(), Redeclared: e.redeclared, bodyKey: e.bodyKey}
 }
 
 // desugared returns the cell as package desugar needs it.
@@ -194,16 +110,6 @@ func (e *emitter) desugared() *desugar.Source {
 		Interpreted: func(p *types.Package) bool { return origin.Interpreted(p) || isSource(p) },
 		Records:     func(s ast.Stmt) bool { return len(c.Overwrites[s])+len(c.Begins[s])+len(c.Tracks[s]) > 0 },
 	}
-}
-
-// definedType returns the type that spec declares. It returns nil for an alias, which lowered code does not have, and for a
-// generic type, which is instantiated on demand.
-func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
-	if spec.Assign.IsValid() || spec.TypeParams != nil || spec.Name.Name == "_" {
-		return nil
-	}
-	named, _ := e.Info.Defs[spec.Name].Type().(*types.Named)
-	return named
 }
 
 // declareFunctions gives functions their names and adds methods to their types. It returns the types of earlier cells that have
@@ -234,7 +140,6 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		default:
 			e.declareFunction(o)
 		}
-		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && facts.Recovers(decl.Body.List))
 	}
 	return changed
 }
@@ -262,68 +167,4 @@ func (e *emitter) addMethod(typ *types.TypeName, decl *ast.FuncDecl) {
 		e.copiedMethods[typ] = true
 	}
 	m.add(decl)
-}
-
-// receiver returns the type that has the method with signature sig.
-func receiver(sig *types.Signature) *types.Named {
-	t := types.Unalias(sig.Recv().Type())
-	if p, ok := t.(*types.Pointer); ok {
-		t = types.Unalias(p.Elem())
-	}
-	named, _ := t.(*types.Named)
-	return named.Origin()
-}
-
-// result emits the call that shows the value of the last expression:
-//
-//	x    ->  sessionʹ.Result(x as interface{})
-//	g()  ->  tʹ1, tʹ2 := g(); sessionʹ.Result(tʹ1 as interface{}, tʹ2 as interface{})
-func (f *function) result(w *writer, x ast.Expr) {
-	f.store(w, x, true)
-	show, call := f.session("Result"), f.cellCall(f.shown)
-	if tuple, ok := f.typeOf(x).(*types.Tuple); ok {
-		if call == "" {
-			call = f.multi(x)
-		}
-		temps := f.tupleOf(w, call, tuple)
-		for i := range temps {
-			temps[i] = f.convert(temps[i], tuple.At(i).Type(), anyType)
-		}
-		w.line("%s(%s)", show, list(temps))
-		return
-	}
-	if isNil(f.typeOf(x)) {
-		w.line("%s(nil)", show)
-		return
-	}
-	t, value := f.temp(), ""
-	if call == "" {
-		value = f.exprTo(x, anyType)
-	} else {
-		value = f.convert(call, types.Default(f.typeOf(x)), anyType)
-	}
-	w.line("var %s interface{} = %s", t, value)
-	w.line("%s(%s)", show, t)
-}
-
-// initializer emits the assignment of package-level variables.
-func (f *function) initializer(w *writer, init *types.Initializer) {
-	f.store(w, init.Rhs, true)
-	if len(init.Lhs) == 1 {
-		v := init.Lhs[0]
-		value := f.exprTo(init.Rhs, v.Type())
-		if v.Name() == "_" {
-			w.line("_ = %s", value)
-		} else {
-			f.put(w, f.names[v], v.Type(), init.Rhs, value)
-		}
-		return
-	}
-	tuple := f.typeOf(init.Rhs).(*types.Tuple)
-	temps := f.tuple(w, init.Rhs, tuple)
-	for i, v := range init.Lhs {
-		if v.Name() != "_" {
-			w.line("%s = %s", f.names[v], f.convert(temps[i], tuple.At(i).Type(), v.Type()))
-		}
-	}
 }

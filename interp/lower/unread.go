@@ -1,19 +1,10 @@
 package lower
 
-// Errors that a cell overwrites without reading them, see package check:
-//
-//	_, err = f(); _, err = g()   ->  ...; sessionʹ.Unread(errʹ1, "err", 2, 1, 4); ...
-//	for ... { _, err = f() }     ->  sessionʹ.ErrorBegin("errʹ1", 2, 0, 0)
-//	                                 for ... { sessionʹ.ErrorOverwrite("errʹ1", errʹ1, "err", 2, 5, 6); ... }
-//
-//	for ... { _, err := f() }    ->  for ... { _, errʹ1 := f(); sessionʹ.Unread(errʹ1, "err", 2, 1, 14) }
-//
-// The numbers are the cell, line and column where the error is set.
+// Errors that a cell overwrites without reading them, see package check. The statements of a cell record them by calls, see
+// errorRecords; statements in loops, branches and functions by hooks.
 
 import (
 	"go/ast"
-	"go/token"
-	"go/types"
 
 	"github.com/quernlab/quern/interp/vm"
 )
@@ -29,48 +20,7 @@ type ErrorNotes interface {
 	Lose(err error, name string, cell, line, column int)
 }
 
-// unread emits the code before a statement of the cell: the checks of errors that it overwrites, and the records of unread errors.
-func (f *functionTypes) unread(w *writer, s ast.Stmt) {
-	for _, unread := range f.cell.Overwrites[s] {
-		v := unread.Var
-		if unread.Tracked {
-			w.line("%s(%q, %s, %q)", f.session("ErrorCheck"), f.names[v], f.names[v], v.Name())
-			continue
-		}
-		w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[v], v.Name(), f.cell.Number, unread.Set.Line, unread.Set.Column)
-	}
-	for _, begin := range f.cell.Begins[s] {
-		f.beginError(w, begin.Var, begin.Set)
-	}
-}
-
-func (f *functionTypes) beginError(w *writer, v *types.Var, set token.Position) {
-	w.line("%s(%q, %d, %d, %d)", f.session("ErrorBegin"), f.names[v], f.cell.Number, set.Line, set.Column)
-}
-
-// track emits the records before a statement in a loop or a branch.
-func (f *function) track(w *writer, s ast.Stmt) {
-	if !f.top {
-		return
-	}
-	for _, track := range f.cell.Tracks[s] {
-		v := track.Var
-		if !track.Write {
-			f.beginError(w, v, token.Position{})
-			continue
-		}
-		w.line("%s(%q, %s, %q, %d, %d, %d)", f.session("ErrorOverwrite"), f.names[v], f.names[v], v.Name(), f.cell.Number, track.Set.Line, track.Set.Column)
-	}
-}
-
-// lost emits the checks of the errors that s sets and nothing reads.
-func (f *function) lost(w *writer, s ast.Stmt) {
-	for _, lost := range f.cell.Lost[s] {
-		w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.locals[lost.Var], lost.Var.Name(), f.cell.Number, lost.Set.Line, lost.Set.Column)
-	}
-}
-
-// losses returns the same checks for package vm.
+// losses returns the checks of the errors that s sets and nothing reads.
 func (e *emitter) losses(s ast.Stmt) []vm.Hook {
 	if e.Errors == nil {
 		return nil
@@ -83,7 +33,7 @@ func (e *emitter) losses(s ast.Stmt) []vm.Hook {
 	return list
 }
 
-// tracks returns the same records for package vm.
+// tracks returns the records before a statement in a loop or a branch.
 func (e *emitter) tracks(s ast.Stmt) []vm.Hook {
 	if e.Errors == nil {
 		return nil

@@ -29,14 +29,6 @@ func Allocate(n, size int) {
 // watch of the session notices smaller allocations early enough.
 const LargeAllocation = 64 << 20
 
-// Concat returns a + b. It panics if the result does not fit into memory.
-func Concat(a, b string) string {
-	if n := len(a) + len(b); n >= LargeAllocation {
-		Allocate(n, 1)
-	}
-	return a + b
-}
-
 // addressSpace is the most bytes that Go can address (maxAlloc of package runtime). For more, make panics by itself: the
 // length is out of range.
 const addressSpace = 1 << 48
@@ -91,14 +83,6 @@ func byteSize(bytes int64) string {
 		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
 	}
 	return fmt.Sprintf("%.3g MiB", float64(bytes)/(1<<20))
-}
-
-// MakeLength returns n: the length of a slice with elements of size bytes, the number
-// of entries of a map or the buffer size of a channel. It panics if that does not fit
-// into memory.
-func MakeLength(n, size int) int {
-	Allocate(n, size)
-	return n
 }
 
 // repeatString is strings.Repeat with the check of Allocate.

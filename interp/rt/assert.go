@@ -76,9 +76,6 @@ func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
 	return ""
 }
 
-// SameType reports whether x, a value of a compiled type, has the same type as zero.
-func SameType(x, zero any) bool { return reflect.TypeOf(x) == reflect.TypeOf(zero) }
-
 // AssertionFailed panics with the error of a failed assertion of x to the type
 // target. source is the static type of x, or nil if that is any.
 func (r *Registry) AssertionFailed(x any, target, source *Type) {

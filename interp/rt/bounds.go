@@ -2,7 +2,6 @@ package rt
 
 import (
 	"math"
-	"math/bits"
 	"strconv"
 
 	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
@@ -116,23 +115,4 @@ func ArrayLength(n, length int) {
 		panic(goruntime.BoundsError("cannot convert slice with length " + strconv.Itoa(n) +
 			" to array or pointer to array with length " + strconv.Itoa(length)))
 	}
-}
-
-// MakeCapacity returns capacity. It panics as Go does if make rejects the length and
-// capacity for elements of size bytes.
-func MakeCapacity(length, capacity, size int) int {
-	if fits(length, size) && (!fits(capacity, size) || length > capacity) {
-		panic(goruntime.ErrorString("makeslice: cap out of range"))
-	}
-	if fits(length, size) {
-		Allocate(capacity, size)
-	}
-	return capacity
-}
-
-// fits reports whether n elements of size bytes may be allocated.
-func fits(n, size int) bool {
-	const addressBits = 48 // the size of the runtime's heap address space
-	over, memory := bits.Mul64(uint64(n), uint64(size))
-	return n >= 0 && over == 0 && memory <= 1<<addressBits
 }

@@ -11,9 +11,6 @@ type Box struct {
 // Box returns the raw value v, of the type t, as an interface value.
 func (t *Type) Box(v any) any { return t.box(v) }
 
-// BoxError is Box for a type that implements error.
-func (t *Type) BoxError(v any) error { return t.box(v).(error) }
-
 // Unbox returns the descriptor and the raw value of x, if x has a type of a cell.
 func (r *representations) Unbox(x any) (Box, bool) { return r.unbox(x) }
 

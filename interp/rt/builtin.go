@@ -77,29 +77,3 @@ func builtinText(v reflect.Value) string {
 	}
 	return fmt.Sprint(v)
 }
-
-// Min and Max are the builtins for two floats.
-func Min(a, b float64) float64 { return min(a, b) }
-
-// Max is described with Min.
-func Max(a, b float64) float64 { return max(a, b) }
-
-// Clear is the builtin clear for a map or a slice.
-func (r *representations) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
-
-// CloneMap is maps.Clone. The clone of a boxed map is boxed.
-func (r *representations) CloneMap(m any) any {
-	b, isBox := r.unbox(m)
-	old := reflect.ValueOf(r.Value(m))
-	if old.IsNil() {
-		return m
-	}
-	clone := reflect.MakeMapWithSize(old.Type(), old.Len())
-	for i := old.MapRange(); i.Next(); {
-		clone.SetMapIndex(i.Key(), i.Value())
-	}
-	if isBox {
-		return b.T.box(clone.Interface())
-	}
-	return clone.Interface()
-}

@@ -4,7 +4,7 @@ import "reflect"
 
 // The functions below call a method of the method table. A registered function
 // normally has exactly the expected type and is called directly. It has another one if
-// yaegi made it from a named type, and is then called through reflection. The suffix
+// it was made from a named type, and is then called through reflection. The suffix
 // of a name is the number of parameters, or parameters x results.
 
 // call0 calls the method name, which takes nothing and returns an R.
@@ -81,8 +81,8 @@ func callVoid2[A, C any](b Box, name string, a A, c C) {
 	m.call(b, argument(&a), argument(&c))
 }
 
-// raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if yaegi
-// runs the method.
+// raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if the
+// cell runs the method.
 func raiseAgain() {
 	r := recover()
 	if r == nil {

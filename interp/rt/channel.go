@@ -29,43 +29,6 @@ func (r *routines) stopOrRetry() <-chan struct{} {
 	return again
 }
 
-// Receiver sets *function, a func(chan T) T or func(chan T) (T, bool), to a function
-// that receives from a channel as Go does, but ends when its goroutine must stop.
-func (r *Registry) Receiver(function any) {
-	switch f := function.(type) {
-	case *func(chan int) int:
-		*f = func(c chan int) int { v, _ := Receive(r, c); return v }
-	case *func(chan int) (int, bool):
-		*f = func(c chan int) (int, bool) { return Receive(r, c) }
-	case *func(<-chan int) (int, bool):
-		*f = func(c <-chan int) (int, bool) { return Receive(r, c) }
-	case *func(chan string) string:
-		*f = func(c chan string) string { v, _ := Receive(r, c); return v }
-	case *func(chan string) (string, bool):
-		*f = func(c chan string) (string, bool) { return Receive(r, c) }
-	case *func(chan bool) bool:
-		*f = func(c chan bool) bool { v, _ := Receive(r, c); return v }
-	case *func(chan float64) (float64, bool):
-		*f = func(c chan float64) (float64, bool) { return Receive(r, c) }
-	case *func(chan struct{}) struct{}:
-		*f = func(c chan struct{}) struct{} { v, _ := Receive(r, c); return v }
-	case *func(<-chan struct{}) struct{}:
-		*f = func(c <-chan struct{}) struct{} { v, _ := ReceiveOutside(r, c); return v }
-	case *func(<-chan time.Time) time.Time:
-		*f = func(c <-chan time.Time) time.Time { v, _ := ReceiveOutside(r, c); return v }
-	default:
-		v := reflect.ValueOf(function).Elem()
-		open := v.Type().NumOut() == 2
-		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
-			value, ok := r.ReceiveFrom(in[0])
-			if open {
-				return []reflect.Value{value, reflect.ValueOf(ok)}
-			}
-			return []reflect.Value{value}
-		}))
-	}
-}
-
 // Outside reports whether something else than a goroutine may send on a channel of type t, or
 // close it: a timer, a context or a signal.
 //
@@ -100,31 +63,6 @@ func receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 		case <-stopped:
 			stopped = r.stopOrRetry()
 		}
-	}
-}
-
-// Sender sets *function, a func(chan T, T), to a function that sends on a channel as
-// Go does, but ends when its goroutine must stop.
-func (r *Registry) Sender(function any) {
-	switch f := function.(type) {
-	case *func(chan int, int):
-		*f = func(c chan int, v int) { Send(r, c, v) }
-	case *func(chan<- int, int):
-		*f = func(c chan<- int, v int) { Send(r, c, v) }
-	case *func(chan string, string):
-		*f = func(c chan string, v string) { Send(r, c, v) }
-	case *func(chan bool, bool):
-		*f = func(c chan bool, v bool) { Send(r, c, v) }
-	case *func(chan float64, float64):
-		*f = func(c chan float64, v float64) { Send(r, c, v) }
-	case *func(chan struct{}, struct{}):
-		*f = func(c chan struct{}, v struct{}) { Send(r, c, v) }
-	default:
-		v := reflect.ValueOf(function).Elem()
-		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
-			r.SendOn(in[0], in[1])
-			return nil
-		}))
 	}
 }
 

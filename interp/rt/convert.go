@@ -27,10 +27,6 @@ func (r *representations) Assign(x any, target *Type) any {
 	return r.wrap(b, target)
 }
 
-// CanConvert reports whether values of types of cells can be values of the compiled interface id. Package lower calls it to
-// reject such a conversion at compile time.
-func (r *Registry) CanConvert(id int) bool { return r.Type(id).compiled != nil }
-
 // UncompiledMethodError reports that a method of a package could not be compiled when it was called for the first time.
 type UncompiledMethodError struct {
 	Type, Method string

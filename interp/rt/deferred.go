@@ -10,50 +10,17 @@ import (
 	"sync/atomic"
 )
 
-// Deferred is the list of deferred calls of one activation of a lowered function.
-// Lowered code does not use yaegi's own defer, which has three defects: arguments are
-// not copied, a panic in a deferred call drops the remaining calls, and a deferred call
-// that calls a closure of the function waits forever.
-//
-// A Deferred belongs to the goroutine that runs [Protect].
+// Deferred is the state of the deferred calls of one activation that run because of a panic, or because its goroutine exits.
 type Deferred struct {
-	position      *int // the interpreted position variable
-	panicPosition int  // its value when the current panic began
-	calls         []func()
-	panic         *Raised // the current panic
-	goexit        *Raised // the call of runtime.Goexit because of which the deferred calls run
-	returned      bool
-	gone          func() bool // see Config.Gone; may be nil
-}
-
-// Protect runs body, which may push deferred calls. It runs these calls, last first,
-// when body returns, panics or ends its goroutine, with the semantics of Go: a panic in
-// a deferred call replaces the current one, the remaining calls still run, and a panic
-// that none of them recovers continues. Then *position has the value again that it had
-// when the panic began.
-func (r *routines) Protect(position *int, body func(d *Deferred)) {
-	d := &Deferred{position: position, gone: r.config.Gone}
-	defer d.finish()
-	body(d)
-	d.returned = true
+	panic  *Raised // the current panic
+	goexit *Raised // the call of runtime.Goexit because of which the deferred calls run
 }
 
 // Gone reports whether the calling goroutine is ending and must not run deferred calls.
 func (r *routines) Gone() bool { return r.config.Gone != nil && r.config.Gone() }
 
-func (d *Deferred) isGone() bool { return d.gone != nil && d.gone() }
-
-// Push defers call.
-func (d *Deferred) Push(call func()) { d.calls = append(d.calls, call) }
-
-// PushValue defers the call of a function that may call recover, or that is not known
-// when the code is lowered. The function calls [Registry.Recoverer] to get d. depth is
-// the number of activations of lowered code from call to the function, both included.
-func (d *Deferred) PushValue(call func(), depth int) {
-	d.Push(func() { d.CallValue(call, depth) })
-}
-
-// CallValue runs a deferred call of PushValue.
+// CallValue runs a deferred call of a function that may call recover on another thread of the VM, which calls [Registry.Recoverer] to
+// get d. depth is the number of activations of the VM from call to the function, both included.
 func (d *Deferred) CallValue(call func(), depth int) {
 	id := goroutine()
 	outer, nested := recovering.Load(id)
@@ -85,9 +52,6 @@ func (d *Deferred) Recover() any {
 	return p.Value
 }
 
-// Panicking reports whether the deferred calls run because of a panic.
-func (d *Deferred) Panicking() bool { return d.panic != nil }
-
 // Exiting reports whether the deferred calls run because of a call of runtime.Goexit.
 func (d *Deferred) Exiting() bool { return d.goexit != nil }
 
@@ -104,9 +68,6 @@ func (d *Deferred) Cause() *Raised {
 func (d *Deferred) Raise(value any, cause *Raised) {
 	d.panic = raisedWith(value)
 	d.panic.replace(cause)
-	if d.position != nil {
-		d.panicPosition = LoadPosition(d.position)
-	}
 }
 
 // Exit ends the current panic by a call of runtime.Goexit; for cause, see Raise.
@@ -119,20 +80,17 @@ func (d *Deferred) Exit(cause *Raised) {
 func (d *Deferred) Continue() {
 	d.Cause().pass()
 	if d.panic != nil {
-		if d.position != nil {
-			StorePosition(d.position, d.panicPosition)
-		}
 		panic(d.panic.raised)
 	}
 }
 
-// runningDeferred is a deferred call of PushValue that is running.
+// runningDeferred is a deferred call of CallValue that is running.
 type runningDeferred struct {
 	d     *Deferred
 	depth int // of the function that may recover
 }
 
-// recovering maps each goroutine to the PushValue call that it runs. runningCount counts
+// recovering maps each goroutine to the CallValue call that it runs. runningCount counts
 // these calls.
 var (
 	recovering   sync.Map
@@ -147,15 +105,6 @@ func (r *routines) Recoverer() *Deferred {
 		return f.d
 	}
 	return &Deferred{}
-}
-
-// Forwards is called by functions that only forward to another one that may call
-// recover, for instance a method value. In Go the target counts as deferred itself.
-// activations is the number of extra activations until the target.
-func (r *routines) Forwards(activations int) {
-	if f := r.deferredCaller(); f != nil {
-		f.depth += activations
-	}
 }
 
 // deferredCaller returns the running deferred call if the calling lowered function is
@@ -222,49 +171,4 @@ func goroutine() uint64 {
 		return 0
 	}
 	return id
-}
-
-func (d *Deferred) finish() {
-	if r := recover(); r != nil {
-		d.Raise(r, nil)
-	} else if !d.returned {
-		if d.isGone() {
-			return
-		}
-		d.Exit(nil)
-	}
-	d.drain()
-	d.Continue()
-}
-
-// drain runs the remaining calls, even if one of them ends the goroutine.
-func (d *Deferred) drain() {
-	for len(d.calls) > 0 {
-		last := len(d.calls) - 1
-		call := d.calls[last]
-		d.calls = d.calls[:last]
-		d.run(call)
-	}
-}
-
-func (d *Deferred) run(call func()) {
-	returned, cause := false, d.Cause()
-	defer func() {
-		if returned {
-			return
-		}
-		switch r := recover(); {
-		case r != nil:
-			d.Raise(r, cause)
-		case d.isGone():
-			return
-		default:
-			d.Exit(cause)
-		}
-		// On top of the stack at the time of the panic, which shows that the goroutine is panicking.
-		d.drain()
-		d.Continue()
-	}()
-	call()
-	returned = true
 }

@@ -313,11 +313,3 @@ func addMethod(to, from types.Type, name string) {
 		}
 	}
 }
-
-// checkedAny is checked, also for interface literals.
-func (w *harness) checkedAny(t testing.TB, c reflect.Type) types.Type {
-	if c.Kind() == reflect.Interface && c.Name() == "" && c != anyType {
-		return w.typ(t, c.String()).Type()
-	}
-	return w.checked(c)
-}

@@ -433,7 +433,7 @@ func parts(w view, t reflect.Type, visit func(w view, t reflect.Type)) {
 		case reflect.Func:
 			s, r := w.d.typ.Underlying().(*types.Signature), w.d.registry
 			if w.kind() != reflect.Func || w.t.NumIn() != t.NumIn() || w.t.NumOut() != t.NumOut() {
-				return // a type of yaegi for a recursive function type
+				return // the function has another representation
 			}
 			for i := range t.NumIn() {
 				walk(view{r.child(s.Params().At(i).Type()), w.t.In(i)}, t.In(i))

@@ -190,25 +190,37 @@ func (b Box) promote(name string) *method {
 	path := selection.Index()
 	path = path[:len(path)-1]
 	owner, typ := follow(reflect.ValueOf(b.V), b.T.typ, path)
-	if pointer, ok := typ.Underlying().(*types.Pointer); ok && len(path) == 0 {
-		owner, typ = owner.Elem(), pointer.Elem()
+	pointer, isPointer := typ.Underlying().(*types.Pointer)
+	if isPointer && len(path) == 0 {
+		owner = owner.Elem()
 	}
-	byPointer := false
-	if named, ok := types.Unalias(typ).(*types.Named); ok && !types.IsInterface(named) {
-		_, byPointer = types.Unalias(selection.Obj().Type().(*types.Signature).Recv().Type()).(*types.Pointer)
+	byPointer := false // the method has a pointer receiver, and the owner is a variable of the named type
+	_, ofPointer := types.Unalias(selection.Obj().Type().(*types.Signature).Recv().Type()).(*types.Pointer)
+	switch named, ok := types.Unalias(typ).(*types.Named); {
+	case isPointer && (len(path) == 0 || !ofPointer):
+		typ = pointer.Elem()
+	case ok && !types.IsInterface(named):
+		byPointer = ofPointer
+	}
+	if len(path) == 0 && isPointer {
+		if named, ok := types.Unalias(typ).(*types.Named); ok && !types.IsInterface(named) {
+			byPointer = ofPointer
+		}
 	}
 	if byPointer {
 		typ = types.NewPointer(typ)
 	}
 	receiver := func(raw reflect.Value) reflect.Value {
 		v, _ := follow(raw.Elem(), b.T.typ, path)
-		if len(path) == 0 && v.Kind() == reflect.Pointer && !byPointer {
+		switch {
+		case isPointer && len(path) == 0 && !byPointer:
 			if v.IsNil() {
 				panic(NilReceiver(typeString(typ) + "." + name))
 			}
 			return v.Elem()
-		}
-		if byPointer && v.Kind() != reflect.Pointer {
+		case isPointer && len(path) > 0 && !ofPointer:
+			return indirect(v)
+		case byPointer && v.Kind() != reflect.Pointer:
 			return v.Addr()
 		}
 		return v

@@ -182,7 +182,7 @@ func BenchmarkDispatch(b *testing.B) {
 	r := New(Config{Interpreted: w.config.Interpreted})
 	d := r.Describe(w.pkg.Scope().Lookup("Code").Type())
 	r.Register(d.id, "Error", func(x any) string { return "e" })
-	x := d.BoxError(struct{ N int }{1})
+	x := d.Box(struct{ N int }{1}).(error)
 	b.Run("Method", func(b *testing.B) {
 		for b.Loop() {
 			f, receiver, _ := r.Method(x, "Error")

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Overrides returns replacements for compiled symbols, keyed like yaegi's symbol table.
+// Overrides returns replacements for compiled symbols, keyed like the symbol table.
 // With them, calls and function values alike decode into the types of cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{

@@ -15,7 +15,7 @@ var nilDereference = goruntime.ErrorString("invalid memory address or nil pointe
 // NilDereference returns the panic value of a nil pointer dereference.
 func NilDereference() any { return nilDereference }
 
-// ownText is a text with which a cell panics and with which package reflect could panic on behalf of yaegi, for another
+// ownText is a text with which a cell panics and with which package reflect could panic on behalf of the VM, for another
 // reason. Recovered returns it as a string.
 type ownText string
 
@@ -53,7 +53,7 @@ func NilReceiver(method string) any {
 	return goruntime.PlainError("value method " + method + " called using nil *" + name + " pointer")
 }
 
-// reflectPanics maps the beginning of a panic text of package reflect, which yaegi uses,
+// reflectPanics maps the beginning of a panic text of package reflect, which runs some operations of a cell,
 // to the error that Go panics with. The numbers in some of Go's texts are lost.
 var reflectPanics = []struct {
 	prefix string
@@ -79,7 +79,7 @@ var reflectPanics = []struct {
 	{"reflect.Value.SetMapIndex: assignment to entry in nil map", goruntime.PlainError("assignment to entry in nil map")},
 }
 
-// Recovered converts a value that recover returned in yaegi to the value that it returns
+// Recovered converts a value that recover returned in the VM to the value that it returns
 // in Go: a reflect.Value to the value in it, and a panic of package reflect to the error
 // of the runtime.
 func Recovered(x any) any {
@@ -125,7 +125,7 @@ func raised(x any) any {
 	return x
 }
 
-// translatePanic returns the runtime.Error that corresponds to a panic text of yaegi. It
+// translatePanic returns the runtime.Error that corresponds to a panic text of package reflect. It
 // returns any other text unchanged.
 func translatePanic(text string) any {
 	for _, t := range reflectPanics {

@@ -68,9 +68,10 @@ func TestRecovered(t *testing.T) {
 		own = append(own, t.prefix, t.prefix+" of a cell")
 	}
 	for _, x := range own {
-		got := panicValue(func() { // again, through a deferred call
-			position := 0
-			New(Config{}).Protect(&position, func(*Deferred) { panic(PanicValue(x)) })
+		got := panicValue(func() { // again, as after a deferred call
+			d := &Deferred{}
+			d.Raise(panicValue(func() { panic(PanicValue(x)) }), nil)
+			d.Continue()
 		})
 		if got := Recovered(got); got != x {
 			t.Errorf("panic(%v) of a cell becomes %T %v", x, got, got)
@@ -144,23 +145,5 @@ func TestPanicText(t *testing.T) {
 		if got := w.PanicText(w.box(x)); got != want {
 			t.Errorf("panic(%#v) prints %s, want %s", x, got, want)
 		}
-	}
-}
-
-func TestCloneAndClear(t *testing.T) {
-	w := newHarness(t)
-	boxed := w.box(Names{"a": 1})
-	clone := w.CloneMap(boxed)
-	w.Clear(boxed)
-	if got := fmt.Sprintf("%v %#v", boxed, clone); got != `map[] rt.Names{"a":1}` {
-		t.Errorf("after cloning and clearing: %s", got)
-	}
-	if got := w.CloneMap(map[int]int(nil)); reflect.ValueOf(got).Len() != 0 || !reflect.ValueOf(got).IsNil() {
-		t.Errorf("the clone of a nil map is %#v", got)
-	}
-	s := []int{1, 2}
-	w.Clear(s)
-	if s[0] != 0 || s[1] != 0 {
-		t.Errorf("cleared: %v", s)
 	}
 }

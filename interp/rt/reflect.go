@@ -270,7 +270,7 @@ func (r *Registry) ValuePointer(v reflect.Value) uintptr {
 	return v.Pointer()
 }
 
-// The panics of these methods and functions have the text of package reflect, which would be taken for a panic of yaegi.
+// The panics of these methods and functions have the text of package reflect, which would be taken for a panic of an operation of the cell.
 
 // ValueIndex is v.Index(i).
 func ValueIndex(v reflect.Value, i int) reflect.Value {

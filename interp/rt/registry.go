@@ -19,7 +19,7 @@ type Config struct {
 	// one) only exists in lowered code. Its result for a type must never change.
 	Interpreted func(*types.Named) bool
 
-	// Packages is yaegi's table of compiled symbols, keyed "path/name". It has the
+	// Packages is the table of compiled symbols, keyed "path/name". It has the
 	// compiled interfaces (a nil pointer under "Reader"). nil means that there are none.
 	Packages map[string]map[string]reflect.Value
 
@@ -27,7 +27,7 @@ type Config struct {
 	Stderr io.Writer
 
 	// Activations are the names, as package runtime reports them, of the functions
-	// that run an activation of a lowered function: yaegi's and that of package vm.
+	// of package vm that run an activation of a function of a cell.
 	// Without them, recover also works in functions that a deferred function calls.
 	Activations []string
 
@@ -74,7 +74,6 @@ type Registry struct {
 	compiled  sync.Map // implementsKey to bool
 	indices   sync.Map // methodKey to int, the index of a compiled method
 	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
-	numbered  sync.Map // functions whose address may be a number, see InterfaceData: by their number, or unsafe.Pointer
 }
 
 // representations knows how lowered code represents values: which types their interface values have, and how to compare
@@ -111,9 +110,6 @@ func New(config Config) *Registry {
 // ID returns the identifier of t. Two types have the same identifier if and only if they
 // are identical. Lowered code contains identifiers as literals.
 func (r *Registry) ID(t types.Type) int { return r.Describe(t).id }
-
-// Descriptor is Describe for package lower.
-func (r *Registry) Descriptor(t types.Type) any { return r.Describe(t) }
 
 // Describe returns the descriptor of t.
 func (r *Registry) Describe(t types.Type) *Type {

@@ -10,9 +10,6 @@ import (
 // operands are two for each case but the default: the channel, and a pointer to the sent
 // value or to the receiving variable; nil discards the received value. ok is the second
 // result of a receive.
-//
-// yaegi's own select stores its cases in the statement, where goroutines that run the
-// statement at the same time overwrite each other's cases.
 func (r *routines) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
 	var value reflect.Value

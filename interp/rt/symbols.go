@@ -10,40 +10,16 @@ import (
 	"testing"
 )
 
-// Path is the import path under which lowered code imports Symbols.
+// Path is the import path of Symbols.
 const Path = "quern/rt"
 
-// Symbols returns the symbols that lowered code uses; see the package comment.
+// Symbols returns what code of cells calls instead of functions and methods of compiled packages.
 func (r *Registry) Symbols() map[string]reflect.Value {
 	table := map[string]any{
-		"Box":      (*Type).Box,
-		"BoxError": (*Type).BoxError,
-		"Value":    r.Value,
-
-		"Register": r.Register,
-		"Method":   r.Method,
-
-		"TypeID":          r.TypeID,
-		"Is":              r.Is,
-		"As":              r.As,
-		"Implements":      r.Implements,
-		"Convert":         r.Convert,
-		"Assign":          r.Assign,
-		"AssertionFailed": r.AssertionFailed,
-		"SameType":        SameType,
-
-		"Select":   r.Select,
-		"Receiver": r.Receiver,
-		"Sender":   r.Sender,
-		"Named":    Named,
-		"Lock":     r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
-
-		"Deferred":  (*Deferred)(nil),
-		"Protect":   r.Protect,
-		"Recoverer": r.Recoverer,
-		"Forwards":  r.Forwards,
-
-		"StorePosition": StorePosition,
+		"Lock":          r.Lock,
+		"LockRW":        r.LockRW,
+		"RLock":         r.RLock,
+		"WaitGroupWait": r.WaitGroupWait,
 
 		"FileRead":        (*os.File).Read,
 		"FileWrite":       (*os.File).Write,
@@ -54,37 +30,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"CommandOutput":         (*exec.Cmd).Output,
 		"CommandCombinedOutput": (*exec.Cmd).CombinedOutput,
 
-		"RangeExited":    RangeExited,
-		"RangeSwallowed": RangeSwallowed,
-		"NegativeShift":  NegativeShift,
-		"NilDereference": NilDereference,
-		"PanicValue":     PanicValue,
-		"NilReceiver":    NilReceiver,
-
-		"InterfaceData":    r.InterfaceData,
-		"UnsafeAdd":        UnsafeAdd,
-		"UnsafeSlice":      UnsafeSlice,
-		"UnsafeSliceData":  UnsafeSliceData,
-		"UnsafeString":     UnsafeString,
-		"UnsafeStringData": UnsafeStringData,
-
-		"Variable":  r.Variable,
-		"Equal":     r.Equal,
-		"Recovered": Recovered,
-
-		"ArrayLength":  ArrayLength,
-		"MakeCapacity": MakeCapacity,
-		"MakeLength":   MakeLength,
-		"Concat":       Concat,
-		"TextBytes":    TextBytes,
-		"TextRunes":    TextRunes,
-		"GrowBuilder":  growBuilder,
-		"GrowBuffer":   growBuffer,
-
-		"EqualParts": r.EqualParts,
-		"Hashable":   r.Hashable,
-		"HashableIn": r.HashableIn,
-		"Storable":   r.Storable,
+		"GrowBuilder": growBuilder,
+		"GrowBuffer":  growBuffer,
 
 		"LogFatal":          (*log.Logger).Fatal,
 		"LogFatalf":         (*log.Logger).Fatalf,
@@ -140,7 +87,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"LogOutput":    (*log.Logger).Output,
 		"SetLogOutput": (*log.Logger).SetOutput,
 
-		"TypeFor":           r.TypeFor,
 		"TypeImplements":    r.TypeImplements,
 		"TypeAssignableTo":  r.TypeAssignableTo,
 		"TypeConvertibleTo": r.TypeConvertibleTo,
@@ -149,7 +95,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"TypeMethodByName":  r.TypeMethodByName,
 		"TypeMethods":       r.TypeMethods,
 
-		"ValidValue":        ValidValue,
 		"ValueSet":          r.ValueSet,
 		"ValueSetMapIndex":  r.ValueSetMapIndex,
 		"ValueSend":         r.ValueSend,
@@ -167,13 +112,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"ValueCall":         r.ValueCall,
 		"ValueCallSlice":    r.ValueCallSlice,
 
-		"CloneMap":       r.CloneMap,
-		"Clear":          r.Clear,
-		"Min":            Min,
-		"Max":            Max,
 		"BuiltinPrint":   r.BuiltinPrint,
 		"BuiltinPrintln": r.BuiltinPrintln,
-		"Words":          r.Words,
 	}
 	symbols := make(map[string]reflect.Value, len(table))
 	for name, f := range table {

@@ -4,8 +4,6 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
-
-	"github.com/quernlab/quern/interp/origin"
 )
 
 // callExpr compiles a call, a conversion, or a call of a builtin function with at most one result.
@@ -55,6 +53,11 @@ func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 			return c.callFunction(e, o, sig)
 		}
 	case *ast.IndexExpr, *ast.IndexListExpr:
+		if x := instantiatedMethod(fun); x != nil {
+			if sel := c.source.Info.Selections[x]; sel != nil && sel.Kind() == types.MethodVal {
+				return c.callMethod(e, x, sel, sig)
+			}
+		}
 		if id := calleeIdent(fun); id != nil {
 			if o, ok := c.source.Info.Uses[id].(*types.Func); ok {
 				return c.callFunction(e, o, sig)
@@ -66,9 +69,6 @@ func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 
 // callFunction compiles the call of a declared function of a cell or of a compiled package.
 func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if o.Signature().Recv() != nil {
-		c.fail(e, "the generic method %s", o.Name())
-	}
 	if o.FullName() == "reflect.TypeFor" {
 		return c.typeFor(e, c.subst(c.source.Info.Instances[calleeIdent(e.Fun)].TypeArgs.At(0)))
 	}
@@ -82,49 +82,19 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
 	}
-	if o.Pkg() == nil || c.isInterpreted(o) {
-		return c.callInterpreted(e, o, sig)
-	}
 	return c.callCompiled(e, o, sig)
 }
 
-// callInterpreted compiles the call of a function that yaegi runs.
-func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	return c.callPointer(e, c.interpretedFunction(e, o, sig), sig)
-}
-
-// longBody is the length of source text of a body that the VM runs faster although a call of yaegi in a loop takes half a
-// microsecond longer than from yaegi.
-const longBody = 400
-
-// interpretedFunction loads a function that yaegi runs. Short functions that call it in a loop are left to yaegi.
-func (c *compiler) interpretedFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) operand {
-	id := calleeIdent(e.Fun)
-	var arguments []types.Type
-	if in, ok := c.source.Info.Instances[id]; ok {
-		for t := range in.TypeArgs.Types() {
-			arguments = append(arguments, c.subst(t))
-		}
+// instantiatedMethod returns the selector of the method that an index expression instantiates, or nil if it is something else.
+func instantiatedMethod(e ast.Expr) *ast.SelectorExpr {
+	switch x := e.(type) {
+	case *ast.IndexExpr:
+		e = x.X
+	case *ast.IndexListExpr:
+		e = x.X
 	}
-	standard := o.Pkg() != nil && !origin.Interpreted(o.Pkg())
-	if c.loops > 0 && !c.long && !standard || c.source.InterpretedName == nil {
-		c.fail(e, "a call of %s, which is not compiled", o.Name())
-	}
-	name := c.source.InterpretedName(id, o, arguments)
-	if name == "" {
-		c.fail(e, "a call of %s, which is not compiled", o.Name())
-	}
-	typ := c.shape(e, sig).typ
-	c.unit.useName(name)
-	g, ok := c.unit.interpreted[name]
-	if !ok {
-		g = &global{name: name, typ: typ}
-		c.unit.interpreted[name] = g
-	}
-	at := c.referenceRegister()
-	c.fn.globals = append(c.fn.globals, g)
-	c.emit(opGlobal, at, 0, 0, int32(len(c.fn.globals)-1), 0)
-	return c.load(shape{file: reference, width: "P", typ: typ}, at, 0, nil)
+	method, _ := ast.Unparen(e).(*ast.SelectorExpr)
+	return method
 }
 
 func calleeIdent(e ast.Expr) *ast.Ident {
@@ -139,10 +109,6 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 		return calleeIdent(e.X)
 	}
 	return nil
-}
-
-func (c *code) isInterpreted(o *types.Func) bool {
-	return origin.Interpreted(o.Pkg()) || o.Signature().TypeParams() != nil
 }
 
 // callDirect compiles the call of a function of the VM.

@@ -154,7 +154,12 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	call := symbolCall{name: m.FullName(), sig: sig}
 	if f, ok := c.replacement(e, m); ok {
 		call.function = f
-		b := c.methodFrame(e, x, path, recv)
+		var b *callFrame
+		if in := f.Type().In(0); in.Kind() == reflect.Interface {
+			b = c.interfaceFrame(x, path, in)
+		} else {
+			b = c.methodFrame(e, x, path, recv)
+		}
 		c.arguments(b, e, sig)
 		return c.callSymbol(b, e, call)
 	}
@@ -183,8 +188,46 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	return c.callSymbol(b, e, call)
 }
 
-// validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect is that of yaegi when it
-// dereferences nil.
+// interfaceFrame begins the frame of a function whose first parameter is an interface that the compiled type implements from which x selects
+// a method, perhaps a promoted one: testing.TB for T.Log.
+func (c *compiler) interfaceFrame(x *ast.SelectorExpr, path []int, in reflect.Type) *callFrame {
+	owner, n := c.typeOf(x.X), 0
+	for ; n < len(path) && c.isOfCell(owner); n++ {
+		owner = c.pathType(owner, path[n:n+1])
+	}
+	if _, ok := owner.Underlying().(*types.Pointer); !ok {
+		owner = types.NewPointer(owner)
+	}
+	s, typ := shape{file: reference, width: "If", typ: in}, c.shape(x, owner).typ
+	if !typ.Implements(in) {
+		c.fail(x, "a method of %s", owner)
+	}
+	value := reflect.New(in)
+	value.Elem().Set(reflect.Zero(typ))
+	table := *(*unsafe.Pointer)(value.UnsafePointer())
+	b := c.beginFrame()
+	to := c.temporary(s)
+	m := c.mark()
+	at, from := to.reg, c.receiver(x, path[:n], owner, nil).reg
+	c.native(in.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*interfaceAt(sb, at) = [2]unsafe.Pointer{table, *pointerAt(sb, from)}
+	}})
+	c.release(m)
+	b.parameters = append(b.parameters, to)
+	return b
+}
+
+// isOfCell reports whether a type, or its pointer target, is not a named type of a compiled package.
+func (c *code) isOfCell(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return !ok || c.vm.config.Interpreted(n)
+}
+
+// validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect
+// would be taken for that of a nil dereference.
 func (c *code) validValue(at uint16, method string) {
 	c.native("valid", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		rt.ValidValue(*(*reflect.Value)(*pointerAt(sb, at)), method)

@@ -17,10 +17,7 @@ func (c *compiler) callMethodAt(e *ast.CallExpr, x *ast.SelectorExpr, m *types.F
 		return c.callInterface(e, x, m, path, sig)
 	}
 	recv := m.Signature().Recv().Type()
-	f := c.methodFunction(m)
-	if f == nil && (m.Pkg() == nil || c.isInterpreted(m)) {
-		return c.callInterpretedMethod(e, x, m, path, sig)
-	}
+	f := c.methodFunction(x, m)
 	if f == nil {
 		return c.callCompiledMethod(e, x, m, path, sig)
 	}
@@ -41,25 +38,6 @@ func (c *compiler) methodFrame(e ast.Node, x *ast.SelectorExpr, path []int, recv
 	b := c.beginFrame()
 	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 	return b
-}
-
-// callInterpretedMethod compiles the call of a method that yaegi runs: a function whose first parameter is the receiver.
-func (c *compiler) callInterpretedMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
-	if m.Pkg() == nil || m.Signature().RecvTypeParams().Len() > 0 || m.Origin() != m {
-		c.fail(e, "a call of the method %s, which is not compiled", m.Name())
-	}
-	recv := m.Signature().Recv().Type()
-	parameters := []*types.Var{types.NewParam(m.Pos(), m.Pkg(), "", recv)}
-	for p := range m.Signature().Params().Variables() {
-		parameters = append(parameters, p)
-	}
-	f := c.interpretedFunction(e, m, types.NewSignatureType(nil, nil, nil, types.NewTuple(parameters...), sig.Results(), sig.Variadic()))
-	if c.isDeferred(e) {
-		f = c.snapshot(f)
-	}
-	b := c.methodFrame(e, x, path, recv)
-	c.arguments(b, e, sig)
-	return c.callPointerWith(b, e, f, sig)
 }
 
 // receiver compiles x to the receiver of a method whose receiver has the type recv. path leads to it

@@ -151,16 +151,6 @@ func closureOf(p unsafe.Pointer) *closure {
 	return *(**closure)(unsafe.Add(h, closureOffset))
 }
 
-// Handler returns the function that package reflect calls for a function value that reflect.MakeFunc has made, as a pointer to
-// a closure; nil for other function values.
-func Handler(v reflect.Value) unsafe.Pointer {
-	p := functionPointer(v)
-	if p == nil || stubCode == 0 || *(*uintptr)(p) != stubCode {
-		return nil
-	}
-	return *(*unsafe.Pointer)(unsafe.Add(p, handlerOffset))
-}
-
 // foreignCall is a call of a function value that is not a closure of the VM.
 type foreignCall struct {
 	typ                 reflect.Type

@@ -20,7 +20,8 @@ var packages = symbols.Packages()
 // program is a checked and compiled source.
 type program struct {
 	unit   *Unit
-	values map[string]reflect.Value // pointers to the variables of functions and globals
+	values map[string]reflect.Value // pointers to the variables of the session
+	keys   map[string]any           // of the functions
 	vm     *VM
 }
 
@@ -43,7 +44,7 @@ func compile(t testing.TB, source string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{values: map[string]reflect.Value{}}
+	p := &program{values: map[string]reflect.Value{}, keys: map[string]any{}}
 	builder := &layout.Builder{Interpreted: interpreted, Packages: packages}
 	registry := rt.New(rt.Config{Interpreted: interpreted, Packages: packages})
 	p.vm = New(Config{
@@ -84,19 +85,7 @@ func compile(t testing.TB, source string) *program {
 			decl.Body.List = desugared.Run(facts.Of(info, nil, o.Signature(), decl.Body), decl.Body.List)
 		}
 		list = append(list, Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
-		sig := o.Signature()
-		if recv := sig.Recv(); recv != nil {
-			vars := []*types.Var{recv}
-			for v := range sig.Params().Variables() {
-				vars = append(vars, v)
-			}
-			sig = types.NewSignatureType(nil, nil, nil, types.NewTuple(vars...), sig.Results(), sig.Variadic())
-		}
-		typ, err := builder.Reflect(sig)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.values[name] = reflect.New(typ)
+		p.keys[name] = o
 	}
 	for _, name := range pkg.Scope().Names() {
 		if v, ok := pkg.Scope().Lookup(name).(*types.Var); ok {
@@ -109,19 +98,16 @@ func compile(t testing.TB, source string) *program {
 	}
 	p.unit.Compile(list)
 	value := func(name string) (reflect.Value, error) { return p.values[name], nil }
-	if err := p.unit.Link(value, value); err != nil {
+	if err := p.unit.Link(value); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// call calls a function and fails the test if it was not compiled.
+// call calls a function.
 func (p *program) call(t testing.TB, name string, arguments ...any) any {
 	t.Helper()
-	f := p.values[name].Elem()
-	if f.IsNil() {
-		t.Fatalf("%s is not compiled: %s", name, p.unit.Reason(name))
-	}
+	f := p.unit.Value(p.keys[name])
 	in := make([]reflect.Value, len(arguments))
 	for i, a := range arguments {
 		in[i] = reflect.ValueOf(a)

@@ -26,8 +26,10 @@ type Declaration struct {
 	Substitute func(types.Type) types.Type
 	// Facts are the facts about Body; if nil, they are computed.
 	Facts *facts.Function
-	// Private says that yaegi has no variable for the function; see Unit.Function.
-	Private bool
+	// Cell says that the function has the statements of a cell.
+	Cell bool
+	// Public is the type of a compiled package for the receiver of a method of a generic source; nil for other functions.
+	Public *types.Named
 }
 
 // Source gives the compiler access to the checked cell.
@@ -36,19 +38,14 @@ type Source struct {
 	// Global returns the name in lowered code of a variable that outlives a function; "" for any other
 	// variable.
 	Global func(*types.Var) string
-	// InterpretedName returns the name in lowered code of a function, or of an instance of a generic
-	// function, that yaegi runs; "" if it must not be called from the VM.
-	InterpretedName func(at *ast.Ident, o *types.Func, arguments []types.Type) string
-	// Function and Method return the declaration of an instance of a generic function, and of a method of
-	// an instance of a generic type; false if there is none. They may be nil.
+	// Function returns the declaration of an instance of a generic function or, without type arguments, of a function that is
+	// declared beside generic ones of a compiled package; false for any other function. Method returns that of a method of an instance of a generic type, or of
+	// an instance of a generic method, whose own type arguments are own.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
-	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
+	Method   func(t *types.Named, m *types.Func, own []types.Type) (Declaration, bool)
 	// Table returns a function that makes the value of a large literal of constants and returns its address; false for other
 	// literals. It may be nil.
 	Table func(*ast.CompositeLit) (func() reflect.Value, bool)
-	// IsInterface reports whether the words at a pointer to t may be those of an interface, which are not as in compiled Go. If
-	// it is nil, they may be for all types.
-	IsInterface func(t types.Type) bool
 	// BecomesInterface declares what values of a type of a cell need to become interface values: the methods of instances of
 	// generic types. It may be nil.
 	BecomesInterface func(t types.Type)
@@ -68,13 +65,14 @@ type Source struct {
 // Stopped is the panic value that ends a compilation.
 type Stopped struct{ Err error }
 
-// unsupported is the panic value that ends the compilation of a function the VM cannot run.
-type unsupported struct {
-	node ast.Node
-	what string
+// An UnsupportedError is the panic value that ends the compilation of a unit with a construct that the VM does not support.
+type UnsupportedError struct {
+	Node      ast.Node // may be nil
+	Construct string
+	Hint      string // what to write instead; may be empty
 }
 
-func (u unsupported) String() string { return u.what }
+func (e *UnsupportedError) Error() string { return e.Construct + " is not supported" }
 
 // compiler compiles one function or function literal.
 type compiler struct {
@@ -90,8 +88,6 @@ type compiler struct {
 	results    []*variable       // result variables, if the function needs them
 	loops      int               // number of loops around the current statement
 	addresses  []uint16          // slots for the pointers of facts.Addresses
-	long       bool              // the declaration has a long body
-	isCellLoop bool              // the function is a loop at the top level of a cell
 	cellBody   bool              // the function has the statements of a cell
 	defers     bool              // the function has defer statements
 	iteration  *iteration        // set in the body of a range over a function
@@ -137,7 +133,7 @@ type label struct {
 }
 
 func (c *code) fail(n ast.Node, format string, a ...any) {
-	panic(unsupported{n, fmt.Sprintf(format, a...)})
+	panic(&UnsupportedError{Node: n, Construct: fmt.Sprintf(format, a...)})
 }
 
 func (c *code) emit(o op, a, b, cc uint16, k, j int32) int {
@@ -171,7 +167,7 @@ type unresolvedLabel struct {
 func (p unresolvedLabel) resolve() {
 	for _, from := range p.label.jumps {
 		if p.label.instruction < 0 {
-			panic(unsupported{nil, "a label without a statement"})
+			panic(&UnsupportedError{Construct: "a label without a statement"})
 		}
 		p.fn.code[from].j = int32((p.label.instruction - from) * int(instructionSize))
 	}

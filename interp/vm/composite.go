@@ -86,34 +86,56 @@ func (c *compiler) fillComposite(e *ast.CompositeLit, t types.Type, at uint16, o
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i, x := range e.Elts {
-			field := i
+			path := []int{i}
 			if kv, ok := x.(*ast.KeyValueExpr); ok {
 				x = kv.Value
-				field = fieldIndex(u, c.source.Info.ObjectOf(kv.Key.(*ast.Ident)))
+				path = c.fieldPath(e, t, kv.Key.(*ast.Ident))
 			}
-			if field < 0 {
-				c.fail(e, "an unknown field in a composite literal")
-			}
-			if u.Field(field).Name() == "_" { // stays zero
-				if c.mayPanic(x) || c.hasCalls(x) {
-					c.fail(x, "a call as the value of a blank field")
-				}
+			at, offset, field := c.fieldIn(e, t, path, at, offset)
+			if field.Name() == "_" { // stays zero
+				m := c.mark()
+				c.exprTo(x, c.subst(field.Type()), nil)
+				c.release(m)
 				continue
 			}
-			c.component(x, c.subst(u.Field(field).Type()), at, offset+int32(s.typ.Field(field).Offset))
+			c.component(x, c.subst(field.Type()), at, offset)
 		}
 	case *types.Array:
 		c.elements(e, u.Elem(), s.typ.Elem(), at, offset)
 	}
 }
 
-func fieldIndex(s *types.Struct, o types.Object) int {
-	for i := range s.NumFields() {
-		if s.Field(i) == o || o != nil && s.Field(i).Name() == o.Name() {
-			return i
+// fieldPath returns the path to the field of t that is the key of a composite literal. Since Go 1.27 it may be promoted.
+func (c *compiler) fieldPath(n ast.Node, t types.Type, key *ast.Ident) []int {
+	o := c.source.Info.ObjectOf(key)
+	u := t.Underlying().(*types.Struct)
+	for i := range u.NumFields() {
+		if u.Field(i) == o || o != nil && u.Field(i).Name() == o.Name() {
+			return []int{i}
 		}
 	}
-	return -1
+	if o != nil {
+		if _, path, _ := types.LookupFieldOrMethod(t, true, o.Pkg(), o.Name()); path != nil {
+			return path
+		}
+	}
+	c.fail(n, "an unknown field in a composite literal")
+	return nil
+}
+
+// fieldIn returns where the field at the end of a path is in a value of type t that is offset bytes after the address in register at.
+func (c *compiler) fieldIn(n ast.Node, t types.Type, path []int, at uint16, offset int32) (uint16, int32, *types.Var) {
+	var field *types.Var
+	for _, i := range path {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			pointer := c.load(pointerShape, at, offset, nil)
+			at, offset, t = c.checkedAddress(location{kind: inMemory, shape: c.shape(n, p.Elem()), reg: pointer.reg}), 0, p.Elem()
+		}
+		field = t.Underlying().(*types.Struct).Field(i)
+		offset += int32(c.shape(n, t).typ.Field(i).Offset)
+		t = c.subst(field.Type())
+	}
+	return at, offset, field
 }
 
 // elements sets elements of new memory that is offset bytes after the address in register at.
@@ -200,7 +222,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	fn.literal = c.source.Position(e)
 	inner := &compiler{
 		code: c.of(fn), source: c.source, substitute: c.substitute,
-		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1, long: c.long,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
 	inner.body(e, sig, nil, e.Body, func() {
 		if begin != nil {

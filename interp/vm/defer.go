@@ -16,9 +16,6 @@ import (
 
 // deferStatement compiles a defer statement.
 func (c *compiler) deferStatement(s *ast.DeferStmt) {
-	if c.isCellLoop {
-		c.fail(s, "a defer statement in a loop of a cell")
-	}
 	c.later(&deferral{call: s.Call})
 }
 
@@ -256,7 +253,7 @@ func (c *compiler) recoverCall(e *ast.CallExpr, want *operand) operand {
 	}
 	dst := c.destination(c.shapeOf(e), want)
 	at := dst.reg
-	if c.isCellLoop || c.iteration != nil { // this function is never the deferred one
+	if c.iteration != nil { // this function is never the deferred one
 		c.do(opNil, at, 0, 0)
 		return dst
 	}

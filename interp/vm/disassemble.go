@@ -58,8 +58,11 @@ func (f *Function) operand(in instruction, i, j int, o rune) string {
 	case 'g':
 		return f.globals[value].name
 	case 'x':
-		if in.op == opCallValue {
+		switch in.op {
+		case opCallValue:
 			return ""
+		case opCallMethod:
+			return f.callSites[value].name
 		}
 		return f.natives[value].name
 	}

@@ -73,11 +73,6 @@ func (s *callSite) call(vm *VM, nb, sb unsafe.Pointer, x any) {
 
 // callDynamic compiles a call of method m of v, a value of an interface type of a cell.
 func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
-	if len(e.Args) == 1 {
-		if _, ok := c.source.Info.Types[e.Args[0]].Type.(*types.Tuple); ok {
-			c.fail(e, "several values as the arguments of a method of an interface")
-		}
-	}
 	if c.isDeferred(e) {
 		v = c.snapshot(v)
 	}
@@ -133,15 +128,12 @@ func (c *compiler) callDynamicWith(b *callFrame, e ast.Node, v operand, m *types
 }
 
 // interfaceEntry returns the function that calls of a method through interfaces run: the method itself, or
-// a wrapper that prepares the receiver. Its first parameter is the data word of the receiver. It returns
-// nil if there is none.
+// a wrapper that prepares the receiver. Its first parameter is the data word of the receiver.
 func (c *compiler) interfaceEntry(d Declaration) *Function {
 	s := c.fn.parameters[0]
 	switch {
 	case s.file == reference && named.IsDirect(s.typ), s.file == memory && !named.IsDirect(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
 		return c.fn
-	case named.IsDirect(s.typ), s.width == "If":
-		return nil
 	}
 	fn := c.unit.newFunction("")
 	fn.wrapper = true
@@ -161,9 +153,13 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
 	b := a.beginFrame()
 	receiver := a.temporary(s)
-	if s.file == memory {
+	switch {
+	case s.file == memory && named.IsDirect(s.typ): // the word is the pointer of which the value consists
+		a.emit(opNew, receiver.reg, 0, 0, a.memoryType(s.typ), 0)
+		a.store(receiver.reg, 0, operand{shape: pointerShape, reg: from[0]})
+	case s.file == memory:
 		a.emit(opCloneM, receiver.reg, from[0], 0, a.memoryType(s.typ), 0)
-	} else {
+	default:
 		a.load(s, from[0], 0, &receiver)
 	}
 	for i, p := range fn.parameters[1:] {

@@ -272,7 +272,7 @@ func (c *compiler) global(n ast.Node, v *types.Var) location {
 	s := c.shape(n, v.Type())
 	var g *global
 	if name := c.source.Global(v); name != "" {
-		g = c.unit.global(name)
+		g = c.unit.global(name, s.typ)
 	} else if v.Pkg() != nil {
 		symbol, ok := c.vm.config.Packages[v.Pkg().Path()+"/"+v.Pkg().Name()][v.Name()]
 		if !ok || !symbol.CanAddr() || symbol.Type() != s.typ {
@@ -378,11 +378,8 @@ func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) opera
 	if f == nil {
 		f = c.functionInstance(e, o)
 	}
-	switch {
-	case f != nil:
+	if f != nil {
 		return c.declaredValue(f, s, want)
-	case o.Pkg() == nil || c.isInterpreted(o):
-		c.fail(e, "the function %s, which is not compiled, as a value", o.Name())
 	}
 	return c.compiledValue(e, o, s, want)
 }

@@ -80,11 +80,8 @@ func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 // global is a variable of the session. Its storage belongs to yaegi.
 type global struct {
 	name    string // in lowered code
+	typ     reflect.Type
 	address unsafe.Pointer
-
-	// only for a function that yaegi runs
-	typ   reflect.Type
-	value unsafe.Pointer
 }
 
 // native is a Go function that implements an operation.

@@ -23,10 +23,10 @@ var (
 // separator separates the outputs of two programs.
 const separator = "\n==== next ====\n"
 
-// TestCompiledPrograms runs random programs with the VM, without it, and compiled by the go command: functions, and
-// statements at the top level of a cell. All are packages of one executable, because linking takes long.
+// TestCompiledPrograms runs random programs as cells, and compiled by the go command: functions, and statements at the top
+// level of a cell. All are packages of one executable, because linking takes long.
 func TestCompiledPrograms(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() {
 		t.Skip("needs the go command for a while")
 	}
 	dir := t.TempDir()
@@ -57,15 +57,13 @@ func TestCompiledPrograms(t *testing.T) {
 	for i, p := range programs {
 		t.Run(fmt.Sprint(*firstSeed+uint64(i)), func(t *testing.T) {
 			t.Parallel()
-			for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-				for j, cells := range [][]string{
-					{p.source + "\nfmt.Print(run())"},
-					{p.source + beforeCell, reset + p.cell, "fmt.Print(out)"},
-				} {
-					want := normalized(inPackage.ReplaceAllString(results[2*i+j], "main."))
-					if got := normalized(executeCells(t, cells, options...)); got != want {
-						t.Errorf("slow %t: cells and Go differ\n%s\n%s", options != nil, difference(got, want), strings.Join(cells, "\n----\n"))
-					}
+			for j, cells := range [][]string{
+				{p.source + "\nfmt.Print(run())"},
+				{p.source + beforeCell, reset + p.cell, "fmt.Print(out)"},
+			} {
+				want := inPackage.ReplaceAllString(results[2*i+j], "main.")
+				if got := executeCells(t, cells); got != want {
+					t.Errorf("cells and Go differ\n%s\n%s", difference(got, want), strings.Join(cells, "\n----\n"))
 				}
 			}
 		})
@@ -81,10 +79,10 @@ const (
 
 // executeCells executes cells in a new session and returns their output. If one panics, the last one is still executed,
 // and the panic follows its output.
-func executeCells(t *testing.T, cells []string, options ...interp.Option) string {
+func executeCells(t *testing.T, cells []string) string {
 	t.Helper()
 	var out strings.Builder
-	s, err := interp.New(append(options, interp.Stdout(&out), interp.Stderr(&out))...)
+	s, err := interp.New(interp.Stdout(&out), interp.Stderr(&out))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +104,6 @@ func executeCells(t *testing.T, cells []string, options ...interp.Option) string
 
 // inPackage matches the package qualifier of a program's own types.
 var inPackage = regexp.MustCompile(`\bp\d{3}\.`)
-
-// normalized removes intended differences; see package lower.
-func normalized(text string) string { return knownDifference.ReplaceAllString(text, "$1") }
 
 // packageText turns a program into a package that imports what it uses.
 func packageText(name, source, cell string) string {
@@ -148,6 +143,24 @@ func failed(cause any) string {
 	return fmt.Sprintf("panic (%s) %+v\n", name, cause)
 }
 `
+
+// difference shows the first line that differs.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "<end>", "<end>"
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			return fmt.Sprintf("line %d\ngot  %s\nwant %s", i+1, a, b)
+		}
+	}
+	return "nothing"
+}
 
 func write(t *testing.T, file, text string) {
 	t.Helper()

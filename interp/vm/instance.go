@@ -5,18 +5,15 @@ import (
 	"go/types"
 )
 
-// functionInstance returns the compiled instance of a generic function that e denotes, or nil.
+// functionInstance returns the instance of a generic function that e denotes, or a function of a generic source; nil if o is a
+// function of a compiled package.
 func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	id := calleeIdent(e)
-	in, ok := c.source.Info.Instances[id]
-	if !ok || c.source.Function == nil {
+	if c.source.Function == nil || id == nil {
 		return nil
 	}
-	if o.Signature().Recv() != nil {
-		c.fail(e, "the generic method %s", o.Name())
-	}
 	var arguments []types.Type
-	for t := range in.TypeArgs.Types() {
+	for t := range c.source.Info.Instances[id].TypeArgs.Types() {
 		arguments = append(arguments, c.subst(t))
 	}
 	d, ok := c.source.Function(id, o, arguments)
@@ -26,30 +23,36 @@ func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	return c.unit.instance(d)
 }
 
-// methodInstance returns the compiled form of m, a method of an instance of a generic type, or nil.
-func (c *compiler) methodInstance(m *types.Func) *Function {
+// methodInstance returns m, a method of an instance of a generic type, a generic method with the type arguments own, or a method of a type
+// that is declared beside generic ones of a compiled package; nil if it is something else.
+func (c *compiler) methodInstance(m *types.Func, own []types.Type) *Function {
 	t := types.Unalias(m.Signature().Recv().Type())
 	if p, ok := t.(*types.Pointer); ok {
 		t = types.Unalias(p.Elem())
 	}
 	named, ok := t.(*types.Named)
-	if !ok || named.TypeArgs().Len() == 0 || c.source.Method == nil {
+	if !ok || c.source.Method == nil {
 		return nil
 	}
-	d, ok := c.source.Method(named, m)
+	d, ok := c.source.Method(named, m, own)
 	if !ok {
 		return nil
 	}
 	return c.unit.instance(d)
 }
 
+// ownArguments returns the type arguments of a generic method that x selects.
+func (c *compiler) ownArguments(x *ast.SelectorExpr) (list []types.Type) {
+	for t := range c.source.Info.Instances[x.Sel].TypeArgs.Types() {
+		list = append(list, c.subst(t))
+	}
+	return list
+}
+
 // method returns the method that a selector denotes, and the path to it through embedded fields. In a
 // generic function it looks the method up again, because the checker saw the type parameter.
 func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Func, []int) {
 	m, path := sel.Obj().(*types.Func), sel.Index()
-	if m.Origin().Signature().TypeParams() != nil {
-		c.fail(x, "the generic method %s", m.Name())
-	}
 	if c.substitute != nil {
 		o, index, _ := types.LookupFieldOrMethod(c.typeOf(x.X), true, m.Pkg(), m.Name())
 		found, ok := o.(*types.Func)
@@ -61,44 +64,22 @@ func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Fun
 	return m, path[:len(path)-1]
 }
 
-// instance returns the compiled instance, compiling it on first use; nil if that is not possible.
+// instance returns the compiled instance, compiling it on first use.
 func (u *Unit) instance(d Declaration) *Function {
 	if f := u.callee(d.Key); f != nil {
 		return f
 	}
-	if u.failed[d.Key] {
-		return nil
-	}
-	u.declared[d.Key] = &Function{name: d.Name}
+	at, body := u.at, u.body
+	f := &Function{name: d.Name}
+	u.declared[d.Key] = f
 	u.instances = append(u.instances, d)
-	u.use(d.Key)
-	if reason := u.compile(d); reason != "" {
-		u.reasons[d.Name] = reason
-		u.discard(d.Key)
-		return nil
-	}
-	return u.declared[d.Key]
+	u.compile(d)
+	u.at, u.body = at, body
+	return f
 }
 
-// AddInstance compiles an instance that no function of the unit refers to. It reports whether the VM runs
-// it.
-func (u *Unit) AddInstance(d Declaration) bool {
-	for {
-		// If an instance was discarded, others that were compiled before may call it.
-		instances, failed := len(u.instances), len(u.failed)
-		f := u.instance(d)
-		if len(u.failed) == failed {
-			return f != nil
-		}
-		for _, d := range u.instances[instances:] {
-			delete(u.declared, d.Key)
-		}
-		u.instances = u.instances[:instances]
-		if u.failed[d.Key] {
-			return false
-		}
-	}
-}
+// AddInstance compiles an instance, even if no function of the unit refers to it.
+func (u *Unit) AddInstance(d Declaration) { u.instance(d) }
 
 // genericFunction returns the generic function that e instantiates.
 func (c *compiler) genericFunction(e ast.Expr) (*types.Func, bool) {

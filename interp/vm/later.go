@@ -60,21 +60,6 @@ func (vm *VM) shapesOf(list []*types.Var) ([]shape, error) {
 	return shapes, nil
 }
 
-// linkLater makes the function values of functions without bodies.
-func (u *Unit) linkLater() {
-	for _, f := range u.later {
-		in, out := make([]reflect.Type, len(f.parameters)), make([]reflect.Type, len(f.results))
-		for i, s := range f.parameters {
-			in[i] = s.typ
-		}
-		for i, s := range f.results {
-			out[i] = s.typ
-		}
-		f.value = u.vm.makeValue(&closure{function: f}, reflect.FuncOf(in, out, false))
-		f.pointer = functionPointer(f.value)
-	}
-}
-
 // fill makes f call body after the next Publish.
 func (vm *VM) fill(f, body *Function) {
 	f.first.pending = body
@@ -104,36 +89,6 @@ func (f *Function) body(vm *VM) *Function {
 		return body
 	}
 	panic(fmt.Errorf("function %s has not been compiled", f.name))
-}
-
-// CompilesLater reports whether the function with this key was declared by Later in an earlier unit.
-func (vm *VM) CompilesLater(key any) bool { return vm.functions[key].waits() }
-
-// StandIn makes the function with this key, which was declared by Later, call v. It returns an error if the types differ.
-func (vm *VM) StandIn(key any, v reflect.Value) error {
-	f := vm.functions[key]
-	if err := f.checkType(v.Type()); err != nil {
-		return err
-	}
-	vm.fill(f, f.trampoline(v.Type(), functionPointer(v)))
-	return nil
-}
-
-// Bind sets the variable at address to the function with this key, of a unit, which may be nil, or an earlier one. It returns an
-// error if the types differ.
-func (vm *VM) Bind(unit *Unit, key any, address reflect.Value) error {
-	f := vm.functions[key]
-	if f == nil && unit != nil {
-		f = unit.declared[key]
-	}
-	if f == nil {
-		return fmt.Errorf("variable of type %s without a function", address.Type().Elem())
-	}
-	if err := f.checkType(address.Type().Elem()); err != nil {
-		return err
-	}
-	address.Elem().Set(f.value)
-	return nil
 }
 
 // waits reports whether f has been declared by Later.

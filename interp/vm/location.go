@@ -142,9 +142,6 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	p = c.inMemory(e, p)
 	s := c.shapeOf(e)
 	size := int64(s.typ.Size())
-	if t.Len() > 1<<30 || size > 1<<30 {
-		c.fail(e, "an array of more than 1 GB")
-	}
 	if k, ok := c.smallConstant(e.Index); ok {
 		if offset := int64(p.offset) + int64(k)*size; offset < 1<<30 {
 			return location{kind: inMemory, shape: s, reg: p.reg, offset: int32(offset), nonNil: p.nonNil}
@@ -155,10 +152,33 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	if p.offset != 0 {
 		base = c.checkedAddress(p)
 	}
+	return location{kind: inMemory, shape: s, reg: c.arrayAddress(base, i, size, t.Len()), nonNil: true}
+}
+
+// arrayAddress returns a register with the address of an element of the array of the given length whose address is in base, after a
+// bounds check. size is that of an element.
+func (c *code) arrayAddress(base uint16, index operand, size, length int64) uint16 {
 	at := c.referenceRegister()
-	c.emit(opAxAddr, at, base, i.reg, int32(size), int32(t.Len()))
-	c.markIndex(isUint64(i))
-	return location{kind: inMemory, shape: s, reg: at, nonNil: true}
+	if size <= 1<<30 && length <= 1<<30 {
+		c.emit(opAxAddr, at, base, index.reg, int32(size), int32(length))
+		c.markIndex(isUint64(index))
+		return at
+	}
+	number, unsigned := index.reg, isUint64(index)
+	c.native("element of a large array", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		i, p := *intAt(nb, number), *pointerAt(sb, base)
+		switch {
+		case p == nil:
+			panicNil()
+		case uint64(i) < uint64(length):
+			*pointerAt(sb, at) = unsafe.Add(p, i*size)
+		case unsigned:
+			rt.IndexUnsigned(uint64(i), int(length))
+		default:
+			rt.Index(int(i), int(length))
+		}
+	}})
+	return at
 }
 
 // inMemory returns the location of the struct or array at p as an address and an offset. The entry of a map is read.
@@ -219,7 +239,7 @@ func (c *code) get(p location, want *operand) operand {
 	case inMapEntry:
 		return c.mapGet(p, nil, want)
 	}
-	panic(unsupported{nil, "the value of the blank identifier"})
+	panic(&UnsupportedError{Construct: "the value of the blank identifier"})
 }
 
 // set assigns x to a location.

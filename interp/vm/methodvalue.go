@@ -23,7 +23,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 	w.receiver = types.NewParam(e.Pos(), nil, "receiver", recv)
 	w.variables[w.receiver] = &variable{shape: x.shape, reg: w.referenceRegister(), boxed: !isAddress(x)}
 	w.fn.captures = []uint16{w.variables[w.receiver].reg}
-	w.fn.method = c.methodFunction(m)
+	w.fn.method = c.methodFunction(e, m)
 	w.finish(nil)
 	dst := c.destination(c.shapeOf(e), want)
 	c.makeClosure(w.fn, []uint16{captured}, dst)
@@ -33,7 +33,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 // methodExpression compiles a method expression T.m: a function whose first parameter is the receiver.
 func (c *compiler) methodExpression(e *ast.SelectorExpr, sel *types.Selection, want *operand) operand {
 	m, path := c.method(e, sel)
-	f := c.methodFunction(m)
+	f := c.methodFunction(e, m)
 	if f != nil && len(path) == 0 && types.Identical(c.typeOf(e.X), m.Signature().Recv().Type()) {
 		return c.declaredValue(f, c.shapeOf(e), want)
 	}
@@ -52,15 +52,15 @@ func (c *compiler) methodExpression(e *ast.SelectorExpr, sel *types.Selection, w
 	return dst
 }
 
-// methodFunction returns the function of the VM for a method, or nil.
-func (c *compiler) methodFunction(m *types.Func) *Function {
+// methodFunction returns the function of the VM for the method m, which x selects; nil if it is compiled or one of an interface.
+func (c *compiler) methodFunction(x *ast.SelectorExpr, m *types.Func) *Function {
 	if types.IsInterface(m.Signature().Recv().Type()) {
 		return nil
 	}
 	if f := c.unit.callee(m.Origin()); f != nil {
 		return f
 	}
-	return c.methodInstance(m)
+	return c.methodInstance(m, c.ownArguments(x))
 }
 
 // methodWrapper compiles the function of a method value or a method expression, which calls the method.
@@ -77,11 +77,19 @@ func (c *compiler) methodWrapper(e *ast.SelectorExpr, m *types.Func) *methodWrap
 	fn := c.unit.newFunction("")
 	fn.wrapper = true
 	w := &methodWrapper{selector: e, method: m, compiler: &compiler{
-		code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, signature: m.Signature(),
-		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, long: true,
+		code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, signature: c.methodSignature(e, m),
+		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{},
 	}}
 	w.setPosition(e)
 	return w
+}
+
+// methodSignature returns the signature of the method m, which x selects, with its type arguments.
+func (c *compiler) methodSignature(x *ast.SelectorExpr, m *types.Func) *types.Signature {
+	if in, ok := c.source.Info.Instances[x.Sel]; ok {
+		return c.subst(in.Type).(*types.Signature)
+	}
+	return m.Signature()
 }
 
 // addParameters declares the parameters and results of the function: before, and those of sig.

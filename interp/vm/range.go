@@ -188,15 +188,11 @@ func (r *rangeLoop) arrayAt(x operand, t *types.Array) {
 	c.constantBits(n, t.Len())
 	elem := c.subst(t.Elem())
 	s := c.shape(r.s, elem)
-	if t.Len() > 1<<30 || s.typ.Size() > 1<<30 {
-		c.fail(r.s, "an array of more than 1 GB")
-	}
 	base := c.address(x)
 	r.count(n, func(index operand) {
 		r.assign(r.s.Key, index, types.Typ[types.Int])
 		if isUsed(r.s.Value) {
-			at := c.referenceRegister()
-			c.emit(opAxAddr, at, base, index.reg, int32(s.typ.Size()), int32(t.Len()))
+			at := c.arrayAddress(base, index, int64(s.typ.Size()), t.Len())
 			r.assign(r.s.Value, c.load(s, at, 0, nil), elem)
 		}
 	})

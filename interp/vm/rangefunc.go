@@ -127,8 +127,8 @@ func inspectFunction(body ast.Node, visit func(ast.Node)) {
 func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state, outside uint16) (fn *Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
-		code: c.of(fn), source: c.source, substitute: c.substitute, signature: c.signature, iteration: it, isCellLoop: c.isCellLoop,
-		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1, long: c.long,
+		code: c.of(fn), source: c.source, substitute: c.substitute, signature: c.signature, iteration: it,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
 	inner.setPosition(s)
 	parameters := inner.iterationParameters(s, yield)

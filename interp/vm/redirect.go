@@ -2,21 +2,13 @@ package vm
 
 import (
 	"reflect"
-	"sync/atomic"
 	"unsafe"
 )
 
-// Redirect replaces a function of a committed unit by the function value v of the same type. The function
-// is the one with this key, if the VM runs it, or the one with this name in lowered code, if yaegi runs it.
-func (vm *VM) Redirect(key any, name string, v reflect.Value) {
-	p := functionPointer(v)
+// Redirect makes callers of the function with this key, of a committed unit, call the function value v of the same type.
+func (vm *VM) Redirect(key any, v reflect.Value) {
 	if f := vm.functions[key]; f != nil {
-		f.replace(v.Type(), p)
-	}
-	for _, g := range vm.interpreted[name] {
-		if g := g.Value(); g != nil {
-			atomic.StorePointer(&g.value, p)
-		}
+		f.replace(v.Type(), functionPointer(v))
 	}
 }
 

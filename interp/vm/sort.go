@@ -277,7 +277,7 @@ func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[metho
 		recv := m.Signature().Recv().Type()
 		f := c.unit.callee(m.Origin())
 		if f == nil {
-			f = c.methodInstance(m)
+			f = c.methodInstance(m, nil)
 		}
 		s := c.shape(n, recv)
 		if f == nil || types.IsInterface(recv) || !isCaptured(s) {

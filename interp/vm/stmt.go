@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"unsafe"
@@ -12,6 +13,8 @@ type target struct {
 	plain bool   // only a break with its label refers to it
 	exit  *label // where break goes
 	next  *label // where continue goes; nil if it is not a loop
+	// through is where fallthrough goes; nil outside of a switch and in its last clause.
+	through *label
 }
 
 // block compiles statements in a scope of their own.
@@ -115,7 +118,7 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.bind(c.labelNamed(s.Label.Name))
 		c.stmt(s.Stmt, s.Label.Name)
 	default:
-		c.fail(s, "the statement %T", s)
+		panic(fmt.Sprintf("vm: the statement %T", s))
 	}
 	if _, head := s.(*ast.RangeStmt); !head {
 		c.hooksAfter(s)
@@ -168,6 +171,11 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 	for i := len(c.targets) - 1; i >= 0; i-- {
 		t := c.targets[i]
 		switch {
+		case s.Tok == token.FALLTHROUGH:
+			if t.through != nil {
+				c.jump(t.through, opJmp, 0, 0, 0)
+				return
+			}
 		case name != "" && t.label != name, name == "" && t.plain:
 		case s.Tok == token.BREAK:
 			c.jump(t.exit, opJmp, 0, 0, 0)

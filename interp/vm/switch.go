@@ -1,9 +1,6 @@
 package vm
 
-import (
-	"go/ast"
-	"go/token"
-)
+import "go/ast"
 
 // switchStmt compiles a switch over conditions; see package desugar.
 func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
@@ -35,18 +32,11 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 	for i, cc := range s.Body.List {
 		clause := cc.(*ast.CaseClause)
 		c.bind(bodies[i])
-		list, through := clause.Body, false
-		if n := len(list); n > 0 {
-			if b, ok := list[n-1].(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
-				list, through = list[:n-1], true
-			}
+		if t.through = nil; i+1 < len(bodies) {
+			t.through = bodies[i+1]
 		}
-		c.block(list)
-		if through {
-			c.jump(bodies[i+1], opJmp, 0, 0, 0)
-		} else {
-			c.jump(t.exit, opJmp, 0, 0, 0)
-		}
+		c.block(clause.Body)
+		c.jump(t.exit, opJmp, 0, 0, 0)
 	}
 	c.targets = c.targets[:len(c.targets)-1]
 	c.bind(t.exit)

@@ -51,7 +51,7 @@ func TestConcurrent(t *testing.T) {
 func TestReentry(t *testing.T) {
 	p := compile(t, recursive)
 	var again func(int) int
-	bounce := p.values["bounce"].Elem().Interface().(func(int, func(int) int) int)
+	bounce := p.unit.Value(p.keys["bounce"]).Interface().(func(int, func(int) int) int)
 	again = func(n int) int { return bounce(n, again) }
 	if got := bounce(200, again); got != 200 {
 		t.Errorf("got %d, want 200", got)

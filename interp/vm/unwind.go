@@ -186,7 +186,7 @@ func (t *thread) recoverAt(r *rt.Registry, depth int) any {
 	case t.unwinding != nil && depth == t.skipWrappers(t.recoverDepth):
 		return t.unwinding.Recover()
 	case t.unwinding == nil && depth == t.skipWrappers(0):
-		// The function may be a deferred function of yaegi.
+		// Compiled code may have deferred the function.
 		return r.Recoverer().Recover()
 	}
 	return nil

@@ -1,11 +1,9 @@
 package vm
 
 import (
-	"go/token"
 	"go/types"
 	"reflect"
 	"sync"
-	"weak"
 
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
@@ -27,12 +25,9 @@ type Config struct {
 	Type func(types.Type) (reflect.Type, error)
 	// Guard returns what calls f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
 	Guard func(cell int, f func()) func()
-	// Compile compiles the function with this key, which a unit has declared by Later, in a unit of its own and commits that, or
-	// calls StandIn, and calls Publish. It may be called from any goroutine that runs code. Nil: Later is not used.
+	// Compile compiles the function with this key, which a unit has declared by Later, in a unit of its own, commits that, and calls
+	// Publish. It may be called from any goroutine that runs code. Nil: Later is not used.
 	Compile func(key any) error
-	// Fault is called if the compiler panics on a function of a cell, in the statement at at, which yaegi then runs. Nil: the
-	// panic goes on.
-	Fault func(cell int, at token.Pos, err error)
 	// Stopping is set while a cell is being interrupted.
 	Stopping *stopflag.Flag
 	// Stop is called repeatedly while Stopping is set. It panics if the calling goroutine runs the code to
@@ -51,8 +46,7 @@ type Frame struct {
 type VM struct {
 	config      Config
 	stop        *stopflag.Flag
-	functions   map[any]*Function                 // by Declaration.Key
-	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and compiled code calls, by name
+	functions   map[any]*Function // by Declaration.Key
 	types       map[reflect.Type]*memoryType
 	unpublished []*Function // see Publish
 	threads     sync.Pool
@@ -62,7 +56,7 @@ type VM struct {
 
 // New returns a VM without functions.
 func New(config Config) *VM {
-	vm := &VM{config: config, stop: config.Stopping, functions: map[any]*Function{}, interpreted: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
+	vm := &VM{config: config, stop: config.Stopping, functions: map[any]*Function{}, types: map[reflect.Type]*memoryType{}}
 	if vm.stop == nil {
 		vm.stop = new(stopflag.Flag)
 	}

@@ -1,17 +1,11 @@
-// Package yaegi runs lowered code with the interpreter traefik/yaegi v0.16.1, as
-// that module is released. It is the only package that depends on the internals of yaegi:
-// it reads some unexported fields through unsafe, and TestYaegiInternals fails if an update
-// changes them.
+// Package yaegi evaluates the declarations of the variables of a session with the interpreter traefik/yaegi v0.16.1, as that
+// module is released, and owns the variables. It is the only package that depends on the internals of yaegi: it reads some
+// unexported fields through unsafe, and TestYaegiInternals fails if an update changes them.
 //
-// In the order of the data flow:
-//
-//	interpreter.go  evaluates code and calls functions
-//	bounds.go       adds checks of indices and bounds of slice expressions
+//	interpreter.go  evaluates declarations, finds variables, and runs the function of a cell
 //	forget.go       frees what later code cannot reach
 //	trace.go        records where a panic began
-//	frames.go       finds the functions of lowered code in a stack trace
-//	activation.go   reads one function from the arguments in a stack trace
+//	frames.go       finds the functions of cells in a stack trace
 //	frame.go        Frame: an active function
-//	identify.go     finds the function of lowered code behind a function value
-//	errors.go       errors of the interpreter and of evaluated code
+//	errors.go       errors of the interpreter and of the code of cells
 package yaegi

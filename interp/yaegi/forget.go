@@ -10,10 +10,9 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// Forget drops functions that will not be called by name again, the syntax trees of all
-// evaluations, and the scopes of all functions. Yaegi keeps syntax trees and scopes only
-// for its debugger; without Forget they would be most of the memory of a long session.
-func (i *Interpreter) Forget(functions ...string) {
+// Forget drops the syntax trees of all evaluations. Yaegi keeps them only for its debugger; without Forget they would be most of
+// the memory of a long session.
+func (i *Interpreter) Forget() {
 	v := reflect.ValueOf(i.yaegi).Elem()
 	roots := accessible(v, "roots")
 	for k := range roots.Len() {
@@ -21,24 +20,17 @@ func (i *Interpreter) Forget(functions ...string) {
 	}
 	roots.SetZero()
 	i.removeFiles()
-	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
-	if !main.IsValid() {
-		return
-	}
-	accessible(main.Elem(), "child").SetZero()
-	symbols := accessible(main.Elem(), "sym")
-	for _, name := range functions {
-		symbols.SetMapIndex(reflect.ValueOf(name), reflect.Value{})
+	if main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main")); main.IsValid() {
+		accessible(main.Elem(), "child").SetZero()
 	}
 }
 
-// Keep drops all functions, types and variables of lowered code whose names are not
-// in known. The values of variables in mentioned stay for the code that uses them.
-// No evaluation may be running.
+// Keep drops all variables, and types of variables, whose names are not in known. Code of cells holds what it uses itself. No
+// evaluation may be running.
 //
 // Yaegi never shrinks the frame of global variables, in which each variable and each
 // temporary value of an evaluation has an index; Keep drops the values there.
-func (i *Interpreter) Keep(known, mentioned map[string]bool) {
+func (i *Interpreter) Keep(known map[string]bool) {
 	v := reflect.ValueOf(i.yaegi).Elem()
 	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
 	if !main.IsValid() {
@@ -47,22 +39,11 @@ func (i *Interpreter) Keep(known, mentioned map[string]bool) {
 	symbols := accessible(main.Elem(), "sym")
 	used := map[int]bool{}
 	for entries := symbols.MapRange(); entries.Next(); {
-		name := entries.Key().String()
-		index := -1
-		if symbol := entries.Value().Elem(); accessible(symbol, "kind").Uint() == varSym {
-			index = int(accessible(symbol, "index").Int())
-			used[index] = true
-		}
-		short := strings.TrimSuffix(name, "ʹm")
-		if !strings.Contains(name, "ʹ") || strings.Contains(name, "/") || known[short] || name == "stopʹ" || name == "positionʹ" {
-			continue
-		}
-		if index >= 0 && !mentioned[name] {
-			delete(used, index)
-		}
-		symbols.SetMapIndex(entries.Key(), reflect.Value{})
-		if index >= 0 && mentioned[name] {
-			i.lasting[index] = true
+		name, symbol := entries.Key().String(), entries.Value().Elem()
+		if strings.Contains(name, "ʹ") && !strings.Contains(name, "/") && !known[name] && name != lower.TypesName {
+			symbols.SetMapIndex(entries.Key(), reflect.Value{})
+		} else if accessible(symbol, "kind").Uint() == varSym {
+			used[int(accessible(symbol, "index").Int())] = true
 		}
 	}
 	if table := accessible(v, "binPkg").MapIndex(reflect.ValueOf(lower.TypesPath)); table.IsValid() {
@@ -77,10 +58,9 @@ func (i *Interpreter) Keep(known, mentioned map[string]bool) {
 	mutex.Lock()
 	defer mutex.Unlock()
 	data := accessible(frame, "data").Addr().Interface().(*[]reflect.Value)
-	// Running code may hold the old slice.
 	kept := slices.Clone(*data)
 	for k := range kept {
-		if !used[k] && !i.lasting[k] {
+		if !used[k] {
 			kept[k] = reflect.Value{}
 		}
 	}

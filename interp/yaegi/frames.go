@@ -1,7 +1,9 @@
 package yaegi
 
 import (
+	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
@@ -32,11 +34,6 @@ func framesOf(text string) []Frame {
 		case strings.HasPrefix(line, "..."):
 			compiled = ""
 			list = append(list, Frame{})
-		case strings.HasPrefix(line, activationLine):
-			addCompiled()
-			if f, ok := activationFrame(line[len(activationLine):]); ok {
-				list = append(list, f)
-			}
 		case strings.HasPrefix(line, vm.Activation+"("):
 			addCompiled()
 			list = append(list, vmFrames(line[len(vm.Activation)+1:])...)
@@ -48,10 +45,17 @@ func framesOf(text string) []Frame {
 	return list
 }
 
-// RunsLoweredCode reports whether text, a stack trace, has a function that runs
-// lowered code.
-func RunsLoweredCode(text []byte) bool {
-	return strings.Contains(string(text), activationLine) || strings.Contains(string(text), vm.Activation+"(")
+// RunsCells reports whether text, a stack trace, has a function that runs code of cells.
+func RunsCells(text []byte) bool { return strings.Contains(string(text), vm.Activation+"(") }
+
+// pointer parses an argument that the runtime does not mark as stale.
+func pointer(text string) (unsafe.Pointer, bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	if err != nil || n == 0 {
+		return nil, false
+	}
+	address := uintptr(n)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&address)), true
 }
 
 // vmFrames returns the functions of an activation of the VM.
@@ -68,7 +72,7 @@ func vmFrames(arguments string) (list []Frame) {
 // IsPlumbing reports whether a function on a stack is a helper between lowered code and the
 // compiled code that it calls.
 func IsPlumbing(function string) bool {
-	for _, prefix := range []string{Functions, "runtime.", "reflect.", "internal/", "panic("} {
+	for _, prefix := range []string{"runtime.", "reflect.", "internal/", "panic("} {
 		if strings.HasPrefix(function, prefix) {
 			return true
 		}

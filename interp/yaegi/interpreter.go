@@ -4,15 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
 	"sync"
-	"sync/atomic"
-	"time"
 	"unsafe"
 
 	upstream "github.com/traefik/yaegi/interp"
-	unsafesymbols "github.com/traefik/yaegi/stdlib/unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
 )
@@ -20,35 +16,23 @@ import (
 // An Interpreter evaluates lowered code. One evaluation runs at a time, and others wait for it; functions that it
 // has defined may run concurrently.
 type Interpreter struct {
-	yaegi   *upstream.Interpreter
-	mu      sync.Mutex   // held during an evaluation
-	lasting map[int]bool // indices of variables that have no name any more but that code still uses
-	trace   *traceWriter
+	yaegi *upstream.Interpreter
+	mu    sync.Mutex // held during an evaluation
+	trace *tracer
 }
 
-// New returns an interpreter. What yaegi prints about a panic does not reach stderr.
+// New returns an interpreter.
 func New(stdin io.Reader, stdout, stderr io.Writer) *Interpreter {
-	i := &Interpreter{trace: newTraceWriter(stderr), lasting: map[int]bool{}}
-	i.yaegi = upstream.New(upstream.Options{Stdin: stdin, Stdout: stdout, Stderr: i.trace, Unrestricted: true})
-	return i
-}
-
-// Use adds compiled packages, keyed "path/name", or symbols to one.
-//
-// With the key "fmt/fmt", yaegi would replace functions of fmt, log, os and flag by its
-// own, and compile its generic functions. With another key it uses the package unchanged.
-func (i *Interpreter) Use(packages map[string]map[string]reflect.Value) error {
-	tables := maps.Clone(packages)
-	if table, ok := tables["fmt/fmt"]; ok {
-		tables["fmt/quern"] = table
-		delete(tables, "fmt/fmt")
+	return &Interpreter{
+		yaegi: upstream.New(upstream.Options{Stdin: stdin, Stdout: stdout, Stderr: stderr, Unrestricted: true}),
+		trace: &tracer{traces: map[uint64][]Frame{}},
 	}
-	// Yaegi's table of conversions to and from unsafe.Pointer.
-	tables[conversions] = unsafesymbols.Symbols[conversions]
-	return i.yaegi.Use(tables)
 }
 
-const conversions = "github.com/traefik/yaegi/yaegi"
+// Use adds symbols to packages, keyed "path/name".
+func (i *Interpreter) Use(packages map[string]map[string]reflect.Value) error {
+	return i.yaegi.Use(packages)
+}
 
 // Eval evaluates declarations or one expression. The error is an *Error for a bug of the
 // interpreter, and a *Panic for a panic of the evaluated code.
@@ -66,7 +50,6 @@ func (i *Interpreter) Eval(src string) (v reflect.Value, err error) {
 	if err != nil {
 		return v, &Error{err.Error()}
 	}
-	CheckBounds(program)
 	v, err = i.yaegi.Execute(program)
 	var p upstream.Panic
 	switch {
@@ -95,89 +78,42 @@ func (i *Interpreter) Address(variable string) (reflect.Value, error) {
 	return i.Eval("&" + variable)
 }
 
-// Function returns a declared function that has no parameters and no results.
-func (i *Interpreter) Function(name string) (func(), error) {
-	v, err := i.Eval(name)
-	if err != nil {
-		return nil, err
-	}
-	return func() { v.Call(nil) }, nil
-}
-
 // Run calls f, the body of a cell. It sets failed to a *Panic if f panics, and does not return it: if f calls runtime.Goexit and then
 // panics in a deferred call, the goroutine ends. The call is not an evaluation: an evaluation may begin while f waits.
 func (i *Interpreter) Run(f func(), failed *error) {
 	i.trace.reset()
 	defer func() {
 		if r := recover(); r != nil {
-			i.trace.note()
+			i.trace.record()
 			*failed = &Panic{rt.Recovered(r)}
 		}
 	}()
 	f()
 }
 
-// CallValue makes yaegi compile calls of a declared function, by its name, as calls of the
-// function's value. Yaegi does so for a function whose node has a value.
-func (i *Interpreter) CallValue(function string) error {
-	node, err := i.function(function)
-	if err != nil {
-		return err
-	}
-	v, err := i.Eval(function)
-	if err != nil {
-		return err
-	}
-	accessible(node, "rval").Set(reflect.ValueOf(reflect.ValueOf(v.Interface())))
-	return nil
-}
-
-// Redirect makes calls of a declared function by its name call v.
-//
-// Goroutines may call the function at the same time. They copy the value of its node, and
-// check the last word of the copy to see whether there is a value. So Redirect sets that
-// word a while after the others.
-func (i *Interpreter) Redirect(function string, v reflect.Value) error {
-	node, err := i.function(function)
-	if err != nil { // functions of the VM are variables
-		p, err := i.Eval("&" + function)
-		if err == nil {
-			p.Elem().Set(v)
-		}
-		return err
-	}
-	to := (*valueWords)(accessible(node, "rval").Addr().UnsafePointer())
-	from := (*valueWords)(unsafe.Pointer(&v))
-	atomic.StorePointer(&to.typ, from.typ)
-	atomic.StorePointer(&to.pointer, from.pointer)
-	if atomic.LoadUintptr(&to.flag) != from.flag {
-		time.Sleep(copyTime)
-		atomic.StoreUintptr(&to.flag, from.flag)
-	}
-	return nil
-}
-
-// copyTime is much longer than it takes to copy a reflect.Value.
-const copyTime = 2 * time.Millisecond
-
-// valueWords are the words of a reflect.Value; flag is 0 in the zero Value.
-type valueWords struct {
-	typ, pointer unsafe.Pointer
-	flag         uintptr
-}
-
-// function returns the node of a declared function.
-func (i *Interpreter) function(name string) (reflect.Value, error) {
-	if main := accessible(reflect.ValueOf(i.yaegi).Elem(), "scopes").MapIndex(reflect.ValueOf("main")); main.IsValid() {
-		symbol := accessible(main.Elem(), "sym").MapIndex(reflect.ValueOf(name))
-		if symbol.IsValid() {
-			node := accessible(symbol.Elem(), "node")
-			if !node.IsNil() && accessible(node.Elem(), "kind").Uint() == funcDecl {
-				return node.Elem(), nil
-			}
+// varSym is the kind of the symbols of variables.
+var varSym = func() uint64 {
+	t := field(field(field(reflect.TypeFor[upstream.Interpreter](), "universe").Elem(), "sym").Elem().Elem(), "kind")
+	v := reflect.New(t).Elem()
+	for i := range uint64(256) {
+		v.SetUint(i)
+		if s, ok := v.Interface().(interface{ String() string }); ok && s.String() == "varSym" {
+			return i
 		}
 	}
-	return reflect.Value{}, &Error{"no function " + name}
+	return ^uint64(0)
+}()
+
+func field(t reflect.Type, name string) reflect.Type {
+	f, _ := t.FieldByName(name)
+	return f.Type
+}
+
+// accessible returns a field of v, which may be unexported, as one that can be read
+// and set.
+func accessible(v reflect.Value, name string) reflect.Value {
+	f := v.FieldByName(name)
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
 // Frames returns the active functions of the stack of a goroutine, as the runtime

@@ -248,7 +248,7 @@ func TestInterruptInCalls(t *testing.T) {
 	})
 }
 
-// A worker goes on beside the next cell, which the race detector reports, since yaegi's frames have no locks.
+// A worker goes on beside the next cell.
 func TestInterruptInWorker(t *testing.T) {
 	interruptCalls(t, []interruptedCall{
 		{"a transform, in a worker", "run, err = accel.Fit(ctx, mlp(), augmented(1000), accel.BatchSize(16), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) > 50", "true true", "true true"},

@@ -69,7 +69,7 @@ func (g *runner) sample(names []string) []string {
 }
 
 // program returns the program of the child processes: this binary, or one without the race
-// detector, since yaegi has data races between goroutines of cells.
+// detector, since some of Go's tests have data races and others would take too long.
 func program(t *testing.T) string {
 	if !raceEnabled {
 		path, err := os.Executable()

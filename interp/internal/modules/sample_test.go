@@ -19,9 +19,6 @@ var sample = []string{"x_exp", "x_image", "x_mod", "x_sync", "x_text", "uuid"}
 
 // TestSample runs a sample of the programs. To run all, use make modules.
 func TestSample(t *testing.T) {
-	if raceEnabled {
-		t.Skip("cells with goroutines have data races in yaegi")
-	}
 	if testing.Short() {
 		t.Skip("imports large packages")
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -116,8 +115,6 @@ func compiled(t *testing.T, source []byte) []byte {
 	return out
 }
 
-var concurrent = regexp.MustCompile(`\bgo (func|\w+[.(])|\.Go\(|AfterFunc|iter\.Pull|httptest\.NewServer|io\.Pipe|accel\.|optimize\.`)
-
 // recordedWith is the oldest supported release of Go, which prints the recorded outputs.
 const recordedWith = "go1.26"
 
@@ -130,20 +127,11 @@ func try(t *testing.T, name, source, want string) {
 	}
 	wrong := map[string][]string{} // names of splits by their output
 	splits := program.Splits()
-	if raceEnabled {
-		// yaegi is not free of data races between goroutines of cells, and
-		// slow under the detector.
-		if concurrent.MatchString(source) {
-			t.Skip("a program with goroutines")
-		}
+	if raceEnabled { // which makes it slow
 		splits = splits[:1]
 	}
-	for i, c := range splits {
-		var options []interp.Option
-		if i%2 == 1 {
-			options = append(options, interp.Slow()) // test both the VM and the interpreter
-		}
-		if got := run(t, c.Cells, options...); got != want {
+	for _, c := range splits {
+		if got := run(t, c.Cells); got != want {
 			wrong[got] = append(wrong[got], c.Name)
 		}
 	}
@@ -159,10 +147,10 @@ func try(t *testing.T, name, source, want string) {
 // run returns what the cells print. It ignores errors that the session shows because a
 // cell did not use them. A cell that does not compile is joined with the next one, since it
 // may need the declarations of that cell.
-func run(t *testing.T, cells []string, options ...interp.Option) string {
+func run(t *testing.T, cells []string) string {
 	t.Helper()
 	var out buffer
-	s, err := interp.New(append(options, interp.Stdout(&out), interp.Stderr(&out), interp.Stdin(strings.NewReader("")))...)
+	s, err := interp.New(interp.Stdout(&out), interp.Stderr(&out), interp.Stdin(strings.NewReader("")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,6 @@ func TestSequences(t *testing.T) {
 		for _, s := range readSequences(string(text)) {
 			next := s.text // kept if -run excludes the sequence
 			t.Run(s.name, func(t *testing.T) {
-				if raceEnabled && concurrent.MatchString(s.text) {
-					t.Skip("a sequence with goroutines, between which the engine is not free of data races")
-				}
 				got := s.execute(t)
 				if reason, ok := failing[s.name]; ok {
 					if got == s.text {

@@ -18,7 +18,7 @@ type Builder struct {
 	// Source, if not nil, returns the type that lowered code has for an instance of a compiled generic type, such as
 	// atomic.Pointer[int]; nil if it has none.
 	Source func(*types.Named) *types.Named
-	// Packages is yaegi's table of compiled symbols, keyed "path/name". The symbol of a
+	// Packages is the table of compiled symbols, keyed "path/name". The symbol of a
 	// type is a nil pointer to it.
 	Packages map[string]map[string]reflect.Value
 	// Declared selects structs with fields as they were declared, with their names and
@@ -49,7 +49,7 @@ type Builder struct {
 	mentionedTypes map[typeName]reflect.Type // see hidden
 }
 
-// Recursive reports whether t is a type of a cell that yaegi cannot create because it mentions itself: a struct, or
+// Recursive reports whether t is a type of a cell that package reflect cannot create because it mentions itself: a struct, or
 // another type that mentions itself without a named struct in between.
 func (b *Builder) Recursive(t *types.Named) bool {
 	t = b.source(t)
@@ -171,7 +171,7 @@ func (b *Builder) mentioned(t types.Type, seen *typeutil.Map, visit func(*types.
 }
 
 // Type returns the reflect type of a recursive type, and creates those of all other types on its cycles. It returns an
-// error for a type that is not in yaegi's tables, or that can only be a named type.
+// error for a type that is not in the symbol tables, or that can only be a named type.
 func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	defer func() {
 		if r := recover(); r != nil {

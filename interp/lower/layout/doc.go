@@ -1,20 +1,18 @@
 // Package layout creates the reflect types of types that mention themselves.
 //
-// yaegi creates such a type with a placeholder, which it replaces when the
-// type is complete. That fails for most types that mention each other, such as
+// Package reflect cannot create a type before the types that it mentions, as for
 //
 //	type Parser struct { lex *Lexer }
 //	type Lexer struct { p *Parser }
 //
 // and for a struct that mentions itself in the element type of a map or in a struct literal type.
-// It also fails for all types that mention themselves without a struct:
+// The same holds for types that mention themselves without a struct:
 //
 //	type Tree []Tree
 //	type Visitor func(n int) (Visitor, error)
 //
-// This package does the same for all types of a cycle at once: [Builder.Type]
-// creates every type of the cycle with placeholders of the right size, and then
-// gives each component its final type. For yaegi, the results are compiled types.
+// [Builder.Type] creates every type of the cycle with placeholders of the right size, and then
+// gives each component its final type.
 //
 // # Limitations
 //

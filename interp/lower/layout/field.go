@@ -29,7 +29,7 @@ func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeNam
 	return nil
 }
 
-// FieldName returns the name of field i of s in lowered code. All names are exported, as yaegi would make them, and blank
+// FieldName returns the name of field i of s in lowered code. All names are exported, as package reflect demands, and blank
 // fields get a name.
 func FieldName(s *types.Struct, i int) string {
 	v := s.Field(i)

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Reflect returns the compiled form of any type without type parameters. It returns an error for a type that is not in yaegi's
+// Reflect returns the compiled form of any type without type parameters. It returns an error for a type that is not in the symbol
 // tables, or that can only be a named type.
 func (b *Builder) Reflect(t types.Type) (made reflect.Type, err error) {
 	defer func() {

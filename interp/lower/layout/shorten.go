@@ -13,7 +13,7 @@ const longest = 1000
 
 // shorten gives a struct type that reflect.StructOf has created for n a short string, if its string is long. The types in
 // lowered code have no names, so the string of a struct repeats those of all structs inside it: one of a module for
-// spreadsheets has 1.5 MB. Package reflect and yaegi copy the string for each type and function that mentions the struct.
+// spreadsheets has 1.5 MB. Package reflect copies the string for each type and function that mentions the struct.
 // Types are not identified by their strings, and what programs print uses the names of the declared types.
 func shorten(t reflect.Type, n *types.Named) {
 	if t.Kind() != reflect.Struct || t.Name() != "" || len(t.String()) < longest {

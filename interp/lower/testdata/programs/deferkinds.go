@@ -110,9 +110,10 @@ func goes() {
 	next(func() { go T.value(t, &wg) })
 	next(func() { f := func(a string, list ...int) { fmt.Println(a, list); wg.Done() }; go f("f", 1, 2); f = nil })
 	next(func() {
-		n := 3
-		go func(m int) { fmt.Println(m, n); wg.Done() }(n)
+		n, ready := 3, make(chan bool)
+		go func(m int) { <-ready; fmt.Println(m, n); wg.Done() }(n)
 		n = 4
+		close(ready)
 	})
 	next(func() {
 		n := 3

@@ -1,5 +1,0 @@
-//go:build race
-
-package vm_test
-
-const raceEnabled = true
