@@ -73,16 +73,16 @@ vet:
 WITHOUT_RACE := interp/desugar$$|interp/internal/asserted$$|internal/cuda/kernels$$|internal/cuda/count$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
 
 # Tests that compute for long on one goroutine, or on the goroutines of kernels and ranks that other tests run with the
-# race detector, which makes them five to ten times slower; and one whose goroutine goes on beside the next cell.
+# race detector, which makes them five to ten times slower.
 SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
-	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
+	TestPrograms TestCompiledPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
 	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
-	TestGuideFromPython TestInterruptInWorker TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
+	TestGuideFromPython TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
@@ -95,20 +95,20 @@ race: ## run the Go tests with the race detector
 	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots
 	GOGC=1 GODEBUG=gccheckmark=1 $(TEST) -race -short -run TestStress ./interp/named
 
-# The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations, so some
-# tests of interp skip themselves with it. awk finds their names.
+# Some tests of interp skip themselves with the race detector, or do less, because it changes allocations or takes long. awk finds
+# their names.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
 	@$(MAKE) --no-print-directory -j2 $(SORTED) without-race-interp without-race-packages without-race-sequential
 
 .PHONY: without-race-packages without-race-interp without-race-sequential
 without-race-packages:
-	$(TEST) ./accel/models ./accel/internal/cuda/count ./interp/desugar ./interp/internal/asserted ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	$(TEST) ./accel/models ./accel/internal/cuda/count ./interp/desugar ./interp/internal/asserted ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs
 without-race-interp:
-	$(TEST) -run "^($$(awk '/^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
-		/skipConcurrent\(|runRows\(|raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
+	$(TEST) -run "^($$(awk 'FNR == 1 || /^func / { name = "" } /^func Test/ { split($$2, n, "("); name = n[1] } \
+		/raceEnabled/ && name { print name }' interp/*_test.go | sort -u | paste -sd'|'))$$|$(SEQUENTIAL)" ./interp
 without-race-sequential:
-	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms|TestBadGPUs|TestDeviceError' \
+	$(TEST) -run '$(SEQUENTIAL)|TestBadGPUs|TestDeviceError' \
 		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./(interp(/internal/programs)?|accel/internal/cuda/kernels)$$')
 
 .PHONY: pure-go
