@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 //go:embed testdata
 var programs embed.FS
 
-// runs is the number of runs of each program; the best one counts.
+// runs is how often each program runs; the best time counts.
 const runs = 3
 
 func main() {
@@ -39,11 +40,12 @@ func table(python, only string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	fmt.Printf("%-28s %10s %14s %8s\n", "ms", "a cell", strings.TrimSpace(string(version)), "ratio")
+	fmt.Printf("%-24s %14s %14s %16s %8s %8s\n", "ms", "at top level", "in a function", strings.TrimSpace(string(version)), "top/func", "ratio")
 	files, err := fs.Glob(programs, "testdata/*.cell")
 	if err != nil {
 		return err
 	}
+	logarithms, count := 0.0, 0.0
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".cell")
 		if !strings.Contains(name, only) {
@@ -57,67 +59,97 @@ func table(python, only string) error {
 		if err != nil {
 			return err
 		}
-		ours, printed, err := timeCell(string(cell))
+		times, err := compare(cells(string(cell)), python, string(script))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		theirs, expected, err := timePython(python, string(script))
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		theirs, function, top := times[0], times[1], "-"
+		share := "-"
+		if len(times) == 3 {
+			top, share = fmt.Sprintf("%.1f", milliseconds(times[2])), fmt.Sprintf("%.2f", float64(times[2])/float64(function))
 		}
-		if printed != expected {
-			return fmt.Errorf("%s: the cell prints %q and Python %q", name, printed, expected)
-		}
-		fmt.Printf("%-28s %10.0f %14.0f %8.2f\n", name, milliseconds(ours), milliseconds(theirs), float64(ours)/float64(theirs))
+		ratio := float64(function) / float64(theirs)
+		logarithms, count = logarithms+math.Log(ratio), count+1
+		fmt.Printf("%-24s %14s %14.1f %16.1f %8s %8.2f\n", name, top, milliseconds(function), milliseconds(theirs), share, ratio)
+	}
+	if count > 0 {
+		fmt.Printf("geometric mean of the ratios: %.2f\n", math.Exp(logarithms/count))
 	}
 	return nil
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// cells returns a program as a cell, and once more with its statements at the top level if it has the line "// body" between its declarations
+// and its statements.
+func cells(src string) []string {
+	declarations, body, ok := strings.Cut(src, "// body\n")
+	if !ok {
+		return []string{src}
+	}
+	return []string{declarations + "func program() {\n" + body + "}\nprogram()", src}
+}
 
-// timeCell times a cell, each run in a new session.
-func timeCell(src string) (best time.Duration, printed string, err error) {
+// compare returns the best times of a Python program and of cells that do the same. Their runs alternate, so that a change of the machine's
+// speed hits all.
+func compare(cells []string, python, script string) ([]time.Duration, error) {
+	best := make([]time.Duration, 1+len(cells))
 	for range runs {
-		var out bytes.Buffer
-		session, err := interp.New(interp.Stdout(&out), interp.Stderr(os.Stderr))
+		took, expected, err := timePython(python, script)
 		if err != nil {
-			return 0, "", err
+			return nil, err
 		}
-		start := time.Now()
-		_, err = session.Execute(context.Background(), 1, src)
-		took := time.Since(start)
-		err = errors.Join(err, session.Close())
-		if err != nil {
-			return 0, "", err
-		}
-		if best == 0 || took < best {
-			best, printed = took, out.String()
+		best[0] = shorter(best[0], took)
+		for i, cell := range cells {
+			took, printed, err := timeCell(cell)
+			if err != nil {
+				return nil, err
+			}
+			if printed != expected {
+				return nil, fmt.Errorf("the cell prints %q and Python %q", printed, expected)
+			}
+			best[i+1] = shorter(best[i+1], took)
 		}
 	}
-	return best, printed, nil
+	return best, nil
+}
+
+// shorter returns the shorter one of two times; zero is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// timeCell times a cell in a new session.
+func timeCell(src string) (took time.Duration, printed string, err error) {
+	var out bytes.Buffer
+	session, err := interp.New(interp.Stdout(&out), interp.Stderr(os.Stderr))
+	if err != nil {
+		return 0, "", err
+	}
+	start := time.Now()
+	_, err = session.Execute(context.Background(), 1, src)
+	took = time.Since(start)
+	return took, out.String(), errors.Join(err, session.Close())
 }
 
 // timePython times a Python program without the start of Python: a script around the
 // program prints the time as its last line.
-func timePython(python, src string) (best time.Duration, printed string, err error) {
+func timePython(python, src string) (took time.Duration, printed string, err error) {
 	timed := "import time\nsource = " + fmt.Sprintf("%q", src) + "\ncode = compile(source, 'cell', 'exec')\nstart = time.perf_counter()\n" +
 		"exec(code, {})\nprint(int((time.perf_counter() - start) * 1e9))\n"
-	for range runs {
-		out, err := exec.Command(python, "-c", timed).Output()
-		if err != nil {
-			return 0, "", err
-		}
-		text, last := cutLast(strings.TrimSuffix(string(out), "\n"))
-		nanoseconds, err := strconv.ParseInt(last, 10, 64)
-		if err != nil {
-			return 0, "", fmt.Errorf("the time: %w", err)
-		}
-		took := time.Duration(nanoseconds)
-		if best == 0 || took < best {
-			best, printed = took, text
-		}
+	out, err := exec.Command(python, "-c", timed).Output()
+	if err != nil {
+		return 0, "", err
 	}
-	return best, printed, nil
+	printed, last := cutLast(strings.TrimSuffix(string(out), "\n"))
+	nanoseconds, err := strconv.ParseInt(last, 10, 64)
+	if err != nil {
+		return 0, "", fmt.Errorf("the time: %w", err)
+	}
+	return time.Duration(nanoseconds), printed, nil
 }
 
 // cutLast splits off the last line.
