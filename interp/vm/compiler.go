@@ -219,6 +219,12 @@ func (c *code) destination(s shape, want *operand) operand {
 
 func (c *compiler) typeOf(e ast.Expr) types.Type {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Type != nil {
+		// Where Go 1.27 infers type arguments of a function that is not called, the recorded type is the generic one.
+		if s, ok := tv.Type.(*types.Signature); ok && s.TypeParams().Len() > 0 {
+			if in, ok := c.source.Info.Instances[calleeIdent(e)]; ok {
+				return c.subst(in.Type)
+			}
+		}
 		return c.subst(tv.Type)
 	}
 	if id, ok := e.(*ast.Ident); ok {

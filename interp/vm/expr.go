@@ -62,8 +62,8 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 			}
 		}
 		if index, ok := e.(*ast.IndexExpr); ok {
-			if o, ok := c.genericFunction(index); ok {
-				return c.functionValue(e, o, want)
+			if v, done := c.instantiated(index, index.X, want); done {
+				return v
 			}
 			if v, done := c.indexed(index, want); done {
 				return v
@@ -81,12 +81,25 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 	case *ast.FuncLit:
 		return c.functionLiteral(e, want)
 	case *ast.IndexListExpr:
-		if o, ok := c.genericFunction(e); ok {
-			return c.functionValue(e, o, want)
+		if v, done := c.instantiated(e, e.X, want); done {
+			return v
 		}
 	}
 	c.fail(e, "the expression %T", e)
 	return operand{}
+}
+
+// instantiated compiles e, which gives generic type arguments, if generic denotes a generic function or method.
+func (c *compiler) instantiated(e, generic ast.Expr, want *operand) (operand, bool) {
+	if x, ok := ast.Unparen(generic).(*ast.SelectorExpr); ok && c.source.Info.Selections[x] != nil {
+		if _, ok := c.source.Info.Instances[x.Sel]; ok {
+			return c.selected(x, want)
+		}
+	}
+	if o, ok := c.genericFunction(e); ok {
+		return c.functionValue(e, o, want), true
+	}
+	return operand{}, false
 }
 
 // withPosition sets the source position to that of an expression that may panic. It returns a function that
