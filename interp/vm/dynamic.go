@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
 )
 
@@ -19,18 +20,23 @@ type methodKey struct {
 }
 
 // callSite is a call of a method through an interface type of a cell. It caches the last method that it
-// called, because most call sites see one type (an inline cache).
+// called, because most call sites see one type (an inline cache), and others for sites that see a few.
 type callSite struct {
 	name                string
 	parameters, results []shape // the first parameter is the receiver's data word
 	cached              shared.Pointer[cacheEntry]
+	others              [otherEntries]shared.Pointer[cacheEntry] // by a hash of the type word
 }
+
+// otherEntries is a power of two.
+const otherEntries = 8
 
 // cacheEntry is the method of one dynamic type. function takes the data word of the interface value.
 type cacheEntry struct {
 	typeWord unsafe.Pointer // of the interface value
 	epoch    uint64
 	function *Function
+	receiver func(pointer unsafe.Pointer) unsafe.Pointer // not nil if function is the method of the type that the pointer in the interface points to
 }
 
 // find returns the function for the method of x and the data word of its receiver; nil if the VM does not
@@ -39,17 +45,57 @@ func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
 		panicNil()
 	}
-	epoch := vm.epoch.Load()
-	b, ok := vm.config.Registry.Unbox(x)
+	epoch, words := vm.epoch.Load(), interfaceWords(&x)
+	other := &s.others[uint32(uintptr(words[0])>>4)*0x9e3779b1>>29%otherEntries]
+	e := other.Load()
+	if e == nil || e.typeWord != words[0] || e.epoch != epoch {
+		b, ok := vm.config.Registry.Unbox(x)
+		if !ok {
+			return nil, nil
+		}
+		e = &cacheEntry{typeWord: words[0], epoch: epoch}
+		if f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name}); ok {
+			e.function = f.(*Function)
+		} else if e.function, e.receiver = vm.derived(b, s.name); e.function == nil {
+			return nil, nil
+		}
+		other.Store(e)
+	}
+	if e.receiver != nil {
+		return e.function, e.receiver(words[1])
+	}
+	s.cached.Store(e)
+	return e.function, words[1]
+}
+
+// derived returns the method with a value receiver that the pointer in b has, and a function that makes the data word of a receiver from the
+// pointer; nil if the VM does not run one.
+func (vm *VM) derived(b rt.Box, name string) (*Function, func(unsafe.Pointer) unsafe.Pointer) {
+	p, ok := types.Unalias(b.T.Type()).(*types.Pointer)
 	if !ok {
 		return nil, nil
 	}
-	f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name})
+	base, ok := types.Unalias(p.Elem()).(*types.Named)
 	if !ok {
 		return nil, nil
 	}
-	s.cached.Store(&cacheEntry{interfaceWords(&x)[0], epoch, f.(*Function)})
-	return f.(*Function), interfaceWords(&b.V)[1]
+	f, ok := vm.methods.Load(methodKey{vm.config.Registry.ID(base), name})
+	if !ok {
+		return nil, nil
+	}
+	function, typ := f.(*Function), reflect.TypeOf(b.V).Elem()
+	variable := newMemoryType(typ)
+	return function, func(pointer unsafe.Pointer) unsafe.Pointer {
+		switch {
+		case pointer == nil:
+			panic(rt.NilReceiver(b.T.String()[1:] + "." + name))
+		case named.IsDirect(typ):
+			return *(*unsafe.Pointer)(pointer)
+		case function.wrapper:
+			return pointer // the function copies it before anything else
+		}
+		return variable.clone(pointer)
+	}
 }
 
 // call calls a method that the VM does not run. The arguments are in the registers of the frame at nb and

@@ -15,6 +15,8 @@ type mapAccess struct {
 	typ       reflect.Type
 	key, elem shape
 	fast      fastMap
+	entries   variables    // variables of the map type
+	keys      variables    // variables of the key type
 	registry  *rt.Registry // not nil if keys contain interfaces and may turn out to be unhashable
 }
 
@@ -29,16 +31,24 @@ type fastMap interface {
 func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	a := &mapAccess{key: c.shape(n, c.subst(t.Key())), elem: c.shape(n, c.subst(t.Elem()))}
 	a.typ = reflect.MapOf(a.key.typ, a.elem.typ)
-	a.fast = fastMapOf(a.key, a.elem)
+	a.fast, a.entries, a.keys = fastMapOf(a.key, a.elem), variablesOf(a.typ), variablesOf(a.key.typ)
 	if holdsInterface(a.key.typ) {
 		a.registry = c.vm.config.Registry
 	}
 	return a
 }
 
+// keyAt returns the key in a register. Package reflect copies it if it stores it.
+func (a *mapAccess) keyAt(nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	if a.key.file == memory {
+		return a.keys.at(*pointerAt(sb, at))
+	}
+	return a.key.get(nb, sb, at)
+}
+
 // lookupKey returns the key in a register, to look up or delete an entry of m.
 func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
-	k := a.key.get(nb, sb, at)
+	k := a.keyAt(nb, sb, at)
 	if a.registry != nil {
 		a.registry.HashableIn(m.Len(), k.Interface())
 	}
@@ -47,7 +57,7 @@ func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16)
 
 // storeKey returns the key in a register, to store an entry.
 func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
-	k := a.key.get(nb, sb, at)
+	k := a.keyAt(nb, sb, at)
 	if a.registry != nil {
 		a.registry.Hashable(k.Interface())
 	}
@@ -65,6 +75,21 @@ func (c *code) checkStorable(p location) {
 	c.native("store "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		a.registry.Storable(*pointerAt(sb, m) == nil, a.key.get(nb, sb, key.reg).Interface())
 	}})
+}
+
+// variables makes the reflect values of variables of a type. reflect.NewAt looks for the pointer type each time.
+type variables struct{ pointerType unsafe.Pointer } // the type word of an interface value that holds a pointer to a variable
+
+func variablesOf(t reflect.Type) variables {
+	x := reflect.Zero(reflect.PointerTo(t)).Interface()
+	return variables{interfaceWords(&x)[0]}
+}
+
+// at returns the variable at p.
+func (v variables) at(p unsafe.Pointer) reflect.Value {
+	var x any
+	*interfaceWords(&x) = [2]unsafe.Pointer{v.pointerType, p}
+	return reflect.ValueOf(x).Elem()
 }
 
 // typedMap is a map whose keys and values are accessed directly in registers.
@@ -164,7 +189,7 @@ func (c *code) mapGet(p location, found, want *operand) operand {
 	m, at := p.reg, dst.reg
 	key := operand{shape: p.key.shape, reg: c.address(p.key)}
 	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
-		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		entries := a.entries.at(unsafe.Add(sb, m))
 		v := entries.MapIndex(a.lookupKey(entries, nb, sb, key.reg))
 		if ok != noRegister {
 			*intAt(nb, ok) = boolToInt(v.IsValid())
@@ -188,7 +213,7 @@ func (c *code) mapSet(p location, x operand) {
 	key := operand{shape: p.key.shape, reg: c.address(p.key)}
 	value := operand{shape: x.shape, reg: c.address(x)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		v := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		v := a.entries.at(unsafe.Add(sb, m))
 		if v.IsNil() {
 			panicNilMap()
 		}
@@ -210,7 +235,7 @@ func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
 	}
 	key := operand{shape: k.shape, reg: c.address(k)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		entries := a.entries.at(unsafe.Add(sb, m))
 		entries.SetMapIndex(a.lookupKey(entries, nb, sb, key.reg), reflect.Value{})
 	}})
 }

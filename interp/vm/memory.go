@@ -21,13 +21,18 @@ func (vm *VM) memoryType(t reflect.Type) *memoryType {
 	if known, ok := vm.types[t]; ok {
 		return known
 	}
+	made := newMemoryType(t)
+	vm.types[t] = made
+	return made
+}
+
+func newMemoryType(t reflect.Type) *memoryType {
 	made := &memoryType{typ: t, size: t.Size(), noPointers: !hasPointers(t)}
 	if !made.noPointers && t.Size() <= maxMaskWords*8 {
 		made.pointerMask = make([]bool, t.Size()/8)
 		markPointers(t, 0, made.pointerMask)
 		made.allocate = allocator(made.pointerMask)
 	}
-	vm.types[t] = made
 	return made
 }
 

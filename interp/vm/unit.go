@@ -181,7 +181,9 @@ func (u *Unit) linkMethod(receiver types.Type, method string, entry *Function) {
 	u.vm.methods.Store(methodKey{id, method}, entry)
 	registry.Register(id, method, u.vm.methodValue(entry))
 	if _, pointer := types.Unalias(receiver).(*types.Pointer); !pointer {
-		registry.Derive(registry.ID(types.NewPointer(receiver)), method)
+		id := registry.ID(types.NewPointer(receiver))
+		u.vm.methods.Delete(methodKey{id, method})
+		registry.Derive(id, method)
 	}
 }
 
