@@ -27,6 +27,10 @@ func coroutine() {
 func null[T any](value any) {
 	var n sql.Null[T]
 	err := n.Scan(value)
+	if err != nil {
+		fmt.Println(n.V, err) // whether n is valid then depends on the Go release
+		return
+	}
 	fmt.Println(n.V, n.Valid, err)
 }
 
