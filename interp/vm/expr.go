@@ -62,7 +62,7 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 			}
 		}
 		if index, ok := e.(*ast.IndexExpr); ok {
-			if v, done := c.instantiated(index, index.X, want); done {
+			if v, done := c.instantiated(index, want); done {
 				return v
 			}
 			if v, done := c.indexed(index, want); done {
@@ -81,7 +81,7 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 	case *ast.FuncLit:
 		return c.functionLiteral(e, want)
 	case *ast.IndexListExpr:
-		if v, done := c.instantiated(e, e.X, want); done {
+		if v, done := c.instantiated(e, want); done {
 			return v
 		}
 	}
@@ -89,10 +89,10 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 	return operand{}
 }
 
-// instantiated compiles e, which gives generic type arguments, if generic denotes a generic function or method.
-func (c *compiler) instantiated(e, generic ast.Expr, want *operand) (operand, bool) {
-	if x, ok := ast.Unparen(generic).(*ast.SelectorExpr); ok && c.source.Info.Selections[x] != nil {
-		if _, ok := c.source.Info.Instances[x.Sel]; ok {
+// instantiated compiles e if it denotes a generic function or method with its type arguments.
+func (c *compiler) instantiated(e ast.Expr, want *operand) (operand, bool) {
+	if x := instantiatedMethod(e); x != nil {
+		if sel := c.source.Info.Selections[x]; sel != nil && sel.Kind() != types.FieldVal {
 			return c.selected(x, want)
 		}
 	}
