@@ -112,7 +112,7 @@ func New(options ...Option) (*Session, error) {
 		compiling: compiling, methods: map[*types.Func]bool{}, stderr: s.output.StderrOf,
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
-	loader.Later(func(*types.Func) bool { return true })
+	loader.Later()
 	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, registry: s.registry, goroutines: s.goroutines, compiling: compiling, note: func(cell int, err error) { noteBug(s.output.StderrOf(cell), err) }}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}

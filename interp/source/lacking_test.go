@@ -100,7 +100,7 @@ func TestLacking(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLoader(t, lackingSource)
-			l.Later(func(*types.Func) bool { return true })
+			l.Later()
 			call := "a." + name
 			if f.Signature().Params().Len() == 0 {
 				call += "()"

@@ -15,8 +15,8 @@ import (
 // If a package lacks functions that are not written in Go, all that code may need is searched for them first, so that it is
 // rejected before anything runs: by names, and if that finds one, by types.
 
-// Later sets a function that reports whether the lowering can leave a function for its first call.
-func (l *Loader) Later(later func(*types.Func) bool) { l.later = later }
+// Later makes the loader leave functions for their first call.
+func (l *Loader) Later() { l.later = true }
 
 // needed returns what code reaches that add adds to a reach.
 func (l *Loader) needed(add func(*reach)) []*Part {
@@ -58,8 +58,8 @@ func (l *Loader) NeededFunction(f *types.Func) []*Part {
 // so that its errors are found early, and so is an init function, which is called anyway.
 func (r *reach) canBeLater(p *loadedPackage, o types.Object, d declaration) bool {
 	f, ok := o.(*types.Func)
-	return ok && !r.whole && r.loader.later != nil && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && !strings.HasPrefix(d.function.Name.Name, initPrefix) && p.from.Stamp == "" &&
-		f.Signature().TypeParams() == nil && f.Signature().RecvTypeParams() == nil && r.loader.later(f) && !facts.Recovers(d.function.Body.List)
+	return ok && !r.whole && r.loader.later && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && !strings.HasPrefix(d.function.Name.Name, initPrefix) && p.from.Stamp == "" &&
+		f.Signature().TypeParams() == nil && f.Signature().RecvTypeParams() == nil && !facts.Recovers(d.function.Body.List)
 }
 
 // later adds a function without its body.

@@ -48,7 +48,7 @@ type Loader struct {
 	fset     *token.FileSet
 	modules  Modules
 	next     func(importPath string) bool
-	later    func(*types.Func) bool
+	later    bool // see Later
 
 	mu      sync.Mutex
 	ctx     context.Context  // of downloads
@@ -277,7 +277,7 @@ func (l *Loader) checkInternal(importPath string) error {
 // checksLater reports whether the bodies of the functions of a package can be checked when code reaches them: not those of local
 // packages, so that their errors are found early, and of files that may not belong together.
 func (l *Loader) checksLater(pkg module.Package, f *files) bool {
-	return l.later != nil && pkg.Stamp == "" && !selections[f.selection].guess
+	return l.later && pkg.Stamp == "" && !selections[f.selection].guess
 }
 
 // load reads and checks a package.

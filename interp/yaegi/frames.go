@@ -1,6 +1,7 @@
 package yaegi
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -46,7 +47,7 @@ func framesOf(text string) []Frame {
 }
 
 // RunsCells reports whether text, a stack trace, has a function that runs code of cells.
-func RunsCells(text []byte) bool { return strings.Contains(string(text), vm.Activation+"(") }
+func RunsCells(text []byte) bool { return bytes.Contains(text, []byte(vm.Activation+"(")) }
 
 // pointer parses an argument that the runtime does not mark as stale.
 func pointer(text string) (unsafe.Pointer, bool) {
