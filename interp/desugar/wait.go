@@ -29,7 +29,7 @@ func MayWait(info *types.Info, n ast.Node) (may bool) {
 		case *ast.FuncLit, *ast.BlockStmt:
 			return false
 		case *ast.CallExpr:
-			id := calledIdent(n.Fun)
+			id := CalledIdent(n.Fun)
 			if id == nil {
 				return true
 			}
@@ -43,17 +43,17 @@ func MayWait(info *types.Info, n ast.Node) (may bool) {
 	return may
 }
 
-// calledIdent returns the identifier of the function or method that a call names, or nil.
-func calledIdent(e ast.Expr) *ast.Ident {
+// CalledIdent returns the identifier of the function or method that a call names, or nil.
+func CalledIdent(e ast.Expr) *ast.Ident {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		return e
 	case *ast.SelectorExpr:
 		return e.Sel
 	case *ast.IndexExpr:
-		return calledIdent(e.X)
+		return CalledIdent(e.X)
 	case *ast.IndexListExpr:
-		return calledIdent(e.X)
+		return CalledIdent(e.X)
 	}
 	return nil
 }

@@ -67,9 +67,6 @@ func (e *emitter) needMethods(t types.Type) {
 	if e.reached[t] {
 		return
 	}
-	if e.reached == nil {
-		e.reached = map[types.Type]bool{}
-	}
 	e.reached[t] = true
 	switch t := t.(type) {
 	case *types.Alias:

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/desugar"
 )
 
 // callExpr compiles a call, a conversion, or a call of a builtin function with at most one result.
@@ -58,7 +60,7 @@ func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 				return c.callMethod(e, x, sel, sig)
 			}
 		}
-		if id := calleeIdent(fun); id != nil {
+		if id := desugar.CalledIdent(fun); id != nil {
 			if o, ok := c.source.Info.Uses[id].(*types.Func); ok {
 				return c.callFunction(e, o, sig)
 			}
@@ -70,7 +72,7 @@ func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 // callFunction compiles the call of a declared function of a cell or of a compiled package.
 func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if o.FullName() == "reflect.TypeFor" {
-		return c.typeFor(e, c.subst(c.source.Info.Instances[calleeIdent(e.Fun)].TypeArgs.At(0)))
+		return c.typeFor(e, c.subst(c.source.Info.Instances[desugar.CalledIdent(e.Fun)].TypeArgs.At(0)))
 	}
 	if f := c.unit.callee(o); f != nil {
 		b := c.beginFrame()
@@ -95,20 +97,6 @@ func instantiatedMethod(e ast.Expr) *ast.SelectorExpr {
 	}
 	method, _ := ast.Unparen(e).(*ast.SelectorExpr)
 	return method
-}
-
-func calleeIdent(e ast.Expr) *ast.Ident {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return e
-	case *ast.SelectorExpr:
-		return e.Sel
-	case *ast.IndexExpr:
-		return calleeIdent(e.X)
-	case *ast.IndexListExpr:
-		return calleeIdent(e.X)
-	}
-	return nil
 }
 
 // callDirect compiles the call of a function of the VM.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/facts"
 )
 
@@ -221,7 +222,7 @@ func (c *compiler) typeOf(e ast.Expr) types.Type {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Type != nil {
 		// Where Go 1.27 infers type arguments of a function that is not called, the recorded type is the generic one.
 		if s, ok := tv.Type.(*types.Signature); ok && s.TypeParams().Len() > 0 {
-			if in, ok := c.source.Info.Instances[calleeIdent(e)]; ok {
+			if in, ok := c.source.Info.Instances[desugar.CalledIdent(e)]; ok {
 				return c.subst(in.Type)
 			}
 		}

@@ -3,12 +3,14 @@ package vm
 import (
 	"go/ast"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/desugar"
 )
 
 // functionInstance returns the instance of a generic function that e denotes, or a function of a generic source; nil if o is a
 // function of a compiled package.
 func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
-	id := calleeIdent(e)
+	id := desugar.CalledIdent(e)
 	if c.source.Function == nil || id == nil {
 		return nil
 	}
@@ -83,7 +85,7 @@ func (u *Unit) AddInstance(d Declaration) { u.instance(d) }
 
 // genericFunction returns the generic function that e instantiates.
 func (c *compiler) genericFunction(e ast.Expr) (*types.Func, bool) {
-	id := calleeIdent(e)
+	id := desugar.CalledIdent(e)
 	if id == nil {
 		return nil, false
 	}

@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"reflect"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/desugar"
 )
 
 // genericPackage contains the compiled loops over slices of ordered types that our versions of packages
@@ -89,7 +91,7 @@ func takesSlices(sig *types.Signature) bool {
 func (c *compiler) reflected(e ast.Expr) operand {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if ok && len(call.Args) == 1 {
-		if f, ok := c.source.Info.Uses[calleeIdent(call.Fun)].(*types.Func); ok && f.FullName() == "reflect.ValueOf" {
+		if f, ok := c.source.Info.Uses[desugar.CalledIdent(call.Fun)].(*types.Func); ok && f.FullName() == "reflect.ValueOf" {
 			if _, ok := c.typeOf(call.Args[0]).Underlying().(*types.Slice); ok {
 				return c.expr(call.Args[0], nil)
 			}

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -253,7 +254,7 @@ func isReverse(c *compiler, e ast.Expr) bool {
 	if !ok || len(call.Args) != 1 {
 		return false
 	}
-	id := calleeIdent(call.Fun)
+	id := desugar.CalledIdent(call.Fun)
 	if id == nil {
 		return false
 	}
