@@ -340,15 +340,16 @@ func TestInterruptDeclares(t *testing.T) {
 	n := newNotebook(t)
 	n.must(t, "train, _, err := data.Digits()\nconst epochs = 1_000_000", "")
 	n.must(t, "model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dense(10))", "")
-	const fit = "accel.Fit(ctx, model, train, accel.Epochs(epochs), accel.Quiet())"
+	n.must(t, "type loud struct{ accel.NopObserver }\nfunc (loud) Begin(*accel.Training) error { fmt.Println(\"go\"); return nil }", "")
+	const fit = "accel.Fit(ctx, model, train, accel.Epochs(epochs), accel.Quiet(), accel.Observe(loud{}))"
 	for _, row := range []struct{ name, src, look string }{
-		{"definition", "fmt.Println(\"go\")\na1, e1 := " + fit, "a1 != nil"},
-		{"a result follows", "fmt.Println(\"go\")\na2, e2 := " + fit + "\ne2", "a2 != nil"},
-		{"statements follow", "fmt.Println(\"go\")\na3, e3 := " + fit + "\na3, e3 = nil, nil\nfmt.Println(a3, e3)", "a3 != nil && e3 == context.Canceled"},
-		{"declaration of variables", "fmt.Println(\"go\")\nvar a4, e4 = " + fit + "\ne4", "a4 != nil"},
-		{"one result is dropped", "fmt.Println(\"go\")\na5, _ := " + fit, "a5 != nil"},
-		{"one variable is new", "fmt.Println(\"go\")\na6, err := " + fit, "a6 != nil && err == context.Canceled"},
-		{"label", "fmt.Println(\"go\")\nagain: a7, e7 := " + fit + "\nif e7 == nil { goto again }", "a7 != nil"},
+		{"definition", "a1, e1 := " + fit, "a1 != nil"},
+		{"a result follows", "a2, e2 := " + fit + "\ne2", "a2 != nil"},
+		{"statements follow", "a3, e3 := " + fit + "\na3, e3 = nil, nil\nfmt.Println(a3, e3)", "a3 != nil && e3 == context.Canceled"},
+		{"declaration of variables", "var a4, e4 = " + fit + "\ne4", "a4 != nil"},
+		{"one result is dropped", "a5, _ := " + fit, "a5 != nil"},
+		{"one variable is new", "a6, err := " + fit, "a6 != nil && err == context.Canceled"},
+		{"label", "again: a7, e7 := " + fit + "\nif e7 == nil { goto again }", "a7 != nil"},
 	} {
 		if e := interruptAt(t, n, row.src); e.Name != "interrupted" || e.Stuck {
 			t.Errorf("%s: ended with %v", row.name, e)
