@@ -43,6 +43,7 @@ type Program struct {
 	generics  map[types.Object]*ast.FuncDecl // generic functions
 	methods   map[*types.TypeName]*methods   // declared methods of each interpreted type
 	later     map[types.Object]bool          // functions that are compiled at their first call, before that
+	exposed   map[types.Object]bool          // variables of the session that functions or pointers refer to
 	versions  map[declaration]version
 	instances map[instance]string                // functions and types
 	arguments map[instance][]types.Type          // of instances
@@ -78,6 +79,7 @@ func New(config Config) *Program {
 		generics:  map[types.Object]*ast.FuncDecl{},
 		methods:   map[*types.TypeName]*methods{},
 		later:     map[types.Object]bool{},
+		exposed:   map[types.Object]bool{},
 		versions:  map[declaration]version{},
 		instances: map[instance]string{},
 		arguments: map[instance][]types.Type{},

@@ -30,6 +30,7 @@ func (p *Program) Roots() []types.Object {
 func (p *Program) Sweep(reach Reach, dead map[int]bool) {
 	gone := func(o types.Object) bool { return !reach.Object(o) }
 	maps.DeleteFunc(p.names, func(o types.Object, _ string) bool { return gone(o) })
+	maps.DeleteFunc(p.exposed, func(o types.Object, _ bool) bool { return gone(o) })
 	for key, args := range p.arguments {
 		if reach.Object(key.object) && !slices.ContainsFunc(args, func(t types.Type) bool { return !reach.Type(t) }) {
 			continue

@@ -65,6 +65,8 @@ func (e *emitter) lower() *Unit {
 			decl.Body.List = source.Run(e.factsOf(decl), decl.Body.List)
 		}
 	}
+	e.expose(c.Funcs)
+	e.expose(c.Later)
 	whole := &ast.BlockStmt{List: slices.Clone(c.Body)}
 	initializers := slices.DeleteFunc(slices.Clone(c.Init), func(init *types.Initializer) bool { return e.isTable(init.Rhs) })
 	for _, init := range initializers {
@@ -74,6 +76,7 @@ func (e *emitter) lower() *Unit {
 	if e.sharesLoopVariables(whole.List) && source.SharedLoopVariables(e.bodyFacts, whole) {
 		e.bodyFacts = facts.Of(e.Info, nil, noParameters, whole, e.onlyInBody()...)
 	}
+	e.exposeIn(whole, func(v *types.Var) bool { return e.bodyFacts.Escapes(v) })
 	for _, init := range initializers {
 		list := source.Run(e.bodyFacts, []ast.Stmt{&ast.ReturnStmt{Results: []ast.Expr{init.Rhs}}})
 		last := len(list) - 1

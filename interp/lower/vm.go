@@ -17,6 +17,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 		HooksAfter:       e.losses,
 		Cell:             e.cell.Number,
 		Global:           func(v *types.Var) string { return e.names[v] },
+		Private:          func(v *types.Var) bool { return !e.exposed[v] },
 		Table:            e.constantTable,
 		BecomesInterface: e.needMethods,
 		Function:         e.declarationOf,
@@ -100,19 +101,24 @@ func (e *emitter) needMethods(t types.Type) {
 
 // onlyInBody returns the variables of the cell that no function of it uses.
 func (e *emitter) onlyInBody() []*types.Var {
-	if len(e.cell.Vars) == 0 {
-		return nil
+	return slices.DeleteFunc(slices.Clone(e.cell.Vars), func(v *types.Var) bool { return e.exposed[v] })
+}
+
+// expose records the variables of the session that functions use.
+func (e *emitter) expose(functions []*ast.FuncDecl) {
+	for _, decl := range functions {
+		e.exposeIn(decl, func(*types.Var) bool { return true })
 	}
-	used := map[types.Object]bool{}
-	for _, decl := range e.cell.Funcs {
-		ast.Inspect(decl, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if v, ok := e.Info.Uses[id].(*types.Var); ok {
-					used[v] = true
-				}
+}
+
+// exposeIn records those of the variables of the session in n of which exposes says so.
+func (e *emitter) exposeIn(n ast.Node, exposes func(*types.Var) bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v, ok := e.Info.Uses[id].(*types.Var); ok && e.names[v] != "" && !e.exposed[v] && exposes(v) {
+				set(e.Program, e.exposed, types.Object(v), true)
 			}
-			return true
-		})
-	}
-	return slices.DeleteFunc(slices.Clone(e.cell.Vars), func(v *types.Var) bool { return used[v] })
+		}
+		return true
+	})
 }

@@ -10,19 +10,30 @@ type callFrame struct {
 	scalarOffset, slotOffset uint16 // of the frame in the register files, in bytes
 	mark                     mark
 	parameters               []operand
+	borrows                  bool // the called function copies the variables that are lent to it; see ownParameters
+	lent                     bool // there is such a variable
 }
 
 func (c *code) beginFrame() *callFrame {
 	return &callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: c.mark()}
 }
 
-// argument compiles the next argument of a call, of type t.
-func (c *code) argument(b *callFrame, n ast.Node, t types.Type, compile func(want *operand) operand) {
+// beginCall begins the frame of a call of a function that borrows its arguments.
+func (c *compiler) beginCall(e ast.Node) *callFrame {
+	b := c.beginFrame()
+	b.borrows = !c.isDeferred(e)
+	return b
+}
+
+// argument compiles the next argument of a call, of type t. If it is not the last one with a call, its variable may change before the call.
+func (c *code) argument(b *callFrame, n ast.Node, t types.Type, last bool, compile func(want *operand) operand) {
 	s := c.shape(n, t)
 	to := c.temporary(s)
 	m := c.mark()
 	x := compile(&to)
-	if s.file == memory {
+	if s.file == memory && b.borrows && last && !x.owned {
+		c.lend(b, to, x)
+	} else if s.file == memory {
 		c.own(x, &to)
 	} else {
 		c.moveInto(x, &to)
@@ -45,13 +56,13 @@ func (c *compiler) arguments(b *callFrame, e *ast.CallExpr, sig *types.Signature
 	for i := range n {
 		t := c.subst(params.At(i).Type())
 		if variadic && i == n-1 {
-			c.argument(b, e, t, func(want *operand) operand {
+			c.argument(b, e, t, true, func(want *operand) operand {
 				return c.variadicSlice(e, e.Args[n-1:], t, want)
 			})
 			continue
 		}
 		x := e.Args[i]
-		c.argument(b, x, t, func(want *operand) operand { return c.exprTo(x, t, want) })
+		c.argument(b, x, t, b.borrows && !c.anyHasCalls(e.Args[i+1:]), func(want *operand) operand { return c.exprTo(x, t, want) })
 	}
 }
 
@@ -99,11 +110,11 @@ func (c *compiler) spreadCall(b *callFrame, e *ast.CallExpr, sig *types.Signatur
 	for i := range sig.Params().Len() {
 		t := c.subst(sig.Params().At(i).Type())
 		if sig.Variadic() && i == sig.Params().Len()-1 {
-			c.argument(b, e, t, func(want *operand) operand { return c.spreadVariadic(e, moved, tuple, i, t, want) })
+			c.argument(b, e, t, false, func(want *operand) operand { return c.spreadVariadic(e, moved, tuple, i, t, want) })
 			break
 		}
 		from := c.subst(tuple.At(i).Type())
-		c.argument(b, e, t, func(want *operand) operand { return c.converted(e, moved[i], from, t, want) })
+		c.argument(b, e, t, false, func(want *operand) operand { return c.converted(e, moved[i], from, t, want) })
 	}
 }
 

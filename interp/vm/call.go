@@ -36,6 +36,7 @@ func calleeName(e ast.Expr) string {
 // compileCall compiles a call and returns its results.
 func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 	defer c.withPosition(e)()
+	defer c.beforeCall(e)()
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	if !ok {
 		c.fail(e, "a call of %s", c.typeOf(e.Fun))
@@ -75,12 +76,15 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		return c.typeFor(e, c.subst(c.source.Info.Instances[desugar.CalledIdent(e.Fun)].TypeArgs.At(0)))
 	}
 	if f := c.unit.callee(o); f != nil {
-		b := c.beginFrame()
+		b := c.beginCall(e)
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
 	}
+	if results := c.callCmp(e, o, sig); results != nil {
+		return results
+	}
 	if f := c.functionInstance(e.Fun, o); f != nil {
-		b := c.beginFrame()
+		b := c.beginCall(e)
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
 	}
@@ -114,7 +118,7 @@ func (c *compiler) callDirect(b *callFrame, f *Function, sig *types.Signature, n
 		k = int32(len(c.fn.callees))
 		c.fn.callees = append(c.fn.callees, f)
 	}
-	c.emit(opCall, b.scalarOffset, b.slotOffset, 0, k, 0)
+	c.emit(opCall, b.scalarOffset, b.slotOffset, 0, k, b.lending())
 	return c.resultsOf(b, sig, n)
 }
 
@@ -144,7 +148,7 @@ func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature)
 	if c.isDeferred(e) {
 		f = c.snapshot(f)
 	}
-	b := c.beginFrame()
+	b := c.beginCall(e)
 	c.arguments(b, e, sig)
 	return c.callPointerWith(b, e, f, sig)
 }
@@ -173,6 +177,6 @@ func (c *compiler) callPointerWith(b *callFrame, e *ast.CallExpr, f operand, sig
 	// The results of a foreign function need registers, too.
 	c.reserveResults(b, x.results)
 	c.fn.foreignCalls = append(c.fn.foreignCalls, x)
-	c.emit(opCallValue, b.scalarOffset, b.slotOffset, f.reg, int32(len(c.fn.foreignCalls)-1), 0)
+	c.emit(opCallValue, b.scalarOffset, b.slotOffset, f.reg, int32(len(c.fn.foreignCalls)-1), b.lending())
 	return c.resultsOf(b, sig, e)
 }

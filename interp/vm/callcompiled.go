@@ -158,7 +158,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		if in := f.Type().In(0); in.Kind() == reflect.Interface {
 			b = c.interfaceFrame(x, path, in)
 		} else {
-			b = c.methodFrame(e, x, path, recv)
+			b = c.methodFrame(e, x, path, recv, false)
 		}
 		c.arguments(b, e, sig)
 		return c.callSymbol(b, e, call)
@@ -174,12 +174,12 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		// Call the method of the pointer type: it copies the receiver, and there is a fast adapter for it.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
 		call.function = method.Func
-		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
+		c.argument(b, e, types.NewPointer(recv), false, func(want *operand) operand {
 			at := c.address(c.receiver(x, path, recv, nil))
 			return c.moveInto(operand{shape: c.shape(e, types.NewPointer(recv)), reg: at}, want)
 		})
 	} else {
-		b = c.methodFrame(e, x, path, recv)
+		b = c.methodFrame(e, x, path, recv, false)
 	}
 	c.arguments(b, e, sig)
 	if s.typ == reflect.TypeFor[reflect.Value]() && !rt.WorksOnZero[m.Name()] {

@@ -21,22 +21,29 @@ func (c *compiler) callMethodAt(e *ast.CallExpr, x *ast.SelectorExpr, m *types.F
 	if f == nil {
 		return c.callCompiledMethod(e, x, m, path, sig)
 	}
-	b := c.methodFrame(e, x, path, recv)
+	b := c.methodFrame(e, x, path, recv, !c.isDeferred(e))
 	c.arguments(b, e, sig)
 	return c.callDirect(b, f, sig, e)
 }
 
-// methodFrame begins the frame of a method of a receiver of type recv and compiles the receiver into it.
-func (c *compiler) methodFrame(e ast.Node, x *ast.SelectorExpr, path []int, recv types.Type) *callFrame {
+// methodFrame begins the frame of a method of a receiver of type recv and compiles the receiver into it. borrows says whether the method
+// borrows its arguments.
+func (c *compiler) methodFrame(e *ast.CallExpr, x *ast.SelectorExpr, path []int, recv types.Type, borrows bool) *callFrame {
+	last := borrows && !c.anyHasCalls(e.Args)
+	begin := func() *callFrame {
+		b := c.beginFrame()
+		b.borrows = borrows
+		return b
+	}
 	if _, chain := ast.Unparen(x.X).(*ast.CallExpr); chain {
 		// Before the frame begins: the frames of a chain of calls would be inside of each other.
 		v := c.receiver(x, path, recv, nil)
-		b := c.beginFrame()
-		c.argument(b, e, recv, func(*operand) operand { return v })
+		b := begin()
+		c.argument(b, e, recv, last, func(*operand) operand { return v })
 		return b
 	}
-	b := c.beginFrame()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	b := begin()
+	c.argument(b, e, recv, last, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 	return b
 }
 

@@ -44,6 +44,8 @@ type Source struct {
 	// an instance of a generic method, whose own type arguments are own.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
 	Method   func(t *types.Named, m *types.Func, own []types.Type) (Declaration, bool)
+	// Private reports whether only statements of cells can reach a variable of the session. It may be nil.
+	Private func(*types.Var) bool
 	// Table returns a function that makes the value of a large literal of constants and returns its address; false for other
 	// literals. It may be nil.
 	Table func(*ast.CompositeLit) (func() reflect.Value, bool)
@@ -84,6 +86,7 @@ type compiler struct {
 	variables  map[types.Object]*variable
 	facts      *facts.Function
 	hoisted    map[types.Object]uint16
+	scratch    map[*ast.CompositeLit]uint16 // slots with the address of the memory that a literal reuses; see hoistKey
 	targets    []*target
 	labels     map[string]*label // targets of goto statements
 	results    []*variable       // result variables, if the function needs them
@@ -94,6 +97,7 @@ type compiler struct {
 	iteration  *iteration        // set in the body of a range over a function
 	deferred   *deferral         // the deferred call that is being compiled, if any
 	owesCheck  bool              // see afterWait
+	keeping    *keeping          // in an outermost loop of a cell: the variables of the session that are in registers
 	recorded   bool              // behind the current statement is a record of the variables that it has defined
 }
 

@@ -39,6 +39,11 @@ func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type, want *operand)
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct, *types.Array:
+		if at := c.scratch[e]; at != 0 {
+			c.emit(opZeroM, at, 0, 0, c.memoryType(s.typ), 0)
+			c.fillComposite(e, t, at, 0)
+			return operand{shape: s, reg: at}
+		}
 		dst := c.temporary(s)
 		dst.owned = true
 		c.emit(opNew, dst.reg, 0, 0, c.memoryType(s.typ), 0)

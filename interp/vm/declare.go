@@ -85,7 +85,8 @@ func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
 	}
 }
 
-// hoist allocates, before a loop, the memory of the variables that are declared in it and do not escape.
+// hoist allocates, before a loop, the memory of the variables that are declared in it and do not escape, and of literals that are only keys
+// of maps.
 func (c *compiler) hoist(loop ast.Node) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -95,6 +96,8 @@ func (c *compiler) hoist(loop ast.Node) {
 			if c.iterator(n) != nil {
 				return false // its body is another function
 			}
+		case *ast.IndexExpr:
+			c.hoistKey(n)
 		}
 		id, ok := n.(*ast.Ident)
 		if !ok || id.Name == "_" {
@@ -116,4 +119,26 @@ func (c *compiler) hoist(loop ast.Node) {
 		c.hoisted[o] = at
 		return true
 	})
+}
+
+// hoistKey allocates the memory of T{…} in m[T{…}].
+func (c *compiler) hoistKey(e *ast.IndexExpr) {
+	key, ok := ast.Unparen(e.Index).(*ast.CompositeLit)
+	if !ok || c.scratch[key] != 0 || key.Type == nil {
+		return
+	}
+	m, ok := c.typeOf(e.X).Underlying().(*types.Map)
+	if !ok || types.IsInterface(c.subst(m.Key())) {
+		return
+	}
+	s := c.shapeOf(key)
+	if s.file != memory {
+		return
+	}
+	at := c.referenceRegister()
+	c.emit(opNew, at, 0, 0, c.memoryType(s.typ), 0)
+	if c.scratch == nil {
+		c.scratch = map[*ast.CompositeLit]uint16{}
+	}
+	c.scratch[key] = at
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -19,16 +20,16 @@ type methodKey struct {
 	name string
 }
 
-// callSite is a call of a method through an interface type of a cell. It caches the last method that it
-// called, because most call sites see one type (an inline cache), and others for sites that see a few.
+// callSite is a call of a method through an interface type of a cell. It remembers the methods that it called, because most call sites see one
+// type, and nearly all of the others a few.
 type callSite struct {
 	name                string
-	parameters, results []shape // the first parameter is the receiver's data word
-	cached              shared.Pointer[cacheEntry]
-	others              [otherEntries]shared.Pointer[cacheEntry] // by a hash of the type word
+	parameters, results []shape                    // the first parameter is the receiver's data word
+	cached              shared.Pointer[cacheEntry] // the last new one whose receiver is the data word of the interface value
+	others              [otherEntries]shared.Pointer[cacheEntry]
+	next                atomic.Uint32 // of others, replaced when all are in use
 }
 
-// otherEntries is a power of two.
 const otherEntries = 8
 
 // cacheEntry is the method of one dynamic type. function takes the data word of the interface value.
@@ -46,26 +47,36 @@ func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 		panicNil()
 	}
 	epoch, words := vm.epoch.Load(), interfaceWords(&x)
-	other := &s.others[uint32(uintptr(words[0])>>4)*0x9e3779b1>>29%otherEntries]
-	e := other.Load()
-	if e == nil || e.typeWord != words[0] || e.epoch != epoch {
-		b, ok := vm.config.Registry.Unbox(x)
-		if !ok {
-			return nil, nil
+	for i := range s.others {
+		e := s.others[i].Load()
+		if e == nil {
+			break
 		}
-		e = &cacheEntry{typeWord: words[0], epoch: epoch}
-		if f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name}); ok {
-			e.function = f.(*Function)
-		} else if e.function, e.receiver = vm.derived(b, s.name); e.function == nil {
-			return nil, nil
+		if e.typeWord == words[0] && e.epoch == epoch {
+			return e.enter(words[1])
 		}
-		other.Store(e)
 	}
+	b, ok := vm.config.Registry.Unbox(x)
+	if !ok {
+		return nil, nil
+	}
+	e := &cacheEntry{typeWord: words[0], epoch: epoch}
+	if f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name}); ok {
+		e.function = f.(*Function)
+		s.cached.Store(e)
+	} else if e.function, e.receiver = vm.derived(b, s.name); e.function == nil {
+		return nil, nil
+	}
+	s.others[(s.next.Add(1)-1)%otherEntries].Store(e)
+	return e.enter(words[1])
+}
+
+// enter returns the function and the data word of its receiver for the data word of an interface value.
+func (e *cacheEntry) enter(data unsafe.Pointer) (*Function, unsafe.Pointer) {
 	if e.receiver != nil {
-		return e.function, e.receiver(words[1])
+		data = e.receiver(data)
 	}
-	s.cached.Store(e)
-	return e.function, words[1]
+	return e.function, data
 }
 
 // derived returns the method with a value receiver that the pointer in b has, and a function that makes the data word of a receiver from the
@@ -84,12 +95,12 @@ func (vm *VM) derived(b rt.Box, name string) (*Function, func(unsafe.Pointer) un
 		return nil, nil
 	}
 	function, typ := f.(*Function), reflect.TypeOf(b.V).Elem()
-	variable := newMemoryType(typ)
+	variable, direct := newMemoryType(typ), named.IsDirect(typ)
 	return function, func(pointer unsafe.Pointer) unsafe.Pointer {
 		switch {
 		case pointer == nil:
 			panic(rt.NilReceiver(b.T.String()[1:] + "." + name))
-		case named.IsDirect(typ):
+		case direct:
 			return *(*unsafe.Pointer)(pointer)
 		case function.wrapper:
 			return pointer // the function copies it before anything else
@@ -122,7 +133,7 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 	if c.isDeferred(e) {
 		v = c.snapshot(v)
 	}
-	b := c.beginFrame()
+	b := c.beginCall(e)
 	b.parameters = append(b.parameters, c.temporary(pointerShape))
 	c.arguments(b, e, sig)
 	if c.isDeferred(e) {
@@ -169,7 +180,7 @@ func (c *compiler) callDynamicWith(b *callFrame, e ast.Node, v operand, m *types
 	}
 	c.reserveResults(b, s.results)
 	c.fn.callSites = append(c.fn.callSites, s)
-	c.emit(opCallMethod, b.scalarOffset, b.slotOffset, v.reg, int32(len(c.fn.callSites)-1), 0)
+	c.emit(opCallMethod, b.scalarOffset, b.slotOffset, v.reg, int32(len(c.fn.callSites)-1), b.lending())
 	return c.resultsOf(b, sig, e)
 }
 
@@ -197,6 +208,7 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 		a.register(r) // so that the call does not overwrite them
 	}
 	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
+	a.ownParameters(from, all)
 	b := a.beginFrame()
 	receiver := a.temporary(s)
 	switch {

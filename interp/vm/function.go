@@ -31,7 +31,7 @@ type Function struct {
 	positions []int     // source position of each instruction, as an index
 	literal   int       // source position of the function literal; 0 for other functions
 	method    *Function // of a method value: the method
-	start     int       // index of the first instruction
+	start     int       // index of the first instruction after the copies of parameters; see ownParameters
 	epilogue  int       // index of the code that returns after a deferred call has recovered
 
 	scalars  uintptr // bytes of a frame in the scalar file
@@ -69,6 +69,14 @@ func (f *Function) outOfRange(in *instruction, index, length int) {
 }
 
 func (f *Function) entry() *instruction { return &f.code[f.start] }
+
+// entryOf returns the first instruction for the call instruction in.
+func (f *Function) entryOf(in *instruction) *instruction {
+	if in.j == lends && in.op != opRunDeferred {
+		return &f.code[0]
+	}
+	return &f.code[f.start]
+}
 
 // capture stores the captured variables in the registers of a new activation of a function literal.
 func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {

@@ -180,11 +180,11 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 	b := c.beginFrame()
 	if f, ok := c.replacement(e, m); ok {
 		recv := m.Signature().Recv().Type()
-		c.argument(b, e, recv, func(want *operand) operand { return c.betweenInterfaces(e, v, t, recv, want) })
+		c.argument(b, e, recv, false, func(want *operand) operand { return c.betweenInterfaces(e, v, t, recv, want) })
 		c.arguments(b, e, sig)
 		return c.callSymbol(b, e, symbolCall{name: m.FullName(), function: f, sig: sig})
 	}
-	c.argument(b, e, t, func(want *operand) operand { return c.moveInto(v, want) })
+	c.argument(b, e, t, false, func(want *operand) operand { return c.moveInto(v, want) })
 	c.arguments(b, e, sig)
 	if c.isDeferred(e) {
 		c.checkInterface(b.parameters[0])

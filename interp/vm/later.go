@@ -11,7 +11,7 @@ import (
 )
 
 // firstCall is the state of a function that is compiled when it is called for the first time. Callers and function values refer
-// to its Function, whose only instruction makes Config.Compile compile the declaration with the same key and goes on with the
+// to its Function, whose instruction makes Config.Compile compile the declaration with the same key and goes on with the
 // result.
 type firstCall struct {
 	key      any
@@ -24,7 +24,7 @@ type firstCall struct {
 func (u *Unit) Later(d Declaration) error {
 	f := &Function{
 		name: d.Name, first: &firstCall{key: d.Key},
-		code: []instruction{{op: opFirstCall}, {op: opInvalid}}, positions: []int{0, 0},
+		code: []instruction{{op: opFirstCall, a: lends}, {op: opFirstCall}, {op: opInvalid}}, positions: []int{0, 0, 0}, start: 1,
 	}
 	parameters := slices.Collect(d.Signature.Params().Variables())
 	if recv := d.Signature.Recv(); recv != nil {

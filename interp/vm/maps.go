@@ -10,7 +10,7 @@ import (
 )
 
 // mapAccess makes the native functions for one map type. Common types use a Go map type whose keys and
-// values have the same memory layout, and so the fast paths of Go's compiler; all others use reflection.
+// values have the same memory layout, and so the fast paths of Go's compiler. Others call the functions that package reflect calls.
 type mapAccess struct {
 	typ       reflect.Type
 	key, elem shape
@@ -187,20 +187,45 @@ func (c *code) mapGet(p location, found, want *operand) operand {
 		return dst
 	}
 	m, at := p.reg, dst.reg
-	key := operand{shape: p.key.shape, reg: c.address(p.key)}
+	k, key := c.addressIfMemory(p.key), a.key
+	if a.registry != nil {
+		c.native("check "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			a.lookupKey(a.entries.at(unsafe.Add(sb, m)), nb, sb, k)
+		}})
+	}
+	typ, elem := descriptor(a.typ), c.vm.memoryType(a.elem.typ)
 	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
-		entries := a.entries.at(unsafe.Add(sb, m))
-		v := entries.MapIndex(a.lookupKey(entries, nb, sb, key.reg))
+		found := mapaccess(typ, *pointerAt(sb, m), key.address(nb, sb, k))
 		if ok != noRegister {
-			*intAt(nb, ok) = boolToInt(v.IsValid())
+			*intAt(nb, ok) = boolToInt(found != nil)
 		}
-		if !v.IsValid() {
-			v = reflect.Zero(a.elem.typ)
+		switch {
+		case found == nil && a.elem.file == scalar:
+			*intAt(nb, at) = 0
+		case found == nil:
+			a.elem.fill(nb, sb, at, elem.alloc())
+		case a.elem.file == memory:
+			*pointerAt(sb, at) = elem.clone(found)
+		default:
+			a.elem.fill(nb, sb, at, found)
 		}
-		a.elem.put(nb, sb, at, v)
 	}})
 	return dst
 }
+
+// mapaccess returns the address of the element of m with the key at an address, nil if there is none. typ is the descriptor of the map type.
+// The runtime exports this function and the next one to other packages by linkname.
+//
+//go:linkname mapaccess reflect.mapaccess
+func mapaccess(typ, m, key unsafe.Pointer) unsafe.Pointer
+
+// mapassign sets the element of m with the key at an address to the value at another.
+//
+//go:linkname mapassign reflect.mapassign0
+func mapassign(typ, m, key, elem unsafe.Pointer)
+
+// descriptor returns the address of the descriptor of a type.
+func descriptor(t reflect.Type) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1] }
 
 func (c *code) mapSet(p location, x operand) {
 	a := p.access
@@ -209,15 +234,16 @@ func (c *code) mapSet(p location, x operand) {
 		c.native(name, &native{run: a.fast.set(p.reg, p.key.reg, x.reg)})
 		return
 	}
-	m := p.reg
-	key := operand{shape: p.key.shape, reg: c.address(p.key)}
-	value := operand{shape: x.shape, reg: c.address(x)}
+	m, k, v := p.reg, c.addressIfMemory(p.key), c.addressIfMemory(x)
+	key, elem, typ := a.key, a.elem, descriptor(a.typ)
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		v := a.entries.at(unsafe.Add(sb, m))
-		if v.IsNil() {
+		if *pointerAt(sb, m) == nil {
 			panicNilMap()
 		}
-		v.SetMapIndex(a.storeKey(nb, sb, key.reg), a.elem.get(nb, sb, value.reg))
+		if a.registry != nil {
+			a.storeKey(nb, sb, k)
+		}
+		mapassign(typ, *pointerAt(sb, m), key.address(nb, sb, k), elem.address(nb, sb, v))
 	}})
 }
 

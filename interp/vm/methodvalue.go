@@ -97,10 +97,16 @@ func (w *methodWrapper) addParameters(sig *types.Signature, before ...*types.Var
 	for v := range sig.Params().Variables() {
 		w.parameters = append(w.parameters, types.NewParam(v.Pos(), nil, "parameter", w.subst(v.Type())))
 	}
-	for _, v := range append(before, w.parameters...) {
+	list := append(before, w.parameters...)
+	at := make([]uint16, len(list))
+	for i, v := range list {
 		s := w.shape(w.selector, v.Type())
 		w.fn.parameters = append(w.fn.parameters, s)
-		w.parameter(v, s, w.register(s))
+		at[i] = w.register(s)
+	}
+	w.ownParameters(at, all)
+	for i, v := range list {
+		w.parameter(v, w.fn.parameters[i], at[i], true)
 	}
 	for v := range sig.Results().Variables() {
 		w.fn.results = append(w.fn.results, w.shape(w.selector, w.subst(v.Type())))

@@ -159,6 +159,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 			inner.results = append(inner.results, &variable{shape: v.shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed})
 		}
 	}
+	inner.ownParameters(frameRegisters(fn.parameters), all)
 	inner.do(opBeginBody, it.state, 0, 0)
 	inner.iterationVariables(s, yield, parameters)
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
@@ -206,7 +207,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 		}
 		p := parameters[i]
 		if v := c.declaredVariable(e); v != nil && s.Tok == token.DEFINE {
-			c.parameter(v, p.shape, p.reg)
+			c.parameter(v, p.shape, p.reg, true)
 			continue
 		}
 		m := c.mark()

@@ -704,7 +704,9 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
 				fn = t.fn
 			}
-			ip = fn.entry()
+			if ip = fn.entry(); in.a == lends {
+				ip = &fn.code[0]
+			}
 		case opCallValue:
 
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.c))
@@ -816,7 +818,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		nb, sb = unsafe.Add(nb, in.a), unsafe.Add(sb, in.b)
 		fn = callee
 		t.fn = fn
-		ip = fn.entry()
+		ip = fn.entryOf(in)
 		if captured != nil {
 			for i, at := range fn.captures {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
@@ -831,7 +833,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			in, fn = t.ip, t.fn
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-			ip = fn.entry()
+			ip = fn.entryOf(in)
 		}
 	}
 }

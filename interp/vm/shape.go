@@ -109,6 +109,21 @@ func (s shape) get(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	return v.Elem()
 }
 
+// address returns the address of the value in a register. The next call of a function of the VM may move it.
+func (s shape) address(nb, sb unsafe.Pointer, at uint16) unsafe.Pointer {
+	switch {
+	case s.file == scalar:
+		return unsafe.Add(nb, at)
+	case s.file == memory:
+		return *pointerAt(sb, at)
+	case s.width == "If":
+		return unsafe.Add(sb, int(at)-8)
+	case isComplex(s):
+		return unsafe.Add(sb, int(at)+8)
+	}
+	return unsafe.Add(sb, at)
+}
+
 // spill stores the value of a register to the variable at p.
 func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	switch s.file {

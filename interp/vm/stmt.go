@@ -93,9 +93,9 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 	case *ast.IfStmt:
 		c.breakable(name, func() { c.ifStmt(s) })
 	case *ast.ForStmt:
-		c.forStmt(s, name)
+		c.keep(s, name, func() { c.forStmt(s, name) })
 	case *ast.RangeStmt:
-		c.rangeStmt(s, name)
+		c.keep(s, name, func() { c.rangeStmt(s, name) })
 	case *ast.SwitchStmt:
 		c.switchStmt(s, name)
 	case *ast.TypeSwitchStmt:

@@ -24,8 +24,9 @@ type thread struct {
 
 	deferred     []deferredCall
 	captured     []unsafe.Pointer // addresses of the variables that the deferred closures capture
-	unwinding    *unwinding       // the unwinding on whose behalf this thread runs a deferred call; else nil
-	recoverDepth int              // call depth at which recover takes effect
+	kept         *keptVariables
+	unwinding    *unwinding // the unwinding on whose behalf this thread runs a deferred call; else nil
+	recoverDepth int        // call depth at which recover takes effect
 }
 
 // activation is the saved state of a function that waits for its callee.
@@ -137,6 +138,7 @@ func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe
 
 // release returns the thread to the pool, unless a panic is passing through it: Active still reads it then.
 func (t *thread) release() {
+	t.storeKept()
 	if t.fn != nil || len(t.slots) > 16*initialSlots || len(t.scalars) > 64*initialScalars || cap(t.deferred) > maxKeptDeferred {
 		return
 	}

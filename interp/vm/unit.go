@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/facts"
@@ -256,8 +257,11 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	if captured != nil {
 		captured()
 	}
+	reads := !c.defers && slices.ContainsFunc(c.fn.parameters, func(s shape) bool { return s.file == memory }) && c.onlyReads(body)
+	lent := func(i int) bool { return reads && !c.facts.Escapes(parameters[i]) && !c.facts.Assigned(parameters[i]) }
+	c.ownParameters(at, func(i int) bool { return !lent(i) && used(parameters[i]) })
 	for i, v := range parameters {
-		c.parameter(v, c.fn.parameters[i], at[i])
+		c.parameter(v, c.fn.parameters[i], at[i], !lent(i))
 	}
 	named := false
 	for i := range sig.Results().Len() {
@@ -283,13 +287,16 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	c.emit(opInvalid, 0, 0, 0, 0, 0)
 }
 
-// parameter declares the parameter v, whose value is in register at.
-func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
-	if v.Name() == "" || v.Name() == "_" {
+// used reports whether the function can use its parameter v.
+func used(v *types.Var) bool { return v.Name() != "" && v.Name() != "_" }
+
+// parameter declares the parameter v, whose value is in register at. owned says that nothing else refers to a value in memory.
+func (c *compiler) parameter(v *types.Var, s shape, at uint16, owned bool) {
+	if !used(v) {
 		return
 	}
 	if s.file == memory || !c.facts.Escapes(v) {
-		c.variables[v] = &variable{shape: s, reg: at, owned: s.file == memory && !c.facts.Escapes(v)}
+		c.variables[v] = &variable{shape: s, reg: at, owned: owned && s.file == memory && !c.facts.Escapes(v)}
 		return
 	}
 	cell := c.referenceRegister()

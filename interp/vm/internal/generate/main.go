@@ -168,7 +168,7 @@ const epilogue = `
 		nb, sb = unsafe.Add(nb, in.a), unsafe.Add(sb, in.b)
 		fn = callee
 		t.fn = fn
-		ip = fn.entry()
+		ip = fn.entryOf(in)
 		if captured != nil {
 			for i, at := range fn.captures {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
@@ -180,7 +180,7 @@ const epilogue = `
 				t.vm.config.Stop()
 			}
 			RESUME
-			ip = fn.entry()
+			ip = fn.entryOf(in)
 		}
 	}
 }

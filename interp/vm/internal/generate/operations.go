@@ -313,7 +313,9 @@ func (l *list) control() {
 			nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
 			fn = t.fn
 		}
-		ip = fn.entry()`)
+		if ip = fn.entry(); in.a == lends {
+			ip = &fn.code[0]
+		}`)
 	l.add("CallValue", "NSsx", `
 		p := P(c)
 		`+nilCheck+`

@@ -1,0 +1,189 @@
+package vm
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/desugar"
+)
+
+// Variables of the session are in memory, because functions, goroutines and later cells use them. While an outermost loop of a cell
+// runs, those that only statements of cells can reach are in registers:
+//
+//	total := 0                 total is in memory
+//	for i := range 1000 {      load total
+//		total += i             in a register
+//	}                          store total
+//
+// They are also stored before a call that may wait, since an interrupted cell can be left behind there, and when the loop ends by a panic.
+
+// keptVariables are variables of the session that are in registers of the function of a cell.
+type keptVariables struct {
+	list []keptVariable
+}
+
+type keptVariable struct {
+	global *global
+	shape  shape
+	reg    uint16
+}
+
+// keeping is the state of the compiler in a loop with kept variables.
+type keeping struct {
+	*keptVariables        // those that the loop assigns to
+	calls          int    // calls around the current expression
+	at             uint16 // a slot for addresses
+}
+
+// keep compiles a loop of a cell with the label name, or "", by compile: with variables in registers if possible.
+func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
+	if c.keeping != nil || !c.cellBody || c.loops > 0 || c.source.Private == nil || c.leaves(loop, name) {
+		compile()
+		return
+	}
+	names, assigned := c.keepable(loop)
+	if len(names) == 0 {
+		compile()
+		return
+	}
+	m := c.mark()
+	kept := &keptVariables{}
+	for _, id := range names {
+		o := c.source.Info.ObjectOf(id).(*types.Var)
+		v := c.temporary(c.shape(id, o.Type()))
+		inner := c.mark()
+		p := c.global(id, o)
+		c.load(p.shape, p.reg, p.offset, &v)
+		c.release(inner)
+		c.variables[o] = &variable{shape: v.shape, reg: v.reg}
+		if assigned[o] {
+			kept.list = append(kept.list, keptVariable{c.fn.globals[len(c.fn.globals)-1], v.shape, v.reg})
+		}
+	}
+	c.keeping = &keeping{keptVariables: kept, at: c.referenceRegister()}
+	c.keepInThread(kept)
+	compile()
+	c.storeKept()
+	c.keepInThread(nil)
+	c.keeping = nil
+	for _, id := range names {
+		delete(c.variables, c.source.Info.ObjectOf(id))
+	}
+	c.release(m)
+}
+
+// keepInThread emits code that says which variables are stored when the function of the cell ends by a panic.
+func (c *code) keepInThread(kept *keptVariables) {
+	c.native("keep variables in registers", &native{run: func(t *thread, _, _ unsafe.Pointer) { t.kept = kept }})
+}
+
+// leaves reports whether a loop has a statement that may go elsewhere than behind the loop, or that starts or defers calls.
+func (c *compiler) leaves(loop ast.Stmt, name string) (leaves bool) {
+	if len(c.facts.JumpLabels) > 0 {
+		return true
+	}
+	if s, ok := loop.(*ast.RangeStmt); ok && c.iterator(s) != nil {
+		return true
+	}
+	inner := map[string]bool{}
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.LabeledStmt:
+			inner[n.Label.Name] = true
+		case *ast.BranchStmt:
+			leaves = leaves || n.Label != nil && !inner[n.Label.Name] && n.Tok != token.FALLTHROUGH && n.Label.Name != name
+		case *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt:
+			leaves = true
+		}
+		return !leaves
+	})
+	return leaves
+}
+
+// keepable returns the names of the variables that can be in registers during a loop, and those that the loop assigns to.
+func (c *compiler) keepable(loop ast.Stmt) (names []*ast.Ident, assigned map[types.Object]bool) {
+	known := map[types.Object]bool{}
+	assigned = map[types.Object]bool{}
+	assign := func(e ast.Expr) {
+		if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+			assigned[c.source.Info.ObjectOf(id)] = true
+		}
+	}
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			v, ok := c.source.Info.Uses[n].(*types.Var)
+			if ok && !known[v] && !v.IsField() && c.source.Global(v) != "" {
+				known[v] = true
+				if c.source.Private(v) && !c.facts.Escapes(v) && c.shape(n, v.Type()).file != memory {
+					names = append(names, n)
+				}
+			}
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				assign(e)
+			}
+		case *ast.IncDecStmt:
+			assign(n.X)
+		case *ast.RangeStmt:
+			assign(n.Key)
+			assign(n.Value)
+		}
+		return true
+	})
+	return names, assigned
+}
+
+// storeKept emits code that stores the kept variables that the loop may have changed.
+func (c *compiler) storeKept() {
+	for _, v := range c.keeping.list {
+		c.fn.globals = append(c.fn.globals, v.global)
+		c.emit(opGlobal, c.keeping.at, 0, 0, int32(len(c.fn.globals)-1), 0)
+		c.store(c.keeping.at, 0, operand{shape: v.shape, reg: v.reg})
+	}
+}
+
+// beforeCall stores the kept variables before a call, unless one around it has done that. The result ends the call.
+func (c *compiler) beforeCall(e *ast.CallExpr) (end func()) {
+	if c.keeping == nil || c.isBrief(e) {
+		return func() {}
+	}
+	if c.keeping.calls == 0 {
+		c.storeKept()
+	}
+	k := c.keeping
+	k.calls++
+	return func() { k.calls-- }
+}
+
+// brief are packages whose functions return soon, whatever their arguments are.
+var brief = map[string]bool{"cmp": true, "math": true, "math/bits": true, "math/cmplx": true, "math/rand": true, "math/rand/v2": true, "strconv": true, "unicode": true, "unicode/utf8": true}
+
+// isBrief reports whether e calls a function of such a package.
+func (c *compiler) isBrief(e *ast.CallExpr) bool {
+	id := desugar.CalledIdent(e.Fun)
+	if id == nil {
+		return false
+	}
+	o, ok := c.source.Info.Uses[id].(*types.Func)
+	return ok && o.Pkg() != nil && brief[o.Pkg().Path()]
+}
+
+// storeKept stores the kept variables of the function of a cell that has not ended its loop.
+func (t *thread) storeKept() {
+	kept := t.kept
+	if kept == nil {
+		return
+	}
+	t.kept = nil
+	if t.vm.goroutineAbandoned() {
+		return // other cells run already
+	}
+	for _, v := range kept.list {
+		v.shape.spill(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]), v.reg, v.global.address)
+	}
+}
