@@ -43,7 +43,8 @@ func (s *sweeper) cellEnded() {
 	defer s.compiling.Unlock()
 	reach := s.checker.Sweep(s.program.Roots())
 	s.after = reach.Len() / 16
-	s.program.Sweep(reach, s.registry.Sweep(reach.Type))
+	s.registry.Sweep(reach.Type)
+	s.program.Sweep(reach)
 	known := s.program.Names()
 	s.interpreter.Keep(known)
 	s.linker.keepGroups()

@@ -25,9 +25,9 @@ func (p *Program) Roots() []types.Object {
 	return roots
 }
 
-// Sweep removes definitions that later cells have replaced. Compiled code itself keeps alive what it uses. dead are the
-// identifiers of types that no later cell can mention. No unit may be pending.
-func (p *Program) Sweep(reach Reach, dead map[int]bool) {
+// Sweep removes definitions that later cells have replaced. Compiled code itself keeps alive what it uses. No
+// unit may be pending.
+func (p *Program) Sweep(reach Reach) {
 	gone := func(o types.Object) bool { return !reach.Object(o) }
 	maps.DeleteFunc(p.names, func(o types.Object, _ string) bool { return gone(o) })
 	maps.DeleteFunc(p.exposed, func(o types.Object, _ bool) bool { return gone(o) })
@@ -55,7 +55,7 @@ func (p *Program) Sweep(reach Reach, dead map[int]bool) {
 	p.machine.Sweep(func(key any) bool {
 		o, ok := key.(types.Object)
 		return ok && gone(o)
-	}, dead)
+	})
 }
 
 // Groups returns the groups of functions that a later cell may declare again.

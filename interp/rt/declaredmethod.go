@@ -2,11 +2,7 @@ package rt
 
 import (
 	"cmp"
-	"fmt"
 	"go/types"
-	"image"
-	"image/color"
-	"net/http"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -23,7 +19,6 @@ type declaredType struct {
 	names    []*types.Selection  // the methods of a pointer to it
 	methods  []compiledSignature // those of them that it has
 	declared int                 // declaredMethods of t when it was made
-	raw      atomic.Pointer[rawType]
 }
 
 // compiledSignature is a method of a type of a cell as compiled packages see it.
@@ -84,105 +79,90 @@ func (d *declaredType) byPointer(name string) bool {
 // methodsOf returns the methods of d with their code.
 func (r *Registry) methodsOf(d *declaredType) (methods []named.Method) {
 	for _, m := range d.methods {
-		method := named.Method{Name: m.name, Path: m.path, Type: m.typ, Call: func(receiver reflect.Value, in []reflect.Value) []reflect.Value {
-			return callCompiled(d.receiver(receiver), m, in)
-		}}
-		if word := wordOf(m, d.receiverAt(m.name)); word != nil {
-			method.Word = reflect.ValueOf(word)
+		c := &compiledCall{t: d.t, memory: d.made.Type(), compiledSignature: m}
+		if d.byPointer(m.name) {
+			c.t, c.memory = d.t.pointer(), reflect.PointerTo(c.memory)
 		}
-		methods = append(methods, method)
+		in := slices.Insert(slices.Collect(m.typ.Ins()), 0, reflect.TypeFor[unsafe.Pointer]())
+		f := reflect.FuncOf(in, slices.Collect(m.typ.Outs()), m.typ.IsVariadic())
+		methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ, Word: reflect.MakeFunc(f, c.call)})
 	}
 	return methods
 }
 
-// receiverAt returns a function that makes a box of the receiver of a method. Its parameter is that of named.Method.Word.
-func (d *declaredType) receiverAt(name string) func(unsafe.Pointer) Box {
-	if d.byPointer(name) {
-		return func(p unsafe.Pointer) Box {
-			var x any
-			*interfaceWords(&x) = [2]unsafe.Pointer{typeWord(reflect.PointerTo(d.rawType())), p}
-			return Box{d.t.pointer(), x}
-		}
-	}
-	direct, copied := named.IsDirect(d.made.Type()), false
-	switch d.made.Type().Kind() {
-	case reflect.Struct, reflect.Array: // others are copied by the method
-		copied = true
-	}
-	return func(p unsafe.Pointer) Box {
-		raw := d.rawType()
-		if p == nil && !direct {
-			panic(&named.NilReceiverError{Path: "main", Type: d.made.Type().Name(), Method: name})
-		}
-		if copied && !direct {
-			return Box{d.t, reflect.NewAt(raw, p).Elem().Interface()}
-		}
-		var x any
-		*interfaceWords(&x) = [2]unsafe.Pointer{typeWord(raw), p}
-		return Box{d.t, x}
-	}
+// compiledCall is a method of a made type for calls from compiled packages.
+type compiledCall struct {
+	compiledSignature
+	t      *Type
+	memory reflect.Type // the made type that has the method
+	found  atomic.Pointer[foundMethod]
 }
 
-// wordOf returns the code of a method that compiled packages call often, without reflection, or nil. Its first
-// parameter is that of named.Method.Word.
-func wordOf(m compiledSignature, box func(unsafe.Pointer) Box) any {
-	name := m.name
-	switch m.typ {
-	case reflect.TypeFor[func() int]():
-		return func(p unsafe.Pointer) int { return call0[int](box(p), name) }
-	case reflect.TypeFor[func() string]():
-		return func(p unsafe.Pointer) string { return call0[string](box(p), name) }
-	case reflect.TypeFor[func() bool]():
-		return func(p unsafe.Pointer) bool { return call0[bool](box(p), name) }
-	case reflect.TypeFor[func() error]():
-		return func(p unsafe.Pointer) error { return call0[error](box(p), name) }
-	case reflect.TypeFor[func() any]():
-		return func(p unsafe.Pointer) any { return call0[any](box(p), name) }
-	case reflect.TypeFor[func(any)]():
-		return func(p unsafe.Pointer, x any) { callVoid1(box(p), name, x) }
-	case reflect.TypeFor[func(int, int) bool]():
-		return func(p unsafe.Pointer, i, j int) bool { return call2[bool](box(p), name, i, j) }
-	case reflect.TypeFor[func(int, int)]():
-		return func(p unsafe.Pointer, i, j int) { callVoid2(box(p), name, i, j) }
-	case reflect.TypeFor[func([]byte) (int, error)]():
-		return func(p unsafe.Pointer, b []byte) (int, error) { return call1x2[int, error](box(p), name, b) }
-	case reflect.TypeFor[func(string) (int, error)]():
-		return func(p unsafe.Pointer, s string) (int, error) { return call1x2[int, error](box(p), name, s) }
-	case reflect.TypeFor[func() (byte, error)]():
-		return func(p unsafe.Pointer) (byte, error) { return call0x2[byte, error](box(p), name) }
-	case reflect.TypeFor[func() ([]byte, error)]():
-		return func(p unsafe.Pointer) ([]byte, error) { return call0x2[[]byte, error](box(p), name) }
-	case reflect.TypeFor[func([]byte) error]():
-		return func(p unsafe.Pointer, b []byte) error { return call1[error](box(p), name, b) }
-	case reflect.TypeFor[func() image.Rectangle]():
-		return func(p unsafe.Pointer) image.Rectangle { return call0[image.Rectangle](box(p), name) }
-	case reflect.TypeFor[func(int, int) color.Color]():
-		return func(p unsafe.Pointer, x, y int) color.Color { return call2[color.Color](box(p), name, x, y) }
-	case reflect.TypeFor[func(http.ResponseWriter, *http.Request)]():
-		return func(p unsafe.Pointer, w http.ResponseWriter, r *http.Request) { callVoid2(box(p), name, w, r) }
-	}
-	return nil
+// foundMethod is a Method until another method is registered.
+type foundMethod struct {
+	*Method
+	registered int64
 }
 
-// callCompiled calls a method of b with values of compiled types.
-func callCompiled(b Box, m compiledSignature, in []reflect.Value) []reflect.Value {
-	f, r := b.method(m.name), b.T.registry
+// call runs the method. The first argument is the data word of the receiver; see named.Method.Word.
+func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 	defer raiseAgain()
-	for i := range in {
-		raw := f.value.Type().In(i + 1)
-		r.meet(m.of.Params().At(i).Type(), raw, in[i].Type())
-		in[i] = passed(in[i], raw)
+	r, m, word := c.t.registry, c.method(), in[0].UnsafePointer()
+	in = in[1:]
+	for m.Code == nil {
+		x := m.Value(word)
+		if m = r.Method(x, c.name); m == nil {
+			return call(r.Bound(x, c.name), in)
+		}
+		word = interfaceWords(&x)[1]
 	}
-	out := f.call(b, in...)
+	if m.Receiver != nil {
+		word = m.Receiver(word)
+	} else if word == nil && c.memory.Kind() != reflect.Pointer && !named.IsDirect(c.memory) {
+		panic(&named.NilReceiverError{Path: "main", Type: c.memory.Name(), Method: c.name})
+	}
+	lowered := m.Code.Type()
+	for i := range in {
+		in[i] = retyped(in[i], lowered.In(i+1))
+	}
+	out := m.Code.Call(word, in)
 	for i := range out {
-		r.meet(m.of.Results().At(i).Type(), out[i].Type(), m.typ.Out(i))
-		out[i] = passed(out[i], m.typ.Out(i))
+		out[i] = retyped(out[i], c.typ.Out(i))
 	}
 	return out
 }
 
-// meet makes the made type of values of t known, whose raw type is raw: compiled code can call its methods without an interface
-// value.
+// call calls f, whose variadic parameter gets a slice.
+func call(f reflect.Value, in []reflect.Value) []reflect.Value {
+	if f.Type().IsVariadic() {
+		return f.CallSlice(in)
+	}
+	return f.Call(in)
+}
+
+// method returns what call runs.
+func (c *compiledCall) method() *Method {
+	r := c.t.registry
+	registered := r.registered.Load()
+	if found := c.found.Load(); found != nil && found.registered == registered {
+		return found.Method
+	}
+	m := c.t.find(c.name, c.memory)
+	if m.Code != nil {
+		lowered := m.Code.Type()
+		for i := range c.typ.NumIn() {
+			r.meet(c.of.Params().At(i).Type(), lowered.In(i+1), c.typ.In(i))
+		}
+		for i := range c.typ.NumOut() {
+			r.meet(c.of.Results().At(i).Type(), lowered.Out(i), c.typ.Out(i))
+		}
+	}
+	c.found.Store(&foundMethod{m, registered})
+	return m
+}
+
+// meet makes the made type of values of t known, whose raw type is raw: compiled code can have values of it that have never been in
+// an interface of a cell.
 func (r *Registry) meet(t types.Type, raw, made reflect.Type) {
 	if raw == made {
 		return
@@ -190,37 +170,4 @@ func (r *Registry) meet(t types.Type, raw, made reflect.Type) {
 	if _, known := r.made.Load(typeWord(made)); !known {
 		r.register(view{r.Describe(t), raw}, made, -1) // box makes the type again, in case it has got methods
 	}
-}
-
-// passed returns v as a value of type t. Lowered code has raw types.
-func passed(v reflect.Value, t reflect.Type) reflect.Value {
-	switch {
-	case v.Type() == t:
-		return v
-	case v.Kind() == reflect.Interface:
-		x := reflect.New(t).Elem()
-		if !v.IsNil() {
-			x.Set(v.Elem())
-		}
-		return x
-	}
-	return underlying(v, t)
-}
-
-// receiver returns the receiver of a method as a box. It has the type that was made, or is a pointer to it.
-func (d *declaredType) receiver(v reflect.Value) Box {
-	raw := d.rawType()
-	if v.Type() == d.made.Type() {
-		return Box{d.t, underlying(v, raw).Interface()}
-	}
-	return Box{d.t.pointer(), reflect.NewAt(raw, v.UnsafePointer()).Interface()}
-}
-
-// rawType returns the type of values of d in lowered code.
-func (d *declaredType) rawType() reflect.Type {
-	raw := d.raw.Load()
-	if raw == nil {
-		panic(fmt.Sprintf("rt: a method of %s was called before a value of it has become an interface value", d.t.name))
-	}
-	return raw.Type
 }

@@ -22,8 +22,13 @@
 //
 // [Registry.Symbols] returns what code of cells calls instead of functions and methods of compiled packages: waits that an interrupt
 // ends, methods of package reflect that know the methods of interfaces of cells, and those that a session replaces. Package lower has
-// the table that says which function they replace. Method tables of types have functions func(x any, args) results: x is the raw
-// receiver, and a variadic parameter is a slice; see [Registry.Register] and [Registry.Method].
+// the table that says which function they replace.
+//
+// # Calls of methods
+//
+// Package vm registers the methods of types as [MethodCode], whose receiver is the data word of an interface value. [Registry.Method] returns
+// what a call of a method of a value runs, also if the type has it through embedded fields. Package vm remembers that at each call. For compiled
+// packages, a made type has a function for each method that does the same.
 //
 // # Methods that are declared later
 //

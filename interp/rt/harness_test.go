@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"unsafe"
@@ -312,4 +313,61 @@ func addMethod(to, from types.Type, name string) {
 			to.(*types.Named).AddMethod(types.NewFunc(0, m.Pkg(), name, types.NewSignatureType(recv, nil, nil, s.Params(), s.Results(), s.Variadic())))
 		}
 	}
+}
+
+var anyType = reflect.TypeFor[any]()
+
+// testCode is a method whose code is a function of this test.
+type testCode struct {
+	raw      reflect.Type  // of the receiver
+	function reflect.Value // its first parameter is the receiver, as an any
+}
+
+// codeOf returns the code of a method. receiver is a raw value of the type of the receiver.
+func codeOf(receiver, function any) MethodCode {
+	return testCode{reflect.TypeOf(receiver), reflect.ValueOf(function)}
+}
+
+func (c testCode) Type() reflect.Type {
+	t := c.function.Type()
+	in := slices.Collect(t.Ins())
+	in[0] = reflect.TypeFor[unsafe.Pointer]()
+	return reflect.FuncOf(in, slices.Collect(t.Outs()), false)
+}
+
+func (c testCode) Call(receiver unsafe.Pointer, arguments []reflect.Value) []reflect.Value {
+	var x any
+	*interfaceWords(&x) = [2]unsafe.Pointer{typeWord(c.raw), receiver}
+	return c.function.Call(append([]reflect.Value{reflect.ValueOf(&x).Elem()}, arguments...))
+}
+
+func (c testCode) Receiver(variable unsafe.Pointer) unsafe.Pointer {
+	x := reflect.NewAt(c.raw, variable).Elem().Interface()
+	return interfaceWords(&x)[1]
+}
+
+// callMethod calls a method of x, a value of a type of a cell, as package vm does.
+func callMethod(r *Registry, x any, name string, arguments ...any) any {
+	for {
+		m, word := r.Method(x, name), interfaceWords(&x)[1]
+		if m == nil {
+			break
+		}
+		if m.Code == nil {
+			x = m.Value(word)
+			continue
+		}
+		if m.Receiver != nil {
+			word = m.Receiver(word)
+		}
+		return m.Code.Call(word, valuesOf(arguments))[0].Interface()
+	}
+	return call(r.Bound(x, name), valuesOf(arguments))[0].Interface()
+}
+
+func valuesOf(list []any) (values []reflect.Value) {
+	for _, x := range list {
+		values = append(values, reflect.ValueOf(x))
+	}
+	return values
 }

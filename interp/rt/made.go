@@ -43,9 +43,6 @@ type declaredTypes struct {
 	builder layout.Builder
 }
 
-// A rawType is the type in lowered code of values of a declared type.
-type rawType struct{ reflect.Type }
-
 // interfaceWords returns the type word and the data word of x.
 func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
 
@@ -464,9 +461,6 @@ func (r *Registry) register(w view, t reflect.Type, version int64) {
 		if known, ok := r.made.Load(m.word); !ok || known.(*madeType) == nil || known.(*madeType).t == m.t {
 			r.made.Store(m.word, m)
 		}
-		if d, ok := r.declared.made.Load(t); ok {
-			d.(*declaredType).raw.CompareAndSwap(nil, &rawType{part.t})
-		}
 		if part.d == w.d {
 			w.d.made.Store(m)
 		}
@@ -488,13 +482,3 @@ func (e *MethodsError) Unwrap() error { return e.Err }
 
 // RuntimeError makes it a runtime.Error.
 func (*MethodsError) RuntimeError() {}
-
-// underlying returns v as a value of type t, which has the same memory layout.
-func underlying(v reflect.Value, t reflect.Type) reflect.Value {
-	if v.Type() == t {
-		return v
-	}
-	p := reflect.New(v.Type())
-	p.Elem().Set(v)
-	return reflect.NewAt(t, p.UnsafePointer()).Elem()
-}

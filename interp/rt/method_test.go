@@ -10,28 +10,24 @@ import (
 
 func TestMethod(t *testing.T) {
 	w := newHarness(t)
-	f, receiver, boxed := w.Method(w.box(Celsius(3)), "String")
-	if !boxed || f.(func(any) string)(receiver) != "3.0°C" {
-		t.Errorf("String of a boxed value: %T, boxed %v", f, boxed)
+	if got := callMethod(w.Registry, w.box(Celsius(3)), "String"); got != "3.0°C" {
+		t.Errorf("String of a type of a cell gives %v", got)
 	}
-	f, receiver, boxed = w.Method(w.box(Variadic{10}), "Sum")
-	if got := f.(func(any, []int) int)(receiver, []int{1, 2}); !boxed || got != 13 {
-		t.Errorf("a variadic method of a boxed value gives %d", got)
+	if got := callMethod(w.Registry, w.box(Variadic{10}), "Sum", []int{1, 2}); got != 13 {
+		t.Errorf("a variadic method of a type of a cell gives %v", got)
 	}
-	f, receiver, boxed = w.Method(bytes.NewBufferString("text"), "String")
-	if boxed || receiver != nil || f.(func() string)() != "text" {
-		t.Errorf("String of a compiled value: %T, boxed %v", f, boxed)
+	if m := w.Method(bytes.NewBufferString("text"), "String"); m != nil {
+		t.Errorf("String of a compiled type is %v", m)
 	}
-	f, _, _ = w.Method(Variadic{10}, "Sum")
-	if got := f.(func([]int) int)([]int{1, 2}); got != 13 {
-		t.Errorf("a variadic method of a compiled value gives %d", got)
+	if got := callMethod(w.Registry, bytes.NewBufferString("text"), "String"); got != "text" {
+		t.Errorf("String of a compiled type gives %v", got)
 	}
-	for _, x := range []any{nil} {
-		want := panicValue(func() { var s fmt.Stringer; _ = s.String() })
-		got := panicValue(func() { w.Method(x, "String") })
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("a method of nil: %v, want %v", got, want)
-		}
+	if got := callMethod(w.Registry, Variadic{10}, "Sum", []int{1, 2}); got != 13 {
+		t.Errorf("a variadic method of a compiled type gives %v", got)
+	}
+	want := panicValue(func() { var s fmt.Stringer; _ = s.String() })
+	if got := panicValue(func() { w.Bound(nil, "String") }); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("a method of nil: %v, want %v", got, want)
 	}
 	got := panicValue(func() { w.Method(w.box(Point{}), "Absent") })
 	if _, ok := got.(missingMethodError); !ok || !strings.Contains(fmt.Sprint(got), "no method Absent is registered for rt.Point") {
@@ -39,59 +35,65 @@ func TestMethod(t *testing.T) {
 	}
 }
 
-// TestPromotedMethods calls methods that lowered code has not registered: those of embedded
-// fields, and those of T for *T.
+// TestPromotedMethods calls methods that no code has been registered for: those of embedded fields, and those of T for *T.
 func TestPromotedMethods(t *testing.T) {
 	w := newHarness(t)
 	fresh := New(Config{Interpreted: w.config.Interpreted})
 	for _, name := range []string{"Shy", "Base", "Square", "Point"} {
 		typ := w.pkg.Scope().Lookup(name).Type()
 		for name, m := range w.Describe(typ).methods.Range {
-			fresh.Register(fresh.ID(typ), name.(string), m.(*method).function)
+			fresh.Register(fresh.ID(typ), name.(string), m.(MethodCode))
 		}
 	}
-	shy := fresh.Describe(w.pkg.Scope().Lookup("Shy").Type())
-	fresh.Register(shy.pointer().id, "String", func(x any) string { return fmt.Sprint("shy ", x.(*struct{ N int }).N) })
+	describe := func(name string) *Type { return fresh.Describe(w.pkg.Scope().Lookup(name).Type()) }
+	shy := describe("Shy")
+	fresh.Register(shy.pointer().id, "String", codeOf(&struct{ N int }{}, func(x any) string { return fmt.Sprint("shy ", x.(*struct{ N int }).N) }))
 
 	deep := Deep{Shy: &Shy{4}, Base: Base{5, "b"}, Buffer: bytes.NewBufferString("compiled"), Shape: Square{3}}
 	raw := w.Value(w.box(deep))
-	square := fresh.Describe(w.pkg.Scope().Lookup("Square").Type()).Box(struct{ Side float64 }{3})
+	square := describe("Square").Box(struct{ Side float64 }{3})
 	v := reflect.New(reflect.TypeOf(raw)).Elem()
 	v.Set(reflect.ValueOf(raw))
 	v.Field(3).Set(reflect.ValueOf(square))
-	d := fresh.Describe(w.pkg.Scope().Lookup("Deep").Type())
-	for _, b := range []Box{{d, v.Interface()}, {d.pointer(), v.Addr().Interface()}} {
-		if got := call0[string](b, "Describe"); got != "b#5" {
-			t.Errorf("%s: a method of a value gives %q", b.T, got)
-		}
-		if got := call0[float64](b, "Area"); got != 9 {
-			t.Errorf("%s: a method of an interface gives %v", b.T, got)
-		}
-		if got := call0[int](b, "Len"); got != len("compiled") {
-			t.Errorf("%s: a method of a compiled type gives %v", b.T, got)
-		}
-		if got, err := call1x2[int, error](b, "Write", []byte("!")); got != 1 || err != nil {
-			t.Errorf("%s: Write gives %v, %v", b.T, got, err)
-		}
-		deep.Buffer.Truncate(len("compiled"))
-		if _, missing := panicValue(func() { call0[string](b, "String") }).(error); !missing {
-			t.Errorf("%s: String is ambiguous and was called", b.T)
-		}
-	}
-	if got := call0[string](Box{fresh.Describe(w.pkg.Scope().Lookup("Shy").Type()).pointer(), &struct{ N int }{7}}, "String"); got != "shy 7" {
-		t.Errorf("String of *Shy gives %q", got)
-	}
-	base := fresh.Describe(w.pkg.Scope().Lookup("Base").Type()).pointer()
-	p := &struct {
+	d := describe("Deep")
+	base := &struct {
 		ID   int `json:"id"`
 		Name string
 	}{1, "p"}
-	if got := call0[string](Box{base, p}, "Describe"); got != "p#1" {
-		t.Errorf("Describe of *Base gives %q", got)
+	none := reflect.Zero(reflect.TypeOf(base)).Interface()
+	values := map[string]any{
+		"Deep": d.Box(v.Interface()), "*Deep": d.pointer().Box(v.Addr().Interface()),
+		"*Shy": shy.pointer().Box(&struct{ N int }{7}), "*Base": describe("Base").pointer().Box(base), "nil *Base": describe("Base").pointer().Box(none),
+		"empty Deep": d.Box(reflect.Zero(v.Type()).Interface()), "nil *Deep": d.pointer().Box(reflect.Zero(reflect.PointerTo(v.Type())).Interface()),
 	}
-	p = nil
-	if got := panicValue(func() { call0[string](Box{base, p}, "Describe") }); fmt.Sprint(got) != "value method rt.Base.Describe called using nil *Base pointer" {
-		t.Errorf("Describe of a nil *Base panics with %v", got)
+	const nilPointer = "runtime error: invalid memory address or nil pointer dereference"
+	for _, row := range []struct {
+		of, method string
+		argument   []any
+		want       any // a result, or the text of a panic
+	}{
+		{"Deep", "Describe", nil, "b#5"},
+		{"*Deep", "Describe", nil, "b#5"},
+		{"Deep", "Area", nil, 9.0}, // of an interface
+		{"*Deep", "Area", nil, 9.0},
+		{"Deep", "Len", nil, len("compiled")}, // of a compiled type
+		{"*Deep", "Len", nil, len("compiled")},
+		{"*Deep", "Write", []any{[]byte("!")}, 1},
+		{"Deep", "String", nil, "rt: no method String is registered for rt.Deep"}, // it is ambiguous
+		{"*Shy", "String", nil, "shy 7"},
+		{"*Base", "Describe", nil, "p#1"},
+		{"nil *Base", "Describe", nil, "value method rt.Base.Describe called using nil *Base pointer"},
+		{"nil *Deep", "Describe", nil, nilPointer},
+		{"empty Deep", "Area", nil, nilPointer},
+		{"empty Deep", "Len", nil, nilPointer}, // (*bytes.Buffer)(nil).Len
+	} {
+		var got any
+		if cause := panicValue(func() { got = callMethod(fresh, values[row.of], row.method, row.argument...) }); cause != nil {
+			got = fmt.Sprint(cause)
+		}
+		if got != row.want {
+			t.Errorf("%s of %s gives %v, want %v", row.method, row.of, got, row.want)
+		}
 	}
 }
 
@@ -107,7 +109,7 @@ func TestMethodAddedLater(t *testing.T) {
 		t.Fatal("the type is a Stringer too early")
 	}
 	addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
-	r.Register(d.id, "String", func(any) string { return "now" })
+	r.Register(d.id, "String", codeOf(struct{ X, Y int }{}, func(any) string { return "now" }))
 	after := d.Box(struct{ X, Y int }{1, 2})
 	if s, ok := after.(fmt.Stringer); !ok || s.String() != "now" || !r.Implements(before, stringer) {
 		t.Error("the added method is not found")
@@ -181,14 +183,8 @@ func BenchmarkDispatch(b *testing.B) {
 	w := newHarness(b)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	d := r.Describe(w.pkg.Scope().Lookup("Code").Type())
-	r.Register(d.id, "Error", func(x any) string { return "e" })
+	r.Register(d.id, "Error", codeOf(struct{ N int }{}, func(x any) string { return "e" }))
 	x := d.Box(struct{ N int }{1}).(error)
-	b.Run("Method", func(b *testing.B) {
-		for b.Loop() {
-			f, receiver, _ := r.Method(x, "Error")
-			f.(func(any) string)(receiver)
-		}
-	})
 	b.Run("error", func(b *testing.B) {
 		for b.Loop() {
 			_ = x.Error()
@@ -197,8 +193,7 @@ func BenchmarkDispatch(b *testing.B) {
 	b.Run("compiled", func(b *testing.B) {
 		y := bytes.NewBufferString("x")
 		for b.Loop() {
-			f, _, _ := r.Method(y, "Len")
-			f.(func() int)()
+			r.Bound(y, "Len").Call(nil)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -66,6 +67,9 @@ type Registry struct {
 	live        map[int]*Type
 	released    map[int]releasedType      // see Sweep
 	embedding   map[*types.TypeName][]int // named type to the types that embed it
+
+	// registered changes when methods do.
+	registered atomic.Int64
 
 	declared declaredTypes
 	gobNames sync.Map // name of a registered type, to *Type

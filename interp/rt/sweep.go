@@ -14,18 +14,16 @@ type releasedType struct {
 
 // Sweep releases the descriptors of types for which mentioned returns false, because
 // cells have replaced them. Only values and code that use such a type keep its descriptor
-// alive. Sweep returns the identifiers of the types that it has released.
-func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
+// alive.
+func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	dead := map[int]bool{}
 	var alive []*Type
 	for id, d := range r.live {
 		d.implements.Clear() // its keys may be interfaces that are released
 		if mentioned(d.typ) {
 			continue
 		}
-		dead[id] = true
 		alive = append(alive, d)
 		delete(r.live, id)
 	}
@@ -60,7 +58,6 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
 	r.byType.Clear()
 	r.compiled.Clear()
 	r.declared.sweep(mentioned)
-	return dead
 }
 
 // components returns the descriptors, with their methods, of the named types that a value

@@ -20,7 +20,7 @@ type Type struct {
 	name     string
 
 	made    atomic.Pointer[madeType]  // the type of values in interfaces; nil before the first one, see box
-	methods sync.Map                  // string to *method: the registered methods
+	methods sync.Map                  // string to MethodCode: the registered methods
 	set     atomic.Pointer[methodSet] // nil for an interface
 
 	implements sync.Map // *Type of an interface to bool
@@ -124,8 +124,8 @@ func (t *Type) shape() *Type {
 
 // register adds a method. If the method set does not have it yet, because a later cell has
 // declared it, the set is computed again.
-func (t *Type) register(name string, f any) {
-	_, known := t.methods.Swap(name, newMethod(f))
+func (t *Type) register(name string, code MethodCode) {
+	_, known := t.methods.Swap(name, code)
 	if types.IsInterface(t.typ) {
 		return
 	}
@@ -176,33 +176,27 @@ func numMethods(name *types.TypeName) int {
 	return 0
 }
 
-// method returns the registered method with that name.
-func (t *Type) method(name string) (*method, bool) {
-	m, ok := t.methods.Load(name)
-	if !ok {
-		return nil, false
-	}
-	return m.(*method), true
-}
-
-// callable is method, after the method has been compiled if it has been neither called nor registered. It panics with
-// an *UncompiledMethodError if that fails.
-func (t *Type) callable(name string) (*method, bool) {
-	if m, ok := t.method(name); ok {
-		return m, true
+// callable returns the code of a method that t itself declares, or nil. A method that has been neither called nor registered is
+// compiled; callable panics with an *UncompiledMethodError if that fails.
+func (t *Type) callable(name string) MethodCode {
+	if m, ok := t.methods.Load(name); ok {
+		return m.(MethodCode)
 	}
 	set := t.set.Load()
 	if set == nil || t.registry.compiler == nil { // an interface, or code without packages
-		return nil, false
+		return nil
 	}
 	selection := set.find(name)
 	if selection == nil {
-		return nil, false
+		return nil
 	}
 	if err := t.registry.compiler(selection.Obj().(*types.Func)); err != nil {
 		panic(&UncompiledMethodError{t.name, selection.Obj().Name(), err})
 	}
-	return t.method(name)
+	if m, ok := t.methods.Load(name); ok {
+		return m.(MethodCode)
+	}
+	return nil
 }
 
 // typeName returns the name of t or of its pointer target, or nil if that is not named.

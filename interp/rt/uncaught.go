@@ -28,6 +28,20 @@ var printers, printing = map[string]bool{
 	"log/slog.(*handleState).appendValue.func1": true,
 }
 
+// raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if the
+// cell runs the method.
+func raiseAgain() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	r = raised(r)
+	if _, ok := r.(uncatchable); ok && isCalling(printers, 1024) {
+		r = &uncaught{r}
+	}
+	panic(r)
+}
+
 // isCalling reports whether one of the functions is active in the calling goroutine, depth calls away at most.
 func isCalling(functions map[string]bool, depth int) bool {
 	pcs := make([]uintptr, depth)

@@ -12,8 +12,13 @@ func (r *representations) unboxValue(v reflect.Value) (*Type, reflect.Value) {
 	if m == nil {
 		return nil, v
 	}
-	*(*unsafe.Pointer)(unsafe.Pointer(&v)) = m.raw // the type of a reflect.Value is its first word
-	return m.t, v
+	return m.t, retyped(v, typeOfWord(m.raw))
+}
+
+// retyped returns v as a value of type t, which has the same memory layout.
+func retyped(v reflect.Value, t reflect.Type) reflect.Value {
+	*(*unsafe.Pointer)(unsafe.Pointer(&v)) = typeWord(t) // the type of a reflect.Value is its first word
+	return v
 }
 
 // withoutInterface reports whether values of type t contain no interface, except behind

@@ -308,15 +308,18 @@ func (x *compiledCall) reflect(f reflect.Value, nb, sb unsafe.Pointer) {
 	for i, p := range x.parameters {
 		arguments[i] = p.get(nb, sb, p.reg)
 	}
-	var out []reflect.Value
-	if f.Type().IsVariadic() {
-		out = f.CallSlice(arguments)
-	} else {
-		out = f.Call(arguments)
-	}
+	out := call(f, arguments)
 	for i, r := range x.results {
 		r.put(nb, sb, r.reg, out[i])
 	}
+}
+
+// call calls f, whose variadic parameter gets a slice.
+func call(f reflect.Value, arguments []reflect.Value) []reflect.Value {
+	if f.Type().IsVariadic() {
+		return f.CallSlice(arguments)
+	}
+	return f.Call(arguments)
 }
 
 // sameInMemory reports whether values of t can be used as values of u. To package reflect, an instance of iter.Seq of a cell is a

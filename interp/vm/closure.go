@@ -169,13 +169,7 @@ func (f *foreignCall) call(nb, sb, p unsafe.Pointer) {
 	for i, at := range frameRegisters(f.parameters) {
 		arguments[i] = f.parameters[i].get(nb, sb, at)
 	}
-	function := reflect.NewAt(f.typ, unsafe.Pointer(&p)).Elem()
-	var results []reflect.Value
-	if f.typ.IsVariadic() {
-		results = function.CallSlice(arguments)
-	} else {
-		results = function.Call(arguments)
-	}
+	results := call(reflect.NewAt(f.typ, unsafe.Pointer(&p)).Elem(), arguments)
 	for i, at := range frameRegisters(f.results) {
 		f.results[i].put(nb, sb, at, results[i])
 	}

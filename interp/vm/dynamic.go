@@ -13,13 +13,6 @@ import (
 	"github.com/quernlab/quern/interp/shared"
 )
 
-// methodKey identifies a method for calls through interfaces, by the type's number in the registry and the
-// method's name.
-type methodKey struct {
-	typ  int
-	name string
-}
-
 // callSite is a call of a method through an interface type of a cell. It remembers the methods that it called, because most call sites see one
 // type, and nearly all of the others a few.
 type callSite struct {
@@ -37,7 +30,7 @@ type cacheEntry struct {
 	typeWord unsafe.Pointer // of the interface value
 	epoch    uint64
 	function *Function
-	receiver func(pointer unsafe.Pointer) unsafe.Pointer // not nil if function is the method of the type that the pointer in the interface points to
+	*rt.Method
 }
 
 // find returns the function for the method of x and the data word of its receiver; nil if the VM does not
@@ -53,76 +46,43 @@ func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 			break
 		}
 		if e.typeWord == words[0] && e.epoch == epoch {
-			return e.enter(words[1])
+			return s.enter(vm, e, words[1])
 		}
 	}
-	b, ok := vm.config.Registry.Unbox(x)
-	if !ok {
-		return nil, nil
-	}
-	e := &cacheEntry{typeWord: words[0], epoch: epoch}
-	if f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name}); ok {
-		e.function = f.(*Function)
-		s.cached.Store(e)
-	} else if e.function, e.receiver = vm.derived(b, s.name); e.function == nil {
-		return nil, nil
+	e := &cacheEntry{words[0], epoch, nil, vm.config.Registry.Method(x, s.name)}
+	if e.Method != nil && e.Code != nil {
+		if e.function = e.Code.(*method).entry; e.Receiver == nil {
+			s.cached.Store(e)
+		}
 	}
 	s.others[(s.next.Add(1)-1)%otherEntries].Store(e)
-	return e.enter(words[1])
+	return s.enter(vm, e, words[1])
 }
 
-// enter returns the function and the data word of its receiver for the data word of an interface value.
-func (e *cacheEntry) enter(data unsafe.Pointer) (*Function, unsafe.Pointer) {
-	if e.receiver != nil {
-		data = e.receiver(data)
+// enter returns the function of e and the data word of its receiver for the data word of an interface value.
+func (s *callSite) enter(vm *VM, e *cacheEntry, data unsafe.Pointer) (*Function, unsafe.Pointer) {
+	switch {
+	case e.Method == nil:
+		return nil, nil
+	case e.Code == nil:
+		return s.find(vm, e.Value(data))
+	case e.Receiver != nil:
+		data = e.Receiver(data)
 	}
 	return e.function, data
-}
-
-// derived returns the method with a value receiver that the pointer in b has, and a function that makes the data word of a receiver from the
-// pointer; nil if the VM does not run one.
-func (vm *VM) derived(b rt.Box, name string) (*Function, func(unsafe.Pointer) unsafe.Pointer) {
-	p, ok := types.Unalias(b.T.Type()).(*types.Pointer)
-	if !ok {
-		return nil, nil
-	}
-	base, ok := types.Unalias(p.Elem()).(*types.Named)
-	if !ok {
-		return nil, nil
-	}
-	f, ok := vm.methods.Load(methodKey{vm.config.Registry.ID(base), name})
-	if !ok {
-		return nil, nil
-	}
-	function, typ := f.(*Function), reflect.TypeOf(b.V).Elem()
-	variable, direct := newMemoryType(typ), named.IsDirect(typ)
-	return function, func(pointer unsafe.Pointer) unsafe.Pointer {
-		switch {
-		case pointer == nil:
-			panic(rt.NilReceiver(b.T.String()[1:] + "." + name))
-		case direct:
-			return *(*unsafe.Pointer)(pointer)
-		case function.wrapper:
-			return pointer // the function copies it before anything else
-		}
-		return variable.clone(pointer)
-	}
 }
 
 // call calls a method that the VM does not run. The arguments are in the registers of the frame at nb and
 // sb.
 func (s *callSite) call(vm *VM, nb, sb unsafe.Pointer, x any) {
-	f, receiver, boxed := vm.config.Registry.Method(x, s.name)
+	for m := vm.config.Registry.Method(x, s.name); m != nil; m = vm.config.Registry.Method(x, s.name) {
+		x = m.Value(interfaceWords(&x)[1])
+	}
 	var arguments []reflect.Value
-	if boxed {
-		arguments = append(arguments, reflect.ValueOf(&receiver).Elem())
+	for i, at := range frameRegisters(s.parameters)[1:] {
+		arguments = append(arguments, s.parameters[i+1].get(nb, sb, at))
 	}
-	for i, at := range frameRegisters(s.parameters) {
-		if i > 0 {
-			arguments = append(arguments, s.parameters[i].get(nb, sb, at))
-		}
-	}
-	results := reflect.ValueOf(f).Call(arguments)
+	results := call(vm.config.Registry.Bound(x, s.name), arguments)
 	for i, at := range frameRegisters(s.results) {
 		s.results[i].put(nb, sb, at, results[i])
 	}

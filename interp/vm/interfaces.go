@@ -217,8 +217,7 @@ func (c *compiler) callTable(b *callFrame, e ast.Node, m *types.Func, sig *types
 	if endsWithContext(m) {
 		registry, name := c.vm.config.Registry, m.Name()
 		c.native(m.FullName(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			f, _, _ := registry.Method(*errorAt(sb, at), name)
-			call.reflect(reflect.ValueOf(f), nb, sb)
+			call.reflect(registry.Bound(*errorAt(sb, at), name), nb, sb)
 		}})
 		return call.results
 	}

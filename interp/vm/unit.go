@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
-	"unsafe"
 
 	"github.com/quernlab/quern/interp/facts"
 )
@@ -126,14 +125,7 @@ func (u *Unit) Link(address func(name string) (reflect.Value, error)) error {
 
 // link makes the function value of f.
 func (vm *VM) link(f *Function) {
-	in, out := make([]reflect.Type, len(f.parameters)), make([]reflect.Type, len(f.results))
-	for i, s := range f.parameters {
-		in[i] = s.typ
-	}
-	for i, s := range f.results {
-		out[i] = s.typ
-	}
-	f.value = vm.makeValue(&closure{function: f}, reflect.FuncOf(in, out, false))
+	f.value = vm.makeValue(&closure{function: f}, f.signature())
 	f.pointer = functionPointer(f.value)
 }
 
@@ -160,59 +152,28 @@ func (u *Unit) LinkMethods() {
 		if d.Substitute != nil {
 			receiver = d.Substitute(receiver)
 		}
-		u.linkMethod(receiver, d.Method, f.interfaceEntry)
+		u.linkMethod(receiver, d.Method, f)
 		if d.Public != nil {
 			var public types.Type = d.Public
 			if _, pointer := types.Unalias(receiver).(*types.Pointer); pointer {
 				public = types.NewPointer(public)
 			}
-			u.linkMethod(public, d.Method, f.interfaceEntry)
+			u.linkMethod(public, d.Method, f)
 		}
 	}
 	for _, d := range u.methods {
-		u.linkMethod(d.Signature.Recv().Type(), d.Method, u.declared[d.Key].interfaceEntry)
+		u.linkMethod(d.Signature.Recv().Type(), d.Method, u.declared[d.Key])
 	}
 	u.vm.epoch.Add(1)
 }
 
-// linkMethod makes calls of a method through interfaces run entry.
-func (u *Unit) linkMethod(receiver types.Type, method string, entry *Function) {
+// linkMethod makes calls of a method through interfaces run the interface entry of f.
+func (u *Unit) linkMethod(receiver types.Type, name string, f *Function) {
 	registry := u.vm.config.Registry
-	id := registry.ID(receiver)
-	u.vm.methods.Store(methodKey{id, method}, entry)
-	registry.Register(id, method, u.vm.methodValue(entry))
+	registry.Register(registry.ID(receiver), name, u.vm.method(f))
 	if _, pointer := types.Unalias(receiver).(*types.Pointer); !pointer {
-		id := registry.ID(types.NewPointer(receiver))
-		u.vm.methods.Delete(methodKey{id, method})
-		registry.Derive(id, method)
+		registry.Derive(registry.ID(types.NewPointer(receiver)), name)
 	}
-}
-
-// methodValue returns a function that calls the entry of a method. Its first parameter is the receiver.
-func (vm *VM) methodValue(entry *Function) any {
-	in, out := []reflect.Type{reflect.TypeFor[any]()}, []reflect.Type{}
-	for _, s := range entry.parameters[1:] {
-		in = append(in, s.typ)
-	}
-	for _, s := range entry.results {
-		out = append(out, s.typ)
-	}
-	parameters, results := frameRegisters(entry.parameters), frameRegisters(entry.results)
-	return reflect.MakeFunc(reflect.FuncOf(in, out, false), func(arguments []reflect.Value) []reflect.Value {
-		receiver := arguments[0].Interface()
-		returned := make([]reflect.Value, len(results))
-		vm.enter(entry, func(nb, sb unsafe.Pointer) {
-			*pointerAt(sb, parameters[0]) = interfaceWords(&receiver)[1]
-			for i, at := range parameters[1:] {
-				entry.parameters[i+1].put(nb, sb, at, arguments[i+1])
-			}
-		}, func(nb, sb unsafe.Pointer) {
-			for i, at := range results {
-				returned[i] = entry.results[i].get(nb, sb, at)
-			}
-		}, nil)
-		return returned
-	}).Interface()
 }
 
 // Commit makes the functions available to later units.

@@ -50,7 +50,6 @@ type VM struct {
 	types       map[reflect.Type]*memoryType
 	unpublished []*Function // see Publish
 	threads     sync.Pool
-	methods     sync.Map      // methodKey to *Function, for calls through interfaces
 	epoch       shared.Uint64 // incremented when methods change; invalidates the caches of call sites
 }
 
