@@ -153,7 +153,7 @@ func noteBug(stderr io.Writer, err error) {
 // boot loads the compiled packages and defines the variables and functions that every lowered
 // cell uses.
 func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter, unread *unreadErrors) error {
-	packages["quern/rt/rt"] = s.registry.Symbols()
+	packages[rt.Methods] = s.registry.Methods()
 	library.Replace(packages, s.registry.Overrides())
 	s.library.Override(packages)
 	library.Replace(packages, s.registrations.Overrides())

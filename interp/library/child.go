@@ -12,6 +12,7 @@ import (
 
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/internal/descendants"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -28,8 +29,8 @@ func (c *children) functions() Packages {
 	packages := Packages{
 		"os/exec/exec": functionsOf(map[string]any{"Command": c.command, "CommandContext": c.commandContext}),
 		"os/os":        functionsOf(map[string]any{"StartProcess": c.startProcess}),
-		"quern/rt/rt": functionsOf(map[string]any{
-			"CommandStart": start, "CommandRun": run, "CommandOutput": output, "CommandCombinedOutput": combined,
+		rt.Methods: functionsOf(map[string]any{
+			"(*os/exec.Cmd).Start": start, "(*os/exec.Cmd).Run": run, "(*os/exec.Cmd).Output": output, "(*os/exec.Cmd).CombinedOutput": combined,
 		}),
 	}
 	packages["os/os"]["Stdin"] = c.stdin()

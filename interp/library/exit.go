@@ -3,6 +3,8 @@ package library
 import (
 	"fmt"
 	"log"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // exits implements the functions that end the process. In a cell that is a program, they end
@@ -22,10 +24,10 @@ func (e *exits) functions() Packages {
 			"Fatalf":  func(format string, v ...any) { e.fatal(log.Default(), fmt.Sprintf(format, v...)) },
 			"Fatalln": func(v ...any) { e.fatal(log.Default(), fmt.Sprintln(v...)) },
 		}),
-		"quern/rt/rt": functionsOf(map[string]any{
-			"LogFatal":   func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprint(v...)) },
-			"LogFatalf":  func(l *log.Logger, format string, v ...any) { e.fatal(l, fmt.Sprintf(format, v...)) },
-			"LogFatalln": func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprintln(v...)) },
+		rt.Methods: functionsOf(map[string]any{
+			"(*log.Logger).Fatal":   func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprint(v...)) },
+			"(*log.Logger).Fatalf":  func(l *log.Logger, format string, v ...any) { e.fatal(l, fmt.Sprintf(format, v...)) },
+			"(*log.Logger).Fatalln": func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprintln(v...)) },
 		}),
 	}
 }

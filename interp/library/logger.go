@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/yaegi"
@@ -133,9 +134,9 @@ func (l *loggers) functions(out *stream.Output) Packages {
 			"Output":    func(depth int, text string) error { return l.write(log.Default(), depth, text) },
 			"SetOutput": func(w io.Writer) { l.setOutput(log.Default(), w) },
 		}),
-		"quern/rt/rt": functionsOf(map[string]any{
-			"LogOutput":    l.write,
-			"SetLogOutput": func(logger *log.Logger, w io.Writer) { l.setOutput(logger, out.Replace(w)) },
+		rt.Methods: functionsOf(map[string]any{
+			"(*log.Logger).Output":    l.write,
+			"(*log.Logger).SetOutput": func(logger *log.Logger, w io.Writer) { l.setOutput(logger, out.Replace(w)) },
 		}),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -17,10 +18,10 @@ type printer struct {
 
 func (p *printer) functions() Packages {
 	return Packages{
-		"quern/rt/rt": functionsOf(map[string]any{
-			"FileRead":        func(f *os.File, b []byte) (int, error) { return p.in.Replace(f).Read(b) },
-			"FileWrite":       func(f *os.File, b []byte) (int, error) { return p.out.Replace(f).Write(b) },
-			"FileWriteString": func(f *os.File, text string) (int, error) { return io.WriteString(p.out.Replace(f), text) },
+		rt.Methods: functionsOf(map[string]any{
+			"(*os.File).Read":        func(f *os.File, b []byte) (int, error) { return p.in.Replace(f).Read(b) },
+			"(*os.File).Write":       func(f *os.File, b []byte) (int, error) { return p.out.Replace(f).Write(b) },
+			"(*os.File).WriteString": func(f *os.File, text string) (int, error) { return io.WriteString(p.out.Replace(f), text) },
 		}),
 		"fmt/fmt": functionsOf(map[string]any{
 			"Print":   func(a ...any) (int, error) { return fmt.Fprint(p.out.Printed(), a...) },

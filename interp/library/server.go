@@ -3,6 +3,8 @@ package library
 import (
 	"net"
 	"net/http"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // servers ends servers of package http together with their run: an interrupt of the cell
@@ -35,8 +37,8 @@ func (s *servers) functions() Packages {
 				return serveTLS(&http.Server{Handler: h}, l, cert, key)
 			},
 		}),
-		"quern/rt/rt": functionsOf(map[string]any{
-			"ListenAndServe": listenAndServe, "ListenAndServeTLS": listenAndServeTLS, "Serve": serve, "ServeTLS": serveTLS,
+		rt.Methods: functionsOf(map[string]any{
+			"(*net/http.Server).ListenAndServe": listenAndServe, "(*net/http.Server).ListenAndServeTLS": listenAndServeTLS, "(*net/http.Server).Serve": serve, "(*net/http.Server).ServeTLS": serveTLS,
 		}),
 	}
 }

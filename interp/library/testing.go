@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -29,29 +30,32 @@ type helper struct {
 	function string
 }
 
-// functions returns the functions that replace the methods in lowered code.
+// functions returns the functions and methods that cells use instead of those of package testing.
 func (t *tests) functions() Packages {
-	rt := functionsOf(map[string]any{
-		"TestHelper": t.helper,
-		"TestLog":    t.logging(testing.TB.Log, func(testing.TB) {}),
-		"TestLogf":   t.loggingf(testing.TB.Logf, func(testing.TB) {}),
-		"TestError":  t.logging(testing.TB.Error, testing.TB.Fail),
-		"TestErrorf": t.loggingf(testing.TB.Errorf, testing.TB.Fail),
-		"TestFatal":  t.logging(testing.TB.Fatal, testing.TB.FailNow),
-		"TestFatalf": t.loggingf(testing.TB.Fatalf, testing.TB.FailNow),
-		"TestSkip":   t.logging(testing.TB.Skip, testing.TB.SkipNow),
-		"TestSkipf":  t.loggingf(testing.TB.Skipf, testing.TB.SkipNow),
-
-		"BenchmarkParallel": t.benchmarkParallel,
-		"BenchmarkRun":      t.benchmarkRun,
-		"FuzzRun":           t.fuzzRun,
-		"TestCleanup":       t.cleanup,
-		"TestsRun":          t.start,
-		"TestParallel":      t.parallel,
-		"TestRun":           t.testRun,
-	})
+	methods := map[string]any{
+		"(*testing.B).Run":         t.benchmarkRun,
+		"(*testing.B).RunParallel": t.benchmarkParallel,
+		"(*testing.F).Fuzz":        t.fuzzRun,
+		"(*testing.M).Run":         t.start,
+		"(*testing.T).Parallel":    t.parallel,
+		"(*testing.T).Run":         t.testRun,
+	}
+	for name, f := range map[string]any{
+		"Cleanup": t.cleanup,
+		"Helper":  t.helper,
+		"Log":     t.logging(testing.TB.Log, func(testing.TB) {}),
+		"Logf":    t.loggingf(testing.TB.Logf, func(testing.TB) {}),
+		"Error":   t.logging(testing.TB.Error, testing.TB.Fail),
+		"Errorf":  t.loggingf(testing.TB.Errorf, testing.TB.Fail),
+		"Fatal":   t.logging(testing.TB.Fatal, testing.TB.FailNow),
+		"Fatalf":  t.loggingf(testing.TB.Fatalf, testing.TB.FailNow),
+		"Skip":    t.logging(testing.TB.Skip, testing.TB.SkipNow),
+		"Skipf":   t.loggingf(testing.TB.Skipf, testing.TB.SkipNow),
+	} {
+		methods["(testing.TB)."+name], methods["(*testing.common)."+name] = f, f
+	}
 	return Packages{
-		"quern/rt/rt":     rt,
+		rt.Methods:        functionsOf(methods),
 		"testing/testing": functionsOf(t.overrides()),
 
 		"testing/synctest/synctest": functionsOf(map[string]any{"Test": t.bubble}),

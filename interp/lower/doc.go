@@ -17,7 +17,7 @@
 //
 // unit.go and program.go put units together; vm.go is what package vm asks for; cellbody.go has the statements of a cell;
 // generic.go, subst.go and source.go have generics; later.go the functions that are compiled at their first call; again.go those
-// that are declared again; replaced.go says what runs instead of a function of a compiled package; table.go makes tables.
+// that are declared again; table.go makes tables.
 //
 // # Errors
 //

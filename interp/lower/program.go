@@ -29,7 +29,7 @@ type Config struct {
 	Generic func(path string) (map[string]string, bool)
 	// Packages is the table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
-	// Machine configures package vm. New sets its fields Type and Replacement.
+	// Machine configures package vm. New sets its field Type.
 	Machine vm.Config
 	// Errors records at run time which errors of a cell are unread; see check.Cell.Tracks.
 	Errors ErrorNotes
@@ -90,7 +90,7 @@ func New(config Config) *Program {
 		layout:    &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
 	}
 	c := config.Machine
-	c.Type, c.Replacement = p.layout.Reflect, replacement
+	c.Type = p.layout.Reflect
 	p.machine = vm.New(c)
 	return p
 }

@@ -97,7 +97,7 @@ func withOverrides(registry *rt.Registry, w io.Writer) map[string]map[string]ref
 		maps.Copy(table, functions)
 		all[key] = table
 	}
-	all[rt.Path+"/rt"] = registry.Symbols()
+	all[rt.Methods] = registry.Methods()
 	return all
 }
 

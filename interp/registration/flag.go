@@ -67,9 +67,9 @@ func (f *flags) functions() map[string]reflect.Value {
 
 // methods returns the methods of flag.FlagSet, for lowered code.
 func (f *flags) methods() map[string]reflect.Value {
-	methods := map[string]reflect.Value{"FlagParse": reflect.ValueOf(f.parse)}
+	methods := map[string]reflect.Value{"(*flag.FlagSet).Parse": reflect.ValueOf(f.parse)}
 	for name, method := range flagDefinitions {
-		methods["Flag"+name] = f.defining(method)
+		methods["(*flag.FlagSet)."+name] = f.defining(method)
 	}
 	return methods
 }

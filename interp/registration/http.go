@@ -22,9 +22,9 @@ func (h *replaceableHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // methods returns methods of http.ServeMux, for lowered code.
 func (h *handlers) methods() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"MuxHandle":     reflect.ValueOf(h.handle),
-		"MuxHandleFunc": reflect.ValueOf(h.handleFunc),
-		"MuxHandler":    reflect.ValueOf(handlerOf),
+		"(*net/http.ServeMux).Handle":     reflect.ValueOf(h.handle),
+		"(*net/http.ServeMux).HandleFunc": reflect.ValueOf(h.handleFunc),
+		"(*net/http.ServeMux).Handler":    reflect.ValueOf(handlerOf),
 	}
 }
 

@@ -1,6 +1,10 @@
 package registration
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/quernlab/quern/interp/rt"
+)
 
 // Registrations has the names that the cells of a session have registered.
 type Registrations struct {
@@ -24,7 +28,7 @@ func New(r runs, exit func(code int)) *Registrations {
 func (r *Registrations) NewCommandLine() { r.flags.newCommandLine() }
 
 // Overrides returns the functions and variables that cells use instead of those of compiled
-// packages, by package and name; and, for lowered code, methods in package rt.
+// packages, by package and name; and, methods under rt.Methods.
 func (r *Registrations) Overrides() map[string]map[string]reflect.Value {
 	methods := r.flags.methods()
 	for name, method := range r.handlers.methods() {
@@ -42,6 +46,6 @@ func (r *Registrations) Overrides() map[string]map[string]reflect.Value {
 		},
 		"image/image":         {"RegisterFormat": reflect.ValueOf(r.decoders.registerFormat)},
 		"runtime/pprof/pprof": {"NewProfile": reflect.ValueOf(r.profiles.newProfile)},
-		"quern/rt/rt":         methods,
+		rt.Methods:            methods,
 	}
 }

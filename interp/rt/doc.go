@@ -20,9 +20,8 @@
 //
 // # What code of cells calls
 //
-// [Registry.Symbols] returns what code of cells calls instead of functions and methods of compiled packages: waits that an interrupt
-// ends, methods of package reflect that know the methods of interfaces of cells, and those that a session replaces. Package lower has
-// the table that says which function they replace.
+// [Registry.Overrides] and [Registry.Methods] return what code of cells calls instead of functions and methods of compiled packages: waits
+// that an interrupt ends, and functions that know the methods of interfaces of cells. A session adds more.
 //
 // # Calls of methods
 //

@@ -1,11 +1,9 @@
 package rt
 
 import (
-	"encoding/gob"
-	"encoding/json"
 	"go/types"
-	"iter"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -31,26 +29,57 @@ func (r *Registry) Derive(id int, name string) {
 	r.registered.Add(1)
 }
 
-// Bound returns the method value x.name. It panics as Go does if x is nil.
+// Bound returns the method value x.name, or what code of cells calls instead. It panics as Go does if x is nil.
 func (r *Registry) Bound(x any, name string) reflect.Value {
 	if x == nil {
 		panic(nilDereference)
 	}
-	if f := r.replacedMethod(x, name); f != nil {
-		return reflect.ValueOf(f)
-	}
 	v := reflect.ValueOf(x)
 	key := methodKey{v.Type(), name}
-	index, ok := r.indices.Load(key)
+	known, ok := r.bound.Load(key)
 	if !ok {
 		m, found := v.Type().MethodByName(name)
 		if !found {
 			panic(missingMethodError{v.Type().String(), name})
 		}
-		index = m.Index
-		r.indices.Store(key, index)
+		known = boundMethod{m.Index, r.replacement(x, name)}
+		r.bound.Store(key, known)
 	}
-	return r.guarded(v, v.Method(index.(int)))
+	m := known.(boundMethod)
+	if m.replaced.IsValid() {
+		return bind(m.replaced, v)
+	}
+	return r.guarded(v, v.Method(m.index))
+}
+
+// methodKey identifies a method of a compiled type.
+type methodKey struct {
+	typ  reflect.Type
+	name string
+}
+
+// boundMethod is a method of a compiled type: its index, and what code of cells calls instead; the zero Value if that is nothing.
+type boundMethod struct {
+	index    int
+	replaced reflect.Value
+}
+
+// replacement returns what code of cells calls instead of the method of a compiled x, or the zero Value.
+func (r *Registry) replacement(x any, name string) reflect.Value {
+	t, receiver := reflect.TypeOf(x), "("
+	if _, ok := x.(reflect.Type); ok {
+		t = reflect.TypeFor[reflect.Type]()
+	} else if t.Kind() == reflect.Pointer {
+		t, receiver = t.Elem(), "(*"
+	}
+	return r.config.Packages[Methods][receiver+t.PkgPath()+"."+t.Name()+")."+name]
+}
+
+// bind returns the function f with a first argument.
+func bind(f, first reflect.Value) reflect.Value {
+	t := f.Type()
+	bound := reflect.FuncOf(slices.Collect(t.Ins())[1:], slices.Collect(t.Outs()), t.IsVariadic())
+	return reflect.MakeFunc(bound, func(in []reflect.Value) []reflect.Value { return call(f, slices.Insert(in, 0, first)) })
 }
 
 // guarded returns what cells call instead of the method value m of x; see Config.Method.
@@ -67,45 +96,6 @@ func (r *Registry) MethodFunc(receiver reflect.Type, m reflect.Method) reflect.V
 		return m.Func
 	}
 	return r.config.Method(receiver, m.Func, 1)
-}
-
-// replacedMethod returns the replacement of the method of a compiled x, or nil if there
-// is none. Such methods need to know the methods of interfaces of cells.
-func (r *Registry) replacedMethod(x any, name string) any {
-	switch t := x.(type) {
-	case reflect.Type:
-		switch name {
-		case "NumMethod":
-			return func() int { return r.TypeNumMethod(t) }
-		case "Method":
-			return func(i int) reflect.Method { return r.TypeMethod(t, i) }
-		case "MethodByName":
-			return func(name string) (reflect.Method, bool) { return r.TypeMethodByName(t, name) }
-		case "Methods":
-			return func() iter.Seq[reflect.Method] { return r.TypeMethods(t) }
-		case "Implements":
-			return func(u reflect.Type) bool { return r.TypeImplements(t, u) }
-		case "AssignableTo":
-			return func(u reflect.Type) bool { return r.TypeAssignableTo(t, u) }
-		case "ConvertibleTo":
-			return func(u reflect.Type) bool { return r.TypeConvertibleTo(t, u) }
-		}
-	case *json.Decoder:
-		if name == "Decode" {
-			return func(x any) error { return r.JSONDecode(t, x) }
-		}
-	case *gob.Decoder:
-		if name == "Decode" {
-			return func(x any) error { return r.DecodeGob(t, x) }
-		}
-	}
-	return nil
-}
-
-// methodKey identifies a method of a compiled type.
-type methodKey struct {
-	typ  reflect.Type
-	name string
 }
 
 // missingMethodError is the panic of a call to a method that is neither registered nor a

@@ -21,7 +21,7 @@ type Config struct {
 	Interpreted func(*types.Named) bool
 
 	// Packages is the table of compiled symbols, keyed "path/name". It has the
-	// compiled interfaces (a nil pointer under "Reader"). nil means that there are none.
+	// compiled interfaces (a nil pointer under "Reader"), and under Methods those of the session. nil means that there are none.
 	Packages map[string]map[string]reflect.Value
 
 	// Stderr is where the builtins print and println write; nil means os.Stderr.
@@ -76,7 +76,7 @@ type Registry struct {
 
 	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
 	compiled  sync.Map // implementsKey to bool
-	indices   sync.Map // methodKey to int, the index of a compiled method
+	bound     sync.Map // methodKey to boundMethod
 	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
 }
 

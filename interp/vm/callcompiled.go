@@ -12,20 +12,10 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// replacement returns what code of cells calls instead of a function of a compiled package, and whether there is such a function.
-func (c *compiler) replacement(e ast.Node, o *types.Func) (reflect.Value, bool) {
-	if c.vm.config.Replacement == nil {
-		return reflect.Value{}, false
-	}
-	name, ok := c.vm.config.Replacement(o)
-	if !ok {
-		return reflect.Value{}, false
-	}
-	f := c.vm.config.Packages[rt.Path+"/rt"][name]
-	if !f.IsValid() {
-		c.fail(e, "a call of %s", o.FullName())
-	}
-	return f, true
+// replacement returns what code of cells calls instead of a method of a compiled package, and whether there is such a function.
+func (c *code) replacement(o *types.Func) (reflect.Value, bool) {
+	f, ok := c.vm.config.Packages[rt.Methods][o.FullName()]
+	return f, ok
 }
 
 // guarded returns f, the compiled function o; if it calls its last argument in a new goroutine, then in one that belongs to the cell.
@@ -68,10 +58,7 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
 		c.fail(e, "a generic function")
 	}
-	symbol, ok := c.replacement(e, o)
-	if !ok {
-		symbol, ok = c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
-	}
+	symbol, ok := c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
 	if !ok || symbol.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", o.FullName())
 	}
@@ -152,7 +139,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
 	call := symbolCall{name: m.FullName(), sig: sig}
-	if f, ok := c.replacement(e, m); ok {
+	if f, ok := c.replacement(m); ok {
 		call.function = f
 		var b *callFrame
 		if in := f.Type().In(0); in.Kind() == reflect.Interface {

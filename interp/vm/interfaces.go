@@ -178,7 +178,7 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 		return c.callDynamic(e, v, m, sig)
 	}
 	b := c.beginFrame()
-	if f, ok := c.replacement(e, m); ok {
+	if f, ok := c.replacement(m); ok {
 		recv := m.Signature().Recv().Type()
 		c.argument(b, e, recv, false, func(want *operand) operand { return c.betweenInterfaces(e, v, t, recv, want) })
 		c.arguments(b, e, sig)

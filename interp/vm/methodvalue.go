@@ -174,10 +174,7 @@ func (c *code) declaredValue(f *Function, s shape, want *operand) operand {
 
 // compiledValue compiles the function o of a compiled package as a value of shape s.
 func (c *compiler) compiledValue(e ast.Expr, o *types.Func, s shape, want *operand) operand {
-	symbol, ok := c.replacement(e, o)
-	if !ok {
-		symbol, ok = c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
-	}
+	symbol, ok := c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
 	if !ok || symbol.Kind() != reflect.Func || symbol.Type() != s.typ {
 		c.fail(e, "the function %s as a value", o.FullName())
 	}

@@ -14,11 +14,9 @@ import (
 type Config struct {
 	// Registry is the runtime library of interpreted code.
 	Registry *rt.Registry
-	// Packages is the table of compiled symbols, with keys "path/name".
+	// Packages is the table of compiled symbols, with keys "path/name", and under rt.Methods the methods that code of cells calls
+	// instead of compiled ones.
 	Packages map[string]map[string]reflect.Value
-	// Replacement returns the symbol of package rt.Path that code of cells calls instead of a compiled function or method, if
-	// there is one. Nil: nothing is replaced.
-	Replacement func(*types.Func) (symbol string, replaced bool)
 	// Interpreted reports whether a named type has no compiled counterpart.
 	Interpreted func(*types.Named) bool
 	// Type returns the reflect.Type that represents a checked type.
