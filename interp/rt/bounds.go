@@ -11,10 +11,7 @@ import (
 // length n.
 func Index(i, n int) int {
 	if uint(i) >= uint(n) {
-		if i < 0 {
-			panic(goruntime.BoundsError("index out of range [" + strconv.Itoa(i) + "]"))
-		}
-		panic(goruntime.BoundsError("index out of range [" + strconv.Itoa(i) + "] with length " + strconv.Itoa(n)))
+		_ = make([]struct{}, n)[i]
 	}
 	return i
 }
@@ -22,7 +19,7 @@ func Index(i, n int) int {
 // IndexUnsigned is Index for an index that may overflow an int.
 func IndexUnsigned(i uint64, n int) int {
 	if i >= uint64(n) {
-		panic(goruntime.BoundsError("index out of range [" + strconv.FormatUint(i, 10) + "] with length " + strconv.Itoa(n)))
+		_ = make([]struct{}, n)[i]
 	}
 	return int(i)
 }

@@ -11,9 +11,6 @@ type Box struct {
 // Box returns the raw value v, of the type t, as an interface value.
 func (t *Type) Box(v any) any { return t.box(v) }
 
-// Unbox returns the descriptor and the raw value of x, if x has a type of a cell.
-func (r *representations) Unbox(x any) (Box, bool) { return r.unbox(x) }
-
 // Value returns the raw value of an x that has a type of a cell, and any other x as it is.
 func (r *representations) Value(x any) any {
 	if b, ok := r.unbox(x); ok {

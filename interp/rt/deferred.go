@@ -45,7 +45,7 @@ func (d *Deferred) Recover() any {
 	if p == nil {
 		return nil
 	}
-	if _, ok := p.raised.(uncatchable); ok {
+	if _, ok := p.Value.(uncatchable); ok {
 		return nil
 	}
 	d.panic, p.Recovered = nil, true
@@ -80,7 +80,7 @@ func (d *Deferred) Exit(cause *Raised) {
 func (d *Deferred) Continue() {
 	d.Cause().pass()
 	if d.panic != nil {
-		panic(d.panic.raised)
+		panic(d.panic.Value)
 	}
 }
 

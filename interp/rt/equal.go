@@ -1,50 +1,55 @@
 package rt
 
-import (
-	"go/types"
-	"reflect"
-
-	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
-)
+import "reflect"
 
 // Equal returns a == b for two interface values.
 func (r *representations) Equal(a, b any) bool {
-	x, ok := r.unbox(a)
-	if !ok {
-		_, ok = r.unbox(b)
-		return !ok && r.equalDynamic(a, b)
+	x, y := interfaceWords(&a), interfaceWords(&b)
+	if x[0] != y[0] {
+		if x[0] == nil || y[0] == nil {
+			return false
+		}
+		m, n := r.madeAs(x[0]), r.madeAs(y[0])
+		if m == nil || n == nil || m.t != n.t {
+			return false
+		}
+		y[0] = x[0] // one of the values has a type without the methods that a later cell has declared
 	}
-	y, ok := r.unbox(b)
-	if !ok || x.T != y.T {
-		return false
+	t := reflect.TypeOf(a)
+	if t == nil || t.Kind() != reflect.Struct && t.Kind() != reflect.Array || !t.Comparable() || !r.holds(t, false) {
+		return a == b
 	}
-	if !types.Comparable(x.T.typ) {
-		panic(goruntime.ErrorString("comparing uncomparable type " + x.T.name))
-	}
-	return r.equalDynamic(x.V, y.V)
+	_, v := r.unboxValue(reflect.ValueOf(a))
+	_, w := r.unboxValue(reflect.ValueOf(b))
+	return r.equalValues(v, w)
 }
 
-// equalDynamic returns a == b for values that are not boxed. It panics as Go does if
-// their fields or elements hold uncomparable values of cells.
-func (r *representations) equalDynamic(a, b any) bool {
-	if t := reflect.TypeOf(a); t != nil && t == reflect.TypeOf(b) && (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) &&
-		t.Comparable() && r.holdsInterface(t) {
-		return r.EqualParts(a, b)
-	}
-	return a == b
+// EqualParts returns a == b for two raw structs or arrays of one type that hold interfaces.
+func (r *representations) EqualParts(a, b any) bool {
+	return r.equalValues(reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
-// DeepEqual is reflect.DeepEqual for arguments that may be boxed. Nested values whose
-// types differ in the cell but are the same in lowered code are only distinguished if
-// interfaces hold them.
-func (r *representations) DeepEqual(a, b any) bool {
-	x, xBoxed := r.unbox(a)
-	y, yBoxed := r.unbox(b)
-	if xBoxed != yBoxed || xBoxed && x.T != y.T {
-		return false
+func (r *representations) equalValues(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Interface:
+		if a.IsNil() || b.IsNil() || !a.CanInterface() {
+			return a.Equal(b)
+		}
+		return r.Equal(a.Interface(), b.Interface())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !r.equalValues(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		for i := range a.Len() {
+			if !r.equalValues(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
 	}
-	if xBoxed {
-		return reflect.DeepEqual(x.V, y.V)
-	}
-	return reflect.DeepEqual(a, b)
+	return a.Equal(b)
 }

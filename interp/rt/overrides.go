@@ -1,18 +1,13 @@
 package rt
 
-import (
-	"hash/maphash"
-	"reflect"
-)
+import "reflect"
 
 // Overrides returns replacements for compiled symbols, keyed like the symbol table.
 // With them, calls and function values alike decode into the types of cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{
 		"reflect/reflect": {
-			"Append":    reflect.ValueOf(r.ReflectAppend),
-			"MakeSlice": reflect.ValueOf(ReflectMakeSlice),
-			"MakeChan":  reflect.ValueOf(ReflectMakeChan),
+			"Append": reflect.ValueOf(r.ReflectAppend),
 		},
 		"encoding/gob/gob": {
 			"Register": reflect.ValueOf(func(x any) { r.registerGob("", x) }),
@@ -27,15 +22,5 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 		"errors/errors":      {"As": reflect.ValueOf(r.ErrorsAs)},
 		"strings/strings":    {"Repeat": reflect.ValueOf(repeatString)},
 		"bytes/bytes":        {"Repeat": reflect.ValueOf(repeatBytes)},
-		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
-			"Hash": reflect.ValueOf(func(seed maphash.Seed, x any) uint64 {
-				r.Hashable(x)
-				return maphash.Comparable(seed, x)
-			}),
-			"WriteHash": reflect.ValueOf(func(h *maphash.Hash, x any) {
-				r.Hashable(x)
-				maphash.WriteComparable(h, x)
-			}),
-		},
 	}
 }

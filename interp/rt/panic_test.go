@@ -4,81 +4,37 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/interp/named"
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
-// TestRecovered makes package reflect panic as it does in yaegi, and compares the result
-// with the panic of compiled Go.
 func TestRecovered(t *testing.T) {
-	var (
-		slice  = []int{1}
-		array  = &[2]int{}
-		index  = 5
-		nilMap map[string]int
-		null   *Point
-		fn     func()
-		negInt = -1
-	)
-	tests := []struct {
-		name        string
-		yaegi, real func()
-		exact       bool // including numbers
-	}{
-		{"slice index", func() { reflect.ValueOf(slice).Index(index) }, func() { _ = slice[index] }, false},
-		{"array index", func() { reflect.ValueOf(array).Elem().Index(index) }, func() { _ = array[index] }, false},
-		{"string index", func() { reflect.ValueOf("s").Index(index) }, func() { _ = "s"[index] }, false},
-		{"slice bounds", func() { reflect.ValueOf(slice).Slice(0, index) }, func() { _ = slice[0:index] }, false},
-		{"slice bounds of three", func() { reflect.ValueOf(slice).Slice3(0, 1, index) }, func() { _ = slice[0:1:index] }, false},
-		{"string bounds", func() { reflect.ValueOf("s").Slice(0, index) }, func() { _ = "s"[0:index] }, false},
-		{"nil map", func() { reflect.ValueOf(nilMap).SetMapIndex(reflect.ValueOf("k"), reflect.ValueOf(1)) }, func() { nilMap["k"] = 1 }, true},
-		{"nil pointer", func() { reflect.ValueOf(null).Elem().Field(0) }, func() { _ = null.X }, true},
-		{"nil function", func() { reflect.ValueOf(fn).Call(nil) }, func() { fn() }, true},
-		{"makeslice", func() { reflect.MakeSlice(reflect.TypeOf(slice), negInt, 1) }, func() { _ = make([]int, negInt) }, true},
-		{"division", func() { _ = index / (negInt + 1) }, func() { _ = index / (negInt + 1) }, true},
-		{"closed channel", func() { c := make(chan int); close(c); reflect.ValueOf(c).Close() }, func() { c := make(chan int); close(c); close(c) }, true},
-		{"makechan", func() { reflect.MakeChan(reflect.TypeFor[chan int](), negInt) }, func() { _ = make(chan int, negInt) }, true},
-	}
-	for _, tt := range tests {
-		want, got := panicValue(tt.real), Recovered(panicValue(tt.yaegi))
-		err, ok := got.(runtime.Error)
-		if !ok {
-			t.Errorf("%s: %T %v is not a runtime.Error", tt.name, got, got)
-			continue
-		}
-		text := want.(runtime.Error).Error()
-		if tt.exact && err.Error() != text || !strings.HasPrefix(text, err.Error()) {
-			t.Errorf("%s: got %q, want %q", tt.name, err, text)
-		}
-	}
-	for _, x := range []any{nil, 5, "text", errors.New("e"), Code{1}, "reflect is a nice package"} {
-		if got := Recovered(x); got != x {
-			t.Errorf("%v becomes %v", x, got)
-		}
-		if got := Recovered(reflect.ValueOf(reflect.ValueOf(x))); got != x {
-			t.Errorf("%v in a reflect.Value becomes %v", x, got)
-		}
-	}
-	own := []any{"reflect.Value.Slice is not supported here", &reflect.ValueError{Method: "mine"}}
-	for _, t := range reflectPanics {
-		own = append(own, t.prefix, t.prefix+" of a cell")
-	}
-	for _, x := range own {
-		got := panicValue(func() { // again, as after a deferred call
+	nilReceiver := &named.NilReceiverError{Path: "main", Type: "T", Method: "M"}
+	for _, row := range []struct{ raised, want any }{
+		{nil, nil}, {5, 5}, {"text", "text"}, {io.EOF, io.EOF}, {Code{1}, Code{1}},
+		{"reflect: slice index out of range", "reflect: slice index out of range"}, // of a call of package reflect in a cell
+		{reflect.Value{}, reflect.Value{}},
+		{&uncaught{"interrupt"}, "interrupt"},
+		{nilReceiver, goruntime.PlainError(nilReceiver.Error())},
+	} {
+		got := Recovered(panicValue(func() { // again, as after a deferred call
 			d := &Deferred{}
-			d.Raise(panicValue(func() { panic(PanicValue(x)) }), nil)
+			d.Raise(row.raised, nil)
 			d.Continue()
-		})
-		if got := Recovered(got); got != x {
-			t.Errorf("panic(%v) of a cell becomes %T %v", x, got, got)
+		}))
+		if row.raised == nil {
+			got = Recovered(nil)
 		}
-	}
-	if Recovered(reflect.Value{}) != nil {
-		t.Error("the zero reflect.Value is not nil")
+		if got != row.want {
+			t.Errorf("%T %v becomes %T %v", row.raised, row.raised, got, got)
+		}
 	}
 }
 

@@ -91,7 +91,6 @@ func (r *Registry) TypeNumMethod(t reflect.Type) int {
 func (r *Registry) TypeMethod(t reflect.Type, i int) reflect.Method {
 	d := r.interfaceOf(t)
 	if d == nil {
-		defer keepText()
 		return t.Method(i)
 	}
 	methods := sortedMethods(d.typ.Underlying().(*types.Interface))
@@ -142,13 +141,12 @@ func (r *Registry) requireImplements(context string, x reflect.Value, t reflect.
 		return
 	}
 	if !r.TypeAssignableTo(x.Type(), t) {
-		panic(PanicValue(context + ": value of type " + x.Type().String() + " is not assignable to type " + t.String()))
+		panic(context + ": value of type " + x.Type().String() + " is not assignable to type " + t.String())
 	}
 }
 
 // ValueSet is v.Set(x).
 func (r *Registry) ValueSet(v, x reflect.Value) {
-	defer keepText()
 	if v.Kind() == reflect.Interface && v.CanSet() {
 		r.requireImplements("reflect.Set", x, v.Type())
 	}
@@ -157,7 +155,6 @@ func (r *Registry) ValueSet(v, x reflect.Value) {
 
 // ValueSetMapIndex is v.SetMapIndex(key, elem).
 func (r *Registry) ValueSetMapIndex(v, key, elem reflect.Value) {
-	defer keepText()
 	if v.Kind() == reflect.Map {
 		r.requireImplements("reflect.Value.SetMapIndex", key, v.Type().Key())
 		r.requireImplements("reflect.Value.SetMapIndex", elem, v.Type().Elem())
@@ -167,7 +164,6 @@ func (r *Registry) ValueSetMapIndex(v, key, elem reflect.Value) {
 
 // ValueSend is v.Send(x).
 func (r *Registry) ValueSend(v, x reflect.Value) {
-	defer keepText()
 	if v.Kind() == reflect.Chan {
 		r.requireImplements("reflect.Value.Send", x, v.Type().Elem())
 	}
@@ -176,7 +172,6 @@ func (r *Registry) ValueSend(v, x reflect.Value) {
 
 // ValueTrySend is v.TrySend(x).
 func (r *Registry) ValueTrySend(v, x reflect.Value) bool {
-	defer keepText()
 	if v.Kind() == reflect.Chan {
 		r.requireImplements("reflect.Value.Send", x, v.Type().Elem())
 	}
@@ -185,7 +180,6 @@ func (r *Registry) ValueTrySend(v, x reflect.Value) bool {
 
 // ReflectAppend is reflect.Append.
 func (r *Registry) ReflectAppend(s reflect.Value, x ...reflect.Value) reflect.Value {
-	defer keepText()
 	if s.Kind() == reflect.Slice {
 		for _, x := range x {
 			r.requireImplements("reflect.Set", x, s.Type().Elem())
@@ -196,7 +190,6 @@ func (r *Registry) ReflectAppend(s reflect.Value, x ...reflect.Value) reflect.Va
 
 // ValueConvert is v.Convert(t).
 func (r *Registry) ValueConvert(v reflect.Value, t reflect.Type) reflect.Value {
-	defer keepText()
 	if (r.interfaceOf(t) != nil || v.IsValid() && r.interfaceOf(v.Type()) != nil) && !r.TypeConvertibleTo(v.Type(), t) {
 		panic("reflect.Value.Convert: value of type " + v.Type().String() + " cannot be converted to type " + t.String())
 	}
@@ -205,13 +198,11 @@ func (r *Registry) ValueConvert(v reflect.Value, t reflect.Type) reflect.Value {
 
 // ValueCanConvert is v.CanConvert(t).
 func (r *Registry) ValueCanConvert(v reflect.Value, t reflect.Type) bool {
-	defer keepText()
 	return v.CanConvert(t) && r.TypeConvertibleTo(v.Type(), t)
 }
 
 // ValueNumMethod is v.NumMethod().
 func (r *Registry) ValueNumMethod(v reflect.Value) int {
-	defer keepText()
 	if v.Kind() == reflect.Interface {
 		return r.TypeNumMethod(v.Type())
 	}
@@ -220,7 +211,6 @@ func (r *Registry) ValueNumMethod(v reflect.Value) int {
 
 // ValueMethod is v.Method(i).
 func (r *Registry) ValueMethod(v reflect.Value, i int) reflect.Value {
-	defer keepText()
 	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
 		return r.methodOfInterface(v, r.TypeMethod(v.Type(), i).Name)
 	}
@@ -229,7 +219,6 @@ func (r *Registry) ValueMethod(v reflect.Value, i int) reflect.Value {
 
 // ValueMethodByName is v.MethodByName(name).
 func (r *Registry) ValueMethodByName(v reflect.Value, name string) reflect.Value {
-	defer keepText()
 	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
 		if _, ok := r.TypeMethodByName(v.Type(), name); !ok {
 			return reflect.Value{}
@@ -253,7 +242,7 @@ func (r *Registry) ValueMethods(v reflect.Value) iter.Seq2[reflect.Method, refle
 // methodOfInterface returns the method of the value in an interface of a cell.
 func (r *Registry) methodOfInterface(v reflect.Value, name string) reflect.Value {
 	if v.IsNil() {
-		panic(PanicValue("reflect: Method on nil interface value"))
+		panic("reflect: Method on nil interface value")
 	}
 	return r.guarded(v.Elem(), v.Elem().MethodByName(name))
 }
@@ -270,85 +259,28 @@ func (r *Registry) ValuePointer(v reflect.Value) uintptr {
 	return v.Pointer()
 }
 
-// The panics of these methods and functions have the text of package reflect, which would be taken for a panic of an operation of the cell.
-
-// ValueIndex is v.Index(i).
-func ValueIndex(v reflect.Value, i int) reflect.Value {
-	defer keepText()
-	return v.Index(i)
-}
-
-// ValueSlice is v.Slice(i, j).
-func ValueSlice(v reflect.Value, i, j int) reflect.Value {
-	defer keepText()
-	return v.Slice(i, j)
-}
-
-// ValueSlice3 is v.Slice3(i, j, k).
-func ValueSlice3(v reflect.Value, i, j, k int) reflect.Value {
-	defer keepText()
-	return v.Slice3(i, j, k)
-}
-
 // ValueCall is v.Call(in).
 func (r *Registry) ValueCall(v reflect.Value, in []reflect.Value) []reflect.Value {
-	r.checkCall("reflect.Value.Call", v, in)
+	r.checkCall(v, in)
 	return v.Call(in)
 }
 
 // ValueCallSlice is v.CallSlice(in).
 func (r *Registry) ValueCallSlice(v reflect.Value, in []reflect.Value) []reflect.Value {
-	r.checkCall("reflect.Value.CallSlice", v, in)
+	r.checkCall(v, in)
 	return v.CallSlice(in)
 }
 
-// checkCall panics as the method of reflect.Value does before it calls v.
-func (r *Registry) checkCall(method string, v reflect.Value, in []reflect.Value) {
-	if v.Kind() != reflect.Func {
-		panic(ownError{&reflect.ValueError{Method: method, Kind: v.Kind()}})
-	}
-	if v.IsNil() {
-		panic(PanicValue(method + ": call of nil function"))
-	}
-	t := v.Type()
-	if len(in) < t.NumIn() && !(t.IsVariadic() && len(in) == t.NumIn()-1) {
+// checkCall panics if an argument does not implement an interface of a cell.
+func (r *Registry) checkCall(v reflect.Value, in []reflect.Value) {
+	if v.Kind() != reflect.Func || len(in) < v.Type().NumIn()-1 {
 		return
 	}
-	for i, x := range in {
-		if !x.IsValid() {
-			panic(PanicValue("reflect: " + method[len("reflect.Value."):] + " using zero Value argument"))
-		}
-		if i < t.NumIn() && r.interfaceOf(t.In(i)) != nil && !r.TypeAssignableTo(x.Type(), t.In(i)) {
-			panic("reflect: Call using " + x.Type().String() + " as type " + t.In(i).String())
+	for i := range min(len(in), v.Type().NumIn()) {
+		if t := v.Type().In(i); in[i].IsValid() && r.interfaceOf(t) != nil && !r.TypeAssignableTo(in[i].Type(), t) {
+			panic("reflect: Call using " + in[i].Type().String() + " as type " + t.String())
 		}
 	}
-}
-
-// ReflectMakeSlice is reflect.MakeSlice.
-func ReflectMakeSlice(t reflect.Type, length, capacity int) reflect.Value {
-	defer keepText()
-	return reflect.MakeSlice(t, length, capacity)
-}
-
-// ReflectMakeChan is reflect.MakeChan.
-func ReflectMakeChan(t reflect.Type, buffer int) reflect.Value {
-	defer keepText()
-	return reflect.MakeChan(t, buffer)
-}
-
-// WorksOnZero are the methods of reflect.Value that do not panic on the zero Value, or panic for another
-// reason.
-var WorksOnZero = map[string]bool{
-	"IsValid": true, "Kind": true, "String": true, "Comparable": true, "Equal": true, "Addr": true, "Convert": true, "CanAddr": true, "CanSet": true,
-	"CanInt": true, "CanUint": true, "CanFloat": true, "CanComplex": true, "CanConvert": true,
-}
-
-// ValidValue returns v. It panics as the method does on the zero Value.
-func ValidValue(v reflect.Value, method string) reflect.Value {
-	if !v.IsValid() {
-		panic(PanicValue(&reflect.ValueError{Method: "reflect.Value." + method, Kind: reflect.Invalid}))
-	}
-	return v
 }
 
 // ErrorsAs is errors.As. An interface of a cell has no methods for package errors.

@@ -83,9 +83,8 @@ type Registry struct {
 // representations knows how lowered code represents values: which types their interface values have, and how to compare
 // them.
 type representations struct {
-	made         sync.Map // the type word of an interface to *madeType, nil for a compiled type
-	reachesNone  sync.Map // reflect.Type to bool: see holdsNoInterface
-	hasInterface sync.Map // reflect.Type to bool: see holdsInterface
+	made       sync.Map // the type word of an interface to *madeType, nil for a compiled type
+	interfaces sync.Map // holdsKey to bool: see holds
 }
 
 // routines runs the deferred calls of goroutines and ends their waits. It knows nothing of types.

@@ -26,7 +26,6 @@ type Raised struct {
 	// Again reports whether the panic was raised again with the same value.
 	Again bool
 
-	raised  any     // the value to panic with again
 	goexit  bool    // a call of runtime.Goexit, which ends a panic and has no value
 	earlier *Raised // that this one has replaced
 }
@@ -80,7 +79,7 @@ func takePassing() *Raised {
 
 // raisedWith returns the panic with a value that recover has returned to Go.
 func raisedWith(value any) *Raised {
-	return (&Raised{Value: Recovered(value), raised: raised(value)}).passed()
+	return (&Raised{Value: Recovered(value)}).passed()
 }
 
 // passed returns p with what pass has kept for it.

@@ -60,7 +60,7 @@ func (t *Retyper) Visit(variable reflect.Value) {
 
 // visit replaces types in the addressable v, and keeps what v refers to for Visit.
 func (t *Retyper) visit(v reflect.Value) {
-	if t.r.holdsNoInterface(v.Type()) {
+	if !t.r.holds(v.Type(), true) {
 		return
 	}
 	switch v.Kind() {
@@ -125,7 +125,7 @@ func (t *Retyper) visitMap(m reflect.Value) {
 
 // copied returns a copy of v with other types.
 func (t *Retyper) copied(v reflect.Value) reflect.Value {
-	if t.r.holdsNoInterface(v.Type()) {
+	if !t.r.holds(v.Type(), true) {
 		return v
 	}
 	c := reflect.New(v.Type()).Elem()
@@ -179,7 +179,7 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 			return true
 		}
 		for i := range a.NumField() {
-			if !r.holdsNoInterface(a.Field(i).Type()) && !r.sameTypes(a.Field(i), b.Field(i)) {
+			if r.holds(a.Field(i).Type(), true) && !r.sameTypes(a.Field(i), b.Field(i)) {
 				return false
 			}
 		}
@@ -191,40 +191,4 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 		}
 	}
 	return true
-}
-
-// holdsNoInterface reports whether no interface value can be reached from values of the raw or unnamed type t without going
-// through a value of a compiled type, a function or a channel.
-func (r *representations) holdsNoInterface(t reflect.Type) bool {
-	if known, ok := r.reachesNone.Load(t); ok {
-		return known.(bool)
-	}
-	none := !reachesInterface(t, map[reflect.Type]bool{})
-	r.reachesNone.Store(t, none)
-	return none
-}
-
-func reachesInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if _, ok := carries(t); ok {
-		return true
-	}
-	if seen[t] || t.PkgPath() != "" && t.Kind() != reflect.Interface {
-		return false
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Interface:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return reachesInterface(t.Elem(), seen)
-	case reflect.Map:
-		return reachesInterface(t.Key(), seen) || reachesInterface(t.Elem(), seen)
-	case reflect.Struct:
-		for f := range t.Fields() {
-			if reachesInterface(f.Type, seen) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -24,7 +25,8 @@ func TestSelectStops(t *testing.T) {
 	go func() {
 		defer func() { done <- recover() }()
 		var never chan int
-		r.Select("rs", never, nil, never, new(int))
+		c := reflect.ValueOf(never)
+		r.Choose([]reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: c}, {Dir: reflect.SelectSend, Chan: c, Send: reflect.ValueOf(1)}})
 	}()
 	close(stop)
 	select {
@@ -34,25 +36,5 @@ func TestSelectStops(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the select still waits")
-	}
-}
-
-func TestSelect(t *testing.T) {
-	r := New(Config{})
-	full, empty := make(chan string, 1), make(chan error, 1)
-	full <- "a"
-	value, err := "b", error(nil)
-	if i, ok := r.Select("srd", full, &value, empty, &err); i != 2 || ok {
-		t.Errorf("with nothing ready: %d, %v", i, ok)
-	}
-	if i, ok := r.Select("rr", empty, &err, full, &value); i != 1 || !ok || value != "a" {
-		t.Errorf("received %q in case %d, %v", value, i, ok)
-	}
-	if i, _ := r.Select("s", empty, &err); i != 0 || <-empty != nil {
-		t.Error("a nil error was not sent")
-	}
-	close(full)
-	if i, ok := r.Select("r", full, &value); i != 0 || ok || value != "" {
-		t.Errorf("received %q from a closed channel, %v", value, ok)
 	}
 }

@@ -35,7 +35,7 @@ func raiseAgain() {
 	if r == nil {
 		return
 	}
-	r = raised(r)
+	r = Recovered(r)
 	if _, ok := r.(uncatchable); ok && isCalling(printers, 1024) {
 		r = &uncaught{r}
 	}

@@ -21,26 +21,54 @@ func retyped(v reflect.Value, t reflect.Type) reflect.Value {
 	return v
 }
 
-// withoutInterface reports whether values of type t contain no interface, except behind
-// pointers.
-func withoutInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
+// holdsKey is a type, and whether what its values refer to counts.
+type holdsKey struct {
+	t   reflect.Type
+	all bool
+}
+
+// holds reports whether values of type t contain interfaces. With all, those count that can be reached without going through a value of
+// a compiled type that carries does not know, a function or a channel; otherwise only those in the value itself.
+func (r *representations) holds(t reflect.Type, all bool) bool {
+	key := holdsKey{t, all}
+	known, ok := r.interfaces.Load(key)
+	if !ok {
+		known = holdsInterface(key, map[reflect.Type]bool{})
+		r.interfaces.Store(key, known)
+	}
+	return known.(bool)
+}
+
+func holdsInterface(k holdsKey, seen map[reflect.Type]bool) bool {
+	t, all := k.t, k.all
+	if all {
+		if _, ok := carries(t); ok {
+			return true
+		}
+		if t.PkgPath() != "" && t.Kind() != reflect.Interface {
+			return false
+		}
+	}
 	if seen[t] {
-		return true
+		return false
 	}
 	seen[t] = true
+	part := func(t reflect.Type) bool { return holdsInterface(holdsKey{t, all}, seen) }
 	switch t.Kind() {
 	case reflect.Interface:
-		return false
-	case reflect.Slice, reflect.Array:
-		return withoutInterface(t.Elem(), seen)
+		return true
+	case reflect.Array:
+		return part(t.Elem())
+	case reflect.Pointer, reflect.Slice:
+		return all && part(t.Elem())
 	case reflect.Map:
-		return withoutInterface(t.Key(), seen) && withoutInterface(t.Elem(), seen)
+		return all && (part(t.Key()) || part(t.Elem()))
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if !withoutInterface(t.Field(i).Type, seen) {
-				return false
+		for f := range t.Fields() {
+			if part(f.Type) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }

@@ -169,9 +169,6 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		b = c.methodFrame(e, x, path, recv, false)
 	}
 	c.arguments(b, e, sig)
-	if s.typ == reflect.TypeFor[reflect.Value]() && !rt.WorksOnZero[m.Name()] {
-		call.valid = m.Name()
-	}
 	return c.callSymbol(b, e, call)
 }
 
@@ -213,20 +210,11 @@ func (c *code) isOfCell(t types.Type) bool {
 	return !ok || c.vm.config.Interpreted(n)
 }
 
-// validValue panics if the reflect.Value whose address is in a register is zero. The panic of package reflect
-// would be taken for that of a nil dereference.
-func (c *code) validValue(at uint16, method string) {
-	c.native("valid", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		rt.ValidValue(*(*reflect.Value)(*pointerAt(sb, at)), method)
-	}})
-}
-
 // symbolCall is what a call of a compiled function calls.
 type symbolCall struct {
 	name     string
 	function reflect.Value
 	sig      *types.Signature
-	valid    string // the method of reflect.Value whose receiver must not be zero; "" for any other
 }
 
 // callSymbol compiles the call of a compiled function with the arguments in b. If it is deferred and calls a function of the cell, that
@@ -234,9 +222,6 @@ type symbolCall struct {
 func (c *compiler) callSymbol(b *callFrame, e ast.Node, x symbolCall) []operand {
 	if c.deferThrough(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, x) }, false) {
 		return nil
-	}
-	if x.valid != "" {
-		c.validValue(b.parameters[0].reg, x.valid)
 	}
 	f := x.function
 	call := c.compiledCall(b, e, x.name, f.Type(), x.sig)

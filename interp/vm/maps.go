@@ -15,9 +15,9 @@ type mapAccess struct {
 	typ       reflect.Type
 	key, elem shape
 	fast      fastMap
-	entries   variables    // variables of the map type
-	keys      variables    // variables of the key type
-	registry  *rt.Registry // not nil if keys contain interfaces and may turn out to be unhashable
+	entries   variables // variables of the map type
+	keys      variables // variables of the key type
+	mayPanic  bool      // keys contain interfaces and may turn out to be unhashable
 }
 
 // fastMap makes the functions of a map type. Registers: m is the map, k the key, v the value; ok reports
@@ -32,9 +32,7 @@ func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	a := &mapAccess{key: c.shape(n, c.subst(t.Key())), elem: c.shape(n, c.subst(t.Elem()))}
 	a.typ = reflect.MapOf(a.key.typ, a.elem.typ)
 	a.fast, a.entries, a.keys = fastMapOf(a.key, a.elem), variablesOf(a.typ), variablesOf(a.key.typ)
-	if holdsInterface(a.key.typ) {
-		a.registry = c.vm.config.Registry
-	}
+	a.mayPanic = holdsInterface(a.key.typ)
 	return a
 }
 
@@ -46,34 +44,21 @@ func (a *mapAccess) keyAt(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	return a.key.get(nb, sb, at)
 }
 
-// lookupKey returns the key in a register, to look up or delete an entry of m.
-func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
-	k := a.keyAt(nb, sb, at)
-	if a.registry != nil {
-		a.registry.HashableIn(m.Len(), k.Interface())
-	}
-	return k
-}
-
-// storeKey returns the key in a register, to store an entry.
-func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
-	k := a.keyAt(nb, sb, at)
-	if a.registry != nil {
-		a.registry.Hashable(k.Interface())
-	}
-	return k
-}
-
 // checkStorable panics if the entry that x op= y or x++ is about to read cannot be stored. Go's error for
 // storing differs from the one for reading.
 func (c *code) checkStorable(p location) {
-	if p.kind != inMapEntry || p.access.registry == nil {
+	if p.kind != inMapEntry || !p.access.mayPanic {
 		return
 	}
 	a, m := p.access, p.reg
 	key := operand{shape: p.key.shape, reg: c.address(p.key)}
 	c.native("store "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		a.registry.Storable(*pointerAt(sb, m) == nil, a.key.get(nb, sb, key.reg).Interface())
+		if *pointerAt(sb, m) == nil {
+			panicNilMap()
+		}
+		if k := a.keyAt(nb, sb, key.reg); !k.Comparable() {
+			reflect.MakeMap(a.typ).SetMapIndex(k, reflect.Zero(a.elem.typ)) // panics as Go does
+		}
 	}})
 }
 
@@ -188,11 +173,6 @@ func (c *code) mapGet(p location, found, want *operand) operand {
 	}
 	m, at := p.reg, dst.reg
 	k, key := c.addressIfMemory(p.key), a.key
-	if a.registry != nil {
-		c.native("check "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			a.lookupKey(a.entries.at(unsafe.Add(sb, m)), nb, sb, k)
-		}})
-	}
 	typ, elem := descriptor(a.typ), c.vm.memoryType(a.elem.typ)
 	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
 		found := mapaccess(typ, *pointerAt(sb, m), key.address(nb, sb, k))
@@ -240,9 +220,6 @@ func (c *code) mapSet(p location, x operand) {
 		if *pointerAt(sb, m) == nil {
 			panicNilMap()
 		}
-		if a.registry != nil {
-			a.storeKey(nb, sb, k)
-		}
 		mapassign(typ, *pointerAt(sb, m), key.address(nb, sb, k), elem.address(nb, sb, v))
 	}})
 }
@@ -262,7 +239,7 @@ func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
 	key := operand{shape: k.shape, reg: c.address(k)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		entries := a.entries.at(unsafe.Add(sb, m))
-		entries.SetMapIndex(a.lookupKey(entries, nb, sb, key.reg), reflect.Value{})
+		entries.SetMapIndex(a.keyAt(nb, sb, key.reg), reflect.Value{})
 	}})
 }
 

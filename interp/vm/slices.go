@@ -51,6 +51,9 @@ func appendOne(h sliceHeader, typ reflect.Type, s shape, nb, sb unsafe.Pointer, 
 
 // growSlice grows the capacity of h by n more elements.
 func growSlice(h sliceHeader, typ reflect.Type, n int) sliceHeader {
+	if h.length+n < 0 {
+		_ = append(make([]struct{}, h.length), make([]struct{}, n)...) // panics as Go does
+	}
 	rt.Allocate(h.length+n, int(typ.Elem().Size()))
 	v := reflect.NewAt(typ, unsafe.Pointer(&h)).Elem()
 	v.Grow(n)

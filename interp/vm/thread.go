@@ -3,8 +3,6 @@ package vm
 import (
 	"strings"
 	"unsafe"
-
-	"github.com/quernlab/quern/interp/rt"
 )
 
 // thread is the execution state of one call into the VM: two register files and a call stack. Only local
@@ -199,5 +197,5 @@ func (f *Function) position(ip *instruction) int {
 
 // raise implements the builtin panic.
 func (t *thread) raise(value any) {
-	panic(rt.PanicValue(value))
+	panic(value)
 }
