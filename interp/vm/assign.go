@@ -273,6 +273,9 @@ func (c *compiler) update(s *ast.AssignStmt) {
 		want = &operand{shape: p.shape, reg: p.reg}
 	}
 	c.checkStorable(p)
+	if o == token.ADD && !c.acts(rhs) && c.increase(p, func() operand { return c.exprTo(rhs, c.typeOf(lhs), nil) }) {
+		return
+	}
 	x := c.get(p, nil)
 	var v operand
 	if o == token.SHL || o == token.SHR {
@@ -289,14 +292,21 @@ func (c *compiler) update(s *ast.AssignStmt) {
 func (c *compiler) increment(e ast.Expr, o token.Token) {
 	p := c.locate(e)
 	c.checkStorable(p)
+	k := int32(1)
+	if o == token.SUB {
+		k = -1
+	}
+	if c.increase(p, func() operand {
+		n := c.temporary(p.shape)
+		c.emit(opConst, n.reg, 0, 0, k, 0)
+		return n
+	}) {
+		return
+	}
 	x := c.get(p, nil)
 	var want *operand
 	if p.kind == inRegister {
 		want = &operand{shape: p.shape, reg: p.reg}
-	}
-	k := int32(1)
-	if o == token.SUB {
-		k = -1
 	}
 	var v operand
 	if isComplex(p.shape) {

@@ -114,6 +114,34 @@ func kinds() {
 	m := map[float64]int{}
 	m[math.NaN()], m[math.NaN()], m[0] = 1, 2, 3
 	fmt.Println(len(m), m[math.NaN()], m[math.Copysign(0, -1)])
+	clear(m)
+	m[0]++
+	m[math.Copysign(0, -1)]++
+	m[math.NaN()]--
+	for k, v := range m {
+		if k == 0 {
+			fmt.Println(math.Signbit(k), v)
+		}
+	}
+	u := map[uint8]uint64{}
+	u[3]--
+	u[3] += 1
+	u[4] -= 1
+	u[5] += u[3] + u[4]
+	f := map[string]float64{}
+	f["a"]++
+	f["a"] += 0.5
+	b := map[bool]int64{}
+	b[true] += b[false] - 1
+	b[false]--
+	type id int32
+	i := map[id]id{}
+	i[1]++
+	i[1] += i[1] + 1
+	p := map[[2]uint8]uintptr{}
+	p[[2]uint8{1, 2}]++
+	p[[2]uint8{1, 2}] += 2
+	fmt.Println(u, f, b, i, p)
 }
 
 func panics() {
@@ -123,6 +151,9 @@ func panics() {
 	}
 	var none map[point]int
 	try(func() { fmt.Println(none[point{}], len(none)); delete(none, point{}); none[point{1, 1}] = 1 })
+	try(func() { none[point{1, 2}]++ })
+	try(func() { var m map[string]uint64; fmt.Println(m["a"]); m["a"] += 2 })
+	try(func() { m, list := map[point]int{}, []int{1}; m[point{}] += list[len(m)+1] })
 	var values map[mixed]value
 	try(func() { v, ok := values[mixed{}]; fmt.Println(v, ok); values[mixed{}] = v })
 	var any2 map[holder]int
