@@ -773,17 +773,6 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto call
 			}
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-		case opBeginBody:
-
-			state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
-			if *state != stateReady {
-				before := *state
-				*state = stateRunning
-				panic(rt.RangeExited(int(before)))
-			}
-			*state = stateRunning
-		case opSetState:
-			*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
 
 		default:
 			t.ip = in
@@ -1071,6 +1060,17 @@ func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
 			rt.Allocate(n, 1)
 		}
 		*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
+	case opBeginBody:
+
+		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
+		if *state != stateReady {
+			before := *state
+			*state = stateRunning
+			panic(rt.RangeExited(int(before)))
+		}
+		*state = stateRunning
+	case opSetState:
+		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
 	case opPanic:
 		t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
 

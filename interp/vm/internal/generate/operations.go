@@ -369,7 +369,7 @@ func (l *list) control() {
 		}
 		JUMP`)
 	// Operations on the state of a range over a function; see rangefunc.go.
-	l.add("BeginBody", "s", `
+	l.addRare("BeginBody", "s", `
 		state := (*int64)(P(a))
 		if *state != stateReady {
 			before := *state
@@ -377,6 +377,6 @@ func (l *list) control() {
 			panic(rt.RangeExited(int(before)))
 		}
 		*state = stateRunning`)
-	l.add("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
+	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
 	l.addRare("Panic", "s", "t.raise(ANY(a))")
 }
