@@ -32,7 +32,7 @@ const sweepEvery = interp.SweepLeast
 func TestRerunsKeepLittle(t *testing.T) {
 	const limit = 50 << 20 / 20_000
 	// The runtime never releases a type that has been made for interface values of a type of a cell, and the type needs its methods.
-	const limitOfNewTypes = 12 << 10
+	const limitOfNewTypes = 8 << 10
 	newTypes := []string{"another type with String", "ever another type with method", "interface", "local type", "json"}
 	// yaegi never releases the variable of a function that package vm runs for a statement, and a cell of the row has 100. In seven
 	// measurements a variable took 24 to 49 bytes, since slices and maps grow in steps; the other rows keep little else.

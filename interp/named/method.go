@@ -19,34 +19,10 @@ type Method struct {
 	// have the method. The last of the arguments of a variadic method is a slice.
 	Call func(receiver reflect.Value, arguments []reflect.Value) []reflect.Value
 
-	// Word and Value are functions that run the method without reflection. The first parameter of Word is an
-	// unsafe.Pointer: the address of the receiver, or the receiver itself if it consists of a pointer, see IsDirect. It is
-	// nil if a nil pointer calls a method with a value receiver, and then Word panics with a NilReceiverError. The first
-	// parameter of Value is the receiver, for a method with a value receiver that does not consist of a pointer. What
-	// is the zero Value is derived from the others.
-	Word, Value reflect.Value
-
-	// Code, if not nil, is used instead of the functions above. The method has a value receiver.
-	Code *Code
-}
-
-// Code is the code of a method with a value receiver that several types share. It knows the type of the receiver from the
-// receiver itself.
-type Code struct{ word, value stub }
-
-// NewCode returns shared code. word and value are like Method.Word and Method.Value of a receiver that does not
-// consist of a pointer.
-func (o *Owner) NewCode(word, value reflect.Value) (*Code, error) {
-	if err := Check(); err != nil {
-		return nil, err
-	}
-	stubs, err := o.take(2, "of several")
-	if err != nil {
-		return nil, err
-	}
-	stubs[0].set(word)
-	stubs[1].set(value)
-	return &Code{stubs[0], stubs[1]}, nil
+	// Word, if Call is nil, is a function that runs the method. Its first parameter is an unsafe.Pointer: the address of the
+	// receiver, or the receiver itself if it consists of a pointer, see IsDirect. It is nil if a nil pointer calls a method with a
+	// value receiver, and then Word panics with a NilReceiverError.
+	Word reflect.Value
 }
 
 // methodKey identifies a method of a type.
@@ -54,7 +30,6 @@ type methodKey struct{ name, path string }
 
 // methodStubs are the stubs of a method.
 type methodStubs struct {
-	typ     reflect.Type
 	byValue bool // the method has a value receiver
 	word    stub // for a data word of an interface that holds the type of the receiver
 	value   stub // for the receiver; equal to word if that is the receiver
@@ -114,30 +89,22 @@ func (t *Type) setMethods(methods []Method) error {
 	for _, m := range methods {
 		k := t.key(m.Name, m.Path)
 		byPointer, declared := pointer[k]
-		if !declared || seen[k] || !byPointer && t.typ.Kind() == reflect.Interface || m.Type == nil || m.Call == nil && !m.Word.IsValid() && m.Code == nil || m.Code != nil && (byPointer || direct) {
+		if !declared || seen[k] || !byPointer && t.typ.Kind() == reflect.Interface || m.Type == nil || m.Call == nil && !m.Word.IsValid() {
 			return fmt.Errorf("the type %s: the method %s has not been declared, or has no type or no code", t.d.Name, m.Name)
 		}
 		seen[k] = true
-		switch {
-		case m.Code != nil:
-		case byPointer:
+		if n++; !byPointer {
 			n++
-		default:
-			n += 2
 		}
 	}
 	stubs, err := t.owner.take(n, t.d.Name)
 	if err != nil {
 		return err
 	}
+	t.stubs = stubs
 	own, all := methodList{entries: t.list}, methodList{entries: t.pointer}
 	for _, m := range sorted(methods) {
-		if c := m.Code; c != nil {
-			own.add(t, m, c.word, c.value)
-			all.add(t, m, c.word, c.word)
-			continue
-		}
-		s := methodStubs{typ: m.Type, byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
+		s := methodStubs{byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
 		stubs = stubs[1:]
 		s.value, s.pointer = s.word, s.word
 		if s.byValue {
@@ -148,7 +115,6 @@ func (t *Type) setMethods(methods []Method) error {
 			}
 			stubs = stubs[1:]
 		}
-		t.stubs[t.key(m.Name, m.Path)] = s
 		t.setCode(s, m)
 		if s.byValue {
 			own.add(t, m, s.word, s.value)
@@ -157,6 +123,7 @@ func (t *Type) setMethods(methods []Method) error {
 	}
 	own.finish(t.typ)
 	all.finish(reflect.PointerTo(t.typ))
+	t.d.Methods, t.list, t.pointer = nil, nil, nil
 	return nil
 }
 
@@ -178,16 +145,6 @@ func (l *methodList) add(t *Type, m Method, word, value stub) {
 func (l *methodList) finish(t reflect.Type) {
 	u := (*uncommonType)(unsafe.Add(pointerOf(t), baseOf(t.Kind()).Size()))
 	u.count, u.exports = l.count, l.exports
-}
-
-// SetMethod replaces the code of a method. The signature must be the same. Calls that have begun run the old code.
-func (t *Type) SetMethod(m Method) error {
-	s, ok := t.stubs[t.key(m.Name, m.Path)]
-	if !ok || s.typ != m.Type || m.Call == nil && !m.Word.IsValid() {
-		return fmt.Errorf("the type %s has no method %s with the type %v, or there is no code for it", t.d.Name, m.Name, m.Type)
-	}
-	t.setCode(s, m)
-	return nil
 }
 
 // setCode puts the code of m behind its stubs.
@@ -214,13 +171,12 @@ func (t *Type) setCode(s methodStubs, m Method) {
 		s.pointer.set(t.function(m, reflect.TypeFor[unsafe.Pointer](), func(in []reflect.Value) []reflect.Value {
 			return call(t.receiver(in[0].UnsafePointer(), m.Name), in[1:])
 		}))
-	case s.value != s.word && m.Value.IsValid():
-		s.value.set(m.Value)
-	case s.value != s.word:
-		s.value.set(t.function(m, t.typ, func(in []reflect.Value) []reflect.Value {
-			receiver := reflect.New(t.typ).Elem()
-			receiver.Set(in[0])
-			return call(receiver, in[1:])
+	case s.value != s.word: // the receiver is passed as one of Memory is: package reflect keeps each function type for ever
+		memory := t.d.Memory
+		s.value.set(t.function(m, memory, func(in []reflect.Value) []reflect.Value {
+			receiver := reflect.New(memory)
+			receiver.Elem().Set(in[0])
+			return call(reflect.NewAt(t.typ, receiver.UnsafePointer()).Elem(), in[1:])
 		}))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -142,41 +143,6 @@ func returning(n int) Method {
 
 type numbered interface{ N() int }
 
-func TestSetMethod(t *testing.T) {
-	var o Owner
-	defer o.Close()
-	made := number(t, &o, 1)
-	x := reflect.New(made.Type())
-	check := func(want int) {
-		t.Helper()
-		for _, v := range []reflect.Value{x, x.Elem()} {
-			if got := v.Interface().(numbered).N(); got != want {
-				t.Errorf("got %d, want %d", got, want)
-			}
-			if got := v.Type().Method(0).Func.Call([]reflect.Value{v})[0].Int(); got != int64(want) {
-				t.Errorf("by reflection: got %d, want %d", got, want)
-			}
-		}
-	}
-	check(1)
-	if err := made.SetMethod(returning(2)); err != nil {
-		t.Fatal(err)
-	}
-	check(2)
-	word := Method{Name: "N", Type: reflect.TypeFor[func() int](), Word: reflect.ValueOf(func(p unsafe.Pointer) int { return (*struct{ A, B int })(p).B })}
-	x.Elem().Field(1).SetInt(3)
-	if err := made.SetMethod(word); err != nil {
-		t.Fatal(err)
-	}
-	check(3)
-	for _, m := range []Method{{Name: "M", Type: word.Type, Word: word.Word}, {Name: "N", Type: reflect.TypeFor[func()](), Word: word.Word}, {Name: "N", Type: word.Type}} {
-		if made.SetMethod(m) == nil {
-			t.Errorf("the method %s with the type %v has replaced another one", m.Name, m.Type)
-		}
-	}
-	check(3)
-}
-
 // TestWord runs methods without reflection, of receivers in memory and of receivers that are one pointer.
 func TestWord(t *testing.T) {
 	var o Owner
@@ -221,58 +187,6 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// TestSharedCode gives types the code of others. The receiver says which type it has.
-func TestSharedCode(t *testing.T) {
-	var o Owner
-	defer o.Close()
-	type memory struct {
-		name string
-		n    int
-	}
-	code, err := o.NewCode(reflect.ValueOf(func(p *memory, by int) string { return fmt.Sprint((*memory)(p).name, by) }), reflect.ValueOf(func(m memory, by int) string { return fmt.Sprint(m.name, by) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := freeStubs()
-	signature := reflect.TypeFor[func(int) string]()
-	for i := range 10 {
-		made, err := o.New(Declaration{Name: fmt.Sprint("main.S", i), Path: "main", Memory: reflect.TypeFor[memory](), Methods: []MethodName{{Name: "M"}}})
-		if err == nil {
-			err = made.Complete(Parts{}, []Method{{Name: "M", Type: signature, Code: code}})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := reflect.NewAt(made.Type(), unsafe.Pointer(&memory{"m", i}))
-		for _, v := range []reflect.Value{x, x.Elem()} {
-			if got := v.Interface().(interface{ M(int) string }).M(i); got != fmt.Sprint("m", i) {
-				t.Errorf("got %s", got)
-			}
-			if got := v.Type().Method(0).Func.Call([]reflect.Value{v, reflect.ValueOf(i)})[0].Interface(); v.Kind() == reflect.Struct && got != fmt.Sprint("m", i) {
-				t.Errorf("by reflection: got %s", got)
-			}
-		}
-		if made.SetMethod(Method{Name: "M", Type: signature, Code: code}) == nil {
-			t.Error("a method with shared code has been replaced")
-		}
-	}
-	if freeStubs() != before {
-		t.Errorf("%d stubs are free, of %d", freeStubs(), before)
-	}
-	for _, c := range []struct {
-		memory  reflect.Type
-		pointer bool
-	}{{reflect.TypeFor[*int](), false}, {reflect.TypeFor[memory](), true}} {
-		made, err := o.New(Declaration{Name: "main.S", Path: "main", Memory: c.memory, Methods: []MethodName{{Name: "M", Pointer: c.pointer}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if made.Complete(Parts{}, []Method{{Name: "M", Type: signature, Code: code}}) == nil {
-			t.Errorf("%s has the code of a method of a struct", c.memory)
-		}
-	}
-}
-
 // TestClose gives the same stubs back many times.
 func TestClose(t *testing.T) {
 	var kept, others Owner
@@ -312,19 +226,14 @@ func TestClose(t *testing.T) {
 			t.Errorf("got %d, want %d", got, c.want)
 		}
 	}
+	table.Lock()
+	defer table.Unlock()
 	for _, s := range stays.stubs {
-		all := map[stub]bool{s.word: true, s.value: true, s.pointer: true}
-		table.Lock()
-		for _, free := range table.free {
-			if all[free] {
-				t.Errorf("the stub %d of a kept type is free", free)
-			}
+		if slices.Contains(table.free, s) {
+			t.Errorf("the stub %d of a kept type is free", s)
 		}
-		for s := range all { // for TestStubs, if it is repeated
-			table.free = append(table.free, s)
-		}
-		table.Unlock()
 	}
+	table.free = append(table.free, stays.stubs...) // for TestStubs, if it is repeated
 }
 
 func TestExhausted(t *testing.T) {

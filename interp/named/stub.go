@@ -88,9 +88,7 @@ func (t *Type) Keep() {
 	t.owner.mu.Lock()
 	defer t.owner.mu.Unlock()
 	for _, s := range t.stubs {
-		delete(t.owner.stubs, s.word)
-		delete(t.owner.stubs, s.value)
-		delete(t.owner.stubs, s.pointer)
+		delete(t.owner.stubs, s)
 	}
 }
 

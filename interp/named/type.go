@@ -38,7 +38,7 @@ type Type struct {
 	list    []methodEntry // of the type
 	pointer []methodEntry // of the pointer type
 	parts   []unsafe.Pointer
-	stubs   map[methodKey]methodStubs
+	stubs   []stub // of the methods
 }
 
 // MaxMethods is the largest number of methods that a type can have.
@@ -78,7 +78,7 @@ func (o *Owner) make(d Declaration) (*Type, error) {
 	if k == reflect.Func {
 		parts = d.Memory.NumIn() + d.Memory.NumOut()
 	}
-	t := &Type{owner: o, d: d, stubs: map[methodKey]methodStubs{}}
+	t := &Type{owner: o, d: d}
 	made, u, list, methods := allocate(k, parts, values)
 	copyBase(made, pointerOf(d.Memory), k)
 	t.parts, t.list = list, methods

@@ -40,9 +40,9 @@ func (r *Registry) Implements(x any, target *Type) bool {
 	return r.compiledImplements(x, target)
 }
 
-// implementsKey is a cache key: whether a compiled type implements an interface.
+// implementsKey is a cache key: whether a type implements an interface.
 type implementsKey struct {
-	typ    reflect.Type
+	typ    any // a *Type, or the reflect.Type of a compiled type
 	target *Type
 }
 
@@ -56,11 +56,11 @@ func (r *Registry) compiledImplements(x any, target *Type) bool {
 		return t.Implements(target.compiled)
 	}
 	key := implementsKey{t, target}
-	if known, ok := r.compiled.Load(key); ok {
+	if known, ok := r.implements.Load(key); ok {
 		return known.(bool)
 	}
 	ok := r.missingCompiled(t, target) == ""
-	r.compiled.Store(key, ok)
+	r.implements.Store(key, ok)
 	return ok
 }
 

@@ -1,7 +1,6 @@
 package rt
 
 import (
-	"cmp"
 	"go/types"
 	"reflect"
 	"slices"
@@ -16,9 +15,8 @@ import (
 type declaredType struct {
 	made     *named.Type
 	t        *Type
-	names    []*types.Selection  // the methods of a pointer to it
-	methods  []compiledSignature // those of them that it has
-	declared int                 // declaredMethods of t when it was made
+	names    []*types.Selection // the methods of a pointer to it; nil when it is complete
+	declared int                // declaredMethods of t when it was made
 }
 
 // compiledSignature is a method of a type of a cell as compiled packages see it.
@@ -29,15 +27,14 @@ type compiledSignature struct {
 	of   *types.Signature
 }
 
-// exportedMethods returns the exported methods of t by name, and those of compiled packages that are not exported, which t has
+// exportedMethods returns the exported methods of t, and those of compiled packages that are not exported, which t has
 // because it embeds an interface such as testing.TB.
 func (t *Type) exportedMethods() (list []*types.Selection) {
-	for _, selection := range t.methodSet().byID {
+	for selection := range t.methodSet().Methods() {
 		if m := selection.Obj(); m.Exported() || !origin.Interpreted(m.Pkg()) {
 			list = append(list, selection)
 		}
 	}
-	slices.SortFunc(list, func(a, b *types.Selection) int { return cmp.Compare(a.Obj().Id(), b.Obj().Id()) })
 	return list
 }
 
@@ -46,11 +43,11 @@ func (t *Type) exportedMethods() (list []*types.Selection) {
 func (r *Registry) compiledMethods(selections []*types.Selection) (list []compiledSignature) {
 	for _, selection := range selections {
 		m := selection.Obj()
-		typ, err := r.declared.builder.Reflect(selection.Type())
+		typ, err := r.declared.builder.Reflect(m.Type())
 		if err != nil {
 			continue
 		}
-		s := compiledSignature{name: origin.MethodKey(m), typ: typ, of: selection.Type().(*types.Signature)}
+		s := compiledSignature{name: origin.MethodKey(m), typ: typ, of: m.Type().(*types.Signature)}
 		if !m.Exported() {
 			s.name, s.path = m.Name(), origin.ImportPath(m.Pkg())
 		}
@@ -76,9 +73,9 @@ func (d *declaredType) byPointer(name string) bool {
 	return d.t.methodSet().find(name) == nil
 }
 
-// methodsOf returns the methods of d with their code.
-func (r *Registry) methodsOf(d *declaredType) (methods []named.Method) {
-	for _, m := range d.methods {
+// methodsOf returns methods of d with their code.
+func (r *Registry) methodsOf(d *declaredType, signatures []compiledSignature) (methods []named.Method) {
+	for _, m := range signatures {
 		c := &compiledCall{t: d.t, memory: d.made.Type(), compiledSignature: m}
 		if d.byPointer(m.name) {
 			c.t, c.memory = d.t.pointer(), reflect.PointerTo(c.memory)

@@ -272,11 +272,12 @@ func (r *Registry) separateType(w view) reflect.Type {
 		r.declared.separate.Store(w, d) // fields may mention it
 		parts := named.Parts{Fields: r.separateFields(w, declaration.Path)}
 		r.declared.mu.Lock()
-		d.methods = r.compiledMethods(d.names)
+		methods := r.compiledMethods(d.names)
 		r.declared.mu.Unlock()
-		if err = made.Complete(parts, r.methodsOf(d)); err != nil && parts.Fields != nil {
-			err = made.Complete(named.Parts{}, r.methodsOf(d))
+		if err = made.Complete(parts, r.methodsOf(d, methods)); err != nil && parts.Fields != nil {
+			err = made.Complete(named.Parts{}, r.methodsOf(d, methods))
 		}
+		d.names = nil
 	}
 	if err != nil {
 		r.declared.separate.Delete(w)
@@ -348,8 +349,9 @@ func (r *Registry) newInterface(t types.Type) reflect.Type {
 func (r *Registry) completeDeclared(_ types.Type, made *named.Type, parts named.Parts) error {
 	known, _ := r.declared.made.Load(made.Type())
 	d := known.(*declaredType)
-	d.methods = r.compiledMethods(d.names)
-	return made.Complete(parts, r.methodsOf(d))
+	err := made.Complete(parts, r.methodsOf(d, r.compiledMethods(d.names)))
+	d.names = nil
+	return err
 }
 
 // declaredType returns the created type for t.

@@ -25,7 +25,7 @@ func (r *Registry) Register(id int, name string, code MethodCode) {
 
 // Derive makes the method of the pointer type id call that of the type it points to.
 func (r *Registry) Derive(id int, name string) {
-	r.Type(id).methods.Delete(name)
+	r.Type(id).setMethod(name, nil)
 	r.registered.Add(1)
 }
 

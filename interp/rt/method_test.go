@@ -41,8 +41,10 @@ func TestPromotedMethods(t *testing.T) {
 	fresh := New(Config{Interpreted: w.config.Interpreted})
 	for _, name := range []string{"Shy", "Base", "Square", "Point"} {
 		typ := w.pkg.Scope().Lookup(name).Type()
-		for name, m := range w.Describe(typ).methods.Range {
-			fresh.Register(fresh.ID(typ), name.(string), m.(MethodCode))
+		if list := w.Describe(typ).methods.Load(); list != nil {
+			for _, m := range *list {
+				fresh.Register(fresh.ID(typ), m.name, m.code)
+			}
 		}
 	}
 	describe := func(name string) *Type { return fresh.Describe(w.pkg.Scope().Lookup(name).Type()) }

@@ -74,10 +74,10 @@ type Registry struct {
 	declared declaredTypes
 	gobNames sync.Map // name of a registered type, to *Type
 
-	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
-	compiled  sync.Map // implementsKey to bool
-	bound     sync.Map // methodKey to boundMethod
-	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
+	byType     sync.Map // types.Type to *Type, by pointer: a cache of descriptors
+	implements sync.Map // implementsKey to bool
+	bound      sync.Map // methodKey to boundMethod
+	finalized  sync.Map // uintptr, the address of an object with a finalizer, to struct{}
 }
 
 // representations knows how lowered code represents values: which types their interface values have, and how to compare

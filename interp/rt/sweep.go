@@ -20,7 +20,6 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 	defer r.mu.Unlock()
 	var alive []*Type
 	for id, d := range r.live {
-		d.implements.Clear() // its keys may be interfaces that are released
 		if mentioned(d.typ) {
 			continue
 		}
@@ -41,7 +40,6 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 		r.released[d.id] = releasedType{d.typ, weak.Make(d)}
 	}
 	for _, d := range alive {
-		d.implements.Clear()
 		d.holds = r.components(d)
 	}
 	for name, list := range r.embedding {
@@ -56,7 +54,7 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 		}
 	}
 	r.byType.Clear()
-	r.compiled.Clear()
+	r.implements.Clear() // its keys may be types that are released
 	r.declared.sweep(mentioned)
 }
 

@@ -19,11 +19,9 @@ type Type struct {
 	typ      types.Type
 	name     string
 
-	made    atomic.Pointer[madeType]  // the type of values in interfaces; nil before the first one, see box
-	methods sync.Map                  // string to MethodCode: the registered methods
+	made    atomic.Pointer[madeType] // the type of values in interfaces; nil before the first one, see box
+	methods atomic.Pointer[[]registeredMethod]
 	set     atomic.Pointer[methodSet] // nil for an interface
-
-	implements sync.Map // *Type of an interface to bool
 
 	embedded []*types.TypeName // types whose methods may be promoted; nil for an interface
 
@@ -47,6 +45,12 @@ type field struct {
 	exported bool
 	embedded bool
 	typ      *Type // nil if the type is the same in lowered code
+}
+
+// registeredMethod is a method with its name in method tables.
+type registeredMethod struct {
+	name string
+	code MethodCode
 }
 
 // ID returns the identifier of the type in its registry.
@@ -125,7 +129,7 @@ func (t *Type) shape() *Type {
 // register adds a method. If the method set does not have it yet, because a later cell has
 // declared it, the set is computed again.
 func (t *Type) register(name string, code MethodCode) {
-	_, known := t.methods.Swap(name, code)
+	known := t.setMethod(name, code)
 	if types.IsInterface(t.typ) {
 		return
 	}
@@ -136,6 +140,42 @@ func (t *Type) register(name string, code MethodCode) {
 	if !known {
 		t.registry.refreshEmbedding(typeName(t.typ))
 	}
+}
+
+// setMethod adds a method, replaces it, or removes it if code is nil. It reports whether there was one.
+func (t *Type) setMethod(name string, code MethodCode) (known bool) {
+	for {
+		old := t.methods.Load()
+		var list []registeredMethod
+		known = false
+		if old != nil {
+			for _, m := range *old {
+				if m.name == name {
+					known = true
+				} else {
+					list = append(list, m)
+				}
+			}
+		}
+		if code != nil {
+			list = append(list, registeredMethod{name, code})
+		}
+		if t.methods.CompareAndSwap(old, &list) {
+			return known
+		}
+	}
+}
+
+// registered returns the code of a method that has been registered, or nil.
+func (t *Type) registered(name string) MethodCode {
+	if list := t.methods.Load(); list != nil {
+		for _, m := range *list {
+			if m.name == name {
+				return m.code
+			}
+		}
+	}
+	return nil
 }
 
 // refreshEmbedding computes the method sets of the types that embed the named type again, because it may have a new method.
@@ -179,8 +219,8 @@ func numMethods(name *types.TypeName) int {
 // callable returns the code of a method that t itself declares, or nil. A method that has been neither called nor registered is
 // compiled; callable panics with an *UncompiledMethodError if that fails.
 func (t *Type) callable(name string) MethodCode {
-	if m, ok := t.methods.Load(name); ok {
-		return m.(MethodCode)
+	if code := t.registered(name); code != nil {
+		return code
 	}
 	set := t.set.Load()
 	if set == nil || t.registry.compiler == nil { // an interface, or code without packages
@@ -193,10 +233,7 @@ func (t *Type) callable(name string) MethodCode {
 	if err := t.registry.compiler(selection.Obj().(*types.Func)); err != nil {
 		panic(&UncompiledMethodError{t.name, selection.Obj().Name(), err})
 	}
-	if m, ok := t.methods.Load(name); ok {
-		return m.(MethodCode)
-	}
-	return nil
+	return t.registered(name)
 }
 
 // typeName returns the name of t or of its pointer target, or nil if that is not named.
@@ -239,49 +276,38 @@ func (t *Type) methodSet() *methodSet {
 // refresh computes the method set.
 func (t *Type) refresh() {
 	declared := t.declaredMethods()
-	set := newMethodSet(t.typ)
-	set.declared = declared
-	t.set.Store(set)
-	t.implements.Clear()
+	t.set.Store(&methodSet{types.NewMethodSet(t.typ), declared})
+	t.registry.implements.Clear()
 }
 
-// methodSet is the method set of a type. Its keys are those of types.Id, because unexported
-// methods of two packages differ.
+// methodSet is the method set of a type.
 type methodSet struct {
-	byID   map[string]*types.Selection
-	byName map[string]*types.Selection // the unexported methods
-
+	*types.MethodSet
 	declared int // see declaredMethods
-}
-
-func newMethodSet(t types.Type) *methodSet {
-	set := types.NewMethodSet(t)
-	s := &methodSet{byID: make(map[string]*types.Selection, set.Len()), byName: map[string]*types.Selection{}}
-	for selection := range set.Methods() {
-		s.byID[selection.Obj().Id()] = selection
-		if !selection.Obj().Exported() {
-			s.byName[origin.MethodKey(selection.Obj())] = selection
-		}
-	}
-	return s
 }
 
 // find returns the method with the given name in a cell, or nil.
 func (s *methodSet) find(name string) *types.Selection {
-	if m, ok := s.byID[name]; ok {
+	if m := s.Lookup(nil, name); m != nil {
 		return m
 	}
-	return s.byName[name]
+	for m := range s.Methods() {
+		if origin.MethodKey(m.Obj()) == name {
+			return m
+		}
+	}
+	return nil
 }
 
 // implementsInterface reports whether t, which is not an interface, has all methods of the
 // interface i.
 func (t *Type) implementsInterface(i *Type) bool {
-	if known, ok := t.implements.Load(i); ok {
+	key := implementsKey{t, i}
+	if known, ok := t.registry.implements.Load(key); ok {
 		return known.(bool)
 	}
 	ok := t.missingMethod(i) == ""
-	t.implements.Store(i, ok)
+	t.registry.implements.Store(key, ok)
 	return ok
 }
 
@@ -290,8 +316,8 @@ func (t *Type) implementsInterface(i *Type) bool {
 func (t *Type) missingMethod(i *Type) string {
 	set := t.set.Load()
 	for _, m := range sortedMethods(i.typ.Underlying().(*types.Interface)) {
-		have, ok := set.byID[m.Id()]
-		if !ok || !types.Identical(have.Type(), m.Type()) {
+		have := set.Lookup(m.Pkg(), m.Name())
+		if have == nil || !types.Identical(have.Obj().Type(), m.Type()) {
 			return m.Name()
 		}
 	}
