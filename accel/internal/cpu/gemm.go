@@ -1,18 +1,24 @@
 package cpu
 
-import "math"
+import (
+	"math"
+	"runtime"
+	"sync/atomic"
+)
 
 // A matrix multiplication c = a·b is computed in tiles of the kernel's size. The depth is
 // blocked by kcMax to keep the operands of a tile in the L1 cache, the rows are blocked to
 // keep those of a in the L2 cache (Goto and van de Geijn, "Anatomy of high-performance
 // matrix multiplication", ACM TOMS 34(3), 2008).
 //
-// Tiles read both operands in place if possible: any a that is contiguous in one dimension,
-// and a b with contiguous rows. Otherwise, and if the cache could not hold them, the
-// operands are packed: b into panels of nr columns, a into panels of mr rows, each
-// contiguous in the order in which the tile reads it.
+// Tiles read packed panels, contiguous in the order in which the tile reads them: of b with
+// nr columns, of a with mr rows. They also read operands in place, which saves the time to
+// pack them where the caches keep what a tile reads again: see place.
+//
+// The sums do not depend on the caches: kcMax is the same for all CPUs. A panel of b of that depth takes three quarters of
+// the smallest L1 cache of CPUs with AVX2; AVX-512 and its wider panels lose nothing by it.
 const (
-	kcMax = 512
+	kcMax = 384
 	ncMax = 4096
 )
 
@@ -22,10 +28,13 @@ type gemmKernel struct {
 	mr, nr int
 	lanes  int      // elements per vector; nr is a multiple
 	tiles  [][]tile // [rows-1][vectors-1]
-	// interleave packs 8 rows of a depth that is a multiple of 8; copyRows packs at least 8
-	// columns; nil for plain Go.
-	interleave func(dst, src *float32, row, k, w int)
-	copyRows   func(dst, src *float32, k, q, w, col int)
+	// interleave packs 8 rows of a depth that is a multiple of 8 into a panel of any width, and interleaveFew, by the number of
+	// rows, into a panel of that width; copyRows packs at least 8 columns, copyFew 4 to 8; nil for plain Go.
+	interleave        func(dst, src *float32, row, k, w int)
+	interleaveFew     []func(dst, src *float32, row, k int)
+	copyRows, copyFew func(dst, src *float32, k, q, w, col int)
+	// storeEdge writes some columns of a tile that is wider, and applies the epilogue; nil for plain Go.
+	storeEdge func(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
 	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; nil if
 	// convolutions are faster with a shiftKernel. packWindows is packWindowsGeneric.
 	rowTiles    [][]rowTile
@@ -76,11 +85,10 @@ type gemm struct {
 	relu    bool
 
 	// The block in progress.
-	packing bool
-	jc, nc  int
-	depth   depthBlock
-	kc      int // size of the longest block of the depth
-	columns int // columns of b that one chunk packs
+	jc, nc int
+	depth  depthBlock
+	kc     int             // size of the longest block of the depth
+	packed []atomic.Uint32 // of each panel of b, how far packing it is
 
 	packsA, packsB bool // else they are read in place
 	parts          int  // parts of the depth that are computed separately and added (split-K)
@@ -105,20 +113,13 @@ func (g *gemm) at(from int) depthBlock {
 
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
 
-// Chunk sizes. The panels of a that a chunk packs stay in the L2 cache with those of b.
-// Below the minimum numbers of multiplications and of elements to pack, a second thread
-// does not pay off.
-const (
-	maxPanels    = 12
-	leastProduct = 1 << 17
-	leastPacked  = 1 << 13
-)
+// leastProduct is the number of multiplications below which a second thread does not pay off.
+const leastProduct = 1 << 17
 
 // newGEMM returns a matrix multiplication whose operands are bound later.
 func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
-	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
-	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || min(k, kcMax)*n > mostInPlace
+	g.place()
 	g.stream()
 	longest := kcMax
 	if g.readsInPlace() {
@@ -126,25 +127,55 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	} else if !g.packsA && !g.packsB && a.col != 1 {
 		// Reading each row of a touches a separate cache line for a few elements, and the
 		// next block of the depth is prefetched while one is computed.
-		longest = kcMax / 8
+		longest = 64
 	}
 	blocks := max(1, (k+longest-1)/longest)
 	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // packing works on multiples of 8
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
-	g.columns = max(roundUp((n+15)/16, g.kernel.nr), roundUp(leastPacked/max(g.kc, 1), g.kernel.nr))
-	panel := 0
+	panel, scratch := 0, maxTile
 	g.parts = 1
-	switch {
-	case g.packsB && !g.dots:
-		panel = g.nc * g.kc
-	case longest != streams && !g.dots && !g.sums && k >= 2*leastPart && partCost*m*n <= (m+n)*k:
+	if longest != streams && !g.dots && !g.sums && k >= 2*leastPart && partCost*m*n <= (m+n)*k {
 		g.parts = 2
 		panel = g.parts * m * n
+		if g.packsB {
+			scratch += g.nc * g.kc
+		}
+	} else if g.packsB && !g.dots {
+		panel = g.nc * g.kc
+		g.packed = make([]atomic.Uint32, g.nc/g.kernel.nr)
 	}
 	g.divide(d.pool.size)
-	d.reserve(panel, (m+g.down-1)/g.down*g.kc+maxTile)
+	if g.packsA {
+		rows := (m + g.down - 1) / g.down
+		scratch += (rows/g.groups(rows) + 1) * g.kc
+	}
+	d.reserve(panel, scratch)
 	return g
 }
+
+// place decides which operands are packed. Packing takes about as long as lanes/2 rows or columns of the product, and a tile reads
+// packed panels at the full speed of the CPU.
+func (g *gemm) place() {
+	a, b, t, kc := g.a, g.b, &g.kernel, min(g.k, kcMax)
+	// The rows of a tile must stay in the L1 cache, and those of all panels in the L2 cache. A column-major a takes another line
+	// for each row of the depth.
+	rows := min(g.m, t.panelsAtOnce()*t.mr)
+	g.packsA = a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.5 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
+	// A panel of b is read again from the L2 cache for each panel of a.
+	g.packsB = b.col != 1 || g.n%t.lanes != 0 || g.m >= 32*t.lanes ||
+		kc*g.n*4 > dataCaches.L2.Size/2 || dataCaches.L2.share(kc, t.nr*4, b.row*4) > 0.25
+	if a.row == 1 && a.col*4%4096 != 0 && (g.n <= t.nr || g.n < 16*t.lanes && !g.packsB) {
+		g.packsA = false
+	}
+}
+
+// panelsAtOnce returns the number of panels of a that are multiplied by each panel of b: as many as fill a quarter of the L2 cache.
+func (t *gemmKernel) panelsAtOnce() int {
+	return min(max(dataCaches.L2.Size/4/(t.mr*kcMax*4), 4), mostPanels)
+}
+
+// mostPanels limits panelsAtOnce, for balance between threads.
+const mostPanels = 16
 
 // The gradient of a weight is a small result of two tall matrices; each thread has computed
 // some of their rows. Two parts of the depth, each at least this deep, let each thread use
@@ -155,14 +186,6 @@ const (
 	partCost  = 8
 )
 
-// mostInPlace is the maximum number of elements of a block of b that tiles read in place: a
-// larger one must be read in memory order.
-const mostInPlace = 1 << 18
-
-// spread reports whether rows with this distance, in elements, use all cache sets:
-// multiples of a page share a few sets.
-func spread(row int) bool { return row*4%4096 != 0 }
-
 // divide splits c into chunks, the same number for each thread. The threads form a grid:
 // threads in a column read, or pack together, the same columns of b; threads in a row the
 // same rows of a. If nothing is packed, each thread computes whole rows, as do the steps
@@ -170,14 +193,15 @@ func spread(row int) bool { return row*4%4096 != 0 }
 func (g *gemm) divide(threads int) {
 	panels := max(g.kernel.panels(g.m), 1)
 	across := max((g.nc+g.kernel.nr-1)/g.kernel.nr, 1)
-	g.down, g.across = (panels+maxPanels-1)/maxPanels, 1
-	if g.m*g.n*g.k < leastProduct {
+	g.down, g.across = 1, 1
+	if g.m*g.n*g.k < leastProduct || threads == 1 {
 		return
 	}
 	if g.parts > 1 { // two chunks per thread, so that threads can help each other
-		g.down = min(max(g.down, roundUp(2*threads, g.parts)/g.parts), panels)
+		g.down = min(roundUp(2*threads, g.parts)/g.parts, panels)
 		return
 	}
+	maxPanels := g.kernel.panelsAtOnce()
 	least := math.MaxInt
 	for a := 1; a <= min(threads, across); a++ {
 		if threads%a > 0 {
@@ -185,7 +209,7 @@ func (g *gemm) divide(threads int) {
 		}
 		down := min(roundUp((panels+maxPanels-1)/maxPanels, threads/a), panels)
 		cost := a*g.m + threads/a*g.n
-		if !g.packsB && (g.m+g.n)*g.k <= mostInPlace {
+		if !g.packsB && (g.m+g.n)*g.k*4 <= dataCaches.L2.Size/2 {
 			cost = a // everything is in the thread's own cache
 		}
 		if down*a < threads {
@@ -234,9 +258,9 @@ func (g *gemm) run() {
 		}
 		for from := 0; from < g.k; from += g.kc {
 			g.depth = g.at(from)
-			g.packing = true
-			p.run((g.nc+g.columns-1)/g.columns, g)
-			g.packing = false
+			for i := range g.packed {
+				g.packed[i].Store(0)
+			}
 			p.run(g.down*g.across, g)
 		}
 	}
@@ -256,11 +280,6 @@ func (g *gemm) work(chunk, worker int) {
 		g.sum(chunk)
 		return
 	}
-	if g.packing {
-		j := chunk * g.columns
-		g.pack(g.depth, j, min(j+g.columns, g.nc))
-		return
-	}
 	if g.adding {
 		g.add(g.m*chunk/g.down, g.m*(chunk+1)/g.down)
 		return
@@ -271,19 +290,46 @@ func (g *gemm) work(chunk, worker int) {
 	}
 	across, down := chunk/g.down, chunk%g.down
 	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
-	left := panels * across / g.across * g.kernel.nr
-	right := min(panels*(across+1)/g.across*g.kernel.nr, g.nc)
+	first, end := panels*across/g.across, panels*(across+1)/g.across
+	left, right := first*g.kernel.nr, min(end*g.kernel.nr, g.nc)
 	top, bottom := g.m*down/g.down, g.m*(down+1)/g.down
 	scratch := g.device.scratch[worker]
 	if !g.apart() {
-		g.block(g.c, g.depth, top, bottom, left, right, scratch)
+		g.packTogether(first, end, down)
+		g.block(g.c, g.depth, top, bottom, left, right, scratch, g.panel(g.depth, left), false)
 		return
 	}
 	for from := 0; from < g.k; from += g.kc {
-		if g.packsB {
-			g.pack(g.at(from), left, right)
+		d := g.at(from)
+		g.block(g.c, d, top, bottom, left, right, scratch, g.panel(d, left), g.packsB)
+	}
+}
+
+// How far packing a panel is, besides 0 for not at all.
+const (
+	begun  = 1
+	packed = 2
+)
+
+// packTogether packs the panels that all chunks of the same columns need, together with those of them that run at the same time,
+// and returns when all are packed. A worker never waits for one that has not begun.
+func (g *gemm) packTogether(first, end, down int) {
+	n := end - first
+	for i := range n {
+		p := first + (i+n*down/g.down)%n // each begins at another one
+		if g.packed[p].Load() == 0 && g.packed[p].CompareAndSwap(0, begun) {
+			left := p * g.kernel.nr
+			g.pack(g.panel(g.depth, left), g.depth, left, min(left+g.kernel.nr, g.nc))
+			g.packed[p].Store(packed)
 		}
-		g.block(g.c, g.at(from), top, bottom, left, right, scratch)
+	}
+	for p := first; p < end; p++ {
+		for i := 0; g.packed[p].Load() != packed; i++ {
+			pause(1)
+			if i > waitRounds { // the system does not run the worker that packs it
+				runtime.Gosched()
+			}
+		}
 	}
 }
 
@@ -294,7 +340,11 @@ func (g *gemm) part(part, down int, scratch []float32) {
 	for b := first; b < end; b++ {
 		d := g.at(b * g.kc)
 		d.first, d.end = b == first, false
-		g.block(g.device.panel[part*g.m*g.n:], d, g.m*down/g.down, g.m*(down+1)/g.down, 0, g.n, scratch)
+		packed, rest := scratch, scratch
+		if g.packsB {
+			packed, rest = scratch[:g.nc*g.kc], scratch[g.nc*g.kc:]
+		}
+		g.block(g.device.panel[part*g.m*g.n:], d, g.m*down/g.down, g.m*(down+1)/g.down, 0, g.n, rest, packed, g.packsB)
 	}
 }
 
@@ -313,33 +363,28 @@ func (g *gemm) add(top, bottom int) {
 }
 
 // pack writes the panels of some columns of a block.
-func (g *gemm) pack(d depthBlock, left, right int) {
+func (g *gemm) pack(packed []float32, d depthBlock, left, right int) {
 	src := g.b.data[d.from*g.b.row+(g.jc+left)*g.b.col:]
-	g.kernel.packColumns(g.panel(d, left), src, g.b.row, g.b.col, right-left, d.n)
+	g.kernel.packColumns(packed, src, g.b.row, g.b.col, right-left, d.n)
 }
 
 // panel returns the panels of a block, starting at a column. If chunks run apart, each has
-// memory for its deepest block.
+// memory for its deepest block. It is nil if b is read in place.
 func (g *gemm) panel(d depthBlock, column int) []float32 {
-	if g.apart() {
+	switch {
+	case !g.packsB:
+		return nil
+	case g.apart():
 		return g.device.panel[column*g.kc:]
 	}
 	return g.device.panel[column*d.n:]
 }
 
-// block computes some rows and columns of a block.
-func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, packed []float32) {
-	p := panelProduct{
-		c: c[top*g.n+g.jc+left:], ldc: g.n, a: g.a.data[top*g.a.row+d.from*g.a.col:], row: g.a.row, step: g.a.col, k: d.n,
-		rows: bottom - top, cols: right - left, more: d.from+d.n < g.k, edge: packed[len(packed)-maxTile:],
-	}
-	if g.packsA {
-		g.kernel.packRows(packed, p.a, p.row, p.step, p.rows, d.n)
-		p.a, p.depth, p.row, p.step = packed, d.n, 0, 0
-	}
-	if g.packsB {
-		p.b = g.panel(d, left)
-	} else {
+// block computes some rows and columns of a block of the depth, as many rows at once as stay in the L2 cache. The panels of b are
+// in packed, unless it reads them in place; with fresh it packs each there just before it is used for the first time.
+func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, scratch, packed []float32, fresh bool) {
+	p := panelProduct{ldc: g.n, k: d.n, b: packed, cols: right - left, more: d.from+d.n < g.k, edge: scratch[len(scratch)-maxTile:]}
+	if !g.packsB {
 		p.b, p.next = g.b.data[d.from*g.b.row+g.jc+left:], g.b.row
 	}
 	if !d.first {
@@ -351,5 +396,43 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, pa
 	if d.end && g.bias != nil {
 		p.bias = g.bias[g.jc+left:]
 	}
-	g.device.multiply(p)
+	groups := g.groups(bottom - top)
+	for i := range groups {
+		from, to := top+(bottom-top)*i/groups, top+(bottom-top)*(i+1)/groups
+		p.c, p.rows = c[from*g.n+g.jc+left:], to-from
+		p.a, p.row, p.step = g.a.data[from*g.a.row+d.from*g.a.col:], g.a.row, g.a.col
+		if g.packsA {
+			g.kernel.packRows(scratch, p.a, p.row, p.step, p.rows, d.n)
+			p.a, p.depth, p.row, p.step = scratch, d.n, 0, 0
+		}
+		if fresh && i == 0 {
+			g.packing(p, d, left, groups == 1)
+			continue
+		}
+		g.device.multiply(p)
+	}
+}
+
+// packing computes a product whose panels of b it packs one after the other. If nothing else uses them, each one overwrites the
+// one before in the L1 cache.
+func (g *gemm) packing(p panelProduct, d depthBlock, left int, once bool) {
+	nr := g.kernel.nr
+	part := p
+	for j := 0; j < p.cols; j += nr {
+		part.cols, part.c = min(nr, p.cols-j), p.c[j:]
+		if p.bias != nil {
+			part.bias = p.bias[j:]
+		}
+		if !once {
+			part.b = p.b[j*d.n:]
+		}
+		g.pack(part.b, d, left+j, left+j+part.cols)
+		g.device.multiply(part)
+	}
+}
+
+// groups returns the number of groups of rows whose panels of a are multiplied at once.
+func (g *gemm) groups(rows int) int {
+	most := g.kernel.panelsAtOnce()
+	return max(1, (g.kernel.panels(rows)+most-1)/most)
 }

@@ -9293,6 +9293,188 @@ done:
 	VZEROUPPER
 	RET
 
+// func interleave4(dst *float32, src *float32, row int, k int)
+// Requires: AVX, MMX+
+TEXT ·interleave4(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ row+16(FP), DX
+	MOVQ k+24(FP), BX
+	SHLQ $0x02, DX
+	SHRQ $0x03, BX
+	JZ   done
+	LEAQ (DX)(DX*2), SI
+	LEAQ (CX)(DX*4), DI
+
+block:
+	VMOVUPS      (CX), Y0
+	PREFETCHT0   256(CX)
+	VMOVUPS      (CX)(DX*1), Y1
+	PREFETCHT0   256(CX)(DX*1)
+	VMOVUPS      (CX)(DX*2), Y2
+	PREFETCHT0   256(CX)(DX*2)
+	VMOVUPS      (CX)(SI*1), Y3
+	PREFETCHT0   256(CX)(SI*1)
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VSHUFPS      $0x44, Y1, Y4, Y3
+	VSHUFPS      $0xee, Y1, Y4, Y1
+	VSHUFPS      $0x44, Y2, Y0, Y4
+	VSHUFPS      $0xee, Y2, Y0, Y0
+	VMOVUPS      X3, (AX)
+	VMOVUPS      X1, 16(AX)
+	VMOVUPS      X4, 32(AX)
+	VMOVUPS      X0, 48(AX)
+	VEXTRACTF128 $0x01, Y3, X2
+	VMOVUPS      X2, 64(AX)
+	VEXTRACTF128 $0x01, Y1, X1
+	VMOVUPS      X1, 80(AX)
+	VEXTRACTF128 $0x01, Y4, X1
+	VMOVUPS      X1, 96(AX)
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X0, 112(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DI
+	ADDQ         $0x00000080, AX
+	DECQ         BX
+	JNZ          block
+
+done:
+	VZEROUPPER
+	RET
+
+// func interleave5(dst *float32, src *float32, row int, k int)
+// Requires: AVX, MMX+
+TEXT ·interleave5(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ row+16(FP), DX
+	MOVQ k+24(FP), BX
+	SHLQ $0x02, DX
+	SHRQ $0x03, BX
+	JZ   done
+	LEAQ (DX)(DX*2), SI
+	LEAQ (CX)(DX*4), DI
+
+block:
+	VMOVUPS      (CX), Y0
+	PREFETCHT0   256(CX)
+	VMOVUPS      (CX)(DX*1), Y1
+	PREFETCHT0   256(CX)(DX*1)
+	VMOVUPS      (CX)(DX*2), Y2
+	PREFETCHT0   256(CX)(DX*2)
+	VMOVUPS      (CX)(SI*1), Y3
+	PREFETCHT0   256(CX)(SI*1)
+	VMOVUPS      (DI), Y4
+	PREFETCHT0   256(DI)
+	VUNPCKLPS    Y1, Y0, Y5
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VSHUFPS      $0x44, Y1, Y5, Y3
+	VSHUFPS      $0xee, Y1, Y5, Y1
+	VSHUFPS      $0x44, Y2, Y0, Y5
+	VSHUFPS      $0xee, Y2, Y0, Y0
+	VSHUFPS      $0x00, Y4, Y4, Y2
+	VSHUFPS      $0x55, Y4, Y4, Y6
+	VSHUFPS      $0xaa, Y4, Y4, Y7
+	VSHUFPS      $0xff, Y4, Y4, Y4
+	VPERM2F128   $0x20, Y2, Y3, Y8
+	VMOVUPS      Y8, (AX)
+	VPERM2F128   $0x20, Y6, Y1, Y8
+	VMOVUPS      Y8, 20(AX)
+	VPERM2F128   $0x20, Y7, Y5, Y8
+	VMOVUPS      Y8, 40(AX)
+	VPERM2F128   $0x20, Y4, Y0, Y8
+	VMOVUPS      Y8, 60(AX)
+	VPERM2F128   $0x31, Y2, Y3, Y2
+	VMOVUPS      Y2, 80(AX)
+	VPERM2F128   $0x31, Y6, Y1, Y1
+	VMOVUPS      Y1, 100(AX)
+	VPERM2F128   $0x31, Y7, Y5, Y1
+	VMOVUPS      Y1, 120(AX)
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X0, 140(AX)
+	VEXTRACTF128 $0x01, Y4, X0
+	VMOVSS       X0, 156(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DI
+	ADDQ         $0x000000a0, AX
+	DECQ         BX
+	JNZ          block
+
+done:
+	VZEROUPPER
+	RET
+
+// func interleave6(dst *float32, src *float32, row int, k int)
+// Requires: AVX, MMX+
+TEXT ·interleave6(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ row+16(FP), DX
+	MOVQ k+24(FP), BX
+	SHLQ $0x02, DX
+	SHRQ $0x03, BX
+	JZ   done
+	LEAQ (DX)(DX*2), SI
+	LEAQ (CX)(DX*4), DI
+
+block:
+	VMOVUPS      (CX), Y0
+	PREFETCHT0   256(CX)
+	VMOVUPS      (CX)(DX*1), Y1
+	PREFETCHT0   256(CX)(DX*1)
+	VMOVUPS      (CX)(DX*2), Y2
+	PREFETCHT0   256(CX)(DX*2)
+	VMOVUPS      (CX)(SI*1), Y3
+	PREFETCHT0   256(CX)(SI*1)
+	VMOVUPS      (DI), Y4
+	PREFETCHT0   256(DI)
+	VMOVUPS      (DI)(DX*1), Y5
+	PREFETCHT0   256(DI)(DX*1)
+	VUNPCKLPS    Y1, Y0, Y6
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VSHUFPS      $0x44, Y1, Y6, Y3
+	VSHUFPS      $0xee, Y1, Y6, Y1
+	VSHUFPS      $0x44, Y2, Y0, Y6
+	VSHUFPS      $0xee, Y2, Y0, Y0
+	VUNPCKLPS    Y5, Y4, Y2
+	VUNPCKHPS    Y5, Y4, Y4
+	VSHUFPS      $0xee, Y2, Y2, Y5
+	VSHUFPS      $0xee, Y4, Y4, Y7
+	VPERM2F128   $0x20, Y2, Y3, Y8
+	VMOVUPS      Y8, (AX)
+	VPERM2F128   $0x20, Y5, Y1, Y8
+	VMOVUPS      Y8, 24(AX)
+	VPERM2F128   $0x20, Y4, Y6, Y8
+	VMOVUPS      Y8, 48(AX)
+	VPERM2F128   $0x20, Y7, Y0, Y8
+	VMOVUPS      Y8, 72(AX)
+	VPERM2F128   $0x31, Y2, Y3, Y2
+	VMOVUPS      Y2, 96(AX)
+	VPERM2F128   $0x31, Y5, Y1, Y1
+	VMOVUPS      Y1, 120(AX)
+	VPERM2F128   $0x31, Y4, Y6, Y1
+	VMOVUPS      Y1, 144(AX)
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVUPS      X0, 168(AX)
+	VEXTRACTF128 $0x01, Y7, X0
+	VMOVLPS      X0, 184(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DI
+	ADDQ         $0x000000c0, AX
+	DECQ         BX
+	JNZ          block
+
+done:
+	VZEROUPPER
+	RET
+
 // func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 // Requires: AVX
 TEXT ·copyRows(SB), NOSPLIT, $0-48
@@ -9332,6 +9514,33 @@ done:
 	VZEROUPPER
 	RET
 
+// func copyFew(dst *float32, src *float32, k int, q int, w int, col int)
+// Requires: AVX
+TEXT ·copyFew(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  k+16(FP), DX
+	MOVQ  q+24(FP), BX
+	MOVQ  w+32(FP), SI
+	MOVQ  col+40(FP), DI
+	SHLQ  $0x02, SI
+	SHLQ  $0x02, DI
+	TESTQ DX, DX
+	JZ    done
+
+row:
+	VMOVUPS (CX), X0
+	VMOVUPS -16(CX)(BX*4), X1
+	VMOVUPS X0, (AX)
+	VMOVUPS X1, -16(AX)(BX*4)
+	ADDQ    DI, CX
+	ADDQ    SI, AX
+	DECQ    DX
+	JNZ     row
+
+done:
+	RET
+
 // func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·windowsAVX512(SB), NOSPLIT, $0-56
@@ -9365,6 +9574,168 @@ window:
 	ADDQ          SI, AX
 	DECQ          BX
 	JNZ           row
+	VZEROUPPER
+	RET
+
+// func storeEdgeAVX2(rows int, n int, c *float32, ldc int, edge *float32, width int, mode int, bias *float32)
+// Requires: AVX, CMOV
+TEXT ·storeEdgeAVX2(SB), NOSPLIT, $0-64
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         c+16(FP), DX
+	MOVQ         ldc+24(FP), BX
+	MOVQ         edge+32(FP), SI
+	MOVQ         width+40(FP), DI
+	MOVQ         mode+48(FP), R8
+	MOVQ         bias+56(FP), R9
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, DI
+	VBROADCASTSS f32_ff800000<>+0(SB), Y0
+	VXORPS       Y1, Y1, Y1
+	TESTQ        $0x00000002, R8
+	JZ           masks
+	VMOVAPS      Y1, Y0
+
+masks:
+	MOVQ         $0x00000008, R11
+	MOVQ         CX, R10
+	CMPQ         CX, R11
+	CMOVQGT      R11, R10
+	SUBQ         R10, CX
+	LEAQ         tailMask<>+0(SB), R11
+	NEGQ         R10
+	VMOVUPS      32(R11)(R10*4), Y1
+	NEGQ         CX
+	VMOVUPS      32(R11)(CX*4), Y2
+	VBROADCASTSS f32_80000000<>+0(SB), Y3
+	VBROADCASTSS f32_80000000<>+0(SB), Y4
+	TESTQ        R9, R9
+	JZ           row
+	VMASKMOVPS   (R9), Y1, Y3
+	VMASKMOVPS   32(R9), Y2, Y4
+
+row:
+	VMOVUPS    (SI), Y5
+	TESTQ      $0x00000001, R8
+	JZ         biassecond
+	VMASKMOVPS (DX), Y1, Y6
+	VADDPS     Y6, Y5, Y5
+
+biassecond:
+	VADDPS     Y3, Y5, Y5
+	VMAXPS     Y5, Y0, Y5
+	VMASKMOVPS Y5, Y1, (DX)
+	CMPQ       DI, $0x00000020
+	JE         next
+	VMOVUPS    32(SI), Y5
+	TESTQ      $0x00000001, R8
+	JZ         biasnext
+	VMASKMOVPS 32(DX), Y2, Y6
+	VADDPS     Y6, Y5, Y5
+
+biasnext:
+	VADDPS     Y4, Y5, Y5
+	VMAXPS     Y5, Y0, Y5
+	VMASKMOVPS Y5, Y2, 32(DX)
+
+next:
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ AX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+DATA f32_ff800000<>+0(SB)/4, $0xff800000
+GLOBL f32_ff800000<>(SB), RODATA|NOPTR, $4
+
+DATA tailMask<>+0(SB)/4, $0xffffffff
+DATA tailMask<>+4(SB)/4, $0xffffffff
+DATA tailMask<>+8(SB)/4, $0xffffffff
+DATA tailMask<>+12(SB)/4, $0xffffffff
+DATA tailMask<>+16(SB)/4, $0xffffffff
+DATA tailMask<>+20(SB)/4, $0xffffffff
+DATA tailMask<>+24(SB)/4, $0xffffffff
+DATA tailMask<>+28(SB)/4, $0xffffffff
+DATA tailMask<>+32(SB)/4, $0x00000000
+DATA tailMask<>+36(SB)/4, $0x00000000
+DATA tailMask<>+40(SB)/4, $0x00000000
+DATA tailMask<>+44(SB)/4, $0x00000000
+DATA tailMask<>+48(SB)/4, $0x00000000
+DATA tailMask<>+52(SB)/4, $0x00000000
+DATA tailMask<>+56(SB)/4, $0x00000000
+DATA tailMask<>+60(SB)/4, $0x00000000
+GLOBL tailMask<>(SB), RODATA|NOPTR, $64
+
+DATA f32_80000000<>+0(SB)/4, $0x80000000
+GLOBL f32_80000000<>(SB), RODATA|NOPTR, $4
+
+// func storeEdgeAVX512(rows int, n int, c *float32, ldc int, edge *float32, width int, mode int, bias *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·storeEdgeAVX512(SB), NOSPLIT, $0-64
+	MOVQ         rows+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         c+16(FP), DX
+	MOVQ         ldc+24(FP), BX
+	MOVQ         edge+32(FP), SI
+	MOVQ         width+40(FP), DI
+	MOVQ         mode+48(FP), R8
+	MOVQ         bias+56(FP), R9
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, DI
+	VBROADCASTSS f32_ff800000<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
+	TESTQ        $0x00000002, R8
+	JZ           masks
+	VMOVAPS      Z1, Z0
+
+masks:
+	MOVQ         $0x00000010, R11
+	MOVQ         CX, R10
+	CMPQ         CX, R11
+	CMOVQGT      R11, R10
+	SUBQ         R10, CX
+	MOVQ         $0x000000000000ffff, R11
+	BZHIQ        R10, R11, R10
+	KMOVW        R10, K1
+	BZHIQ        CX, R11, CX
+	KMOVW        CX, K2
+	VBROADCASTSS f32_80000000<>+0(SB), Z1
+	VBROADCASTSS f32_80000000<>+0(SB), Z2
+	TESTQ        R9, R9
+	JZ           row
+	VMOVUPS.Z    (R9), K1, Z1
+	VMOVUPS.Z    64(R9), K2, Z2
+
+row:
+	VMOVUPS   (SI), Z3
+	TESTQ     $0x00000001, R8
+	JZ        biassecond
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+
+biassecond:
+	VADDPS    Z1, Z3, Z3
+	VMAXPS    Z3, Z0, Z3
+	VMOVUPS   Z3, K1, (DX)
+	CMPQ      DI, $0x00000040
+	JE        next
+	VMOVUPS   64(SI), Z3
+	TESTQ     $0x00000001, R8
+	JZ        biasnext
+	VMOVUPS.Z 64(DX), K2, Z4
+	VADDPS    Z4, Z3, Z3
+
+biasnext:
+	VADDPS  Z2, Z3, Z3
+	VMAXPS  Z3, Z0, Z3
+	VMOVUPS Z3, K2, 64(DX)
+
+next:
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ AX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -9474,4 +9845,16 @@ loop:
 	PAUSE
 	DECQ AX
 	JNZ  loop
+	RET
+
+// func cpuid(leaf uint32, subleaf uint32) (a uint32, b uint32, c uint32, d uint32)
+// Requires: CPUID
+TEXT ·cpuid(SB), NOSPLIT, $0-24
+	MOVL leaf+0(FP), AX
+	MOVL subleaf+4(FP), CX
+	CPUID
+	MOVL AX, a+8(FP)
+	MOVL BX, b+12(FP)
+	MOVL CX, c+16(FP)
+	MOVL DX, d+20(FP)
 	RET

@@ -9,6 +9,7 @@ const (
 	mostDotRows    = 4
 	mostSummedRows = 2 // of the result: for more, tiles add more products to what they read
 	leastDotDeep   = 64
+	leastStreamed  = 1 << 18 // elements of b
 	leastSummed    = 1 << 18 // elements of b: smaller ones stay in a cache, where tiles are faster
 	mostSummed     = 1024    // columns that are summed at once, so that they stay in the first cache
 )
@@ -23,13 +24,13 @@ func (g *gemm) stream() {
 	}
 }
 
-// readsInPlace reports whether tiles read b in place although they would pack it for more rows.
+// readsInPlace reports whether tiles read b in place, a few rows at once, because they would read it only once.
 func (g *gemm) readsInPlace() bool {
-	if !g.packsB || g.b.col != 1 || g.n%g.kernel.lanes != 0 || g.m > g.kernel.mr {
+	if g.sums || g.dots || g.b.col != 1 || g.n%g.kernel.lanes != 0 || g.m > g.kernel.mr {
 		return false
 	}
 	g.packsB = false
-	return true
+	return min(g.k, kcMax)*g.n > leastStreamed || g.b.row*4%4096 == 0
 }
 
 // dotChunk is the number of columns that a chunk computes as dot products.

@@ -349,15 +349,45 @@ func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c 
 //go:noescape
 func interleave8(dst *float32, src *float32, row int, k int, w int)
 
+// interleave4 writes dst[p*4+i] = src[i*row+p] for i < 4 and p < k, a multiple of 8.
+//
+//go:noescape
+func interleave4(dst *float32, src *float32, row int, k int)
+
+// interleave5 writes dst[p*5+i] = src[i*row+p] for i < 5 and p < k, a multiple of 8.
+//
+//go:noescape
+func interleave5(dst *float32, src *float32, row int, k int)
+
+// interleave6 writes dst[p*6+i] = src[i*row+p] for i < 6 and p < k, a multiple of 8.
+//
+//go:noescape
+func interleave6(dst *float32, src *float32, row int, k int)
+
 // copyRows writes dst[p*w+i] = src[p*col+i] for i < q, at least 8, and p < k.
 //
 //go:noescape
 func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 
+// copyFew writes dst[p*w+i] = src[p*col+i] for i < q, 4 to 8, and p < k.
+//
+//go:noescape
+func copyFew(dst *float32, src *float32, k int, q int, w int, col int)
+
 // windowsAVX512 is packWindowsGeneric for k offsets and n windows, both at least one.
 //
 //go:noescape
 func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
+
+// storeEdgeAVX2 writes n columns, less than width, which is one or two vectors; bias may be nil.
+//
+//go:noescape
+func storeEdgeAVX2(rows int, n int, c *float32, ldc int, edge *float32, width int, mode int, bias *float32)
+
+// storeEdgeAVX512 writes n columns, less than width, which is one or two vectors; bias may be nil.
+//
+//go:noescape
+func storeEdgeAVX512(rows int, n int, c *float32, ldc int, edge *float32, width int, mode int, bias *float32)
 
 // fmaAVX2 does 12 fused multiplications and additions of vectors in registers, n times.
 func fmaAVX2(n int)
@@ -367,3 +397,6 @@ func fmaAVX512(n int)
 
 // pause waits n times for some tens of cycles, without traffic on the memory bus.
 func pause(n int)
+
+// cpuid returns what the CPU reports about itself.
+func cpuid(leaf uint32, subleaf uint32) (a uint32, b uint32, c uint32, d uint32)

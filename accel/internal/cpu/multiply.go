@@ -20,8 +20,8 @@ type panelProduct struct {
 // multiply computes all tiles, a few panels of a at a time, which stay in the L2 cache.
 func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
-	panels := t.panels(p.rows)
-	var tops [maxPanels + 1]int // first row of each panel of a, and the end of the last
+	panels, maxPanels := t.panels(p.rows), t.panelsAtOnce()
+	var tops [mostPanels + 1]int // first row of each panel of a, and the end of the last
 	for first := 0; first < panels; first += maxPanels {
 		count := min(maxPanels, panels-first)
 		for q := range count + 1 {
@@ -61,11 +61,18 @@ func (d *Device) multiply(p panelProduct) {
 
 // ahead returns the memory that a tile prefetches for later tiles. Its arguments are the
 // tile's part of a, its height, its index among the panels of a, and its column. The memory
-// is the next rows of a; or, if a is column-major, where each line belongs to another row,
+// is the next rows of a, while they come from memory; or, if a is column-major, where each line belongs to another row,
 // what both operands need for the next block of the depth, or after the last block the next
-// panel of b.
+// panel of b. If b is packed, it is the next panel of b.
 func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, stride int) {
 	const line = cacheLine / 4
+	if p.next == 0 && j+nr < p.cols && (j > 0 || p.step != 1) {
+		// All tiles together prefetch the next packed panel of b, each some elements with each step.
+		stride = (nr + panels - 1) / panels
+		if at := (j + nr + q*stride) * p.k; at < len(p.b) {
+			return &p.b[at], stride
+		}
+	}
 	switch {
 	case p.step == 0: // panels are contiguous
 		stride = 0
@@ -90,6 +97,14 @@ func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, st
 
 // storeEdge stores a tile that is wider than the remaining columns of c.
 func (d *Device) storeEdge(p panelProduct, width, from, to, j, n int) {
+	if store := d.kernel.storeEdge; store != nil {
+		var bias *float32
+		if p.bias != nil {
+			bias = &p.bias[j]
+		}
+		store(to-from, n, &p.c[from*p.ldc+j], p.ldc, &p.edge[0], width, p.mode, bias)
+		return
+	}
 	v := d.vectors
 	for r := range to - from {
 		row, part := p.c[(from+r)*p.ldc+j:][:n], p.edge[r*width:][:n]

@@ -3,11 +3,22 @@ package cpu
 // packRows writes n rows of depth k as the panels that tiles read.
 func (t *gemmKernel) packRows(dst, src []float32, row, col, n, k int) {
 	panels := t.panels(n)
-	for p := range panels {
-		i, to := n*p/panels, n*(p+1)/panels
-		t.packPanel(dst[i*k:][:(to-i)*k], src[i*row:], row, col, to-i, k, to-i)
+	deep := k
+	if row == 1 {
+		// A line has elements of several panels: they are packed before the cache loses it.
+		deep = min(k, packedAtOnce)
+	}
+	for from := 0; from < k; from += deep {
+		some := min(deep, k-from)
+		for p := range panels {
+			i, to := n*p/panels, n*(p+1)/panels
+			t.packPanel(dst[i*k+from*(to-i):][:some*(to-i)], src[i*row+from*col:], row, col, to-i, some, to-i)
+		}
 	}
 }
+
+// packedAtOnce is the depth to which all panels of a column-major matrix are packed before any is packed deeper.
+const packedAtOnce = 16
 
 // packColumns writes n columns of depth k as panels of nr columns. The last panel has as
 // many vectors as it needs.
@@ -37,12 +48,20 @@ func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 	switch {
 	case row == 1 && t.copyRows != nil && q >= 8:
 		t.copyRows(&dst[0], &src[0], k, q, w, col)
+	case row == 1 && t.copyFew != nil && q >= 4:
+		t.copyFew(&dst[0], &src[0], k, q, w, col)
 	case row == 1:
 		for p := range k {
 			copy(dst[p*w:][:q], src[p*col:])
 		}
 	case col == 1 && t.interleave != nil && q >= 8 && k >= 8:
 		t.packBlocks(dst, src, row, q, k, w)
+	case col == 1 && q == w && k >= 8 && t.few(q) != nil:
+		whole := k &^ 7
+		t.few(q)(&dst[0], &src[0], row, whole)
+		if whole < k {
+			interleaveRows(dst[whole*w:], src[whole:], row, q, k-whole, w)
+		}
 	case col == 1:
 		interleaveRows(dst, src, row, q, k, w)
 	default:
@@ -52,6 +71,14 @@ func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 			}
 		}
 	}
+}
+
+// few returns the function that packs this number of rows, or nil.
+func (t *gemmKernel) few(rows int) func(dst, src *float32, row, k int) {
+	if rows < len(t.interleaveFew) {
+		return t.interleaveFew[rows]
+	}
+	return nil
 }
 
 // packBlocks interleaves contiguous rows eight at a time. If the number of rows is not a

@@ -14,11 +14,18 @@ func gemm() {
 	// AVX2: at most 12 accumulators, 2 columns of b, 2 broadcasts: 16 registers.
 	tiles(avx2, 6)
 	interleave8()
+	for rows := 4; rows <= 6; rows++ {
+		interleaveFew(rows)
+	}
 	copyRows()
+	copyFew()
 	windows()
+	storeEdge(avx2)
+	storeEdge(avx512)
 	peak(avx2)
 	peak(avx512)
 	pause()
+	cpuid()
 }
 
 // tiles generates the tiles of one and two vectors' width and up to a number of rows.
@@ -288,6 +295,125 @@ func interleave8() {
 	RET()
 }
 
+// interleaveFew transposes 4 to 6 rows of a depth that is a multiple of 8 into a panel of that width. Each column is stored as eight
+// lanes, of which the next column overwrites what is too much, except for the last of each eight.
+func interleaveFew(rows int) {
+	name := fmt.Sprintf("interleave%d", rows)
+	TEXT(name, NOSPLIT, "func(dst, src *float32, row, k int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes dst[p*%d+i] = src[i*row+p] for i < %d and p < k, a multiple of 8.", name, rows, rows))
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	row := Load(Param("row"), GP64())
+	k := Load(Param("k"), GP64())
+	SHLQ(Imm(2), row)
+	SHRQ(Imm(3), k)
+	JZ(LabelRef("done"))
+	row3, src4 := GP64(), GP64()
+	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
+	LEAQ(Mem{Base: src, Index: row, Scale: 4}, src4)
+	from := []Mem{
+		{Base: src}, {Base: src, Index: row, Scale: 1}, {Base: src, Index: row, Scale: 2}, {Base: src, Index: row3, Scale: 1},
+		{Base: src4}, {Base: src4, Index: row, Scale: 1}}[:rows]
+	two := func(f func(a, b, d VecVirtual), a, b VecVirtual) VecVirtual {
+		d := YMM()
+		f(a, b, d)
+		return d
+	}
+	low := func(a, b, d VecVirtual) { VUNPCKLPS(b, a, d) }
+	high := func(a, b, d VecVirtual) { VUNPCKHPS(b, a, d) }
+	pairs := func(imm uint64) func(a, b, d VecVirtual) {
+		return func(a, b, d VecVirtual) { VSHUFPS(Imm(imm), b, a, d) }
+	}
+	Label("block")
+	r := make([]VecVirtual, rows)
+	for i := range r {
+		r[i] = YMM()
+		VMOVUPS(from[i], r[i])
+		at := from[i]
+		at.Disp = 256
+		PREFETCHT0(at)
+	}
+	a, b, c, d := two(low, r[0], r[1]), two(high, r[0], r[1]), two(low, r[2], r[3]), two(high, r[2], r[3])
+	first := []VecVirtual{two(pairs(0x44), a, c), two(pairs(0xee), a, c), two(pairs(0x44), b, d), two(pairs(0xee), b, d)}
+	var rest []VecVirtual // columns of the rows from 4 on, in the low elements of each half
+	switch rows {
+	case 5:
+		for _, imm := range []uint64{0x00, 0x55, 0xaa, 0xff} {
+			rest = append(rest, two(pairs(imm), r[4], r[4]))
+		}
+	case 6:
+		e, f := two(low, r[4], r[5]), two(high, r[4], r[5])
+		rest = []VecVirtual{e, two(pairs(0xee), e, e), f, two(pairs(0xee), f, f)}
+	}
+	for p := range 8 {
+		to := Mem{Base: dst, Disp: 4 * p * rows}
+		half := uint64(p / 4)
+		part := func(v VecVirtual) Register { // four rows of the column
+			if half == 0 {
+				return v.AsX()
+			}
+			x := XMM()
+			VEXTRACTF128(Imm(1), v, x)
+			return x
+		}
+		if rows == 4 {
+			VMOVUPS(part(first[p%4]), to)
+			continue
+		}
+		if p < 7 {
+			out := YMM()
+			VPERM2F128(Imm(0x20+half*0x11), rest[p%4], first[p%4], out)
+			VMOVUPS(out, to)
+			continue
+		}
+		VMOVUPS(part(first[3]), to)
+		to.Disp += 16
+		if rows == 5 {
+			VMOVSS(part(rest[3]), to)
+		} else {
+			VMOVLPS(part(rest[3]), to)
+		}
+	}
+	ADDQ(Imm(32), src)
+	ADDQ(Imm(32), src4)
+	ADDQ(U32(32*rows), dst)
+	DECQ(k)
+	JNZ(LabelRef("block"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// copyFew copies rows of 4 to 8 elements as two vectors of four, which may overlap.
+func copyFew() {
+	TEXT("copyFew", NOSPLIT, "func(dst, src *float32, k, q, w, col int)")
+	Pragma("noescape")
+	Doc("copyFew writes dst[p*w+i] = src[p*col+i] for i < q, 4 to 8, and p < k.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	k := Load(Param("k"), GP64())
+	q := Load(Param("q"), GP64())
+	w := Load(Param("w"), GP64())
+	col := Load(Param("col"), GP64())
+	SHLQ(Imm(2), w)
+	SHLQ(Imm(2), col)
+	TESTQ(k, k)
+	JZ(LabelRef("done"))
+	first, last := XMM(), XMM()
+	Label("row")
+	VMOVUPS(Mem{Base: src}, first)
+	VMOVUPS(Mem{Base: src, Index: q, Scale: 4, Disp: -16}, last)
+	VMOVUPS(first, Mem{Base: dst})
+	VMOVUPS(last, Mem{Base: dst, Index: q, Scale: 4, Disp: -16})
+	ADDQ(col, src)
+	ADDQ(w, dst)
+	DECQ(k)
+	JNZ(LabelRef("row"))
+	Label("done")
+	RET()
+}
+
 // copyRows copies rows of at least 8 elements, eight at a time; the last eight may overlap
 // the previous ones.
 func copyRows() {
@@ -337,6 +463,19 @@ func pause() {
 	PAUSE()
 	DECQ(n)
 	JNZ(LabelRef("loop"))
+	RET()
+}
+
+func cpuid() {
+	TEXT("cpuid", NOSPLIT, "func(leaf, subleaf uint32) (a, b, c, d uint32)")
+	Doc("cpuid returns what the CPU reports about itself.")
+	Load(Param("leaf"), EAX)
+	Load(Param("subleaf"), ECX)
+	CPUID()
+	Store(EAX, Return("a"))
+	Store(EBX, Return("b"))
+	Store(ECX, Return("c"))
+	Store(EDX, Return("d"))
 	RET()
 }
 

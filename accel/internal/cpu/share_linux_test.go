@@ -1,0 +1,129 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// shareShapes are the products m×k·k×n of dense layers, attention and recurrent layers, and square ones.
+var shareShapes = []struct{ m, k, n int }{
+	{256, 256, 256},
+	{512, 784, 512},
+	{1024, 1024, 1024},
+	{128, 784, 256},
+	{128, 256, 128},
+	{128, 128, 10},
+	{2048, 64, 2048},
+	{2048, 128, 384},
+	{512, 2048, 128},
+	{32, 256, 1024},
+}
+
+// shareLayouts are the layouts of a forward pass with weights [in, out], of one with weights [out, in], and
+// of the gradient of a weight.
+var shareLayouts = []struct {
+	name string
+	a, b bool // transposed
+}{{"a·b", false, false}, {"a·bᵀ", false, true}, {"aᵀ·b", true, false}}
+
+// BenchmarkShare reports the share of the CPU's peak that products reach; one thread by its CPU time, so that others who use
+// the machine do not count, two by the clock, which needs an idle machine:
+//
+//	go test -run '^$' -bench Share -benchtime 0.3s ./accel/internal/cpu
+//	GODEBUG=cpu.avx512f=off go test …    with the kernels of a CPU that has AVX2 only
+func BenchmarkShare(b *testing.B) {
+	for _, s := range shareShapes {
+		for _, l := range shareLayouts {
+			for threads := 1; threads <= 2; threads++ {
+				b.Run(fmt.Sprintf("%dx%dx%d/%s/threads=%d", s.m, s.k, s.n, l.name, threads), func(b *testing.B) {
+					d := New(threads)
+					defer d.Close()
+					g := newGEMM(d, s.m, s.n, s.k, dense(s.m, s.k, l.a), dense(s.k, s.n, l.b))
+					g.c = aligned(s.m * s.n)
+					reportShare(b, d, 2*float64(s.m)*float64(s.n)*float64(s.k), g.run)
+				})
+			}
+		}
+	}
+}
+
+// dense returns a random matrix without gaps.
+func dense(rows, cols int, transposed bool) matrix {
+	r := rand.New(rand.NewPCG(1, 2))
+	m := matrix{data: aligned(rows * cols), row: cols, col: 1}
+	if transposed {
+		m.row, m.col = 1, rows
+	}
+	for i := range m.data {
+		m.data[i] = float32(r.NormFloat64())
+	}
+	return m
+}
+
+// reportShare runs f and the loop of Peak in turn and compares each run with the loops before and after it, since a CPU changes its
+// frequency. It reports the last but one decile, of what others on the machine do not disturb. The peak of two threads is twice that of one.
+func reportShare(b *testing.B, d *Device, flops float64, f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	threads := d.pool.size
+	now := threadTime
+	if threads > 1 {
+		start := time.Now()
+		now = func() float64 { return time.Since(start).Seconds() }
+	}
+	f()
+	least := 100e-6 // the clock's own time does not count then
+	if threads > 1 {
+		least = 3e-3 // nor does the start of a thread that has slept during the loop
+	}
+	repeat := 1
+	for ; repeat < 1<<20; repeat *= 2 {
+		start := now()
+		for range repeat {
+			f()
+		}
+		if now()-start > least {
+			break
+		}
+	}
+	var shares, peaks []float64
+	before := spinSpeed(d.kernel)
+	for b.Loop() {
+		start := now()
+		for range repeat {
+			f()
+		}
+		each := (now() - start) / float64(repeat)
+		after := spinSpeed(d.kernel)
+		peak := float64(threads) * max(before, after)
+		shares, peaks = append(shares, flops/each/peak), append(peaks, peak)
+		before = after
+	}
+	slices.Sort(shares)
+	slices.Sort(peaks)
+	b.ReportMetric(peaks[len(peaks)/2]/1e9, "GFLOP/s-peak")
+	b.ReportMetric(100*shares[len(shares)*9/10], "%peak")
+}
+
+// spinSpeed returns the floating-point operations per second of a kernel's loop in registers.
+func spinSpeed(k gemmKernel) float64 {
+	const rounds = 50_000
+	start := threadTime()
+	k.spin(rounds)
+	return rounds * float64(k.spinFlops) / (threadTime() - start)
+}
+
+// threadTime returns the CPU time of this thread in seconds.
+func threadTime() float64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return float64(t.Sec) + float64(t.Nsec)*1e-9
+}
