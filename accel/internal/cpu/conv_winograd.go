@@ -45,10 +45,10 @@ const (
 // suitsWinograd reports whether Winograd's transforms compute a convolution: if their
 // multiplications, plus a share for the transforms of the weights, are fewer than those of
 // a direct convolution.
-func suitsWinograd(op ir.Conv2D, g *planes) bool {
+func suitsWinograd(d *Device, op ir.Conv2D, g *planes) bool {
 	one := [2]int{1, 1}
 	switch {
-	case g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
+	case d.kernel.direct, g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
 		min(g.c, g.o) < winogradChannels, squares*g.c*g.o > winogradWeights:
 		return false
 	}

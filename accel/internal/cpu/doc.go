@@ -41,7 +41,9 @@
 //
 // # Assembly
 //
-// All *_amd64.s files are generated with avo by the module in asm: run go generate. The
+// All *_amd64.s files are generated with avo by the module in asm, and all *_arm64.s files by
+// the program in neon: run go generate. On arm64 there are no functions for Winograd's
+// transforms, batch normalization, pools and int8, and convolutions are direct. The
 // functions in *_generic.go are their reference, and run on CPUs without assembly or with
 // the build tag purego. Tests take the implementation as a parameter and compare each with
 // float64.
@@ -51,7 +53,8 @@
 // Sums are split into parts whose sizes do not depend on the number of threads, and the
 // parts are added in order. The distribution of rows and columns over threads does depend
 // on it, but changes no sum. So a program returns the same bits with any number of threads.
-// Another instruction set may round differently.
+// Another instruction set may round differently. The sizes of the caches decide which
+// operands of a product are packed, which changes no sum either.
 //
 // A Device must be used by one goroutine at a time; its threads stop with Close.
 package cpu

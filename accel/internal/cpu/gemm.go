@@ -28,11 +28,16 @@ type gemmKernel struct {
 	mr, nr int
 	lanes  int      // elements per vector; nr is a multiple
 	tiles  [][]tile // [rows-1][vectors-1]
-	// interleave packs 8 rows of a depth that is a multiple of 8 into a panel of any width, and interleaveFew, by the number of
-	// rows, into a panel of that width; copyRows packs at least 8 columns, copyFew 4 to 8; nil for plain Go.
-	interleave        func(dst, src *float32, row, k, w int)
-	interleaveFew     []func(dst, src *float32, row, k int)
-	copyRows, copyFew func(dst, src *float32, k, q, w, col int)
+	// interleave packs some rows, a number that interleaved is, of a depth that is a multiple of 8 into a panel of any width, and
+	// interleaveFew, by the number of rows, into a panel of that width; copyRows packs at least copied columns, copyFew 4 to 8.
+	// They are nil for plain Go.
+	interleave          func(dst, src *float32, row, k, w int)
+	interleaveFew       []func(dst, src *float32, row, k int)
+	copyRows, copyFew   func(dst, src *float32, k, q, w, col int)
+	interleaved, copied int
+	// packsRows is whether tiles are much slower if they read a row-major a in place, and direct whether convolutions by
+	// multiplications of matrices are faster than those with less work, for which there are functions in plain Go only.
+	packsRows, direct bool
 	// storeEdge writes some columns of a tile that is wider, and applies the epilogue; nil for plain Go.
 	storeEdge func(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
 	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; nil if
@@ -91,6 +96,7 @@ type gemm struct {
 	packed []atomic.Uint32 // of each panel of b, how far packing it is
 
 	packsA, packsB bool // else they are read in place
+	shallow        bool // a column-major a is read in place, in blocks of little depth
 	parts          int  // parts of the depth that are computed separately and added (split-K)
 	down, across   int  // number of chunks of rows and of columns
 	adding         bool // in the pass that adds the parts
@@ -124,7 +130,7 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	longest := kcMax
 	if g.readsInPlace() {
 		longest = streams
-	} else if !g.packsA && !g.packsB && a.col != 1 {
+	} else if g.shallow {
 		// Reading each row of a touches a separate cache line for a few elements, and the
 		// next block of the depth is prefetched while one is computed.
 		longest = 64
@@ -157,15 +163,22 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 // packed panels at the full speed of the CPU.
 func (g *gemm) place() {
 	a, b, t, kc := g.a, g.b, &g.kernel, min(g.k, kcMax)
-	// The rows of a tile must stay in the L1 cache, and those of all panels in the L2 cache. A column-major a takes another line
-	// for each row of the depth.
+	// The rows of a tile must stay in the L1 cache, and those of all panels in the L2 cache.
 	rows := min(g.m, t.panelsAtOnce()*t.mr)
-	g.packsA = a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.5 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
+	g.packsA = t.packsRows || a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.5 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
 	// A panel of b is read again from the L2 cache for each panel of a.
-	g.packsB = b.col != 1 || g.n%t.lanes != 0 || g.m >= 32*t.lanes ||
+	plain := b.col == 1 && g.n%t.lanes == 0
+	g.packsB = !plain || g.m >= 32*t.lanes ||
 		kc*g.n*4 > dataCaches.L2.Size/2 || dataCaches.L2.share(kc, t.nr*4, b.row*4) > 0.25
-	if a.row == 1 && a.col*4%4096 != 0 && (g.n <= t.nr || g.n < 16*t.lanes && !g.packsB) {
+	if a.row != 1 || a.col == 1 || a.col*4%4096 == 0 {
+		return
+	}
+	// A column-major a takes another line for each row of the depth. Of few columns of the result, packing it would be a large part.
+	switch {
+	case g.n <= t.nr:
 		g.packsA = false
+	case g.n < 16*t.lanes && g.m < 32*t.lanes && plain:
+		g.packsA, g.packsB, g.shallow = false, false, true
 	}
 }
 

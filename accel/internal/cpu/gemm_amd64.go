@@ -4,8 +4,8 @@ package cpu
 
 // nativeTiles returns the kernels that this CPU can run, the fastest first.
 func nativeTiles() []gemmKernel {
-	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, interleaveFew: interleavesFew, copyRows: copyRows, copyFew: copyFew, storeEdge: storeEdgeAVX2, packWindows: packWindowsGeneric, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
-	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, interleaveFew: interleavesFew, copyRows: copyRows, copyFew: copyFew, storeEdge: storeEdgeAVX512, packWindows: packWindowsAVX512, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
+	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX2, packWindows: packWindowsGeneric, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
+	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX512, packWindows: packWindowsAVX512, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
 	switch {
 	case hasAVX512:
 		return []gemmKernel{avx512, avx2}

@@ -50,7 +50,7 @@ func newQuantized(d *Device, s ir.Step) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &quantized{in: s.In[0], out: s.Out[0], kernel: d.bytes, interleave: d.kernel.interleave, network: op.Network, count: count, pixels: 1, size: ir.Len(shapes[0]), bad: make([]int, d.pool.size)}
+	q := &quantized{in: s.In[0], out: s.Out[0], kernel: d.bytes, interleave: d.kernel.interleaveEight(), network: op.Network, count: count, pixels: 1, size: ir.Len(shapes[0]), bad: make([]int, d.pool.size)}
 	if op.Network.Image {
 		q.pixels = shapes[0][1] * shapes[0][2]
 	}

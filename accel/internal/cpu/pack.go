@@ -46,7 +46,7 @@ func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 		clear(dst)
 	}
 	switch {
-	case row == 1 && t.copyRows != nil && q >= 8:
+	case row == 1 && t.copyRows != nil && q >= t.copied:
 		t.copyRows(&dst[0], &src[0], k, q, w, col)
 	case row == 1 && t.copyFew != nil && q >= 4:
 		t.copyFew(&dst[0], &src[0], k, q, w, col)
@@ -54,7 +54,7 @@ func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 		for p := range k {
 			copy(dst[p*w:][:q], src[p*col:])
 		}
-	case col == 1 && t.interleave != nil && q >= 8 && k >= 8:
+	case col == 1 && t.interleave != nil && q >= t.interleaved && k >= 8:
 		t.packBlocks(dst, src, row, q, k, w)
 	case col == 1 && q == w && k >= 8 && t.few(q) != nil:
 		whole := k &^ 7
@@ -81,12 +81,20 @@ func (t *gemmKernel) few(rows int) func(dst, src *float32, row, k int) {
 	return nil
 }
 
-// packBlocks interleaves contiguous rows eight at a time. If the number of rows is not a
-// multiple of eight, the last block overlaps the previous one.
+// interleaveEight returns interleave if it is for eight rows, or nil.
+func (t *gemmKernel) interleaveEight() func(dst, src *float32, row, k, w int) {
+	if t.interleaved == 8 {
+		return t.interleave
+	}
+	return nil
+}
+
+// packBlocks interleaves contiguous rows some at a time. If the number of rows is not a
+// multiple of that, the last block overlaps the previous one.
 func (t *gemmKernel) packBlocks(dst, src []float32, row, q, k, w int) {
 	whole := k &^ 7
-	for i := 0; i < q; i += 8 {
-		i = min(i, q-8)
+	for i := 0; i < q; i += t.interleaved {
+		i = min(i, q-t.interleaved)
 		t.interleave(&dst[i], &src[i*row], row, whole, w)
 	}
 	if whole < k {

@@ -1,4 +1,4 @@
-//go:build (!amd64 || purego) && !(js && quern_simd)
+//go:build ((!amd64 && !arm64) || purego) && !(js && quern_simd)
 
 package cpu
 

@@ -185,7 +185,7 @@ func TestSuitsWinograd(t *testing.T) {
 			return (row.x[1]+2*row.op.Padding[i]-row.op.Dilation[i]*(row.w[1]-1)-1)/row.op.Stride[i] + 1
 		}
 		g := newPlanes(row.op, row.n, row.x[0], row.x[1], row.x[1], row.w[0], size(0), size(1), row.w[1], row.w[1])
-		if got := suitsWinograd(row.op, &g); got != row.want {
+		if got := suitsWinograd(&Device{}, row.op, &g); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestIsSmall(t *testing.T) {
 	plain := ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Padding: [2]int{1, 1}, Groups: 1}
 	grouped, valid, strided := plain, plain, plain
 	grouped.Groups, valid.Padding, strided.Stride = 2, [2]int{}, [2]int{2, 2}
-	d := New(1)
+	d := NewWith(genericVectors.name, 1)
 	defer d.Close()
 	for _, row := range []struct {
 		name     string

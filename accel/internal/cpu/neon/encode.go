@@ -1,0 +1,80 @@
+package main
+
+import "fmt"
+
+// The instructions on vectors of four float32 that Go's assembler lacks, by their encoding without registers (Arm, Architecture
+// Reference Manual for A-profile, chapter C7.2). Destination, first and second source are in bits 0, 5 and 16.
+var encodings = map[string]uint32{
+	// three registers
+	"FADD":    0x4e20d400,
+	"FSUB":    0x4ea0d400,
+	"FMUL":    0x6e20dc00,
+	"FDIV":    0x6e20fc00,
+	"FMAX":    0x4e20f400, // NaN if either is NaN
+	"FMIN":    0x4ea0f400,
+	"FMLA":    0x4e20cc00,
+	"FMLS":    0x4ea0cc00,
+	"FCMEQ":   0x4e20e400,
+	"FCMGT":   0x6ea0e400,
+	"FADDP":   0x6e20d400,
+	"ADD":     0x4ea08400,
+	"SUB":     0x6ea08400,
+	"AND":     0x4e201c00,
+	"ORR":     0x4ea01c00,
+	"EOR":     0x6e201c00,
+	"BSL":     0x6e601c00, // the bits of the first source where the destination's are 1, else of the second
+	"FMAXNM":  0x4e20c400, // the number if one of both is NaN
+	"FADD.D":  0x4e60d400, // two float64
+	"FADDP.D": 0x6e60d400,
+
+	// two registers
+	"FABS":     0x4ea0f800,
+	"FSQRT":    0x6ea1f800,
+	"FRINTN":   0x4e218800, // to the nearest integer, ties to even
+	"FCVTZS":   0x4ea1b800,
+	"UCVTF":    0x6e21d800,
+	"FMAXNMV":  0x6e30c800, // the largest of the four, in element 0
+	"FCVTL":    0x0e617800, // the lower two to float64
+	"FCVTL2":   0x4e617800, // the upper two
+	"UXTL.8":   0x2f08a400, // eight bytes to 16 bits
+	"UXTL.16":  0x2f10a400, // the lower four to 32 bits
+	"UXTL2.16": 0x6f10a400,
+
+	// with a number of bits
+	"SHL":  0x4f205400, // plus shift<<16
+	"SSHR": 0x4f400400, // minus shift<<16
+
+	// by element, see fmlaBy
+	"FMLA.E": 0x4f801000,
+}
+
+// word returns an instruction on three registers; second is 0 for instructions on two.
+func word(name string, d, first, second int) uint32 {
+	base, ok := encodings[name]
+	if !ok || d|first|second > 31 || d|first|second < 0 {
+		panic(fmt.Sprint("neon: no encoding of ", name, d, first, second))
+	}
+	return base | uint32(second)<<16 | uint32(first)<<5 | uint32(d)
+}
+
+// fmlaBy returns FMLA Vd.4S, Vn.4S, Vm.S[element].
+func fmlaBy(d, n, m, element int) uint32 {
+	return word("FMLA.E", d, n, m) | uint32(element&1)<<21 | uint32(element>>1)<<11
+}
+
+// shift returns a shift of 32-bit integers by a constant.
+func shift(name string, d, n, bits int) uint32 {
+	if name == "SSHR" {
+		return word(name, d, n, 0) - uint32(bits)<<16
+	}
+	return word(name, d, n, 0) + uint32(bits)<<16
+}
+
+// three writes an instruction on three registers.
+func (o *output) three(name string, d, first, second int) {
+	o.line("WORD $0x%08x // %s V%d, V%d, V%d", word(name, d, first, second), name, d, first, second)
+}
+
+func (o *output) two(name string, d, from int) {
+	o.line("WORD $0x%08x // %s V%d, V%d", word(name, d, from, 0), name, d, from)
+}

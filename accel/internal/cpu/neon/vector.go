@@ -1,0 +1,212 @@
+package main
+
+import "fmt"
+
+// vector generates the elementwise functions and reductions. All process a positive multiple of four elements.
+func vector(o *output) {
+	unary := func(name string, body func(p *program, x reg) reg) {
+		elementwise(o, name, 1, 0, func(p *program, x []reg, _ []reg) reg { return body(p, x[0]) })
+	}
+	binary := func(name string, body func(p *program, a, b reg) reg) {
+		elementwise(o, name, 2, 0, func(p *program, x []reg, _ []reg) reg { return body(p, x[0], x[1]) })
+	}
+	direct := func(op string) func(p *program, a, b reg) reg {
+		return func(p *program, a, b reg) reg { return p.op(op, a, b) }
+	}
+	truth := func(op string) func(p *program, a, b reg) reg {
+		return func(p *program, a, b reg) reg { return p.op("AND", p.op(op, a, b), p.c(1)) }
+	}
+	unary("abs", func(p *program, x reg) reg { return p.op("FABS", x) })
+	unary("sqrt", func(p *program, x reg) reg { return p.op("FSQRT", x) })
+	unary("relu", func(p *program, x reg) reg { return p.op("FMAX", x, p.zero()) })
+	unary("exp", (*program).exp)
+	unary("sigmoid", (*program).sigmoid)
+	unary("tanh", (*program).tanh)
+	unary("gelu", (*program).gelu)
+	binary("add", direct("FADD"))
+	binary("sub", direct("FSUB"))
+	binary("mul", direct("FMUL"))
+	binary("div", direct("FDIV"))
+	binary("maximum", direct("FMAX"))
+	binary("equal", truth("FCMEQ"))
+	binary("greater", truth("FCMGT"))
+	binary("reluGradient", func(p *program, dy, y reg) reg { return p.op("AND", dy, p.op("FCMGT", y, p.zero())) })
+	binary("geluGradient", (*program).geluGradient)
+	binary("biasReLU", func(p *program, a, b reg) reg { return p.op("FMAX", p.add(a, b), p.zero()) })
+	elementwise(o, "addScalar", 1, 1, func(p *program, x, s []reg) reg { return p.add(x[0], s[0]) })
+	elementwise(o, "mulScalar", 1, 1, func(p *program, x, s []reg) reg { return p.mul(x[0], s[0]) })
+	elementwise(o, "weigh", 2, 2, func(p *program, x, s []reg) reg { return p.mul(p.mul(p.add(x[0], s[0]), x[1]), s[1]) })
+	foldings(o)
+	expSum(o)
+	sum(o)
+	largest(o)
+	divideBytes(o)
+}
+
+var (
+	inputs  = []string{"a", "b", "c"}
+	scalars = []string{"s", "t"}
+)
+
+// begin writes the start of a function of n, pointers in R1 and up, and numbers in all elements of registers.
+func (p *program) begin(name, doc string, pointers, numbers []string, result string, size int) []reg {
+	signature := "func(n int"
+	for i, x := range pointers {
+		if i == 0 {
+			signature += ", "
+		}
+		signature += x
+		if i < len(pointers)-1 {
+			signature += ", "
+		} else {
+			signature += " *float32"
+		}
+	}
+	for i, x := range numbers {
+		if i == 0 {
+			signature += ", "
+		}
+		signature += x
+		if i < len(numbers)-1 {
+			signature += ", "
+		} else {
+			signature += " float32"
+		}
+	}
+	at := 8 + 8*len(pointers) + 4*len(numbers)
+	p.function(name+"NEON", signature+")"+result, doc, at+size)
+	p.line("MOVD n+0(FP), R0")
+	for i, x := range pointers {
+		p.line("MOVD %s+%d(FP), R%d", x, 8*(i+1), i+1)
+	}
+	var all []reg
+	for i, x := range numbers {
+		r := p.keep()
+		p.line("FMOVS %s+%d(FP), F%d", x, 8+8*len(pointers)+4*i, p.number(r))
+		p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
+		all = append(all, r)
+	}
+	return all
+}
+
+func elementwise(o *output, name string, in, numbers int, body func(p *program, x, s []reg) reg) {
+	p := o.program()
+	s := p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append([]string{"d"}, inputs[:in]...), scalars[:numbers], "", 0)
+	var x []reg
+	for i := range in {
+		x = append(x, p.next(2+i))
+	}
+	p.store(body(p, x, s), 1)
+	p.loop()
+	p.line("RET")
+}
+
+// foldings generates the folded updates of optimizers. Each op rounds as it does on its own.
+func foldings(o *output) {
+	one := func(name string, in int, body func(p *program, x, s []reg) reg) {
+		p := o.program()
+		p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append(append([]string{"d"}, inputs[:in]...), "s"), nil, "", 0)
+		var s []reg
+		for i := range 4 {
+			r := p.keep()
+			p.line("FMOVS %d(R%d), F%d", 4*i, 2+in, p.number(r))
+			p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
+			s = append(s, r)
+		}
+		var x []reg
+		for i := range in {
+			x = append(x, p.next(2+i))
+		}
+		p.store(body(p, x, s), 1)
+		p.loop()
+		p.line("RET")
+	}
+	plusTwo := func(p *program, x reg, s []reg) reg { return p.add(p.add(x, s[2]), s[3]) }
+	one("blend", 2, func(p *program, x, s []reg) reg {
+		return plusTwo(p, p.add(p.mul(x[0], s[0]), p.mul(x[1], s[1])), s)
+	})
+	one("blendSquare", 2, func(p *program, x, s []reg) reg {
+		return plusTwo(p, p.add(p.mul(x[0], s[0]), p.mul(p.mul(x[1], x[1]), s[1])), s)
+	})
+	one("rootStep", 3, func(p *program, x, s []reg) reg {
+		root := p.add(p.op("FSQRT", p.mul(x[2], s[2])), s[3])
+		return p.sub(x[0], p.div(p.mul(p.mul(x[1], s[0]), s[1]), root))
+	})
+}
+
+// lanesSum writes the sum of a register's elements to the element 0 of F0.
+func (p *program) lanesSum(r reg) {
+	v := p.number(r)
+	p.three("FADDP", 0, v, v)
+	p.three("FADDP", 0, 0, 0)
+}
+
+// cleared returns a register of the whole function that is zero at the beginning.
+func (p *program) cleared() reg {
+	r := p.keep()
+	p.line("VEOR V%d.B16, V%d.B16, V%d.B16", p.number(r), p.number(r), p.number(r))
+	return r
+}
+
+func expSum(o *output) {
+	p := o.program()
+	s := p.begin("expSum", " is expSumGeneric for a positive multiple of four elements.", []string{"d", "a"}, []string{"scale", "shift"}, " float32", 4)
+	total := p.cleared()
+	y := p.exp(p.add(p.mul(p.next(2), s[0]), s[1]))
+	p.into("FADD", total, total, y)
+	p.store(y, 1)
+	p.loop()
+	p.lanesSum(total)
+	p.line("FMOVS F0, ret+32(FP)")
+	p.line("RET")
+}
+
+// sum adds in float64.
+func sum(o *output) {
+	p := o.program()
+	p.begin("sum", " is sumGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float64", 8)
+	low, high := p.cleared(), p.cleared()
+	x := p.next(1)
+	p.into("FADD.D", low, low, p.op("FCVTL", x))
+	p.into("FADD.D", high, high, p.op("FCVTL2", x))
+	p.loop()
+	p.three("FADD.D", 0, p.number(low), p.number(high))
+	p.three("FADDP.D", 0, 0, 0)
+	p.line("FMOVD F0, ret+16(FP)")
+	p.line("RET")
+}
+
+func largest(o *output) {
+	p := o.program()
+	p.begin("largest", " is largestGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float32", 4)
+	top := p.keep()
+	p.line("MOVW $0xff800000, R2") // -Inf
+	p.line("VDUP R2, V%d.S4", p.number(top))
+	p.into("FMAXNM", top, top, p.next(1))
+	p.loop()
+	p.two("FMAXNMV", 0, p.number(top))
+	p.line("FMOVS F0, ret+16(FP)")
+	p.line("RET")
+}
+
+func divideBytes(o *output) {
+	o.function("divideBytesNEON", "func(n int, d *float32, a *uint8, by float32)", " is divideBytesGeneric for a positive multiple of eight bytes.", 28)
+	o.line("MOVD n+0(FP), R0")
+	o.line("MOVD d+8(FP), R1")
+	o.line("MOVD a+16(FP), R2")
+	o.line("FMOVS by+24(FP), F31")
+	o.line("VDUP V31.S[0], V31.S4")
+	o.label("more")
+	o.line("FMOVD.P 8(R2), F0")
+	o.two("UXTL.8", 0, 0)
+	o.two("UXTL.16", 1, 0)
+	o.two("UXTL2.16", 2, 0)
+	for v := 1; v <= 2; v++ {
+		o.two("UCVTF", v, v)
+		o.three("FDIV", v, v, 31)
+		o.line("FMOVQ.P F%d, 16(R1)", v)
+	}
+	o.line("SUBS $8, R0, R0")
+	o.line("BGT more")
+	o.line("RET")
+}
