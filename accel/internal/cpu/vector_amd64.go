@@ -54,6 +54,14 @@ func fold3(f func(n int, d, a, b, c, s *float32)) func(d, a, b, c []float32, s *
 	}
 }
 
+func momentVectors(f func(n int, dm, dv, dp, m, g, v, p, blend, blendSquare, rootStep *float32)) func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
+	return func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
+		if n := len(dm); n > 0 {
+			f(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0], &s[1][0], &s[2][0])
+		}
+	}
+}
+
 func vectorScalar(f func(n int, d, a *float32, s float32)) func(d, a []float32, s float32) {
 	return func(d, a []float32, s float32) {
 		if n := len(d); n > 0 {
@@ -135,6 +143,7 @@ var avx2Vectors = &vectors{
 	blend:       fold2(blendAVX2),
 	blendSquare: fold2(blendSquareAVX2),
 	rootStep:    fold3(rootStepAVX2),
+	momentStep:  momentVectors(momentStepAVX2),
 }
 
 var avx512Vectors = &vectors{
@@ -180,9 +189,5 @@ var avx512Vectors = &vectors{
 	blend:       fold2(blendAVX512),
 	blendSquare: fold2(blendSquareAVX512),
 	rootStep:    fold3(rootStepAVX512),
-	momentStep: func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
-		if n := len(dm); n > 0 {
-			momentStepAVX512(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0], &s[1][0], &s[2][0])
-		}
-	},
+	momentStep:  momentVectors(momentStepAVX512),
 }

@@ -3378,6 +3378,127 @@ end:
 	VZEROUPPER
 	RET
 
+// func momentStepAVX2(n int, dm *float32, dv *float32, dp *float32, m *float32, slope *float32, v *float32, p *float32, blend *float32, blendSquare *float32, rootStep *float32)
+// Requires: AVX, MMX+
+TEXT ·momentStepAVX2(SB), NOSPLIT, $384-88
+	MOVQ         dm+8(FP), AX
+	MOVQ         dv+16(FP), CX
+	MOVQ         dp+24(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         slope+40(FP), SI
+	MOVQ         v+48(FP), DI
+	MOVQ         p+56(FP), R8
+	MOVQ         n+0(FP), R9
+	MOVQ         blend+64(FP), R10
+	VBROADCASTSS (R10), Y0
+	VMOVUPS      Y0, (SP)
+	VBROADCASTSS 4(R10), Y0
+	VMOVUPS      Y0, 32(SP)
+	VBROADCASTSS 8(R10), Y0
+	VMOVUPS      Y0, 64(SP)
+	VBROADCASTSS 12(R10), Y0
+	VMOVUPS      Y0, 96(SP)
+	MOVQ         blendSquare+72(FP), R10
+	VBROADCASTSS (R10), Y0
+	VMOVUPS      Y0, 128(SP)
+	VBROADCASTSS 4(R10), Y0
+	VMOVUPS      Y0, 160(SP)
+	VBROADCASTSS 8(R10), Y0
+	VMOVUPS      Y0, 192(SP)
+	VBROADCASTSS 12(R10), Y0
+	VMOVUPS      Y0, 224(SP)
+	MOVQ         rootStep+80(FP), R10
+	VBROADCASTSS (R10), Y0
+	VMOVUPS      Y0, 256(SP)
+	VBROADCASTSS 4(R10), Y0
+	VMOVUPS      Y0, 288(SP)
+	VBROADCASTSS 8(R10), Y0
+	VMOVUPS      Y0, 320(SP)
+	VBROADCASTSS 12(R10), Y0
+	VMOVUPS      Y0, 352(SP)
+	CMPQ         R9, $0x08
+	JL           rest
+
+whole:
+	PREFETCHT0 1024(BX)
+	PREFETCHT0 1024(DI)
+	PREFETCHT0 1024(R8)
+	VMOVUPS    (BX), Y0
+	VMOVUPS    (SI), Y1
+	VMOVUPS    (DI), Y2
+	VMOVUPS    (R8), Y3
+	VMULPS     Y1, Y1, Y4
+	VMULPS     (SP), Y0, Y0
+	VMULPS     32(SP), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VADDPS     64(SP), Y0, Y0
+	VADDPS     96(SP), Y0, Y0
+	VMULPS     128(SP), Y2, Y2
+	VMULPS     160(SP), Y4, Y4
+	VADDPS     Y4, Y2, Y2
+	VADDPS     192(SP), Y2, Y2
+	VADDPS     224(SP), Y2, Y2
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y2, (CX)
+	VMULPS     320(SP), Y2, Y2
+	VSQRTPS    Y2, Y2
+	VADDPS     352(SP), Y2, Y2
+	VMULPS     256(SP), Y0, Y0
+	VMULPS     288(SP), Y0, Y0
+	VDIVPS     Y2, Y0, Y0
+	VSUBPS     Y0, Y3, Y3
+	VMOVUPS    Y3, (DX)
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R8
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DX
+	SUBQ       $0x08, R9
+	CMPQ       R9, $0x08
+	JGE        whole
+
+rest:
+	TESTQ      R9, R9
+	JZ         done
+	LEAQ       tailMask<>+0(SB), R10
+	NEGQ       R9
+	VMOVUPS    32(R10)(R9*4), Y0
+	NEGQ       R9
+	PREFETCHT0 1024(BX)
+	PREFETCHT0 1024(DI)
+	PREFETCHT0 1024(R8)
+	VMASKMOVPS (BX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VMASKMOVPS (DI), Y0, Y3
+	VMASKMOVPS (R8), Y0, Y4
+	VMULPS     Y2, Y2, Y5
+	VMULPS     (SP), Y1, Y1
+	VMULPS     32(SP), Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VADDPS     64(SP), Y1, Y1
+	VADDPS     96(SP), Y1, Y1
+	VMULPS     128(SP), Y3, Y3
+	VMULPS     160(SP), Y5, Y5
+	VADDPS     Y5, Y3, Y3
+	VADDPS     192(SP), Y3, Y3
+	VADDPS     224(SP), Y3, Y3
+	VMASKMOVPS Y1, Y0, (AX)
+	VMASKMOVPS Y3, Y0, (CX)
+	VMULPS     320(SP), Y3, Y3
+	VSQRTPS    Y3, Y3
+	VADDPS     352(SP), Y3, Y3
+	VMULPS     256(SP), Y1, Y1
+	VMULPS     288(SP), Y1, Y1
+	VDIVPS     Y3, Y1, Y1
+	VSUBPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, (DX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func momentStepAVX512(n int, dm *float32, dv *float32, dp *float32, m *float32, slope *float32, v *float32, p *float32, blend *float32, blendSquare *float32, rootStep *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·momentStepAVX512(SB), NOSPLIT, $0-88

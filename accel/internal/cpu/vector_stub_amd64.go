@@ -274,6 +274,11 @@ func sumAVX2(n int, a *float32) float64
 //go:noescape
 func sumFoursAVX2(n int, a *float32) float64
 
+// momentStepAVX2 is momentStepGeneric.
+//
+//go:noescape
+func momentStepAVX2(n int, dm *float32, dv *float32, dp *float32, m *float32, slope *float32, v *float32, p *float32, blend *float32, blendSquare *float32, rootStep *float32)
+
 // momentStepAVX512 is momentStepGeneric.
 //
 //go:noescape

@@ -9,16 +9,16 @@ import (
 // foldings compute several elementwise ops in one pass. Each op rounds as it does on its
 // own: no multiplication is fused with an addition.
 func foldings(s isa) {
-	s.folding("blend", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return blended(v[0], v[1], k) })
-	s.folding("blendSquare", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual {
+	s.folding("blend", 2, func(v []VecVirtual, k [4]Op) VecVirtual { return blended(v[0], v[1], k) })
+	s.folding("blendSquare", 2, func(v []VecVirtual, k [4]Op) VecVirtual {
 		VMULPS(v[1], v[1], v[1])
 		return blended(v[0], v[1], k)
 	})
-	s.folding("rootStep", 3, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return rootStepped(v[0], v[1], v[2], k) })
+	s.folding("rootStep", 3, func(v []VecVirtual, k [4]Op) VecVirtual { return rootStepped(v[0], v[1], v[2], k) })
 }
 
 // blended computes a·k0 + b·k1 + k2 + k3; it overwrites both operands.
-func blended(a, b VecVirtual, k [4]VecVirtual) VecVirtual {
+func blended(a, b VecVirtual, k [4]Op) VecVirtual {
 	VMULPS(k[0], a, a)
 	VMULPS(k[1], b, b)
 	VADDPS(b, a, a)
@@ -28,7 +28,7 @@ func blended(a, b VecVirtual, k [4]VecVirtual) VecVirtual {
 }
 
 // rootStepped computes a - b·k0·k1 / (√(c·k2) + k3); it overwrites all operands.
-func rootStepped(a, b, c VecVirtual, k [4]VecVirtual) VecVirtual {
+func rootStepped(a, b, c VecVirtual, k [4]Op) VecVirtual {
 	VMULPS(k[2], c, c)
 	VSQRTPS(c, c)
 	VADDPS(k[3], c, c)
@@ -39,7 +39,7 @@ func rootStepped(a, b, c VecVirtual, k [4]VecVirtual) VecVirtual {
 	return a
 }
 
-func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]VecVirtual) VecVirtual) {
+func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]Op) VecVirtual) {
 	full := name + s.name
 	signature := "func(n int, d, a, b, s *float32)"
 	if inputs == 3 {
@@ -55,7 +55,7 @@ func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]Vec
 		in = append(in, Load(Param(p), GP64()))
 	}
 	scalars := Load(Param("s"), GP64())
-	var k [4]VecVirtual
+	var k [4]Op
 	for i := range k {
 		k[i] = s.register()
 		VBROADCASTSS(Mem{Base: scalars, Disp: 4 * i}, k[i])

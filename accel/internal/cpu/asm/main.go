@@ -21,6 +21,7 @@ func main() {
 		gemm()
 	case "vector":
 		vector()
+		momentStep(avx2)
 		momentStep(avx512)
 	case "shift":
 		shift()

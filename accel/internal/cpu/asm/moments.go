@@ -8,16 +8,26 @@ import (
 
 // momentStep computes blend, blendSquare and rootStep, each as on its own, on a vector that
 // stays in registers: the divisions of the last overlap with the loads of the others. It
-// prefetches the memory that it changes, also across pages. Only AVX-512 has enough
-// registers for its scalars.
+// prefetches the memory that it changes, also across pages. With AVX2, which has not enough
+// registers for the scalars, they are vectors on the stack.
 func momentStep(s isa) {
 	p := s.head("momentStep", "func(n int, dm, dv, dp, m, slope, v, p, blend, blendSquare, rootStep *float32)", ".", "dm", "dv", "dp", "m", "slope", "v", "p")
 	n := Load(Param("n"), GP64())
-	var k [3][4]VecVirtual
+	var k [3][4]Op
+	var stack Mem
+	if !s.wide() {
+		stack = AllocLocal(12 * s.width)
+	}
 	for i, name := range []string{"blend", "blendSquare", "rootStep"} {
 		scalars := Load(Param(name), GP64())
 		for j := range k[i] {
-			k[i][j] = s.splat(Mem{Base: scalars, Disp: 4 * j})
+			r := s.splat(Mem{Base: scalars, Disp: 4 * j})
+			k[i][j] = r
+			if !s.wide() {
+				at := stack.Offset((4*i + j) * s.width)
+				VMOVUPS(r, at)
+				k[i][j] = at
+			}
 		}
 	}
 	s.loop(n, p[3:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
