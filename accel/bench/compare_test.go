@@ -71,7 +71,7 @@ func TestKeepFaster(t *testing.T) {
 
 func TestSaveAndLast(t *testing.T) {
 	folder := t.TempDir()
-	here, there := machine{"a processor", 2, "linux/amd64", ""}, machine{"another", 2, "linux/amd64", ""}
+	here, there := machine{CPU: "a processor", Cores: 2, System: "linux/amd64"}, machine{CPU: "another", Cores: 2, System: "linux/amd64"}
 	made := func(m machine, date, bench string, median float64) result {
 		return result{Date: date, Machine: m, Versions: map[string]string{"go": "1"}, Figures: map[string]figure{bench: {Times: map[string]times{"quern-2": {Median: median}}}}}
 	}

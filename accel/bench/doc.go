@@ -4,6 +4,8 @@
 //	go run ./accel/bench -python … -bench mlp,cnn        some benchmarks
 //	go run ./accel/bench -check                          Quern alone, compared with the last committed run
 //	go run ./accel/bench -python … -save                 and store the result in accel/bench/results
+//	go run ./accel/bench -kinds                          the committed results of all kinds of CPUs
+//	GODEBUG=cpu.avx512f=off go run ./accel/bench …       a CPU with AVX-512 as one that has AVX2 only
 //	go run ./accel/bench -python … -device cuda          on a GPU
 //	go run ./accel/bench -device simulated -quick        a test of the cases for GPUs
 //	go run ./accel/bench -device cuda -bench mlp -profile mlp.json    the kernels of a step
@@ -35,8 +37,9 @@
 //
 // # Results
 //
-// A result contains the machine, the versions and all measurements in seconds per step. The
-// folder results has one file for each machine. A run is compared with the newest result of the same
+// A result contains the machine with the caches of a core and whether it grants huge pages, the versions and all measurements in
+// seconds per step. The folder results has one file for each machine; a CPU whose instruction sets are limited is another one, and the
+// other frameworks are then limited by their variables. A run is compared with the newest result of the same
 // machine, and benchmarks that have become more than 10 % slower are listed; with -check the
 // exit code is then 1. A benchmark that seems slower is measured again, twice, and the fastest
 // time counts. A lower peak of the machine is taken into account.
@@ -50,7 +53,7 @@
 //	peer/*.py     PyTorch and JAX
 //	energy.go     the power of a GPU
 //	profile.go    the kernels of a step; variants.go settings of Quern beside the default
-//	result.go     files; compare.go regressions; table.go the output
+//	result.go     files; compare.go regressions; kinds.go kinds of CPUs; table.go the output
 //
 // A new benchmark needs a row in cases.go or cases_gpu.go, and a model or function with its name in
 // the two scripts. Sizes are not repeated there: they follow from the arrays.

@@ -25,6 +25,7 @@ type options struct {
 	save    bool
 	results string
 	check   bool
+	kinds   bool
 
 	profile      string   // file for profiles instead of measurements
 	steps        int      // to run, and nothing else
@@ -60,6 +61,7 @@ func parse() options {
 	flag.BoolVar(&o.save, "save", false, "store the result in the folder of -results, in the file of this machine")
 	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the committed results")
 	flag.BoolVar(&o.check, "check", false, "exit with status 1 if a benchmark is more than 10 % slower than in the last committed result")
+	flag.BoolVar(&o.kinds, "kinds", false, "measure nothing, but compare the committed results of all kinds of CPUs")
 	flag.StringVar(&o.profile, "profile", "", "with one -bench and a GPU: profile a step in Quern and write the kernels to a `file`")
 	flag.IntVar(&o.steps, "steps", 0, "with one -bench: run `n` steps in Quern and nothing else, for a tool that watches them")
 	variants := flag.String("variants", "", "with one -bench and a GPU: comma-separated `settings` of QUERN_CUDA_VARIANTS, or libraries=off, each of which is compared with the default")
@@ -110,6 +112,9 @@ func runOne(ctx context.Context, o options) error {
 }
 
 func run(ctx context.Context, o options) error {
+	if o.kinds {
+		return printKinds(os.Stdout, o.results)
+	}
 	if o.profile != "" || o.steps > 0 || len(o.variants) > 0 {
 		return runOne(ctx, o)
 	}

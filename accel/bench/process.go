@@ -171,7 +171,7 @@ func startProcesses(ctx context.Context, o options, folder string, cases []bench
 	var all processes
 	for _, framework := range frameworks {
 		for _, threads := range o.threads(framework) {
-			s := &process{options: o, framework: framework, threads: threads, folder: folder}
+			s := &process{options: o, framework: framework, threads: threads, folder: folder, variables: r.Machine.limits()}
 			a, err := s.ask(ctx, request{Do: "versions"})
 			if missing := (*missingError)(nil); errors.As(err, &missing) && framework != "quern" {
 				s.close()

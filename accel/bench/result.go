@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
 // result is a run as stored in a file.
@@ -32,6 +34,11 @@ type machine struct {
 	Cores  int    `json:"cores"`
 	System string `json:"system"`
 	GPU    string `json:"gpu,omitempty"` // if it is measured
+	// The instruction set that a variable limits the CPU to: it is a kind of its own.
+	Limited string `json:"limited,omitempty"`
+
+	Caches    *cpu.Caches `json:"caches,omitempty"` // of a CPU
+	HugePages string      `json:"huge_pages,omitempty"`
 }
 
 // figure is the measurements of one benchmark.
@@ -73,9 +80,14 @@ func (f *figure) fail(r *runner, err error) {
 }
 
 func newResult(o options) result {
+	m := machine{CPU: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	if o.device == "cpu" {
+		caches := cpu.DataCaches()
+		m.Limited, m.Caches, m.HugePages = limited(cpuFeatures(), cpu.Implementations()[0]), &caches, hugePages()
+	}
 	return result{
 		Date:     time.Now().UTC().Format(time.RFC3339),
-		Machine:  machine{CPU: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
+		Machine:  m,
 		Versions: map[string]string{},
 		Rounds:   o.rounds,
 		Figures:  map[string]figure{},
@@ -120,7 +132,7 @@ func load(path string) (result, error) {
 // fileName returns the name of the file for the results of a machine, such as
 // intel-r-xeon-r-processor-6-207-2-cores-linux-amd64.json.
 func (m machine) fileName() string {
-	text := fmt.Sprintf("%s %s %d cores %s", m.GPU, m.CPU, m.Cores, m.System)
+	text := fmt.Sprintf("%s %s %s %d cores %s", m.GPU, m.CPU, m.Limited, m.Cores, m.System)
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
 	return strings.Join(words, "-") + ".json"
 }

@@ -15,6 +15,12 @@ func printHeader(w io.Writer, r result) {
 		fmt.Fprintf(w, "%s; ", r.Machine.GPU)
 	}
 	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Versions)
+	if r.Machine.Caches != nil {
+		fmt.Fprintln(w, r.Machine.caches())
+	}
+	if r.Machine.Limited != "" {
+		fmt.Fprintf(w, "limited to %s, as are the others, except for onnxruntime and the tokenizers\n", r.Machine.Limited)
+	}
 }
 
 // printFigure writes the measurements of a benchmark, one line per runner.
