@@ -152,8 +152,7 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	}
 	g.divide(d.pool.size)
 	if g.packsA {
-		rows := (m + g.down - 1) / g.down
-		scratch += (rows/g.groups(rows) + 1) * g.kc
+		scratch += min(m, g.kernel.panelsAtOnce()*g.kernel.mr) * g.kc
 	}
 	d.reserve(panel, scratch)
 	return g
@@ -168,7 +167,7 @@ func (g *gemm) place() {
 	g.packsA = t.packsRows || a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.5 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
 	// A panel of b is read again from the L2 cache for each panel of a.
 	plain := b.col == 1 && g.n%t.lanes == 0
-	g.packsB = !plain || g.m >= 32*t.lanes ||
+	g.packsB = !plain || g.m >= 48*t.lanes ||
 		kc*g.n*4 > dataCaches.L2.Size/2 || dataCaches.L2.share(kc, t.nr*4, b.row*4) > 0.25
 	if a.row != 1 || a.col == 1 || a.col*4%4096 == 0 {
 		return
@@ -177,18 +176,22 @@ func (g *gemm) place() {
 	switch {
 	case g.n <= t.nr:
 		g.packsA = false
-	case g.n < 16*t.lanes && g.m < 32*t.lanes && plain:
+	case g.n < 16*t.lanes && g.m < 48*t.lanes && plain:
 		g.packsA, g.packsB, g.shallow = false, false, true
 	}
 }
 
 // panelsAtOnce returns the number of panels of a that are multiplied by each panel of b: as many as fill a quarter of the L2 cache.
 func (t *gemmKernel) panelsAtOnce() int {
-	return min(max(dataCaches.L2.Size/4/(t.mr*kcMax*4), 4), mostPanels)
+	return max(min(dataCaches.L2.Size/4/(t.mr*kcMax*4), mostRows/t.mr), 4)
 }
 
-// mostPanels limits panelsAtOnce, for balance between threads.
-const mostPanels = 16
+// mostRows limits the rows of panelsAtOnce: each row of the result may be on another page, and the first level of a CPU's TLB has 64 to
+// 96 entries. mostPanels are their panels, of at least four rows.
+const (
+	mostRows   = 96
+	mostPanels = mostRows / 4
+)
 
 // The gradient of a weight is a small result of two tall matrices; each thread has computed
 // some of their rows. Two parts of the depth, each at least this deep, let each thread use
@@ -294,7 +297,7 @@ func (g *gemm) work(chunk, worker int) {
 		return
 	}
 	if g.adding {
-		g.add(g.m*chunk/g.down, g.m*(chunk+1)/g.down)
+		g.add(g.top(chunk), g.top(chunk+1))
 		return
 	}
 	if g.parts > 1 {
@@ -305,7 +308,7 @@ func (g *gemm) work(chunk, worker int) {
 	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
 	first, end := panels*across/g.across, panels*(across+1)/g.across
 	left, right := first*g.kernel.nr, min(end*g.kernel.nr, g.nc)
-	top, bottom := g.m*down/g.down, g.m*(down+1)/g.down
+	top, bottom := g.top(down), g.top(down+1)
 	scratch := g.device.scratch[worker]
 	if !g.apart() {
 		g.packTogether(first, end, down)
@@ -316,6 +319,12 @@ func (g *gemm) work(chunk, worker int) {
 		d := g.at(from)
 		g.block(g.c, d, top, bottom, left, right, scratch, g.panel(d, left), g.packsB)
 	}
+}
+
+// top returns the first row of the chunks with this number: they have whole panels.
+func (g *gemm) top(down int) int {
+	panels := g.kernel.panels(g.m)
+	return g.m * (panels * down / g.down) / panels
 }
 
 // How far packing a panel is, besides 0 for not at all.
@@ -357,7 +366,7 @@ func (g *gemm) part(part, down int, scratch []float32) {
 		if g.packsB {
 			packed, rest = scratch[:g.nc*g.kc], scratch[g.nc*g.kc:]
 		}
-		g.block(g.device.panel[part*g.m*g.n:], d, g.m*down/g.down, g.m*(down+1)/g.down, 0, g.n, rest, packed, g.packsB)
+		g.block(g.device.panel[part*g.m*g.n:], d, g.top(down), g.top(down+1), 0, g.n, rest, packed, g.packsB)
 	}
 }
 
@@ -409,9 +418,10 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 	if d.end && g.bias != nil {
 		p.bias = g.bias[g.jc+left:]
 	}
-	groups := g.groups(bottom - top)
-	for i := range groups {
-		from, to := top+(bottom-top)*i/groups, top+(bottom-top)*(i+1)/groups
+	rows := bottom - top
+	panels, groups := g.kernel.panels(rows), g.groups(rows)
+	for i := range groups { // of whole panels
+		from, to := top+rows*(panels*i/groups)/panels, top+rows*(panels*(i+1)/groups)/panels
 		p.c, p.rows = c[from*g.n+g.jc+left:], to-from
 		p.a, p.row, p.step = g.a.data[from*g.a.row+d.from*g.a.col:], g.a.row, g.a.col
 		if g.packsA {
