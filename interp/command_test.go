@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%': a command must be at the beginning of a line, outside of blocks\n    %who\n    ^"},
 		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
-		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %help\n    %foo bar\n    ^"},
+		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %explain, %help\n    %foo bar\n    ^"},
 		{"who", "%who", "ok  bool    true\ns   string  \"\\n%who\\n!ls\"\n"},
 		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who must be alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
@@ -187,5 +187,31 @@ func TestCommandTools(t *testing.T) {
 	}
 	if data := n.Inspect("%who", 2, 0); data == nil || !strings.Contains(data["text/plain"].(string), "lists the variables") {
 		t.Errorf("inspection of %%who: %v", data)
+	}
+}
+
+// %explain shows what a cell is compiled to, and defines and runs nothing.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	got := n.run("%explain\nfunc double(n int) int { return 2 * n }\ntotal := 0\nfor i := range 3 {\n\ttotal += double(i)\n}\nfmt.Println(strings.ToUpper(\"a\"))\n!echo no")
+	for _, want := range []string{
+		"yaegi declares the variables total int\n", "double: 3 instructions\n   2  func double(n int) int { return 2 * n }\n            0 Const n1, 2\n            1 MulI n0, n1, n0\n",
+		"the statements of the cell: ", ", calls double, strings.ToUpper, fmt.Println", "\n   5  total += double(i)\n", "Call ", "\n   8  !echo no\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%%explain does not show %q:\n%s", want, got)
+		}
+	}
+	n.must(t, "total := 5", "")
+	for _, row := range []struct{ in, want string }{
+		{"%explain\ntotal++\ndouble(1)", "! error: %explain: "},
+		{"%explain all\n1", "! compile error: "},
+		{"total", "= 5"},
+		{"// nothing\n%explain", ""},
+	} {
+		if got := n.run(row.in); !strings.HasPrefix(got, row.want) {
+			t.Errorf("%q: got %q, want %q", row.in, got, row.want)
+		}
 	}
 }

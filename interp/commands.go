@@ -46,6 +46,7 @@ type commands struct {
 	noted    map[xmodule.Version]string // results of fallbacks
 	autoget  bool                       // see %autoget
 	tests    func(context.Context, magic.TestRun) error
+	explain  func(ctx context.Context, cell int, src, text string) (string, error)
 }
 
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
@@ -151,6 +152,11 @@ func (c *commands) compile(ctx context.Context, m magic.Module) error {
 func (c *commands) Format(src string) (string, error) {
 	f := format.Formatter{Known: c.checker.Known}
 	return f.Cell(src)
+}
+
+// Explain describes what a cell is compiled to.
+func (c *commands) Explain(ctx context.Context, src, text string) (string, error) {
+	return c.explain(ctx, c.runs.Run().Cell, src, text)
 }
 
 // TestFunctions returns the test functions of the session and of a cell.

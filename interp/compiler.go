@@ -158,6 +158,16 @@ func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, er
 	return unit, nil
 }
 
+// explain describes what a cell is compiled to, of which nothing remains. text is the cell with its commands.
+func (c *compiler) explain(ctx context.Context, number int, src, text string) (string, error) {
+	p := c.load(ctx, number, src)
+	if p.err != nil {
+		return "", p.err
+	}
+	defer c.discard(p)
+	return p.unit.Explain(c.program.Position, text), nil
+}
+
 // undefine takes back the definitions of the variables that a cell, which has ended, has not reached.
 func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
 	c.compiling.Lock()

@@ -123,7 +123,7 @@ func New(options ...Option) (*Session, error) {
 	s.library = library.New(library.Config{
 		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter,
 	})
-	s.commands.tests = s.library.RunTests
+	s.commands.tests, s.commands.explain = s.library.RunTests, s.compiler.explain
 	if err := s.boot(packages, interpreter, unread); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}

@@ -110,7 +110,8 @@ type Unit struct {
 	// Redeclared are functions of earlier units that functions of Machine replace from now on, wherever they are called.
 	Redeclared []Redeclared
 
-	bodyKey *ast.FuncDecl // of the function of Machine that runs the cell; nil if there is nothing to run
+	variables []string      // that the cell adds to the session
+	bodyKey   *ast.FuncDecl // of the function of Machine that runs the cell; nil if there is nothing to run
 }
 
 // Import is the declaration that yaegi must have evaluated before Source.

@@ -102,7 +102,11 @@ func (e *emitter) lower() *Unit {
 		e.queue = e.queue[1:]
 		next()
 	}
-	return &Unit{Machine: e.machine, Types: e.types, Source: e.out.String(), Redeclared: e.redeclared, bodyKey: e.bodyKey}
+	var names []string
+	for _, v := range vars {
+		names = append(names, v.Name()+" "+types.TypeString(v.Type(), (*types.Package).Name))
+	}
+	return &Unit{variables: names, Machine: e.machine, Types: e.types, Source: e.out.String(), Redeclared: e.redeclared, bodyKey: e.bodyKey}
 }
 
 // desugared returns the cell as package desugar needs it.

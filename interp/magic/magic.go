@@ -37,6 +37,8 @@ type Session interface {
 	Ranks() Ranks
 	Program() string                   // the path of the program of the next worker; empty for the present one
 	Format(src string) (string, error) // a cell with the layout of gofmt
+	// Explain describes what the source of a parsed cell is compiled to. text is the cell itself.
+	Explain(ctx context.Context, src, text string) (string, error)
 	// TestFunctions returns the test functions of the session and of a cell that is about to run.
 	TestFunctions(src string) []check.TestFunction
 	Test(ctx context.Context, run TestRun) error // runs tests; the error names those that fail
@@ -59,7 +61,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, help()}
+	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, explain, help()}
 }
 
 func find(name string) (command, error) {

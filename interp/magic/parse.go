@@ -55,7 +55,7 @@ func (l line) takesCell() bool {
 func (l line) code(src string) (offset int, ok bool) {
 	offset = l.start + len(l.name)
 	switch l.name {
-	case timeLine.name, timeCell.name, format.name:
+	case timeLine.name, timeCell.name, format.name, explain.name:
 		return offset, true
 	case timeitLine.name, timeitCell.name:
 		_, n, err := parseTimeit(src[offset:l.end])
@@ -83,8 +83,13 @@ func Parse(src string, s Session) (*Cell, error) {
 	if len(lines) == 0 {
 		return cell, nil
 	}
-	if i := slices.IndexFunc(lines, func(l line) bool { return l.name == format.name }); i >= 0 {
-		return formatted(src, lines[i])
+	for _, l := range lines {
+		switch l.name {
+		case format.name:
+			return inPlace(src, l, format, formatted)
+		case explain.name:
+			return inPlace(src, l, explain, explained)
+		}
 	}
 	var b strings.Builder
 	var timed []int // where in Source a timed statement begins
@@ -454,7 +459,7 @@ func InText(src string, offset int, known func(name string) bool) bool {
 		if l.mayBecomeGo() {
 			continue
 		}
-		if at, ok := l.code(src); ok && l.name != format.name {
+		if at, ok := l.code(src); ok && l.name != format.name && l.name != explain.name {
 			if l.start+len(l.name) < offset && offset < at {
 				return true
 			}

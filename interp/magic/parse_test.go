@@ -29,7 +29,8 @@ func (session) TestFunctions(string) []check.TestFunction {
 }
 func (session) Test(context.Context, TestRun) error { return nil }
 
-func (session) Format(src string) (string, error) { return src, nil }
+func (session) Format(src string) (string, error)                       { return src, nil }
+func (session) Explain(context.Context, string, string) (string, error) { return "", nil }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -138,7 +139,7 @@ func TestForeign(t *testing.T) {
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %explain, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,21 +10,60 @@ import (
 // jump shows the index of its target.
 func (f *Function) Disassemble() string {
 	var b strings.Builder
+	for _, in := range f.listed() {
+		b.WriteString(in.Text + "\n")
+	}
+	return b.String()
+}
+
+// Listed is a compiled function in a form that people can read.
+type Listed struct {
+	Name         string   // in lowered code; empty for a function that has none
+	Calls        []string // the functions of the VM and of compiled packages that it calls by name, each once
+	Instructions []ListedInstruction
+}
+
+// ListedInstruction is an instruction as in Function.Disassemble, with its position as Source.Position gave it.
+type ListedInstruction struct {
+	Text     string
+	Position int
+}
+
+// Listing lists the functions of the unit.
+func (u *Unit) Listing() (list []Listed) {
+	for _, f := range u.functions {
+		x := Listed{Name: f.name, Instructions: f.listed()}
+		for _, callee := range f.callees {
+			if name, _, _ := strings.Cut(callee.name, "ʹ"); name != "" && !slices.Contains(x.Calls, name) {
+				x.Calls = append(x.Calls, name)
+			}
+		}
+		for _, n := range f.natives {
+			if strings.Contains(n.name, ".") && !strings.Contains(n.name, " ") && !strings.HasPrefix(n.name, "quern/session.") && !slices.Contains(x.Calls, n.name) {
+				x.Calls = append(x.Calls, n.name)
+			}
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func (f *Function) listed() (list []ListedInstruction) {
 	for i, in := range f.code {
 		if in.op == opInvalid {
 			continue // after the last instruction
 		}
-		fmt.Fprintf(&b, "%3d %s", i, opNames[in.op])
+		text := fmt.Sprintf("%3d %s", i, opNames[in.op])
 		separator := " "
 		for j, o := range opOperands[in.op] {
-			if text := f.operand(in, i, j, o); text != "" {
-				b.WriteString(separator + text)
+			if operand := f.operand(in, i, j, o); operand != "" {
+				text += separator + operand
 				separator = ", "
 			}
 		}
-		b.WriteByte('\n')
+		list = append(list, ListedInstruction{text, f.positions[i]})
 	}
-	return b.String()
+	return list
 }
 
 // Disassemble lists the instructions of all functions of the unit, each after its name.

@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -27,20 +29,25 @@ const runs = 3
 func main() {
 	only := flag.String("run", "", "run only the programs whose name contains this")
 	python := flag.String("python", "python3", "Python interpreter to compare with")
+	compiled := flag.Bool("go", false, "also compare with the same statements compiled by Go, without the time of the compiler")
 	flag.Parse()
-	if err := table(*python, *only); err != nil {
+	if err := table(*python, *only, *compiled); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 // table prints a line for each program whose name contains only.
-func table(python, only string) error {
+func table(python, only string, compiled bool) error {
 	version, err := exec.Command(python, "--version").Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	fmt.Printf("%-24s %14s %14s %16s %8s %8s\n", "ms", "at top level", "in a function", strings.TrimSpace(string(version)), "top/func", "ratio")
+	fmt.Printf("%-24s %14s %14s %16s %8s %8s", "ms", "at top level", "in a function", strings.TrimSpace(string(version)), "top/func", "ratio")
+	if compiled {
+		fmt.Printf(" %10s %8s", "Go", "ratio")
+	}
+	fmt.Println()
 	files, err := fs.Glob(programs, "testdata/*.cell")
 	if err != nil {
 		return err
@@ -70,7 +77,15 @@ func table(python, only string) error {
 		}
 		ratio := float64(function) / float64(theirs)
 		logarithms, count = logarithms+math.Log(ratio), count+1
-		fmt.Printf("%-24s %14s %14.1f %16.1f %8s %8.2f\n", name, top, milliseconds(function), milliseconds(theirs), share, ratio)
+		fmt.Printf("%-24s %14s %14.1f %16.1f %8s %8.2f", name, top, milliseconds(function), milliseconds(theirs), share, ratio)
+		if declarations, body, ok := strings.Cut(string(cell), "// body\n"); ok && compiled {
+			took, err := timeGo(declarations, body)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			fmt.Printf(" %10.2f %8.1f", milliseconds(took), float64(function)/float64(took))
+		}
+		fmt.Println()
 	}
 	if count > 0 {
 		fmt.Printf("geometric mean of the ratios: %.2f\n", math.Exp(logarithms/count))
@@ -150,6 +165,40 @@ func timePython(python, src string) (took time.Duration, printed string, err err
 		return 0, "", fmt.Errorf("the time: %w", err)
 	}
 	return time.Duration(nanoseconds), printed, nil
+}
+
+// paths are the import paths of the packages that programs use, by name.
+var paths = map[string]string{
+	"bufio": "bufio", "cmp": "cmp", "fmt": "fmt", "iter": "iter", "json": "encoding/json", "maps": "maps", "math": "math", "regexp": "regexp",
+	"slices": "slices", "sort": "sort", "strconv": "strconv", "strings": "strings",
+}
+
+// timeGo returns the best time of a program whose statements are a compiled function.
+func timeGo(declarations, body string) (time.Duration, error) {
+	source := declarations + "\nfunc program() {\n" + body + "\n}\n\nfunc main() {\n\tbest := time.Hour\n" + fmt.Sprintf("\tfor range %d {\n", runs) +
+		"\t\tstart := time.Now()\n\t\tprogram()\n\t\tbest = min(best, time.Since(start))\n\t}\n\tos.Stderr.WriteString(best.String())\n}\n"
+	imports := "\"os\"\n\"time\"\n"
+	for name, path := range paths {
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(source) {
+			imports += strconv.Quote(path) + "\n"
+		}
+	}
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "main.go")
+	if err := os.WriteFile(file, []byte("package main\n\nimport (\n"+imports+")\n\n"+source), 0o600); err != nil {
+		return 0, err
+	}
+	var took bytes.Buffer
+	run := exec.Command("go", "run", file)
+	run.Stderr = &took
+	if err := run.Run(); err != nil {
+		return 0, fmt.Errorf("go run: %w\n%s", err, took.String())
+	}
+	return time.ParseDuration(took.String())
 }
 
 // cutLast splits off the last line.

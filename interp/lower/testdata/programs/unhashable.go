@@ -49,7 +49,10 @@ func main() {
 		}
 		try(name+" literal", func() { fmt.Println(len(map[any]int{k: 1, 7: 2})) })
 		try(name+" equal", func() { fmt.Println(k == k, k == keys[0], keys[3] == k) })
-		try(name+" parts", func() { x, y := pair{"p", k}, pair{"p", k}; fmt.Println(x == y, x == pair{"q", k}, [2]any{1, k} == [2]any{1, k}) })
+		try(name+" parts", func() {
+			x, y := pair{"p", k}, pair{"p", k}
+			fmt.Println(x == y, x == pair{"q", k}, [2]any{1, k} == [2]any{1, k})
+		})
 		try(name+" any parts", func() { var x, y any = pair{"p", k}, pair{"p", k}; fmt.Println(x == y, x != y) })
 		try(name+" map of pairs", func() { fmt.Println(map[pair]int{{"p", k}: 3}[pair{"p", k}]) })
 		try(name+" hash", func() { s := maphash.MakeSeed(); fmt.Println(maphash.Comparable(s, k) == maphash.Comparable(s, k)) })
