@@ -34,9 +34,53 @@ func (e *emitter) instanceOf(o types.Object, args []types.Type) instance {
 	}
 	key := instance{o, strings.Join(ids, ",")}
 	if e.arguments[key] == nil {
+		left := maxParts
+		for _, t := range args {
+			if deeper(t, maxNesting, &left) {
+				e.unsupported(&ast.Ident{NamePos: o.Pos()}, "a type argument of "+o.Name()+" that is nested so deeply", "does it instantiate itself with more and more types?")
+			}
+		}
 		e.arguments[key] = args
 	}
 	return key
+}
+
+// maxNesting is how deeply type arguments may be nested, and maxParts how many parts they may have. Package types does not look for
+// cycles of instantiations, which compiled Go rejects, if something in the cell is not used.
+const maxNesting, maxParts = 50, 10_000
+
+// deeper reports whether types are nested in t more than n levels deep, or t has more parts than are left.
+func deeper(t types.Type, n int, left *int) bool {
+	if *left--; n < 0 || *left < 0 {
+		return true
+	}
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		for a := range t.TypeArgs().Types() {
+			if deeper(a, n-1, left) {
+				return true
+			}
+		}
+	case *types.Map:
+		return deeper(t.Key(), n-1, left) || deeper(t.Elem(), n-1, left)
+	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
+		return deeper(t.Elem(), n-1, left)
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
+			for v := range tuple.Variables() {
+				if deeper(v.Type(), n-1, left) {
+					return true
+				}
+			}
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if deeper(f.Type(), n-1, left) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // instanceName returns a unique name that contains the type arguments.

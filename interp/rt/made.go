@@ -328,9 +328,9 @@ func (r *Registry) newInterface(t types.Type) reflect.Type {
 	if made, ok := r.declared.interfaces.Load(d); ok {
 		return made.(reflect.Type)
 	}
-	declaration := named.Declaration{Name: d.name, Path: "main", Memory: reflect.TypeFor[any]()}
+	declaration := named.Declaration{Name: d.name, Path: "main", Memory: reflect.TypeFor[any](), Literal: true}
 	if name := typeName(t); name != nil {
-		declaration.Path = origin.ImportPath(name.Pkg())
+		declaration.Path, declaration.Literal = origin.ImportPath(name.Pkg()), false
 	}
 	made, err := r.declared.owner.New(declaration)
 	if err == nil {
