@@ -18,8 +18,7 @@ import (
 )
 
 // Packages returns the symbols of all packages of [Paths]. The keys are import path and package name
-// ("math/rand/v2/rand"), then the name of the symbol. The wrapper of an interface has the name with a
-// leading "_"; it is a struct with one function field for each method.
+// ("math/rand/v2/rand"), then the name of the symbol.
 //
 // The tables are yaegi's, supplemented by the symbols of this Go release and of our packages. Of packages
 // with two tables the unrestricted one is used: os.Exit ends the process, which is the worker. A package

@@ -49,14 +49,6 @@ func TestComplete(t *testing.T) {
 			if problem := mismatch(object, value); problem != "" {
 				t.Errorf("%s.%s: %s", importPath, name, problem)
 			}
-			if implementable(object) {
-				wrapper, ok := table["_"+name]
-				if !ok {
-					t.Errorf("%s._%s, the wrapper, is missing", importPath, name)
-				} else if !wrapper.Type().Elem().Implements(value.Type().Elem()) {
-					t.Errorf("%s._%s does not implement %s", importPath, name, name)
-				}
-			}
 		}
 	}
 	if names < 5000 {
@@ -79,24 +71,6 @@ func generic(object types.Object) bool {
 		return ok && !i.IsMethodSet()
 	}
 	return false
-}
-
-// implementable reports whether the object is an interface that other packages can implement: all methods
-// are exported and mention no types of internal packages.
-func implementable(object types.Object) bool {
-	if _, ok := object.(*types.TypeName); !ok {
-		return false
-	}
-	i, ok := object.Type().Underlying().(*types.Interface)
-	if !ok || i.NumMethods() == 0 {
-		return false
-	}
-	for m := range i.Methods() {
-		if !m.Exported() || strings.Contains(m.String(), "/internal.") || strings.Contains(m.String(), "/internal/") {
-			return false
-		}
-	}
-	return true
 }
 
 // mismatch returns how a symbol differs from its type; "" if it does not. It compares kinds and numbers of

@@ -118,8 +118,7 @@ func yaegiTables() map[string]map[string]reflect.Value {
 	return merged
 }
 
-// supplement returns tables of the symbols that yaegi's tables lack: new packages, new names, and wrappers
-// of interfaces that have new methods.
+// supplement returns tables of the symbols that yaegi's tables lack: new packages and new names.
 func supplement(packages []*types.Package) []*describe.Table {
 	have := yaegiTables()
 	var tables []*describe.Table
@@ -128,18 +127,13 @@ func supplement(packages []*types.Package) []*describe.Table {
 			continue
 		}
 		t := describe.NewTable(pkg, func(key, name string) bool {
-			value, ok := have[key][name]
-			return !ok || name[0] == '_' && !implements(value, have[key][name[1:]])
+			_, ok := have[key][name]
+			return !ok
 		})
 		if !t.Empty() {
-			fmt.Printf("%s: %d names\n", pkg.Path(), len(t.Values)+len(t.Types)+len(t.Wrappers))
+			fmt.Printf("%s: %d names\n", pkg.Path(), len(t.Values)+len(t.Types))
 			tables = append(tables, t)
 		}
 	}
 	return tables
-}
-
-// implements reports whether a wrapper of the table still has all the methods of its interface.
-func implements(wrapper, iface reflect.Value) bool {
-	return iface.IsValid() && wrapper.Type().Elem().Implements(iface.Type().Elem())
 }

@@ -137,44 +137,5 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Validation":             reflect.ValueOf((*accel.Validation)(nil)),
 		"Variant":                reflect.ValueOf((*accel.Variant)(nil)),
 		"VariantResult":          reflect.ValueOf((*accel.VariantResult)(nil)),
-		"_Observer":              reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_Observer)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_Observer implements accel.Observer with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_Observer struct {
-	IValue      interface{}
-	WBegin      func(a0 *accel.Training) error
-	WEnd        func(a0 *accel.Training, a1 error)
-	WEpoch      func(a0 *accel.Training, a1 accel.Epoch) error
-	WStep       func(a0 *accel.Training, a1 accel.Step) error
-	WValidation func(a0 *accel.Training, a1 accel.Validation) error
-}
-
-func (W wrap_github_com_quernlab_quern_accel_Observer) Begin(a0 *accel.Training) error {
-	return W.WBegin(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) End(a0 *accel.Training, a1 error) {
-	W.WEnd(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) Epoch(a0 *accel.Training, a1 accel.Epoch) error {
-	return W.WEpoch(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) Step(a0 *accel.Training, a1 accel.Step) error {
-	return W.WStep(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) Validation(a0 *accel.Training, a1 accel.Validation) error {
-	return W.WValidation(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_Observer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

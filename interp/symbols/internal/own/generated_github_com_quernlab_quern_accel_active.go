@@ -3,7 +3,6 @@
 package own
 
 import (
-	"context"
 	"github.com/quernlab/quern/accel/active"
 	"reflect"
 )
@@ -62,85 +61,5 @@ func symbols_github_com_quernlab_quern_accel_active() map[string]reflect.Value {
 		"StrategyResult":   reflect.ValueOf((*active.StrategyResult)(nil)),
 		"TargetAsker":      reflect.ValueOf((*active.TargetAsker)(nil)),
 		"TooFewError":      reflect.ValueOf((*active.TooFewError)(nil)),
-		"_Asker":           reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_active_Asker)(nil)),
-		"_Strategy":        reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_active_Strategy)(nil)),
-		"_TargetAsker":     reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_active_TargetAsker)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_active_Asker implements active.Asker with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_active_Asker struct {
-	IValue interface{}
-	WAsk   func(a0 context.Context, a1 *active.Question) (int, error)
-}
-
-func (W wrap_github_com_quernlab_quern_accel_active_Asker) Ask(a0 context.Context, a1 *active.Question) (int, error) {
-	return W.WAsk(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_active_Asker) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_active_Asker) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_accel_active_Strategy implements active.Strategy with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_active_Strategy struct {
-	IValue  interface{}
-	WSelect func(a0 context.Context, a1 *active.Candidates, a2 int) ([]int, error)
-	WString func() string
-}
-
-func (W wrap_github_com_quernlab_quern_accel_active_Strategy) Select(a0 context.Context, a1 *active.Candidates, a2 int) ([]int, error) {
-	return W.WSelect(a0, a1, a2)
-}
-func (W wrap_github_com_quernlab_quern_accel_active_Strategy) String() string {
-	if W.WString == nil {
-		return ""
-	}
-	return W.WString()
-}
-func (W wrap_github_com_quernlab_quern_accel_active_Strategy) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_active_Strategy) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_accel_active_TargetAsker implements active.TargetAsker with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_active_TargetAsker struct {
-	IValue      interface{}
-	WAsk        func(a0 context.Context, a1 *active.Question) (int, error)
-	WAskTargets func(a0 context.Context, a1 *active.Question) ([]float32, error)
-}
-
-func (W wrap_github_com_quernlab_quern_accel_active_TargetAsker) Ask(a0 context.Context, a1 *active.Question) (int, error) {
-	return W.WAsk(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_active_TargetAsker) AskTargets(a0 context.Context, a1 *active.Question) ([]float32, error) {
-	return W.WAskTargets(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_active_TargetAsker) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_active_TargetAsker) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

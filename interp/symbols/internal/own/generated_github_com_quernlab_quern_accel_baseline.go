@@ -3,10 +3,7 @@
 package own
 
 import (
-	"context"
 	"github.com/quernlab/quern/accel/baseline"
-	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/nn"
 	"reflect"
 )
 
@@ -20,35 +17,5 @@ func symbols_github_com_quernlab_quern_accel_baseline() map[string]reflect.Value
 		"Comparison": reflect.ValueOf((*baseline.Comparison)(nil)),
 		"Method":     reflect.ValueOf((*baseline.Method)(nil)),
 		"Row":        reflect.ValueOf((*baseline.Row)(nil)),
-		"_Method":    reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_baseline_Method)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_baseline_Method implements baseline.Method with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_baseline_Method struct {
-	IValue  interface{}
-	WFit    func(a0 context.Context, a1 *data.Dataset) (nn.Module, error)
-	WString func() string
-}
-
-func (W wrap_github_com_quernlab_quern_accel_baseline_Method) Fit(a0 context.Context, a1 *data.Dataset) (nn.Module, error) {
-	return W.WFit(a0, a1)
-}
-func (W wrap_github_com_quernlab_quern_accel_baseline_Method) String() string {
-	if W.WString == nil {
-		return ""
-	}
-	return W.WString()
-}
-func (W wrap_github_com_quernlab_quern_accel_baseline_Method) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_baseline_Method) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -76,55 +76,5 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"SplitError":            reflect.ValueOf((*data.SplitError)(nil)),
 		"Transform":             reflect.ValueOf((*data.Transform)(nil)),
 		"Vocabulary":            reflect.ValueOf((*data.Vocabulary)(nil)),
-		"_Labeler":              reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_data_Labeler)(nil)),
-		"_Source":               reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_data_Source)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_data_Labeler implements data.Labeler with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_data_Labeler struct {
-	IValue interface{}
-	WLabel func(a0 int) int
-}
-
-func (W wrap_github_com_quernlab_quern_accel_data_Labeler) Label(a0 int) int {
-	return W.WLabel(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_data_Labeler) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_data_Labeler) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_accel_data_Source implements data.Source with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_data_Source struct {
-	IValue   interface{}
-	WExample func(a0 int) (data.Example, error)
-	WLen     func() int
-}
-
-func (W wrap_github_com_quernlab_quern_accel_data_Source) Example(a0 int) (data.Example, error) {
-	return W.WExample(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_data_Source) Len() int {
-	return W.WLen()
-}
-func (W wrap_github_com_quernlab_quern_accel_data_Source) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_data_Source) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -180,51 +180,5 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"TransposedOption":              reflect.ValueOf((*nn.TransposedOption)(nil)),
 		"UpsampleOption":                reflect.ValueOf((*nn.UpsampleOption)(nil)),
 		"WindowOption":                  reflect.ValueOf((*nn.WindowOption)(nil)),
-		"_Adaptable":                    reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_nn_Adaptable)(nil)),
-		"_Module":                       reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_nn_Module)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_nn_Adaptable implements nn.Adaptable with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_nn_Adaptable struct {
-	IValue   interface{}
-	WAdapted func() nn.Adapted
-}
-
-func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) Adapted() nn.Adapted {
-	return W.WAdapted()
-}
-func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_accel_nn_Module implements nn.Module with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_nn_Module struct {
-	IValue   interface{}
-	WForward func(a0 *nn.Tensor) *nn.Tensor
-}
-
-func (W wrap_github_com_quernlab_quern_accel_nn_Module) Forward(a0 *nn.Tensor) *nn.Tensor {
-	return W.WForward(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_nn_Module) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_nn_Module) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -46,35 +46,5 @@ func symbols_github_com_quernlab_quern_accel_optim() map[string]reflect.Value {
 		"Schedule":                  reflect.ValueOf((*optim.Schedule)(nil)),
 		"State":                     reflect.ValueOf((*optim.State)(nil)),
 		"Update":                    reflect.ValueOf((*optim.Update)(nil)),
-		"_Schedule":                 reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_optim_Schedule)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_optim_Schedule implements optim.Schedule with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_optim_Schedule struct {
-	IValue  interface{}
-	WFactor func(a0 int) float64
-	WString func() string
-}
-
-func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) Factor(a0 int) float64 {
-	return W.WFactor(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) String() string {
-	if W.WString == nil {
-		return ""
-	}
-	return W.WString()
-}
-func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -124,32 +124,5 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"TraceError":        reflect.ValueOf((*tensor.TraceError)(nil)),
 		"Window":            reflect.ValueOf((*tensor.Window)(nil)),
 		"Window3D":          reflect.ValueOf((*tensor.Window3D)(nil)),
-		"_ProcessGroup":     reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup implements tensor.ProcessGroup with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup struct {
-	IValue     interface{}
-	WAllReduce func(a0 *tensor.Tensor) (*tensor.Tensor, error)
-	WIdle      func() bool
-}
-
-func (W wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup) AllReduce(a0 *tensor.Tensor) (*tensor.Tensor, error) {
-	return W.WAllReduce(a0)
-}
-func (W wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup) Idle() bool {
-	return W.WIdle()
-}
-func (W wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

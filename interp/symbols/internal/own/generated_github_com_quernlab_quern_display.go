@@ -9,139 +9,39 @@ import (
 
 func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"ClearOutput":        reflect.ValueOf(display.ClearOutput),
-		"Format":             reflect.ValueOf(display.Format),
-		"HTML":               reflect.ValueOf(display.HTML),
-		"Integer":            reflect.ValueOf(display.Integer),
-		"JSON":               reflect.ValueOf(display.JSON),
-		"KindClear":          reflect.ValueOf(display.KindClear),
-		"KindDisplay":        reflect.ValueOf(display.KindDisplay),
-		"KindUpdate":         reflect.ValueOf(display.KindUpdate),
-		"LaTeX":              reflect.ValueOf(display.LaTeX),
-		"Markdown":           reflect.ValueOf(display.Markdown),
-		"Measure":            reflect.ValueOf(display.Measure),
-		"NewMeter":           reflect.ValueOf(display.NewMeter),
-		"PNG":                reflect.ValueOf(display.PNG),
-		"Render":             reflect.ValueOf(display.Render),
-		"Result":             reflect.ValueOf(display.Result),
-		"SVG":                reflect.ValueOf(display.SVG),
-		"SetSink":            reflect.ValueOf(display.SetSink),
-		"Show":               reflect.ValueOf(display.Show),
-		"Table":              reflect.ValueOf(display.Table),
-		"Terminal":           reflect.ValueOf(display.Terminal),
-		"Text":               reflect.ValueOf(display.Text),
-		"Unmeasured":         reflect.ValueOf(display.Unmeasured),
-		"VegaLite":           reflect.ValueOf(display.VegaLite),
-		"Content":            reflect.ValueOf((*display.Content)(nil)),
-		"Displayer":          reflect.ValueOf((*display.Displayer)(nil)),
-		"Handle":             reflect.ValueOf((*display.Handle)(nil)),
-		"InterimDisplayer":   reflect.ValueOf((*display.InterimDisplayer)(nil)),
-		"Kind":               reflect.ValueOf((*display.Kind)(nil)),
-		"Message":            reflect.ValueOf((*display.Message)(nil)),
-		"MetadataDisplayer":  reflect.ValueOf((*display.MetadataDisplayer)(nil)),
-		"Meter":              reflect.ValueOf((*display.Meter)(nil)),
-		"Progress":           reflect.ValueOf((*display.Progress)(nil)),
-		"Sink":               reflect.ValueOf((*display.Sink)(nil)),
-		"SinkFunc":           reflect.ValueOf((*display.SinkFunc)(nil)),
-		"_Displayer":         reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Displayer)(nil)),
-		"_InterimDisplayer":  reflect.ValueOf((*wrap_github_com_quernlab_quern_display_InterimDisplayer)(nil)),
-		"_MetadataDisplayer": reflect.ValueOf((*wrap_github_com_quernlab_quern_display_MetadataDisplayer)(nil)),
-		"_Sink":              reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Sink)(nil)),
+		"ClearOutput":       reflect.ValueOf(display.ClearOutput),
+		"Format":            reflect.ValueOf(display.Format),
+		"HTML":              reflect.ValueOf(display.HTML),
+		"Integer":           reflect.ValueOf(display.Integer),
+		"JSON":              reflect.ValueOf(display.JSON),
+		"KindClear":         reflect.ValueOf(display.KindClear),
+		"KindDisplay":       reflect.ValueOf(display.KindDisplay),
+		"KindUpdate":        reflect.ValueOf(display.KindUpdate),
+		"LaTeX":             reflect.ValueOf(display.LaTeX),
+		"Markdown":          reflect.ValueOf(display.Markdown),
+		"Measure":           reflect.ValueOf(display.Measure),
+		"NewMeter":          reflect.ValueOf(display.NewMeter),
+		"PNG":               reflect.ValueOf(display.PNG),
+		"Render":            reflect.ValueOf(display.Render),
+		"Result":            reflect.ValueOf(display.Result),
+		"SVG":               reflect.ValueOf(display.SVG),
+		"SetSink":           reflect.ValueOf(display.SetSink),
+		"Show":              reflect.ValueOf(display.Show),
+		"Table":             reflect.ValueOf(display.Table),
+		"Terminal":          reflect.ValueOf(display.Terminal),
+		"Text":              reflect.ValueOf(display.Text),
+		"Unmeasured":        reflect.ValueOf(display.Unmeasured),
+		"VegaLite":          reflect.ValueOf(display.VegaLite),
+		"Content":           reflect.ValueOf((*display.Content)(nil)),
+		"Displayer":         reflect.ValueOf((*display.Displayer)(nil)),
+		"Handle":            reflect.ValueOf((*display.Handle)(nil)),
+		"InterimDisplayer":  reflect.ValueOf((*display.InterimDisplayer)(nil)),
+		"Kind":              reflect.ValueOf((*display.Kind)(nil)),
+		"Message":           reflect.ValueOf((*display.Message)(nil)),
+		"MetadataDisplayer": reflect.ValueOf((*display.MetadataDisplayer)(nil)),
+		"Meter":             reflect.ValueOf((*display.Meter)(nil)),
+		"Progress":          reflect.ValueOf((*display.Progress)(nil)),
+		"Sink":              reflect.ValueOf((*display.Sink)(nil)),
+		"SinkFunc":          reflect.ValueOf((*display.SinkFunc)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_display_Displayer implements display.Displayer with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_display_Displayer struct {
-	IValue      interface{}
-	WMIMEBundle func() map[string]any
-}
-
-func (W wrap_github_com_quernlab_quern_display_Displayer) MIMEBundle() map[string]any {
-	return W.WMIMEBundle()
-}
-func (W wrap_github_com_quernlab_quern_display_Displayer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_display_Displayer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_display_InterimDisplayer implements display.InterimDisplayer with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_display_InterimDisplayer struct {
-	IValue      interface{}
-	WInterim    func() bool
-	WMIMEBundle func() map[string]any
-}
-
-func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) Interim() bool {
-	return W.WInterim()
-}
-func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) MIMEBundle() map[string]any {
-	return W.WMIMEBundle()
-}
-func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_display_MetadataDisplayer implements display.MetadataDisplayer with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_display_MetadataDisplayer struct {
-	IValue        interface{}
-	WMIMEBundle   func() map[string]any
-	WMIMEMetadata func() map[string]any
-}
-
-func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) MIMEBundle() map[string]any {
-	return W.WMIMEBundle()
-}
-func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) MIMEMetadata() map[string]any {
-	return W.WMIMEMetadata()
-}
-func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_github_com_quernlab_quern_display_Sink implements display.Sink with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_display_Sink struct {
-	IValue   interface{}
-	WDisplay func(a0 display.Message)
-}
-
-func (W wrap_github_com_quernlab_quern_display_Sink) Display(a0 display.Message) {
-	W.WDisplay(a0)
-}
-func (W wrap_github_com_quernlab_quern_display_Sink) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_display_Sink) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -20,36 +20,5 @@ func symbols_github_com_quernlab_quern_gpu() map[string]reflect.Value {
 		"History":  reflect.ValueOf((*gpu.History)(nil)),
 		"Sample":   reflect.ValueOf((*gpu.Sample)(nil)),
 		"Sampler":  reflect.ValueOf((*gpu.Sampler)(nil)),
-		"_Device":  reflect.ValueOf((*wrap_github_com_quernlab_quern_gpu_Device)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_gpu_Device implements gpu.Device with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_gpu_Device struct {
-	IValue  interface{}
-	WClose  func() error
-	WName   func() string
-	WSample func() gpu.Sample
-}
-
-func (W wrap_github_com_quernlab_quern_gpu_Device) Close() error {
-	return W.WClose()
-}
-func (W wrap_github_com_quernlab_quern_gpu_Device) Name() string {
-	return W.WName()
-}
-func (W wrap_github_com_quernlab_quern_gpu_Device) Sample() gpu.Sample {
-	return W.WSample()
-}
-func (W wrap_github_com_quernlab_quern_gpu_Device) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_gpu_Device) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -58,28 +58,5 @@ func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 		"ShowFunc":            reflect.ValueOf((*plots.ShowFunc)(nil)),
 		"TrainingData":        reflect.ValueOf((*plots.TrainingData)(nil)),
 		"Updater":             reflect.ValueOf((*plots.Updater)(nil)),
-		"_Updater":            reflect.ValueOf((*wrap_github_com_quernlab_quern_plots_Updater)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_plots_Updater implements plots.Updater with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_plots_Updater struct {
-	IValue  interface{}
-	WUpdate func(a0 any)
-}
-
-func (W wrap_github_com_quernlab_quern_plots_Updater) Update(a0 any) {
-	W.WUpdate(a0)
-}
-func (W wrap_github_com_quernlab_quern_plots_Updater) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_plots_Updater) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -40,36 +40,5 @@ func symbols_github_com_quernlab_quern_widgets() map[string]reflect.Value {
 		"Output":         reflect.ValueOf((*widgets.Output)(nil)),
 		"Text":           reflect.ValueOf((*widgets.Text)(nil)),
 		"Widget":         reflect.ValueOf((*widgets.Widget)(nil)),
-		"_Widget":        reflect.ValueOf((*wrap_github_com_quernlab_quern_widgets_Widget)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_widgets_Widget implements widgets.Widget with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_widgets_Widget struct {
-	IValue      interface{}
-	WClose      func() error
-	WID         func() string
-	WMIMEBundle func() map[string]any
-}
-
-func (W wrap_github_com_quernlab_quern_widgets_Widget) Close() error {
-	return W.WClose()
-}
-func (W wrap_github_com_quernlab_quern_widgets_Widget) ID() string {
-	return W.WID()
-}
-func (W wrap_github_com_quernlab_quern_widgets_Widget) MIMEBundle() map[string]any {
-	return W.WMIMEBundle()
-}
-func (W wrap_github_com_quernlab_quern_widgets_Widget) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_widgets_Widget) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

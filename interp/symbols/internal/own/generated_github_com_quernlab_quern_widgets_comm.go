@@ -26,36 +26,5 @@ func symbols_github_com_quernlab_quern_widgets_comm() map[string]reflect.Value {
 		"Host":          reflect.ValueOf((*comm.Host)(nil)),
 		"Kind":          reflect.ValueOf((*comm.Kind)(nil)),
 		"Message":       reflect.ValueOf((*comm.Message)(nil)),
-		"_Host":         reflect.ValueOf((*wrap_github_com_quernlab_quern_widgets_comm_Host)(nil)),
 	}
-}
-
-// wrap_github_com_quernlab_quern_widgets_comm_Host implements comm.Host with functions; IValue is the value they are methods of.
-type wrap_github_com_quernlab_quern_widgets_comm_Host struct {
-	IValue       interface{}
-	WGuard       func(a0 func()) func()
-	WInteractive func() bool
-	WSend        func(a0 comm.Message) error
-}
-
-func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Guard(a0 func()) func() {
-	return W.WGuard(a0)
-}
-func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Interactive() bool {
-	return W.WInteractive()
-}
-func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Send(a0 comm.Message) error {
-	return W.WSend(a0)
-}
-func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_github_com_quernlab_quern_widgets_comm_Host) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

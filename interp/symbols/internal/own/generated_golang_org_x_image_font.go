@@ -4,8 +4,6 @@ package own
 
 import (
 	"golang.org/x/image/font"
-	"golang.org/x/image/math/fixed"
-	"image"
 	"reflect"
 )
 
@@ -46,48 +44,5 @@ func symbols_golang_org_x_image_font() map[string]reflect.Value {
 		"Stretch":               reflect.ValueOf((*font.Stretch)(nil)),
 		"Style":                 reflect.ValueOf((*font.Style)(nil)),
 		"Weight":                reflect.ValueOf((*font.Weight)(nil)),
-		"_Face":                 reflect.ValueOf((*wrap_golang_org_x_image_font_Face)(nil)),
 	}
-}
-
-// wrap_golang_org_x_image_font_Face implements font.Face with functions; IValue is the value they are methods of.
-type wrap_golang_org_x_image_font_Face struct {
-	IValue        interface{}
-	WClose        func() error
-	WGlyph        func(a0 fixed.Point26_6, a1 rune) (image.Rectangle, image.Image, image.Point, fixed.Int26_6, bool)
-	WGlyphAdvance func(a0 rune) (fixed.Int26_6, bool)
-	WGlyphBounds  func(a0 rune) (fixed.Rectangle26_6, fixed.Int26_6, bool)
-	WKern         func(a0 rune, a1 rune) fixed.Int26_6
-	WMetrics      func() font.Metrics
-}
-
-func (W wrap_golang_org_x_image_font_Face) Close() error {
-	return W.WClose()
-}
-func (W wrap_golang_org_x_image_font_Face) Glyph(a0 fixed.Point26_6, a1 rune) (image.Rectangle, image.Image, image.Point, fixed.Int26_6, bool) {
-	return W.WGlyph(a0, a1)
-}
-func (W wrap_golang_org_x_image_font_Face) GlyphAdvance(a0 rune) (fixed.Int26_6, bool) {
-	return W.WGlyphAdvance(a0)
-}
-func (W wrap_golang_org_x_image_font_Face) GlyphBounds(a0 rune) (fixed.Rectangle26_6, fixed.Int26_6, bool) {
-	return W.WGlyphBounds(a0)
-}
-func (W wrap_golang_org_x_image_font_Face) Kern(a0 rune, a1 rune) fixed.Int26_6 {
-	return W.WKern(a0, a1)
-}
-func (W wrap_golang_org_x_image_font_Face) Metrics() font.Metrics {
-	return W.WMetrics()
-}
-func (W wrap_golang_org_x_image_font_Face) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_golang_org_x_image_font_Face) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

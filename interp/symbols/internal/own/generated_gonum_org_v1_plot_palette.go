@@ -4,191 +4,30 @@ package own
 
 import (
 	"gonum.org/v1/plot/palette"
-	"image/color"
 	"reflect"
 )
 
 func symbols_gonum_org_v1_plot_palette() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Blue":               reflect.ValueOf(palette.Blue),
-		"Cyan":               reflect.ValueOf(palette.Cyan),
-		"ErrNaN":             reflect.ValueOf(&palette.ErrNaN).Elem(),
-		"ErrOverflow":        reflect.ValueOf(&palette.ErrOverflow).Elem(),
-		"ErrUnderflow":       reflect.ValueOf(&palette.ErrUnderflow).Elem(),
-		"Green":              reflect.ValueOf(palette.Green),
-		"HSVAModel":          reflect.ValueOf(&palette.HSVAModel).Elem(),
-		"Heat":               reflect.ValueOf(palette.Heat),
-		"Magenta":            reflect.ValueOf(palette.Magenta),
-		"Radial":             reflect.ValueOf(palette.Radial),
-		"Rainbow":            reflect.ValueOf(palette.Rainbow),
-		"Red":                reflect.ValueOf(palette.Red),
-		"Reverse":            reflect.ValueOf(palette.Reverse),
-		"Yellow":             reflect.ValueOf(palette.Yellow),
-		"ColorMap":           reflect.ValueOf((*palette.ColorMap)(nil)),
-		"DivergingColorMap":  reflect.ValueOf((*palette.DivergingColorMap)(nil)),
-		"DivergingPalette":   reflect.ValueOf((*palette.DivergingPalette)(nil)),
-		"HSVA":               reflect.ValueOf((*palette.HSVA)(nil)),
-		"Hue":                reflect.ValueOf((*palette.Hue)(nil)),
-		"Palette":            reflect.ValueOf((*palette.Palette)(nil)),
-		"_ColorMap":          reflect.ValueOf((*wrap_gonum_org_v1_plot_palette_ColorMap)(nil)),
-		"_DivergingColorMap": reflect.ValueOf((*wrap_gonum_org_v1_plot_palette_DivergingColorMap)(nil)),
-		"_DivergingPalette":  reflect.ValueOf((*wrap_gonum_org_v1_plot_palette_DivergingPalette)(nil)),
-		"_Palette":           reflect.ValueOf((*wrap_gonum_org_v1_plot_palette_Palette)(nil)),
+		"Blue":              reflect.ValueOf(palette.Blue),
+		"Cyan":              reflect.ValueOf(palette.Cyan),
+		"ErrNaN":            reflect.ValueOf(&palette.ErrNaN).Elem(),
+		"ErrOverflow":       reflect.ValueOf(&palette.ErrOverflow).Elem(),
+		"ErrUnderflow":      reflect.ValueOf(&palette.ErrUnderflow).Elem(),
+		"Green":             reflect.ValueOf(palette.Green),
+		"HSVAModel":         reflect.ValueOf(&palette.HSVAModel).Elem(),
+		"Heat":              reflect.ValueOf(palette.Heat),
+		"Magenta":           reflect.ValueOf(palette.Magenta),
+		"Radial":            reflect.ValueOf(palette.Radial),
+		"Rainbow":           reflect.ValueOf(palette.Rainbow),
+		"Red":               reflect.ValueOf(palette.Red),
+		"Reverse":           reflect.ValueOf(palette.Reverse),
+		"Yellow":            reflect.ValueOf(palette.Yellow),
+		"ColorMap":          reflect.ValueOf((*palette.ColorMap)(nil)),
+		"DivergingColorMap": reflect.ValueOf((*palette.DivergingColorMap)(nil)),
+		"DivergingPalette":  reflect.ValueOf((*palette.DivergingPalette)(nil)),
+		"HSVA":              reflect.ValueOf((*palette.HSVA)(nil)),
+		"Hue":               reflect.ValueOf((*palette.Hue)(nil)),
+		"Palette":           reflect.ValueOf((*palette.Palette)(nil)),
 	}
-}
-
-// wrap_gonum_org_v1_plot_palette_ColorMap implements palette.ColorMap with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_palette_ColorMap struct {
-	IValue    interface{}
-	WAlpha    func() float64
-	WAt       func(a0 float64) (color.Color, error)
-	WMax      func() float64
-	WMin      func() float64
-	WPalette  func(a0 int) palette.Palette
-	WSetAlpha func(a0 float64)
-	WSetMax   func(a0 float64)
-	WSetMin   func(a0 float64)
-}
-
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) Alpha() float64 {
-	return W.WAlpha()
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) At(a0 float64) (color.Color, error) {
-	return W.WAt(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) Max() float64 {
-	return W.WMax()
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) Min() float64 {
-	return W.WMin()
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) Palette(a0 int) palette.Palette {
-	return W.WPalette(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) SetAlpha(a0 float64) {
-	W.WSetAlpha(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) SetMax(a0 float64) {
-	W.WSetMax(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) SetMin(a0 float64) {
-	W.WSetMin(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_palette_ColorMap) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_palette_DivergingColorMap implements palette.DivergingColorMap with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_palette_DivergingColorMap struct {
-	IValue            interface{}
-	WAlpha            func() float64
-	WAt               func(a0 float64) (color.Color, error)
-	WConvergePoint    func() float64
-	WMax              func() float64
-	WMin              func() float64
-	WPalette          func(a0 int) palette.Palette
-	WSetAlpha         func(a0 float64)
-	WSetConvergePoint func(a0 float64)
-	WSetMax           func(a0 float64)
-	WSetMin           func(a0 float64)
-}
-
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Alpha() float64 {
-	return W.WAlpha()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) At(a0 float64) (color.Color, error) {
-	return W.WAt(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) ConvergePoint() float64 {
-	return W.WConvergePoint()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Max() float64 {
-	return W.WMax()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Min() float64 {
-	return W.WMin()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Palette(a0 int) palette.Palette {
-	return W.WPalette(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) SetAlpha(a0 float64) {
-	W.WSetAlpha(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) SetConvergePoint(a0 float64) {
-	W.WSetConvergePoint(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) SetMax(a0 float64) {
-	W.WSetMax(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) SetMin(a0 float64) {
-	W.WSetMin(a0)
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_palette_DivergingPalette implements palette.DivergingPalette with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_palette_DivergingPalette struct {
-	IValue         interface{}
-	WColors        func() []color.Color
-	WCriticalIndex func() (int, int)
-}
-
-func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) Colors() []color.Color {
-	return W.WColors()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) CriticalIndex() (int, int) {
-	return W.WCriticalIndex()
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_palette_Palette implements palette.Palette with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_palette_Palette struct {
-	IValue  interface{}
-	WColors func() []color.Color
-}
-
-func (W wrap_gonum_org_v1_plot_palette_Palette) Colors() []color.Color {
-	return W.WColors()
-}
-func (W wrap_gonum_org_v1_plot_palette_Palette) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_palette_Palette) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

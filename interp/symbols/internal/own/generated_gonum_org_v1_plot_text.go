@@ -5,9 +5,7 @@ package own
 import (
 	"go/constant"
 	"go/token"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 	"reflect"
 )
 
@@ -30,44 +28,5 @@ func symbols_gonum_org_v1_plot_text() map[string]reflect.Value {
 		"Style":      reflect.ValueOf((*text.Style)(nil)),
 		"XAlignment": reflect.ValueOf((*text.XAlignment)(nil)),
 		"YAlignment": reflect.ValueOf((*text.YAlignment)(nil)),
-		"_Handler":   reflect.ValueOf((*wrap_gonum_org_v1_plot_text_Handler)(nil)),
 	}
-}
-
-// wrap_gonum_org_v1_plot_text_Handler implements text.Handler with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_text_Handler struct {
-	IValue   interface{}
-	WBox     func(a0 string, a1 font.Font) (vg.Length, vg.Length, vg.Length)
-	WCache   func() *font.Cache
-	WDraw    func(a0 vg.Canvas, a1 string, a2 text.Style, a3 vg.Point)
-	WExtents func(a0 font.Font) font.Extents
-	WLines   func(a0 string) []string
-}
-
-func (W wrap_gonum_org_v1_plot_text_Handler) Box(a0 string, a1 font.Font) (vg.Length, vg.Length, vg.Length) {
-	return W.WBox(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) Cache() *font.Cache {
-	return W.WCache()
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) Draw(a0 vg.Canvas, a1 string, a2 text.Style, a3 vg.Point) {
-	W.WDraw(a0, a1, a2, a3)
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) Extents(a0 font.Font) font.Extents {
-	return W.WExtents(a0)
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) Lines(a0 string) []string {
-	return W.WLines(a0)
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_text_Handler) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -5,248 +5,31 @@ package own
 import (
 	"go/constant"
 	"go/token"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
-	"image"
-	"image/color"
-	"io"
 	"reflect"
 )
 
 func symbols_gonum_org_v1_plot_vg() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"ArcComp":         reflect.ValueOf(constant.MakeFromLiteral("2", token.INT, 0)),
-		"Centimeter":      reflect.ValueOf(vg.Centimeter),
-		"CloseComp":       reflect.ValueOf(constant.MakeFromLiteral("4", token.INT, 0)),
-		"CurveComp":       reflect.ValueOf(constant.MakeFromLiteral("3", token.INT, 0)),
-		"Inch":            reflect.ValueOf(vg.Inch),
-		"Initialize":      reflect.ValueOf(vg.Initialize),
-		"LineComp":        reflect.ValueOf(constant.MakeFromLiteral("1", token.INT, 0)),
-		"Millimeter":      reflect.ValueOf(vg.Millimeter),
-		"MoveComp":        reflect.ValueOf(constant.MakeFromLiteral("0", token.INT, 0)),
-		"MultiCanvas":     reflect.ValueOf(vg.MultiCanvas),
-		"ParseLength":     reflect.ValueOf(vg.ParseLength),
-		"Points":          reflect.ValueOf(vg.Points),
-		"Canvas":          reflect.ValueOf((*vg.Canvas)(nil)),
-		"CanvasSizer":     reflect.ValueOf((*vg.CanvasSizer)(nil)),
-		"CanvasWriterTo":  reflect.ValueOf((*vg.CanvasWriterTo)(nil)),
-		"Length":          reflect.ValueOf((*vg.Length)(nil)),
-		"Path":            reflect.ValueOf((*vg.Path)(nil)),
-		"PathComp":        reflect.ValueOf((*vg.PathComp)(nil)),
-		"Point":           reflect.ValueOf((*vg.Point)(nil)),
-		"Rectangle":       reflect.ValueOf((*vg.Rectangle)(nil)),
-		"_Canvas":         reflect.ValueOf((*wrap_gonum_org_v1_plot_vg_Canvas)(nil)),
-		"_CanvasSizer":    reflect.ValueOf((*wrap_gonum_org_v1_plot_vg_CanvasSizer)(nil)),
-		"_CanvasWriterTo": reflect.ValueOf((*wrap_gonum_org_v1_plot_vg_CanvasWriterTo)(nil)),
+		"ArcComp":        reflect.ValueOf(constant.MakeFromLiteral("2", token.INT, 0)),
+		"Centimeter":     reflect.ValueOf(vg.Centimeter),
+		"CloseComp":      reflect.ValueOf(constant.MakeFromLiteral("4", token.INT, 0)),
+		"CurveComp":      reflect.ValueOf(constant.MakeFromLiteral("3", token.INT, 0)),
+		"Inch":           reflect.ValueOf(vg.Inch),
+		"Initialize":     reflect.ValueOf(vg.Initialize),
+		"LineComp":       reflect.ValueOf(constant.MakeFromLiteral("1", token.INT, 0)),
+		"Millimeter":     reflect.ValueOf(vg.Millimeter),
+		"MoveComp":       reflect.ValueOf(constant.MakeFromLiteral("0", token.INT, 0)),
+		"MultiCanvas":    reflect.ValueOf(vg.MultiCanvas),
+		"ParseLength":    reflect.ValueOf(vg.ParseLength),
+		"Points":         reflect.ValueOf(vg.Points),
+		"Canvas":         reflect.ValueOf((*vg.Canvas)(nil)),
+		"CanvasSizer":    reflect.ValueOf((*vg.CanvasSizer)(nil)),
+		"CanvasWriterTo": reflect.ValueOf((*vg.CanvasWriterTo)(nil)),
+		"Length":         reflect.ValueOf((*vg.Length)(nil)),
+		"Path":           reflect.ValueOf((*vg.Path)(nil)),
+		"PathComp":       reflect.ValueOf((*vg.PathComp)(nil)),
+		"Point":          reflect.ValueOf((*vg.Point)(nil)),
+		"Rectangle":      reflect.ValueOf((*vg.Rectangle)(nil)),
 	}
-}
-
-// wrap_gonum_org_v1_plot_vg_Canvas implements vg.Canvas with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_vg_Canvas struct {
-	IValue        interface{}
-	WDrawImage    func(a0 vg.Rectangle, a1 image.Image)
-	WFill         func(a0 vg.Path)
-	WFillString   func(a0 font.Face, a1 vg.Point, a2 string)
-	WPop          func()
-	WPush         func()
-	WRotate       func(a0 float64)
-	WScale        func(a0 float64, a1 float64)
-	WSetColor     func(a0 color.Color)
-	WSetLineDash  func(a0 []vg.Length, a1 vg.Length)
-	WSetLineWidth func(a0 vg.Length)
-	WStroke       func(a0 vg.Path)
-	WTranslate    func(a0 vg.Point)
-}
-
-func (W wrap_gonum_org_v1_plot_vg_Canvas) DrawImage(a0 vg.Rectangle, a1 image.Image) {
-	W.WDrawImage(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Fill(a0 vg.Path) {
-	W.WFill(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) FillString(a0 font.Face, a1 vg.Point, a2 string) {
-	W.WFillString(a0, a1, a2)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Pop() {
-	W.WPop()
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Push() {
-	W.WPush()
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Rotate(a0 float64) {
-	W.WRotate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Scale(a0 float64, a1 float64) {
-	W.WScale(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) SetColor(a0 color.Color) {
-	W.WSetColor(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) SetLineDash(a0 []vg.Length, a1 vg.Length) {
-	W.WSetLineDash(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) SetLineWidth(a0 vg.Length) {
-	W.WSetLineWidth(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Stroke(a0 vg.Path) {
-	W.WStroke(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Translate(a0 vg.Point) {
-	W.WTranslate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_vg_Canvas) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_vg_CanvasSizer implements vg.CanvasSizer with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_vg_CanvasSizer struct {
-	IValue        interface{}
-	WDrawImage    func(a0 vg.Rectangle, a1 image.Image)
-	WFill         func(a0 vg.Path)
-	WFillString   func(a0 font.Face, a1 vg.Point, a2 string)
-	WPop          func()
-	WPush         func()
-	WRotate       func(a0 float64)
-	WScale        func(a0 float64, a1 float64)
-	WSetColor     func(a0 color.Color)
-	WSetLineDash  func(a0 []vg.Length, a1 vg.Length)
-	WSetLineWidth func(a0 vg.Length)
-	WSize         func() (vg.Length, vg.Length)
-	WStroke       func(a0 vg.Path)
-	WTranslate    func(a0 vg.Point)
-}
-
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) DrawImage(a0 vg.Rectangle, a1 image.Image) {
-	W.WDrawImage(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Fill(a0 vg.Path) {
-	W.WFill(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) FillString(a0 font.Face, a1 vg.Point, a2 string) {
-	W.WFillString(a0, a1, a2)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Pop() {
-	W.WPop()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Push() {
-	W.WPush()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Rotate(a0 float64) {
-	W.WRotate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Scale(a0 float64, a1 float64) {
-	W.WScale(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) SetColor(a0 color.Color) {
-	W.WSetColor(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) SetLineDash(a0 []vg.Length, a1 vg.Length) {
-	W.WSetLineDash(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) SetLineWidth(a0 vg.Length) {
-	W.WSetLineWidth(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Size() (vg.Length, vg.Length) {
-	return W.WSize()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Stroke(a0 vg.Path) {
-	W.WStroke(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Translate(a0 vg.Point) {
-	W.WTranslate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_vg_CanvasWriterTo implements vg.CanvasWriterTo with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_vg_CanvasWriterTo struct {
-	IValue        interface{}
-	WDrawImage    func(a0 vg.Rectangle, a1 image.Image)
-	WFill         func(a0 vg.Path)
-	WFillString   func(a0 font.Face, a1 vg.Point, a2 string)
-	WPop          func()
-	WPush         func()
-	WRotate       func(a0 float64)
-	WScale        func(a0 float64, a1 float64)
-	WSetColor     func(a0 color.Color)
-	WSetLineDash  func(a0 []vg.Length, a1 vg.Length)
-	WSetLineWidth func(a0 vg.Length)
-	WSize         func() (vg.Length, vg.Length)
-	WStroke       func(a0 vg.Path)
-	WTranslate    func(a0 vg.Point)
-	WWriteTo      func(a0 io.Writer) (int64, error)
-}
-
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) DrawImage(a0 vg.Rectangle, a1 image.Image) {
-	W.WDrawImage(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Fill(a0 vg.Path) {
-	W.WFill(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) FillString(a0 font.Face, a1 vg.Point, a2 string) {
-	W.WFillString(a0, a1, a2)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Pop() {
-	W.WPop()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Push() {
-	W.WPush()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Rotate(a0 float64) {
-	W.WRotate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Scale(a0 float64, a1 float64) {
-	W.WScale(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) SetColor(a0 color.Color) {
-	W.WSetColor(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) SetLineDash(a0 []vg.Length, a1 vg.Length) {
-	W.WSetLineDash(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) SetLineWidth(a0 vg.Length) {
-	W.WSetLineWidth(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Size() (vg.Length, vg.Length) {
-	return W.WSize()
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Stroke(a0 vg.Path) {
-	W.WStroke(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Translate(a0 vg.Point) {
-	W.WTranslate(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) WriteTo(a0 io.Writer) (int64, error) {
-	return W.WWriteTo(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -5,9 +5,6 @@ package own
 import (
 	"go/constant"
 	"go/token"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"reflect"
 )
@@ -49,67 +46,5 @@ func symbols_gonum_org_v1_plot_vg_draw() map[string]reflect.Value {
 		"TriangleGlyph":      reflect.ValueOf((*draw.TriangleGlyph)(nil)),
 		"XAlignment":         reflect.ValueOf((*draw.XAlignment)(nil)),
 		"YAlignment":         reflect.ValueOf((*draw.YAlignment)(nil)),
-		"_GlyphDrawer":       reflect.ValueOf((*wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer)(nil)),
-		"_TextHandler":       reflect.ValueOf((*wrap_gonum_org_v1_plot_vg_draw_TextHandler)(nil)),
 	}
-}
-
-// wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer implements draw.GlyphDrawer with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer struct {
-	IValue     interface{}
-	WDrawGlyph func(a0 *draw.Canvas, a1 draw.GlyphStyle, a2 vg.Point)
-}
-
-func (W wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer) DrawGlyph(a0 *draw.Canvas, a1 draw.GlyphStyle, a2 vg.Point) {
-	W.WDrawGlyph(a0, a1, a2)
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_gonum_org_v1_plot_vg_draw_TextHandler implements draw.TextHandler with functions; IValue is the value they are methods of.
-type wrap_gonum_org_v1_plot_vg_draw_TextHandler struct {
-	IValue   interface{}
-	WBox     func(a0 string, a1 font.Font) (vg.Length, vg.Length, vg.Length)
-	WCache   func() *font.Cache
-	WDraw    func(a0 vg.Canvas, a1 string, a2 text.Style, a3 vg.Point)
-	WExtents func(a0 font.Font) font.Extents
-	WLines   func(a0 string) []string
-}
-
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Box(a0 string, a1 font.Font) (vg.Length, vg.Length, vg.Length) {
-	return W.WBox(a0, a1)
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Cache() *font.Cache {
-	return W.WCache()
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Draw(a0 vg.Canvas, a1 string, a2 text.Style, a3 vg.Point) {
-	W.WDraw(a0, a1, a2, a3)
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Extents(a0 font.Font) font.Extents {
-	return W.WExtents(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Lines(a0 string) []string {
-	return W.WLines(a0)
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

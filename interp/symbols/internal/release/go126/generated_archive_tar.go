@@ -6,64 +6,11 @@ package go126
 
 import (
 	"archive/tar"
-	"io/fs"
 	"reflect"
-	"time"
 )
 
 func symbols_archive_tar() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"FileInfoNames":  reflect.ValueOf((*tar.FileInfoNames)(nil)),
-		"_FileInfoNames": reflect.ValueOf((*wrap_archive_tar_FileInfoNames)(nil)),
+		"FileInfoNames": reflect.ValueOf((*tar.FileInfoNames)(nil)),
 	}
-}
-
-// wrap_archive_tar_FileInfoNames implements tar.FileInfoNames with functions; IValue is the value they are methods of.
-type wrap_archive_tar_FileInfoNames struct {
-	IValue   interface{}
-	WGname   func() (string, error)
-	WIsDir   func() bool
-	WModTime func() time.Time
-	WMode    func() fs.FileMode
-	WName    func() string
-	WSize    func() int64
-	WSys     func() any
-	WUname   func() (string, error)
-}
-
-func (W wrap_archive_tar_FileInfoNames) Gname() (string, error) {
-	return W.WGname()
-}
-func (W wrap_archive_tar_FileInfoNames) IsDir() bool {
-	return W.WIsDir()
-}
-func (W wrap_archive_tar_FileInfoNames) ModTime() time.Time {
-	return W.WModTime()
-}
-func (W wrap_archive_tar_FileInfoNames) Mode() fs.FileMode {
-	return W.WMode()
-}
-func (W wrap_archive_tar_FileInfoNames) Name() string {
-	return W.WName()
-}
-func (W wrap_archive_tar_FileInfoNames) Size() int64 {
-	return W.WSize()
-}
-func (W wrap_archive_tar_FileInfoNames) Sys() any {
-	return W.WSys()
-}
-func (W wrap_archive_tar_FileInfoNames) Uname() (string, error) {
-	return W.WUname()
-}
-func (W wrap_archive_tar_FileInfoNames) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_archive_tar_FileInfoNames) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -6,101 +6,15 @@ package go127
 
 import (
 	"crypto"
-	"io"
 	"reflect"
 )
 
 func symbols_crypto() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"MLDSAMu":        reflect.ValueOf(crypto.MLDSAMu),
-		"SignMessage":    reflect.ValueOf(crypto.SignMessage),
-		"Decapsulator":   reflect.ValueOf((*crypto.Decapsulator)(nil)),
-		"Encapsulator":   reflect.ValueOf((*crypto.Encapsulator)(nil)),
-		"MessageSigner":  reflect.ValueOf((*crypto.MessageSigner)(nil)),
-		"_Decapsulator":  reflect.ValueOf((*wrap_crypto_Decapsulator)(nil)),
-		"_Encapsulator":  reflect.ValueOf((*wrap_crypto_Encapsulator)(nil)),
-		"_MessageSigner": reflect.ValueOf((*wrap_crypto_MessageSigner)(nil)),
+		"MLDSAMu":       reflect.ValueOf(crypto.MLDSAMu),
+		"SignMessage":   reflect.ValueOf(crypto.SignMessage),
+		"Decapsulator":  reflect.ValueOf((*crypto.Decapsulator)(nil)),
+		"Encapsulator":  reflect.ValueOf((*crypto.Encapsulator)(nil)),
+		"MessageSigner": reflect.ValueOf((*crypto.MessageSigner)(nil)),
 	}
-}
-
-// wrap_crypto_Decapsulator implements crypto.Decapsulator with functions; IValue is the value they are methods of.
-type wrap_crypto_Decapsulator struct {
-	IValue        interface{}
-	WDecapsulate  func(a0 []byte) ([]byte, error)
-	WEncapsulator func() crypto.Encapsulator
-}
-
-func (W wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) {
-	return W.WDecapsulate(a0)
-}
-func (W wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator {
-	return W.WEncapsulator()
-}
-func (W wrap_crypto_Decapsulator) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_crypto_Decapsulator) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_crypto_Encapsulator implements crypto.Encapsulator with functions; IValue is the value they are methods of.
-type wrap_crypto_Encapsulator struct {
-	IValue       interface{}
-	WBytes       func() []byte
-	WEncapsulate func() ([]byte, []byte)
-}
-
-func (W wrap_crypto_Encapsulator) Bytes() []byte {
-	return W.WBytes()
-}
-func (W wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) {
-	return W.WEncapsulate()
-}
-func (W wrap_crypto_Encapsulator) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_crypto_Encapsulator) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_crypto_MessageSigner implements crypto.MessageSigner with functions; IValue is the value they are methods of.
-type wrap_crypto_MessageSigner struct {
-	IValue       interface{}
-	WPublic      func() crypto.PublicKey
-	WSign        func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
-	WSignMessage func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
-}
-
-func (W wrap_crypto_MessageSigner) Public() crypto.PublicKey {
-	return W.WPublic()
-}
-func (W wrap_crypto_MessageSigner) Sign(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
-	return W.WSign(a0, a1, a2)
-}
-func (W wrap_crypto_MessageSigner) SignMessage(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
-	return W.WSignMessage(a0, a1, a2)
-}
-func (W wrap_crypto_MessageSigner) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_crypto_MessageSigner) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

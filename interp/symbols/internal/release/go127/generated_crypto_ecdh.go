@@ -11,37 +11,6 @@ import (
 
 func symbols_crypto_ecdh() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"KeyExchanger":  reflect.ValueOf((*ecdh.KeyExchanger)(nil)),
-		"_KeyExchanger": reflect.ValueOf((*wrap_crypto_ecdh_KeyExchanger)(nil)),
+		"KeyExchanger": reflect.ValueOf((*ecdh.KeyExchanger)(nil)),
 	}
-}
-
-// wrap_crypto_ecdh_KeyExchanger implements ecdh.KeyExchanger with functions; IValue is the value they are methods of.
-type wrap_crypto_ecdh_KeyExchanger struct {
-	IValue     interface{}
-	WCurve     func() ecdh.Curve
-	WECDH      func(a0 *ecdh.PublicKey) ([]byte, error)
-	WPublicKey func() *ecdh.PublicKey
-}
-
-func (W wrap_crypto_ecdh_KeyExchanger) Curve() ecdh.Curve {
-	return W.WCurve()
-}
-func (W wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) {
-	return W.WECDH(a0)
-}
-func (W wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey {
-	return W.WPublicKey()
-}
-func (W wrap_crypto_ecdh_KeyExchanger) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_crypto_ecdh_KeyExchanger) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -11,46 +11,7 @@ import (
 
 func symbols_database_sql_driver() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"RowsColumnScanner":  reflect.ValueOf((*driver.RowsColumnScanner)(nil)),
-		"ScanContext":        reflect.ValueOf((*driver.ScanContext)(nil)),
-		"_RowsColumnScanner": reflect.ValueOf((*wrap_database_sql_driver_RowsColumnScanner)(nil)),
+		"RowsColumnScanner": reflect.ValueOf((*driver.RowsColumnScanner)(nil)),
+		"ScanContext":       reflect.ValueOf((*driver.ScanContext)(nil)),
 	}
-}
-
-// wrap_database_sql_driver_RowsColumnScanner implements driver.RowsColumnScanner with functions; IValue is the value they are methods of.
-type wrap_database_sql_driver_RowsColumnScanner struct {
-	IValue      interface{}
-	WClose      func() error
-	WColumns    func() []string
-	WNext       func(a0 []driver.Value) error
-	WNextRow    func() error
-	WScanColumn func(a0 driver.ScanContext, a1 int, a2 any) error
-}
-
-func (W wrap_database_sql_driver_RowsColumnScanner) Close() error {
-	return W.WClose()
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) Columns() []string {
-	return W.WColumns()
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) Next(a0 []driver.Value) error {
-	return W.WNext(a0)
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) NextRow() error {
-	return W.WNextRow()
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) ScanColumn(a0 driver.ScanContext, a1 int, a2 any) error {
-	return W.WScanColumn(a0, a1, a2)
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_database_sql_driver_RowsColumnScanner) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -11,53 +11,7 @@ import (
 
 func symbols_encoding() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"BinaryAppender":  reflect.ValueOf((*encoding.BinaryAppender)(nil)),
-		"TextAppender":    reflect.ValueOf((*encoding.TextAppender)(nil)),
-		"_BinaryAppender": reflect.ValueOf((*wrap_encoding_BinaryAppender)(nil)),
-		"_TextAppender":   reflect.ValueOf((*wrap_encoding_TextAppender)(nil)),
+		"BinaryAppender": reflect.ValueOf((*encoding.BinaryAppender)(nil)),
+		"TextAppender":   reflect.ValueOf((*encoding.TextAppender)(nil)),
 	}
-}
-
-// wrap_encoding_BinaryAppender implements encoding.BinaryAppender with functions; IValue is the value they are methods of.
-type wrap_encoding_BinaryAppender struct {
-	IValue        interface{}
-	WAppendBinary func(a0 []byte) ([]byte, error)
-}
-
-func (W wrap_encoding_BinaryAppender) AppendBinary(a0 []byte) ([]byte, error) {
-	return W.WAppendBinary(a0)
-}
-func (W wrap_encoding_BinaryAppender) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_BinaryAppender) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_encoding_TextAppender implements encoding.TextAppender with functions; IValue is the value they are methods of.
-type wrap_encoding_TextAppender struct {
-	IValue      interface{}
-	WAppendText func(a0 []byte) ([]byte, error)
-}
-
-func (W wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) {
-	return W.WAppendText(a0)
-}
-func (W wrap_encoding_TextAppender) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_TextAppender) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -5,7 +5,6 @@
 package go127
 
 import (
-	"encoding/json/jsontext"
 	json "encoding/json/v2"
 	"reflect"
 )
@@ -40,97 +39,5 @@ func symbols_encoding_json_v2() map[string]reflect.Value {
 		"Unmarshaler":               reflect.ValueOf((*json.Unmarshaler)(nil)),
 		"UnmarshalerFrom":           reflect.ValueOf((*json.UnmarshalerFrom)(nil)),
 		"Unmarshalers":              reflect.ValueOf((*json.Unmarshalers)(nil)),
-		"_Marshaler":                reflect.ValueOf((*wrap_encoding_json_v2_Marshaler)(nil)),
-		"_MarshalerTo":              reflect.ValueOf((*wrap_encoding_json_v2_MarshalerTo)(nil)),
-		"_Unmarshaler":              reflect.ValueOf((*wrap_encoding_json_v2_Unmarshaler)(nil)),
-		"_UnmarshalerFrom":          reflect.ValueOf((*wrap_encoding_json_v2_UnmarshalerFrom)(nil)),
 	}
-}
-
-// wrap_encoding_json_v2_Marshaler implements json.Marshaler with functions; IValue is the value they are methods of.
-type wrap_encoding_json_v2_Marshaler struct {
-	IValue       interface{}
-	WMarshalJSON func() ([]byte, error)
-}
-
-func (W wrap_encoding_json_v2_Marshaler) MarshalJSON() ([]byte, error) {
-	return W.WMarshalJSON()
-}
-func (W wrap_encoding_json_v2_Marshaler) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_json_v2_Marshaler) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_encoding_json_v2_MarshalerTo implements json.MarshalerTo with functions; IValue is the value they are methods of.
-type wrap_encoding_json_v2_MarshalerTo struct {
-	IValue         interface{}
-	WMarshalJSONTo func(a0 *jsontext.Encoder) error
-}
-
-func (W wrap_encoding_json_v2_MarshalerTo) MarshalJSONTo(a0 *jsontext.Encoder) error {
-	return W.WMarshalJSONTo(a0)
-}
-func (W wrap_encoding_json_v2_MarshalerTo) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_json_v2_MarshalerTo) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_encoding_json_v2_Unmarshaler implements json.Unmarshaler with functions; IValue is the value they are methods of.
-type wrap_encoding_json_v2_Unmarshaler struct {
-	IValue         interface{}
-	WUnmarshalJSON func(a0 []byte) error
-}
-
-func (W wrap_encoding_json_v2_Unmarshaler) UnmarshalJSON(a0 []byte) error {
-	return W.WUnmarshalJSON(a0)
-}
-func (W wrap_encoding_json_v2_Unmarshaler) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_json_v2_Unmarshaler) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
-}
-
-// wrap_encoding_json_v2_UnmarshalerFrom implements json.UnmarshalerFrom with functions; IValue is the value they are methods of.
-type wrap_encoding_json_v2_UnmarshalerFrom struct {
-	IValue             interface{}
-	WUnmarshalJSONFrom func(a0 *jsontext.Decoder) error
-}
-
-func (W wrap_encoding_json_v2_UnmarshalerFrom) UnmarshalJSONFrom(a0 *jsontext.Decoder) error {
-	return W.WUnmarshalJSONFrom(a0)
-}
-func (W wrap_encoding_json_v2_UnmarshalerFrom) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_encoding_json_v2_UnmarshalerFrom) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }

@@ -11,39 +11,8 @@ import (
 
 func symbols_io_fs() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Lstat":       reflect.ValueOf(fs.Lstat),
-		"ReadLink":    reflect.ValueOf(fs.ReadLink),
-		"ReadLinkFS":  reflect.ValueOf((*fs.ReadLinkFS)(nil)),
-		"_ReadLinkFS": reflect.ValueOf((*wrap_io_fs_ReadLinkFS)(nil)),
+		"Lstat":      reflect.ValueOf(fs.Lstat),
+		"ReadLink":   reflect.ValueOf(fs.ReadLink),
+		"ReadLinkFS": reflect.ValueOf((*fs.ReadLinkFS)(nil)),
 	}
-}
-
-// wrap_io_fs_ReadLinkFS implements fs.ReadLinkFS with functions; IValue is the value they are methods of.
-type wrap_io_fs_ReadLinkFS struct {
-	IValue    interface{}
-	WLstat    func(a0 string) (fs.FileInfo, error)
-	WOpen     func(a0 string) (fs.File, error)
-	WReadLink func(a0 string) (string, error)
-}
-
-func (W wrap_io_fs_ReadLinkFS) Lstat(a0 string) (fs.FileInfo, error) {
-	return W.WLstat(a0)
-}
-func (W wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error) {
-	return W.WOpen(a0)
-}
-func (W wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error) {
-	return W.WReadLink(a0)
-}
-func (W wrap_io_fs_ReadLinkFS) Raw() interface{} {
-	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
-		return b.Raw()
-	}
-	return W.IValue
-}
-func (W wrap_io_fs_ReadLinkFS) GoType() reflect.Type {
-	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
-		return b.GoType()
-	}
-	return reflect.TypeOf(W.IValue)
 }
