@@ -68,8 +68,8 @@ type Registry struct {
 	released    map[int]releasedType      // see Sweep
 	embedding   map[*types.TypeName][]int // named type to the types that embed it
 
-	// registered changes when methods do.
-	registered atomic.Int64
+	methods    sync.Mutex   // held while the methods of a type change
+	registered atomic.Int64 // changes when methods do
 
 	declared declaredTypes
 	gobNames sync.Map // name of a registered type, to *Type

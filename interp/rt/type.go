@@ -144,26 +144,26 @@ func (t *Type) register(name string, code MethodCode) {
 
 // setMethod adds a method, replaces it, or removes it if code is nil. It reports whether there was one.
 func (t *Type) setMethod(name string, code MethodCode) (known bool) {
-	for {
-		old := t.methods.Load()
-		var list []registeredMethod
-		known = false
-		if old != nil {
-			for _, m := range *old {
-				if m.name == name {
-					known = true
-				} else {
-					list = append(list, m)
-				}
-			}
-		}
-		if code != nil {
-			list = append(list, registeredMethod{name, code})
-		}
-		if t.methods.CompareAndSwap(old, &list) {
-			return known
-		}
+	t.registry.methods.Lock()
+	defer t.registry.methods.Unlock()
+	var list []registeredMethod
+	if old := t.methods.Load(); old != nil {
+		list = *old
 	}
+	at := slices.IndexFunc(list, func(m registeredMethod) bool { return m.name == name })
+	switch {
+	case at < 0 && code == nil:
+		return false
+	case at < 0:
+		list = append(list, registeredMethod{name, code}) // readers of the old list do not see it
+	case code == nil:
+		list = slices.Delete(slices.Clone(list), at, at+1)
+	default:
+		list = slices.Clone(list)
+		list[at].code = code
+	}
+	t.methods.Store(&list)
+	return at >= 0
 }
 
 // registered returns the code of a method that has been registered, or nil.

@@ -20,13 +20,6 @@ func (r *representations) viewOf(v reflect.Value) (view, reflect.Value) {
 
 func (w view) kind() reflect.Kind { return w.t.Kind() }
 
-func (w view) String() string {
-	if w.d != nil {
-		return w.d.name
-	}
-	return w.t.String()
-}
-
 // name returns the name without the package, or "" for an unnamed type.
 func (w view) name() string {
 	if w.d == nil {
