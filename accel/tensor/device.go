@@ -102,6 +102,10 @@ func open(name string) (ir.Device, error) {
 	return openCUDA(name, number)
 }
 
+// CPUKernels says which instruction set the CPU computes with and, on macOS, whether Accelerate multiplies large matrices. It does if
+// its results agree with those of the CPU's own kernels and it is faster, unless the environment variable QUERN_CPU_LIBRARY is "off".
+func CPUKernels() string { return cpu.Kernels() }
+
 // unknownSimulated says why a simulated GPU cannot be used.
 func unknownSimulated() error {
 	if devices.Find("simulated") != nil {

@@ -191,5 +191,5 @@ func examineHost() finding {
 	defer host.Close()
 	sample := host.Sample()
 	const gibibyte = 1 << 30
-	return finding{"cpu", fine, fmt.Sprintf("%s, %.1f GiB memory", host.Name(), sample.MemTotal/gibibyte)}
+	return finding{"cpu", fine, fmt.Sprintf("%s, %.1f GiB memory, kernels %s", host.Name(), sample.MemTotal/gibibyte, tensor.CPUKernels())}
 }

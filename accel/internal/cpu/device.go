@@ -16,6 +16,7 @@ type Device struct {
 	channels channelKernel
 	vectors  *vectors
 	bytes    *byteKernel
+	library  sgemm              // multiplies large matrices; nil for our kernels
 	free     map[int][]*storage // freed memory, by size in bytes
 	pooled   int                // total bytes in free
 
@@ -41,7 +42,7 @@ func Implementations() []string {
 
 // NewWith is New with one of Implementations, for tests that compare them.
 func NewWith(implementation string, threads int) *Device {
-	d := New(threads)
+	d := newDevice(threads)
 	for i, name := range Implementations() {
 		if name == implementation {
 			d.kernel = append(nativeTiles(), genericKernel)[i]
@@ -66,6 +67,13 @@ func IntegerKernel() string { return byteKernels()[0].name }
 // New returns a device with a number of threads, GOMAXPROCS for 0. The owner must call
 // Close.
 func New(threads int) *Device {
+	d := newDevice(threads)
+	d.library, _ = library()
+	return d
+}
+
+// newDevice returns a device that uses no library.
+func newDevice(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}

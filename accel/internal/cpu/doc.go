@@ -8,7 +8,8 @@
 //	                combines ops for which there is one function
 //	gather.go       strided and converting loads
 //	gemm.go         matrix multiplication from packed panels; pack.go, multiply.go,
-//	                matmul.go; caches.go has what decides about packing
+//	                matmul.go; caches.go has what decides about packing, library.go
+//	                products by a library of the system
 //	conv.go         convolutions, and their gradients in conv_input.go and
 //	                conv_weight.go, on images laid out by conv_planes.go, with the
 //	                functions in shift.go; with many channels as GEMM without the

@@ -250,6 +250,11 @@ func (g *gemm) run() {
 		}
 		return
 	}
+	if g.suitsLibrary() {
+		g.device.library(g.c, g.m, g.n, g.k, g.a, g.b)
+		g.finish(0, g.n)
+		return
+	}
 	if g.dots {
 		p.run((g.n+g.dotChunk()-1)/g.dotChunk(), g)
 		return

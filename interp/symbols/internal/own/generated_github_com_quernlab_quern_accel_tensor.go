@@ -19,6 +19,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"BFloat16":          reflect.ValueOf(tensor.BFloat16),
 		"BatchNorm":         reflect.ValueOf(tensor.BatchNorm),
 		"Bool":              reflect.ValueOf(tensor.Bool),
+		"CPUKernels":        reflect.ValueOf(tensor.CPUKernels),
 		"CheckCommunicator": reflect.ValueOf(tensor.CheckCommunicator),
 		"CheckFP8":          reflect.ValueOf(tensor.CheckFP8),
 		"Concat":            reflect.ValueOf(tensor.Concat),
