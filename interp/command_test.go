@@ -196,7 +196,7 @@ func TestExplain(t *testing.T) {
 	n := newNotebook(t)
 	got := n.run("%explain\nfunc double(n int) int { return 2 * n }\ntotal := 0\nfor i := range 3 {\n\ttotal += double(i)\n}\nfmt.Println(strings.ToUpper(\"a\"))\n!echo no")
 	for _, want := range []string{
-		"yaegi declares the variables total int\n", "double: 3 instructions\n   2  func double(n int) int { return 2 * n }\n            0 Const n1, 2\n            1 MulI n0, n1, n0\n",
+		"yaegi declares the variables total int\n", "double: 2 instructions\n   2  func double(n int) int { return 2 * n }\n            0 MulK n0, n0, 2\n            1 Ret\n",
 		"the statements of the cell: ", ", calls double, strings.ToUpper, fmt.Println", "\n   5  total += double(i)\n", "Call ", "\n   8  !echo no\n",
 	} {
 		if !strings.Contains(got, want) {

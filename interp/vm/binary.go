@@ -37,9 +37,11 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	case token.SHL, token.SHR:
 		return c.shift(e.Op, c.shapeOf(e), c.expr(e.X, nil), e.Y, want)
 	}
-	s := c.shapeOf(e)
-	x := c.expr(e.X, nil)
-	return c.arithmetic(e, e.Op, s, x, e.Y, want)
+	s, left, right := c.shapeOf(e), e.X, e.Y
+	if _, constant := c.smallConstant(left); constant && (e.Op == token.ADD || e.Op == token.MUL || e.Op == token.AND) {
+		left, right = right, left // instructions with a constant have it on the right
+	}
+	return c.arithmetic(e, e.Op, s, c.expr(left, nil), right, want)
 }
 
 // chain returns the operands of a chain of the same operator, such as a && b && c.
