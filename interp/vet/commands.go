@@ -65,16 +65,16 @@ func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Fin
 // commands is what magic.Parse needs of a session. No command runs, so only the names matter.
 type commands struct{ s *session }
 
-func (commands) Stdout() io.Writer                               { return io.Discard }
-func (commands) Stderr() io.Writer                               { return io.Discard }
-func (commands) Text(any) string                                 { return "" }
-func (commands) Word(any) (string, error)                        { return "", nil }
-func (commands) Module(magic.Module) string                      { return "" }
-func (commands) Program() string                                 { return "" }
-func (commands) Ranks() magic.Ranks                              { return magic.Alone{} }
-func (commands) Format(src string) (string, error)               { return src, nil }
+func (commands) Stdout() io.Writer                                       { return io.Discard }
+func (commands) Stderr() io.Writer                                       { return io.Discard }
+func (commands) Text(any) string                                         { return "" }
+func (commands) Word(any) (string, error)                                { return "", nil }
+func (commands) Module(magic.Module) string                              { return "" }
+func (commands) Program() string                                         { return "" }
+func (commands) Ranks() magic.Ranks                                      { return magic.Alone{} }
+func (commands) Format(src string) (string, error)                       { return src, nil }
 func (commands) Explain(context.Context, string, string) (string, error) { return "", nil }
-func (c commands) Known(name string) bool                        { return c.s.checker.Known(name) }
+func (c commands) Known(name string) bool                                { return c.s.checker.Known(name) }
 
 // TestFunctions returns those whose calls %test checks.
 func (c commands) TestFunctions(src string) []check.TestFunction {
