@@ -19,11 +19,7 @@ import (
 //
 // They are also stored before a call that may wait, since an interrupted cell can be left behind there, and when the loop ends by a panic.
 
-// keptVariables are variables of the session that are in registers of the function of a cell.
-type keptVariables struct {
-	list []keptVariable
-}
-
+// keptVariable is a variable of the session that is in a register of the function of a cell.
 type keptVariable struct {
 	global *global
 	shape  shape
@@ -32,9 +28,9 @@ type keptVariable struct {
 
 // keeping is the state of the compiler in a loop with kept variables.
 type keeping struct {
-	*keptVariables        // those that the loop assigns to
-	calls          int    // calls around the current expression
-	at             uint16 // a slot for addresses
+	assigned []keptVariable // those that the loop assigns to
+	calls    int            // calls around the current expression
+	at       uint16         // a slot for addresses
 }
 
 // keep compiles a loop of a cell with the label name, or "", by compile: with variables in registers if possible.
@@ -49,7 +45,7 @@ func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
 		return
 	}
 	m := c.mark()
-	kept := &keptVariables{}
+	k := &keeping{}
 	for _, id := range names {
 		o := c.source.Info.ObjectOf(id).(*types.Var)
 		v := c.temporary(c.shape(id, o.Type()))
@@ -59,11 +55,12 @@ func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
 		c.release(inner)
 		c.variables[o] = &variable{shape: v.shape, reg: v.reg}
 		if assigned[o] {
-			kept.list = append(kept.list, keptVariable{c.fn.globals[len(c.fn.globals)-1], v.shape, v.reg})
+			k.assigned = append(k.assigned, keptVariable{c.fn.globals[len(c.fn.globals)-1], v.shape, v.reg})
 		}
 	}
-	c.keeping = &keeping{keptVariables: kept, at: c.referenceRegister()}
-	c.keepInThread(kept)
+	k.at = c.referenceRegister()
+	c.keeping = k
+	c.keepInThread(k.assigned)
 	compile()
 	c.storeKept()
 	c.keepInThread(nil)
@@ -75,7 +72,7 @@ func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
 }
 
 // keepInThread emits code that says which variables are stored when the function of the cell ends by a panic.
-func (c *code) keepInThread(kept *keptVariables) {
+func (c *code) keepInThread(kept []keptVariable) {
 	c.native("keep variables in registers", &native{run: func(t *thread, _, _ unsafe.Pointer) { t.kept = kept }})
 }
 
@@ -140,7 +137,7 @@ func (c *compiler) keepable(loop ast.Stmt) (names []*ast.Ident, assigned map[typ
 
 // storeKept emits code that stores the kept variables that the loop may have changed.
 func (c *compiler) storeKept() {
-	for _, v := range c.keeping.list {
+	for _, v := range c.keeping.assigned {
 		c.fn.globals = append(c.fn.globals, v.global)
 		c.emit(opGlobal, c.keeping.at, 0, 0, int32(len(c.fn.globals)-1), 0)
 		c.store(c.keeping.at, 0, operand{shape: v.shape, reg: v.reg})
@@ -176,14 +173,11 @@ func (c *compiler) isBrief(e *ast.CallExpr) bool {
 // storeKept stores the kept variables of the function of a cell that has not ended its loop.
 func (t *thread) storeKept() {
 	kept := t.kept
-	if kept == nil {
-		return
-	}
 	t.kept = nil
-	if t.vm.goroutineAbandoned() {
-		return // other cells run already
+	if kept == nil || t.vm.goroutineAbandoned() {
+		return // in the second case other cells run already
 	}
-	for _, v := range kept.list {
+	for _, v := range kept {
 		v.shape.spill(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]), v.reg, v.global.address)
 	}
 }

@@ -22,9 +22,9 @@ type thread struct {
 
 	deferred     []deferredCall
 	captured     []unsafe.Pointer // addresses of the variables that the deferred closures capture
-	kept         *keptVariables
-	unwinding    *unwinding // the unwinding on whose behalf this thread runs a deferred call; else nil
-	recoverDepth int        // call depth at which recover takes effect
+	kept         []keptVariable   // of the loop of a cell that runs
+	unwinding    *unwinding       // the unwinding on whose behalf this thread runs a deferred call; else nil
+	recoverDepth int              // call depth at which recover takes effect
 }
 
 // activation is the saved state of a function that waits for its callee.
