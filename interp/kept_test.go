@@ -88,6 +88,9 @@ func TestVariablesOfInterruptedLoops(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
+			if raceEnabled && row.stuck {
+				t.Skip("the next cell reads what a goroutine that was left behind has written")
+			}
 			n := newNotebook(t)
 			interp.BePrompt(n.Session)
 			n.must(t, "r, w := io.Pipe()\nbuffer := make([]byte, 1)\nfunc wait(n int) { r.Read(buffer) }\nfunc read() bool { r.Read(buffer); return true }\nk := 0", "")
