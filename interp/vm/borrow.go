@@ -67,7 +67,8 @@ func (c *compiler) onlyReads(body *ast.BlockStmt) bool {
 		case *ast.IncDecStmt:
 			only = only && local(n.X)
 		case *ast.RangeStmt:
-			if _, ok := c.typeOf(n.X).Underlying().(*types.Signature); ok {
+			switch c.typeOf(n.X).Underlying().(type) {
+			case *types.Signature, *types.Chan: // others run meanwhile
 				only = false
 			}
 			for _, e := range []ast.Expr{n.Key, n.Value} {
@@ -106,7 +107,7 @@ func (c *compiler) changesNothing(e *ast.CallExpr) bool {
 		return false
 	}
 	f, ok := c.source.Info.Uses[id].(*types.Func)
-	if !ok || f.Pkg() == nil || !readers[f.Pkg().Path()] || strings.HasPrefix(f.Name(), "Append") {
+	if !ok || f.Pkg() == nil || !readers[f.Pkg().Path()] || strings.HasPrefix(f.Name(), "Append") || f.FullName() == "time.Sleep" {
 		return false
 	}
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)

@@ -25,12 +25,14 @@ func (c *compiler) returnStmt(s *ast.ReturnStmt) {
 		c.returnResults()
 		return
 	case len(s.Results) == 1 && len(types) == 1:
-		t := c.resultType(0)
-		at := frameRegisters(types)[0]
-		want := operand{shape: types[0], reg: at}
-		x := c.exprTo(s.Results[0], t, &want)
+		t, e := c.resultType(0), s.Results[0]
+		want := operand{shape: types[0], reg: frameRegisters(types)[0]}
 		if types[0].file == memory {
-			c.moveResult(x, at)
+			x := c.exprTo(e, t, nil)
+			x.owned = x.owned || c.isOwnVariable(e)
+			c.own(x, &want)
+		} else {
+			c.exprTo(e, t, &want)
 		}
 		c.do(opRet, 0, 0, 0)
 		return
@@ -56,7 +58,7 @@ func (c *compiler) returnStmt(s *ast.ReturnStmt) {
 	}
 	for i, at := range frameRegisters(types) {
 		if types[i].file == memory {
-			c.moveResult(values[i], at)
+			c.own(values[i], &operand{shape: types[i], reg: at})
 		} else {
 			c.move(operand{shape: types[i], reg: at}, values[i])
 		}
@@ -79,15 +81,14 @@ func (c *compiler) resultType(i int) types.Type {
 	return c.subst(c.signature.Results().At(i).Type())
 }
 
-// moveResult moves a value in memory to the register of a result. It is copied unless nothing else refers
-// to it.
-func (c *compiler) moveResult(x operand, at uint16) {
-	for _, v := range c.variables {
-		if v.reg == x.reg && v.owned && x.offset == 0 && v.file == memory {
-			x.owned = true
-		}
+// isOwnVariable reports whether e is a local variable in memory to which nothing else refers, so that its memory may become a result.
+func (c *compiler) isOwnVariable(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
 	}
-	c.own(x, &operand{shape: x.shape, reg: at})
+	v := c.variable(c.source.Info.ObjectOf(id))
+	return v != nil && v.owned && v.file == memory
 }
 
 // returnResults runs the deferred calls and returns the result variables.
@@ -104,6 +105,7 @@ func (c *compiler) returnResults() {
 		var values []operand
 		for _, v := range c.results {
 			x := c.read(v, nil)
+			x.owned = v.owned && v.file == memory
 			if len(c.results) > 1 && x.file != memory {
 				x = c.snapshot(x)
 			}
@@ -111,7 +113,7 @@ func (c *compiler) returnResults() {
 		}
 		for i, at := range frameRegisters(c.fn.results) {
 			if c.fn.results[i].file == memory {
-				c.moveResult(values[i], at)
+				c.own(values[i], &operand{shape: values[i].shape, reg: at})
 			} else {
 				c.move(operand{shape: c.fn.results[i], reg: at}, values[i])
 			}

@@ -312,7 +312,98 @@ func compares() {
 	}()
 }
 
+type cell struct{ a, b int }
+
+var (
+	original = cell{1, 2}
+	cellList = []cell{{1, 1}, {5, 5}}
+)
+
+func none()                        {}
+func changing(p cell) cell         { p.a++; return original }
+func calling(p cell) cell          { none(); return original }
+func behind(p cell, q *cell) cell  { p.a++; return *q }
+func ofElement(n int, p cell) cell { p.a = n; return cellList[n] }
+func ofArray(p [2]int) cell        { p[0]++; return original }
+func limited(p cell) cell {
+	if p.a > 5 {
+		p.a = 5
+		return cellList[1]
+	}
+	return p
+}
+func inBlock() cell {
+	{
+		q := cell{7, 8}
+		none()
+		q.a++
+	}
+	return original
+}
+func inLoop(list []cell) cell {
+	for _, q := range list {
+		q.a++
+	}
+	return list[0]
+}
+func namedResult(p cell) (q cell)              { p.a++; q = original; return }
+func twice(p cell) (cell, cell)                { p.a++; return p, p }
+func ofField(b *struct{ c cell }, p cell) cell { p.a++; return b.c }
+func ofGeneric[T any](p cell, q *T) T          { p.a++; return *q }
+func (p cell) with(n int) cell                 { p.a = n; return original }
+func (p cell) again(n int) cell                { p.a = n; return p }
+func waits(p cell, c chan int) int {
+	for range c {
+	}
+	return p.a
+}
+func (p cell) waits(c chan int) (n int) {
+	for x := range c {
+		n += x
+	}
+	return n + p.a
+}
+
+func results() {
+	local := cell{1, 2}
+	held := struct{ c cell }{cell{3, 4}}
+	list := []cell{{1, 2}}
+	literal := func(p cell) cell { p.a++; return local }
+	for i, f := range []func() cell{
+		func() cell { return changing(local) }, func() cell { return calling(local) }, func() cell { return behind(local, &list[0]) },
+		func() cell { return ofElement(1, local) }, func() cell { return ofArray([2]int{}) }, func() cell { return limited(cell{9, 9}) },
+		func() cell { return limited(local) }, inBlock, func() cell { return inLoop(list) }, func() cell { return namedResult(local) },
+		func() cell { return ofField(&held, local) }, func() cell { return ofGeneric(local, &list[0]) }, func() cell { return local.with(3) },
+		func() cell { return local.again(3) }, func() cell { return literal(local) }, func() cell { a, b := twice(local); a.b = 50; return b },
+	} {
+		x := f()
+		x.a, x.b = 99, 98
+		var e any = f()
+		original.b++
+		cellList[1].b++
+		list[0].b++
+		local.b++
+		held.c.b++
+		fmt.Print(i, x, e, f(), " ")
+	}
+	fmt.Println(original, cellList, list, local, held)
+	c, out := make(chan int), make(chan int)
+	p := cell{7, 2}
+	go func() { out <- waits(p, c) }()
+	c <- 1
+	p.a = 99
+	close(c)
+	fmt.Println(<-out)
+	c = make(chan int)
+	go func() { out <- p.waits(c) }()
+	c <- 1
+	p.a = 5
+	close(c)
+	fmt.Println(<-out)
+}
+
 func main() {
+	results()
 	values()
 	aliases()
 	methods()
