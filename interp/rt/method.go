@@ -98,12 +98,12 @@ func (r *Registry) MethodFunc(receiver reflect.Type, m reflect.Method) reflect.V
 	return r.config.Method(receiver, m.Func, 1)
 }
 
-// missingMethodError is the panic of a call to a method that is neither registered nor a
-// method of the compiled type. It is a bug of package lower, not of the cell.
+// missingMethodError is the panic of a call to a method that the dynamic type of an interface value has no more: a later cell has declared a method
+// with a pointer receiver that hides it, for example.
 type missingMethodError struct{ typ, method string }
 
 func (m missingMethodError) Error() string {
-	return "rt: no method " + m.method + " is registered for " + m.typ
+	return m.typ + " has no method " + m.method + " any more: a later cell has changed its methods, or those of a type that it embeds"
 }
 
 // CompileMethods sets the function that compiles and registers a method of a package when it is called for the first time.
