@@ -31,6 +31,25 @@ type addedMethod struct {
 	before []*types.Func // the methods of base before the method was inserted
 }
 
+// hides returns the method of an embedded field that the type had under the same name before; nil if there is none.
+func (m *addedMethod) hides() *types.Func {
+	s, ok := m.base.Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	for f := range s.Fields() {
+		if !f.Embedded() {
+			continue
+		}
+		if o, _, _ := types.LookupFieldOrMethod(f.Type(), true, m.method.Pkg(), m.method.Name()); o != nil {
+			if hidden, ok := o.(*types.Func); ok && hidden.Pkg() == m.method.Pkg() {
+				return hidden
+			}
+		}
+	}
+	return nil
+}
+
 // laterMethods finds the methods in the file whose type is live and not declared by the cell,
 // and replaces them by functions.
 func (a *attempt) laterMethods() {

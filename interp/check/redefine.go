@@ -118,6 +118,8 @@ func (a *attempt) dependants() []*declaration {
 	for _, m := range a.methods {
 		if m.old != nil {
 			replaced[methodKey(m.method)] = true
+		} else if hidden := m.hides(); hidden != nil {
+			replaced[methodKey(hidden)] = true // for those that call it through this type
 		}
 	}
 	if len(replaced)+len(hidden) == 0 {
