@@ -56,6 +56,7 @@ func TestRedeclare(t *testing.T) {
 		{"goroutine", []string{"func f() string { return \"old\" }", "in, out := make(chan int), make(chan string)\ngo func() { for range in { out <- f() } }()", "in <- 1\n<-out", "func f() string { return \"new\" }", "in <- 1\n<-out"}, `"new"`},
 		{"method that hides a promoted one", []string{"type E struct{ n int }\nfunc (e E) M() string { return \"E\" }\ntype W struct{ *E }\nvar w = W{&E{1}}\nfunc use() string { return w.M() + w.E.M() }\nfunc twice() string { return use() + use() }", "func (w W) M() string { return \"W\" }", "twice() + w.M()"}, `"WEWEW"`},
 		{"method that hides one of two levels", []string{"type A struct{}\nfunc (*A) M() string { return \"A\" }\ntype B struct{ A }\ntype C struct{ B }\nvar c C\nfunc use(c *C) string { return c.M() }", "func (*B) M() string { return \"B\" }", "s := use(&c)", "func (C) M() string { return \"C\" }", "s + use(&c)"}, `"BC"`},
+		{"method that hides the less deep of two", []string{"type A struct{}\nfunc (A) M() string { return \"A\" }\ntype B struct{ A }\ntype D struct{}\nfunc (D) M() string { return \"D\" }\ntype W struct{ B; D }\nfunc use(w W) string { return w.M() }", "func (W) M() string { return \"W\" }", "use(W{})"}, `"W"`},
 		{"function value stays", []string{"func f() int { return 1 }", "g := f", "func f() int { return 2 }", "g()"}, "1"},
 		{"other parameters", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f(n int) int { return 2 }", "g()"}, "1"},
 		{"other type of the receiver", []string{"type T struct{ n int }\nfunc (t T) M() int { return 1 }", "x := T{1}", "g := func() int { return x.M() }", "type T struct{ s string }\nfunc (t T) M() int { return 2 }", "g()"}, "1"},
@@ -79,4 +80,13 @@ func TestRedeclare(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A method that does not compile is an error at its place, also if its type is a struct of an earlier cell.
+func TestMethodWithError(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "type E struct{}\nfunc (E) M() int { return 1 }\ntype W struct{ E }\nfunc use() int { return W{}.M() }", "")
+	n.must(t, "func (W) M(x missing) int { return 2 }", "! compile error: cell[2]:1:14: undefined: missing\n    func (W) M(x missing) int { return 2 }\n                 ^")
+	n.must(t, "use()", "= 1")
 }

@@ -33,21 +33,15 @@ type addedMethod struct {
 
 // hides returns the method of an embedded field that the type had under the same name before; nil if there is none.
 func (m *addedMethod) hides() *types.Func {
-	s, ok := m.base.Underlying().(*types.Struct)
-	if !ok {
+	if m.method == nil { // it has an error
 		return nil
 	}
-	for f := range s.Fields() {
-		if !f.Embedded() {
-			continue
-		}
-		if o, _, _ := types.LookupFieldOrMethod(f.Type(), true, m.method.Pkg(), m.method.Name()); o != nil {
-			if hidden, ok := o.(*types.Func); ok && hidden.Pkg() == m.method.Pkg() {
-				return hidden
-			}
-		}
+	o, _, _ := types.LookupFieldOrMethod(m.base.Underlying(), true, m.method.Pkg(), m.method.Name()) // this type has no methods of its own
+	hidden, ok := o.(*types.Func)
+	if !ok || hidden.Pkg() != m.method.Pkg() {
+		return nil
 	}
-	return nil
+	return hidden
 }
 
 // laterMethods finds the methods in the file whose type is live and not declared by the cell,

@@ -19,7 +19,7 @@ func (u *Unit) Explain(position func(number int) (token.Position, bool), text st
 	for _, f := range u.Machine.Listing() {
 		explainFunction(&b, f, func(number int) (int, string) {
 			p, ok := position(number)
-			if !ok || p.Line > len(lines) || !strings.HasPrefix(p.Filename, "cell[") {
+			if _, isCell := cellNumber(p.Filename); !ok || !isCell || p.Line > len(lines) {
 				return 0, ""
 			}
 			return p.Line, strings.TrimSpace(lines[p.Line-1])

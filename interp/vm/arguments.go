@@ -32,7 +32,8 @@ func (c *code) argument(b *callFrame, n ast.Node, t types.Type, last bool, compi
 	m := c.mark()
 	x := compile(&to)
 	if s.file == memory && b.borrows && last && !x.owned {
-		c.lend(b, to, x)
+		c.move(to, x)
+		b.lent = true
 	} else if s.file == memory {
 		c.own(x, &to)
 	} else {

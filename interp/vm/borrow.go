@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"strings"
 
-	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/facts"
 )
 
@@ -27,12 +26,6 @@ func (b *callFrame) lending() int32 {
 		return lends
 	}
 	return 0
-}
-
-// lend puts the address of x into the register of an argument.
-func (c *code) lend(b *callFrame, to, x operand) {
-	c.move(to, operand{shape: x.shape, reg: x.reg, offset: x.offset})
-	b.lent = true
 }
 
 // ownParameters emits the copies of the parameters for which keep says so. at are their registers.
@@ -102,12 +95,8 @@ func (c *compiler) changesNothing(e *ast.CallExpr) bool {
 		}
 		return true
 	}
-	id := desugar.CalledIdent(e.Fun)
-	if id == nil {
-		return false
-	}
-	f, ok := c.source.Info.Uses[id].(*types.Func)
-	if !ok || f.Pkg() == nil || !readers[f.Pkg().Path()] || strings.HasPrefix(f.Name(), "Append") || f.FullName() == "time.Sleep" {
+	f := c.calledFunction(e)
+	if f == nil || f.Pkg() == nil || !readers[f.Pkg().Path()] || strings.HasPrefix(f.Name(), "Append") || f.FullName() == "time.Sleep" {
 		return false
 	}
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)

@@ -23,6 +23,16 @@ func (c *compiler) callExpr(e *ast.CallExpr, want *operand) operand {
 	return c.moveInto(results[0], want)
 }
 
+// calledFunction returns the function or method that a call names, or nil.
+func (c *compiler) calledFunction(e *ast.CallExpr) *types.Func {
+	id := desugar.CalledIdent(e.Fun)
+	if id == nil {
+		return nil
+	}
+	f, _ := c.source.Info.Uses[id].(*types.Func)
+	return f
+}
+
 func calleeName(e ast.Expr) string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:

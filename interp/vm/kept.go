@@ -5,8 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"unsafe"
-
-	"github.com/quernlab/quern/interp/desugar"
 )
 
 // Variables of the session are in memory, because functions, goroutines and later cells use them. While an outermost loop of a cell
@@ -28,7 +26,7 @@ type keptVariable struct {
 
 // keeping is the state of the compiler in a loop with kept variables.
 type keeping struct {
-	assigned []keptVariable // those that the loop assigns to
+	assigned []keptVariable // those that the cell assigns to
 	calls    int            // calls around the current expression
 	at       uint16         // a slot for addresses
 }
@@ -39,7 +37,7 @@ func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
 		compile()
 		return
 	}
-	names, assigned := c.keepable(loop)
+	names := c.keepable(loop)
 	if len(names) == 0 {
 		compile()
 		return
@@ -54,7 +52,7 @@ func (c *compiler) keep(loop ast.Stmt, name string, compile func()) {
 		c.load(p.shape, p.reg, p.offset, &v)
 		c.release(inner)
 		c.variables[o] = &variable{shape: v.shape, reg: v.reg}
-		if assigned[o] {
+		if c.facts.Assigned(o) {
 			k.assigned = append(k.assigned, keptVariable{c.fn.globals[len(c.fn.globals)-1], v.shape, v.reg})
 		}
 	}
@@ -101,38 +99,24 @@ func (c *compiler) leaves(loop ast.Stmt, name string) (leaves bool) {
 	return leaves
 }
 
-// keepable returns the names of the variables that can be in registers during a loop, and those that the loop assigns to.
-func (c *compiler) keepable(loop ast.Stmt) (names []*ast.Ident, assigned map[types.Object]bool) {
+// keepable returns the names of the variables that can be in registers during a loop.
+func (c *compiler) keepable(loop ast.Stmt) (names []*ast.Ident) {
 	known := map[types.Object]bool{}
-	assigned = map[types.Object]bool{}
-	assign := func(e ast.Expr) {
-		if id, ok := ast.Unparen(e).(*ast.Ident); ok {
-			assigned[c.source.Info.ObjectOf(id)] = true
-		}
-	}
 	ast.Inspect(loop, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			v, ok := c.source.Info.Uses[n].(*types.Var)
-			if ok && !known[v] && !v.IsField() && c.source.Global(v) != "" {
-				known[v] = true
-				if c.source.Private(v) && !c.facts.Escapes(v) && c.shape(n, v.Type()).file != memory {
-					names = append(names, n)
-				}
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		v, ok := c.source.Info.Uses[id].(*types.Var)
+		if ok && !known[v] && !v.IsField() && c.source.Global(v) != "" {
+			known[v] = true
+			if c.source.Private(v) && !c.facts.Escapes(v) && c.shape(id, v.Type()).file != memory {
+				names = append(names, id)
 			}
-		case *ast.AssignStmt:
-			for _, e := range n.Lhs {
-				assign(e)
-			}
-		case *ast.IncDecStmt:
-			assign(n.X)
-		case *ast.RangeStmt:
-			assign(n.Key)
-			assign(n.Value)
 		}
 		return true
 	})
-	return names, assigned
+	return names
 }
 
 // storeKept emits code that stores the kept variables that the loop may have changed.
@@ -162,12 +146,8 @@ var brief = map[string]bool{"cmp": true, "math": true, "math/bits": true, "math/
 
 // isBrief reports whether e calls a function of such a package.
 func (c *compiler) isBrief(e *ast.CallExpr) bool {
-	id := desugar.CalledIdent(e.Fun)
-	if id == nil {
-		return false
-	}
-	o, ok := c.source.Info.Uses[id].(*types.Func)
-	return ok && o.Pkg() != nil && brief[o.Pkg().Path()]
+	f := c.calledFunction(e)
+	return f != nil && f.Pkg() != nil && brief[f.Pkg().Path()]
 }
 
 // storeKept stores the kept variables of the function of a cell that has not ended its loop.

@@ -67,8 +67,7 @@ func (c *code) checkStorable(p location) {
 type variables struct{ pointerType unsafe.Pointer } // the type word of an interface value that holds a pointer to a variable
 
 func variablesOf(t reflect.Type) variables {
-	x := reflect.Zero(reflect.PointerTo(t)).Interface()
-	return variables{interfaceWords(&x)[0]}
+	return variables{descriptor(reflect.PointerTo(t))}
 }
 
 // at returns the variable at p.

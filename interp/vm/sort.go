@@ -8,7 +8,6 @@ import (
 	"sort"
 	"unsafe"
 
-	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -254,12 +253,8 @@ func isReverse(c *compiler, e ast.Expr) bool {
 	if !ok || len(call.Args) != 1 {
 		return false
 	}
-	id := desugar.CalledIdent(call.Fun)
-	if id == nil {
-		return false
-	}
-	o, ok := c.source.Info.Uses[id].(*types.Func)
-	return ok && o.FullName() == "sort.Reverse"
+	o := c.calledFunction(call)
+	return o != nil && o.FullName() == "sort.Reverse"
 }
 
 // collectionMethods returns the methods of t that the function calls: those of heap.Interface if all is

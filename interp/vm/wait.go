@@ -7,7 +7,6 @@ package vm
 
 import (
 	"go/ast"
-	"go/types"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/desugar"
@@ -48,12 +47,8 @@ func (c *compiler) isRecord(s ast.Stmt) bool {
 	if !ok {
 		return false
 	}
-	id, ok := call.Fun.(*ast.Ident)
-	if !ok {
-		return false
-	}
-	f, ok := c.source.Info.Uses[id].(*types.Func)
-	return ok && f.Pkg() != nil && f.Pkg().Path() == "quern/session" && f.Name() == "Defined"
+	f := c.calledFunction(call)
+	return f != nil && f.Pkg() != nil && f.Pkg().Path() == "quern/session" && f.Name() == "Defined"
 }
 
 // initial compiles the init statement of another one.

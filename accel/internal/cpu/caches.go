@@ -13,6 +13,18 @@ type Caches struct {
 	L3 Cache `json:"l3"`
 }
 
+// set records the cache of a level.
+func (c *Caches) set(level int, cache Cache) {
+	switch level {
+	case 1:
+		c.L1 = cache
+	case 2:
+		c.L2 = cache
+	case 3:
+		c.L3 = cache
+	}
+}
+
 // dataCaches are those of this CPU. L1 and L2 are always known: what the CPU does not report is what almost every one has.
 var dataCaches = knownCaches(detectCaches())
 

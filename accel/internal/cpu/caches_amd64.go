@@ -26,15 +26,7 @@ func detectCaches() Caches {
 			continue
 		}
 		ways, partitions, line := int(b>>22)+1, int(b>>12&1023)+1, int(b&4095)+1
-		cache := Cache{Size: ways * partitions * line * (int(c) + 1), Ways: ways}
-		switch a >> 5 & 7 {
-		case 1:
-			found.L1 = cache
-		case 2:
-			found.L2 = cache
-		case 3:
-			found.L3 = cache
-		}
+		found.set(int(a>>5&7), Cache{Size: ways * partitions * line * (int(c) + 1), Ways: ways})
 	}
 	return found
 }

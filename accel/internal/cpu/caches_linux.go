@@ -26,15 +26,8 @@ func detectCaches() Caches {
 		}
 		kilobytes, _ := strconv.Atoi(strings.TrimSuffix(read("size"), "K")) // 0: unknown
 		ways, _ := strconv.Atoi(read("ways_of_associativity"))
-		cache := Cache{Size: kilobytes << 10, Ways: ways}
-		switch read("level") {
-		case "1":
-			found.L1 = cache
-		case "2":
-			found.L2 = cache
-		case "3":
-			found.L3 = cache
-		}
+		level, _ := strconv.Atoi(read("level"))
+		found.set(level, Cache{Size: kilobytes << 10, Ways: ways})
 	}
 	return found
 }
