@@ -12,7 +12,7 @@ import (
 // Figure draws the run: loss and accuracy over the steps, and below them the metrics of option
 // [Metrics] and what else [Live] draws.
 func (r *Run) Figure() *plots.Figure {
-	return r.draw(append([]Metric{Loss}, r.metrics...))
+	return r.draw(append([]Metric{Loss}, r.metrics...)).Notes(r.findings...)
 }
 
 // draw returns a figure of the metrics, each kind once; nil for no metrics.

@@ -146,4 +146,7 @@ func (l *loop) observe(ctx context.Context) {
 		stopSynchronizing: l.strategy.stopSynchronizing,
 	}
 	add(l.divergence)
+	if l.examiner = newExaminer(l); l.examiner != nil {
+		add(l.examiner) // the last one, whose End is the first: the model still has its last weights
+	}
 }

@@ -51,6 +51,7 @@ func (c *options) trainOnly() {
 	c.criterion, c.bestBy, c.saveBest = criterion{}, nil, ""
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
 	c.stop, c.observers = nil, nil
+	c.unexamined = true
 }
 
 const (

@@ -76,7 +76,7 @@ func (s *screen) draw(r *Run) {
 		if watch != nil {
 			now.recordUtilization(watch)
 		}
-		return now.draw(now.metrics).Progress(now.progress())
+		return now.draw(now.metrics).Progress(now.progress()).Notes(now.findings...)
 	})
 }
 

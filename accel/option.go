@@ -29,6 +29,7 @@ type scope uint8
 const (
 	inFit scope = 1 << iota
 	inEvaluate
+	inCheck
 )
 
 func (s scope) String() string {
@@ -37,6 +38,8 @@ func (s scope) String() string {
 		return "Fit"
 	case inEvaluate:
 		return "Evaluate"
+	case inCheck:
+		return "Check"
 	}
 	return "Fit and Evaluate"
 }
@@ -188,6 +191,8 @@ type options struct {
 	mixer              mixer
 	recompute          bool // recompute activations in the backward pass
 	amp                bool
+	overfit            bool      // OverfitBatch
+	unexamined         bool      // leave out the notes on typical mistakes
 	precision          Precision // 0 for the device's default
 	given              []Option  // in the order in which they were given
 }

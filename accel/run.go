@@ -27,7 +27,7 @@ type Run struct {
 	// Best is the index in Validations of the lowest loss, or see BestBy; -1 without validation.
 	Best int
 	// Notes describe in words what Fit did on its own: a precision that the device does not
-	// support, an early end, weights that were restored.
+	// support, an early end, weights that were restored; and typical mistakes, as [Check] lists them.
 	Notes []string
 
 	Examples int    // examples trained on by all ranks; each epoch counts again
@@ -38,6 +38,7 @@ type Run struct {
 	// OtherUtilization is the same for the GPUs of the other ranks on this machine.
 	OtherUtilization []gpu.History
 
+	findings   []string // the notes on typical mistakes, which the figure shows too
 	device     string   // the device that computed
 	nccl       string   // the library that added the gradients on the GPUs of the ranks; "" if the CPUs did
 	streamSeed uint64   // of the random numbers

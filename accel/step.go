@@ -19,6 +19,7 @@ type stepper struct {
 	strategy   strategy
 	precision  *precision
 	divergence *divergence // records the batches
+	examiner   *examiner   // nil with NoChecks
 	optimizer  *optim.Optimizer
 	schedule   optim.Schedule
 	rate       float64 // learning rate before the schedule
@@ -64,6 +65,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (made *measu
 	m.rate = s.learningRate()
 	s.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = s.precision.update(s.optimizer)
+	s.examiner.updated(number)
 	s.scheduleStep++
 	made = m
 	for _, after := range s.afterStep {
@@ -86,6 +88,7 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 	var prediction, loss, divisor *Tensor
 	s.precision.cast(func() {
 		prediction, loss, divisor = s.forward(b)
+		s.examiner.forward(b, prediction, loss)
 		loss = s.strategy.loss(s.precision, loss)
 	})
 	m.add(loss, divisor, prediction, b, s.Run.classes)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -24,6 +25,7 @@ type Figure struct {
 	settings settings
 	kind     kind // nil in the zero value, which is drawn as a figure without data
 	progress *display.Progress
+	notes    []string
 }
 
 // settings holds what the caller sets.
@@ -97,6 +99,14 @@ func (f *Figure) Size(width, height float64) *Figure {
 // As sets the image format of this figure. It takes precedence over the environment variable.
 func (f *Figure) As(format Format) *Figure { f.settings.format = format; return f }
 
+// Notes puts sentences below the figure, wrapped to its width, and replaces those of an earlier call.
+func (f *Figure) Notes(sentences ...string) *Figure {
+	if f != nil {
+		f.notes = slices.Clone(sentences)
+	}
+	return f
+}
+
 // String returns the title and the summary of the figure in one line.
 func (f *Figure) String() string {
 	var lines []string
@@ -107,6 +117,9 @@ func (f *Figure) String() string {
 	}
 	if f.progress != nil {
 		lines = append(lines, f.progress.String())
+	}
+	for _, n := range f.notes {
+		lines = append(lines, oneLine(n))
 	}
 	if len(lines) == 0 {
 		return "figure"
@@ -237,6 +250,42 @@ func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
 	return c
 }
 
+// noteLine is the height of a line of a note.
+const noteLine = vg.Length(sizeText * 1.35)
+
+// wrappedNotes returns the notes in lines of a width.
+func (f *Figure) wrappedNotes(width vg.Length) (lines []string) {
+	style := textStyle(sizeText, inkSecond)
+	for _, n := range f.notes {
+		line := ""
+		for _, word := range strings.Fields(oneLine(n)) {
+			if longer := strings.TrimLeft(line+" "+word, " "); line == "" || style.Width(longer) <= width {
+				line = longer
+				continue
+			}
+			lines, line = append(lines, line), word
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// drawNotes draws the notes and returns the canvas above them.
+func (f *Figure) drawNotes(c draw.Canvas) draw.Canvas {
+	lines := f.wrappedNotes(c.Max.X - c.Min.X)
+	if len(lines) == 0 {
+		return c
+	}
+	style := textStyle(sizeText, inkSecond)
+	style.YAlign = draw.YBottom
+	for i, line := range lines {
+		at := vg.Point{X: c.Min.X, Y: c.Min.Y + noteLine*vg.Length(len(lines)-1-i)}
+		c.FillText(style, at, fitted(style, line, c.Max.X-c.Min.X))
+	}
+	c.Min.Y += noteLine*vg.Length(len(lines)) + 4
+	return c
+}
+
 // points returns the size of the figure in points. If the caller has not set the size, it also
 // fits the text above the data: title and subtitle up to the default width, and each row of the
 // legend after the first.
@@ -267,13 +316,16 @@ func (f *Figure) points() (width, height vg.Length) {
 	if f.progress != nil {
 		height += progressHeight
 	}
+	if lines := f.wrappedNotes(width - 2*margin); len(lines) > 0 {
+		height += noteLine*vg.Length(len(lines)) + 4
+	}
 	return width, height
 }
 
 // draw draws the sections below each other and divides the height in proportion to theirs.
 func (f *Figure) draw(c draw.Canvas) {
 	sections := f.sections()
-	c = f.drawProgress(draw.Crop(c, margin, -margin, margin, -margin))
+	c = f.drawNotes(f.drawProgress(draw.Crop(c, margin, -margin, margin, -margin)))
 	var total vg.Length
 	for _, s := range sections {
 		total += s.height

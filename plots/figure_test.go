@@ -206,3 +206,22 @@ func noise(n int, seed uint64) []float64 {
 	}
 	return out
 }
+
+// TestNotes requires that long notes are wrapped below a figure, which grows by their lines, and that they
+// are part of the alternative text.
+func TestNotes(t *testing.T) {
+	note := "the predictions are probabilities, but the loss takes logits and computes the softmax itself, as CrossEntropy does: remove the Softmax at the end of the model"
+	plain, noted := Line("Loss", []float64{3, 2, 1}), Line("Loss", []float64{3, 2, 1}).Notes(note, "second")
+	_, low := plain.points()
+	_, high := noted.points()
+	if lines := math.Round(float64(high-low-4) / float64(noteLine)); lines != 3 {
+		t.Errorf("the figure grows by %v lines, want 3", lines)
+	}
+	if svg := noted.SVG(); !strings.Contains(svg, "the predictions are") || !strings.Contains(svg, "second") || strings.Contains(svg, "…") {
+		t.Error("the notes are not in the figure")
+	}
+	if !strings.Contains(noted.String(), note) {
+		t.Errorf("the notes are not in %q", noted)
+	}
+	sane(t, noted)
+}

@@ -59,6 +59,14 @@ func (s *Dataset) Classes() []string { return slices.Clone(s.classes) }
 // Targets returns the length of a target vector; 0 for classification.
 func (s *Dataset) Targets() int { return s.source.form().targets }
 
+// InMemory reports whether the examples are in the memory of this process, so that [Dataset.Example] and
+// [Dataset.Label] only copy values. It is false for files, also those that are mapped into memory, for a
+// [Source], and with [Dataset.Cached].
+func (s *Dataset) InMemory() bool {
+	h, ok := s.source.(held)
+	return ok && h.inMemory()
+}
+
 // Unlabeled reports whether the classes of the examples are unknown, as in a data set of
 // [OpenUnlabeledImages]. A model can predict them; training and evaluation need labels, which
 // [Dataset.WithLabels] adds.

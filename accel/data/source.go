@@ -44,6 +44,26 @@ func (v values) setLabel(class int) {
 	}
 }
 
+// held is a source whose examples are in the memory of the host.
+type held interface{ inMemory() bool }
+
+func (*floats) inMemory() bool    { return true }
+func (*pixels) inMemory() bool    { return true }
+func (*sequences) inMemory() bool { return true }
+func (*windows) inMemory() bool   { return true }
+func (*series) inMemory() bool    { return true }
+func (v *view) inMemory() bool    { return v.set.InMemory() }
+func (*cached) inMemory() bool    { return false } // what is not in the cache is read
+
+func (j *joined) inMemory() bool {
+	for i := range j.parts {
+		if !j.parts[i].InMemory() {
+			return false
+		}
+	}
+	return true
+}
+
 // pathed is a source whose examples are files.
 type pathed interface{ path(i int) string }
 

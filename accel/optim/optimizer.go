@@ -123,7 +123,8 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 // Step updates every parameter that has a gradient, and runs all recorded operations. Changing
 // the learning rate from step to step costs nothing, since it is an argument of the plan. Step
 // panics with a *tensor.StateError, before changing anything, if the learning rate is NaN or
-// infinite, or if the model has no parameters.
+// infinite, if the model has no parameters, if none has a gradient, because Backward was not called, or if
+// the gradients contain those of an earlier step, because ZeroGrad was not.
 //
 // Step looks for parameters each time it is called, so an optimizer may be created before the
 // layers have their parameters.
@@ -150,6 +151,7 @@ func (o *Optimizer) recordStep(g *guard) {
 	if len(nn.Parameters(o.model)) == 0 {
 		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"})
 	}
+	o.checkGradients()
 	if len(o.o.groups) > 0 {
 		o.optionsOf(nn.Parameters(o.model)[0]) // fails before anything changes
 	}
@@ -197,6 +199,21 @@ func (o *Optimizer) recordStep(g *guard) {
 		r.release()
 	})
 	o.steps++
+}
+
+// checkGradients panics if no parameter has a gradient, or if one is added to that of the step before.
+func (o *Optimizer) checkGradients() {
+	some, stale := false, false
+	for _, p := range nn.Parameters(o.model) {
+		has, old := p.UseGrad()
+		some, stale = some || has, stale || old
+	}
+	switch {
+	case !some:
+		panic(&tensor.StateError{Op: o.Name(), Hint: "no parameter has a gradient, so nothing would change: call Backward of the loss before Step"})
+	case stale:
+		panic(&tensor.StateError{Op: o.Name(), Hint: "the gradients are added to those that an earlier Step has used: call ZeroGrad before Backward"})
+	}
 }
 
 // gradients returns the parameters that have a gradient, and their gradients.

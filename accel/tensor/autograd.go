@@ -60,6 +60,19 @@ func (t *Tensor) Grad() *Tensor {
 	return g
 }
 
+// UseGrad is called by an optimizer that is about to update the parameter t with its gradient. It reports
+// whether there is a gradient, and whether an earlier update has already used a part of it, since ZeroGrad was
+// not called before the newest Backward.
+func (t *Tensor) UseGrad() (some, stale bool) {
+	locked(func(*ir.Recorder) {
+		t.value("UseGrad")
+		if t.leaf != nil && t.leaf.Grad != nil {
+			some, stale, t.leaf.Used = true, t.leaf.Stale, true
+		}
+	})
+	return some, stale
+}
+
 // SetGrad replaces the gradient of the parameter t, as if Backward had computed g. It panics if g
 // does not have the shape and element type of t.
 func (t *Tensor) SetGrad(g *Tensor) {

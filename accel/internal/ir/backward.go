@@ -170,6 +170,7 @@ func (r *Recorder) accumulate(l *Leaf, g *Value) {
 		l.Grad = g.Hold()
 		return
 	}
+	l.Stale = l.Stale || l.Used
 	sum := r.Add(l.Grad, g)
 	sum.Hold()
 	r.replace(&l.Grad, sum)

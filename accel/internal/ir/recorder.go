@@ -355,6 +355,7 @@ func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 
 // ZeroGrad drops the gradient.
 func (r *Recorder) ZeroGrad(l *Leaf) {
+	l.Used, l.Stale = false, false
 	if l.Grad != nil {
 		r.Release(l.Grad)
 		l.Grad = nil

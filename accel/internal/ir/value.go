@@ -27,6 +27,8 @@ type Buffer struct {
 // in-place updates replace.
 type Leaf struct {
 	Grad *Value // nil until the first Backward
+	// Used says that an update has used Grad, Stale that Backward has then added to it.
+	Used, Stale bool
 	// After is called during each Backward when the gradient is complete; may be nil. It
 	// may record and run lists.
 	After func()
@@ -71,6 +73,15 @@ func (v *Value) DType() DType { return v.dtype }
 
 // Len returns the number of elements.
 func (v *Value) Len() int { return Len(v.shape) }
+
+// Computation returns the op that computes the value and its operands, nil for parameters, for data of
+// the host, and if neither the list nor a tape needs them any more.
+func (v *Value) Computation() (Op, []*Value) {
+	if v.leaf != nil || len(v.in) == 0 {
+		return nil, nil
+	}
+	return v.op, v.in
+}
 
 // Computed reports whether the value is already in memory.
 func (v *Value) Computed() bool { return v.buf != nil }

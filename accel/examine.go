@@ -1,0 +1,303 @@
+package accel
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/examine"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// NoChecks leaves out the notes on typical mistakes that Fit adds to [Run.Notes]: see [Check].
+func NoChecks() Option {
+	return plain("NoChecks()", func(c *options) { c.unexamined = true }).output()
+}
+
+// examiner adds notes on typical mistakes to a run. What it needs of the model, it takes from the first
+// steps as they are computed, and reads it when these have ended: the training computes the same, and
+// functions of the user are not called again, except for a loss that seems to be the wrong one.
+type examiner struct {
+	ownObserver
+	steps   *stepper
+	o       *options
+	trained bool // before this training
+
+	sample    *sample // of the first batch; nil when it has been read
+	gradients []gradientMean
+	x         *Tensor // examples of the first batch; nil if they are no floats
+	weight    *Tensor // whose movement is measured; nil for none
+	before    *Tensor // some of its values before the first update
+}
+
+// sample is a part of the first batch.
+type sample struct {
+	x, prediction *Tensor
+	model         examine.Model
+	width         int // of the prediction [N, width]; 0 for other shapes
+	classes       int
+	logits        func() bool
+}
+
+// gradientMean is the mean square of the gradient of a parameter.
+type gradientMean struct {
+	name string
+	mean *Tensor
+}
+
+// Limits of what is copied to the host.
+const (
+	sampledValues   = 1 << 16 // of a batch
+	sampledExamples = 64
+	sampledWeights  = 4096
+	gradientStep    = 2 // whose gradients are examined: the parameters exist
+)
+
+// newExaminer returns nil if nothing is examined.
+func newExaminer(l *loop) *examiner {
+	if l.o.unexamined || !l.strategy.writes() {
+		return nil
+	}
+	return &examiner{steps: &l.stepper, o: l.o, trained: trainedWith(l.Model) != nil}
+}
+
+// alone reports whether this process computes the whole step.
+func (e *examiner) alone() bool { return e != nil && e.steps.Run.Ranks == 1 }
+
+func (e *examiner) note(findings []string) {
+	for _, f := range findings {
+		e.steps.Run.note("%s", f)
+		e.steps.Run.findings = append(e.steps.Run.findings, f)
+	}
+}
+
+// Begin examines the data sets.
+func (e *examiner) Begin(t *Training) (err error) {
+	if len(t.Run.Steps) > 0 { // resumed
+		return nil
+	}
+	defer func() {
+		if recover() != nil { // an example that cannot be read is an error of the training, if it needs the example
+			err = nil
+		}
+	}()
+	e.note(examine.Labels(t.Dataset, e.o.weights != nil))
+	if e.o.validate != nil {
+		e.note(examine.Overlap(t.Dataset, e.o.validate))
+	}
+	return nil
+}
+
+// forward keeps a part of the first batch, before its gradients are computed.
+func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
+	if !e.alone() || e.parametersExamined() {
+		return
+	}
+	s := &sample{classes: len(e.steps.Dataset.Classes()), model: examine.Prediction(prediction.Tape(b.X))}
+	e.note(s.model.Findings)
+	e.note(examine.Loss(loss.Tape(prediction, b.Y)))
+	tensor.NoGrad(func() {
+		s.x = part(b.X)
+		if prediction.NDim() == 2 && prediction.Size(0) > 0 {
+			s.prediction, s.width = part(prediction), prediction.Size(1)
+		}
+		if s.prediction != nil || s.model.Ends != "" {
+			shape, y := prediction.Shape(), part(b.Y)
+			shape[0] = y.Size(0)
+			s.logits = func() bool { return e.ofLogits(shape, y) }
+		}
+		for _, p := range nn.Parameters(e.steps.Model) {
+			if p.NDim() > 1 {
+				e.weight = p
+			}
+		}
+		if e.weight != nil {
+			e.before = some(e.weight)
+		}
+	})
+	e.sample = s
+}
+
+// parametersExamined reports whether the first batch has been seen.
+func (e *examiner) parametersExamined() bool {
+	return e.sample != nil || len(e.steps.Run.Steps) > 0 || e.weight != nil
+}
+
+// part returns a copy of the first examples of a batch.
+func part(t *Tensor) *Tensor {
+	n := t.Size(0)
+	if n == 0 {
+		return t.Clone()
+	}
+	each := max(t.Numel()/n, 1)
+	return first(t, max(1, min(n, sampledExamples, sampledValues/each)))
+}
+
+// some returns a copy of some values of a parameter.
+func some(p *Tensor) *Tensor {
+	line := p.Reshape(p.Numel())
+	defer line.Release()
+	return first(line, min(p.Numel(), sampledWeights))
+}
+
+// first returns a copy of the first n rows of a tensor.
+func first(t *Tensor, n int) *Tensor {
+	rows := t.Slice(0, 0, n)
+	defer rows.Release() // so that the rest is not kept
+	return rows.Clone()
+}
+
+// ofLogits reports whether the loss is the cross-entropy of logits: that of equal scores is ln C, and of
+// the score 0 of a yes-or-no question ln 2.
+func (e *examiner) ofLogits(shape []int, y *Tensor) (of bool) {
+	defer func() {
+		if recover() != nil { // the loss needs the whole batch
+			of = false
+		}
+	}()
+	value := math.NaN()
+	tensor.NoGrad(func() { value = e.steps.loss(tensor.Zeros(shape...), y).Item() })
+	width := 2
+	if n := shape[len(shape)-1]; e.sample.model.Ends != "Sigmoid" && n > 1 {
+		width = n
+	}
+	return math.Abs(value-math.Log(float64(width))) < 1e-4
+}
+
+// updated keeps the size of the gradients of a step, after the update, in whose list of ops a loss that is
+// not finite would leave it undefined.
+func (e *examiner) updated(step int) {
+	if !e.alone() || step != gradientStep {
+		return
+	}
+	tensor.NoGrad(func() {
+		for _, p := range nn.NamedParameters(e.steps.Model) {
+			if g := p.Grad(); p.NDim() > 1 && g != nil {
+				square := g.Square()
+				e.gradients = append(e.gradients, gradientMean{p.Name, square.Mean()})
+				square.Release()
+				g.Release()
+			}
+		}
+	})
+}
+
+// Step examines what has been computed by now.
+func (e *examiner) Step(t *Training, _ Step) error {
+	defer func() { //nolint:errcheck // values that cannot be read are an error of the step
+		if recover() != nil {
+			e.sample, e.gradients = nil, nil
+		}
+	}()
+	if s := e.sample; s != nil {
+		e.note(e.examineSample(t, s))
+		e.sample = nil
+	}
+	if len(e.gradients) > 0 && len(t.Run.Steps) >= gradientStep {
+		var all []examine.Gradient
+		for _, g := range e.gradients {
+			all = append(all, examine.Gradient{Name: g.name, RMS: math.Sqrt(g.mean.Cast(tensor.Float32).Item())})
+			g.mean.Release()
+		}
+		e.gradients = nil
+		e.note(examine.Gradients(all))
+	}
+	return nil
+}
+
+func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
+	if s.x.DType().IsFloat() {
+		e.x = s.x
+		found = examine.Inputs(examine.Batch{Shape: t.Dataset.Shape(), X: s.x.Float64s(), Columns: t.Dataset.Columns()}, s.model.Raw, s.model.Image)
+	}
+	ended := s.model.Ends != "" && s.logits != nil && s.logits()
+	if ended {
+		found = append(found, examine.Probabilities(s.model.Ends))
+	}
+	if s.prediction != nil {
+		found = append(found, examine.Outputs(s.prediction.Float64s(), s.width, s.classes, func() bool { return !ended && s.logits() })...)
+		s.prediction.Release()
+	}
+	return found
+}
+
+// End examines the course of the training.
+func (e *examiner) End(t *Training, err error) {
+	if err != nil || len(t.Run.Steps) == 0 {
+		return
+	}
+	c := examine.Course{Batch: e.o.batchSize * e.o.accumulate, Moved: math.NaN(), Trained: e.trained}
+	for _, s := range t.Run.Steps {
+		c.Losses, c.Rate = append(c.Losses, s.Loss), max(c.Rate, s.LearningRate)
+	}
+	for _, epoch := range t.Run.Epochs {
+		c.Epochs = append(c.Epochs, epoch.Loss)
+	}
+	if e.o.loss == nil && t.Run.classes {
+		c.Classes = len(t.Dataset.Classes())
+	}
+	if e.weight != nil {
+		tensor.NoGrad(func() { c.Moved = moved(e.before, some(e.weight)) })
+	}
+	e.note(c.Find())
+	if e.alone() {
+		e.note(e.dead())
+	}
+}
+
+// moved returns how far values have moved relative to their size.
+func moved(before, after *Tensor) float64 {
+	from, to := before.Cast(tensor.Float32).Float64s(), after.Cast(tensor.Float32).Float64s()
+	change, size := 0., 0.
+	for i, v := range from {
+		change += (to[i] - v) * (to[i] - v)
+		size += v * v
+	}
+	return math.Sqrt(change / size)
+}
+
+// dead finds layers of a chain whose units are dead for examples of the first batch.
+func (e *examiner) dead() (found []string) {
+	chain, ok := e.steps.Model.(*nn.SequentialLayer)
+	if !ok || e.x == nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil { // a layer that needs the whole batch
+			found = nil
+		}
+	}()
+	defer nn.Eval(e.steps.Model)()
+	tensor.NoGrad(func() {
+		x := e.x
+		for i, layer := range chain.Layers() {
+			if !ours(layer) {
+				return
+			}
+			x = layer.Forward(x)
+			if name := fmt.Sprint(layer); strings.HasPrefix(name, "ReLU") && x.NDim() > 1 {
+				units, inner := x.Size(x.NDim()-1), 1
+				if x.NDim() == 4 {
+					units, inner = x.Size(1), x.Size(2)*x.Size(3)
+				}
+				found = append(found, examine.Dead(fmt.Sprint(i), name, x.Float64s(), units, inner)...)
+			}
+		}
+	})
+	return found
+}
+
+// ours reports whether a layer and those in it are of package nn and call no function of the user.
+func ours(layer nn.Module) bool {
+	function := reflect.TypeOf(nn.Lambda(nil))
+	for _, m := range nn.NamedModules(layer) {
+		t := reflect.TypeOf(m.Module)
+		if t == function || t.Kind() != reflect.Pointer || t.Elem().PkgPath() != function.Elem().PkgPath() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,132 @@
+package examine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+)
+
+// Limits of what is read before a training.
+const (
+	mostLabels   = 20_000     // labels
+	mostValues   = 16_000_000 // values of examples of the training set
+	mostExamples = 500        // examples of the validation set
+	fewExamples  = 50         // fewer say nothing about the shares of classes
+)
+
+// Labels finds a data set with one class only, and one in which a class is so frequent that accuracy
+// says little. balanced says that the training weights examples or classes.
+func Labels(set *data.Dataset, balanced bool) []string {
+	classes := set.Classes()
+	if set.Targets() > 0 || set.Unlabeled() || set.SequenceLength() > 0 || !set.InMemory() || set.Len() < 2 {
+		return nil
+	}
+	counts, read := make([]int, len(classes)), 0
+	for i := range places(set.Len(), mostLabels) {
+		if label := set.Label(i); label < len(counts) {
+			counts[label]++
+			read++
+		}
+	}
+	frequent := 0
+	for class, n := range counts {
+		if n > counts[frequent] {
+			frequent = class
+		}
+	}
+	share := float64(counts[frequent]) / float64(read)
+	switch {
+	case counts[frequent] == read && read == set.Len():
+		return []string{fmt.Sprintf("all %d examples of %s have the class %s: there is nothing to distinguish; check the labels, or add examples of other classes", read, set.Name(), classes[frequent])}
+	case share >= 0.9 && read >= fewExamples && !balanced:
+		return []string{fmt.Sprintf("%.0f %% of the examples have the class %s, and a model that always answers that has this accuracy: "+
+			"judge it by Metrics(metrics.F1(), metrics.Recall()), and train with WeightedRandomSampler or class weights", 100*share, classes[frequent])}
+	}
+	return nil
+}
+
+// places yields at most n indices below length, at equal distances.
+func places(length, n int) func(yield func(int) bool) {
+	n = min(n, length)
+	return func(yield func(int) bool) {
+		for k := range n {
+			if !yield(int(int64(k) * int64(length) / int64(n))) {
+				return
+			}
+		}
+	}
+}
+
+// Overlap finds examples of the validation set that are in the training set, with the same label: the
+// validation then measures what the model remembers. Of large sets it compares a part.
+func Overlap(train, validation *data.Dataset) []string {
+	if train == validation {
+		return []string{fmt.Sprintf("the validation set is the training set, %s: it measures what the model remembers, not what it has learned; "+
+			"divide the data with RandomSplit", train.Name())}
+	}
+	if !train.InMemory() || !validation.InMemory() || size(train) != size(validation) || train.Targets() != validation.Targets() || size(train) == 0 {
+		return nil
+	}
+	h := hasher{seed: maphash.MakeSeed(), set: train}
+	seen, read, repeated := map[uint64]bool{}, 0, 0
+	for i := range places(train.Len(), max(1, mostValues/size(train))) {
+		id := h.of(i)
+		if seen[id] {
+			repeated++
+		}
+		seen[id] = true
+		read++
+	}
+	if float64(repeated) > 0.02*float64(read) { // few values are possible, and equal examples say nothing
+		return nil
+	}
+	h.set = validation
+	tried, found := 0, 0
+	for i := range places(validation.Len(), mostExamples) {
+		if tried++; seen[h.of(i)] {
+			found++
+		}
+	}
+	share := float64(found) / float64(tried) * float64(train.Len()) / float64(read)
+	if found < 2 || share < 0.05 {
+		return nil
+	}
+	return []string{fmt.Sprintf("about %.0f %% of the examples of %s, the validation set, are also in the training set: it measures what the model remembers; "+
+		"divide the data with RandomSplit, and remove duplicates before", 100*min(share, 1), validation.Name())}
+}
+
+// size returns the number of values of an example before transforms.
+func size(set *data.Dataset) int {
+	if set.Len() == 0 {
+		return 0
+	}
+	return len(set.Example(0))
+}
+
+// hasher identifies examples by their content.
+type hasher struct {
+	seed maphash.Seed
+	set  *data.Dataset
+	text []byte
+}
+
+// of returns a number that is the same for examples with equal values and labels, and else differs.
+func (h *hasher) of(i int) uint64 {
+	h.text = h.text[:0]
+	if h.set.Targets() > 0 {
+		h.add(h.set.Target(i))
+	} else if !h.set.Unlabeled() {
+		h.text = binary.LittleEndian.AppendUint64(h.text, uint64(h.set.Label(i)))
+	}
+	h.add(h.set.Example(i))
+	return maphash.Bytes(h.seed, h.text)
+}
+
+func (h *hasher) add(values []float32) {
+	for _, v := range values {
+		h.text = binary.LittleEndian.AppendUint32(h.text, math.Float32bits(v))
+	}
+}

@@ -1,0 +1,28 @@
+package examine
+
+import "fmt"
+
+// Dead finds an activation almost all of whose units are 0 for all examples: nothing after it can
+// learn. values are the outputs [N, units, inner] of a layer.
+func Dead(path, layer string, values []float64, units, inner int) []string {
+	if units < 4 || inner < 1 || len(values) < 16*units*inner {
+		return nil
+	}
+	alive := make([]bool, units)
+	for i, v := range values {
+		if v != 0 {
+			alive[i/inner%units] = true
+		}
+	}
+	dead := 0
+	for _, a := range alive {
+		if !a {
+			dead++
+		}
+	}
+	if float64(dead) < 0.95*float64(units) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of the %d units of layer %s, %s, are 0 for all of %d examples, and the layers before it get no gradient from them: "+
+		"use a lower learning rate, standardized inputs, or nn.LeakyReLU", dead, units, path, layer, len(values)/units/inner)}
+}
