@@ -1,0 +1,74 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Decision is a threshold and what it gives on the examples that determined it: an example is predicted as
+// positive if its score is above Threshold, which lies in the middle between two scores.
+type Decision struct {
+	Threshold                     float64
+	TruePositives, FalsePositives int
+	FalseNegatives, TrueNegatives int
+	Value                         float64 // the F-score of [BestF], or the cost of [Cheapest]
+}
+
+// String describes the decision in one line.
+func (d Decision) String() string {
+	return fmt.Sprintf("threshold %.4g: %.4g with %d true and %d false positives, %d true and %d false negatives",
+		d.Threshold, d.Value, d.TruePositives, d.FalsePositives, d.TrueNegatives, d.FalseNegatives)
+}
+
+// BestF returns the threshold with the highest F-score, (1+β²)·P·R/(β²·P + R) of precision P and recall R: with
+// beta 1 both count the same, with 2 recall counts more. Of equally good thresholds it returns the highest.
+func BestF(scores []float64, positive []bool, beta float64) (Decision, error) {
+	if !(beta > 0) || math.IsInf(beta, 0) {
+		return Decision{}, fmt.Errorf("calibrate: BestF: beta is %v, but it must be positive", beta)
+	}
+	return best("BestF", scores, positive, func(d Decision) float64 {
+		weight := beta * beta
+		return (1 + weight) * float64(d.TruePositives) / ((1+weight)*float64(d.TruePositives) + weight*float64(d.FalseNegatives) + float64(d.FalsePositives))
+	})
+}
+
+// Cheapest returns the threshold with the lowest total cost of false alarms and misses. Of equally cheap
+// thresholds it returns the highest. Value is the cost of all examples together.
+func Cheapest(scores []float64, positive []bool, falseAlarm, miss float64) (Decision, error) {
+	for _, c := range []float64{falseAlarm, miss} {
+		if !(c >= 0) || math.IsInf(c, 0) {
+			return Decision{}, fmt.Errorf("calibrate: Cheapest: the cost %v must not be negative", c)
+		}
+	}
+	d, err := best("Cheapest", scores, positive, func(d Decision) float64 {
+		return -(falseAlarm*float64(d.FalsePositives) + miss*float64(d.FalseNegatives))
+	})
+	d.Value = 0 - d.Value // not -0
+	return d, err
+}
+
+// best returns the threshold with the highest value.
+func best(call string, scores []float64, positive []bool, value func(Decision) float64) (Decision, error) {
+	if err := check(call, scores, positive); err != nil {
+		return Decision{}, err
+	}
+	all := groups(scores, positive)
+	d := Decision{Threshold: all[len(all)-1].score}
+	for _, g := range all {
+		d.FalseNegatives, d.TrueNegatives = d.FalseNegatives+g.yes, d.TrueNegatives+g.no
+	}
+	d.Value = value(d)
+	highest := d
+	for i := len(all) - 1; i >= 0; i-- {
+		g := all[i]
+		d.TruePositives, d.FalseNegatives = d.TruePositives+g.yes, d.FalseNegatives-g.yes
+		d.FalsePositives, d.TrueNegatives = d.FalsePositives+g.no, d.TrueNegatives-g.no
+		if d.Threshold = math.Nextafter(g.score, math.Inf(-1)); i > 0 {
+			d.Threshold = all[i-1].score + (g.score-all[i-1].score)/2
+		}
+		if d.Value = value(d); d.Value > highest.Value {
+			highest = d
+		}
+	}
+	return highest, nil
+}
