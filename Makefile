@@ -85,7 +85,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestGuideFromPython TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
-SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
+SLOWEST := ./accel ./interp ./interp/vm/compile ./cmd/quern ./accel/tensor
 
 .PHONY: race
 # By default a program with the race detector waits for a second before it ends. Tests start hundreds of programs.

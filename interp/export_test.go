@@ -10,7 +10,7 @@ import (
 
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/stack"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // SweepLeast is the number of cells before the first sweep.
@@ -83,7 +83,7 @@ func Block(s *Session) (reached, release chan struct{}) {
 // Broken makes the VM's compiler panic where it meets a type, as a bug would.
 func Broken(is func(*types.Named) bool) Option {
 	return func(c *config) {
-		c.adapt = func(v *vm.Config) {
+		c.adapt = func(v *compile.Config) {
 			interpreted := v.Interpreted
 			v.Interpreted = func(n *types.Named) bool {
 				if is(n) {

@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/stream"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // config has the values that options set.
@@ -19,7 +19,7 @@ type config struct {
 	modules        module.Source
 	ranks          magic.Ranks
 	build          Builder
-	adapt          func(*vm.Config) // changes the configuration of the VM; for tests
+	adapt          func(*compile.Config) // changes the configuration of the compiler for the VM; for tests
 }
 
 // An Option configures a new Session.
@@ -82,7 +82,7 @@ func Attended() CellOption { return func(e *execution) { e.attended = true } }
 func Silent() CellOption { return func(e *execution) { e.silent = true } }
 
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}, adapt: func(*vm.Config) {}}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}, adapt: func(*compile.Config) {}}
 	for _, o := range options {
 		o(c)
 	}

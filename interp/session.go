@@ -28,6 +28,7 @@ import (
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -97,7 +98,8 @@ func New(options ...Option) (*Session, error) {
 		Importer: loader,
 		Errors:   unread,
 		Generic:  generic.Source,
-		Machine:  s.vm(c, packages),
+		Machine:  s.vm(),
+		Compiler: s.compile(c, packages),
 	})
 	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())
 
@@ -131,16 +133,18 @@ func New(options ...Option) (*Session, error) {
 }
 
 // vm returns the configuration of the VM.
-func (s *Session) vm(c *config, packages library.Packages) vm.Config {
-	v := vm.Config{
-		Registry:    s.registry,
-		Packages:    packages,
-		Interpreted: lower.Interpreted,
-		Guard:       s.goroutines.Guard,
-		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
-		Stopping:    s.flag.Up(),
-		Stop:        s.goroutines.Check,
+func (s *Session) vm() vm.Config {
+	return vm.Config{
+		Registry: s.registry,
+		Compile:  func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
+		Stopping: s.flag.Up(),
+		Stop:     s.goroutines.Check,
 	}
+}
+
+// compile returns the configuration of the compiler for the VM.
+func (s *Session) compile(c *config, packages library.Packages) compile.Config {
+	v := compile.Config{Packages: packages, Interpreted: lower.Interpreted, Guard: s.goroutines.Guard}
 	c.adapt(&v)
 	return v
 }

@@ -1,4 +1,4 @@
-// Package facts analyzes functions before package vm compiles them. [Of] computes the facts of one function with all its function literals, in one pass over
+// Package facts analyzes functions before they are compiled. [Of] computes the facts of one function with all its function literals, in one pass over
 // its syntax:
 //
 //   - for a variable: whether its address is taken, whether function literals capture it, where it is assigned to;

@@ -16,21 +16,21 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/desugar"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // noParameters is the signature of the function that has the statements of a cell.
 var noParameters = types.NewSignatureType(nil, nil, nil, nil, nil, false)
 
 // bodyDeclaration returns the function that runs the initializers and the statements of the cell.
-func (e *emitter) bodyDeclaration(name string) vm.Declaration {
+func (e *emitter) bodyDeclaration(name string) compile.Declaration {
 	list := e.bodyStatements()
 	block := &ast.BlockStmt{List: e.grouped(list)}
 	if len(list) > 0 {
 		block.Lbrace, block.Rbrace = list[0].Pos(), list[len(list)-1].End()
 	}
 	e.bodyKey = &ast.FuncDecl{Body: block}
-	return vm.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts, Cell: true}
+	return compile.Declaration{Key: e.bodyKey, Name: name, Signature: noParameters, Body: block, Facts: e.bodyFacts, Cell: true}
 }
 
 // bodyStatements returns the initializers and statements of the cell, with the records that the session needs.

@@ -15,14 +15,14 @@
 //
 // # Files
 //
-// unit.go and program.go put units together; vm.go is what package vm asks for; cellbody.go has the statements of a cell;
+// unit.go and program.go put units together; vm.go is what package compile asks for; cellbody.go has the statements of a cell;
 // generic.go, subst.go and source.go have generics; later.go the functions that are compiled at their first call; again.go those
 // that are declared again; table.go makes tables.
 //
 // # Errors
 //
 // A construct that is not supported causes an [*UnsupportedError], and never code that does something else. A panic in this
-// package or in package vm causes an [*InternalError].
+// package or in packages compile or vm causes an [*InternalError].
 //
 // # Limitations
 //

@@ -6,7 +6,7 @@ import (
 	"go/token"
 	"runtime/debug"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // UnsupportedError reports a legal Go construct that cannot be lowered.
@@ -45,15 +45,15 @@ func (e *emitter) failure(r any) error {
 	switch r := r.(type) {
 	case *UnsupportedError:
 		return r
-	case *vm.UnsupportedError:
+	case *compile.UnsupportedError:
 		return &UnsupportedError{Construct: r.Construct, Hint: r.Hint, Position: e.positionOf(r.Node)}
-	case *vm.Stopped:
+	case *compile.Stopped:
 		return r.Err
 	}
 	return &InternalError{Reason: fmt.Sprint(r), Position: e.Fset.Position(e.machineAt()), Stack: string(debug.Stack())}
 }
 
-// machineAt returns the position of the function that package vm compiles.
+// machineAt returns the position of the function that package compile compiles.
 func (e *emitter) machineAt() token.Pos {
 	if e.machine == nil {
 		return token.NoPos

@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // instance is the key of an instance of a generic object.
@@ -135,7 +135,7 @@ func (e *emitter) queueMethods(t *types.Named) {
 }
 
 // functionInstance returns the declaration of an instance of a generic function.
-func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) vm.Declaration {
+func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) compile.Declaration {
 	decl := e.genericFunction(o)
 	base := o.Name()
 	if !origin.Interpreted(o.Pkg()) {
@@ -171,7 +171,7 @@ func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 
 // methodInstance returns the declaration of a method of an instance of a generic type, or of an instance of a
 // generic method. own are the type arguments of the method itself.
-func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) vm.Declaration {
+func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) compile.Declaration {
 	base := t.Obj().Name()
 	if t.TypeArgs().Len() > 0 {
 		base = e.typeInstance(t)
@@ -182,7 +182,7 @@ func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type
 
 // instantiate returns the declaration of an instance, and queues its compilation when it meets it for the first time. name makes the
 // name of a new one.
-func (e *emitter) instantiate(decl *ast.FuncDecl, args []types.Type, name func() string) vm.Declaration {
+func (e *emitter) instantiate(decl *ast.FuncDecl, args []types.Type, name func() string) compile.Declaration {
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key, sig := e.instanceOf(o, args), o.Signature()
 	var env *environment // made when it is needed: most calls are of an instance that is compiled already
@@ -192,7 +192,7 @@ func (e *emitter) instantiate(decl *ast.FuncDecl, args []types.Type, name func()
 		}
 		return env.subst(t)
 	}
-	d := vm.Declaration{Key: key, Method: methodName(o), Signature: sig, Body: decl.Body, Substitute: subst}
+	d := compile.Declaration{Key: key, Method: methodName(o), Signature: sig, Body: decl.Body, Substitute: subst}
 	if sig.Recv() != nil && sig.TypeParams() == nil {
 		n := sig.RecvTypeParams().Len()
 		if t := e.public[e.instanceOf(receiver(sig).Obj(), args[:n])]; t != nil {

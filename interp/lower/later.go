@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // Functions of packages that are compiled when they are called for the first time. Until then package vm has a function of the
@@ -29,11 +29,11 @@ func (e *emitter) nameFunction(o *types.Func) {
 	set(e.Program, e.names, types.Object(o), e.fresh(name))
 }
 
-// compileLater makes package vm declare these functions.
+// compileLater makes package compile declare these functions.
 func (e *emitter) compileLater(decls []*ast.FuncDecl) {
 	for _, decl := range decls {
 		o := e.Info.Defs[decl.Name].(*types.Func)
-		if err := e.machine.Later(vm.Declaration{Key: o, Name: e.names[o], Method: methodName(o), Signature: o.Signature()}); err != nil {
+		if err := e.machine.Later(compile.Declaration{Key: o, Name: e.names[o], Method: methodName(o), Signature: o.Signature()}); err != nil {
 			e.unsupported(decl, "a function with "+err.Error(), "")
 		}
 	}

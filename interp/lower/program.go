@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/lower/layout"
 	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // Registry gives types the identifiers that lowered code uses. *rt.Registry implements it.
@@ -29,8 +30,10 @@ type Config struct {
 	Generic func(path string) (map[string]string, bool)
 	// Packages is the table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
-	// Machine configures package vm. New sets its field Type.
+	// Machine configures the VM.
 	Machine vm.Config
+	// Compiler configures the compiler for the VM. New sets its field Type.
+	Compiler compile.Config
 	// Errors records at run time which errors of a cell are unread; see check.Cell.Tracks.
 	Errors ErrorNotes
 }
@@ -89,9 +92,8 @@ func New(config Config) *Program {
 		counts:    map[string]int{},
 		layout:    &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
 	}
-	c := config.Machine
-	c.Type = p.layout.Reflect
-	p.machine = vm.New(c)
+	p.Compiler.Type = p.layout.Reflect
+	p.machine = vm.New(config.Machine)
 	return p
 }
 
@@ -106,7 +108,7 @@ type Unit struct {
 	// Source declares the variables that the cell adds to the session, for yaegi.
 	Source string
 	// Machine has the functions. It must be linked after yaegi has evaluated Source.
-	Machine *vm.Unit
+	Machine *compile.Unit
 	// Redeclared are functions of earlier units that functions of Machine replace from now on, wherever they are called.
 	Redeclared []Redeclared
 

@@ -20,6 +20,7 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -75,7 +76,7 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	machine := withOverrides(s.registry, s.output)
 	machine["quern/session/session"] = s.symbols()
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source,
-		Machine: vm.Config{Registry: s.registry, Packages: machine, Interpreted: lower.Interpreted, Guard: s.guard}}
+		Machine: vm.Config{Registry: s.registry}, Compiler: compile.Config{Packages: machine, Interpreted: lower.Interpreted, Guard: s.guard}}
 	for _, o := range options {
 		o(&config)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 const sourcePrefix = "quern/generic/"
@@ -109,12 +109,12 @@ func (e *emitter) findSourceType(t *types.Named) *types.Named {
 }
 
 // sourceFunction returns the declaration of a function of a generic source that is not generic itself.
-func (e *emitter) sourceFunction(o *types.Func) vm.Declaration {
+func (e *emitter) sourceFunction(o *types.Func) compile.Declaration {
 	decl := e.sourceOf(o.Pkg()).funcs[o.Name()]
 	if e.names[o] == "" {
 		set(e.Program, e.names, types.Object(o), e.fresh(o.Pkg().Name()+"ʹ"+o.Name()))
 	}
-	return vm.Declaration{Key: o, Name: e.names[o], Signature: o.Signature(), Body: decl.Body}
+	return compile.Declaration{Key: o, Name: e.names[o], Signature: o.Signature(), Body: decl.Body}
 }
 
 // absent is the reason why cells cannot use a generic function or type of the standard library.

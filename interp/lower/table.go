@@ -30,7 +30,7 @@ func (e *emitter) tableContent(lit *ast.CompositeLit) (content reflect.Value, ok
 	return content, b.fill(content.Elem(), lit, t)
 }
 
-// constantTable returns a function that makes the value of such a literal and returns its address, for package vm.
+// constantTable returns a function that makes the value of such a literal and returns its address, for package compile.
 func (e *emitter) constantTable(lit *ast.CompositeLit) (func() reflect.Value, bool) {
 	content, ok := e.tableContent(lit)
 	return func() reflect.Value { return copied(content) }, ok

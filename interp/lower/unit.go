@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/origin"
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // emitter builds one unit.
@@ -27,7 +27,7 @@ type emitter struct {
 	out           strings.Builder // declarations of variables
 	types         map[string]reflect.Value
 	queue         []func() // instances to be compiled
-	machine       *vm.Unit
+	machine       *compile.Unit
 	bodyKey       *ast.FuncDecl        // of the function with all statements
 	added         map[types.Object]int // the variables that the cell adds to the session, with their indices in Cell.Vars
 	reached       map[types.Type]bool  // see needMethods
@@ -41,7 +41,7 @@ type emitter struct {
 // stop ends the lowering if ctx has ended. It is called for each statement.
 func (e *emitter) stop() {
 	if err := e.ctx.Err(); err != nil {
-		panic(&vm.Stopped{Err: err})
+		panic(&compile.Stopped{Err: err})
 	}
 }
 

@@ -6,7 +6,7 @@ package lower
 import (
 	"go/ast"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
 // ErrorNotes records which errors of a cell are unread. The key is the name of the variable in lowered code. The line is 0 if the
@@ -21,28 +21,28 @@ type ErrorNotes interface {
 }
 
 // losses returns the checks of the errors that s sets and nothing reads.
-func (e *emitter) losses(s ast.Stmt) []vm.Hook {
+func (e *emitter) losses(s ast.Stmt) []compile.Hook {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []vm.Hook
+	var list []compile.Hook
 	for _, lost := range e.cell.Lost[s] {
 		name, cell, line, column := lost.Var.Name(), e.cell.Number, lost.Set.Line, lost.Set.Column
-		list = append(list, vm.Hook{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
+		list = append(list, compile.Hook{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
 	}
 	return list
 }
 
 // tracks returns the records before a statement in a loop or a branch.
-func (e *emitter) tracks(s ast.Stmt) []vm.Hook {
+func (e *emitter) tracks(s ast.Stmt) []compile.Hook {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []vm.Hook
+	var list []compile.Hook
 	for _, track := range e.cell.Tracks[s] {
 		v := track.Var
 		key, name, cell, line, column := e.names[v], v.Name(), e.cell.Number, track.Set.Line, track.Set.Column
-		n := vm.Hook{Var: v}
+		n := compile.Hook{Var: v}
 		if track.Write {
 			n.Run = func(err error) { e.Errors.Overwrite(key, err, name, cell, line, column) }
 		} else {

@@ -5,12 +5,12 @@ import (
 	"go/types"
 	"slices"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/vm/compile"
 )
 
-// compile makes package vm compile the functions and the statements of the cell.
+// compile makes package compile compile the functions and the statements of the cell.
 func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
-	e.machine = e.Program.machine.Begin(&vm.Source{
+	e.machine = compile.Begin(e.Program.machine, &e.Compiler, &compile.Source{
 		Info:             e.Info,
 		Stop:             e.stop,
 		HooksBefore:      e.tracks,
@@ -25,7 +25,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 		Position:         e.position,
 	})
 	e.compileLater(e.cell.Later)
-	var list []vm.Declaration
+	var list []compile.Declaration
 	for _, decl := range decls {
 		o, ok := e.Info.Defs[decl.Name].(*types.Func)
 		switch {
@@ -33,7 +33,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 		case decl.Body == nil:
 			e.unsupported(decl, "a function without a body", "its opening brace must be on the line where its header ends")
 		default:
-			list = append(list, vm.Declaration{Key: o, Name: e.names[o], Method: methodName(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl)})
+			list = append(list, compile.Declaration{Key: o, Name: e.names[o], Method: methodName(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl)})
 		}
 	}
 	if body != "" {
@@ -44,7 +44,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl, body string) {
 
 // declarationOf returns the declaration of an instance of a generic function, or of a function of a generic source; false for any other
 // function.
-func (e *emitter) declarationOf(at *ast.Ident, o *types.Func, arguments []types.Type) (d vm.Declaration, ok bool) {
+func (e *emitter) declarationOf(at *ast.Ident, o *types.Func, arguments []types.Type) (d compile.Declaration, ok bool) {
 	switch {
 	case len(arguments) > 0:
 		return e.functionInstance(at, o, arguments), true
@@ -55,7 +55,7 @@ func (e *emitter) declarationOf(at *ast.Ident, o *types.Func, arguments []types.
 }
 
 // methodOf does the same for methods.
-func (e *emitter) methodOf(t *types.Named, m *types.Func, own []types.Type) (d vm.Declaration, ok bool) {
+func (e *emitter) methodOf(t *types.Named, m *types.Func, own []types.Type) (d compile.Declaration, ok bool) {
 	if t.TypeArgs().Len() == 0 && len(own) == 0 && !isSource(t.Obj().Pkg()) {
 		return d, false
 	}

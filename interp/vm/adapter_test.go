@@ -70,7 +70,7 @@ func TestAdapters(t *testing.T) {
 		v := reflect.ValueOf(f)
 		t.Run(v.Type().String(), func(t *testing.T) {
 			in, out := shapesIn(t, v.Type().NumIn(), v.Type().In), shapesIn(t, v.Type().NumOut(), v.Type().Out)
-			call := adapterFor(in, frameRegisters(in), out, frameRegisters(out))
+			call := AdapterFor(in, FrameRegisters(in), out, FrameRegisters(out))
 			if call == nil {
 				t.Fatal("there is no adapter")
 			}
@@ -82,20 +82,20 @@ func TestAdapters(t *testing.T) {
 				}
 				nb, sb := unsafe.Pointer(&scalars), unsafe.Pointer(&slots[0].p)
 				arguments := make([]reflect.Value, len(in))
-				for i, at := range frameRegisters(in) {
+				for i, at := range FrameRegisters(in) {
 					arguments[i] = argument(t, v.Type().In(i), random)
-					in[i].put(nb, sb, at, arguments[i])
+					in[i].Put(nb, sb, at, arguments[i])
 				}
 				want := v.Call(arguments)
-				call(functionPointer(v), nb, sb)
-				for i, at := range frameRegisters(out) {
-					if got := out[i].get(nb, sb, at); !reflect.DeepEqual(got.Interface(), want[i].Interface()) {
+				call(FunctionPointer(v), nb, sb)
+				for i, at := range FrameRegisters(out) {
+					if got := out[i].Get(nb, sb, at); !reflect.DeepEqual(got.Interface(), want[i].Interface()) {
 						t.Fatalf("result %d is %v, want %v", i, got, want[i])
 					}
-					if out[i].file == scalar && out[i].typ.Kind() != reflect.Float64 {
-						before := *intAt(nb, at)
-						if out[i].put(nb, sb, at, want[i]); *intAt(nb, at) != before {
-							t.Fatalf("result %d is not extended: %#x, want %#x", i, before, *intAt(nb, at))
+					if out[i].File == Scalar && out[i].Type.Kind() != reflect.Float64 {
+						before := *IntAt(nb, at)
+						if out[i].Put(nb, sb, at, want[i]); *IntAt(nb, at) != before {
+							t.Fatalf("result %d is not extended: %#x, want %#x", i, before, *IntAt(nb, at))
 						}
 					}
 				}
@@ -118,17 +118,17 @@ func TestNoAdapter(t *testing.T) {
 	for _, f := range functions {
 		typ := reflect.TypeOf(f)
 		in, out := shapesIn(t, typ.NumIn(), typ.In), shapesIn(t, typ.NumOut(), typ.Out)
-		if adapterFor(in, frameRegisters(in), out, frameRegisters(out)) != nil {
+		if AdapterFor(in, FrameRegisters(in), out, FrameRegisters(out)) != nil {
 			t.Errorf("%s has an adapter", typ)
 		}
 	}
 }
 
-func shapesIn(t *testing.T, n int, at func(int) reflect.Type) []shape {
+func shapesIn(t *testing.T, n int, at func(int) reflect.Type) []Shape {
 	t.Helper()
-	var list []shape
+	var list []Shape
 	for i := range n {
-		s, err := shapeOf(at(i))
+		s, err := ShapeOf(at(i))
 		if err != nil {
 			t.Fatal(err)
 		}

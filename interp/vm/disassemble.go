@@ -29,82 +29,70 @@ type ListedInstruction struct {
 	Position int
 }
 
-// Listing lists the functions of the unit.
-func (u *Unit) Listing() (list []Listed) {
-	for _, f := range u.functions {
-		x := Listed{Name: f.name, Instructions: f.listed()}
-		for _, callee := range f.callees {
-			if name, _, _ := strings.Cut(callee.name, "ʹ"); name != "" && !slices.Contains(x.Calls, name) {
-				x.Calls = append(x.Calls, name)
-			}
+// Listing returns the function in a form that people can read.
+func (f *Function) Listing() Listed {
+	x := Listed{Name: f.Name, Instructions: f.listed()}
+	for _, callee := range f.Callees {
+		if name, _, _ := strings.Cut(callee.Name, "ʹ"); name != "" && !slices.Contains(x.Calls, name) {
+			x.Calls = append(x.Calls, name)
 		}
-		for _, n := range f.natives {
-			if strings.Contains(n.name, ".") && !strings.Contains(n.name, " ") && !strings.HasPrefix(n.name, "quern/session.") && !slices.Contains(x.Calls, n.name) {
-				x.Calls = append(x.Calls, n.name)
-			}
-		}
-		list = append(list, x)
 	}
-	return list
+	for _, n := range f.Natives {
+		if strings.Contains(n.Name, ".") && !strings.Contains(n.Name, " ") && !strings.HasPrefix(n.Name, "quern/session.") && !slices.Contains(x.Calls, n.Name) {
+			x.Calls = append(x.Calls, n.Name)
+		}
+	}
+	return x
 }
 
 func (f *Function) listed() (list []ListedInstruction) {
-	for i, in := range f.code {
-		if in.op == opInvalid {
+	for i, in := range f.Code {
+		if in.Op == OpInvalid {
 			continue // after the last instruction
 		}
-		text := fmt.Sprintf("%3d %s", i, opNames[in.op])
+		text := fmt.Sprintf("%3d %s", i, OpNames[in.Op])
 		separator := " "
-		for j, o := range opOperands[in.op] {
+		for j, o := range opOperands[in.Op] {
 			if operand := f.operand(in, i, j, o); operand != "" {
 				text += separator + operand
 				separator = ", "
 			}
 		}
-		list = append(list, ListedInstruction{text, f.positions[i]})
+		list = append(list, ListedInstruction{text, f.Positions[i]})
 	}
 	return list
 }
 
-// Disassemble lists the instructions of all functions of the unit, each after its name.
-func (u *Unit) Disassemble() string {
-	var b strings.Builder
-	for _, f := range u.functions {
-		fmt.Fprintf(&b, "%s:\n%s", f.name, f.Disassemble())
-	}
-	return b.String()
-}
-
 // operand formats operand j of instruction i, whose kind is o.
-func (f *Function) operand(in instruction, i, j int, o rune) string {
-	value := []int{int(in.a), int(in.b), int(in.c), int(in.k), int(in.j)}[j]
+func (f *Function) operand(in Instruction, i, j int, o rune) string {
+	value := []int{int(in.A), int(in.B), int(in.C), int(in.K), int(in.J)}[j]
 	switch o {
 	case 'n':
 		return fmt.Sprintf("n%d", value/8)
 	case 's':
-		return fmt.Sprintf("s%d", value/int(slotSize))
+		return fmt.Sprintf("s%d", value/int(SlotSize))
 	case 'N':
 		return fmt.Sprintf("frame n%d", value/8)
 	case 'S':
-		return fmt.Sprintf("s%d", value/int(slotSize))
+		return fmt.Sprintf("s%d", value/int(SlotSize))
 	case 'k':
 		return fmt.Sprint(value)
 	case 'j':
-		return fmt.Sprintf("-> %d", i+value/int(instructionSize))
+		return fmt.Sprintf("-> %d", i+value/int(InstructionSize))
 	case 'f':
-		return f.callees[value].name
+		return f.Callees[value].Name
 	case 'y':
-		return f.types[value].typ.String()
+		return f.Types[value].typ.String()
 	case 'g':
-		return f.globals[value].name
+		return f.Globals[value].Name
 	case 'x':
-		switch in.op {
-		case opCallValue:
+		switch in.Op {
+		case OpCallValue:
 			return ""
-		case opCallMethod:
-			return f.callSites[value].name
+		case OpCallMethod:
+			return f.CallSites[value].Name
 		}
-		return f.natives[value].name
+		return f.Natives[value].Name
 	}
 	return ""
 }

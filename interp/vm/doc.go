@@ -1,14 +1,6 @@
-// Package vm runs the code of cells: it compiles functions, and the statements of a cell, from checked syntax to instructions of a
-// register machine, our VM. An iteration of a loop takes 5 ns and a call 25 ns.
-//
-//	unit := m.Begin(source)       the checked cell
-//	unit.Compile(list)            compiles the functions
-//	unit.Link(address)            gives them the addresses of the variables of the session
-//	unit.LinkMethods()            registers the methods for calls through interfaces
-//	unit.Commit()                 makes them available to later units
-//
-// It compiles all of Go. Where the compiler meets something else, compiler.fail panics with an [*UnsupportedError]: the cell is
-// rejected.
+// Package vm is a register machine for the code of cells, our VM: values in registers and in memory, functions and their instructions,
+// threads that run them, and function values. An iteration of a loop takes 5 ns and a call 25 ns. Package compile compiles checked syntax
+// to functions; this package knows neither syntax nor checked types.
 //
 // # Representation of values
 //
@@ -22,17 +14,19 @@
 //
 // # Files
 //
-// Compiler: unit.go and compiler.go, with the facts of package facts; expressions in expr.go, binary.go, condition.go, complex.go,
-// convert.go and composite.go; interfaces in interfaces.go, assertion.go and dynamic.go; what can be assigned to
-// in location.go, define.go and assign.go; statements in stmt.go, declare.go, return.go, loop.go, range.go,
-// rangefunc.go, switch.go, select.go and defer.go; calls in call.go, arguments.go, callmethod.go, callcompiled.go,
-// methodvalue.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go, errors.go and sort.go; capacities of
-// slices that do not escape in slicecap.go.
+// Each file refers only to files before it:
 //
-// Run time: memory.go and allocate.go allocate variables, thread.go has the register files and the call stack,
-// unwind.go the deferred calls, and run_gen.go the instruction loop, which internal/generate writes from its list
-// of operations. A rare operation has no opcode of its own: it is a native function that the compiler makes for
-// the registers in question.
+//   - register.go: registers, shapes; memory.go: variables; abi.go: how Go passes arguments
+//   - op_gen.go: the operations; vm.go: the types of functions, threads and of the VM
+//   - adapter.go, adapter_gen.go: calls of compiled functions
+//   - thread.go: register files and the call stack; deferred.go: deferred calls; interface.go: interface values and their methods
+//   - slices.go, maps.go, channel.go: native functions, the operations without an opcode of their own
+//   - run_gen.go: the instruction loop, which internal/generate writes from its list of operations
+//   - unwind.go: calls from outside, and panics; value.go: functions as Go values; functions.go: the functions of a session; sort.go:
+//     callbacks of packages sort and container/heap
+//   - disassemble.go: listings of functions
+//
+// A [Native] that only one construct of the language needs is in package compile.
 //
 // # Errors
 //
@@ -41,13 +35,6 @@
 //
 // # Concurrency
 //
-// Compiling and linking happen on one goroutine at a time. Compiled functions may be called from any number of
+// Functions are compiled, linked and defined on one goroutine at a time. They may be called from any number of
 // goroutines; each call from outside has a thread of its own.
-//
-// # Invariants
-//
-// The last thing that an instruction does is to write its result, and the last instruction of an expression
-// writes to the register want: want may be a variable that the expression reads. Registers are allocated as a
-// stack: what is reserved later is released earlier. Nothing that is needed after a call may be above the
-// arguments of the call. TestCompiledPrograms compares random programs with compiled Go.
 package vm

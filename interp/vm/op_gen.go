@@ -2,729 +2,733 @@
 
 package vm
 
-// The opcodes. See internal/generate for what each does.
+// Op is the code of an operation; see internal/generate for what each does.
+type Op uint16
+
+// The operations.
 const (
-	opInvalid op = iota
-	opMov
-	opConst
-	opConst64
-	opMovP
-	opMovStr
-	opMovSl
-	opMovIf
-	opNil
-	opConstStr
-	opLen
-	opCap
-	opGlobal
-	opAddI
-	opSubI
-	opMulI
-	opAndI
-	opOrI
-	opXorI
-	opAndNotI
-	opAddK
-	opMulK
-	opAndK
-	opDivI
-	opDivU
-	opDivK
-	opRemI
-	opRemU
-	opRemK
-	opShlI
-	opShrI
-	opShrU
-	opShlK
-	opShrK
-	opShrUK
-	opCheckShift
-	opNegI
-	opNotI
-	opNotB
-	opSign8
-	opZero8
-	opSign16
-	opZero16
-	opSign32
-	opZero32
-	opAddF
-	opAddG
-	opSubF
-	opSubG
-	opMulF
-	opMulG
-	opDivF
-	opDivG
-	opNegF
-	opNegG
-	opMovC
-	opMovD
-	opConstC
-	opConstD
-	opAddC
-	opSubC
-	opMulC
-	opDivC
-	opNegC
-	opEqC
-	opNeC
-	opAddD
-	opSubD
-	opMulD
-	opDivD
-	opNegD
-	opEqD
-	opNeD
-	opRealC
-	opImagC
-	opRealD
-	opImagD
-	opMakeC
-	opMakeD
-	opCD
-	opDC
-	opIF
-	opUF
-	opIG
-	opUG
-	opFG
-	opGF
-	opFI8
-	opFU8
-	opFI16
-	opFU16
-	opFI32
-	opFU32
-	opFI64
-	opFU64
-	opGI8
-	opGU8
-	opGI16
-	opGU16
-	opGI32
-	opGU32
-	opGI64
-	opGU64
-	opEqI
-	opNeI
-	opLtI
-	opLeI
-	opLtU
-	opLeU
-	opEqF
-	opNeF
-	opLtF
-	opLeF
-	opEqG
-	opNeG
-	opLtG
-	opLeG
-	opEqP
-	opNilP
-	opNilIf
-	opEqStr
-	opLtStr
-	opLeStr
-	opJmp
-	opLoop
-	opIf
-	opIfNot
-	opLoopIf
-	opIfEqI
-	opLoopEqI
-	opIfNeI
-	opLoopNeI
-	opIfLtI
-	opLoopLtI
-	opIfLeI
-	opLoopLeI
-	opIfLtU
-	opLoopLtU
-	opIfLeU
-	opLoopLeU
-	opIfEqF
-	opLoopEqF
-	opIfNeF
-	opLoopNeF
-	opIfLtF
-	opLoopLtF
-	opIfNotLtF
-	opIfLeF
-	opLoopLeF
-	opIfNotLeF
-	opIfEqK
-	opLoopEqK
-	opIfNeK
-	opLoopNeK
-	opIfLtK
-	opLoopLtK
-	opIfLeK
-	opLoopLeK
-	opIfGtK
-	opLoopGtK
-	opIfGeK
-	opLoopGeK
-	opLoopAddLt
-	opLoopAddLe
-	opIfLtLen
-	opIfGeLen
-	opLoopLtLen
-	opLoopAddLtLen
-	opLoopIncLtK
-	opLoopIncLeK
-	opIfNil
-	opIfNotNil
-	opLd8S
-	opLd8U
-	opLd16S
-	opLd16U
-	opLd32S
-	opLd32U
-	opLd64
-	opLdP
-	opLdStr
-	opLdSl
-	opLdIf
-	opLdC
-	opLdD
-	opSt8
-	opSt16
-	opSt32
-	opSt64
-	opStP
-	opStStr
-	opStSl
-	opStIf
-	opStC
-	opStD
-	opLea
-	opNew
-	opCopyM
-	opCloneM
-	opSwapM
-	opZeroM
-	opIx8S
-	opIx8U
-	opIx16S
-	opIx16U
-	opIx32S
-	opIx32U
-	opIx64
-	opIxP
-	opIxStr
-	opIxSl
-	opIxIf
-	opIxC
-	opIxD
-	opPut8
-	opPut16
-	opPut32
-	opPut64
-	opPutP
-	opPutStr
-	opPutSl
-	opPutIf
-	opPutC
-	opPutD
-	opIxAddr
-	opAxAddr
-	opConcat
-	opNative
-	opCallFloat
-	opSqrt
-	opCall
-	opFirstCall
-	opCallValue
-	opCallMethod
-	opRet
-	opRunDeferred
-	opBeginBody
-	opSetState
-	opPanic
+	OpInvalid Op = iota
+	OpMov
+	OpConst
+	OpConst64
+	OpMovP
+	OpMovStr
+	OpMovSl
+	OpMovIf
+	OpNil
+	OpConstStr
+	OpLen
+	OpCap
+	OpGlobal
+	OpAddI
+	OpSubI
+	OpMulI
+	OpAndI
+	OpOrI
+	OpXorI
+	OpAndNotI
+	OpAddK
+	OpMulK
+	OpAndK
+	OpDivI
+	OpDivU
+	OpDivK
+	OpRemI
+	OpRemU
+	OpRemK
+	OpShlI
+	OpShrI
+	OpShrU
+	OpShlK
+	OpShrK
+	OpShrUK
+	OpCheckShift
+	OpNegI
+	OpNotI
+	OpNotB
+	OpSign8
+	OpZero8
+	OpSign16
+	OpZero16
+	OpSign32
+	OpZero32
+	OpAddF
+	OpAddG
+	OpSubF
+	OpSubG
+	OpMulF
+	OpMulG
+	OpDivF
+	OpDivG
+	OpNegF
+	OpNegG
+	OpMovC
+	OpMovD
+	OpConstC
+	OpConstD
+	OpAddC
+	OpSubC
+	OpMulC
+	OpDivC
+	OpNegC
+	OpEqC
+	OpNeC
+	OpAddD
+	OpSubD
+	OpMulD
+	OpDivD
+	OpNegD
+	OpEqD
+	OpNeD
+	OpRealC
+	OpImagC
+	OpRealD
+	OpImagD
+	OpMakeC
+	OpMakeD
+	OpCD
+	OpDC
+	OpIF
+	OpUF
+	OpIG
+	OpUG
+	OpFG
+	OpGF
+	OpFI8
+	OpFU8
+	OpFI16
+	OpFU16
+	OpFI32
+	OpFU32
+	OpFI64
+	OpFU64
+	OpGI8
+	OpGU8
+	OpGI16
+	OpGU16
+	OpGI32
+	OpGU32
+	OpGI64
+	OpGU64
+	OpEqI
+	OpNeI
+	OpLtI
+	OpLeI
+	OpLtU
+	OpLeU
+	OpEqF
+	OpNeF
+	OpLtF
+	OpLeF
+	OpEqG
+	OpNeG
+	OpLtG
+	OpLeG
+	OpEqP
+	OpNilP
+	OpNilIf
+	OpEqStr
+	OpLtStr
+	OpLeStr
+	OpJmp
+	OpLoop
+	OpIf
+	OpIfNot
+	OpLoopIf
+	OpIfEqI
+	OpLoopEqI
+	OpIfNeI
+	OpLoopNeI
+	OpIfLtI
+	OpLoopLtI
+	OpIfLeI
+	OpLoopLeI
+	OpIfLtU
+	OpLoopLtU
+	OpIfLeU
+	OpLoopLeU
+	OpIfEqF
+	OpLoopEqF
+	OpIfNeF
+	OpLoopNeF
+	OpIfLtF
+	OpLoopLtF
+	OpIfNotLtF
+	OpIfLeF
+	OpLoopLeF
+	OpIfNotLeF
+	OpIfEqK
+	OpLoopEqK
+	OpIfNeK
+	OpLoopNeK
+	OpIfLtK
+	OpLoopLtK
+	OpIfLeK
+	OpLoopLeK
+	OpIfGtK
+	OpLoopGtK
+	OpIfGeK
+	OpLoopGeK
+	OpLoopAddLt
+	OpLoopAddLe
+	OpIfLtLen
+	OpIfGeLen
+	OpLoopLtLen
+	OpLoopAddLtLen
+	OpLoopIncLtK
+	OpLoopIncLeK
+	OpIfNil
+	OpIfNotNil
+	OpLd8S
+	OpLd8U
+	OpLd16S
+	OpLd16U
+	OpLd32S
+	OpLd32U
+	OpLd64
+	OpLdP
+	OpLdStr
+	OpLdSl
+	OpLdIf
+	OpLdC
+	OpLdD
+	OpSt8
+	OpSt16
+	OpSt32
+	OpSt64
+	OpStP
+	OpStStr
+	OpStSl
+	OpStIf
+	OpStC
+	OpStD
+	OpLea
+	OpNew
+	OpCopyM
+	OpCloneM
+	OpSwapM
+	OpZeroM
+	OpIx8S
+	OpIx8U
+	OpIx16S
+	OpIx16U
+	OpIx32S
+	OpIx32U
+	OpIx64
+	OpIxP
+	OpIxStr
+	OpIxSl
+	OpIxIf
+	OpIxC
+	OpIxD
+	OpPut8
+	OpPut16
+	OpPut32
+	OpPut64
+	OpPutP
+	OpPutStr
+	OpPutSl
+	OpPutIf
+	OpPutC
+	OpPutD
+	OpIxAddr
+	OpAxAddr
+	OpConcat
+	OpNative
+	OpCallFloat
+	OpSqrt
+	OpCall
+	OpFirstCall
+	OpCallValue
+	OpCallMethod
+	OpRet
+	OpRunDeferred
+	OpBeginBody
+	OpSetState
+	OpPanic
 )
 
-var opNames = [...]string{
-	opInvalid:      "Invalid",
-	opMov:          "Mov",
-	opConst:        "Const",
-	opConst64:      "Const64",
-	opMovP:         "MovP",
-	opMovStr:       "MovStr",
-	opMovSl:        "MovSl",
-	opMovIf:        "MovIf",
-	opNil:          "Nil",
-	opConstStr:     "ConstStr",
-	opLen:          "Len",
-	opCap:          "Cap",
-	opGlobal:       "Global",
-	opAddI:         "AddI",
-	opSubI:         "SubI",
-	opMulI:         "MulI",
-	opAndI:         "AndI",
-	opOrI:          "OrI",
-	opXorI:         "XorI",
-	opAndNotI:      "AndNotI",
-	opAddK:         "AddK",
-	opMulK:         "MulK",
-	opAndK:         "AndK",
-	opDivI:         "DivI",
-	opDivU:         "DivU",
-	opDivK:         "DivK",
-	opRemI:         "RemI",
-	opRemU:         "RemU",
-	opRemK:         "RemK",
-	opShlI:         "ShlI",
-	opShrI:         "ShrI",
-	opShrU:         "ShrU",
-	opShlK:         "ShlK",
-	opShrK:         "ShrK",
-	opShrUK:        "ShrUK",
-	opCheckShift:   "CheckShift",
-	opNegI:         "NegI",
-	opNotI:         "NotI",
-	opNotB:         "NotB",
-	opSign8:        "Sign8",
-	opZero8:        "Zero8",
-	opSign16:       "Sign16",
-	opZero16:       "Zero16",
-	opSign32:       "Sign32",
-	opZero32:       "Zero32",
-	opAddF:         "AddF",
-	opAddG:         "AddG",
-	opSubF:         "SubF",
-	opSubG:         "SubG",
-	opMulF:         "MulF",
-	opMulG:         "MulG",
-	opDivF:         "DivF",
-	opDivG:         "DivG",
-	opNegF:         "NegF",
-	opNegG:         "NegG",
-	opMovC:         "MovC",
-	opMovD:         "MovD",
-	opConstC:       "ConstC",
-	opConstD:       "ConstD",
-	opAddC:         "AddC",
-	opSubC:         "SubC",
-	opMulC:         "MulC",
-	opDivC:         "DivC",
-	opNegC:         "NegC",
-	opEqC:          "EqC",
-	opNeC:          "NeC",
-	opAddD:         "AddD",
-	opSubD:         "SubD",
-	opMulD:         "MulD",
-	opDivD:         "DivD",
-	opNegD:         "NegD",
-	opEqD:          "EqD",
-	opNeD:          "NeD",
-	opRealC:        "RealC",
-	opImagC:        "ImagC",
-	opRealD:        "RealD",
-	opImagD:        "ImagD",
-	opMakeC:        "MakeC",
-	opMakeD:        "MakeD",
-	opCD:           "CD",
-	opDC:           "DC",
-	opIF:           "IF",
-	opUF:           "UF",
-	opIG:           "IG",
-	opUG:           "UG",
-	opFG:           "FG",
-	opGF:           "GF",
-	opFI8:          "FI8",
-	opFU8:          "FU8",
-	opFI16:         "FI16",
-	opFU16:         "FU16",
-	opFI32:         "FI32",
-	opFU32:         "FU32",
-	opFI64:         "FI64",
-	opFU64:         "FU64",
-	opGI8:          "GI8",
-	opGU8:          "GU8",
-	opGI16:         "GI16",
-	opGU16:         "GU16",
-	opGI32:         "GI32",
-	opGU32:         "GU32",
-	opGI64:         "GI64",
-	opGU64:         "GU64",
-	opEqI:          "EqI",
-	opNeI:          "NeI",
-	opLtI:          "LtI",
-	opLeI:          "LeI",
-	opLtU:          "LtU",
-	opLeU:          "LeU",
-	opEqF:          "EqF",
-	opNeF:          "NeF",
-	opLtF:          "LtF",
-	opLeF:          "LeF",
-	opEqG:          "EqG",
-	opNeG:          "NeG",
-	opLtG:          "LtG",
-	opLeG:          "LeG",
-	opEqP:          "EqP",
-	opNilP:         "NilP",
-	opNilIf:        "NilIf",
-	opEqStr:        "EqStr",
-	opLtStr:        "LtStr",
-	opLeStr:        "LeStr",
-	opJmp:          "Jmp",
-	opLoop:         "Loop",
-	opIf:           "If",
-	opIfNot:        "IfNot",
-	opLoopIf:       "LoopIf",
-	opIfEqI:        "IfEqI",
-	opLoopEqI:      "LoopEqI",
-	opIfNeI:        "IfNeI",
-	opLoopNeI:      "LoopNeI",
-	opIfLtI:        "IfLtI",
-	opLoopLtI:      "LoopLtI",
-	opIfLeI:        "IfLeI",
-	opLoopLeI:      "LoopLeI",
-	opIfLtU:        "IfLtU",
-	opLoopLtU:      "LoopLtU",
-	opIfLeU:        "IfLeU",
-	opLoopLeU:      "LoopLeU",
-	opIfEqF:        "IfEqF",
-	opLoopEqF:      "LoopEqF",
-	opIfNeF:        "IfNeF",
-	opLoopNeF:      "LoopNeF",
-	opIfLtF:        "IfLtF",
-	opLoopLtF:      "LoopLtF",
-	opIfNotLtF:     "IfNotLtF",
-	opIfLeF:        "IfLeF",
-	opLoopLeF:      "LoopLeF",
-	opIfNotLeF:     "IfNotLeF",
-	opIfEqK:        "IfEqK",
-	opLoopEqK:      "LoopEqK",
-	opIfNeK:        "IfNeK",
-	opLoopNeK:      "LoopNeK",
-	opIfLtK:        "IfLtK",
-	opLoopLtK:      "LoopLtK",
-	opIfLeK:        "IfLeK",
-	opLoopLeK:      "LoopLeK",
-	opIfGtK:        "IfGtK",
-	opLoopGtK:      "LoopGtK",
-	opIfGeK:        "IfGeK",
-	opLoopGeK:      "LoopGeK",
-	opLoopAddLt:    "LoopAddLt",
-	opLoopAddLe:    "LoopAddLe",
-	opIfLtLen:      "IfLtLen",
-	opIfGeLen:      "IfGeLen",
-	opLoopLtLen:    "LoopLtLen",
-	opLoopAddLtLen: "LoopAddLtLen",
-	opLoopIncLtK:   "LoopIncLtK",
-	opLoopIncLeK:   "LoopIncLeK",
-	opIfNil:        "IfNil",
-	opIfNotNil:     "IfNotNil",
-	opLd8S:         "Ld8S",
-	opLd8U:         "Ld8U",
-	opLd16S:        "Ld16S",
-	opLd16U:        "Ld16U",
-	opLd32S:        "Ld32S",
-	opLd32U:        "Ld32U",
-	opLd64:         "Ld64",
-	opLdP:          "LdP",
-	opLdStr:        "LdStr",
-	opLdSl:         "LdSl",
-	opLdIf:         "LdIf",
-	opLdC:          "LdC",
-	opLdD:          "LdD",
-	opSt8:          "St8",
-	opSt16:         "St16",
-	opSt32:         "St32",
-	opSt64:         "St64",
-	opStP:          "StP",
-	opStStr:        "StStr",
-	opStSl:         "StSl",
-	opStIf:         "StIf",
-	opStC:          "StC",
-	opStD:          "StD",
-	opLea:          "Lea",
-	opNew:          "New",
-	opCopyM:        "CopyM",
-	opCloneM:       "CloneM",
-	opSwapM:        "SwapM",
-	opZeroM:        "ZeroM",
-	opIx8S:         "Ix8S",
-	opIx8U:         "Ix8U",
-	opIx16S:        "Ix16S",
-	opIx16U:        "Ix16U",
-	opIx32S:        "Ix32S",
-	opIx32U:        "Ix32U",
-	opIx64:         "Ix64",
-	opIxP:          "IxP",
-	opIxStr:        "IxStr",
-	opIxSl:         "IxSl",
-	opIxIf:         "IxIf",
-	opIxC:          "IxC",
-	opIxD:          "IxD",
-	opPut8:         "Put8",
-	opPut16:        "Put16",
-	opPut32:        "Put32",
-	opPut64:        "Put64",
-	opPutP:         "PutP",
-	opPutStr:       "PutStr",
-	opPutSl:        "PutSl",
-	opPutIf:        "PutIf",
-	opPutC:         "PutC",
-	opPutD:         "PutD",
-	opIxAddr:       "IxAddr",
-	opAxAddr:       "AxAddr",
-	opConcat:       "Concat",
-	opNative:       "Native",
-	opCallFloat:    "CallFloat",
-	opSqrt:         "Sqrt",
-	opCall:         "Call",
-	opFirstCall:    "FirstCall",
-	opCallValue:    "CallValue",
-	opCallMethod:   "CallMethod",
-	opRet:          "Ret",
-	opRunDeferred:  "RunDeferred",
-	opBeginBody:    "BeginBody",
-	opSetState:     "SetState",
-	opPanic:        "Panic",
+// OpNames are the names of the operations.
+var OpNames = [...]string{
+	OpInvalid:      "Invalid",
+	OpMov:          "Mov",
+	OpConst:        "Const",
+	OpConst64:      "Const64",
+	OpMovP:         "MovP",
+	OpMovStr:       "MovStr",
+	OpMovSl:        "MovSl",
+	OpMovIf:        "MovIf",
+	OpNil:          "Nil",
+	OpConstStr:     "ConstStr",
+	OpLen:          "Len",
+	OpCap:          "Cap",
+	OpGlobal:       "Global",
+	OpAddI:         "AddI",
+	OpSubI:         "SubI",
+	OpMulI:         "MulI",
+	OpAndI:         "AndI",
+	OpOrI:          "OrI",
+	OpXorI:         "XorI",
+	OpAndNotI:      "AndNotI",
+	OpAddK:         "AddK",
+	OpMulK:         "MulK",
+	OpAndK:         "AndK",
+	OpDivI:         "DivI",
+	OpDivU:         "DivU",
+	OpDivK:         "DivK",
+	OpRemI:         "RemI",
+	OpRemU:         "RemU",
+	OpRemK:         "RemK",
+	OpShlI:         "ShlI",
+	OpShrI:         "ShrI",
+	OpShrU:         "ShrU",
+	OpShlK:         "ShlK",
+	OpShrK:         "ShrK",
+	OpShrUK:        "ShrUK",
+	OpCheckShift:   "CheckShift",
+	OpNegI:         "NegI",
+	OpNotI:         "NotI",
+	OpNotB:         "NotB",
+	OpSign8:        "Sign8",
+	OpZero8:        "Zero8",
+	OpSign16:       "Sign16",
+	OpZero16:       "Zero16",
+	OpSign32:       "Sign32",
+	OpZero32:       "Zero32",
+	OpAddF:         "AddF",
+	OpAddG:         "AddG",
+	OpSubF:         "SubF",
+	OpSubG:         "SubG",
+	OpMulF:         "MulF",
+	OpMulG:         "MulG",
+	OpDivF:         "DivF",
+	OpDivG:         "DivG",
+	OpNegF:         "NegF",
+	OpNegG:         "NegG",
+	OpMovC:         "MovC",
+	OpMovD:         "MovD",
+	OpConstC:       "ConstC",
+	OpConstD:       "ConstD",
+	OpAddC:         "AddC",
+	OpSubC:         "SubC",
+	OpMulC:         "MulC",
+	OpDivC:         "DivC",
+	OpNegC:         "NegC",
+	OpEqC:          "EqC",
+	OpNeC:          "NeC",
+	OpAddD:         "AddD",
+	OpSubD:         "SubD",
+	OpMulD:         "MulD",
+	OpDivD:         "DivD",
+	OpNegD:         "NegD",
+	OpEqD:          "EqD",
+	OpNeD:          "NeD",
+	OpRealC:        "RealC",
+	OpImagC:        "ImagC",
+	OpRealD:        "RealD",
+	OpImagD:        "ImagD",
+	OpMakeC:        "MakeC",
+	OpMakeD:        "MakeD",
+	OpCD:           "CD",
+	OpDC:           "DC",
+	OpIF:           "IF",
+	OpUF:           "UF",
+	OpIG:           "IG",
+	OpUG:           "UG",
+	OpFG:           "FG",
+	OpGF:           "GF",
+	OpFI8:          "FI8",
+	OpFU8:          "FU8",
+	OpFI16:         "FI16",
+	OpFU16:         "FU16",
+	OpFI32:         "FI32",
+	OpFU32:         "FU32",
+	OpFI64:         "FI64",
+	OpFU64:         "FU64",
+	OpGI8:          "GI8",
+	OpGU8:          "GU8",
+	OpGI16:         "GI16",
+	OpGU16:         "GU16",
+	OpGI32:         "GI32",
+	OpGU32:         "GU32",
+	OpGI64:         "GI64",
+	OpGU64:         "GU64",
+	OpEqI:          "EqI",
+	OpNeI:          "NeI",
+	OpLtI:          "LtI",
+	OpLeI:          "LeI",
+	OpLtU:          "LtU",
+	OpLeU:          "LeU",
+	OpEqF:          "EqF",
+	OpNeF:          "NeF",
+	OpLtF:          "LtF",
+	OpLeF:          "LeF",
+	OpEqG:          "EqG",
+	OpNeG:          "NeG",
+	OpLtG:          "LtG",
+	OpLeG:          "LeG",
+	OpEqP:          "EqP",
+	OpNilP:         "NilP",
+	OpNilIf:        "NilIf",
+	OpEqStr:        "EqStr",
+	OpLtStr:        "LtStr",
+	OpLeStr:        "LeStr",
+	OpJmp:          "Jmp",
+	OpLoop:         "Loop",
+	OpIf:           "If",
+	OpIfNot:        "IfNot",
+	OpLoopIf:       "LoopIf",
+	OpIfEqI:        "IfEqI",
+	OpLoopEqI:      "LoopEqI",
+	OpIfNeI:        "IfNeI",
+	OpLoopNeI:      "LoopNeI",
+	OpIfLtI:        "IfLtI",
+	OpLoopLtI:      "LoopLtI",
+	OpIfLeI:        "IfLeI",
+	OpLoopLeI:      "LoopLeI",
+	OpIfLtU:        "IfLtU",
+	OpLoopLtU:      "LoopLtU",
+	OpIfLeU:        "IfLeU",
+	OpLoopLeU:      "LoopLeU",
+	OpIfEqF:        "IfEqF",
+	OpLoopEqF:      "LoopEqF",
+	OpIfNeF:        "IfNeF",
+	OpLoopNeF:      "LoopNeF",
+	OpIfLtF:        "IfLtF",
+	OpLoopLtF:      "LoopLtF",
+	OpIfNotLtF:     "IfNotLtF",
+	OpIfLeF:        "IfLeF",
+	OpLoopLeF:      "LoopLeF",
+	OpIfNotLeF:     "IfNotLeF",
+	OpIfEqK:        "IfEqK",
+	OpLoopEqK:      "LoopEqK",
+	OpIfNeK:        "IfNeK",
+	OpLoopNeK:      "LoopNeK",
+	OpIfLtK:        "IfLtK",
+	OpLoopLtK:      "LoopLtK",
+	OpIfLeK:        "IfLeK",
+	OpLoopLeK:      "LoopLeK",
+	OpIfGtK:        "IfGtK",
+	OpLoopGtK:      "LoopGtK",
+	OpIfGeK:        "IfGeK",
+	OpLoopGeK:      "LoopGeK",
+	OpLoopAddLt:    "LoopAddLt",
+	OpLoopAddLe:    "LoopAddLe",
+	OpIfLtLen:      "IfLtLen",
+	OpIfGeLen:      "IfGeLen",
+	OpLoopLtLen:    "LoopLtLen",
+	OpLoopAddLtLen: "LoopAddLtLen",
+	OpLoopIncLtK:   "LoopIncLtK",
+	OpLoopIncLeK:   "LoopIncLeK",
+	OpIfNil:        "IfNil",
+	OpIfNotNil:     "IfNotNil",
+	OpLd8S:         "Ld8S",
+	OpLd8U:         "Ld8U",
+	OpLd16S:        "Ld16S",
+	OpLd16U:        "Ld16U",
+	OpLd32S:        "Ld32S",
+	OpLd32U:        "Ld32U",
+	OpLd64:         "Ld64",
+	OpLdP:          "LdP",
+	OpLdStr:        "LdStr",
+	OpLdSl:         "LdSl",
+	OpLdIf:         "LdIf",
+	OpLdC:          "LdC",
+	OpLdD:          "LdD",
+	OpSt8:          "St8",
+	OpSt16:         "St16",
+	OpSt32:         "St32",
+	OpSt64:         "St64",
+	OpStP:          "StP",
+	OpStStr:        "StStr",
+	OpStSl:         "StSl",
+	OpStIf:         "StIf",
+	OpStC:          "StC",
+	OpStD:          "StD",
+	OpLea:          "Lea",
+	OpNew:          "New",
+	OpCopyM:        "CopyM",
+	OpCloneM:       "CloneM",
+	OpSwapM:        "SwapM",
+	OpZeroM:        "ZeroM",
+	OpIx8S:         "Ix8S",
+	OpIx8U:         "Ix8U",
+	OpIx16S:        "Ix16S",
+	OpIx16U:        "Ix16U",
+	OpIx32S:        "Ix32S",
+	OpIx32U:        "Ix32U",
+	OpIx64:         "Ix64",
+	OpIxP:          "IxP",
+	OpIxStr:        "IxStr",
+	OpIxSl:         "IxSl",
+	OpIxIf:         "IxIf",
+	OpIxC:          "IxC",
+	OpIxD:          "IxD",
+	OpPut8:         "Put8",
+	OpPut16:        "Put16",
+	OpPut32:        "Put32",
+	OpPut64:        "Put64",
+	OpPutP:         "PutP",
+	OpPutStr:       "PutStr",
+	OpPutSl:        "PutSl",
+	OpPutIf:        "PutIf",
+	OpPutC:         "PutC",
+	OpPutD:         "PutD",
+	OpIxAddr:       "IxAddr",
+	OpAxAddr:       "AxAddr",
+	OpConcat:       "Concat",
+	OpNative:       "Native",
+	OpCallFloat:    "CallFloat",
+	OpSqrt:         "Sqrt",
+	OpCall:         "Call",
+	OpFirstCall:    "FirstCall",
+	OpCallValue:    "CallValue",
+	OpCallMethod:   "CallMethod",
+	OpRet:          "Ret",
+	OpRunDeferred:  "RunDeferred",
+	OpBeginBody:    "BeginBody",
+	OpSetState:     "SetState",
+	OpPanic:        "Panic",
 }
 
 // opOperands describes the operands of each instruction; see Function.Disassemble.
 var opOperands = [...]string{
-	opMov:          "nn",
-	opConst:        "n--k",
-	opConst64:      "n--k",
-	opMovP:         "ss",
-	opMovStr:       "ss",
-	opMovSl:        "ss",
-	opMovIf:        "ss",
-	opNil:          "s",
-	opConstStr:     "s--k",
-	opLen:          "ns",
-	opCap:          "ns",
-	opGlobal:       "s--g",
-	opAddI:         "nnn",
-	opSubI:         "nnn",
-	opMulI:         "nnn",
-	opAndI:         "nnn",
-	opOrI:          "nnn",
-	opXorI:         "nnn",
-	opAndNotI:      "nnn",
-	opAddK:         "nn-k",
-	opMulK:         "nn-k",
-	opAndK:         "nn-k",
-	opDivI:         "nnn",
-	opDivU:         "nnn",
-	opDivK:         "nn-k",
-	opRemI:         "nnn",
-	opRemU:         "nnn",
-	opRemK:         "nn-k",
-	opShlI:         "nnn",
-	opShrI:         "nnn",
-	opShrU:         "nnn",
-	opShlK:         "nn-k",
-	opShrK:         "nn-k",
-	opShrUK:        "nn-k",
-	opCheckShift:   "n",
-	opNegI:         "nn",
-	opNotI:         "nn",
-	opNotB:         "nn",
-	opSign8:        "nn",
-	opZero8:        "nn",
-	opSign16:       "nn",
-	opZero16:       "nn",
-	opSign32:       "nn",
-	opZero32:       "nn",
-	opAddF:         "nnn",
-	opAddG:         "nnn",
-	opSubF:         "nnn",
-	opSubG:         "nnn",
-	opMulF:         "nnn",
-	opMulG:         "nnn",
-	opDivF:         "nnn",
-	opDivG:         "nnn",
-	opNegF:         "nn",
-	opNegG:         "nn",
-	opMovC:         "ss",
-	opMovD:         "ss",
-	opConstC:       "s--k",
-	opConstD:       "s--k",
-	opAddC:         "sss",
-	opSubC:         "sss",
-	opMulC:         "sss",
-	opDivC:         "sss",
-	opNegC:         "ss",
-	opEqC:          "nss",
-	opNeC:          "nss",
-	opAddD:         "sss",
-	opSubD:         "sss",
-	opMulD:         "sss",
-	opDivD:         "sss",
-	opNegD:         "ss",
-	opEqD:          "nss",
-	opNeD:          "nss",
-	opRealC:        "ns",
-	opImagC:        "ns",
-	opRealD:        "ns",
-	opImagD:        "ns",
-	opMakeC:        "snn",
-	opMakeD:        "snn",
-	opCD:           "ss",
-	opDC:           "ss",
-	opIF:           "nn",
-	opUF:           "nn",
-	opIG:           "nn",
-	opUG:           "nn",
-	opFG:           "nn",
-	opGF:           "nn",
-	opFI8:          "nn",
-	opFU8:          "nn",
-	opFI16:         "nn",
-	opFU16:         "nn",
-	opFI32:         "nn",
-	opFU32:         "nn",
-	opFI64:         "nn",
-	opFU64:         "nn",
-	opGI8:          "nn",
-	opGU8:          "nn",
-	opGI16:         "nn",
-	opGU16:         "nn",
-	opGI32:         "nn",
-	opGU32:         "nn",
-	opGI64:         "nn",
-	opGU64:         "nn",
-	opEqI:          "nnn",
-	opNeI:          "nnn",
-	opLtI:          "nnn",
-	opLeI:          "nnn",
-	opLtU:          "nnn",
-	opLeU:          "nnn",
-	opEqF:          "nnn",
-	opNeF:          "nnn",
-	opLtF:          "nnn",
-	opLeF:          "nnn",
-	opEqG:          "nnn",
-	opNeG:          "nnn",
-	opLtG:          "nnn",
-	opLeG:          "nnn",
-	opEqP:          "nss",
-	opNilP:         "ns",
-	opNilIf:        "ns",
-	opEqStr:        "nss",
-	opLtStr:        "nss",
-	opLeStr:        "nss",
-	opJmp:          "----j",
-	opLoop:         "----j",
-	opIf:           "n---j",
-	opIfNot:        "n---j",
-	opLoopIf:       "n---j",
-	opIfEqI:        "nn--j",
-	opLoopEqI:      "nn--j",
-	opIfNeI:        "nn--j",
-	opLoopNeI:      "nn--j",
-	opIfLtI:        "nn--j",
-	opLoopLtI:      "nn--j",
-	opIfLeI:        "nn--j",
-	opLoopLeI:      "nn--j",
-	opIfLtU:        "nn--j",
-	opLoopLtU:      "nn--j",
-	opIfLeU:        "nn--j",
-	opLoopLeU:      "nn--j",
-	opIfEqF:        "nn--j",
-	opLoopEqF:      "nn--j",
-	opIfNeF:        "nn--j",
-	opLoopNeF:      "nn--j",
-	opIfLtF:        "nn--j",
-	opLoopLtF:      "nn--j",
-	opIfNotLtF:     "nn--j",
-	opIfLeF:        "nn--j",
-	opLoopLeF:      "nn--j",
-	opIfNotLeF:     "nn--j",
-	opIfEqK:        "n--kj",
-	opLoopEqK:      "n--kj",
-	opIfNeK:        "n--kj",
-	opLoopNeK:      "n--kj",
-	opIfLtK:        "n--kj",
-	opLoopLtK:      "n--kj",
-	opIfLeK:        "n--kj",
-	opLoopLeK:      "n--kj",
-	opIfGtK:        "n--kj",
-	opLoopGtK:      "n--kj",
-	opIfGeK:        "n--kj",
-	opLoopGeK:      "n--kj",
-	opLoopAddLt:    "nn-kj",
-	opLoopAddLe:    "nn-kj",
-	opIfLtLen:      "ns--j",
-	opIfGeLen:      "ns--j",
-	opLoopLtLen:    "ns--j",
-	opLoopAddLtLen: "ns-kj",
-	opLoopIncLtK:   "n--kj",
-	opLoopIncLeK:   "n--kj",
-	opIfNil:        "s---j",
-	opIfNotNil:     "s---j",
-	opLd8S:         "ns-k",
-	opLd8U:         "ns-k",
-	opLd16S:        "ns-k",
-	opLd16U:        "ns-k",
-	opLd32S:        "ns-k",
-	opLd32U:        "ns-k",
-	opLd64:         "ns-k",
-	opLdP:          "ss-k",
-	opLdStr:        "ss-k",
-	opLdSl:         "ss-k",
-	opLdIf:         "ss-k",
-	opLdC:          "ss-k",
-	opLdD:          "ss-k",
-	opSt8:          "sn-k",
-	opSt16:         "sn-k",
-	opSt32:         "sn-k",
-	opSt64:         "sn-k",
-	opStP:          "ss-k",
-	opStStr:        "ss-k",
-	opStSl:         "ss-k",
-	opStIf:         "ss-k",
-	opStC:          "ss-k",
-	opStD:          "ss-k",
-	opLea:          "ss-k",
-	opNew:          "s--y",
-	opCopyM:        "ss-y",
-	opCloneM:       "ss-y",
-	opSwapM:        "ss-y",
-	opZeroM:        "s--y",
-	opIx8S:         "nsn",
-	opIx8U:         "nsn",
-	opIx16S:        "nsn",
-	opIx16U:        "nsn",
-	opIx32S:        "nsn",
-	opIx32U:        "nsn",
-	opIx64:         "nsn",
-	opIxP:          "ssn",
-	opIxStr:        "ssn",
-	opIxSl:         "ssn",
-	opIxIf:         "ssn",
-	opIxC:          "ssn",
-	opIxD:          "ssn",
-	opPut8:         "snn",
-	opPut16:        "snn",
-	opPut32:        "snn",
-	opPut64:        "snn",
-	opPutP:         "ssn",
-	opPutStr:       "ssn",
-	opPutSl:        "ssn",
-	opPutIf:        "ssn",
-	opPutC:         "ssn",
-	opPutD:         "ssn",
-	opIxAddr:       "ssnk",
-	opAxAddr:       "ssnkk",
-	opConcat:       "sss",
-	opNative:       "---x",
-	opCallFloat:    "nn-x",
-	opSqrt:         "nn",
-	opCall:         "NS-f",
-	opFirstCall:    "",
-	opCallValue:    "NSsx",
-	opCallMethod:   "NSsx",
-	opRet:          "",
-	opRunDeferred:  "NS--j",
-	opBeginBody:    "s",
-	opSetState:     "s--k",
-	opPanic:        "s",
+	OpMov:          "nn",
+	OpConst:        "n--k",
+	OpConst64:      "n--k",
+	OpMovP:         "ss",
+	OpMovStr:       "ss",
+	OpMovSl:        "ss",
+	OpMovIf:        "ss",
+	OpNil:          "s",
+	OpConstStr:     "s--k",
+	OpLen:          "ns",
+	OpCap:          "ns",
+	OpGlobal:       "s--g",
+	OpAddI:         "nnn",
+	OpSubI:         "nnn",
+	OpMulI:         "nnn",
+	OpAndI:         "nnn",
+	OpOrI:          "nnn",
+	OpXorI:         "nnn",
+	OpAndNotI:      "nnn",
+	OpAddK:         "nn-k",
+	OpMulK:         "nn-k",
+	OpAndK:         "nn-k",
+	OpDivI:         "nnn",
+	OpDivU:         "nnn",
+	OpDivK:         "nn-k",
+	OpRemI:         "nnn",
+	OpRemU:         "nnn",
+	OpRemK:         "nn-k",
+	OpShlI:         "nnn",
+	OpShrI:         "nnn",
+	OpShrU:         "nnn",
+	OpShlK:         "nn-k",
+	OpShrK:         "nn-k",
+	OpShrUK:        "nn-k",
+	OpCheckShift:   "n",
+	OpNegI:         "nn",
+	OpNotI:         "nn",
+	OpNotB:         "nn",
+	OpSign8:        "nn",
+	OpZero8:        "nn",
+	OpSign16:       "nn",
+	OpZero16:       "nn",
+	OpSign32:       "nn",
+	OpZero32:       "nn",
+	OpAddF:         "nnn",
+	OpAddG:         "nnn",
+	OpSubF:         "nnn",
+	OpSubG:         "nnn",
+	OpMulF:         "nnn",
+	OpMulG:         "nnn",
+	OpDivF:         "nnn",
+	OpDivG:         "nnn",
+	OpNegF:         "nn",
+	OpNegG:         "nn",
+	OpMovC:         "ss",
+	OpMovD:         "ss",
+	OpConstC:       "s--k",
+	OpConstD:       "s--k",
+	OpAddC:         "sss",
+	OpSubC:         "sss",
+	OpMulC:         "sss",
+	OpDivC:         "sss",
+	OpNegC:         "ss",
+	OpEqC:          "nss",
+	OpNeC:          "nss",
+	OpAddD:         "sss",
+	OpSubD:         "sss",
+	OpMulD:         "sss",
+	OpDivD:         "sss",
+	OpNegD:         "ss",
+	OpEqD:          "nss",
+	OpNeD:          "nss",
+	OpRealC:        "ns",
+	OpImagC:        "ns",
+	OpRealD:        "ns",
+	OpImagD:        "ns",
+	OpMakeC:        "snn",
+	OpMakeD:        "snn",
+	OpCD:           "ss",
+	OpDC:           "ss",
+	OpIF:           "nn",
+	OpUF:           "nn",
+	OpIG:           "nn",
+	OpUG:           "nn",
+	OpFG:           "nn",
+	OpGF:           "nn",
+	OpFI8:          "nn",
+	OpFU8:          "nn",
+	OpFI16:         "nn",
+	OpFU16:         "nn",
+	OpFI32:         "nn",
+	OpFU32:         "nn",
+	OpFI64:         "nn",
+	OpFU64:         "nn",
+	OpGI8:          "nn",
+	OpGU8:          "nn",
+	OpGI16:         "nn",
+	OpGU16:         "nn",
+	OpGI32:         "nn",
+	OpGU32:         "nn",
+	OpGI64:         "nn",
+	OpGU64:         "nn",
+	OpEqI:          "nnn",
+	OpNeI:          "nnn",
+	OpLtI:          "nnn",
+	OpLeI:          "nnn",
+	OpLtU:          "nnn",
+	OpLeU:          "nnn",
+	OpEqF:          "nnn",
+	OpNeF:          "nnn",
+	OpLtF:          "nnn",
+	OpLeF:          "nnn",
+	OpEqG:          "nnn",
+	OpNeG:          "nnn",
+	OpLtG:          "nnn",
+	OpLeG:          "nnn",
+	OpEqP:          "nss",
+	OpNilP:         "ns",
+	OpNilIf:        "ns",
+	OpEqStr:        "nss",
+	OpLtStr:        "nss",
+	OpLeStr:        "nss",
+	OpJmp:          "----j",
+	OpLoop:         "----j",
+	OpIf:           "n---j",
+	OpIfNot:        "n---j",
+	OpLoopIf:       "n---j",
+	OpIfEqI:        "nn--j",
+	OpLoopEqI:      "nn--j",
+	OpIfNeI:        "nn--j",
+	OpLoopNeI:      "nn--j",
+	OpIfLtI:        "nn--j",
+	OpLoopLtI:      "nn--j",
+	OpIfLeI:        "nn--j",
+	OpLoopLeI:      "nn--j",
+	OpIfLtU:        "nn--j",
+	OpLoopLtU:      "nn--j",
+	OpIfLeU:        "nn--j",
+	OpLoopLeU:      "nn--j",
+	OpIfEqF:        "nn--j",
+	OpLoopEqF:      "nn--j",
+	OpIfNeF:        "nn--j",
+	OpLoopNeF:      "nn--j",
+	OpIfLtF:        "nn--j",
+	OpLoopLtF:      "nn--j",
+	OpIfNotLtF:     "nn--j",
+	OpIfLeF:        "nn--j",
+	OpLoopLeF:      "nn--j",
+	OpIfNotLeF:     "nn--j",
+	OpIfEqK:        "n--kj",
+	OpLoopEqK:      "n--kj",
+	OpIfNeK:        "n--kj",
+	OpLoopNeK:      "n--kj",
+	OpIfLtK:        "n--kj",
+	OpLoopLtK:      "n--kj",
+	OpIfLeK:        "n--kj",
+	OpLoopLeK:      "n--kj",
+	OpIfGtK:        "n--kj",
+	OpLoopGtK:      "n--kj",
+	OpIfGeK:        "n--kj",
+	OpLoopGeK:      "n--kj",
+	OpLoopAddLt:    "nn-kj",
+	OpLoopAddLe:    "nn-kj",
+	OpIfLtLen:      "ns--j",
+	OpIfGeLen:      "ns--j",
+	OpLoopLtLen:    "ns--j",
+	OpLoopAddLtLen: "ns-kj",
+	OpLoopIncLtK:   "n--kj",
+	OpLoopIncLeK:   "n--kj",
+	OpIfNil:        "s---j",
+	OpIfNotNil:     "s---j",
+	OpLd8S:         "ns-k",
+	OpLd8U:         "ns-k",
+	OpLd16S:        "ns-k",
+	OpLd16U:        "ns-k",
+	OpLd32S:        "ns-k",
+	OpLd32U:        "ns-k",
+	OpLd64:         "ns-k",
+	OpLdP:          "ss-k",
+	OpLdStr:        "ss-k",
+	OpLdSl:         "ss-k",
+	OpLdIf:         "ss-k",
+	OpLdC:          "ss-k",
+	OpLdD:          "ss-k",
+	OpSt8:          "sn-k",
+	OpSt16:         "sn-k",
+	OpSt32:         "sn-k",
+	OpSt64:         "sn-k",
+	OpStP:          "ss-k",
+	OpStStr:        "ss-k",
+	OpStSl:         "ss-k",
+	OpStIf:         "ss-k",
+	OpStC:          "ss-k",
+	OpStD:          "ss-k",
+	OpLea:          "ss-k",
+	OpNew:          "s--y",
+	OpCopyM:        "ss-y",
+	OpCloneM:       "ss-y",
+	OpSwapM:        "ss-y",
+	OpZeroM:        "s--y",
+	OpIx8S:         "nsn",
+	OpIx8U:         "nsn",
+	OpIx16S:        "nsn",
+	OpIx16U:        "nsn",
+	OpIx32S:        "nsn",
+	OpIx32U:        "nsn",
+	OpIx64:         "nsn",
+	OpIxP:          "ssn",
+	OpIxStr:        "ssn",
+	OpIxSl:         "ssn",
+	OpIxIf:         "ssn",
+	OpIxC:          "ssn",
+	OpIxD:          "ssn",
+	OpPut8:         "snn",
+	OpPut16:        "snn",
+	OpPut32:        "snn",
+	OpPut64:        "snn",
+	OpPutP:         "ssn",
+	OpPutStr:       "ssn",
+	OpPutSl:        "ssn",
+	OpPutIf:        "ssn",
+	OpPutC:         "ssn",
+	OpPutD:         "ssn",
+	OpIxAddr:       "ssnk",
+	OpAxAddr:       "ssnkk",
+	OpConcat:       "sss",
+	OpNative:       "---x",
+	OpCallFloat:    "nn-x",
+	OpSqrt:         "nn",
+	OpCall:         "NS-f",
+	OpFirstCall:    "",
+	OpCallValue:    "NSsx",
+	OpCallMethod:   "NSsx",
+	OpRet:          "",
+	OpRunDeferred:  "NS--j",
+	OpBeginBody:    "s",
+	OpSetState:     "s--k",
+	OpPanic:        "s",
 }

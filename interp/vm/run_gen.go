@@ -12,7 +12,7 @@ import (
 
 // run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
 // function of the thread returns. Operands are byte offsets of registers.
-func (t *thread) run(fn *Function, ip *instruction) {
+func (t *Thread) run(fn *Function, ip *Instruction) {
 	var (
 		nb, sb        = t.nb, t.sb
 		stop          = t.vm.stop
@@ -22,694 +22,694 @@ func (t *thread) run(fn *Function, ip *instruction) {
 	)
 	for {
 		in := ip
-		ip = (*instruction)(unsafe.Add(unsafe.Pointer(ip), instructionSize))
-		switch in.op {
-		case opMov:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b))
-		case opConst:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(in.k)
-		case opConst64:
-			*(*int64)(unsafe.Add(nb, in.a)) = fn.constants64[in.k]
-		case opMovP:
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-		case opMovStr:
-			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b))
-		case opMovSl:
-			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
-		case opMovIf:
-			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
-		case opNil:
-			*(*sliceHeader)(unsafe.Add(sb, in.a)) = sliceHeader{}
-			*(*unsafe.Pointer)(unsafe.Add(sb, int(in.a)-8)) = nil
-		case opConstStr:
-			*(*string)(unsafe.Add(sb, in.a)) = fn.strings[in.k]
-		case opLen:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int)(unsafe.Add(sb, int(in.b)+8)))
-		case opCap:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int)(unsafe.Add(sb, int(in.b)+16)))
-		case opGlobal:
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.globals[in.k].address
-		case opAddI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) + *(*int64)(unsafe.Add(nb, in.c))
-		case opSubI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) - *(*int64)(unsafe.Add(nb, in.c))
-		case opMulI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) * *(*int64)(unsafe.Add(nb, in.c))
-		case opAndI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) & *(*int64)(unsafe.Add(nb, in.c))
-		case opOrI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) | *(*int64)(unsafe.Add(nb, in.c))
-		case opXorI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) ^ *(*int64)(unsafe.Add(nb, in.c))
-		case opAndNotI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) &^ *(*int64)(unsafe.Add(nb, in.c))
-		case opAddK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) + int64(in.k)
-		case opMulK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) * int64(in.k)
-		case opAndK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) & int64(in.k)
-		case opDivI:
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(ip), InstructionSize))
+		switch in.Op {
+		case OpMov:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B))
+		case OpConst:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(in.K)
+		case OpConst64:
+			*(*int64)(unsafe.Add(nb, in.A)) = fn.Constants64[in.K]
+		case OpMovP:
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
+		case OpMovStr:
+			*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(sb, in.B))
+		case OpMovSl:
+			*(*SliceHeader)(unsafe.Add(sb, in.A)) = *(*SliceHeader)(unsafe.Add(sb, in.B))
+		case OpMovIf:
+			*(*any)(unsafe.Add(sb, int(in.A)-8)) = *(*any)(unsafe.Add(sb, int(in.B)-8))
+		case OpNil:
+			*(*SliceHeader)(unsafe.Add(sb, in.A)) = SliceHeader{}
+			*(*unsafe.Pointer)(unsafe.Add(sb, int(in.A)-8)) = nil
+		case OpConstStr:
+			*(*string)(unsafe.Add(sb, in.A)) = fn.Strings[in.K]
+		case OpLen:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int)(unsafe.Add(sb, int(in.B)+8)))
+		case OpCap:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int)(unsafe.Add(sb, int(in.B)+16)))
+		case OpGlobal:
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = fn.Globals[in.K].Address
+		case OpAddI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) + *(*int64)(unsafe.Add(nb, in.C))
+		case OpSubI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) - *(*int64)(unsafe.Add(nb, in.C))
+		case OpMulI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) * *(*int64)(unsafe.Add(nb, in.C))
+		case OpAndI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) & *(*int64)(unsafe.Add(nb, in.C))
+		case OpOrI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) | *(*int64)(unsafe.Add(nb, in.C))
+		case OpXorI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) ^ *(*int64)(unsafe.Add(nb, in.C))
+		case OpAndNotI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) &^ *(*int64)(unsafe.Add(nb, in.C))
+		case OpAddK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) + int64(in.K)
+		case OpMulK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) * int64(in.K)
+		case OpAndK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) & int64(in.K)
+		case OpDivI:
 			t.ip = in
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) / *(*int64)(unsafe.Add(nb, in.c))
-		case opDivU:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) / *(*int64)(unsafe.Add(nb, in.C))
+		case OpDivU:
 			t.ip = in
-			*(*uint64)(unsafe.Add(nb, in.a)) = *(*uint64)(unsafe.Add(nb, in.b)) / *(*uint64)(unsafe.Add(nb, in.c))
-		case opDivK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) / int64(in.k)
-		case opRemI:
+			*(*uint64)(unsafe.Add(nb, in.A)) = *(*uint64)(unsafe.Add(nb, in.B)) / *(*uint64)(unsafe.Add(nb, in.C))
+		case OpDivK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) / int64(in.K)
+		case OpRemI:
 			t.ip = in
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) % *(*int64)(unsafe.Add(nb, in.c))
-		case opRemU:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) % *(*int64)(unsafe.Add(nb, in.C))
+		case OpRemU:
 			t.ip = in
-			*(*uint64)(unsafe.Add(nb, in.a)) = *(*uint64)(unsafe.Add(nb, in.b)) % *(*uint64)(unsafe.Add(nb, in.c))
-		case opRemK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) % int64(in.k)
-		case opShlI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) << *(*uint64)(unsafe.Add(nb, in.c))
-		case opShrI:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) >> *(*uint64)(unsafe.Add(nb, in.c))
-		case opShrU:
-			*(*uint64)(unsafe.Add(nb, in.a)) = *(*uint64)(unsafe.Add(nb, in.b)) >> *(*uint64)(unsafe.Add(nb, in.c))
-		case opShlK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) << uint32(in.k)
-		case opShrK:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) >> uint32(in.k)
-		case opShrUK:
-			*(*uint64)(unsafe.Add(nb, in.a)) = *(*uint64)(unsafe.Add(nb, in.b)) >> uint32(in.k)
-		case opCheckShift:
-			if *(*int64)(unsafe.Add(nb, in.a)) < 0 {
+			*(*uint64)(unsafe.Add(nb, in.A)) = *(*uint64)(unsafe.Add(nb, in.B)) % *(*uint64)(unsafe.Add(nb, in.C))
+		case OpRemK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) % int64(in.K)
+		case OpShlI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) << *(*uint64)(unsafe.Add(nb, in.C))
+		case OpShrI:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) >> *(*uint64)(unsafe.Add(nb, in.C))
+		case OpShrU:
+			*(*uint64)(unsafe.Add(nb, in.A)) = *(*uint64)(unsafe.Add(nb, in.B)) >> *(*uint64)(unsafe.Add(nb, in.C))
+		case OpShlK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) << uint32(in.K)
+		case OpShrK:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) >> uint32(in.K)
+		case OpShrUK:
+			*(*uint64)(unsafe.Add(nb, in.A)) = *(*uint64)(unsafe.Add(nb, in.B)) >> uint32(in.K)
+		case OpCheckShift:
+			if *(*int64)(unsafe.Add(nb, in.A)) < 0 {
 				t.ip = in
 				panic(rt.NegativeShift())
 			}
-		case opNegI:
-			*(*int64)(unsafe.Add(nb, in.a)) = -*(*int64)(unsafe.Add(nb, in.b))
-		case opNotI:
-			*(*int64)(unsafe.Add(nb, in.a)) = ^*(*int64)(unsafe.Add(nb, in.b))
-		case opNotB:
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) ^ 1
-		case opSign8:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*int64)(unsafe.Add(nb, in.b))))
-		case opZero8:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(uint8(*(*int64)(unsafe.Add(nb, in.b))))
-		case opSign16:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*int64)(unsafe.Add(nb, in.b))))
-		case opZero16:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(uint16(*(*int64)(unsafe.Add(nb, in.b))))
-		case opSign32:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*int64)(unsafe.Add(nb, in.b))))
-		case opZero32:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(uint32(*(*int64)(unsafe.Add(nb, in.b))))
-		case opAddF:
-			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.b)) + *(*float64)(unsafe.Add(nb, in.c))
-		case opAddG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.b)) + *(*float32)(unsafe.Add(nb, in.c))))
-		case opSubF:
-			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.b)) - *(*float64)(unsafe.Add(nb, in.c))
-		case opSubG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.b)) - *(*float32)(unsafe.Add(nb, in.c))))
-		case opMulF:
-			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.b)) * *(*float64)(unsafe.Add(nb, in.c))
-		case opMulG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.b)) * *(*float32)(unsafe.Add(nb, in.c))))
-		case opDivF:
-			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.b)) / *(*float64)(unsafe.Add(nb, in.c))
-		case opDivG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.b)) / *(*float32)(unsafe.Add(nb, in.c))))
-		case opNegF:
-			*(*float64)(unsafe.Add(nb, in.a)) = -*(*float64)(unsafe.Add(nb, in.b))
-		case opNegG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(-*(*float32)(unsafe.Add(nb, in.b))))
-		case opIF:
-			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*int64)(unsafe.Add(nb, in.b)))
-		case opFG:
-			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*float64)(unsafe.Add(nb, in.b)))))
-		case opGF:
-			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*float32)(unsafe.Add(nb, in.b)))
-		case opFI64:
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(int64(*(*float64)(unsafe.Add(nb, in.b))))
-		case opEqI:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) == *(*int64)(unsafe.Add(nb, in.c)))
-		case opNeI:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) != *(*int64)(unsafe.Add(nb, in.c)))
-		case opLtI:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) < *(*int64)(unsafe.Add(nb, in.c)))
-		case opLeI:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) <= *(*int64)(unsafe.Add(nb, in.c)))
-		case opLtU:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*uint64)(unsafe.Add(nb, in.b)) < *(*uint64)(unsafe.Add(nb, in.c)))
-		case opLeU:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*uint64)(unsafe.Add(nb, in.b)) <= *(*uint64)(unsafe.Add(nb, in.c)))
-		case opEqF:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) == *(*float64)(unsafe.Add(nb, in.c)))
-		case opNeF:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) != *(*float64)(unsafe.Add(nb, in.c)))
-		case opLtF:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) < *(*float64)(unsafe.Add(nb, in.c)))
-		case opLeF:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) <= *(*float64)(unsafe.Add(nb, in.c)))
-		case opEqG:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) == *(*float32)(unsafe.Add(nb, in.c)))
-		case opNeG:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) != *(*float32)(unsafe.Add(nb, in.c)))
-		case opLtG:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) < *(*float32)(unsafe.Add(nb, in.c)))
-		case opLeG:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) <= *(*float32)(unsafe.Add(nb, in.c)))
-		case opEqP:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == *(*unsafe.Pointer)(unsafe.Add(sb, in.c)))
-		case opNilP:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == nil)
-		case opNilIf:
-			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, int(in.b)-8)) == nil)
-		case opEqStr:
+		case OpNegI:
+			*(*int64)(unsafe.Add(nb, in.A)) = -*(*int64)(unsafe.Add(nb, in.B))
+		case OpNotI:
+			*(*int64)(unsafe.Add(nb, in.A)) = ^*(*int64)(unsafe.Add(nb, in.B))
+		case OpNotB:
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(nb, in.B)) ^ 1
+		case OpSign8:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(int8(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpZero8:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(uint8(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpSign16:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(int16(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpZero16:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(uint16(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpSign32:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(int32(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpZero32:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(uint32(*(*int64)(unsafe.Add(nb, in.B))))
+		case OpAddF:
+			*(*float64)(unsafe.Add(nb, in.A)) = *(*float64)(unsafe.Add(nb, in.B)) + *(*float64)(unsafe.Add(nb, in.C))
+		case OpAddG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.B)) + *(*float32)(unsafe.Add(nb, in.C))))
+		case OpSubF:
+			*(*float64)(unsafe.Add(nb, in.A)) = *(*float64)(unsafe.Add(nb, in.B)) - *(*float64)(unsafe.Add(nb, in.C))
+		case OpSubG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.B)) - *(*float32)(unsafe.Add(nb, in.C))))
+		case OpMulF:
+			*(*float64)(unsafe.Add(nb, in.A)) = *(*float64)(unsafe.Add(nb, in.B)) * *(*float64)(unsafe.Add(nb, in.C))
+		case OpMulG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.B)) * *(*float32)(unsafe.Add(nb, in.C))))
+		case OpDivF:
+			*(*float64)(unsafe.Add(nb, in.A)) = *(*float64)(unsafe.Add(nb, in.B)) / *(*float64)(unsafe.Add(nb, in.C))
+		case OpDivG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.B)) / *(*float32)(unsafe.Add(nb, in.C))))
+		case OpNegF:
+			*(*float64)(unsafe.Add(nb, in.A)) = -*(*float64)(unsafe.Add(nb, in.B))
+		case OpNegG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(-*(*float32)(unsafe.Add(nb, in.B))))
+		case OpIF:
+			*(*float64)(unsafe.Add(nb, in.A)) = float64(*(*int64)(unsafe.Add(nb, in.B)))
+		case OpFG:
+			*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(float32(*(*float64)(unsafe.Add(nb, in.B)))))
+		case OpGF:
+			*(*float64)(unsafe.Add(nb, in.A)) = float64(*(*float32)(unsafe.Add(nb, in.B)))
+		case OpFI64:
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(int64(*(*float64)(unsafe.Add(nb, in.B))))
+		case OpEqI:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*int64)(unsafe.Add(nb, in.B)) == *(*int64)(unsafe.Add(nb, in.C)))
+		case OpNeI:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*int64)(unsafe.Add(nb, in.B)) != *(*int64)(unsafe.Add(nb, in.C)))
+		case OpLtI:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*int64)(unsafe.Add(nb, in.B)) < *(*int64)(unsafe.Add(nb, in.C)))
+		case OpLeI:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*int64)(unsafe.Add(nb, in.B)) <= *(*int64)(unsafe.Add(nb, in.C)))
+		case OpLtU:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*uint64)(unsafe.Add(nb, in.B)) < *(*uint64)(unsafe.Add(nb, in.C)))
+		case OpLeU:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*uint64)(unsafe.Add(nb, in.B)) <= *(*uint64)(unsafe.Add(nb, in.C)))
+		case OpEqF:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float64)(unsafe.Add(nb, in.B)) == *(*float64)(unsafe.Add(nb, in.C)))
+		case OpNeF:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float64)(unsafe.Add(nb, in.B)) != *(*float64)(unsafe.Add(nb, in.C)))
+		case OpLtF:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float64)(unsafe.Add(nb, in.B)) < *(*float64)(unsafe.Add(nb, in.C)))
+		case OpLeF:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float64)(unsafe.Add(nb, in.B)) <= *(*float64)(unsafe.Add(nb, in.C)))
+		case OpEqG:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) == *(*float32)(unsafe.Add(nb, in.C)))
+		case OpNeG:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) != *(*float32)(unsafe.Add(nb, in.C)))
+		case OpLtG:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) < *(*float32)(unsafe.Add(nb, in.C)))
+		case OpLeG:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) <= *(*float32)(unsafe.Add(nb, in.C)))
+		case OpEqP:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)) == *(*unsafe.Pointer)(unsafe.Add(sb, in.C)))
+		case OpNilP:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)) == nil)
+		case OpNilIf:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, int(in.B)-8)) == nil)
+		case OpEqStr:
 
-			if *(*int)(unsafe.Add(sb, int(in.b)+8)) != *(*int)(unsafe.Add(sb, int(in.c)+8)) {
-				*(*int64)(unsafe.Add(nb, in.a)) = 0
+			if *(*int)(unsafe.Add(sb, int(in.B)+8)) != *(*int)(unsafe.Add(sb, int(in.C)+8)) {
+				*(*int64)(unsafe.Add(nb, in.A)) = 0
 				continue
 			}
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			equal := boolToInt(*(*string)(unsafe.Add(sb, in.b)) == *(*string)(unsafe.Add(sb, in.c)))
+			equal := BoolToInt(*(*string)(unsafe.Add(sb, in.B)) == *(*string)(unsafe.Add(sb, in.C)))
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-			*(*int64)(unsafe.Add(nb, in.a)) = equal
-		case opJmp:
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
-		case opLoop:
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+			*(*int64)(unsafe.Add(nb, in.A)) = equal
+		case OpJmp:
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
+		case OpLoop:
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			if stopflag.MayBeUp(stop) {
 				goto stopped
 			}
-		case opIf:
-			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIf:
+			if *(*int64)(unsafe.Add(nb, in.A)) != 0 {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opIfNot:
-			if *(*int64)(unsafe.Add(nb, in.a)) == 0 {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNot:
+			if *(*int64)(unsafe.Add(nb, in.A)) == 0 {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopIf:
-			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopIf:
+			if *(*int64)(unsafe.Add(nb, in.A)) != 0 {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfEqI:
-			if *(*int64)(unsafe.Add(nb, in.a)) == *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfEqI:
+			if *(*int64)(unsafe.Add(nb, in.A)) == *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopEqI:
-			if *(*int64)(unsafe.Add(nb, in.a)) == *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopEqI:
+			if *(*int64)(unsafe.Add(nb, in.A)) == *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNeI:
-			if *(*int64)(unsafe.Add(nb, in.a)) != *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNeI:
+			if *(*int64)(unsafe.Add(nb, in.A)) != *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopNeI:
-			if *(*int64)(unsafe.Add(nb, in.a)) != *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopNeI:
+			if *(*int64)(unsafe.Add(nb, in.A)) != *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLtI:
-			if *(*int64)(unsafe.Add(nb, in.a)) < *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLtI:
+			if *(*int64)(unsafe.Add(nb, in.A)) < *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLtI:
-			if *(*int64)(unsafe.Add(nb, in.a)) < *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLtI:
+			if *(*int64)(unsafe.Add(nb, in.A)) < *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLeI:
-			if *(*int64)(unsafe.Add(nb, in.a)) <= *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLeI:
+			if *(*int64)(unsafe.Add(nb, in.A)) <= *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLeI:
-			if *(*int64)(unsafe.Add(nb, in.a)) <= *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLeI:
+			if *(*int64)(unsafe.Add(nb, in.A)) <= *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLtU:
-			if *(*uint64)(unsafe.Add(nb, in.a)) < *(*uint64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLtU:
+			if *(*uint64)(unsafe.Add(nb, in.A)) < *(*uint64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLtU:
-			if *(*uint64)(unsafe.Add(nb, in.a)) < *(*uint64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLtU:
+			if *(*uint64)(unsafe.Add(nb, in.A)) < *(*uint64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLeU:
-			if *(*uint64)(unsafe.Add(nb, in.a)) <= *(*uint64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLeU:
+			if *(*uint64)(unsafe.Add(nb, in.A)) <= *(*uint64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLeU:
-			if *(*uint64)(unsafe.Add(nb, in.a)) <= *(*uint64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLeU:
+			if *(*uint64)(unsafe.Add(nb, in.A)) <= *(*uint64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfEqF:
-			if *(*float64)(unsafe.Add(nb, in.a)) == *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfEqF:
+			if *(*float64)(unsafe.Add(nb, in.A)) == *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopEqF:
-			if *(*float64)(unsafe.Add(nb, in.a)) == *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopEqF:
+			if *(*float64)(unsafe.Add(nb, in.A)) == *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNeF:
-			if *(*float64)(unsafe.Add(nb, in.a)) != *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNeF:
+			if *(*float64)(unsafe.Add(nb, in.A)) != *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopNeF:
-			if *(*float64)(unsafe.Add(nb, in.a)) != *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopNeF:
+			if *(*float64)(unsafe.Add(nb, in.A)) != *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLtF:
-			if *(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLtF:
+			if *(*float64)(unsafe.Add(nb, in.A)) < *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLtF:
-			if *(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLtF:
+			if *(*float64)(unsafe.Add(nb, in.A)) < *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNotLtF:
-			if !(*(*float64)(unsafe.Add(nb, in.a)) < *(*float64)(unsafe.Add(nb, in.b))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNotLtF:
+			if !(*(*float64)(unsafe.Add(nb, in.A)) < *(*float64)(unsafe.Add(nb, in.B))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opIfLeF:
-			if *(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLeF:
+			if *(*float64)(unsafe.Add(nb, in.A)) <= *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLeF:
-			if *(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLeF:
+			if *(*float64)(unsafe.Add(nb, in.A)) <= *(*float64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNotLeF:
-			if !(*(*float64)(unsafe.Add(nb, in.a)) <= *(*float64)(unsafe.Add(nb, in.b))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNotLeF:
+			if !(*(*float64)(unsafe.Add(nb, in.A)) <= *(*float64)(unsafe.Add(nb, in.B))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opIfEqK:
-			if *(*int64)(unsafe.Add(nb, in.a)) == int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfEqK:
+			if *(*int64)(unsafe.Add(nb, in.A)) == int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopEqK:
-			if *(*int64)(unsafe.Add(nb, in.a)) == int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopEqK:
+			if *(*int64)(unsafe.Add(nb, in.A)) == int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) != int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) != int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopNeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) != int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopNeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) != int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLtK:
-			if *(*int64)(unsafe.Add(nb, in.a)) < int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLtK:
+			if *(*int64)(unsafe.Add(nb, in.A)) < int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLtK:
-			if *(*int64)(unsafe.Add(nb, in.a)) < int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLtK:
+			if *(*int64)(unsafe.Add(nb, in.A)) < int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) <= int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) <= int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) <= int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) <= int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfGtK:
-			if *(*int64)(unsafe.Add(nb, in.a)) > int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfGtK:
+			if *(*int64)(unsafe.Add(nb, in.A)) > int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopGtK:
-			if *(*int64)(unsafe.Add(nb, in.a)) > int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopGtK:
+			if *(*int64)(unsafe.Add(nb, in.A)) > int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfGeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfGeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) >= int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopGeK:
-			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopGeK:
+			if *(*int64)(unsafe.Add(nb, in.A)) >= int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opLoopAddLt:
-			v := *(*int64)(unsafe.Add(nb, in.a)) + int64(in.k)
-			*(*int64)(unsafe.Add(nb, in.a)) = v
-			if v < *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopAddLt:
+			v := *(*int64)(unsafe.Add(nb, in.A)) + int64(in.K)
+			*(*int64)(unsafe.Add(nb, in.A)) = v
+			if v < *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opLoopAddLe:
-			v := *(*int64)(unsafe.Add(nb, in.a)) + int64(in.k)
-			*(*int64)(unsafe.Add(nb, in.a)) = v
-			if v <= *(*int64)(unsafe.Add(nb, in.b)) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopAddLe:
+			v := *(*int64)(unsafe.Add(nb, in.A)) + int64(in.K)
+			*(*int64)(unsafe.Add(nb, in.A)) = v
+			if v <= *(*int64)(unsafe.Add(nb, in.B)) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfLtLen:
-			if *(*int64)(unsafe.Add(nb, in.a)) < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfLtLen:
+			if *(*int64)(unsafe.Add(nb, in.A)) < int64(*(*int)(unsafe.Add(sb, int(in.B)+8))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opIfGeLen:
-			if *(*int64)(unsafe.Add(nb, in.a)) >= int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfGeLen:
+			if *(*int64)(unsafe.Add(nb, in.A)) >= int64(*(*int)(unsafe.Add(sb, int(in.B)+8))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLoopLtLen:
-			if *(*int64)(unsafe.Add(nb, in.a)) < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopLtLen:
+			if *(*int64)(unsafe.Add(nb, in.A)) < int64(*(*int)(unsafe.Add(sb, int(in.B)+8))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opLoopAddLtLen:
-			v := *(*int64)(unsafe.Add(nb, in.a)) + int64(in.k)
-			*(*int64)(unsafe.Add(nb, in.a)) = v
-			if v < int64(*(*int)(unsafe.Add(sb, int(in.b)+8))) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopAddLtLen:
+			v := *(*int64)(unsafe.Add(nb, in.A)) + int64(in.K)
+			*(*int64)(unsafe.Add(nb, in.A)) = v
+			if v < int64(*(*int)(unsafe.Add(sb, int(in.B)+8))) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opLoopIncLtK:
-			v := *(*int64)(unsafe.Add(nb, in.a)) + 1
-			*(*int64)(unsafe.Add(nb, in.a)) = v
-			if v < int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopIncLtK:
+			v := *(*int64)(unsafe.Add(nb, in.A)) + 1
+			*(*int64)(unsafe.Add(nb, in.A)) = v
+			if v < int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opLoopIncLeK:
-			v := *(*int64)(unsafe.Add(nb, in.a)) + 1
-			*(*int64)(unsafe.Add(nb, in.a)) = v
-			if v <= int64(in.k) {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpLoopIncLeK:
+			v := *(*int64)(unsafe.Add(nb, in.A)) + 1
+			*(*int64)(unsafe.Add(nb, in.A)) = v
+			if v <= int64(in.K) {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 				if stopflag.MayBeUp(stop) {
 					goto stopped
 				}
 			}
-		case opIfNil:
-			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNil:
+			if *(*unsafe.Pointer)(unsafe.Add(sb, in.A)) == nil {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opIfNotNil:
-			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) != nil {
-				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case OpIfNotNil:
+			if *(*unsafe.Pointer)(unsafe.Add(sb, in.A)) != nil {
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 			}
-		case opLd8U:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		case OpLd8U:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint8)(unsafe.Add(p, in.k)))
-		case opLd32S:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint8)(unsafe.Add(p, in.K)))
+		case OpLd32S:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int32)(unsafe.Add(p, in.k)))
-		case opLd32U:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int32)(unsafe.Add(p, in.K)))
+		case OpLd32U:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint32)(unsafe.Add(p, in.k)))
-		case opLd64:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint32)(unsafe.Add(p, in.K)))
+		case OpLd64:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(p, in.k))
-		case opLdP:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(p, in.K))
+		case OpLdP:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = *(*unsafe.Pointer)(unsafe.Add(p, in.k))
-		case opLdStr:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = *(*unsafe.Pointer)(unsafe.Add(p, in.K))
+		case OpLdStr:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(p, in.k))
-		case opLdSl:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(p, in.K))
+		case OpLdSl:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(p, in.k))
-		case opLdIf:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*SliceHeader)(unsafe.Add(sb, in.A)) = *(*SliceHeader)(unsafe.Add(p, in.K))
+		case OpLdIf:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(p, in.k))
-		case opSt8:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*any)(unsafe.Add(sb, int(in.A)-8)) = *(*any)(unsafe.Add(p, in.K))
+		case OpSt8:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int8)(unsafe.Add(p, in.k)) = int8(*(*int64)(unsafe.Add(nb, in.b)))
-		case opSt32:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*int8)(unsafe.Add(p, in.K)) = int8(*(*int64)(unsafe.Add(nb, in.B)))
+		case OpSt32:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int32)(unsafe.Add(p, in.k)) = int32(*(*int64)(unsafe.Add(nb, in.b)))
-		case opSt64:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*int32)(unsafe.Add(p, in.K)) = int32(*(*int64)(unsafe.Add(nb, in.B)))
+		case OpSt64:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*int64)(unsafe.Add(p, in.k)) = *(*int64)(unsafe.Add(nb, in.b))
-		case opStP:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*int64)(unsafe.Add(p, in.K)) = *(*int64)(unsafe.Add(nb, in.B))
+		case OpStP:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*unsafe.Pointer)(unsafe.Add(p, in.k)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-		case opStStr:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*unsafe.Pointer)(unsafe.Add(p, in.K)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
+		case OpStStr:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*string)(unsafe.Add(p, in.k)) = *(*string)(unsafe.Add(sb, in.b))
-		case opStSl:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*string)(unsafe.Add(p, in.K)) = *(*string)(unsafe.Add(sb, in.B))
+		case OpStSl:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*sliceHeader)(unsafe.Add(p, in.k)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
-		case opStIf:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			*(*SliceHeader)(unsafe.Add(p, in.K)) = *(*SliceHeader)(unsafe.Add(sb, in.B))
+		case OpStIf:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*any)(unsafe.Add(p, in.k)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
-		case opLea:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*any)(unsafe.Add(p, in.K)) = *(*any)(unsafe.Add(sb, int(in.B)-8))
+		case OpLea:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, in.k)
-		case opIx8U:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = unsafe.Add(p, in.K)
+		case OpIx8U:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*1)))
-		case opIx32S:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*1)))
+		case OpIx32S:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*4)))
-		case opIx32U:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*4)))
+		case OpIx32U:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*4)))
-		case opIx64:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*4)))
+		case OpIx64:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
-		case opIxP:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*8))
+		case OpIxP:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = *(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
-		case opIxStr:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = *(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*8))
+		case OpIxStr:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
-		case opIxSl:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*16))
+		case OpIxSl:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*24))
-		case opIxIf:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*SliceHeader)(unsafe.Add(sb, in.A)) = *(*SliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*24))
+		case OpIxIf:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
-		case opPut8:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*any)(unsafe.Add(sb, int(in.A)-8)) = *(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*16))
+		case OpPut8:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*1)) = int8(*(*int64)(unsafe.Add(nb, in.b)))
-		case opPut32:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*1)) = int8(*(*int64)(unsafe.Add(nb, in.B)))
+		case OpPut32:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*4)) = int32(*(*int64)(unsafe.Add(nb, in.b)))
-		case opPut64:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*int32)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*4)) = int32(*(*int64)(unsafe.Add(nb, in.B)))
+		case OpPut64:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*int64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*int64)(unsafe.Add(nb, in.b))
-		case opPutP:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*int64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*8)) = *(*int64)(unsafe.Add(nb, in.B))
+		case OpPutP:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
-		case opPutStr:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*8)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
+		case OpPutStr:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*string)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*string)(unsafe.Add(sb, in.b))
-		case opPutSl:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*string)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*16)) = *(*string)(unsafe.Add(sb, in.B))
+		case OpPutSl:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*sliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*24)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
-		case opPutIf:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			*(*SliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*24)) = *(*SliceHeader)(unsafe.Add(sb, in.B))
+		case OpPutIf:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
-		case opIxAddr:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			*(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*16)) = *(*any)(unsafe.Add(sb, int(in.B)-8))
+		case OpIxAddr:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*int(in.k))
-		case opAxAddr:
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*int(in.K))
+		case OpAxAddr:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 			if p == nil {
 				goto nilPointer
 			}
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), int(in.j)
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), int(in.J)
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, index*int(in.k))
-		case opNative:
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = unsafe.Add(p, index*int(in.K))
+		case OpNative:
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			fn.natives[in.k].run(t, nb, sb)
+			fn.Natives[in.K].Run(t, nb, sb)
 			goto resume
-		case opCallFloat:
+		case OpCallFloat:
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			result := fn.natives[in.k].float(*(*float64)(unsafe.Add(nb, in.b)))
+			result := fn.Natives[in.K].Float(*(*float64)(unsafe.Add(nb, in.B)))
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-			*(*float64)(unsafe.Add(nb, in.a)) = result
-		case opSqrt:
-			*(*float64)(unsafe.Add(nb, in.a)) = math.Sqrt(*(*float64)(unsafe.Add(nb, in.b)))
-		case opCall:
-			callee, captured = fn.callees[in.k], nil
+			*(*float64)(unsafe.Add(nb, in.A)) = result
+		case OpSqrt:
+			*(*float64)(unsafe.Add(nb, in.A)) = math.Sqrt(*(*float64)(unsafe.Add(nb, in.B)))
+		case OpCall:
+			callee, captured = fn.Callees[in.K], nil
 			if f := callee.replacement.Load(); f != nil {
 				callee = f
 			}
 			goto call
-		case opFirstCall:
+		case OpFirstCall:
 
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			t.fn = fn.body(t.vm)
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-			if uintptr(nb)+fn.scalars > t.scalarEnd || uintptr(sb)+fn.pointers > t.slotEnd {
-				nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
+			if uintptr(nb)+fn.Scalars > t.scalarEnd || uintptr(sb)+fn.Pointers > t.slotEnd {
+				nb, sb = t.grow(nb, sb, fn.Scalars, fn.Pointers)
 				fn = t.fn
 			}
-			if ip = fn.entry(); in.a == lends {
-				ip = &fn.code[0]
+			if ip = fn.entry(); in.A == Lends {
+				ip = &fn.Code[0]
 			}
-		case opCallValue:
+		case OpCallValue:
 
-			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.c))
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.C))
 			if p == nil {
 				goto nilPointer
 			}
@@ -725,31 +725,31 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			}
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+			fn.ForeignCalls[in.K].call(unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), p)
 			goto resume
-		case opCallMethod:
+		case OpCallMethod:
 
-			site := fn.callSites[in.k]
-			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
-			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.vm.epoch.Load() {
-				*receiver = *(*unsafe.Pointer)(unsafe.Add(sb, in.c))
+			site := fn.CallSites[in.K]
+			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset))
+			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.C)-8)) && e.epoch == t.vm.epoch.Load() {
+				*receiver = *(*unsafe.Pointer)(unsafe.Add(sb, in.C))
 				callee, captured = e.function, nil
 				goto call
 			}
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.C)-8)))
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 			if f != nil {
-				*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset)) = data
+				*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset)) = data
 				callee, captured = f, nil
 				goto call
 			}
-			fn.callSites[in.k].call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), *(*any)(unsafe.Add(sb, int(in.C)-8)))
 			goto resume
-		case opRet:
+		case OpRet:
 
 			if t.depth == 0 {
 				t.fn = nil
@@ -760,19 +760,19 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			fn = f.fn
 			t.fn = fn
 			nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))
-		case opRunDeferred:
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(f.ip), InstructionSize))
+		case OpRunDeferred:
 
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			callee, captured = t.popDeferred()
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 			if callee != nil {
 				goto call
 			}
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 
 		default:
 			t.ip = in
@@ -783,7 +783,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		continue
 	resume:
 		in, fn = t.ip, t.fn
-		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 		continue
 	stopped: // by an instruction that jumps back, or it has to look at the flag
@@ -793,9 +793,9 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			t.vm.config.Stop()
 		}
 		in, fn = t.ip, t.fn
-		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 		nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-		ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
 		continue
 	outOfRange:
 		t.ip = in
@@ -805,33 +805,33 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		t.ip = in
 		panic(rt.NilDereference())
 	call:
-		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.scalarEnd || uintptr(sb)+uintptr(in.b)+callee.pointers > t.slotEnd {
+		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.A)+callee.Scalars > t.scalarEnd || uintptr(sb)+uintptr(in.B)+callee.Pointers > t.slotEnd {
 			t.ip = in
-			nb, sb = t.grow(nb, sb, uintptr(in.a)+callee.scalars, uintptr(in.b)+callee.pointers)
+			nb, sb = t.grow(nb, sb, uintptr(in.A)+callee.Scalars, uintptr(in.B)+callee.Pointers)
 			in, fn = t.ip, t.fn
 		}
 		{
 			f := &t.frames[t.depth]
-			f.fn, f.ip, f.a, f.b = fn, in, in.a, in.b
+			f.fn, f.ip, f.a, f.b = fn, in, in.A, in.B
 		}
 		t.depth++
-		nb, sb = unsafe.Add(nb, in.a), unsafe.Add(sb, in.b)
+		nb, sb = unsafe.Add(nb, in.A), unsafe.Add(sb, in.B)
 		fn = callee
 		t.fn = fn
 		ip = fn.entryOf(in)
 		if captured != nil {
-			for i, at := range fn.captures {
+			for i, at := range fn.Captures {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 			}
 		}
-		if stopflag.MayBeUp(stop) && in.op != opRunDeferred { // popDeferred has checked
+		if stopflag.MayBeUp(stop) && in.Op != OpRunDeferred { // popDeferred has checked
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
 			if !stopflag.Cooperative || stop.Load() {
 				t.vm.config.Stop()
 			}
 			in, fn = t.ip, t.fn
-			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), instructionSize))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
 			ip = fn.entryOf(in)
 		}
@@ -840,239 +840,239 @@ func (t *thread) run(fn *Function, ip *instruction) {
 
 // rare runs an instruction that run has no case for. With all of them, run would be too large for the
 // better of two register allocators of V8, which runs it in browsers: it would be half as fast there.
-func (t *thread) rare(fn *Function, in *instruction, nb, sb unsafe.Pointer) {
+func (t *Thread) rare(fn *Function, in *Instruction, nb, sb unsafe.Pointer) {
 	var index, length int
-	switch in.op {
-	case opMovC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-	case opMovD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
-	case opConstC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = fn.complexes[in.k]
-	case opConstD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(fn.complexes[in.k])
-	case opAddC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) + *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-	case opSubC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) - *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-	case opMulC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) * *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-	case opDivC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) / *(*complex128)(unsafe.Add(sb, int(in.c)+8))
-	case opNegC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.b)+8))
-	case opEqC:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
-	case opNeC:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
-	case opAddD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) + *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-	case opSubD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) - *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-	case opMulD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) * *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-	case opDivD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) / *(*complex64)(unsafe.Add(sb, int(in.c)+8))
-	case opNegD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.b)+8))
-	case opEqD:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
-	case opNeD:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
-	case opRealC:
-		*(*float64)(unsafe.Add(nb, in.a)) = real(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-	case opImagC:
-		*(*float64)(unsafe.Add(nb, in.a)) = imag(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-	case opRealD:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(real(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
-	case opImagD:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(imag(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
-	case opMakeC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float64)(unsafe.Add(nb, in.b)), *(*float64)(unsafe.Add(nb, in.c)))
-	case opMakeD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float32)(unsafe.Add(nb, in.b)), *(*float32)(unsafe.Add(nb, in.c)))
-	case opCD:
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
-	case opDC:
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex128(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))
-	case opUF:
-		*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*uint64)(unsafe.Add(nb, in.b)))
-	case opIG:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*int64)(unsafe.Add(nb, in.b)))))
-	case opUG:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(float32(*(*uint64)(unsafe.Add(nb, in.b)))))
-	case opFI8:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFU8:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFI16:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFU16:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFI32:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFU32:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float64)(unsafe.Add(nb, in.b))))
-	case opFU64:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float64)(unsafe.Add(nb, in.b))))
-	case opGI8:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int8(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGU8:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint8(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGI16:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int16(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGU16:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint16(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGI32:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int32(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGU32:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint32(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGI64:
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(int64(*(*float32)(unsafe.Add(nb, in.b))))
-	case opGU64:
-		*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float32)(unsafe.Add(nb, in.b))))
-	case opLtStr:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) < *(*string)(unsafe.Add(sb, in.c)))
-	case opLeStr:
-		*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) <= *(*string)(unsafe.Add(sb, in.c)))
-	case opLd8S:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+	switch in.Op {
+	case OpMovC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8))
+	case OpMovD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8))
+	case OpConstC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = fn.Complexes[in.K]
+	case OpConstD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = complex64(fn.Complexes[in.K])
+	case OpAddC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8)) + *(*complex128)(unsafe.Add(sb, int(in.C)+8))
+	case OpSubC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8)) - *(*complex128)(unsafe.Add(sb, int(in.C)+8))
+	case OpMulC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8)) * *(*complex128)(unsafe.Add(sb, int(in.C)+8))
+	case OpDivC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8)) / *(*complex128)(unsafe.Add(sb, int(in.C)+8))
+	case OpNegC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.B)+8))
+	case OpEqC:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*complex128)(unsafe.Add(sb, int(in.B)+8)) == *(*complex128)(unsafe.Add(sb, int(in.C)+8)))
+	case OpNeC:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*complex128)(unsafe.Add(sb, int(in.B)+8)) != *(*complex128)(unsafe.Add(sb, int(in.C)+8)))
+	case OpAddD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8)) + *(*complex64)(unsafe.Add(sb, int(in.C)+8))
+	case OpSubD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8)) - *(*complex64)(unsafe.Add(sb, int(in.C)+8))
+	case OpMulD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8)) * *(*complex64)(unsafe.Add(sb, int(in.C)+8))
+	case OpDivD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8)) / *(*complex64)(unsafe.Add(sb, int(in.C)+8))
+	case OpNegD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.B)+8))
+	case OpEqD:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*complex64)(unsafe.Add(sb, int(in.B)+8)) == *(*complex64)(unsafe.Add(sb, int(in.C)+8)))
+	case OpNeD:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*complex64)(unsafe.Add(sb, int(in.B)+8)) != *(*complex64)(unsafe.Add(sb, int(in.C)+8)))
+	case OpRealC:
+		*(*float64)(unsafe.Add(nb, in.A)) = real(*(*complex128)(unsafe.Add(sb, int(in.B)+8)))
+	case OpImagC:
+		*(*float64)(unsafe.Add(nb, in.A)) = imag(*(*complex128)(unsafe.Add(sb, int(in.B)+8)))
+	case OpRealD:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(real(*(*complex64)(unsafe.Add(sb, int(in.B)+8)))))
+	case OpImagD:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(imag(*(*complex64)(unsafe.Add(sb, int(in.B)+8)))))
+	case OpMakeC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = complex(*(*float64)(unsafe.Add(nb, in.B)), *(*float64)(unsafe.Add(nb, in.C)))
+	case OpMakeD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = complex(*(*float32)(unsafe.Add(nb, in.B)), *(*float32)(unsafe.Add(nb, in.C)))
+	case OpCD:
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = complex64(*(*complex128)(unsafe.Add(sb, int(in.B)+8)))
+	case OpDC:
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = complex128(*(*complex64)(unsafe.Add(sb, int(in.B)+8)))
+	case OpUF:
+		*(*float64)(unsafe.Add(nb, in.A)) = float64(*(*uint64)(unsafe.Add(nb, in.B)))
+	case OpIG:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(float32(*(*int64)(unsafe.Add(nb, in.B)))))
+	case OpUG:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(math.Float32bits(float32(*(*uint64)(unsafe.Add(nb, in.B)))))
+	case OpFI8:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int8(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFU8:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint8(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFI16:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int16(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFU16:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint16(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFI32:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int32(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFU32:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint32(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpFU64:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint64(*(*float64)(unsafe.Add(nb, in.B))))
+	case OpGI8:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int8(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGU8:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint8(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGI16:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int16(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGU16:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint16(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGI32:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int32(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGU32:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint32(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGI64:
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(int64(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpGU64:
+		*(*uint64)(unsafe.Add(nb, in.A)) = uint64(uint64(*(*float32)(unsafe.Add(nb, in.B))))
+	case OpLtStr:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*string)(unsafe.Add(sb, in.B)) < *(*string)(unsafe.Add(sb, in.C)))
+	case OpLeStr:
+		*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*string)(unsafe.Add(sb, in.B)) <= *(*string)(unsafe.Add(sb, in.C)))
+	case OpLd8S:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(p, in.k)))
-	case opLd16S:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int8)(unsafe.Add(p, in.K)))
+	case OpLd16S:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(p, in.k)))
-	case opLd16U:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int16)(unsafe.Add(p, in.K)))
+	case OpLd16U:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(p, in.k)))
-	case opLdC:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint16)(unsafe.Add(p, in.K)))
+	case OpLdC:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(p, in.k))
-	case opLdD:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(p, in.K))
+	case OpLdD:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(p, in.k))
-	case opSt16:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(p, in.K))
+	case OpSt16:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*int16)(unsafe.Add(p, in.k)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
-	case opStC:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		*(*int16)(unsafe.Add(p, in.K)) = int16(*(*int64)(unsafe.Add(nb, in.B)))
+	case OpStC:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*complex128)(unsafe.Add(p, in.k)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-	case opStD:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+		*(*complex128)(unsafe.Add(p, in.K)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8))
+	case OpStD:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.A))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*complex64)(unsafe.Add(p, in.k)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
-	case opNew:
-		*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].alloc()
-	case opCopyM:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		*(*complex64)(unsafe.Add(p, in.K)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8))
+	case OpNew:
+		*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = fn.Types[in.K].alloc()
+	case OpCopyM:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
+		if *(*unsafe.Pointer)(unsafe.Add(sb, in.A)) == nil {
 			goto nilPointer
 		}
-		fn.types[in.k].copy(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), p)
-	case opCloneM:
-		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+		fn.Types[in.K].copy(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), p)
+	case OpCloneM:
+		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
 			goto nilPointer
 		}
-		*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].clone(p)
-	case opSwapM:
-		fn.types[in.k].swap(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), *(*unsafe.Pointer)(unsafe.Add(sb, in.b)))
-	case opZeroM:
-		if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
+		*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = fn.Types[in.K].clone(p)
+	case OpSwapM:
+		fn.Types[in.K].swap(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), *(*unsafe.Pointer)(unsafe.Add(sb, in.B)))
+	case OpZeroM:
+		if *(*unsafe.Pointer)(unsafe.Add(sb, in.A)) == nil {
 			goto nilPointer
 		}
-		fn.types[in.k].zero(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
-	case opIx8S:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		fn.Types[in.K].zero(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)))
+	case OpIx8S:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*1)))
-	case opIx16S:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int8)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*1)))
+	case OpIx16S:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
-	case opIx16U:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*2)))
+	case OpIx16U:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*uint16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*2)))
-	case opIxC:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*2)))
+	case OpIxC:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
-	case opIxD:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+		*(*complex128)(unsafe.Add(sb, int(in.A)+8)) = *(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*16))
+	case OpIxD:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
-	case opPut16:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		*(*complex64)(unsafe.Add(sb, int(in.A)+8)) = *(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*8))
+	case OpPut16:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*2)) = int16(*(*int64)(unsafe.Add(nb, in.b)))
-	case opPutC:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		*(*int16)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*2)) = int16(*(*int64)(unsafe.Add(nb, in.B)))
+	case OpPutC:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
-	case opPutD:
-		index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+		*(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*16)) = *(*complex128)(unsafe.Add(sb, int(in.B)+8))
+	case OpPutD:
+		index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.A)+8))
 		if uint(index) >= uint(length) {
 			goto outOfRange
 		}
-		*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
-	case opConcat:
-		if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
+		*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8))
+	case OpConcat:
+		if n := *(*int)(unsafe.Add(sb, int(in.B)+8)) + *(*int)(unsafe.Add(sb, int(in.C)+8)); n >= rt.LargeAllocation {
 			rt.Allocate(n, 1)
 		}
-		*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
-	case opBeginBody:
+		*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(sb, in.B)) + *(*string)(unsafe.Add(sb, in.C))
+	case OpBeginBody:
 
-		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
-		if *state != stateReady {
+		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)))
+		if *state != StateReady {
 			before := *state
-			*state = stateRunning
+			*state = StateRunning
 			panic(rt.RangeExited(int(before)))
 		}
-		*state = stateRunning
-	case opSetState:
-		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
-	case opPanic:
-		t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
+		*state = StateRunning
+	case OpSetState:
+		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A))) = int64(in.K)
+	case OpPanic:
+		t.raise(*(*any)(unsafe.Add(sb, int(in.A)-8)))
 
 	default:
 		panic("vm: invalid operation")

@@ -5,35 +5,6 @@ import (
 	"unsafe"
 )
 
-// thread is the execution state of one call into the VM: two register files and a call stack. Only local
-// variables of run point into the register files, so they can be reallocated when they grow.
-type thread struct {
-	vm                 *VM
-	scalars            []int64
-	slots              []slot
-	nb, sb             unsafe.Pointer // base of the frame that an outside caller fills
-	scalarEnd, slotEnd uintptr
-	frames             []activation
-	depth              int
-	fn                 *Function    // running function; nil after it has returned
-	ip                 *instruction // last executed instruction that can panic
-	// The distance of the running frame from the start of the register files, while run calls a function.
-	scalarOffset, slotOffset uintptr
-
-	deferred     []deferredCall
-	captured     []unsafe.Pointer // addresses of the variables that the deferred closures capture
-	kept         []keptVariable   // of the loop of a cell that runs
-	unwinding    *unwinding       // the unwinding on whose behalf this thread runs a deferred call; else nil
-	recoverDepth int              // call depth at which recover takes effect
-}
-
-// activation is the saved state of a function that waits for its callee.
-type activation struct {
-	fn   *Function
-	ip   *instruction // the call instruction
-	a, b uint16       // distance between the frames of caller and callee, in bytes
-}
-
 const (
 	initialScalars = 256
 	initialSlots   = 64
@@ -51,40 +22,38 @@ const (
 	maxTraceEnd = 100
 )
 
-func newThread(vm *VM) *thread {
-	t := &thread{vm: vm, scalars: make([]int64, initialScalars), slots: make([]slot, initialSlots), frames: make([]activation, initialFrames)}
+func newThread(vm *VM) *Thread {
+	t := &Thread{vm: vm, scalars: make([]int64, initialScalars), slots: make([]slot, initialSlots), frames: make([]activation, initialFrames)}
 	t.reset()
 	return t
 }
 
 // reset empties the stack.
-func (t *thread) reset() {
+func (t *Thread) reset() {
 	t.nb, t.sb = unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0])
 	t.limit()
 }
 
-func (t *thread) limit() {
+// prepare prepares a borrowed thread for a call of fn.
+func (t *Thread) prepare(fn *Function) {
+	if t.vm.stop.Load() {
+		t.vm.config.Stop()
+	}
+	t.reset() // the files may have been reallocated
+	if fn.Scalars > t.scalarEnd-uintptr(t.nb) || fn.Pointers > t.slotEnd-uintptr(t.sb) {
+		t.nb, t.sb = t.grow(t.nb, t.sb, fn.Scalars, fn.Pointers)
+	}
+	t.fn, t.ip = fn, nil
+}
+
+func (t *Thread) limit() {
 	t.scalarEnd = uintptr(unsafe.Pointer(&t.scalars[0])) + uintptr(len(t.scalars))*8
-	t.slotEnd = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*slotSize
+	t.slotEnd = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*SlotSize
 }
-
-// StackOverflow is the panic value of infinite recursion. Go ends the process in this case, so no recover
-// may return it.
-type StackOverflow struct{ Depth int }
-
-func (e *StackOverflow) Error() string {
-	return "stack overflow: calls are nested too deeply, probably by infinite recursion"
-}
-
-// Uncatchable marks the panic as one that recover in a cell does not return.
-func (*StackOverflow) Uncatchable() {}
-
-// RuntimeError implements runtime.Error.
-func (*StackOverflow) RuntimeError() {}
 
 // grow makes the register files large enough for a frame that ends n and s bytes after nb and sb, and the
 // call stack for one more call. It returns the new nb and sb.
-func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer) {
+func (t *Thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer) {
 	firstN, firstS := uintptr(unsafe.Pointer(&t.scalars[0])), uintptr(unsafe.Pointer(&t.slots[0]))
 	offN, offS := uintptr(nb)-firstN, uintptr(sb)-firstS
 	if t.depth+1 >= len(t.frames) {
@@ -103,8 +72,8 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 		copy(scalars, t.scalars)
 		t.scalars = scalars
 	}
-	if need := int((offS + s + slotSize - 1) / slotSize); need > len(t.slots) {
-		if need > maxFileBytes/int(slotSize) {
+	if need := int((offS + s + SlotSize - 1) / SlotSize); need > len(t.slots) {
+		if need > maxFileBytes/int(SlotSize) {
 			panic(&StackOverflow{t.depth})
 		}
 		slots := make([]slot, 2*need)
@@ -115,27 +84,22 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 	return unsafe.Add(unsafe.Pointer(&t.scalars[0]), offN), unsafe.Add(unsafe.Pointer(&t.slots[0]), offS)
 }
 
-// enter calls fn from outside the VM. storeArguments writes the arguments to the registers; loadResults
-// reads the results from them.
-func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
-	if vm.stop.Load() {
-		vm.config.Stop()
-	}
-	t := vm.threads.Get().(*thread)
-	defer t.release()
-	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
-		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
-	}
-	storeArguments(t.nb, t.sb)
-	fn.capture(t.sb, captured)
-	t.fn, t.ip = fn, nil
-	t.execute(fn)
-	// The register files may have been reallocated.
-	loadResults(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
+// StackOverflow is the panic value of infinite recursion. Go ends the process in this case, so no recover
+// may return it.
+type StackOverflow struct{ Depth int }
+
+func (e *StackOverflow) Error() string {
+	return "stack overflow: calls are nested too deeply, probably by infinite recursion"
 }
 
+// Uncatchable marks the panic as one that recover in a cell does not return.
+func (*StackOverflow) Uncatchable() {}
+
+// RuntimeError implements runtime.Error.
+func (*StackOverflow) RuntimeError() {}
+
 // release returns the thread to the pool, unless a panic is passing through it: Active still reads it then.
-func (t *thread) release() {
+func (t *Thread) release() {
 	t.storeKept()
 	if t.fn != nil || len(t.slots) > 16*initialSlots || len(t.scalars) > 64*initialScalars || cap(t.deferred) > maxKeptDeferred {
 		return
@@ -148,23 +112,71 @@ func (t *thread) release() {
 	t.vm.threads.Put(t)
 }
 
-// Functions begins the names of all functions of this package in a stack trace.
-const Functions = "github.com/quernlab/quern/interp/vm."
+// maxCleared limits the slots that ClearSlots clears.
+const maxCleared = 1 << 16
+
+// ClearSlots clears the slots that begin n bytes after sb.
+func (t *Thread) ClearSlots(sb unsafe.Pointer, n uintptr) {
+	first := (uintptr(sb) + n - uintptr(unsafe.Pointer(&t.slots[0]))) / SlotSize
+	rest := t.slots[min(first, uintptr(len(t.slots))):]
+	clear(rest[:min(len(rest), maxCleared)])
+}
+
+// Keep says which variables are stored when the function of a cell ends by a panic.
+func (t *Thread) Keep(kept []KeptVariable) { t.kept = kept }
+
+// storeKept stores the kept variables of the function of a cell that has not ended its loop.
+func (t *Thread) storeKept() {
+	kept := t.kept
+	t.kept = nil
+	if kept == nil || t.vm.goroutineAbandoned() {
+		return // in the second case other cells run already
+	}
+	for _, v := range kept {
+		v.spill(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]), v.Reg, v.Global.Address)
+	}
+}
+
+// goroutineAbandoned reports whether the goroutine exits without deferred calls.
+func (vm *VM) goroutineAbandoned() bool {
+	return vm.config.Registry != nil && vm.config.Registry.Gone()
+}
+
+// CheckInterrupt ends the goroutine if its cell is interrupted.
+func (t *Thread) CheckInterrupt() {
+	if t.vm.stop.Load() {
+		t.vm.config.Stop()
+	}
+}
+
+// raise implements the builtin panic.
+func (t *Thread) raise(value any) {
+	panic(value)
+}
+
+// Functions begins the names of all functions of this package and of package compile in a stack trace.
+const Functions = "github.com/quernlab/quern/interp/vm"
 
 // Activation is the name of the Go function that has one stack frame for each call into the VM. Its first
 // argument is the argument of Active.
-const Activation = Functions + "(*thread).run"
+const Activation = Functions + ".(*Thread).run"
+
+// A Frame is an active call of a compiled function.
+type Frame struct {
+	Name     string // name of the function in lowered code
+	Position int    // index of the source position of its current statement
+}
 
 // Active returns the functions on the call stack of an activation of the VM, innermost first. Of a very
 // deep stack it returns both ends. The goroutine must not run meanwhile.
 func Active(activation unsafe.Pointer) []Frame {
-	t := (*thread)(activation)
+	t := (*Thread)(activation)
 	if t.fn == nil {
 		return nil
 	}
 	var trace []Frame
-	add := func(fn *Function, ip *instruction) {
-		if fn.name != "" {
+	add := func(fn *Function, ip *Instruction) {
+		if fn.Name != "" {
 			trace = append(trace, fn.frame(ip))
 		}
 	}
@@ -179,23 +191,18 @@ func Active(activation unsafe.Pointer) []Frame {
 	return trace
 }
 
-func (f *Function) frame(ip *instruction) Frame {
-	return Frame{strings.TrimSuffix(f.name, "ʹm"), f.position(ip)}
+func (f *Function) frame(ip *Instruction) Frame {
+	return Frame{strings.TrimSuffix(f.Name, "ʹm"), f.position(ip)}
 }
 
 // position returns the index of the source position of an instruction.
-func (f *Function) position(ip *instruction) int {
+func (f *Function) position(ip *Instruction) int {
 	if ip == nil {
 		return 0
 	}
-	i := (uintptr(unsafe.Pointer(ip)) - uintptr(unsafe.Pointer(&f.code[0]))) / instructionSize
-	if i >= uintptr(len(f.positions)) {
+	i := (uintptr(unsafe.Pointer(ip)) - uintptr(unsafe.Pointer(&f.Code[0]))) / InstructionSize
+	if i >= uintptr(len(f.Positions)) {
 		return 0
 	}
-	return f.positions[i]
-}
-
-// raise implements the builtin panic.
-func (t *thread) raise(value any) {
-	panic(value)
+	return f.Positions[i]
 }

@@ -1,74 +1,39 @@
 package vm
 
-import (
-	"unsafe"
+import "unsafe"
 
-	"github.com/quernlab/quern/interp/rt"
-)
+// enter calls fn from outside the VM. storeArguments writes the arguments to the registers; loadResults
+// reads the results from them.
+func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
+	if vm.stop.Load() {
+		vm.config.Stop()
+	}
+	t := vm.threads.Get().(*Thread)
+	defer t.release()
+	if fn.Scalars > t.scalarEnd-uintptr(t.nb) || fn.Pointers > t.slotEnd-uintptr(t.sb) {
+		t.nb, t.sb = t.grow(t.nb, t.sb, fn.Scalars, fn.Pointers)
+	}
+	storeArguments(t.nb, t.sb)
+	fn.capture(t.sb, captured)
+	t.fn, t.ip = fn, nil
+	t.execute(fn)
+	// The register files may have been reallocated.
+	loadResults(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
+}
 
-// A function that returns runs its deferred calls itself, see opRunDeferred. If it panics or its goroutine
+// RunClosure calls a closure of fn, which has no parameters and results, from outside the VM. captured are the addresses of its variables.
+func (vm *VM) RunClosure(fn *Function, captured []unsafe.Pointer) {
+	nothing := func(_, _ unsafe.Pointer) {}
+	vm.enter(fn, nothing, nothing, captured)
+}
+
+// A function that returns runs its deferred calls itself, see OpRunDeferred. If it panics or its goroutine
 // exits, the deferred Go function unwind runs them, on threads of their own and on top of the Go stack at
 // the time of the panic, so that a traceback shows all of it. If one of them recovers, the function
 // continues at its epilogue.
 
-// deferredCall is a deferred call of a closure.
-type deferredCall struct {
-	function *Function
-	captured uint32 // index of its captured variables in thread.captured
-	frame    uint32 // call depth of the function that defers
-	nb, sb   uint32 // offsets of the frame of that function in the register files
-	// wrapper says that the closure only makes the call of the defer statement. The function that it calls
-	// may recover.
-	wrapper bool
-}
-
-// pushDeferred defers a call in the function whose frame is at nb and sb. The registers in from hold the
-// addresses of the captured variables.
-func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb unsafe.Pointer) {
-	n := len(t.deferred)
-	if n < cap(t.deferred) {
-		t.deferred = t.deferred[:n+1]
-	} else if n >= maxDeferred {
-		panic(&StackOverflow{t.depth})
-	} else {
-		t.deferred = append(t.deferred, deferredCall{})
-	}
-	call := &t.deferred[n]
-	if call.function != fn {
-		call.function = fn
-	}
-	call.wrapper = wrapper
-	call.captured, call.frame = uint32(len(t.captured)), uint32(t.depth)
-	call.nb, call.sb = t.offsets(nb, sb)
-	for _, at := range from {
-		t.captured = append(t.captured, *pointerAt(sb, at))
-	}
-}
-
-// offsets returns the offsets of a frame in the register files.
-func (t *thread) offsets(nb, sb unsafe.Pointer) (uint32, uint32) {
-	return uint32(uintptr(nb) - uintptr(unsafe.Pointer(&t.scalars[0]))), uint32(uintptr(sb) - uintptr(unsafe.Pointer(&t.slots[0])))
-}
-
-// popDeferred removes the last deferred call of the running function from the list and returns it with its
-// captured variables; nil if there is none. It looks whether the cell is interrupted while the call is still in the list, so that
-// the call runs then as well.
-//
-//go:noinline
-func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
-	n := len(t.deferred) - 1
-	if n < 0 || int(t.deferred[n].frame) != t.depth {
-		return nil, nil
-	}
-	t.checkInterrupt()
-	call := &t.deferred[n]
-	captured := t.captured[call.captured:]
-	t.deferred, t.captured = t.deferred[:n], t.captured[:call.captured]
-	return call.function, captured
-}
-
 // execute runs fn, whose arguments are in the first registers, until it returns.
-func (t *thread) execute(fn *Function) {
+func (t *Thread) execute(fn *Function) {
 	ip := fn.entry()
 	for ip != nil {
 		ip = t.attempt(ip)
@@ -77,14 +42,14 @@ func (t *thread) execute(fn *Function) {
 
 // attempt runs the code of t.fn at ip. It returns nil when the first function of the thread has returned, and the
 // instruction to continue at when a deferred call has recovered.
-func (t *thread) attempt(ip *instruction) (resume *instruction) {
+func (t *Thread) attempt(ip *Instruction) (resume *Instruction) {
 	defer t.unwind(&resume)
 	t.run(t.fn, ip)
 	return nil
 }
 
 // unwind is deferred by attempt. After a panic, or when the goroutine exits, it runs the deferred calls.
-func (t *thread) unwind(resume **instruction) {
+func (t *Thread) unwind(resume **Instruction) {
 	if t.fn == nil || len(t.deferred) == 0 {
 		return // returned, or nothing deferred: a panic continues
 	}
@@ -107,19 +72,7 @@ func (t *thread) unwind(resume **instruction) {
 		t.fn, t.depth = t.frames[depth].fn, depth
 	}
 	t.nb, t.sb = unsafe.Add(unsafe.Pointer(&t.scalars[0]), f.nb), unsafe.Add(unsafe.Pointer(&t.slots[0]), f.sb)
-	*resume = &t.fn.code[t.fn.epilogue]
-}
-
-// goroutineAbandoned reports whether the goroutine exits without deferred calls.
-func (vm *VM) goroutineAbandoned() bool {
-	return vm.config.Registry != nil && vm.config.Registry.Gone()
-}
-
-// unwinding runs the deferred calls of a thread after a panic, or when the goroutine exits.
-type unwinding struct {
-	rt.Deferred
-	thread    *thread
-	recovered *deferredCall // the call that recovered
+	*resume = &t.fn.Code[t.fn.Epilogue]
 }
 
 // runDeferred runs the deferred calls that are left, last first, until one has recovered.
@@ -166,36 +119,13 @@ func (u *unwinding) call(call *deferredCall, captured []unsafe.Pointer) {
 
 // enter runs a closure without parameters. depth is the call depth at which recover takes effect.
 func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
-	t := u.thread.vm.threads.Get().(*thread)
+	t := u.thread.vm.threads.Get().(*Thread)
 	defer t.release()
 	t.unwinding, t.recoverDepth = u, depth
-	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
-		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
+	if fn.Scalars > t.scalarEnd-uintptr(t.nb) || fn.Pointers > t.slotEnd-uintptr(t.sb) {
+		t.nb, t.sb = t.grow(t.nb, t.sb, fn.Scalars, fn.Pointers)
 	}
 	fn.capture(t.sb, captured)
 	t.fn, t.ip = fn, nil
 	t.execute(fn)
-}
-
-// recover implements the builtin recover.
-func (t *thread) recover(r *rt.Registry) any { return t.recoverAt(r, t.depth) }
-
-// recoverAt is recover for a call by the function at a call depth.
-func (t *thread) recoverAt(r *rt.Registry, depth int) any {
-	switch {
-	case t.unwinding != nil && depth == t.skipWrappers(t.recoverDepth):
-		return t.unwinding.Recover()
-	case t.unwinding == nil && depth == t.skipWrappers(0):
-		// Compiled code may have deferred the function.
-		return r.Recoverer().Recover()
-	}
-	return nil
-}
-
-// skipWrappers returns the call depth of the first function from depth on that is not a wrapper.
-func (t *thread) skipWrappers(depth int) int {
-	for depth < t.depth && t.frames[depth].fn.wrapper {
-		depth++
-	}
-	return depth
 }

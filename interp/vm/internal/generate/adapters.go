@@ -54,7 +54,7 @@ var adapterTemplate = template.Must(template.New("").Parse(`import "unsafe"
 
 // The functions of this file choose the first adapter that passes enough words and floats.
 
-func noResults(c *callSignature) adapter {
+func noResults(c *callSignature) Adapter {
 	w, x := c.words, c.floats
 	switch {
 	{{range .}}case c.fits({{.Words}}, {{.Floats}}):
@@ -63,7 +63,7 @@ func noResults(c *callSignature) adapter {
 	return nil
 }
 
-func oneResult[R any](c *callSignature) adapter {
+func oneResult[R any](c *callSignature) Adapter {
 	w, x, r := c.words, c.floats, c.out[0]
 	switch {
 	{{range .}}case c.fits({{.Words}}, {{.Floats}}):
@@ -74,7 +74,7 @@ func oneResult[R any](c *callSignature) adapter {
 	return nil
 }
 
-func twoResults[R, S any](c *callSignature) adapter {
+func twoResults[R, S any](c *callSignature) Adapter {
 	w, x, r, s := c.words, c.floats, c.out[0], c.out[1]
 	switch {
 	{{range .}}case c.fits({{.Words}}, {{.Floats}}):

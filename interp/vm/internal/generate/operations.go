@@ -58,17 +58,17 @@ func operations() list {
 
 func (l *list) moves() {
 	l.add("Mov", "nn", "I(a) = I(b)")
-	l.add("Const", "n--k", "I(a) = int64(in.k)")
-	l.add("Const64", "n--k", "I(a) = fn.constants64[in.k]")
+	l.add("Const", "n--k", "I(a) = int64(in.K)")
+	l.add("Const64", "n--k", "I(a) = fn.Constants64[in.K]")
 	l.add("MovP", "ss", "P(a) = P(b)")
 	l.add("MovStr", "ss", "STR(a) = STR(b)")
 	l.add("MovSl", "ss", "HDR(a) = HDR(b)")
 	l.add("MovIf", "ss", "ANY(a) = ANY(b)")
-	l.add("Nil", "s", "HDR(a) = sliceHeader{}\nQ(a) = nil")
-	l.add("ConstStr", "s--k", "STR(a) = fn.strings[in.k]")
+	l.add("Nil", "s", "HDR(a) = SliceHeader{}\nQ(a) = nil")
+	l.add("ConstStr", "s--k", "STR(a) = fn.Strings[in.K]")
 	l.add("Len", "ns", "I(a) = int64(LEN(b))")
 	l.add("Cap", "ns", "I(a) = int64(CAP(b))")
-	l.add("Global", "s--g", "P(a) = fn.globals[in.k].address")
+	l.add("Global", "s--g", "P(a) = fn.Globals[in.K].Address")
 }
 
 func (l *list) integers() {
@@ -78,19 +78,19 @@ func (l *list) integers() {
 		l.add(o.name+"I", "nnn", "I(a) = I(b) "+o.op+" I(c)")
 	}
 	for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Mul", "*"}, {"And", "&"}} {
-		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.k)")
+		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.K)")
 	}
 	for _, o := range []struct{ name, op string }{{"Div", "/"}, {"Rem", "%"}} {
 		l.add(o.name+"I", "nnn", "SAVE\nI(a) = I(b) "+o.op+" I(c)")
 		l.add(o.name+"U", "nnn", "SAVE\nU(a) = U(b) "+o.op+" U(c)")
-		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.k)")
+		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.K)")
 	}
 	l.add("ShlI", "nnn", "I(a) = I(b) << U(c)")
 	l.add("ShrI", "nnn", "I(a) = I(b) >> U(c)")
 	l.add("ShrU", "nnn", "U(a) = U(b) >> U(c)")
-	l.add("ShlK", "nn-k", "I(a) = I(b) << uint32(in.k)")
-	l.add("ShrK", "nn-k", "I(a) = I(b) >> uint32(in.k)")
-	l.add("ShrUK", "nn-k", "U(a) = U(b) >> uint32(in.k)")
+	l.add("ShlK", "nn-k", "I(a) = I(b) << uint32(in.K)")
+	l.add("ShrK", "nn-k", "I(a) = I(b) >> uint32(in.K)")
+	l.add("ShrUK", "nn-k", "U(a) = U(b) >> uint32(in.K)")
 	l.add("CheckShift", "n", "if I(a) < 0 {\nSAVE\npanic(rt.NegativeShift())\n}")
 	l.add("NegI", "nn", "I(a) = -I(b)")
 	l.add("NotI", "nn", "I(a) = ^I(b)")
@@ -114,16 +114,16 @@ func (l *list) floats() {
 func (l *list) complexes() {
 	l.addRare("MovC", "ss", "C(a) = C(b)")
 	l.addRare("MovD", "ss", "D(a) = D(b)")
-	l.addRare("ConstC", "s--k", "C(a) = fn.complexes[in.k]")
-	l.addRare("ConstD", "s--k", "D(a) = complex64(fn.complexes[in.k])")
+	l.addRare("ConstC", "s--k", "C(a) = fn.Complexes[in.K]")
+	l.addRare("ConstD", "s--k", "D(a) = complex64(fn.Complexes[in.K])")
 	for _, access := range []string{"C", "D"} {
 		x, y := access+"(b)", access+"(c)"
 		for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Sub", "-"}, {"Mul", "*"}, {"Div", "/"}} {
 			l.addRare(o.name+access, "sss", access+"(a) = "+x+" "+o.op+" "+y)
 		}
 		l.addRare("Neg"+access, "ss", access+"(a) = -"+x)
-		l.addRare("Eq"+access, "nss", "I(a) = boolToInt("+x+" == "+y+")")
-		l.addRare("Ne"+access, "nss", "I(a) = boolToInt("+x+" != "+y+")")
+		l.addRare("Eq"+access, "nss", "I(a) = BoolToInt("+x+" == "+y+")")
+		l.addRare("Ne"+access, "nss", "I(a) = BoolToInt("+x+" != "+y+")")
 	}
 	l.addRare("RealC", "ns", "F(a) = real(C(b))")
 	l.addRare("ImagC", "ns", "F(a) = imag(C(b))")
@@ -161,22 +161,22 @@ var relations = []struct{ name, access, op string }{
 
 func (l *list) comparisons() {
 	for _, r := range relations {
-		l.add(r.name, "nnn", fmt.Sprintf("I(a) = boolToInt(%s(b) %s %s(c))", r.access, r.op, r.access))
+		l.add(r.name, "nnn", fmt.Sprintf("I(a) = BoolToInt(%s(b) %s %s(c))", r.access, r.op, r.access))
 	}
-	l.add("EqP", "nss", "I(a) = boolToInt(P(b) == P(c))")
-	l.add("NilP", "ns", "I(a) = boolToInt(P(b) == nil)")
-	l.add("NilIf", "ns", "I(a) = boolToInt(Q(b) == nil)")
+	l.add("EqP", "nss", "I(a) = BoolToInt(P(b) == P(c))")
+	l.add("NilP", "ns", "I(a) = BoolToInt(P(b) == nil)")
+	l.add("NilIf", "ns", "I(a) = BoolToInt(Q(b) == nil)")
 	l.add("EqStr", "nss", `
 		if LEN(b) != LEN(c) {
 			I(a) = 0
 			continue
 		}
 		SUSPEND
-		equal := boolToInt(STR(b) == STR(c))
+		equal := BoolToInt(STR(b) == STR(c))
 		RESUME
 		I(a) = equal`)
-	l.addRare("LtStr", "nss", "I(a) = boolToInt(STR(b) < STR(c))")
-	l.addRare("LeStr", "nss", "I(a) = boolToInt(STR(b) <= STR(c))")
+	l.addRare("LtStr", "nss", "I(a) = BoolToInt(STR(b) < STR(c))")
+	l.addRare("LeStr", "nss", "I(a) = BoolToInt(STR(b) <= STR(c))")
 }
 
 // branches emits conditional jumps. The variants named Loop jump backward and check for an interrupt.
@@ -199,21 +199,21 @@ func (l *list) branches() {
 		}
 	}
 	for _, r := range []struct{ name, op string }{{"Eq", "=="}, {"Ne", "!="}, {"Lt", "<"}, {"Le", "<="}, {"Gt", ">"}, {"Ge", ">="}} {
-		condition := "I(a) " + r.op + " int64(in.k)"
+		condition := "I(a) " + r.op + " int64(in.K)"
 		l.add("If"+r.name+"K", "n--kj", "if "+condition+" { JUMP }")
 		l.add("Loop"+r.name+"K", "n--kj", "if "+condition+" { JUMP\nCHECK }")
 	}
 	// a += k; if a < b
-	l.add("LoopAddLt", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v < I(b) { JUMP\nCHECK }")
-	l.add("LoopAddLe", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v <= I(b) { JUMP\nCHECK }")
+	l.add("LoopAddLt", "nn-kj", "v := I(a) + int64(in.K)\nI(a) = v\nif v < I(b) { JUMP\nCHECK }")
+	l.add("LoopAddLe", "nn-kj", "v := I(a) + int64(in.K)\nI(a) = v\nif v <= I(b) { JUMP\nCHECK }")
 	// the same with the length of a slice or string, with which most loops compare
 	l.add("IfLtLen", "ns--j", "if I(a) < int64(LEN(b)) { JUMP }")
 	l.add("IfGeLen", "ns--j", "if I(a) >= int64(LEN(b)) { JUMP }")
 	l.add("LoopLtLen", "ns--j", "if I(a) < int64(LEN(b)) { JUMP\nCHECK }")
-	l.add("LoopAddLtLen", "ns-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v < int64(LEN(b)) { JUMP\nCHECK }")
+	l.add("LoopAddLtLen", "ns-kj", "v := I(a) + int64(in.K)\nI(a) = v\nif v < int64(LEN(b)) { JUMP\nCHECK }")
 	// a++; if a < k
-	l.add("LoopIncLtK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v < int64(in.k) { JUMP\nCHECK }")
-	l.add("LoopIncLeK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v <= int64(in.k) { JUMP\nCHECK }")
+	l.add("LoopIncLtK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v < int64(in.K) { JUMP\nCHECK }")
+	l.add("LoopIncLeK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v <= int64(in.K) { JUMP\nCHECK }")
 	l.add("IfNil", "s---j", "if P(a) == nil { JUMP }")
 	l.add("IfNotNil", "s---j", "if P(a) != nil { JUMP }")
 }
@@ -229,14 +229,14 @@ var loads = []width{
 	{"16S", "I", "int16", "int64"}, {"16U", "I", "uint16", "int64"},
 	{"32S", "I", "int32", "int64"}, {"32U", "I", "uint32", "int64"},
 	{"64", "I", "int64", ""},
-	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "sliceHeader", ""}, {"If", "ANY", "any", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "SliceHeader", ""}, {"If", "ANY", "any", ""},
 	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
 // stores are the widths of stores, which ignore the sign.
 var stores = []width{
 	{"8", "I", "int8", "int8"}, {"16", "I", "int16", "int16"}, {"32", "I", "int32", "int32"}, {"64", "I", "int64", ""},
-	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "sliceHeader", ""}, {"If", "ANY", "any", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "SliceHeader", ""}, {"If", "ANY", "any", ""},
 	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
@@ -265,18 +265,18 @@ const nilCheck = "if p == nil { goto nilPointer }\n"
 func (l *list) memory() {
 	for _, w := range loads {
 		l.addWidth(w, "Ld"+w.name, w.file()+"s-k", "p := P(b)\n"+nilCheck+
-			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(p, in.k))"))
+			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(p, in.K))"))
 	}
 	for _, w := range stores {
 		l.addWidth(w, "St"+w.name, "s"+w.file()+"-k", "p := P(a)\n"+nilCheck+
-			"*(*"+w.typ+")(unsafe.Add(p, in.k)) = "+w.converted(w.access+"(b)"))
+			"*(*"+w.typ+")(unsafe.Add(p, in.K)) = "+w.converted(w.access+"(b)"))
 	}
-	l.add("Lea", "ss-k", "p := P(b)\n"+nilCheck+"P(a) = unsafe.Add(p, in.k)")
-	l.addRare("New", "s--y", "P(a) = fn.types[in.k].alloc()")
-	l.addRare("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.types[in.k].copy(P(a), p)")
-	l.addRare("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.types[in.k].clone(p)")
-	l.addRare("SwapM", "ss-y", "fn.types[in.k].swap(P(a), P(b))")
-	l.addRare("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.types[in.k].zero(P(a))")
+	l.add("Lea", "ss-k", "p := P(b)\n"+nilCheck+"P(a) = unsafe.Add(p, in.K)")
+	l.addRare("New", "s--y", "P(a) = fn.Types[in.K].alloc()")
+	l.addRare("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.Types[in.K].copy(P(a), p)")
+	l.addRare("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.Types[in.K].clone(p)")
+	l.addRare("SwapM", "ss-y", "fn.Types[in.K].swap(P(a), P(b))")
+	l.addRare("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.Types[in.K].zero(P(a))")
 }
 
 const boundsCheck = "if uint(index) >= uint(length) { goto outOfRange }\n"
@@ -292,8 +292,8 @@ func (l *list) elements() {
 		l.addWidth(w, "Put"+w.name, "s"+w.file()+"n", "index, length = int(I(c)), LEN(a)\n"+boundsCheck+
 			"*(*"+w.typ+")(unsafe.Add(P(a), index*"+size[w.name]+")) = "+w.converted(w.access+"(b)"))
 	}
-	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.k))")
-	l.add("AxAddr", "ssnkk", "p := P(b)\n"+nilCheck+"index, length = int(I(c)), int(in.j)\n"+boundsCheck+"P(a) = unsafe.Add(p, index*int(in.k))")
+	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.K))")
+	l.add("AxAddr", "ssnkk", "p := P(b)\n"+nilCheck+"index, length = int(I(c)), int(in.J)\n"+boundsCheck+"P(a) = unsafe.Add(p, index*int(in.K))")
 }
 
 func (l *list) texts() {
@@ -301,20 +301,20 @@ func (l *list) texts() {
 }
 
 func (l *list) control() {
-	l.add("Native", "---x", "SUSPEND\nfn.natives[in.k].run(t, nb, sb)\ngoto resume")
-	l.add("CallFloat", "nn-x", "SUSPEND\nresult := fn.natives[in.k].float(F(b))\nRESUME\nF(a) = result")
+	l.add("Native", "---x", "SUSPEND\nfn.Natives[in.K].Run(t, nb, sb)\ngoto resume")
+	l.add("CallFloat", "nn-x", "SUSPEND\nresult := fn.Natives[in.K].Float(F(b))\nRESUME\nF(a) = result")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
-	l.add("Call", "NS-f", "callee, captured = fn.callees[in.k], nil\nif f := callee.replacement.Load(); f != nil { callee = f }\ngoto call")
+	l.add("Call", "NS-f", "callee, captured = fn.Callees[in.K], nil\nif f := callee.replacement.Load(); f != nil { callee = f }\ngoto call")
 	l.add("FirstCall", "", `
 		SUSPEND
 		t.fn = fn.body(t.vm)
 		RESUME
-		if uintptr(nb)+fn.scalars > t.scalarEnd || uintptr(sb)+fn.pointers > t.slotEnd {
-			nb, sb = t.grow(nb, sb, fn.scalars, fn.pointers)
+		if uintptr(nb)+fn.Scalars > t.scalarEnd || uintptr(sb)+fn.Pointers > t.slotEnd {
+			nb, sb = t.grow(nb, sb, fn.Scalars, fn.Pointers)
 			fn = t.fn
 		}
-		if ip = fn.entry(); in.a == lends {
-			ip = &fn.code[0]
+		if ip = fn.entry(); in.A == Lends {
+			ip = &fn.Code[0]
 		}`)
 	l.add("CallValue", "NSsx", `
 		p := P(c)
@@ -329,11 +329,11 @@ func (l *list) control() {
 			}
 		}
 		SUSPEND
-		fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+		fn.ForeignCalls[in.K].call(unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), p)
 		goto resume`)
 	l.add("CallMethod", "NSsx", `
-		site := fn.callSites[in.k]
-		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
+		site := fn.CallSites[in.K]
+		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset))
 		if e := site.cached.Load(); e != nil && e.typeWord == Q(c) && e.epoch == t.vm.epoch.Load() {
 			*receiver = P(c)
 			callee, captured = e.function, nil
@@ -343,11 +343,11 @@ func (l *list) control() {
 		f, data := site.find(t.vm, ANY(c))
 		RESUME
 		if f != nil {
-			*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset)) = data
+			*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset)) = data
 			callee, captured = f, nil
 			goto call
 		}
-		fn.callSites[in.k].call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))
+		fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), ANY(c))
 		goto resume`)
 	l.add("Ret", "", `
 		if t.depth == 0 {
@@ -359,7 +359,7 @@ func (l *list) control() {
 		fn = f.fn
 		t.fn = fn
 		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
-		ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))`)
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(f.ip), InstructionSize))`)
 	l.add("RunDeferred", "NS--j", `
 		SUSPEND
 		callee, captured = t.popDeferred()
@@ -368,15 +368,15 @@ func (l *list) control() {
 			goto call
 		}
 		JUMP`)
-	// Operations on the state of a range over a function; see rangefunc.go.
+	// Operations on the state of a range over a function; see Deferrer and package compile.
 	l.addRare("BeginBody", "s", `
 		state := (*int64)(P(a))
-		if *state != stateReady {
+		if *state != StateReady {
 			before := *state
-			*state = stateRunning
+			*state = StateRunning
 			panic(rt.RangeExited(int(before)))
 		}
-		*state = stateRunning`)
-	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
+		*state = StateRunning`)
+	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.K)")
 	l.addRare("Panic", "s", "t.raise(ANY(a))")
 }
