@@ -47,7 +47,7 @@ func Ones(shape ...int) *Tensor { return Full(1, shape...) }
 
 // Full makes a float32 tensor filled with one value.
 func Full(value float64, shape ...int) *Tensor {
-	data := hostBuffer("Full", shape)
+	data := hostBuffer[float32]("Full", Float32, shape)
 	if value != 0 {
 		for i := range data {
 			data[i] = float32(value)
@@ -75,22 +75,56 @@ func Arange(start, end, step float64, d DType) *Tensor {
 	if last := start + (n-1)*step; integer && n > 0 && (start != math.Trunc(start) || step != math.Trunc(step) || min(start, last) < limits[0] || max(start, last) > limits[1]) {
 		panic(&DTypeError{Op: "Arange", DTypes: []DType{d}, Hint: fmt.Sprintf("start %v, step %v and the last element %v must be in the type", start, step, last)})
 	}
-	locked(func(r *ir.Recorder) { r.CheckLimit(int(n) * 8) })
-	data := make([]float64, int(n))
+	return counted(int(n), d, func(i int) float64 { return start + float64(i)*step })
+}
+
+// counted makes a tensor of n numbers.
+func counted(n int, d DType, number func(i int) float64) (t *Tensor) {
+	locked(func(r *ir.Recorder) { r.CheckLimit(n * 8) })
+	data := make([]float64, n)
 	for i := range data {
-		data[i] = start + float64(i)*step
+		data[i] = number(i)
 	}
-	var t *Tensor
-	locked(func(r *ir.Recorder) {
-		t = wrap(r.Upload(ir.Type{Shape: []int{len(data)}, DType: d}, encode(data, d)))
-	})
+	locked(func(r *ir.Recorder) { t = wrap(r.Upload(ir.Type{Shape: []int{n}, DType: d}, encode(data, d))) })
 	return t
+}
+
+// Linspace makes a tensor of element type d, a float, with n numbers at equal distances, the first from and the last
+// to: Linspace(0, 1, 5, Float32) is [0 0.25 0.5 0.75 1]. One number is from.
+func Linspace(from, to float64, n int, d DType) *Tensor {
+	if from-from != 0 || to-to != 0 {
+		panic(&ShapeError{Op: "Linspace", Hint: fmt.Sprintf("no numbers are at equal distances from %v to %v", from, to)})
+	}
+	if n < 0 || n > math.MaxInt>>3 {
+		panic(&ShapeError{Op: "Linspace", Hint: fmt.Sprintf("there cannot be %d numbers", n)})
+	}
+	if !d.Known() || !d.IsFloat() {
+		panic(&DTypeError{Op: "Linspace", DTypes: []DType{d}, Hint: "the element type must be a float"})
+	}
+	last := float64(max(n-1, 1))
+	step := to/last - from/last // to - from may overflow
+	return counted(n, d, func(i int) float64 {
+		if i < n-i { // from the nearer end, so that both are exact
+			return from + float64(i)*step
+		}
+		return to - float64(n-1-i)*step
+	})
+}
+
+// Eye makes the float32 identity matrix [n, n]: 1 on the diagonal, else 0.
+func Eye(n int) *Tensor {
+	shape := []int{n, n}
+	data := hostBuffer[float32]("Eye", Float32, shape)
+	for i := 0; i < len(data); i += n + 1 {
+		data[i] = 1
+	}
+	return fromHost("Eye", data, Float32, shape)
 }
 
 // Randn makes a float32 tensor with values from the standard normal distribution. A nil generator
 // means the default one.
 func Randn(g *Generator, shape ...int) *Tensor {
-	data := hostBuffer("Randn", shape)
+	data := hostBuffer[float32]("Randn", Float32, shape)
 	g.orDefault().fillNormal(data)
 	return fromHost("Randn", data, Float32, shape)
 }
@@ -98,9 +132,35 @@ func Randn(g *Generator, shape ...int) *Tensor {
 // Uniform makes a float32 tensor with values from the uniform distribution over [low, high). A nil
 // generator means the default one.
 func Uniform(g *Generator, low, high float64, shape ...int) *Tensor {
-	data := hostBuffer("Uniform", shape)
+	data := hostBuffer[float32]("Uniform", Float32, shape)
 	g.orDefault().fillUniform(data, low, high)
 	return fromHost("Uniform", data, Float32, shape)
+}
+
+// RandInt makes an int32 tensor with integers from the uniform distribution over low..high-1. A nil generator
+// means the default one.
+func RandInt(g *Generator, low, high int, shape ...int) *Tensor {
+	if low >= high {
+		panic(&ShapeError{Op: "RandInt", Hint: fmt.Sprintf("there is no integer from %d to below %d", low, high)})
+	}
+	if low < math.MinInt32 || high-1 > math.MaxInt32 {
+		panic(&DTypeError{Op: "RandInt", DTypes: []DType{Int32}, Hint: fmt.Sprintf("the range from %d to below %d does not fit into 32 bits", low, high)})
+	}
+	data := hostBuffer[int32]("RandInt", Int32, shape)
+	g.orDefault().fillInts(data, low, high)
+	return fromHost("RandInt", data, Int32, shape)
+}
+
+// RandPerm makes a random permutation of 0..n-1, int32 [n]. A nil generator means the default one.
+func RandPerm(g *Generator, n int) *Tensor {
+	if n > math.MaxInt32 {
+		panic(&DTypeError{Op: "RandPerm", DTypes: []DType{Int32}, Hint: fmt.Sprintf("the numbers below %d do not fit into 32 bits", n)})
+	}
+	data := hostBuffer[int32]("RandPerm", Int32, []int{n})
+	for i, v := range g.orDefault().Perm(n) {
+		data[i] = int32(v)
+	}
+	return fromHost("RandPerm", data, Int32, []int{n})
 }
 
 // checkShape panics with a *ShapeError if no tensor can have the shape.
@@ -115,13 +175,13 @@ func checkShape(op string, shape []int) {
 	}
 }
 
-// hostBuffer allocates host memory for the elements of a new float32 tensor. It panics if the shape is
-// invalid or the memory limit would be exceeded.
-func hostBuffer(op string, shape []int) []float32 {
+// hostBuffer allocates host memory for the elements of a new tensor. It panics if the shape is invalid or the
+// memory limit would be exceeded.
+func hostBuffer[T element](op string, d DType, shape []int) []T {
 	checkShape(op, shape)
 	n := ir.Len(shape)
-	locked(func(r *ir.Recorder) { r.CheckLimit(n * Float32.Size()) })
-	return make([]float32, n)
+	locked(func(r *ir.Recorder) { r.CheckLimit(n * d.Size()) })
+	return make([]T, n)
 }
 
 type element interface {

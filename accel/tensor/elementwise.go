@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/quernlab/quern/accel/internal/ir"
 )
@@ -48,6 +49,15 @@ func (t *Tensor) Exp() *Tensor { return record(ir.Exp{}, t) }
 // Log returns the natural logarithm of t, elementwise.
 func (t *Tensor) Log() *Tensor { return record(ir.Log{}, t) }
 
+// Expm1 returns eᵗ - 1, elementwise, with all digits also near 0, where Exp().AddScalar(-1) has none.
+func (t *Tensor) Expm1() *Tensor { return record(ir.Expm1{}, t) }
+
+// Log1p returns ln(1 + t), elementwise, with all digits also near 0; -Inf at -1, NaN below.
+func (t *Tensor) Log1p() *Tensor { return record(ir.Log1p{}, t) }
+
+// Erf returns the error function of t, 2/√π·∫₀ᵗ e^(-x²) dx, elementwise.
+func (t *Tensor) Erf() *Tensor { return record(ir.Erf{}, t) }
+
 // Sqrt returns the square root of t, elementwise.
 func (t *Tensor) Sqrt() *Tensor { return record(ir.Sqrt{}, t) }
 
@@ -84,6 +94,9 @@ func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
 // HardSwish returns t·min(max(t+3, 0), 6)/6, elementwise, as torch's hardswish.
 func (t *Tensor) HardSwish() *Tensor { return record(ir.HardSwish{}, t) }
 
+// Softplus returns ln(1 + eᵗ), elementwise, without overflow: torch's softplus with beta 1.
+func (t *Tensor) Softplus() *Tensor { return record(ir.Softplus{}, t) }
+
 // LeakyReLU returns t where it is positive, else slope·t, elementwise.
 func (t *Tensor) LeakyReLU(slope float64) *Tensor { return record(ir.LeakyReLU{Scalar: slope}, t) }
 
@@ -102,6 +115,10 @@ func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
 // Ceil returns the smallest integer that is not below t, elementwise. Its gradient is 0.
 func (t *Tensor) Ceil() *Tensor { return record(ir.Ceil{}, t) }
 
+// Round returns the integer nearest to t, elementwise; of two equally near ones the even one: 0.5 and 2.5
+// become 0 and 2. Its gradient is 0.
+func (t *Tensor) Round() *Tensor { return record(ir.Round{}, t) }
+
 // Clamp limits t to [low, high], elementwise; an infinite bound does not limit. The gradient flows
 // where t is strictly within the bounds, as in PyTorch.
 func (t *Tensor) Clamp(low, high float64) *Tensor {
@@ -110,6 +127,39 @@ func (t *Tensor) Clamp(low, high float64) *Tensor {
 	}
 	return compute(composite{name: "Clamp"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.AtMost{Scalar: high}, r.Record(ir.AtLeast{Scalar: low}, v[0]))
+	}, t)
+}
+
+// IsNaN returns 1 where t is NaN, else 0, as float32. t has any element type; integers are never NaN.
+func (t *Tensor) IsNaN() *Tensor {
+	return t.classified("IsNaN", func(r *ir.Recorder, x *ir.Value) *ir.Value {
+		return r.Record(ir.Not{}, r.Record(ir.Eq{}, x, x))
+	})
+}
+
+// IsInf returns 1 where t is infinite, else 0, as float32. t has any element type; integers are finite.
+func (t *Tensor) IsInf() *Tensor {
+	return t.classified("IsInf", func(r *ir.Recorder, x *ir.Value) *ir.Value {
+		return r.Record(ir.Eq{}, r.Record(ir.Abs{}, x), fill(r, math.Inf(1), x.DType()))
+	})
+}
+
+// IsFinite returns 1 where t is neither infinite nor NaN, else 0, as float32. t has any element type;
+// integers are finite.
+func (t *Tensor) IsFinite() *Tensor {
+	return t.classified("IsFinite", func(r *ir.Recorder, x *ir.Value) *ir.Value {
+		return r.Record(ir.Greater{}, fill(r, math.Inf(1), x.DType()), r.Record(ir.Abs{}, x))
+	})
+}
+
+// classified applies f to t as float32 or float64. Every other type fits into float32: large integers
+// are rounded, but stay finite.
+func (t *Tensor) classified(op string, f func(r *ir.Recorder, x *ir.Value) *ir.Value) *Tensor {
+	return arrange(composite{name: op}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if v[0].DType() == Float64 {
+			return f(r, v[0])
+		}
+		return f(r, cast(r, v[0], Float32))
 	}, t)
 }
 
@@ -163,6 +213,27 @@ func (t *Tensor) Not() *Tensor { return record(ir.Not{}, t) }
 
 // Where returns a where mask is not 0, else b, with broadcasting of all three.
 func Where(mask, a, b *Tensor) *Tensor { return record(ir.Where{}, mask, a, b) }
+
+// MaskedFill returns value where mask is not 0, else t, with broadcasting: Where with a number. The mask
+// is float32, as comparisons return it, and t has floats. The gradient flows where mask is 0.
+func (t *Tensor) MaskedFill(mask *Tensor, value float64) *Tensor {
+	return arrange(composite{name: "MaskedFill"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		d := v[1].DType()
+		x := v[1]
+		if d.Is16Bit() {
+			x = cast(r, x, Float32)
+		}
+		wantFloat("MaskedFill", x)
+		return cast(r, r.Record(ir.Where{}, v[0], fill(r, value, x.DType()), x), d)
+	}, mask, t)
+}
+
+// wantFloat panics with a *DTypeError if an op that computes with floats gets other elements.
+func wantFloat(op string, v *ir.Value) {
+	if d := v.DType(); d != Float32 && d != Float64 {
+		panic(&DTypeError{Op: op, DTypes: []DType{d}, Hint: "the input must have floats; convert with Cast(tensor.Float32)"})
+	}
+}
 
 // Cast returns t converted to another element type. Floats are truncated when they become integers;
 // Bool is t ≠ 0.

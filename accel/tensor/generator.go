@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math"
+	"math/bits"
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -104,6 +105,17 @@ func (g *Generator) fillUniform(data []float32, low, high float64) {
 			}
 			data[i+j] = v
 		}
+	}
+}
+
+// fillInts uses two words per value: the upper half of their product with the number of integers.
+func (g *Generator) fillInts(data []int32, low, high int) {
+	key, counter := g.take((len(data) + 1) / 2)
+	for i := range data {
+		b := ir.Philox(key, counter+uint64(i/2))
+		word := uint64(b[i%2*2+1])<<32 | uint64(b[i%2*2])
+		k, _ := bits.Mul64(word, uint64(high-low))
+		data[i] = int32(low + int(k))
 	}
 }
 

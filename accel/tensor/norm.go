@@ -14,7 +14,12 @@ func (t *Tensor) Norm(axes ...int) *Tensor {
 // sqrtZeroGrad returns the square root, with a gradient of 0 at 0. The true slope there is infinite;
 // multiplied by the gradient 0 of a sum of squares it would be NaN.
 func sqrtZeroGrad(r *ir.Recorder, squares *ir.Value) *ir.Value {
-	zero, one := fill(r, 0, squares.DType()), fill(r, 1, squares.DType())
-	none := r.Record(ir.Eq{}, squares, zero)
-	return r.Record(ir.Where{}, none, zero, r.Record(ir.Sqrt{}, r.Record(ir.Where{}, none, one, squares)))
+	return zeroGradAtZero(r, squares, ir.Sqrt{})
+}
+
+// zeroGradAtZero returns a root, with a gradient of 0 at 0: see sqrtZeroGrad.
+func zeroGradAtZero(r *ir.Recorder, x *ir.Value, root ir.Op) *ir.Value {
+	zero, one := fill(r, 0, x.DType()), fill(r, 1, x.DType())
+	none := r.Record(ir.Eq{}, x, zero)
+	return r.Record(ir.Where{}, none, zero, r.Record(root, r.Record(ir.Where{}, none, one, x)))
 }

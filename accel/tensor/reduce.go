@@ -114,6 +114,32 @@ func (t *Tensor) CumSum(along int) *Tensor {
 	}, t)
 }
 
+// Any returns 1 where an element along the axes, which are removed, is not 0, else 0, as float32; without
+// an axis, for all elements. t has any element type, and NaN is not 0. Any of no elements is 0.
+func (t *Tensor) Any(axes ...int) *Tensor {
+	return arrange(composite{name: "Any"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s, _ := sum(r, "Any", nonzero(r, v[0]), axes)
+		return r.Record(ir.Greater{}, s, fill(r, 0, Float32))
+	}, t)
+}
+
+// All returns 1 where no element along the axes, which are removed, is 0, else 0, as float32; see Any.
+// All of no elements is 1.
+func (t *Tensor) All(axes ...int) *Tensor {
+	return arrange(composite{name: "All"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s, _ := sum(r, "All", r.Record(ir.Not{}, nonzero(r, v[0])), axes)
+		return r.Record(ir.Eq{}, s, fill(r, 0, Float32))
+	}, t)
+}
+
+// nonzero returns 1 where v is not 0, else 0, as float32.
+func nonzero(r *ir.Recorder, v *ir.Value) *ir.Value {
+	if v.DType() == Float32 {
+		return r.Record(ir.Not{}, r.Record(ir.Not{}, v))
+	}
+	return cast(r, cast(r, v, Bool), Float32)
+}
+
 // OneHot returns a float32 row of the given number of classes for each element of t, 1 at the class
 // and 0 elsewhere. t is int32, int64 or uint8 and has any shape. It panics with an *IndexError if a
 // class is not in 0..classes-1.

@@ -82,7 +82,8 @@ var opRows = withFormulas(slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows(), recurrenceRows()))
+}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows(), recurrenceRows(),
+	smoothRows(), indexRows(), rearrangedRows(), foldedRows()))
 
 func broadcastRows() []opRow {
 	var rows []opRow

@@ -53,7 +53,7 @@ func UpsampleBilinear(x *Tensor, n int) *Tensor {
 
 // interpolation returns the matrix [n·size, size] of linear interpolation.
 func interpolation(size, n int, d DType) *Tensor {
-	m := hostBuffer("UpsampleBilinear", []int{n * size, size})
+	m := hostBuffer[float32]("UpsampleBilinear", Float32, []int{n * size, size})
 	for i := range n * size {
 		at := max((float64(i)+0.5)/float64(n)-0.5, 0)
 		low := int(math.Floor(at))

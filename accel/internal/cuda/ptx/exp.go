@@ -33,10 +33,10 @@ func (b *builder) expm1(x reg) reg {
 	if b.double {
 		return b.expm1Float64(x)
 	}
-	near := b.horner(x, 1./40320, 1./5040, 1./720, 1./120, 1./24, 1./6, 1./2, 1)
+	near := b.horner(x, 1./3628800, 1./362880, 1./40320, 1./5040, 1./720, 1./120, 1./24, 1./6, 1./2, 1)
 	near = b.f("mul.rn", near, x)
 	far := b.f("sub.rn", b.exp(x), single(1))
-	return b.selp(b.setp("lt.f32", b.f("abs", x), single(.35)), near, far)
+	return b.selp(b.setp("lt.f32", b.f("abs", x), single(.7)), near, far)
 }
 
 // logistic computes 1/(1+e^-x). Below 0, where that would overflow, it computes
@@ -78,6 +78,25 @@ func (b *builder) normal(x reg) reg {
 		0.18941920899584205, 0.2472001887911886, 0.28160309216550417, 0.2821668709584521, -3.5253532771895024e-06)
 	tail := b.f("mul.rn", b.f("mul.rn", p, single(.5)), b.gaussian(x))
 	return b.selp(b.setp("lt.f32", x, single(0)), tail, b.f("sub.rn", single(1), tail))
+}
+
+// erf computes the error function: near 0 by its series, or in float64 by the rational function of
+// nearErf64, elsewhere as 1 - 2·Φ(-√2·|x|) with the sign of x.
+func (b *builder) erf(x reg) reg {
+	size := b.real("abs", x)
+	square := b.real("mul.rn", size, size)
+	far := b.normal(b.real("mul.rn", size, b.constant(-math.Sqrt2)))
+	far = b.real("fma.rn", far, b.constant(-2), b.constant(1))
+	var near reg
+	if b.double {
+		near = b.nearErf64(size, square)
+	} else {
+		const factor = 2 / 1.7724538509055159 // √π
+		near = b.horner(square, factor/9360, -factor/1320, factor/216, -factor/42, factor/10, -factor/3, factor)
+		near = b.f("mul.rn", near, size)
+	}
+	y := b.selp(b.compare("lt", size, b.choose(.5, .84375)), near, far)
+	return b.real("copysign", x, y)
 }
 
 // gaussian computes e^(-x²/2), corrected by the rounding error of x².

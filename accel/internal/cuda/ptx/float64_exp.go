@@ -69,6 +69,18 @@ func (b *builder) tanh64(x reg) reg {
 	return b.orNaN(y, x)
 }
 
+// quotient computes a rational function.
+func (b *builder) quotient(at reg, above, below []float64) reg {
+	return b.d("div.rn", b.horner(at, above...), b.horner(at, below...))
+}
+
+// nearErf64 computes the error function of t from 0 to 27/32, given its square.
+func (b *builder) nearErf64(t, square reg) reg {
+	return b.d("fma.rn", t, b.quotient(square,
+		[]float64{-2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02, -3.25042107247001499370e-01, 1.28379167095512558561e-01},
+		[]float64{-3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03, 6.50222499887672944485e-02, 3.97917223959155352819e-01, 1}), t)
+}
+
 // normal64 computes the cumulative normal distribution function Φ of float64, ½·erfc(t) for
 // t = -x/√2. The rational functions are those of FreeBSD's s_erf.c (Sun Microsystems,
 // 1993), which Go's math.Erfc uses too.
@@ -76,26 +88,21 @@ func (b *builder) normal64(x reg) reg {
 	size := b.d("abs", x)
 	t := b.d("mul.rn", size, double(1/math.Sqrt2))
 	square := b.d("mul.rn", t, t)
-	quotient := func(at reg, above, below []float64) reg {
-		return b.d("div.rn", b.horner(at, above...), b.horner(at, below...))
-	}
 	// t up to 27/32: Φ = ½ + ½·erf.
-	near := b.d("fma.rn", t, quotient(square,
-		[]float64{-2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02, -3.25042107247001499370e-01, 1.28379167095512558561e-01},
-		[]float64{-3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03, 6.50222499887672944485e-02, 3.97917223959155352819e-01, 1}), t)
+	near := b.nearErf64(t, square)
 	near = b.d("fma.rn", double(.5), b.d("copysign", x, near), double(.5))
 	// t up to 5/4: erfc(1) plus the difference from it.
 	from := b.d("sub.rn", t, double(1))
-	middle := quotient(from,
+	middle := b.quotient(from,
 		[]float64{-2.16637559486879084300e-03, 3.54783043256182359371e-02, -1.10894694282396677476e-01, 3.18346619901161753674e-01, -3.72207876035701323847e-01, 4.14856118683748331666e-01, -2.36211856075265944077e-03},
 		[]float64{1.19844998467991074170e-02, 1.36370839120290507362e-02, 1.26171219808761642112e-01, 7.18286544141962662868e-02, 5.40397917702171048937e-01, 1.06420880400844228286e-01, 1})
 	middle = b.d("sub.rn", double(1-8.45062911510467529297e-01), middle)
 	// Larger t: e^(-t²-9/16+R/S)/t.
 	inverse := b.d("rcp.rn", square)
-	first := quotient(inverse,
+	first := b.quotient(inverse,
 		[]float64{-9.81432934416914548592, -8.12874355063065934246e+01, -1.84605092906711035994e+02, -1.62396669462573470355e+02, -6.23753324503260060396e+01, -1.05586262253232909814e+01, -6.93858572707181764372e-01, -9.86494403484714822705e-03},
 		[]float64{-6.04244152148580987438e-02, 6.57024977031928170135, 1.08635005541779435134e+02, 4.29008140027567833386e+02, 6.45387271733267880336e+02, 4.34565877475229228821e+02, 1.37657754143519042600e+02, 1.96512716674392571292e+01, 1})
-	second := quotient(inverse,
+	second := b.quotient(inverse,
 		[]float64{-4.83519191608651397019e+02, -1.02509513161107724954e+03, -6.37566443368389627722e+02, -1.60636384855821916062e+02, -1.77579549177547519889e+01, -7.99283237680523006574e-01, -9.86494292470009928597e-03},
 		[]float64{-2.24409524465858183362e+01, 4.74528541206955367215e+02, 2.55305040643316442583e+03, 3.19985821950859553908e+03, 1.53672958608443695994e+03, 3.25792512996573918826e+02, 3.03380607434824582924e+01, 1})
 	rest := b.selp64(b.setp("lt.f64", t, double(1/.35)), first, second)

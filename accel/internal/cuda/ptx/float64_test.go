@@ -84,6 +84,7 @@ func TestFloat64AgainstMpmath(t *testing.T) {
 	}
 	for name, limit := range map[string]float64{
 		"Exp": 1, "Log": 1, "Tanh": 2.5, "Sigmoid": 2.5, "SiLU": 3, "ELU": 1.5, "GELU": 5, "GELUSlope": 6, "Sin": 1, "Cos": 1, "Pow": 2,
+		"Erf": 2, "Expm1": 1.5, "Log1p": 4, "Softplus": 4,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rows[name]

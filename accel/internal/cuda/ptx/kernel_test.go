@@ -166,7 +166,9 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 		return s * math.Expm1(a)
 	},
 	"Eq":    func(a, b, _, _ float64) float64 { return b2f(a == b) },
+	"Erf":   func(a, _, _, _ float64) float64 { return math.Erf(a) },
 	"Exp":   func(a, _, _, _ float64) float64 { return math.Exp(a) },
+	"Expm1": func(a, _, _, _ float64) float64 { return math.Expm1(a) },
 	"Fill":  func(_, _, _, s float64) float64 { return s },
 	"Floor": func(a, _, _, _ float64) float64 { return math.Floor(a) },
 	"GELU": func(a, _, _, _ float64) float64 {
@@ -190,6 +192,7 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 		return s * a
 	},
 	"Log":       func(a, _, _, _ float64) float64 { return math.Log(a) },
+	"Log1p":     func(a, _, _, _ float64) float64 { return math.Log1p(a) },
 	"Maximum":   func(a, b, _, _ float64) float64 { return max(a, b) },
 	"Minimum":   func(a, b, _, _ float64) float64 { return min(a, b) },
 	"Mul":       func(a, b, _, _ float64) float64 { return a * b },
@@ -206,6 +209,7 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 		}
 		return 0
 	},
+	"Round":   func(a, _, _, _ float64) float64 { return math.RoundToEven(a) },
 	"SiLU":    func(a, _, _, _ float64) float64 { return a / (1 + math.Exp(-a)) },
 	"Sigmoid": func(a, _, _, _ float64) float64 { return 1 / (1 + math.Exp(-a)) },
 	"Sin":     func(a, _, _, _ float64) float64 { return math.Sin(a) },

@@ -24,7 +24,9 @@ var operations = byType([]row{
 		return b.selp(b.positive(x[0]), x[0], b.real("mul.rn", x[1], b.expm1(x[0])))
 	}},
 	{ir.Eq{}, comparison("eq")},
+	{ir.Erf{}, unaryOp((*builder).erf)},
 	{ir.Exp{}, unaryOp((*builder).exp)},
+	{ir.Expm1{}, unaryOp((*builder).expm1)},
 	{ir.Fill{}, func(_ *builder, x []reg) reg { return x[len(x)-1] }},
 	{ir.Floor{}, unaryOp((*builder).floor)},
 	{ir.GELU{}, unaryOp((*builder).gelu)},
@@ -41,6 +43,7 @@ var operations = byType([]row{
 	{ir.Or{}, logical("or")},
 	{ir.Pow{}, binaryOp((*builder).pow)},
 	{ir.ReLUGradient{}, func(b *builder, x []reg) reg { return b.selp(b.positive(x[1]), x[0], b.constant(0)) }},
+	{ir.Round{}, unaryOp((*builder).round)},
 	{ir.Sigmoid{}, unaryOp((*builder).logistic)},
 	{ir.Sin{}, unaryOp((*builder).sin)},
 	{ir.Sqrt{}, instruction("sqrt.rn")},

@@ -33,6 +33,9 @@ func (b *builder) same(x reg) reg { return x }
 
 func (b *builder) floor(x reg) reg { return b.real("cvt.rmi."+typeOf(b.double), x) }
 
+// round rounds to the nearest integer, ties to even.
+func (b *builder) round(x reg) reg { return b.real("cvt.rni."+typeOf(b.double), x) }
+
 // mask returns 1 where the predicate holds, else 0.
 func (b *builder) mask(p reg) reg { return b.selp(p, b.constant(1), b.constant(0)) }
 

@@ -66,17 +66,30 @@ def rounded(v):
 
 
 lines = []
-for name, (f, draw) in functions.items():
-    for i in range(300):
-        x = hard[i] if name in ("Sin", "Cos") and i < len(hard) else draw()
-        y = f(mp.mpf(x))
-        if abs(y) < mp.mpf(2) ** -1070 or abs(y) > mp.mpf(2) ** 1023.9:
-            continue
-        lines.append(f"{name} {x.hex()} {rounded(y).hex()}")
+
+
+def write(functions):
+    for name, (f, draw) in functions.items():
+        for i in range(300):
+            x = hard[i] if name in ("Sin", "Cos") and i < len(hard) else draw()
+            y = f(mp.mpf(x))
+            if abs(y) < mp.mpf(2) ** -1070 or abs(y) > mp.mpf(2) ** 1023.9:
+                continue
+            lines.append(f"{name} {x.hex()} {rounded(y).hex()}")
+
+
+write(functions)
 for _ in range(600):
     x, p = power()
     y = mp.power(mp.mpf(x), int(p) if p == int(p) else mp.mpf(p))
     if abs(y) < mp.mpf(2) ** -1070 or abs(y) > mp.mpf(2) ** 1023.9:
         continue
     lines.append(f"Pow {x.hex()} {p.hex()} {rounded(y).hex()}")
+# New functions come last, so that those above keep their random numbers.
+write({
+    "Erf": (mp.erf, lambda: random.choice([random.gauss(0, 1), random.uniform(-7, 7), random.gauss(0, 1e-8)])),
+    "Expm1": (mp.expm1, lambda: random.choice([random.gauss(0, 1), random.uniform(-40, 709), random.gauss(0, 1e-8)])),
+    "Log1p": (mp.log1p, lambda: random.choice([random.uniform(-1, 2), random.gauss(0, 1e-3), random.gauss(0, 1e-8), 10 ** random.uniform(0, 300)])),
+    "Softplus": (lambda x: mp.log1p(mp.exp(x)), lambda: random.choice([random.gauss(0, 1), random.uniform(-700, 700)])),
+})
 pathlib.Path(__file__).with_name("float64.txt").write_text("\n".join(lines) + "\n")
