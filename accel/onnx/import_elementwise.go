@@ -160,12 +160,6 @@ func runPRelu(c *call) operand {
 	return valueOf(x.ReLU().Add(x.Minimum(c.like(0, x)).Mul(c.tensor(1))))
 }
 
-// runSoftplus returns ln(1 + exp(x)), without overflow.
-func runSoftplus(c *call) operand {
-	x := c.tensor(0)
-	return valueOf(x.ReLU().Add(x.Abs().Neg().Exp().AddScalar(1).Log()))
-}
-
 // runDequantize returns (x - zero)·scale; scale and zero have one element, or one for each index
 // along an axis.
 func runDequantize(c *call) operand {

@@ -37,7 +37,7 @@ func TestImportRejects(t *testing.T) {
 		{"an op", one(operator{"a", "Einsum", []string{"x"}, "y", nil}, nil), ErrImport, `node "a", Einsum: this op is not supported`, "a"},
 		{"a node without a name", one(operator{"", "Einsum", []string{"x"}, "y", nil}, nil), ErrImport, `node "y", Einsum`, "y"},
 		{"an attribute", one(operator{"a", "Relu", []string{"x"}, "y", []attribute{{"slope", 1.0}}}, nil), ErrImport, "attribute slope is not", "a"},
-		{"its value", one(operator{"a", "CumSum", []string{"x", "w"}, "y", []attribute{{"reverse", 1}}}, nil), ErrImport, "reverse 1 (supported is 0) is not", "a"},
+		{"its value", one(operator{"a", "CumSum", []string{"x", "w"}, "y", []attribute{{"exclusive", 1}}}, nil), ErrImport, "exclusive 1 (supported is 0) is not", "a"},
 		{"its type", one(operator{"a", "Elu", []string{"x"}, "y", []attribute{{"alpha", 1}}}, nil), ErrMalformed, "attribute alpha is a int, want a float64", "a"},
 		{"too few inputs", one(operator{"a", "Add", []string{"x"}, "y", nil}, nil), ErrMalformed, "it has 1 inputs, want 2", "a"},
 		{"a second output", bytes.Replace(one(operator{"a", "Relu", []string{"x", "x"}, "y", nil}, nil), []byte("\x0a\x01x\x12\x01y"), []byte("\x12\x01y\x12\x01z"), 1), ErrImport, "output 1 of this op", "a"},

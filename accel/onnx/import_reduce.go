@@ -58,7 +58,11 @@ func runCumSum(c *call) operand {
 	if len(axis) != 1 {
 		c.fails("the axis must be one number")
 	}
-	return valueOf(c.tensor(0).CumSum(c.axis(axis[0], len(c.shape()))))
+	x, a := c.tensor(0), c.axis(axis[0], len(c.shape()))
+	if c.integer("reverse") != 0 { // from the end
+		return valueOf(x.Flip(a).CumSum(a).Flip(a))
+	}
+	return valueOf(x.CumSum(a))
 }
 
 func runGather(c *call) operand {
@@ -116,16 +120,10 @@ func (c *call) index(i, n int) int {
 	return i
 }
 
-// runGatherElements selects elements along the last axis.
+// runGatherElements selects elements along an axis.
 func runGatherElements(c *call) operand {
-	x, index := c.tensor(0), c.tensor(1)
-	rank := x.NDim()
-	if c.axis(c.integer("axis"), rank) != rank-1 || index.NDim() != rank || !slices.Equal(x.Shape()[:rank-1], index.Shape()[:rank-1]) {
-		c.fails("it is supported only along the last axis, with an index of the same other sizes")
-	}
-	chosen := index.OneHot(x.Size(rank - 1))
-	rows := x.Reshape(slices.Insert(x.Shape(), rank-1, 1)...)
-	return valueOf(tensor.Where(chosen, rows, c.like(0, x)).Sum(-1))
+	x := c.tensor(0)
+	return operand{t: x.Gather(c.axis(c.integer("axis"), x.NDim()), c.tensor(1)), element: c.in[0].element}
 }
 
 // runOneHot writes the second of two values at the index, and the first elsewhere.

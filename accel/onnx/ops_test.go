@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"math"
 	"reflect"
 	"slices"
 
@@ -64,6 +65,24 @@ func opRows() []parity {
 	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
 	unary("ArgMin", func(x T) T { return x.ArgMin(-1) }, x)
 	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)
+	unary("Prod", func(x T) T { return x.Prod(1, 2) }, x)
+	named("numbers, most of them small", "Expm1", func(in []T) T { return in[0].Mul(in[0]).Mul(in[0]).MulScalar(1e-3).Expm1().MulScalar(1e3) }, []T{x})
+	named("logarithms, most of them small", "Log1p", func(in []T) T { return in[0].Mul(in[0]).Mul(in[0]).MulScalar(1e-3).Log1p().MulScalar(1e3) }, []T{x})
+	unary("Log1p", T.Log1p, positive)
+	unary("Any", func(x T) T { return x.GreaterScalar(0.5).Any(-1) }, x)
+	named("any of the batch", "Any", func(in []T) T { return in[0].GreaterScalar(0.5).Any(0, 2) }, []T{x})
+	named("any integer", "Any", func(in []T) T { return in[0].Any(1) }, []T{tokens(2, 2, 4)})
+	unary("All", func(x T) T { return x.GreaterScalar(-0.5).All(1, 2) }, x)
+	add("MaskedFill", func(in []T) T { return in[0].MaskedFill(in[1].Greater(in[0]), -3) }, []T{x, y})
+	infinite := x.MaskedFill(x.GreaterScalar(1), math.Inf(1)).MaskedFill(x.LessScalar(-1), math.NaN())
+	unary("IsNaN", T.IsNaN, infinite)
+	unary("IsInf", T.IsInf, infinite)
+	unary("IsFinite", T.IsFinite, infinite)
+	unary("Normalize", func(x T) T { return x.Normalize(2, 1) }, x)
+	named("normalized by the largest", "Normalize", func(in []T) T { return in[0].Normalize(math.Inf(1), -1) }, []T{x})
+	named("normalized by a sum", "Normalize", func(in []T) T { return in[0].Normalize(1, 0) }, []T{x})
+	add("CosineSimilarity", func(in []T) T { return tensor.CosineSimilarity(in[0], in[1], -1) }, []T{x, y})
+	add("CDist", func(in []T) T { return tensor.CDist(in[0], in[1]) }, []T{x, y})
 	unary("LogSumExp", func(x T) T { return x.LogSumExp(2) }, x)
 	unary("Softmax", func(x T) T { return x.Softmax(-1) }, x)
 	named("softmax along 1", "Softmax", func(in []T) T { return in[0].Softmax(1) }, []T{x})
@@ -91,6 +110,18 @@ func opRows() []parity {
 		n := in[0].Size(0)
 		both := tensor.Concat(0, in[0], in[0].Neg())
 		return both.Slice(0, n, 2*n).Sub(both.Slice(0, 0, n))
+	}, []T{x})
+	unary("Squeeze", func(x T) T { return x.Reshape(x.Size(0), 1, 3, 1, 4).Squeeze(1, -2) }, x)
+	unary("Flip", func(x T) T { return x.Flip(1, 2) }, x)
+	named("batch from the end", "Flip", func(in []T) T { return in[0].Flip(0) }, []T{x})
+	unary("Roll", func(x T) T { return x.Roll(-1, 2) }, x)
+	named("batch moved by one", "Roll", func(in []T) T { return in[0].Roll(1, 0) }, []T{x})
+	unary("Tile", func(x T) T { return x.Tile(2, 1, 3) }, x)
+	unary("RepeatInterleave", func(x T) T { return x.RepeatInterleave(2, 1) }, x)
+	named("repeated batch", "RepeatInterleave", func(in []T) T { return in[0].RepeatInterleave(3, 0) }, []T{x})
+	named("parts", "Slice", func(in []T) T {
+		parts := append(in[0].Split(3, 2), in[0].Chunk(2, 1)...)
+		return parts[1].Mul(parts[0].Sum(-1).Unsqueeze(-1)).Add(parts[2].Sum(1, 2).Unsqueeze(-1).Unsqueeze(-1))
 	}, []T{x})
 	unary("Pad", func(x T) T { return x.Pad(1, 2, 1) }, x)
 	named("pad of the batch", "Pad", func(in []T) T { return in[0].Pad(0, 1, 0) }, []T{x})
@@ -125,6 +156,13 @@ func opRows() []parity {
 	named("rows of the batch", "IndexSelect", func(in []T) T { return in[0].IndexSelect(tensor.FromInts([]int{0, 0}, 2)) }, []T{x})
 	add("IndexAdd", func(in []T) T { return in[0].IndexAdd(in[1], 5) }, []T{randn(9, 2, 3, 4), tokens(5, 2, 3)})
 	named("scatter to the batch", "IndexAdd", func(in []T) T { return in[0].IndexAdd(in[1], in[0].Size(0)) }, []T{randn(9, 2, 3, 4), tokens(1, 2, 3)})
+
+	add("Gather", func(in []T) T { return in[0].Gather(2, in[1]) }, []T{x, tokens(4, 2, 3, 5)})
+	named("gather along the middle axis", "Gather", func(in []T) T { return in[0].Gather(1, in[1].Cast(tensor.Int64)) }, []T{x, tokens(3, 2, 2, 3)})
+	named("gather along the first axis", "Gather", func(in []T) T { return in[0].T().Gather(0, in[1].T()) }, []T{randn(9, 2, 5), tokens(5, 2, 3)})
+	add("ScatterAdd", func(in []T) T { return in[0].ScatterAdd(2, in[1], in[2]) }, []T{x, tokens(4, 2, 3, 5), randn(3, 2, 3, 5)})
+	named("scatter along the middle axis", "ScatterAdd", func(in []T) T { return in[0].ScatterAdd(1, in[1], in[2]) }, []T{x, tokens(3, 2, 2, 3), y})
+	unary("BinCount", func(x T) T { return x.BinCount(5) }, tokens(5, 2, 3))
 
 	add("MatMul", func(in []T) T { return in[0].MatMul(in[1]) }, []T{x, randn(2, 2, 4, 5)})
 	named("product with a matrix", "MatMul", func(in []T) T { return in[0].MatMul(randn(2, 4, 5)) }, []T{randn(2, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func (m *machine) usable(x *tracked) bool {
 }
 
 func (m *machine) step() {
-	op := m.next() % 20
+	op := m.next() % 27
 	a, b := m.pick(), m.pick()
 	if !m.usable(a) || !m.usable(b) || !m.usable(a) { // reading b may run an update of a
 		return
@@ -159,6 +160,49 @@ func (m *machine) step() {
 		a.t.Release()
 		*a = m.pool[len(m.pool)-1]
 		m.pool = m.pool[:len(m.pool)-1]
+	case 20:
+		m.add(a.t.Flip(0).Roll(-1, 1), build([]int{matrixSize, matrixSize}, func(i []int) float64 {
+			return a.want.get(matrixSize-1-i[0], (i[1]+1)%matrixSize)
+		}))
+	case 21:
+		index := chosen(matrixSize, 2, matrixSize)
+		m.add(a.t.Gather(0, index.ints()).Tile(2, 1), build([]int{matrixSize, matrixSize}, func(i []int) float64 {
+			return a.want.get(int(index.get(i[0]%2, i[1])), i[1])
+		}))
+	case 22:
+		index := chosen(matrixSize, matrixSize, 3)
+		want := build([]int{matrixSize, matrixSize}, func(i []int) float64 { return a.want.get(i...) })
+		each(index.shape, func(i []int) {
+			want.data[i[0]*matrixSize+int(index.get(i...))] += b.want.get(i...)
+		})
+		m.add(a.t.ScatterAdd(1, index.ints(), b.t), want)
+	case 23:
+		m.add(a.t.Tanh().CumProd(1), alongRef(1, func(v []float64) []float64 {
+			for i := range v {
+				if v[i] = math.Tanh(v[i]); i > 0 {
+					v[i] *= v[i-1]
+				}
+			}
+			return v
+		})(both))
+	case 24:
+		mask := chosen(2, matrixSize, matrixSize)
+		m.add(a.t.MaskedFill(mask.ints().Cast(Float32), -0.5), zipRef(func(x, hidden float64) float64 {
+			if hidden != 0 {
+				return -0.5
+			}
+			return x
+		})([]array{a.want, mask}))
+	case 25:
+		m.add(Concat(0, a.t.Split(3, 0)...).Median(1).Unsqueeze(-1).RepeatInterleave(matrixSize, 1), build([]int{matrixSize, matrixSize}, func(i []int) float64 {
+			row := slices.Clone(a.want.data[i[0]*matrixSize : (i[0]+1)*matrixSize])
+			slices.Sort(row)
+			return row[(matrixSize-1)/2]
+		}))
+	case 26:
+		m.add(a.t.Softplus().Log1p().Sub(b.t.Erf()), zipRef(func(x, y float64) float64 {
+			return math.Log1p(math.Max(x, 0)+math.Log1p(math.Exp(-math.Abs(x)))) - math.Erf(y)
+		})(both))
 	}
 }
 
