@@ -101,10 +101,8 @@ func readPackage(root, folder string) (*goPackage, error) {
 	return p, err
 }
 
-// anchor returns where the page of the package describes what a link names. A field and a
-// method of an interface are described with their type, and what is declared elsewhere at the
-// top of the page.
-func (p *goPackage) anchor(link *comment.DocLink) string {
+// names returns the exported names of the package; that of a method follows its type and a dot.
+func (p *goPackage) names() map[string]bool {
 	names := map[string]bool{}
 	for _, v := range slices.Concat(p.pkg.Consts, p.pkg.Vars) {
 		addAll(names, v.Names...)
@@ -124,6 +122,14 @@ func (p *goPackage) anchor(link *comment.DocLink) string {
 			addAll(names, baseType(f.Recv)+"."+f.Name)
 		}
 	}
+	return names
+}
+
+// anchor returns where the page of the package describes what a link names. A field and a
+// method of an interface are described with their type, and what is declared elsewhere at the
+// top of the page.
+func (p *goPackage) anchor(link *comment.DocLink) string {
+	names := p.names()
 	for _, name := range []string{strings.TrimPrefix(link.Recv+"."+link.Name, "."), link.Recv} {
 		if names[name] {
 			return "#" + name

@@ -56,6 +56,8 @@ func ops() []op {
 		elementwise("Abs", 0, (*tensor.Tensor).Abs), elementwise("AddScalar", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.AddScalar(1.5) }),
 		elementwise("Clamp", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.Clamp(-0.5, 0.7) }), elementwise("Cos", 0, (*tensor.Tensor).Cos),
 		elementwise("ELU", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.ELU(0.9) }), elementwise("Exp", 0, (*tensor.Tensor).Exp),
+		elementwise("Erf", 0, (*tensor.Tensor).Erf), elementwise("Expm1", 0, (*tensor.Tensor).Expm1), elementwise("Log1p", 0.1, (*tensor.Tensor).Log1p),
+		elementwise("Softplus", 0, (*tensor.Tensor).Softplus),
 		elementwise("GELU", 0, (*tensor.Tensor).GELU), elementwise("LeakyReLU", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.LeakyReLU(0.1) }),
 		elementwise("Log", 0.1, (*tensor.Tensor).Log), elementwise("MulScalar", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(-3) }),
 		elementwise("Neg", 0, (*tensor.Tensor).Neg), elementwise("PowScalar", 0.1, func(x *tensor.Tensor) *tensor.Tensor { return x.PowScalar(1.7) }),
@@ -81,8 +83,14 @@ func ops() []op {
 	one("Transpose", func(x *tensor.Tensor) *tensor.Tensor { return x.Permute(2, 0, 1).MulScalar(2) }, 5, 34, 35)
 	one("Pad", func(x *tensor.Tensor) *tensor.Tensor { return x.Pad(1, 2, 3) }, 5, 34)
 	one("Slice", func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(1, 3, 30).Square() }, 5, 34)
-	one("Gather", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexSelect(index(13, 29)) }, 13, 17)
-	one("ScatterAdd", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexAdd(index(13, 29), 13) }, 29, 17)
+	one("IndexSelect", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexSelect(index(13, 29)) }, 13, 17)
+	one("IndexAdd", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexAdd(index(13, 29), 13) }, 29, 17)
+	one("Gather", func(x *tensor.Tensor) *tensor.Tensor { return x.Gather(1, index(17, 13, 29)) }, 13, 17)
+	one("Flip", func(x *tensor.Tensor) *tensor.Tensor { return x.Flip(0, 1).Roll(3, 1) }, 13, 17)
+	one("Prod", func(x *tensor.Tensor) *tensor.Tensor { return x.Prod(1) }, 9, 11, 3)
+	one("CumProd", func(x *tensor.Tensor) *tensor.Tensor { return x.CumProd(1) }, 5, 11)
+	one("Quantile", func(x *tensor.Tensor) *tensor.Tensor { return x.Quantile(0.3, 1) }, 9, 65)
+	one("Normalize", func(x *tensor.Tensor) *tensor.Tensor { return x.Normalize(2, 1) }, 9, 65)
 	one("CrossEntropy", func(x *tensor.Tensor) *tensor.Tensor { return tensor.CrossEntropy(x, index(77, 19)) }, 19, 77)
 	one("MaxPool2D", func(x *tensor.Tensor) *tensor.Tensor {
 		return tensor.MaxPool2D(x, [2]int{2, 2}, tensor.Window{Stride: [2]int{2, 2}})
@@ -91,6 +99,8 @@ func ops() []op {
 		return tensor.AvgPool2D(x, [2]int{3, 3}, tensor.Window{Stride: [2]int{2, 2}})
 	}, 2, 3, 11, 13)
 	return append(list,
+		whole("ScatterAdd", func(in tensors) *tensor.Tensor { return in[0].ScatterAdd(1, index(17, 13, 29), in[1]) }, []int{13, 17}, []int{13, 29}),
+		whole("CDist", func(in tensors) *tensor.Tensor { return tensor.CDist(in[0], in[1]) }, []int{9, 33}, []int{13, 33}),
 		whole("Concat", func(in tensors) *tensor.Tensor { return tensor.Concat(1, in...) }, []int{4, 5}, []int{4, 9}),
 		whole("MatMul", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{67, 45}, []int{45, 131}),
 		whole("MatMul transposed", func(in tensors) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
@@ -115,6 +125,8 @@ func ops() []op {
 		}, []int{2, 6, 7, 5}, []int{6, 4, 3, 3}),
 		whole("Attention", func(in tensors) *tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], true) }, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}),
 		op{name: "Linear, FP8", fp8: true, shapes: [][]int{{48, 160}, {80, 160}, {80}}, f: func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]) }},
+		op{name: "Round", shapes: [][]int{{7, 33}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].MulScalar(4).Round() }},
+		op{name: "Scatter", shapes: [][]int{{13, 17}, {13, 29}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Scatter(1, index(17, 13, 29), in[1]) }},
 		op{name: "ArgMax", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).Cast(tensor.Float32) }},
 		op{name: "OneHot", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).OneHot(65) }},
 		op{name: "Cast", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Cast(tensor.BFloat16).Cast(tensor.Float32) }},
