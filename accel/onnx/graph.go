@@ -112,6 +112,9 @@ func sameOps(runs []*tensor.Graph, p *plan) error {
 			}
 			if o := first.Nodes[k]; !sameOp(n.Op, o.Op) || !slices.Equal(n.In, o.In) || n.Out != o.Out ||
 				len(run.Values[n.Out].Shape) != len(first.Values[o.Out].Shape) {
+				if why := ir.NoONNX(n.Op); why != "" && n.Op.Name() == o.Op.Name() { // in whatever way it depends on a size
+					return &Error{Op: n.Op.Name(), Path: n.Path, Layer: n.Kind, Err: fmt.Errorf("%w: %s", ErrUnsupported, why)}
+				}
 				return differs(n, describe(run, n), describe(first, o))
 			}
 		}
