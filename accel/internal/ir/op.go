@@ -134,7 +134,11 @@ func wantFloat(in ...*Value) error {
 			return &DTypeError{Hint: "all inputs must have one element type; convert with Cast"}
 		}
 		if v.dtype != Float32 && v.dtype != Float64 {
-			return &DTypeError{Hint: "the input must be float32 or float64; convert with Cast(tensor.Float32)"}
+			hint := "the input must be float32 or float64; convert with Cast(tensor.Float32)"
+			if v.dtype == Int32 || v.dtype == Int64 {
+				hint += ", or with Cast(tensor.Float64), which has all integers up to 2⁵³"
+			}
+			return &DTypeError{Hint: hint}
 		}
 	}
 	return nil
