@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // ReLU returns a layer that computes max(x, 0).
@@ -38,6 +39,37 @@ func LeakyReLU(slope float64) Module {
 func ELU(scale float64) Module {
 	return &activation{fmt.Sprintf("ELU(%g)", scale), func(x *Tensor) *Tensor { return x.ELU(scale) }}
 }
+
+// Softplus returns a layer that computes ln(1 + eˣ), a smooth [ReLU] that is always positive (Dugas et
+// al., 2001).
+func Softplus() Module { return &activation{"Softplus", softplus} }
+
+// softplus is the logarithm of e⁰ + eˣ, which is exact for large x and has the right gradient at 0.
+func softplus(x *Tensor) *Tensor {
+	var s scratch
+	defer s.release()
+	n := x.NDim()
+	return s.keep(tensor.Stack(n, x, s.keep(s.keep(constant(0, x)).Expand(x.Shape()...)))).LogSumExp(n)
+}
+
+// Softmax returns a layer that computes eˣ / Σ eˣ along an axis, usually -1, as PyTorch's Softmax(dim).
+// The losses of this package take logits, and so a model for [CrossEntropy] has no Softmax at its end.
+func Softmax(along int) Module {
+	return &alongAxis{activation{fmt.Sprintf("Softmax(%d)", along), func(x *Tensor) *Tensor { return x.Softmax(along) }}}
+}
+
+// LogSoftmax returns a layer that computes the logarithm of [Softmax], as [NLL], [KLDiv] and [CTC] take it.
+func LogSoftmax(along int) Module {
+	return &alongAxis{activation{fmt.Sprintf("LogSoftmax(%d)", along), func(x *Tensor) *Tensor { return x.LogSoftmax(along) }}}
+}
+
+// alongAxis is a function without parameters that is not elementwise.
+type alongAxis struct{ activation }
+
+func (*alongAxis) Layer() any { return nil }
+
+// Identity returns a layer that returns its input, to take the place of another one.
+func Identity() Module { return &activation{"Identity", func(x *Tensor) *Tensor { return x }} }
 
 // activation is an elementwise function, or another function without parameters.
 type activation struct {

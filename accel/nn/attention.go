@@ -26,7 +26,7 @@ func Causal() AttentionOption {
 // AttentionDropout drops attention weights in training mode with this probability, as the argument
 // dropout of PyTorch's MultiheadAttention. It needs memory for the weights of all positions.
 func AttentionDropout(share float64) AttentionOption {
-	return AttentionOption{fmt.Sprintf("AttentionDropout(%g)", share), func(a *MultiHeadAttentionLayer) { a.drop = &dropout{share: share} }}
+	return AttentionOption{fmt.Sprintf("AttentionDropout(%g)", share), func(a *MultiHeadAttentionLayer) { a.drop = &dropout{name: "AttentionDropout", share: share} }}
 }
 
 // SelfAttention returns multi-head self-attention over sequences [N, T, width] (Vaswani et al.,

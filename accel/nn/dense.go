@@ -84,8 +84,11 @@ func (l *DenseLayer) Layer() any {
 
 // start creates the parameters for an input of this shape.
 func (l *DenseLayer) start(shape []int) {
-	if len(shape) == 0 || shape[len(shape)-1] < 1 || l.out < 1 {
-		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension of the input and the number of outputs must be at least 1"})
+	switch {
+	case l.out < 1:
+		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the layer has %d outputs, but it must have at least 1", l.out)})
+	case len(shape) == 0 || shape[len(shape)-1] < 1:
+		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension of the input must be at least 1"})
 	}
 	in := shape[len(shape)-1]
 	l.Weight = uniform(in, !l.frozen, l.out, in)

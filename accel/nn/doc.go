@@ -37,9 +37,14 @@
 //	probabilities of classes  CrossEntropy, CrossEntropyLoss, KLDiv
 //	the same for logarithms   NLL, NLLLoss
 //	yes or no, several labels BCEWithLogits, BCEWithLogitsLoss (weight of positive targets), FocalLoss
+//	a class for each pixel    CrossEntropy, CrossEntropyLoss, NLL, NLLLoss
+//	labels without positions  CTC
 //	numbers                   MSE, L1, HuberLoss, SmoothL1Loss
+//	numbers with uncertainty  GaussianNLL, QuantileLoss
+//	counts                    PoissonNLL
 //	with weights or a mask    WeightedMean, of losses of your own
 //	embeddings                TripletMargin, CosineEmbedding
+//	an order of two scores    MarginRanking
 //
 // Values and gradients are PyTorch's, also for large logits. An empty batch and tensors whose
 // shapes do not match are a *tensor.ShapeError. accel.Fit and accel.Evaluate weight the

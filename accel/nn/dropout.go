@@ -12,17 +12,28 @@ import (
 // share and scales the others by 1/(1-share), which keeps the expected value (Srivastava et
 // al., 2014). In evaluation mode (see [Eval]) it returns its input. In any mode Forward panics
 // with a *tensor.StateError if share is not in [0, 1].
-func Dropout(share float64) Module { return &dropout{share: share} }
+func Dropout(share float64) Module { return &dropout{name: "Dropout", share: share} }
+
+// Dropout2D returns a [Dropout] that sets whole channels of images [N, C, H, W] to zero, whose pixels
+// are too similar for single ones to matter (Tompson et al., 2015). It is Keras' SpatialDropout2D.
+func Dropout2D(share float64) Module {
+	return &dropout{name: "Dropout2D", share: share, channels: true}
+}
 
 type dropout struct {
+	name       string
 	share      float64
+	channels   bool // all elements of a channel, or none
 	evaluating bool
 	fixed      *uint64 // seed of SampleDropout; nil without
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
 	if !(d.share >= 0 && d.share <= 1) {
-		panic(&tensor.StateError{Op: "Dropout", Hint: fmt.Sprintf("the probability %g must be between 0 and 1", d.share)})
+		panic(&tensor.StateError{Op: d.name, Hint: fmt.Sprintf("the probability %g must be between 0 and 1", d.share)})
+	}
+	if shape := x.Shape(); d.channels && len(shape) != 4 {
+		panic(&tensor.ShapeError{Op: d.name, Shapes: [][]int{shape}, Hint: "the input must be images [N, C, H, W]"})
 	}
 	if substitute.Open() {
 		return x
@@ -36,6 +47,11 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 	if d.evaluating {
 		return x
 	}
+	if d.channels {
+		mask := tensor.Ones(x.Size(0), x.Size(1), 1, 1).Cast(x.DType()).Dropout(d.share, nil, true)
+		defer mask.Release()
+		return x.Mul(mask)
+	}
 	return x.Dropout(d.share, nil, true)
 }
 
@@ -45,7 +61,7 @@ func (d *dropout) drops() bool {
 }
 
 func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }
-func (d *dropout) String() string      { return fmt.Sprintf("Dropout(%g)", d.share) }
+func (d *dropout) String() string      { return fmt.Sprintf("%s(%g)", d.name, d.share) }
 func (*dropout) retainsNothing() bool  { return true }
 func (*dropout) Layer() any            { return layer.Dropout{} }
 

@@ -216,7 +216,17 @@ func TestLayersOfConstants(t *testing.T) {
 		{"MeanPositions", nn.MeanPositions(), []int{1, 7, 3}, same},
 		{"LastPosition", nn.LastPosition(), []int{1, 7, 3}, same},
 		{"Flatten", nn.Flatten(), []int{1, 7, 3}, same},
-		{"Dropout", nn.Dropout(0.5), []int{1, 7}, same}, // in evaluation mode
+		{"Dropout", nn.Dropout(0.5), []int{1, 7}, same},           // in evaluation mode
+		{"Dropout2D", nn.Dropout2D(0.5), []int{1, 7, 1, 1}, same}, // in evaluation mode
+		{"Identity", nn.Identity(), []int{1, 7}, same},
+		{"PixelShuffle", nn.PixelShuffle(2), []int{1, 4, 1, 3}, same},
+		{"AdaptiveAvgPool2D", nn.AdaptiveAvgPool2D(2, 3), []int{1, 2, 7, 5}, same},
+		{"AdaptiveAvgPool2D of one pixel", nn.AdaptiveAvgPool2D(2, 2), []int{1, 1, 1, 1}, same},
+		{"PReLU", nn.PReLU(), []int{1, 3}, func(v float64) float64 { return max(v, 0.25*v) }},
+		{"Softplus", nn.Softplus(), []int{1, 3}, func(v float64) float64 { return max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }},
+		{"Softmax", nn.Softmax(-1), []int{1, 4}, func(float64) float64 { return 0.25 }},
+		{"LogSoftmax", nn.LogSoftmax(-1), []int{1, 4}, func(float64) float64 { return -math.Log(4) }},
+		{"Softmax of one", nn.Softmax(-1), []int{1, 1}, func(float64) float64 { return 1 }},
 		{"LayerNorm", nn.LayerNorm(), []int{1, 49}, zero},
 		{"LayerNorm of one element", nn.LayerNorm(), []int{1, 1}, zero},
 		{"GroupNorm", nn.GroupNorm(2), []int{1, 4, 3, 3}, zero},

@@ -17,10 +17,13 @@ type embedding struct {
 	tokens, width int
 }
 
-func (e *embedding) Forward(x *Tensor) *Tensor {
+func (e *embedding) Forward(x *Tensor) *Tensor { return e.vectors("Embedding", e, x) }
+
+// vectors returns the vector of each index, and creates all vectors at the first input.
+func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 	if e.weight == nil {
 		if e.tokens < 1 || e.width < 1 {
-			panic(&tensor.ShapeError{Op: "Embedding", Shapes: [][]int{x.Shape()}, Hint: fmt.Sprintf("%v must have at least one token and a width of at least 1", e)})
+			panic(&tensor.ShapeError{Op: op, Shapes: [][]int{x.Shape()}, Hint: fmt.Sprintf("%v must have at least one token and a width of at least 1", layer)})
 		}
 		e.weight = tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)

@@ -14,21 +14,24 @@ type Loss = func(prediction, target *Tensor) *Tensor
 
 // CrossEntropy returns the mean over the batch of -ln softmax(logits)[class], a tensor of one
 // element, for logits [N, C] and class indices [N] of type int32. For sequences, logits [N, T,
-// C] and indices [N, T], it is the mean over all tokens. It panics with a *tensor.IndexError if
+// C] and indices [N, T], it is the mean over all tokens. For images with a class of each pixel,
+// logits [N, C, H, W] and indices [N, H, W], it is the mean over all pixels; as in PyTorch the
+// classes are the channels, also of volumes [N, C, D, H, W]. It panics with a *tensor.IndexError if
 // a class is not in 0..C-1. [CrossEntropyLoss] has options.
 //
 // Instead of an index, a target may be a probability for each class, such as the softmax of another
 // model's logits: floats of the shape of the logits. Then it is the mean of -Σ y·ln softmax(logits).
 func CrossEntropy(logits, classes *Tensor) *Tensor {
+	l := classLoss{op: "CrossEntropy"}
 	if areProbabilities(logits, classes) {
-		return classLoss{op: "CrossEntropy"}.soft(logits, classes)
+		return l.soft(logits, classes)
 	}
-	if logits.NDim() != 3 || classes.NDim() != 2 {
+	if logits.NDim() < 3 || logits.NDim() == 3 && classes.NDim() != 2 {
 		return tensor.CrossEntropy(logits, classes)
 	}
-	rows, flat := logits.Reshape(-1, logits.Size(2)), classes.Reshape(-1)
-	defer rows.Release()
-	defer flat.Release()
+	var s scratch
+	defer s.release()
+	rows, flat := l.flatten(&s, logits, classes)
 	return tensor.CrossEntropy(rows, flat)
 }
 

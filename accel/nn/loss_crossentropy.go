@@ -68,7 +68,7 @@ func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
 		if areProbabilities(logits, classes) {
 			return l.soft(logits, classes)
 		}
-		rows, classes := l.flatten(logits, classes)
+		rows, classes := l.flatten(&scratch{}, logits, classes)
 		return inType(l.mean(inFloat32(rows).LogSoftmax(-1), classes), logits.DType())
 	}
 }
@@ -91,7 +91,7 @@ func NLLLoss(options ...NLLOption) Loss {
 }
 
 func (l classLoss) nll(logProbabilities, classes *Tensor) *Tensor {
-	rows, classes := l.flatten(logProbabilities, classes)
+	rows, classes := l.flatten(&scratch{}, logProbabilities, classes)
 	return inType(l.mean(inFloat32(rows), classes), logProbabilities.DType())
 }
 
@@ -105,40 +105,74 @@ func (l classLoss) check() {
 	}
 }
 
-// flatten returns scores [N, C] and classes [N], also for sequences.
-func (l classLoss) flatten(scores, classes *Tensor) (rows, flat *Tensor) {
-	s, c := scores.Shape(), classes.Shape()
-	n := len(s) - 1
-	switch {
-	case n != 1 && n != 2, !slices.Equal(s[:n], c):
-		hint := "scores must be [N C] and classes [N], or [N T C] and [N T]"
-		if n > 1 && len(c) == 1 && s[0] == c[0] {
+// flatten returns scores [N, C] and classes [N], also for sequences and for images with a class of each
+// pixel. They belong to s.
+func (l classLoss) flatten(s *scratch, scores, classes *Tensor) (rows, flat *Tensor) {
+	of, c := scores.Shape(), classes.Shape()
+	switch expected, hint := withoutClasses(of); {
+	case !slices.Equal(expected, c):
+		if len(of) > 2 && len(c) == 1 && of[0] == c[0] {
 			hint += "; is Flatten missing in the model?"
 		}
-		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: hint})
-	case classes.Numel() == 0 || s[n] == 0:
-		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: "an empty batch has no mean loss"})
-	case l.weights != nil && len(l.weights) != s[n]:
-		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), s[n])})
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: hint})
+	case classes.Numel() == 0 || scores.Numel() == 0:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: "an empty batch has no mean loss"})
+	case l.weights != nil && len(l.weights) != of[classAxis(of)]:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), of[classAxis(of)])})
 	case classes.DType().IsFloat():
 		panic(&tensor.DTypeError{Op: l.op, DTypes: []tensor.DType{scores.DType(), classes.DType()}, Hint: "classes must be integers: labels.Cast(tensor.Int32) converts them, tensor.FromInts(classes, n) creates n of them"})
 	}
-	if n == 1 { // classes that are known are checked at once
+	if len(of) == 2 { // classes that are known are checked at once
 		return scores, classes
 	}
-	return scores.Reshape(-1, s[n]), classes.Reshape(-1)
+	return s.keep(s.keep(classesLast(scores)).Reshape(-1, of[classAxis(of)])), s.keep(classes.Reshape(-1))
+}
+
+// classAxis is the axis of the classes in logits of a shape: the last one of [N, C] and of sequences
+// [N, T, C], and the channels of images [N, C, H, W] and volumes.
+func classAxis(shape []int) int {
+	if n := len(shape); n <= 3 {
+		return n - 1
+	}
+	return 1
+}
+
+// withoutClasses returns the shape of the classes of logits of a shape, nil if there are none, and
+// which shapes there are.
+func withoutClasses(shape []int) (classes []int, hint string) {
+	if len(shape) < 2 {
+		return nil, "scores must be [N C] and classes [N], or [N T C] and [N T]"
+	}
+	hint = "scores must be [N C] and classes [N], or [N T C] and [N T]"
+	if len(shape) > 3 {
+		hint = "scores of pixels must be [N C H W] and classes [N H W]"
+	}
+	at := classAxis(shape)
+	return slices.Delete(slices.Clone(shape), at, at+1), hint
+}
+
+// classesLast moves the classes of logits to the last axis.
+func classesLast(t *Tensor) *Tensor {
+	n := t.NDim()
+	if n <= 3 {
+		return t.Reshape(t.Shape()...)
+	}
+	order := []int{0}
+	for axis := 2; axis < n; axis++ {
+		order = append(order, axis)
+	}
+	return t.Permute(append(order, 1)...)
 }
 
 // areProbabilities reports whether the target of logits is a probability for each of them.
 func areProbabilities(logits, target *Tensor) bool {
-	n := logits.NDim()
-	return (n == 2 || n == 3) && target.DType().IsFloat() && slices.Equal(logits.Shape(), target.Shape())
+	return logits.NDim() >= 2 && target.DType().IsFloat() && slices.Equal(logits.Shape(), target.Shape())
 }
 
 // soft returns the mean over the examples, or tokens, of -Σ y·ln softmax(logits) for probabilities y.
 func (l classLoss) soft(logits, y *Tensor) *Tensor {
 	shape := logits.Shape()
-	classes := shape[len(shape)-1]
+	classes := shape[classAxis(shape)]
 	switch {
 	case logits.Numel() == 0:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: "an empty batch has no mean loss"})
@@ -146,6 +180,9 @@ func (l classLoss) soft(logits, y *Tensor) *Tensor {
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: "targets that are probabilities have no class to ignore: leave out IgnoreIndex"})
 	case l.weights != nil && len(l.weights) != classes:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{shape, y.Shape()}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), classes)})
+	}
+	if len(shape) > 3 {
+		logits, y = classesLast(logits), classesLast(y)
 	}
 	logits = inFloat32(logits)
 	y = inType(y, logits.DType())

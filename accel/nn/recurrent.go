@@ -53,7 +53,7 @@ func Bidirectional() RecurrentOption {
 
 // LayerDropout applies a [Dropout] to the outputs of each layer but the last.
 func LayerDropout(share float64) RecurrentOption {
-	return recurrentOption{fmt.Sprintf("LayerDropout(%g)", share), func(l *RecurrentLayer) { l.between = &dropout{share: share} }}
+	return recurrentOption{fmt.Sprintf("LayerDropout(%g)", share), func(l *RecurrentLayer) { l.between = &dropout{name: "LayerDropout", share: share} }}
 }
 
 // LastOutput makes Forward return [N, hidden], the output of the last step instead of those of all

@@ -24,7 +24,7 @@ var notExported = map[string]string{
 	"tensor.SyncBatchNorm": "only in training: statistics over several ranks",
 	"tensor.Grad":          "a gradient: refused, see TestRefusals",
 	"nn.Add":               "a method of SequentialLayer", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
-	"nn.Attend": "a method of modules with several inputs", "nn.Decode": "as Attend", "nn.Encode": "as Attend",
+	"nn.CTC": "it reads its labels and lengths", "nn.Attend": "a method of modules with several inputs", "nn.Decode": "as Attend", "nn.Encode": "as Attend",
 	"nn.Positions": "integers", "nn.Change": "a method of an adapter of LoRA, which Merge removes",
 	"tensor.AttentionWeights": "in training with dropout, and to look at them", "tensor.Lengths": "what WithLengths has set",
 	"nn.Forward": "a method of a module", "nn.Tensor": "a constant, read from a file",

@@ -326,7 +326,7 @@ def more_modules():
     """The same for layers that were added later."""
     nn = torch.nn
     image = (2, 4, 6, 5)
-    write("more_modules.json", {"modules": compute_modules({
+    modules = compute_modules({
         "group norm": (nn.GroupNorm(2, 4), image),
         "group norm rows": (nn.GroupNorm(2, 6), (3, 6)),
         "instance norm": (nn.InstanceNorm2d(4), image),
@@ -335,7 +335,29 @@ def more_modules():
         "elu": (nn.ELU(1.5), image),
         "gelu tanh": (nn.GELU(approximate="tanh"), image),
         "layer norm epsilon": (nn.LayerNorm(6, eps=0.1), (3, 6)),
-    })}, indent=None)
+    })
+    modules |= compute_modules({
+        "identity": (nn.Identity(), (3, 6)),
+        "softplus": (nn.Softplus(), image),
+        "softmax": (nn.Softmax(-1), (3, 6)),
+        "softmax of channels": (nn.Softmax(1), image),
+        "log softmax": (nn.LogSoftmax(-1), (3, 6)),
+        "prelu": (nn.PReLU(), image),
+        "prelu of channels": (nn.PReLU(4), image),
+        "adaptive pool": (nn.AdaptiveAvgPool2d((3, 5)), image),
+        "adaptive pool, uneven": (nn.AdaptiveAvgPool2d((4, 3)), image),
+        "adaptive pool, larger": (nn.AdaptiveAvgPool2d((7, 11)), image),
+        "adaptive pool of one": (nn.AdaptiveAvgPool2d((1, 1)), image),
+        "pixel shuffle": (nn.PixelShuffle(2), (2, 12, 3, 2)),
+        "pixel shuffle of 1": (nn.PixelShuffle(1), image),
+        "bag": (nn.EmbeddingBag(7, 3), None),
+        "bag, sum": (nn.EmbeddingBag(7, 3, mode="sum"), None),
+        "bag, max": (nn.EmbeddingBag(7, 3, mode="max"), None),
+        "bag, padding": (nn.EmbeddingBag(7, 3, padding_idx=1), None),
+        "bag, sum, padding": (nn.EmbeddingBag(7, 3, mode="sum", padding_idx=1), None),
+        "bag, max, padding": (nn.EmbeddingBag(7, 3, mode="max", padding_idx=1), None),
+    })
+    write("more_modules.json", {"modules": modules}, indent=None)
 
 
 def convolutions():
@@ -421,10 +443,13 @@ def initial():
         "attention": nn.MultiheadAttention(256, 4, batch_first=True),
         "encoder": nn.TransformerEncoderLayer(256, 4, dim_feedforward=out, batch_first=True),
         "decoder": nn.TransformerDecoderLayer(256, 4, dim_feedforward=out, batch_first=True),
+        "prelu": nn.PReLU(),
+        "prelu of channels": nn.PReLU(width),
+        "bag": nn.EmbeddingBag(1024, width),
     }
     out = {}
     for name, layer in cases.items():
-        out[name] = {n: {"shape": list(p.shape), "mean": p.mean().item(), "deviation": p.std().item(), "largest": p.abs().max().item()} for n, p in layer.named_parameters()}
+        out[name] = {n: {"shape": list(p.shape), "mean": p.mean().item(), "deviation": p.std().item() if p.numel() > 1 else 0.0, "largest": p.abs().max().item()} for n, p in layer.named_parameters()}
     write("initial.json", {"layers": out})
 
 
@@ -623,6 +648,66 @@ def losses():
     }, indent=None)
 
 
+def more_losses():
+    """Losses of several inputs: values, and gradients of those that are not integers."""
+    images, classes = short_inputs(2, 3, 4, 5, scale=2.0), torch.randint(0, 3, (2, 4, 5))
+    volumes, inside = short_inputs(2, 3, 2, 3, 2, scale=2.0), torch.randint(0, 3, (2, 2, 3, 2))
+    weight = torch.tensor([0.5, 2.0, 1.0], dtype=torch.float64)
+    probabilities = F.softmax(short_inputs(2, 3, 4, 5), 1).float().double()
+    mean, target = short_inputs(4, 3, scale=2.0), short_inputs(4, 3)
+    variance = torch.tensor([[0.5, 2, 1e-9], [0, 1, 8], [0.125, 1e-3, 4], [2, 1e-6, 3]], dtype=torch.float32).double()
+    counts = torch.randint(0, 9, (4, 3)).double()
+    order = torch.tensor([[1, -1, 1], [1, 1, -1], [-1, -1, -1], [1, -1, 1]], dtype=torch.float64)
+    tied = mean.clone()
+    tied[0] = target[0]
+    quantiles = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
+
+    def pinball(q):
+        return lambda x, y: (q * (y - x).relu() + (1 - q) * (x - y).relu()).mean()
+
+    def ctc(blank=0, zero_infinity=False):
+        def loss(x, labels, steps, lengths):
+            return F.ctc_loss(x.log_softmax(-1).transpose(0, 1), labels, steps, lengths, blank=blank, zero_infinity=zero_infinity)
+        return loss
+
+    sequences = short_inputs(3, 7, 4, scale=2.0)
+    labels = torch.tensor([[1, 2, 3], [2, 2, 1], [3, 3, 3]])
+    full, some = torch.tensor([7, 7, 7]), torch.tensor([7, 4, 5])
+    three, fewer = torch.tensor([3, 3, 3]), torch.tensor([3, 2, 1])
+    long = short_inputs(2, 40, 6, scale=4.0)
+    long_labels = torch.randint(1, 6, (2, 12))
+    cases = {
+        "images": (lambda x, c: F.cross_entropy(x, c), images, classes),
+        "images, all options": (lambda x, c: F.cross_entropy(x, c, weight=weight, ignore_index=2, label_smoothing=0.3), images, classes),
+        "images, nll": (lambda x, c: F.nll_loss(x, c, weight=weight), images, classes),
+        "volumes": (lambda x, c: F.cross_entropy(x, c, label_smoothing=0.1), volumes, inside),
+        "images, probabilities": (lambda x, y: F.cross_entropy(x, y, weight=weight, label_smoothing=0.3), images, probabilities),
+        "gaussian": (lambda m, y, v: F.gaussian_nll_loss(m, y, v), mean, target, variance),
+        "gaussian, one variance": (lambda m, y, v: F.gaussian_nll_loss(m, y, v), mean, target, variance[:, :1].contiguous()),
+        "poisson": (lambda x, y: F.poisson_nll_loss(x, y), mean, counts),
+        "ranking": (lambda a, b, y: F.margin_ranking_loss(a, b, y), tied, target, order),
+        "ranking, margin": (lambda a, b, y: F.margin_ranking_loss(a, b, y, margin=0.5), tied, target, order),
+        "quantile": (pinball(0.9), tied, target),
+        "quantiles": (pinball(quantiles), mean, target[:, :1].contiguous()),
+        "ctc": (ctc(), sequences, labels, full, three),
+        "ctc, lengths": (ctc(), sequences, labels, some, fewer),
+        "ctc, last blank": (ctc(blank=3), sequences, labels % 3, some, fewer),
+        "ctc, no labels": (ctc(), sequences, labels, some, torch.tensor([0, 2, 0])),
+        "ctc, zero infinity": (ctc(zero_infinity=True), sequences, labels, torch.tensor([2, 4, 5]), three),
+        "ctc, one position": (ctc(), sequences[:, :1].contiguous(), labels[:, :1].contiguous(), torch.ones(3, dtype=torch.long), torch.tensor([1, 1, 0])),
+        "ctc, long": (ctc(), long, long_labels, torch.tensor([40, 31]), torch.tensor([12, 9])),
+    }
+    out = {}
+    for name, (loss, *given) in cases.items():
+        given = [t.clone().requires_grad_() if t.is_floating_point() else t for t in given]
+        y = loss(*given)
+        y.backward()
+        out[name] = {"y": y.item(), "inputs": [
+            {"shape": list(t.shape), "data": flat(t), **({"gradient": flat(t.grad)} if t.is_floating_point() else {"integers": True})} for t in given
+        ]}
+    write("more_losses.json", {"cases": out}, indent=None)
+
+
 def recurrent():
     """RNN, LSTM and GRU: outputs, final states and gradients for a loss of sum(output * weight) over all of them."""
     nn = torch.nn
@@ -675,7 +760,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, initial, training, weights, losses, recurrent)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, initial, training, weights, losses, more_losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

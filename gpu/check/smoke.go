@@ -183,6 +183,25 @@ func smokeModels() []smokeModel {
 			return nn.Sequential(nn.Conv2D(s.channels, 3, nn.Same()), nn.GroupNorm(4), nn.SiLU(), nn.Conv2D(s.channels, 1), nn.InstanceNorm(), nn.ReLU(),
 				nn.GlobalAvgPool2D(), nn.Flatten(), nn.RMSNorm(), nn.Dense(10))
 		}, images)},
+		{"segmentation", tensor.BFloat16, false, smoke16, gradients16, func(s sizes) (any, func() *tensor.Tensor) {
+			m := nn.Sequential(nn.Conv2D(s.channels, 3, nn.Same()), nn.PReLU(nn.PerChannel()), nn.AdaptiveAvgPool2D(s.image/2, s.image/2), nn.Softplus(),
+				nn.Conv2D(40, 1), nn.PixelShuffle(2), nn.PReLU())
+			in, classes := images(s), index(10, s.batch, s.image, s.image)
+			return m, func() *tensor.Tensor { return nn.CrossEntropyLoss(nn.IgnoreIndex(3))(m.Forward(in), classes) }
+		}},
+		{"uneven windows", tensor.Float32, false, smoke32, gradients32, classify(func(s sizes) nn.Module {
+			return nn.Sequential(nn.Conv2D(s.channels, 3, nn.Same()), nn.ReLU(), nn.AdaptiveAvgPool2D(3, 5), nn.Flatten(), nn.Dense(10))
+		}, images)},
+		{"bags", tensor.Float32, false, smoke32, gradients32, func(s sizes) (any, func() *tensor.Tensor) {
+			m, in := nn.Sequential(nn.EmbeddingBag(50, s.width, nn.BagPadding(7)), nn.Dense(10)), index(50, s.batch, s.length)
+			classes := index(10, s.batch)
+			return m, func() *tensor.Tensor { return nn.CrossEntropy(m.Forward(in), classes) }
+		}},
+		{"ctc", tensor.Float32, false, smoke32, gradients32, func(s sizes) (any, func() *tensor.Tensor) {
+			m, in := nn.Sequential(nn.Dense(12), nn.LogSoftmax(-1)), random(s.batch, 8, s.width)
+			labels, all, three := tensor.Ones(s.batch, 3).Cast(tensor.Int32), tensor.Full(8, s.batch).Cast(tensor.Int32), tensor.Full(3, s.batch).Cast(tensor.Int32)
+			return m, func() *tensor.Tensor { return nn.CTC(m.Forward(in), labels, all, three) }
+		}},
 		{"grouped-query attention", tensor.BFloat16, false, smoke16, gradients16, approximate(func(s sizes) nn.Module {
 			return nn.Sequential(nn.RMSNorm(), nn.GroupedQueryAttention(heads(s), 1, nn.HeadSize(32), nn.RoPE(10000)))
 		}, sequences)},
