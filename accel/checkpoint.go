@@ -106,7 +106,7 @@ func (c *checkpoint) fits(here checkpoint) error {
 	for _, part := range []struct {
 		rows  [][]exact
 		width int
-	}{{c.Steps, 7}, {c.Epochs, 4}, {c.Validations, 4}} {
+	}{{c.Steps, 8}, {c.Epochs, 4}, {c.Validations, 4}} {
 		for _, r := range part.rows {
 			if len(r) != part.width {
 				return errors.New("the history in the file is damaged")
@@ -127,7 +127,7 @@ func (c *checkpoint) addHistory(r *Run) {
 	for _, v := range c.Steps {
 		r.Steps = append(r.Steps, Step{
 			Epoch: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]),
-			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0, LossScale: float64(v[6]),
+			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0, LossScale: float64(v[6]), GradNorm: float64(v[7]),
 		})
 	}
 	for _, v := range c.Epochs {

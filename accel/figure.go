@@ -36,6 +36,8 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 			add("rates", r.rates)
 		case m == LossScale:
 			add("scale", r.scales)
+		case m == GradNorm:
+			add("norm", r.norms)
 		case m.ofDevice() && !slices.ContainsFunc(r.histories(), unknown):
 			add("device", r.deviceUse)
 		}
@@ -133,6 +135,21 @@ func (r *Run) rates() *plots.Figure {
 	}
 	if n := len(rates); n > 0 {
 		f.Subtitle("highest " + rate(slices.Max(rates)) + ", now " + rate(rates[n-1]))
+	}
+	return f
+}
+
+// norms draws the norm of the gradients at each step.
+func (r *Run) norms() *plots.Figure {
+	norms := make([]float64, len(r.Steps))
+	for i, s := range r.Steps {
+		if norms[i] = s.GradNorm; norms[i] == 0 {
+			norms[i] = math.NaN() // it was not recorded
+		}
+	}
+	f := plots.Line("Gradient norm", norms).XLabel("step").Size(0, 160)
+	if !r.finished {
+		f.RangeX(0, float64(r.planned))
 	}
 	return f
 }

@@ -237,7 +237,7 @@ func (l *loop) read(newest *measurement) (err error) {
 	}
 	s := Step{
 		Epoch: m.epoch, Loss: loss, Accuracy: measured.right / measured.counted,
-		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
+		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale, GradNorm: m.norm,
 	}
 	l.Run.Steps = append(l.Run.Steps, s)
 	l.Run.Examples += m.examples

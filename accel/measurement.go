@@ -17,6 +17,9 @@ type measurement struct {
 	scale    float64 // the loss scale, once it has been read; 0 without a scaler
 	skipped  bool    // the gradients overflowed, once that has been read
 
+	gradNorm *Tensor // of all gradients; nil without RecordGradNorm
+	norm     float64 // the same, once it has been read
+
 	lossScale, made *Tensor // the loss scale, and 1 if the step was made, else 0; nil without a scaler
 
 	losses  []*Tensor // mean loss of each batch
@@ -106,6 +109,10 @@ func (m *measurement) read() (r results) {
 		m.scale, m.skipped = m.lossScale.Item(), m.made.Item() == 0
 		m.lossScale.Release()
 		m.made.Release()
+	}
+	if m.gradNorm != nil {
+		m.norm = m.gradNorm.Item()
+		m.gradNorm.Release()
 	}
 	for i, l := range m.losses {
 		weight, counted := m.weights[i], m.weights[i]

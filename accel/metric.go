@@ -19,9 +19,10 @@ const (
 	GPUMem                     // memory of the GPU in use
 	Power                      // power that the GPU draws
 	LossScale                  // at each step, with AMP(FP16)
+	GradNorm                   // at each step, with RecordGradNorm
 )
 
-var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power", "LossScale"}
+var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power", "LossScale", "GradNorm"}
 
 // String returns the name of the constant.
 func (m Metric) String() string {

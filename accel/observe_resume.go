@@ -123,7 +123,7 @@ func (r *resumption) save() error {
 		if s.Skipped {
 			skipped = 1
 		}
-		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped, s.LossScale))
+		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped, s.LossScale, s.GradNorm))
 	}
 	for _, e := range run.Epochs {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))

@@ -70,6 +70,8 @@ func TestResumeEqualsOneTraining(t *testing.T) {
 		{"rmsprop", []accel.Option{accel.RMSprop(0.01)}},
 		{"adagrad", []accel.Option{accel.Adagrad(0.01)}},
 		{"lion", []accel.Option{accel.Lion(0.001)}},
+		{"nadam", []accel.Option{accel.NAdam(0.01), accel.RecordGradNorm(), accel.CosineAnnealingLR(0.1)}},
+		{"nadam, FP16", []accel.Option{accel.NAdam(0.01), accel.AMP(accel.FP16), accel.RecordGradNorm(), accel.ClipGradValue(0.1)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},
 		{"adam, FP16", []accel.Option{accel.Adam(0.01), accel.AMP(accel.FP16)}},
 		{"adamw, FP16", []accel.Option{accel.AdamW(3e-3), accel.AMP(accel.FP16), accel.WarmupCosine(5)}},

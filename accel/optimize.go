@@ -3,6 +3,7 @@ package accel
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -29,6 +30,9 @@ func RMSprop(rate float64) Option { return optimizer("RMSprop", rate, optim.RMSp
 
 // Adagrad trains with the Adagrad optimizer (Duchi et al.) at this learning rate.
 func Adagrad(rate float64) Option { return optimizer("Adagrad", rate, optim.Adagrad) }
+
+// NAdam trains with the NAdam optimizer (Dozat), Adam with Nesterov's momentum, at this learning rate.
+func NAdam(rate float64) Option { return optimizer("NAdam", rate, optim.NAdam) }
 
 // Lion trains with the Lion optimizer (Chen et al.) at this learning rate, which should be 3 to 10
 // times smaller than that of [AdamW]; see [optim.Lion].
@@ -128,6 +132,54 @@ func StepLR(every int, factor float64) Option {
 	return schedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepLR(every, factor) })
 }
 
+// CosineAnnealingLR lowers the learning rate along half a cosine to least, a share of it from 0 to 1, at the
+// end of the training; see [optim.CosineAnnealingLR].
+func CosineAnnealingLR(least float64) Option {
+	return checkedSchedule(fmt.Sprintf("CosineAnnealingLR(%g)", least), least >= 0 && least <= 1, "least must be from 0 to 1",
+		func(total int) optim.Schedule { return optim.CosineAnnealingLR(total, least) })
+}
+
+// ExponentialLR multiplies the learning rate by factor after every step; see [optim.ExponentialLR].
+func ExponentialLR(factor float64) Option {
+	return checkedSchedule(fmt.Sprintf("ExponentialLR(%g)", factor), positive(factor), "the factor must be positive and finite",
+		func(int) optim.Schedule { return optim.ExponentialLR(factor) })
+}
+
+// MultiStepLR multiplies the learning rate by factor at each of the milestones, which are steps; see
+// [optim.MultiStepLR].
+func MultiStepLR(factor float64, milestones ...int) Option {
+	text := fmt.Sprintf("MultiStepLR(%g", factor)
+	for _, m := range milestones {
+		text += fmt.Sprintf(", %d", m)
+	}
+	return checkedSchedule(text+")", positive(factor) && !slices.ContainsFunc(milestones, func(m int) bool { return m < 0 }),
+		"the factor must be positive and finite, and the milestones not negative",
+		func(int) optim.Schedule { return optim.MultiStepLR(factor, milestones...) })
+}
+
+// LinearLR changes the learning rate linearly from start to end, which are shares of it, over the given
+// number of steps; see [optim.LinearLR].
+func LinearLR(start, end float64, steps int) Option {
+	return checkedSchedule(fmt.Sprintf("LinearLR(%g, %g, %d)", start, end, steps), start >= 0 && end >= 0 && !math.IsInf(start+end, 1) && steps > 0,
+		"start and end must be finite and not negative, and the number of steps at least 1",
+		func(int) optim.Schedule { return optim.LinearLR(start, end, steps) })
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+
+// checkedSchedule is schedule with arguments that may be invalid.
+func checkedSchedule(text string, valid bool, why string, make func(total int) optim.Schedule) Option {
+	o := schedule(text, make)
+	set := o.set
+	o.set = func(c *options) error {
+		if !valid {
+			return fmt.Errorf("accel: %s: %s", text, why)
+		}
+		return set(c)
+	}
+	return o
+}
+
 // ReduceLROnPlateau multiplies the learning rate by factor when the validation loss has not
 // fallen for more than patience validations in a row; see [optim.ReduceLROnPlateau]. It needs
 // [Validate].
@@ -155,4 +207,24 @@ func ClipGradNorm(limit float64) Option {
 		c.hyperparameters = append(c.hyperparameters, optim.ClipGradNorm(limit))
 		return nil
 	})
+}
+
+// ClipGradValue limits each element of the gradients of a step to -limit … limit; see
+// [optim.ClipGradValue].
+func ClipGradValue(limit float64) Option {
+	text := fmt.Sprintf("ClipGradValue(%g)", limit)
+	return fitOption(text, func(c *options) error {
+		if !(limit > 0) {
+			return fmt.Errorf("accel: %s: the limit must be positive", text)
+		}
+		c.hyperparameters = append(c.hyperparameters, optim.ClipGradValue(limit))
+		return nil
+	})
+}
+
+// RecordGradNorm records the total L2 norm of the gradients of each step, before they are clipped: in
+// Run.Steps, for [TensorBoard] and [Track], and for the metric [GradNorm] of [Live]. It shows which limit
+// [ClipGradNorm] needs. With an optimizer of option [Optimizer], the function must use its options.
+func RecordGradNorm() Option {
+	return plain("RecordGradNorm()", func(c *options) { c.hyperparameters = append(c.hyperparameters, optim.RecordGradNorm()) })
 }

@@ -70,6 +70,8 @@ type Step struct {
 	// LossScale is the factor by which the loss was multiplied before the backward pass; 0
 	// without AMP(FP16).
 	LossScale float64
+	// GradNorm is the total L2 norm of the gradients before they were clipped; 0 without RecordGradNorm.
+	GradNorm float64
 }
 
 // Epoch is one pass over the training set.

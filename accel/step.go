@@ -66,6 +66,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (made *measu
 	s.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = s.precision.update(s.optimizer)
 	s.examiner.updated(number)
+	m.gradNorm = s.optimizer.GradNorm()
 	s.scheduleStep++
 	made = m
 	for _, after := range s.afterStep {

@@ -14,7 +14,7 @@ import (
 
 // TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can
 // show during the training: train/loss, train/accuracy, train/learning_rate and, with
-// AMP(FP16), train/loss_scale of each step, and validation/loss, validation/accuracy
+// AMP(FP16), train/loss_scale and, with RecordGradNorm, train/grad_norm of each step, and validation/loss, validation/accuracy
 // and the metrics of option [Metrics].
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
@@ -72,13 +72,16 @@ func (e *events) offer(r *Run) error {
 	var out []byte
 	for ; e.steps < len(r.Steps); e.steps++ {
 		s := r.Steps[e.steps]
-		scale := s.LossScale
+		scale, norm := s.LossScale, s.GradNorm
 		if scale == 0 {
 			scale = math.NaN() // there is no loss scale
 		}
+		if norm == 0 {
+			norm = math.NaN() // it was not recorded
+		}
 		at := e.begin.Add(time.Duration(s.Seconds * float64(time.Second)))
 		out = append(out, record(scalarEvent(at, e.steps+1,
-			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}))...)
+			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}, scalar{"train/grad_norm", norm}))...)
 	}
 	for ; e.validations < len(r.Validations); e.validations++ {
 		c := r.Validations[e.validations]

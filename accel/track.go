@@ -172,6 +172,9 @@ func (t *tracker) offer(r *Run) error {
 		if s.LossScale != 0 {
 			t.history.number("train/loss_scale", s.LossScale)
 		}
+		if s.GradNorm != 0 {
+			t.history.number("train/grad_norm", s.GradNorm)
+		}
 		t.history.end()
 	}
 	for ; t.validations < len(r.Validations); t.validations++ {

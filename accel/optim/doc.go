@@ -1,5 +1,6 @@
 // Package optim updates the parameters of a model: optimizers ([AdamW], [Adam], [SGD], [Muon],
-// [LAMB], [RMSprop], [Adagrad], [Lion]), learning-rate schedules, gradient clipping, and loss scaling for float16
+// [LAMB], [RMSprop], [Adagrad], [Lion], [NAdam], [LBFGS]), learning-rate schedules, gradient clipping,
+// and loss scaling for float16
 // ([GradScaler]).
 //
 // accel.Fit uses it. A training loop of your own looks like this:

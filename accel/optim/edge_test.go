@@ -17,6 +17,8 @@ var optimizers = map[string]func(p *tensor.Tensor) *optim.Optimizer{
 	},
 	"SGD, clipped": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.ClipGradNorm(1)) },
 	"Adam":         func(p *tensor.Tensor) *optim.Optimizer { return optim.Adam(p, 0.1) },
+	"SGD, limited": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.ClipGradValue(0.5)) },
+	"NAdam":        func(p *tensor.Tensor) *optim.Optimizer { return optim.NAdam(p, 0.1) },
 	"AdamW":        func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.WeightDecay(0)) },
 	"Adagrad":      func(p *tensor.Tensor) *optim.Optimizer { return optim.Adagrad(p, 0.1) },
 	"RMSprop":      func(p *tensor.Tensor) *optim.Optimizer { return optim.RMSprop(p, 0.1) },
@@ -29,7 +31,8 @@ var optimizers = map[string]func(p *tensor.Tensor) *optim.Optimizer{
 // gradient g, from which the running means of g and g² do not differ once their bias is corrected, the t-th step is
 //
 //	SGD       rate·g, times (1-μᵗ)/(1-μ) with momentum μ, and (1-μᵗ⁺¹)/(1-μ) with Nesterov's; clipped: rate·g/‖g‖
-//	Adam(W)   rate·g/(|g| + ε)
+//	limited   rate·sign(g)·min(|g|, 0.5)
+//	Adam(W)   rate·g/(|g| + ε), which is also NAdam's up to its factors, computed below
 //	Adagrad   rate·g/(√t·|g| + ε)
 //	RMSprop   rate·g/(√(1-αᵗ)·|g| + ε) with α = 0.99
 //	Lion      rate·sign(g)
@@ -61,6 +64,16 @@ func TestUpdatesOfConstantGradients(t *testing.T) {
 						want -= rate * g * (1 - math.Pow(0.9, d+1)) / (1 - 0.9)
 					case "SGD, clipped":
 						want -= rate * g * min(1, 1/max(size*math.Sqrt(n), 1e-300))
+					case "SGD, limited":
+						want -= rate * sign * min(size, 0.5)
+					case "NAdam":
+						mu := func(t float64) float64 { return 0.9 * (1 - 0.5*math.Pow(0.96, 0.004*t)) }
+						product := 1.0
+						for t := 1; t <= step; t++ {
+							product *= mu(float64(t))
+						}
+						m := 1 - math.Pow(0.9, d) // of g
+						want -= rate * sign * size / (size + 1e-8) * ((1-mu(d))/(1-product) + m*mu(d+1)/(1-product*mu(d+1)))
 					case "Adam", "AdamW":
 						want -= rate * sign * size / (size + 1e-8)
 					case "Adagrad":

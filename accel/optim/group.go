@@ -23,8 +23,8 @@ type group struct {
 //
 //	optim.AdamW(model, 1e-3, optim.Group("*.bias", optim.WeightDecay(0)))
 //
-// Where several groups match, later ones override earlier ones. [ClipGradNorm] has no effect in a
-// group. Step panics with a *tensor.StateError if the pattern is malformed or matches no tensor of
+// Where several groups match, later ones override earlier ones. [ClipGradNorm], [ClipGradValue]
+// and [RecordGradNorm] have no effect in a group. Step panics with a *tensor.StateError if the pattern is malformed or matches no tensor of
 // the model.
 func Group(pattern string, options ...Option) Option {
 	_, err := path.Match(pattern, "")
@@ -63,7 +63,8 @@ func LayerwiseDecay(factor float64, patterns ...string) Option {
 
 // RateFactor multiplies the learning rate. It is meant for a [Group].
 func RateFactor(factor float64) Option {
-	return Option{fmt.Sprintf("RateFactor(%g)", factor), func(o *options) { o.rateFactor = factor }}
+	return Option{fmt.Sprintf("RateFactor(%g)", factor), func(o *options) { o.rateFactor = factor }}.
+		checked(notNegative(factor), "the factor must be finite and not negative")
 }
 
 func (g group) option() Option {
@@ -101,6 +102,10 @@ func (o *Optimizer) optionsOf(p *tensor.Tensor) options {
 					option.set(&own)
 				}
 			}
+		}
+		if own.invalid != "" {
+			o.grouped = nil
+			panic(&tensor.StateError{Op: o.Name(), Hint: own.invalid})
 		}
 		o.grouped[p.Tensor] = own
 	}

@@ -31,6 +31,9 @@ type golden struct {
 		B        []float64 `json:"b"`
 		ClippedA []float64 `json:"clipped_a"`
 		ClippedB []float64 `json:"clipped_b"`
+		LimitedA []float64 `json:"limited_a"`
+		LimitedB []float64 `json:"limited_b"`
+		Norm     float64   `json:"norm"`
 	} `json:"clips"`
 }
 
@@ -108,6 +111,10 @@ func TestUpdatesEqualPyTorch(t *testing.T) {
 		"adagrad weight decay": func(p *tensor.Tensor) *optim.Optimizer {
 			return optim.Adagrad(p, 0.05, optim.Epsilon(1e-6), optim.WeightDecay(0.1))
 		},
+		"nadam": func(p *tensor.Tensor) *optim.Optimizer { return optim.NAdam(p, 0.01) },
+		"nadam weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.NAdam(p, 0.02, optim.Betas(0.8, 0.99), optim.Epsilon(1e-6), optim.WeightDecay(0.1))
+		},
 		"lion": func(p *tensor.Tensor) *optim.Optimizer { return optim.Lion(p, 0.01) },
 		"lion weight decay": func(p *tensor.Tensor) *optim.Optimizer {
 			return optim.Lion(p, 0.02, optim.Betas(0.8, 0.95), optim.WeightDecay(0.1))
@@ -150,12 +157,27 @@ func TestClipNormEqualsPyTorch(t *testing.T) {
 	read(t, "optimizers.json", &g)
 	for _, c := range g.Clips {
 		a, b := tensor.Parameter(tensor.Zeros(3)), tensor.Parameter(tensor.Zeros(2, 2))
-		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipGradNorm(c.Limit))
+		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipGradNorm(c.Limit), optim.RecordGradNorm())
+		if opt.GradNorm() != nil {
+			t.Error("there is a norm before the first step")
+		}
 		setGrad(a, c.A)
 		setGrad(b, c.B)
 		opt.Step()
 		closeTo(t, "a", a.Neg().Float64s(), c.ClippedA, 1e-6)
 		closeTo(t, "b", b.Neg().Float64s(), c.ClippedB, 1e-6)
+		closeTo(t, "norm", opt.GradNorm().Float64s(), []float64{c.Norm}, 1e-6)
+
+		a, b = tensor.Parameter(tensor.Zeros(3)), tensor.Parameter(tensor.Zeros(2, 2))
+		opt = optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipGradValue(c.Limit))
+		setGrad(a, c.A)
+		setGrad(b, c.B)
+		opt.Step()
+		closeTo(t, "a, by value", a.Neg().Float64s(), c.LimitedA, 1e-6)
+		closeTo(t, "b, by value", b.Neg().Float64s(), c.LimitedB, 1e-6)
+		if opt.GradNorm() != nil {
+			t.Error("the norm is recorded without RecordGradNorm")
+		}
 	}
 }
 
@@ -167,6 +189,11 @@ func TestSchedules(t *testing.T) {
 		"cosine":     optim.WarmupCosine(0, 20),
 		"step 5 0.5": optim.StepLR(5, 0.5),
 		"one cycle":  optim.OneCycleLR(20),
+
+		"cosine annealing": optim.CosineAnnealingLR(7, 0.25),
+		"exponential":      optim.ExponentialLR(0.9),
+		"multi step":       optim.MultiStepLR(0.5, 11, 2, 5, 5),
+		"linear":           optim.LinearLR(0.25, 0.75, 8),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for step, want := range g[name].([]any) {
@@ -218,6 +245,20 @@ func TestScheduleEnds(t *testing.T) {
 		{optim.WarmupCosine(0, 0), 0, 0},
 		{optim.WarmupCosine(-1, -1), 0, 0},
 		{optim.StepLR(0, 0.5), 3, 0.125},
+		{optim.CosineAnnealingLR(0, 0.5), 1, 0.5},
+		{optim.CosineAnnealingLR(10, 0), 10, 0},
+		{optim.CosineAnnealingLR(10, 0), 20, 1},
+		{optim.CosineAnnealingLR(1, 0), math.MaxInt32, 0},
+		{optim.CosineAnnealingLR(math.MaxInt, 0.5), 7, 1},
+		{optim.ExponentialLR(0.5), 0, 1},
+		{optim.ExponentialLR(0.5), math.MaxInt, 0},
+		{optim.MultiStepLR(0.5), 100, 1},
+		{optim.MultiStepLR(0.5, 0, 3), 2, 0.5},
+		{optim.MultiStepLR(0.5, 3, math.MaxInt), math.MaxInt - 1, 0.5},
+		{optim.LinearLR(0.5, 2, 0), 0, 2},
+		{optim.LinearLR(0.5, 2, -1), 5, 2},
+		{optim.LinearLR(0, 1, 4), 1, 0.25},
+		{optim.LinearLR(0, 1, 4), 99, 1},
 		{optim.OneCycleLR(1), 0, 1. / 25e4},
 		{optim.OneCycleLR(10), 2, 1},
 		{optim.OneCycleLR(10), 99, 1. / 25e4},
@@ -316,6 +357,15 @@ func TestNames(t *testing.T) {
 		optim.Adagrad(nil, 0.1).String():    "Adagrad, learning rate 0.1",
 		optim.Lion(nil, 0.1).String():       "Lion, learning rate 0.1",
 		optim.Muon(nil, 0.1).String():       "Muon, learning rate 0.1",
+		optim.NAdam(nil, 0.1).String():      "NAdam, learning rate 0.1",
+		optim.LBFGS(nil, 0.1).String():      "LBFGS, learning rate 0.1",
+		optim.ClipGradValue(0.5).String():   "ClipGradValue(0.5)",
+		optim.RecordGradNorm().String():     "RecordGradNorm()",
+
+		optim.CosineAnnealingLR(10, 0.1).String(): "cosine to × 0.1 in 10 steps, and back",
+		optim.ExponentialLR(0.9).String():         "× 0.9 every step",
+		optim.MultiStepLR(0.1, 60, 30).String():   "× 0.1 at steps [30 60]",
+		optim.LinearLR(0.25, 1, 5).String():       "from × 0.25 to × 1 in 5 steps",
 
 		optim.ReduceLROnPlateau(3, 0.5).String(): "× 0.5 after 3 validations without a better loss",
 	} {
@@ -328,7 +378,7 @@ func TestNames(t *testing.T) {
 // TestLearningRateMustBeFinite requires parameters to stay unchanged if the learning rate is not finite.
 func TestLearningRateMustBeFinite(t *testing.T) {
 	p := tensor.Parameter(tensor.Ones(2))
-	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, -1e-300} {
 		o := optim.SGD(p, 0.1)
 		o.SetLearningRate(rate)
 		p.Sum().Backward()

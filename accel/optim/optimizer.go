@@ -24,7 +24,8 @@ type Optimizer struct {
 	o     options
 	state map[*tensor.Tensor]*state
 	steps int
-	guard *guard // of the last step, if a GradScaler made it
+	guard *guard         // of the last step, if a GradScaler made it
+	norm  *tensor.Tensor // of the gradients of the last step, with RecordGradNorm; a scalar
 
 	grouped map[*tensor.Tensor]options // options of all parameters, if there are groups
 }
@@ -52,8 +53,11 @@ type options struct {
 	alpha        float64
 	epsilon      float64
 	clipNorm     float64 // 0 for none
+	clipValue    float64 // 0 for none
+	recordNorm   bool
 	rateFactor   float64
 	groups       []group
+	invalid      string // the first option with an argument outside of its range, and why; "" for none
 }
 
 // Option sets a hyperparameter of an optimizer. Optimizers without that hyperparameter ignore
@@ -66,16 +70,32 @@ type Option struct {
 // String returns the option as Go code.
 func (o Option) String() string { return o.text }
 
+// checked makes Step fail with a *tensor.StateError unless the arguments of the option are valid.
+func (o Option) checked(valid bool, why string) Option {
+	set := o.set
+	o.set = func(all *options) {
+		if set(all); !valid && all.invalid == "" {
+			all.invalid = o.text + ": " + why
+		}
+	}
+	return o
+}
+
+// notNegative reports whether a number is finite and at least 0.
+func notNegative(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+
 // WeightDecay shrinks the parameters at each step. AdamW (default 0.01), Muon (default 0.1) and
 // Lion (default 0) multiply them by 1 - rate·decay; SGD, Adam, RMSprop and Adagrad (default 0) add
 // decay times the parameter to the gradient; LAMB (default 0.01) adds it to the step.
 func WeightDecay(decay float64) Option {
-	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}
+	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}.
+		checked(notNegative(decay), "the decay must be finite and not negative")
 }
 
 // Momentum sets the momentum of SGD and RMSprop (default 0) and of Muon (default 0.95).
 func Momentum(share float64) Option {
-	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}
+	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}.
+		checked(notNegative(share), "the momentum must be finite and not negative")
 }
 
 // Nesterov makes SGD use Nesterov momentum.
@@ -86,18 +106,21 @@ func Nesterov() Option {
 // Betas sets the decay rates of the running means of the gradient and of its square in Adam,
 // AdamW and LAMB; the defaults are 0.9 and 0.999. Lion has two for the gradient, 0.9 and 0.99.
 func Betas(first, second float64) Option {
-	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}
+	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}.
+		checked(first >= 0 && first < 1 && second >= 0 && second < 1, "both must be at least 0 and less than 1")
 }
 
 // Alpha sets the decay rate of RMSprop's running mean of the squared gradient, 0.99 by default.
 func Alpha(share float64) Option {
-	return Option{fmt.Sprintf("Alpha(%g)", share), func(o *options) { o.alpha = share }}
+	return Option{fmt.Sprintf("Alpha(%g)", share), func(o *options) { o.alpha = share }}.
+		checked(share >= 0 && share <= 1, "it must be from 0 to 1")
 }
 
 // Epsilon sets the value that is added to the denominator of Adam, AdamW and RMSprop (default
 // 1e-8), of LAMB (default 1e-6) and of Adagrad (default 1e-10).
 func Epsilon(e float64) Option {
-	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
+	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}.
+		checked(notNegative(e), "it must be finite and not negative")
 }
 
 // ClipGradNorm scales the gradients of a step so that their total L2 norm over all parameters
@@ -106,7 +129,21 @@ func Epsilon(e float64) Option {
 //	norm = √ Σ g²
 //	g    = g · min(1, limit / (norm + 1e-6))
 func ClipGradNorm(limit float64) Option {
-	return Option{fmt.Sprintf("ClipGradNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}
+	return Option{fmt.Sprintf("ClipGradNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}.
+		checked(limit > 0, "the limit must be positive")
+}
+
+// ClipGradValue limits each element of the gradients of a step to -limit … limit, as PyTorch's
+// clip_grad_value_; NaN stays NaN. With [ClipGradNorm], whose direction it does not keep, it comes first.
+func ClipGradValue(limit float64) Option {
+	return Option{fmt.Sprintf("ClipGradValue(%g)", limit), func(o *options) { o.clipValue = limit }}.
+		checked(limit > 0, "the limit must be positive")
+}
+
+// RecordGradNorm computes the total L2 norm of the gradients of each step, before they are clipped; see
+// [Optimizer.GradNorm].
+func RecordGradNorm() Option {
+	return Option{"RecordGradNorm()", func(o *options) { o.recordNorm = true }}
 }
 
 // newOptimizer returns an optimizer of all parameters that [nn.Parameters] finds in model.
@@ -122,9 +159,10 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 
 // Step updates every parameter that has a gradient, and runs all recorded operations. Changing
 // the learning rate from step to step costs nothing, since it is an argument of the plan. Step
-// panics with a *tensor.StateError, before changing anything, if the learning rate is NaN or
-// infinite, if the model has no parameters, if none has a gradient, because Backward was not called, or if
-// the gradients contain those of an earlier step, because ZeroGrad was not.
+// panics with a *tensor.StateError, before changing anything, if the learning rate is negative, NaN or
+// infinite, if an option has an argument outside of its range, if the model has no parameters, if none has a
+// gradient, because Backward was not called, or if the gradients contain those of an earlier step, because
+// ZeroGrad was not.
 //
 // Step looks for parameters each time it is called, so an optimizer may be created before the
 // layers have their parameters.
@@ -138,6 +176,12 @@ func (o *Optimizer) Step() {
 func (o *Optimizer) recordStep(g *guard) {
 	if math.IsNaN(o.rate) || math.IsInf(o.rate, 0) {
 		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; every parameter would become NaN or infinite: set a finite learning rate", o.rate)})
+	}
+	if o.rate < 0 {
+		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; the loss would rise: set one that is not negative", o.rate)})
+	}
+	if o.o.invalid != "" {
+		panic(&tensor.StateError{Op: o.Name(), Hint: o.o.invalid})
 	}
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
@@ -161,6 +205,14 @@ func (o *Optimizer) recordStep(g *guard) {
 		if g != nil {
 			for i, x := range gradients {
 				gradients[i] = r.keep(x.Mul(r.like(g.inverse, x)))
+			}
+		}
+		if o.o.recordNorm {
+			o.keepNorm(&r, gradients)
+		}
+		if o.o.clipValue > 0 {
+			for i, x := range gradients {
+				gradients[i] = r.keep(x.Clamp(-o.o.clipValue, o.o.clipValue))
 			}
 		}
 		if o.o.clipNorm > 0 {
@@ -231,16 +283,44 @@ func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 	if len(gradients) == 0 {
 		return
 	}
-	sum := r.keep(r.keep(gradients[0].Square()).Sum())
-	for _, g := range gradients[1:] {
-		sum = r.add(sum, r.keep(r.keep(g.Square()).Sum()))
-	}
 	// min(1, 1/x) is 1/max(1, x), and max(1, x) is 1 + relu(x-1).
-	excess := r.times(r.keep(r.keep(sum.Sqrt()).AddScalar(1e-6)), 1/limit)
+	excess := r.times(r.keep(r.total(gradients).AddScalar(1e-6)), 1/limit)
 	divisor := r.keep(r.keep(r.keep(excess.AddScalar(-1)).ReLU()).AddScalar(1))
 	for i, g := range gradients {
 		gradients[i] = r.keep(g.Div(divisor))
 	}
+}
+
+// total returns the L2 norm of all gradients together, of which there is at least one.
+func (r *record) total(gradients []*tensor.Tensor) *tensor.Tensor {
+	sum := r.keep(r.keep(gradients[0].Square()).Sum())
+	for _, g := range gradients[1:] {
+		sum = r.add(sum, r.like(r.keep(r.keep(g.Square()).Sum()), sum))
+	}
+	return r.keep(sum.Sqrt())
+}
+
+// keepNorm records the norm of the gradients for GradNorm.
+func (o *Optimizer) keepNorm(r *record, gradients []*tensor.Tensor) {
+	if o.norm == nil {
+		o.norm = tensor.Zeros()
+	}
+	if len(gradients) == 0 {
+		o.norm.Assign(tensor.Zeros())
+		return
+	}
+	o.norm.Assign(r.like(r.total(gradients), o.norm).Clone())
+}
+
+// GradNorm returns the total L2 norm of the gradients of the newest step, before they were clipped, as a
+// scalar of type float32: √ Σ g². It is nil without [RecordGradNorm] and before the first step. Like
+// [GradScaler.LastStep] it does not wait for the device, and the caller releases the tensor. It is not
+// finite for a step that a scaler has skipped.
+func (o *Optimizer) GradNorm() *tensor.Tensor {
+	if o.norm == nil {
+		return nil
+	}
+	return o.norm.Clone()
 }
 
 // ZeroGrad discards the gradients, so that the next Backward starts from zero.
@@ -253,7 +333,8 @@ func (o *Optimizer) ZeroGrad() {
 // LearningRate returns the learning rate of the next step.
 func (o *Optimizer) LearningRate() float64 { return o.rate }
 
-// SetLearningRate sets the learning rate from the next step on.
+// SetLearningRate sets the learning rate from the next step on, which must be finite and not negative:
+// else Step fails.
 func (o *Optimizer) SetLearningRate(rate float64) { o.rate = rate }
 
 // Steps returns the number of steps so far. After a step of a [GradScaler] it waits for the

@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 )
 
 // Schedule changes the learning rate during training: at each step the learning rate is that of
@@ -74,6 +76,75 @@ type stepDecay struct {
 func (s stepDecay) Factor(step int) float64 { return math.Pow(s.factor, float64(step/s.every)) }
 func (s stepDecay) String() string {
 	return fmt.Sprintf("× %g every %d steps", s.factor, s.every)
+}
+
+// MultiStepLR multiplies the learning rate by factor at each of the milestones, which are steps. A
+// milestone that is given twice counts twice, as in PyTorch.
+func MultiStepLR(factor float64, milestones ...int) Schedule {
+	return multiStep{factor, slices.Sorted(slices.Values(milestones))}
+}
+
+type multiStep struct {
+	factor     float64
+	milestones []int // in ascending order
+}
+
+func (s multiStep) Factor(step int) float64 {
+	passed := sort.SearchInts(s.milestones, step+1)
+	return math.Pow(s.factor, float64(passed))
+}
+
+func (s multiStep) String() string { return fmt.Sprintf("× %g at steps %v", s.factor, s.milestones) }
+
+// ExponentialLR multiplies the learning rate by factor after each step. PyTorch's is usually advanced
+// once an epoch: its factor per step is the n-th root for n steps an epoch.
+func ExponentialLR(factor float64) Schedule { return exponential{factor} }
+
+type exponential struct{ factor float64 }
+
+func (s exponential) Factor(step int) float64 { return math.Pow(s.factor, float64(step)) }
+func (s exponential) String() string          { return fmt.Sprintf("× %g every step", s.factor) }
+
+// LinearLR changes the factor linearly from start to end over the given number of steps; PyTorch's
+// defaults are 1/3, 1 and 5. A start of 0 gives a first step without effect.
+func LinearLR(start, end float64, steps int) Schedule { return linear{start, end, max(steps, 0)} }
+
+type linear struct {
+	start, end float64
+	steps      int
+}
+
+func (s linear) Factor(step int) float64 {
+	if step >= s.steps {
+		return s.end
+	}
+	return s.start + (s.end-s.start)*float64(step)/float64(s.steps)
+}
+
+func (s linear) String() string {
+	return fmt.Sprintf("from × %g to × %g in %d steps", s.start, s.end, s.steps)
+}
+
+// CosineAnnealingLR moves the factor along half a cosine from 1 to least, a share of the learning rate,
+// during the given number of steps (Loshchilov and Hutter, SGDR, 2017):
+//
+//	factor = least + (1-least)·(1 + cos(π·step/steps))/2
+//
+// As PyTorch's, it goes on after that, and returns to 1 after as many steps again. Its eta_min is least
+// times the learning rate. [WarmupCosine] stays at its end.
+func CosineAnnealingLR(steps int, least float64) Schedule { return annealing{max(steps, 1), least} }
+
+type annealing struct {
+	steps int
+	least float64
+}
+
+func (s annealing) Factor(step int) float64 {
+	return cosine(1, s.least, math.Mod(float64(step)/float64(s.steps), 2))
+}
+
+func (s annealing) String() string {
+	return fmt.Sprintf("cosine to × %g in %d steps, and back", s.least, s.steps)
 }
 
 // OneCycleLR raises the learning rate from 1/25 of its value to the full value during the first

@@ -110,6 +110,8 @@ def optimizers():
         "rmsprop momentum": lambda p: torch.optim.RMSprop(p, lr=0.01, alpha=0.9, eps=1e-6, momentum=0.8, weight_decay=0.1),
         "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.05),
         "adagrad weight decay": lambda p: torch.optim.Adagrad(p, lr=0.05, eps=1e-6, weight_decay=0.1),
+        "nadam": lambda p: torch.optim.NAdam(p, lr=0.01),
+        "nadam weight decay": lambda p: torch.optim.NAdam(p, lr=0.02, betas=(0.8, 0.99), eps=1e-6, weight_decay=0.1),
         "lion": lambda p: Lion(p, lr=0.01),
         "lion weight decay": lambda p: Lion(p, lr=0.02, betas=(0.8, 0.95), weight_decay=0.1),
     }
@@ -139,6 +141,9 @@ def optimizers():
         case = {"limit": limit, "a": flat(a.grad), "b": flat(b.grad)}
         case["norm"] = torch.nn.utils.clip_grad_norm_([a, b], limit).item()
         case["clipped_a"], case["clipped_b"] = flat(a.grad), flat(b.grad)
+        a.grad, b.grad = torch.tensor(case["a"], dtype=torch.float64), torch.tensor(case["b"], dtype=torch.float64).reshape(2, 2)
+        torch.nn.utils.clip_grad_value_([a, b], limit)
+        case["limited_a"], case["limited_b"] = flat(a.grad), flat(b.grad)
         clips.append(case)
     write("optimizers.json", {"cases": cases, "clips": clips})
 
@@ -186,7 +191,59 @@ def schedules():
         "cosine": rates(lambda o: one.CosineAnnealingLR(o, T_max=20), 20, 0.2),
         "step 5 0.5": rates(lambda o: one.StepLR(o, step_size=5, gamma=0.5), 20, 0.2),
         "one cycle": rates(lambda o: one.OneCycleLR(o, max_lr=0.2, total_steps=20), 20, 0.2),
+        "cosine annealing": rates(lambda o: one.CosineAnnealingLR(o, T_max=7, eta_min=0.05), 40, 0.2),
+        "exponential": rates(lambda o: one.ExponentialLR(o, gamma=0.9), 20, 0.2),
+        "multi step": rates(lambda o: one.MultiStepLR(o, milestones=[2, 5, 5, 11], gamma=0.5), 20, 0.2),
+        "linear": rates(lambda o: one.LinearLR(o, start_factor=0.25, end_factor=0.75, total_iters=8), 20, 0.2),
     })
+
+
+def lbfgs():
+    """Losses of steps of LBFGS, and the parameters after them."""
+    features, targets = short_inputs(12, 3), short_inputs(12)
+
+    def rosenbrock(x):
+        return ((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2).sum()
+
+    def logistic(x):
+        return F.binary_cross_entropy_with_logits(features @ x, (targets > 0).double()) + 0.05 * (x**2).sum()
+
+    def quadratic(x):
+        return (torch.tensor([1.0, 10.0, 100.0], dtype=torch.float64) * (x - 1) ** 2).sum()
+
+    cases = []
+    for name, loss, options in (
+        ("quadratic", quadratic, dict(lr=1.0)),
+        ("quadratic", quadratic, dict(lr=1.0, line_search_fn="strong_wolfe")),
+        ("quadratic", quadratic, dict(lr=0.5, history_size=2, max_iter=4)),
+        ("logistic", logistic, dict(lr=1.0)),
+        ("logistic", logistic, dict(lr=1.0, line_search_fn="strong_wolfe", history_size=3)),
+        ("rosenbrock", rosenbrock, dict(lr=1.0, line_search_fn="strong_wolfe")),
+        ("rosenbrock", rosenbrock, dict(lr=0.1, line_search_fn="strong_wolfe", max_iter=5)),
+        ("rosenbrock", rosenbrock, dict(lr=0.01, max_iter=3)),
+        ("rosenbrock", rosenbrock, dict(lr=1.0, line_search_fn="strong_wolfe", tolerance_grad=0.5, tolerance_change=0.01)),
+    ):
+        x = torch.nn.Parameter(torch.tensor([-1.5, 2.0, 0.5], dtype=torch.float64))
+        optimizer, losses, after = torch.optim.LBFGS([x], **options), [], []
+        calls = 0
+
+        def closure():
+            nonlocal calls
+            calls += 1
+            optimizer.zero_grad()
+            y = loss(x)
+            y.backward()
+            return y
+
+        for _ in range(4):
+            losses.append(optimizer.step(closure).item())
+            after.append(flat(x))
+        cases.append({
+            "loss": name, "rate": options["lr"], "wolfe": "line_search_fn" in options, "history": options.get("history_size", 100),
+            "iterations": options.get("max_iter", 20), "gradient": options.get("tolerance_grad", 1e-7), "change": options.get("tolerance_change", 1e-9),
+            "losses": losses, "after": after, "calls": calls,
+        })
+    write("lbfgs.json", {"features": flat(features), "targets": flat(targets), "cases": cases}, indent=None)
 
 
 def scaler():
@@ -760,7 +817,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, initial, training, weights, losses, more_losses, recurrent)
+PARTS = (optimizers, tiny, schedules, lbfgs, scaler, layers, model, modules, more_modules, convolutions, transformers, initial, training, weights, losses, more_losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)
