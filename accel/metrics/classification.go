@@ -1,6 +1,10 @@
 package metrics
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"math"
+)
 
 // Accuracy returns the share of correct predictions, from 0 to 1: of examples, of tokens for
 // sequences, and of labels for several labels. The options are [Threshold], [Probabilities] and
@@ -24,16 +28,16 @@ func Accuracy(options ...Option) Metric {
 // without predictions of the class. The options are [Micro], [Macro], [Weighted], [PerClass],
 // [OfClass], [Threshold], [Probabilities] and [IgnoreIndex].
 func Precision(options ...Option) Metric {
-	return counted("precision", "Precision", options, func(right, predicted, _ int) float64 {
-		return share(float64(right), float64(predicted))
+	return counted("precision", "Precision", nil, options, func(n tally) float64 {
+		return share(float64(n.right), float64(n.predicted))
 	})
 }
 
 // Recall returns the share of the examples of a class that are predicted, TP/(TP+FN), and 0
 // without examples of the class. Its options are those of [Precision].
 func Recall(options ...Option) Metric {
-	return counted("recall", "Recall", options, func(right, _, actual int) float64 {
-		return share(float64(right), float64(actual))
+	return counted("recall", "Recall", nil, options, func(n tally) float64 {
+		return share(float64(n.right), float64(n.actual))
 	})
 }
 
@@ -41,14 +45,105 @@ func Recall(options ...Option) Metric {
 // that occurs neither in the targets nor in the predictions. Its options are those of
 // [Precision].
 func F1(options ...Option) Metric {
-	return counted("F1", "F1", options, func(right, predicted, actual int) float64 {
-		return share(2*float64(right), float64(predicted+actual))
+	return counted("F1", "F1", nil, options, f1)
+}
+
+func f1(n tally) float64 { return share(2*float64(n.right), float64(n.predicted+n.actual)) }
+
+// FBeta returns the harmonic mean of precision and recall in which recall has beta times the weight of
+// precision, (1+β²)·TP/((1+β²)·TP+β²·FN+FP), and 0 for a class that occurs neither in the targets nor in
+// the predictions (van Rijsbergen, 1979). FBeta(1) is [F1]. Its options are those of [Precision].
+func FBeta(beta float64, options ...Option) Metric {
+	m := counted(fmt.Sprintf("F%g", beta), "FBeta", []string{fmt.Sprint(beta)}, options, func(n tally) float64 {
+		square := beta * beta
+		return share((1+square)*float64(n.right), float64(n.predicted)+square*float64(n.actual))
+	})
+	if !(beta > 0 && beta < 1e100) {
+		m.err = fmt.Errorf("metrics: FBeta(%v): beta must be positive and finite", beta)
+	}
+	return m
+}
+
+// Specificity returns the share of the examples of other classes that are not predicted to be of a
+// class, TN/(TN+FP), and 0 if all examples are of the class. Its options are those of [Precision].
+func Specificity(options ...Option) Metric {
+	return counted("specificity", "Specificity", nil, options, func(n tally) float64 {
+		others := n.all - n.actual
+		return share(float64(others-(n.predicted-n.right)), float64(others))
 	})
 }
 
-// counted returns a metric of the numbers of correct predictions, predictions and examples.
-func counted(name, code string, options []Option, of func(right, predicted, actual int) float64) Metric {
-	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
+// Jaccard returns the intersection over union of the examples of a class and of its predictions,
+// TP/(TP+FP+FN), also called IoU, and 0 for a class that occurs in neither. For segmentation it takes a
+// class for each pixel. Its options are those of [Precision].
+func Jaccard(options ...Option) Metric {
+	return counted("Jaccard", "Jaccard", nil, options, func(n tally) float64 {
+		return share(float64(n.right), float64(n.predicted+n.actual-n.right))
+	})
+}
+
+// Dice returns [F1] by its name in segmentation, 2·TP/(2·TP+FP+FN) over the pixels of all images. Its
+// options are those of [Precision].
+func Dice(options ...Option) Metric { return counted("Dice", "Dice", nil, options, f1) }
+
+// MatthewsCorrCoef returns the correlation of predictions and targets, from -1 to 1, also for several
+// classes (Gorodkin, 2004): 1 for correct ones, 0 for those of chance, and 0 if all predictions, or all
+// targets, are of the same class, as in scikit-learn. With several labels each element is a question of
+// its own. The options are [Threshold], [Probabilities] and [IgnoreIndex].
+func MatthewsCorrCoef(options ...Option) Metric {
+	return agreement("MCC", "MatthewsCorrCoef", options, func(right, all, product, predicted, actual float64) (float64, error) {
+		return share(right*all-product, math.Sqrt((all*all-predicted)*(all*all-actual))), nil
+	})
+}
+
+// CohenKappa returns the agreement of predictions and targets beyond that of chance (Cohen, 1960), at most
+// 1: (a - e)/(1 - e) with the accuracy a and the one e that independent classes with the same frequencies
+// would have. It is an [*UndefinedError] if all predictions and targets are of one class. Its options are
+// those of [MatthewsCorrCoef].
+func CohenKappa(options ...Option) Metric {
+	return agreement("kappa", "CohenKappa", options, func(right, all, product, _, _ float64) (float64, error) {
+		if product == all*all {
+			return 0, &UndefinedError{Class: -1, Reason: "all predictions and targets are of one class"}
+		}
+		return (right*all - product) / (all*all - product), nil
+	})
+}
+
+// agreement returns a metric of the numbers of correct predictions and of examples, and of the sums over
+// the classes of predictions times examples, of squared predictions and of squared examples.
+func agreement(name, code string, options []Option, of func(right, all, product, predicted, actual float64) (float64, error)) Metric {
+	m := define(Metric{base: name, code: code, takes: ofThreshold | ofProbabilities | ofIgnored, key: "counts"}, nil, options, newCounts,
+		func(c *counts, _ settings) ([]float64, error) {
+			if c.Counted == 0 {
+				return nil, empty()
+			}
+			var right, product, predicted, actual float64
+			for _, n := range c.classes() {
+				p, t := float64(n.predicted), float64(n.actual)
+				right, product, predicted, actual = right+float64(n.right), product+p*t, predicted+p*p, actual+t*t
+			}
+			v, err := of(right, float64(c.Counted), product, predicted, actual)
+			return []float64{v}, err
+		})
+	return m.withoutAverage(options, code+" is one value for all classes")
+}
+
+// classes returns the numbers of each class. Several labels are one question with the answers no and yes.
+func (c *counts) classes() (all []tally) {
+	if c.Kind != labels {
+		for k := range c.True {
+			all = append(all, c.of(k))
+		}
+		return all
+	}
+	yes := tally{total(c.True), total(c.Predicted), total(c.Actual), c.Counted}
+	no := tally{yes.all - yes.predicted - yes.actual + yes.right, yes.all - yes.predicted, yes.all - yes.actual, yes.all}
+	return []tally{no, yes}
+}
+
+// counted returns a metric of the numbers of each class.
+func counted(name, code string, arguments []string, options []Option, of func(tally) float64) Metric {
+	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, arguments, options, newCounts,
 		func(c *counts, s settings) ([]float64, error) { return c.averaged(s, of) })
 }
 

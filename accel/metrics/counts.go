@@ -14,6 +14,7 @@ type counts struct {
 	True      []int   // correct predictions of each class
 	Predicted []int   // predictions of each class
 	Actual    []int   // examples of each class
+	Entries   []int   // examples that have each label or do not, without those left out; nil for classes
 	Matrix    [][]int // by class and predicted class; nil unless a metric needs it
 
 	keepMatrix bool
@@ -62,6 +63,9 @@ func (c *counts) begin(k kind, width int) {
 		n = 2
 	}
 	c.True, c.Predicted, c.Actual = make([]int, n), make([]int, n), make([]int, n)
+	if k == labels {
+		c.Entries = make([]int, n)
+	}
 	if c.keepMatrix {
 		c.Matrix = make([][]int, n)
 		for i := range c.Matrix {
@@ -81,6 +85,7 @@ func (c *counts) add(predicted, target []int) {
 			c.Predicted[k] += predicted[i]
 			c.Actual[k] += t
 			c.True[k] += predicted[i] * t
+			c.Entries[k]++
 			c.Counted++
 		}
 		return
@@ -113,6 +118,9 @@ func (c *counts) merge(other state) error {
 		c.Predicted[k] += o.Predicted[k]
 		c.Actual[k] += o.Actual[k]
 	}
+	for k, n := range o.Entries {
+		c.Entries[k] += n
+	}
 	for i, row := range o.Matrix {
 		for j, n := range row {
 			c.Matrix[i][j] += n
@@ -122,9 +130,20 @@ func (c *counts) merge(other state) error {
 	return nil
 }
 
-// averaged reduces a value of each class as the settings say. of gets the number of correct
-// predictions, of predictions and of examples of a class.
-func (c *counts) averaged(s settings, of func(right, predicted, actual int) float64) ([]float64, error) {
+// tally are the numbers of one class, or of all classes together.
+type tally struct{ right, predicted, actual, all int } // correct predictions, predictions, examples of the class, and all examples
+
+// of returns the numbers of a class.
+func (c *counts) of(class int) tally {
+	all := c.Counted
+	if c.Kind == labels {
+		all = c.Entries[class]
+	}
+	return tally{c.True[class], c.Predicted[class], c.Actual[class], all}
+}
+
+// averaged reduces a value of each class as the settings say.
+func (c *counts) averaged(s settings, of func(tally) float64) ([]float64, error) {
 	if c.Counted == 0 {
 		return nil, empty()
 	}
@@ -136,12 +155,17 @@ func (c *counts) averaged(s settings, of func(right, predicted, actual int) floa
 		}
 	}
 	if a == micro {
-		return []float64{of(total(c.True), total(c.Predicted), total(c.Actual))}, nil
+		var sum tally
+		for k := range c.True {
+			one := c.of(k)
+			sum = tally{sum.right + one.right, sum.predicted + one.predicted, sum.actual + one.actual, sum.all + one.all}
+		}
+		return []float64{of(sum)}, nil
 	}
 	each := make([]float64, len(c.True))
 	sum, weights := 0.0, 0.0
 	for k := range each {
-		each[k] = of(c.True[k], c.Predicted[k], c.Actual[k])
+		each[k] = of(c.of(k))
 		weight := 1.0
 		switch {
 		case a == weighted:

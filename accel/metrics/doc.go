@@ -18,6 +18,7 @@
 //
 //   - classes: logits [N, C] and class indices [N],
 //   - sequences: logits [N, T, C] and class indices [N, T]; each token is an example,
+//   - images with a class for each pixel: logits [N, C, H, W] and class indices [N, H, W],
 //   - two classes with one logit: logits [N] or [N, 1] and targets of the same shape or class
 //     indices [N], each 0 or 1,
 //   - several labels: logits [N, L] and targets [N, L], each 0 or 1.

@@ -31,6 +31,8 @@ func TestMetricsOfDegenerateData(t *testing.T) {
 			{metrics.Accuracy(), 1. / 3}, {metrics.Precision(metrics.Macro), 1. / 9}, {metrics.Recall(metrics.Macro), 1. / 3},
 			{metrics.F1(metrics.Macro), 0.5 / 3}, {metrics.F1(metrics.OfClass(0)), 0.5}, {metrics.F1(metrics.OfClass(2)), 0}, {metrics.F1(metrics.Micro), 1. / 3},
 			{metrics.ROCAUC(metrics.Macro), 0.5}, {metrics.ROCAUC(metrics.Micro), 0.5}, {metrics.AveragePrecision(metrics.Macro), 1. / 3},
+			{metrics.Jaccard(metrics.Macro), 1. / 9}, {metrics.Dice(metrics.Macro), 0.5 / 3}, {metrics.Specificity(metrics.OfClass(0)), 0}, {metrics.Specificity(metrics.OfClass(2)), 1},
+			{metrics.Specificity(metrics.Micro), 2. / 3}, {metrics.FBeta(2, metrics.OfClass(0)), 5. / 7}, {metrics.MatthewsCorrCoef(), 0}, {metrics.CohenKappa(), 0},
 			{metrics.LogLoss(), math.Log(3)}, {metrics.Perplexity(), 3}, {metrics.ECE(), 0}, {metrics.TopK(2), 2. / 3},
 		}},
 		{"one example, right", []float32{0, 8, 0}, 3, []int{1}, []row{
@@ -40,6 +42,8 @@ func TestMetricsOfDegenerateData(t *testing.T) {
 			{metrics.TopK(1), 1},
 		}},
 		{"one example, wrong", []float32{0, 8, 0}, 3, []int{2}, []row{
+			{metrics.Jaccard(), 0}, {metrics.Specificity(metrics.OfClass(0)), 1}, {metrics.Specificity(metrics.OfClass(1)), 0}, {metrics.Specificity(metrics.OfClass(2)), 0},
+			{metrics.MatthewsCorrCoef(), 0}, {metrics.CohenKappa(), 0}, {metrics.RecallAtK(1), nan},
 			{metrics.Accuracy(), 0}, {metrics.Precision(metrics.Macro), 0}, {metrics.Recall(metrics.Macro), 0}, {metrics.F1(metrics.Macro), 0}, {metrics.F1(metrics.Micro), 0},
 			{metrics.LogLoss(), 8 + math.Log1p(2*math.Exp(-8))},
 		}},
@@ -53,6 +57,8 @@ func TestMetricsOfDegenerateData(t *testing.T) {
 		}},
 		{"one class", []float32{8, 0, 8, 0}, 2, []int{0, 0}, []row{
 			{metrics.Accuracy(), 1}, {metrics.F1(metrics.Macro), 1}, {metrics.F1(metrics.OfClass(1)), 0}, {metrics.Precision(metrics.OfClass(1)), 0},
+			{metrics.MatthewsCorrCoef(), 0}, {metrics.CohenKappa(), nan}, {metrics.Jaccard(metrics.OfClass(0)), 1}, {metrics.Specificity(metrics.OfClass(1)), 1},
+			{metrics.RecallAtK(1), 1}, {metrics.RecallAtK(math.MaxInt), 1},
 			{metrics.ROCAUC(metrics.Macro), nan}, {metrics.ROCAUC(metrics.Micro), 1},
 		}},
 		{"one logit, only negative", []float32{-8, -8, -8}, 1, []int{0, 0, 0}, []row{

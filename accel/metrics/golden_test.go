@@ -84,6 +84,10 @@ func measured() []metrics.Metric {
 	for _, of := range []func(...metrics.Option) metrics.Metric{metrics.Precision, metrics.Recall, metrics.F1} {
 		all = append(all, of(), of(metrics.Micro), of(metrics.Macro), of(metrics.Weighted), of(metrics.PerClass), of(metrics.OfClass(1)), of(metrics.Threshold(0.3)))
 	}
+	fBeta := func(options ...metrics.Option) metrics.Metric { return metrics.FBeta(2, options...) }
+	for _, of := range []func(...metrics.Option) metrics.Metric{fBeta, metrics.Jaccard, metrics.Dice, metrics.Specificity} {
+		all = append(all, of(), of(metrics.Micro), of(metrics.Macro), of(metrics.Weighted), of(metrics.PerClass))
+	}
 	for _, of := range []func(...metrics.Option) metrics.Metric{metrics.ROCAUC, metrics.AveragePrecision} {
 		all = append(all, of(), of(metrics.Micro), of(metrics.Macro), of(metrics.Weighted), of(metrics.PerClass), of(metrics.OfClass(1)),
 			of(metrics.IgnoreIndex(-100)), of(metrics.Macro, metrics.Probabilities()))
@@ -94,6 +98,8 @@ func measured() []metrics.Metric {
 		metrics.ECE(), metrics.ECE(metrics.Bins(5)), metrics.ECE(metrics.IgnoreIndex(-100)), metrics.ECE(metrics.Bins(10), metrics.Probabilities()),
 		metrics.TopK(2), metrics.TopK(2, metrics.IgnoreIndex(-100)),
 		metrics.MAE(), metrics.MSE(), metrics.RMSE(), metrics.R2(),
+		metrics.MatthewsCorrCoef(), metrics.CohenKappa(), metrics.MAPE(), metrics.Pearson(), metrics.Spearman(),
+		metrics.RecallAtK(1), metrics.RecallAtK(3),
 	)
 }
 
@@ -220,6 +226,22 @@ func TestErrors(t *testing.T) {
 		"column and vector":      {metrics.MSE(), tensor.Zeros(2, 1), tensor.Zeros(2), "the same shape", new(*tensor.ShapeError)},
 		"R2 of one example":      {metrics.R2(), tensor.Zeros(1), tensor.Zeros(1), "R2 is undefined: there is only one example", new(*metrics.UndefinedError)},
 		"calibration of labels":  {metrics.ECE(), tensor.Zeros(2, 2), tensor.Zeros(2, 2), "one class for each example", new(*tensor.ShapeError)},
+		"pixels of other size":   {metrics.Jaccard(), tensor.Zeros(1, 2, 3, 4), tensor.Zeros(1, 3, 3).Cast(tensor.Int32), "logits [N, C, H, W] and classes [N, H, W]", new(*tensor.ShapeError)},
+		"no pixels":              {metrics.Jaccard(), tensor.Zeros(1, 2, 0, 4), tensor.Zeros(1, 0, 4).Cast(tensor.Int32), "the batch is empty", new(*tensor.ShapeError)},
+		"NaN of a pixel":         {metrics.Dice(), tensor.New([]float32{1, 2, 3, nan}, 1, 2, 1, 2), tensor.FromInts([]int{0, 1}, 1, 1, 2), "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"kappa of one class":     {metrics.CohenKappa(), tensor.Zeros(2, 2), tensor.FromInts([]int{0, 0}, 2), "kappa is undefined: all predictions and targets are of one class", new(*metrics.UndefinedError)},
+		"MAPE of 0":              {metrics.MAPE(), tensor.Ones(2), tensor.New([]float32{0, 1}, 2), "MAPE is undefined: of the targets, 1 are 0: use MAE", new(*metrics.UndefinedError)},
+		"Pearson of one example": {metrics.Pearson(), tensor.Ones(1), tensor.Ones(1), "Pearson is undefined: there is only one example", new(*metrics.UndefinedError)},
+		"constant targets":       {metrics.Pearson(), tensor.New([]float32{1, 2}, 2), tensor.Ones(2), "Pearson is undefined: all targets are equal", new(*metrics.UndefinedError)},
+		"constant predictions":   {metrics.Spearman(), tensor.Ones(2), tensor.New([]float32{1, 2}, 2), "Spearman is undefined: all predictions are equal", new(*metrics.UndefinedError)},
+		"NaN rank":               {metrics.Spearman(), tensor.New([]float32{1, nan}, 2), tensor.Zeros(2), "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN embedding":          {metrics.RecallAtK(1), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"infinite embedding":     {metrics.RecallAtK(1), tensor.New([]float32{1, inf, 3, 4}, 2, 2), classes, "the prediction of example 0 is -Inf", new(*metrics.NonFiniteError)},
+		"half a class":           {metrics.RecallAtK(1), tensor.Ones(2, 2), tensor.New([]float32{0, 0.5}, 2), "the target of example 1 is 0.5, but it must be a class", new(*metrics.TargetError)},
+		"embeddings in a row":    {metrics.RecallAtK(1), tensor.Ones(2), classes, "embeddings [N, D] and classes [N]", new(*tensor.ShapeError)},
+		"no neighbors":           {metrics.RecallAtK(1), tensor.Ones(2, 3), classes, "recall@1 is undefined: no two examples have the same class", new(*metrics.UndefinedError)},
+		"one embedding":          {metrics.RecallAtK(1), tensor.Ones(1, 3), tensor.FromInts([]int{3}, 1), "no two examples have the same class", new(*metrics.UndefinedError)},
+		"all embeddings ignored": {metrics.RecallAtK(1, metrics.IgnoreIndex(3)), tensor.Ones(1, 3), tensor.FromInts([]int{3}, 1), "there are no examples", new(*metrics.UndefinedError)},
 		"infinite is allowed":    {metrics.Accuracy(), tensor.New([]float32{1, inf, inf, 2}, 2, 2), classes, "", nil},
 	}
 	for name, tt := range tests {
@@ -279,6 +301,13 @@ func TestInvalidMetrics(t *testing.T) {
 		"OfClass(-1): the class":            {metrics.F1(metrics.OfClass(-1))},
 		"TopK(0): the number":               {metrics.TopK(0)},
 		"Bins(0): the number":               {metrics.ECE(metrics.Bins(0))},
+		"RecallAtK(0): the number":          {metrics.RecallAtK(0)},
+		"RecallAtK has no average":          {metrics.RecallAtK(1, metrics.Macro)},
+		"FBeta(-1): beta must be positive":  {metrics.FBeta(-1)},
+		"FBeta(NaN): beta":                  {metrics.FBeta(math.NaN())},
+		"FBeta(+Inf): beta":                 {metrics.FBeta(math.Inf(1))},
+		"CohenKappa is one value":           {metrics.CohenKappa(metrics.Macro)},
+		"MatthewsCorrCoef is one value":     {metrics.MatthewsCorrCoef(metrics.OfClass(1))},
 		"two metrics named F1 (macro)":      {metrics.F1(metrics.Macro), metrics.F1(metrics.Macro)},
 		"Accuracy(metrics.Macro): Accuracy": {metrics.Accuracy(metrics.Macro)},
 	} {

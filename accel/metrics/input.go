@@ -36,10 +36,12 @@ func classified(op string, prediction, target *tensor.Tensor) (b batch, err erro
 		b = batch{kind: classes, n: p[0], width: p[1]}
 	case len(p) == 3 && len(t) == 2 && p[0] == t[0] && p[1] == t[1]:
 		b = batch{kind: classes, n: p[0] * p[1], width: p[2]}
+	case len(p) >= 4 && slices.Equal(slices.Delete(slices.Clone(p), 1, 2), t): // a class for each pixel
+		return pixels(op, prediction, target)
 	case len(p) == 2 && slices.Equal(p, t):
 		b = batch{kind: labels, n: p[0], width: p[1]}
 	default:
-		return b, &tensor.ShapeError{Op: op, Shapes: [][]int{p, t}, Hint: "it takes logits [N, C] and classes [N], logits [N, T, C] and classes [N, T], or logits [N, L] and labels [N, L]"}
+		return b, &tensor.ShapeError{Op: op, Shapes: [][]int{p, t}, Hint: "it takes logits [N, C] and classes [N], logits [N, T, C] and classes [N, T], logits [N, C, H, W] and classes [N, H, W], or logits [N, L] and labels [N, L]"}
 	}
 	if b.n == 0 || b.width == 0 {
 		return b, &tensor.ShapeError{Op: op, Shapes: [][]int{p, t}, Hint: "the batch is empty"}
@@ -49,6 +51,16 @@ func classified(op string, prediction, target *tensor.Tensor) (b batch, err erro
 		b.target = target.Reshape(b.n)
 	}
 	return b, nil
+}
+
+// pixels interprets logits [N, C, H, W] and classes [N, H, W], also of volumes, as examples.
+func pixels(op string, prediction, target *tensor.Tensor) (batch, error) {
+	order := []int{0}
+	for axis := 2; axis < prediction.NDim(); axis++ {
+		order = append(order, axis)
+	}
+	n, width := target.Numel(), prediction.Size(1)
+	return classified(op, prediction.Permute(append(order, 1)...).Reshape(n, width), target.Reshape(n))
 }
 
 // fits fails if a batch is of another kind than those before it.

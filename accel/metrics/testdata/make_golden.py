@@ -1,6 +1,6 @@
 """Writes golden.json: the metrics of scikit-learn and torchmetrics, for the tests of this package.
 
-    python3 -m venv v && v/bin/pip install scikit-learn==1.6.1 torchmetrics==1.9.0 torch==2.15.0
+    python3 -m venv v && v/bin/pip install scikit-learn==1.9.1 torchmetrics==1.9.0 torch==2.15.0
     v/bin/python make_golden.py
 
 A value is written if both libraries agree on it, or if only one has it; the script fails where they
@@ -14,11 +14,13 @@ import warnings
 
 import numpy as np
 import sklearn
+import scipy.stats
 import sklearn.metrics as S
 import torch
 import torchmetrics
 import torchmetrics.functional as T
 from scipy.special import expit, log_softmax, softmax
+from sklearn.neighbors import NearestNeighbors
 
 warnings.filterwarnings("ignore")
 random = np.random.RandomState(18)
@@ -51,6 +53,38 @@ COUNTED = {
 }
 
 
+# Metrics of the same numbers that were added later: by code, scikit-learn's function and torchmetrics'.
+MORE = {
+    "FBeta(2": (lambda y, p, **k: S.fbeta_score(y, p, beta=2, **k), lambda p, t, **k: T.fbeta_score(p, t, beta=2.0, **k)),
+    "Jaccard(": (S.jaccard_score, T.jaccard_index),
+    "Dice(": (S.f1_score, T.f1_score),
+    "Specificity(": (None, T.specificity),
+}
+
+
+def more(c, y, answer, binary=False, averages=True, both=(), **arguments):
+    """Adds the values of MORE, and the agreement, of predicted classes or labels."""
+    p, t = torch.tensor(answer), torch.tensor(y)
+    for code, (sk, tm) in MORE.items():
+        comma = ", " if code[-1] != "(" else ""
+        if binary:
+            c.add(f"{code})", *([sk(y, answer)] if sk else []), tm(p, t, task="binary"))
+            continue
+        for average in ["micro", "macro", "weighted"]:
+            values = [sk(y, answer, average=average)] if sk else []
+            if not sk or code != "Jaccard(" or average in both:  # torchmetrics' Jaccard counts classes that do not occur
+                values.append(tm(p, t, average=average, **arguments))
+            c.add(f"{code}{comma}{average.capitalize()})", *values)
+        labels = {"labels": range(arguments["num_classes"])} if "num_classes" in arguments else {}
+        c.add(f"{code}{comma}PerClass)", *([sk(y, answer, average=None, **labels)] if sk else []), tm(p, t, average="none", **arguments))
+    flat_y, flat_p = np.reshape(y, -1), np.reshape(answer, -1)
+    c.add("MatthewsCorrCoef()", S.matthews_corrcoef(flat_y, flat_p))
+    if "num_labels" not in arguments and len(set(flat_y) | set(flat_p)) > 1:
+        c.add("CohenKappa()", S.cohen_kappa_score(flat_y, flat_p))
+        if not binary:
+            assert np.allclose(c.values["CohenKappa()"], T.cohen_kappa(p, t, **arguments))
+
+
 def classes(name, logits, target):
     """A case with one class for each example."""
     c = Case(name, logits, target)
@@ -67,6 +101,7 @@ def classes(name, logits, target):
         c.add(f"{code}()", sk(c.target, answer, average="macro"))
         c.add(f"{code}(OfClass(1))", each[1])
     c.add("ConfusionMatrix()", S.confusion_matrix(c.target, answer, labels=range(n)), T.confusion_matrix(p, t, **arguments))
+    more(c, c.target, answer, both=("micro", "weighted"), **arguments)
     z, e = c.prediction.astype(np.float64), np.eye(n)[c.target]
     probability = softmax(z, 1)
     if (probability > 0).all():
@@ -108,6 +143,7 @@ def two(name, logits, target):
         for average in ["micro", "macro", "weighted"]:
             c.add(f"{code}({average.capitalize()})", sk(y, answer, average=average))
         c.add(f"{code}(PerClass)", sk(y, answer, average=None, labels=[0, 1]))
+    more(c, y, answer, binary=True)
     c.add("ConfusionMatrix()", S.confusion_matrix(y, answer, labels=[0, 1]), T.confusion_matrix(torch.tensor(answer), t, task="binary"))
     p = torch.tensor(expit(z))
     c.add("LogLoss()", S.log_loss(y, expit(z), labels=[0, 1]))
@@ -132,6 +168,8 @@ def several(name, logits, target):
         for average in ["micro", "macro", "weighted"]:
             c.add(f"{code}({average.capitalize()})", sk(y, answer, average=average), tm(p, t, average=average, **arguments))
         c.add(f"{code}(PerClass)", sk(y, answer, average=None), tm(p, t, average="none", **arguments))
+    more(c, y, answer, both=("micro", "macro", "weighted"), **arguments)
+    assert np.allclose(c.values["MatthewsCorrCoef()"], T.matthews_corrcoef(p, t, **arguments))
     z = c.prediction.astype(np.float64)
     c.add("LogLoss()", np.mean([S.log_loss(y[:, k], expit(z[:, k]), labels=[0, 1]) for k in range(n)]))
     if y.any(0).all() and not y.all(0).any():
@@ -167,6 +205,12 @@ def regression(name, prediction, target):
     c.add("MAE()", S.mean_absolute_error(y, p), T.mean_absolute_error(tp, ty))
     c.add("MSE()", S.mean_squared_error(y, p), T.mean_squared_error(tp, ty))
     c.add("RMSE()", math.sqrt(S.mean_squared_error(y, p)), T.mean_squared_error(tp, ty, squared=False))
+    if (y != 0).all():
+        c.add("MAPE()", S.mean_absolute_percentage_error(y, p), T.mean_absolute_percentage_error(tp, ty))
+    if len(y) > 1 and (y.std(0) > 0).all() and (p.std(0) > 0).all():
+        columns = list(zip(y.reshape(len(y), -1).T, p.reshape(len(p), -1).T))
+        c.add("Pearson()", np.mean([scipy.stats.pearsonr(a, b)[0] for a, b in columns]))
+        c.add("Spearman()", np.mean([scipy.stats.spearmanr(a, b)[0] for a, b in columns]), torch.mean(T.spearman_corrcoef(tp, ty)))
     if len(y) > 1:
         c.add("R2()", S.r2_score(y, p))
         if (y.var(0) > 1e-3).all() and y.mean() < 100:
@@ -193,6 +237,35 @@ def tokens(name, logits, target):
     c.add("TopK(2, IgnoreIndex(-100))", np.mean([t in np.argsort(-row, kind="stable")[:2] for t, row in zip(y, z)]))
     c.add("ConfusionMatrix(IgnoreIndex(-100))", S.confusion_matrix(y, answer, labels=range(n)))
     return c
+
+
+def pixels(name, logits, target):
+    """A case with a class for each pixel."""
+    c = Case(name, logits, target)
+    n = c.prediction.shape[1]
+    answer = c.prediction.argmax(1)
+    arguments = {"task": "multiclass", "num_classes": n}
+    p, t = torch.tensor(answer), torch.tensor(c.target)
+    for average in ["micro", "macro", "weighted"]:
+        c.add(f"Jaccard({average.capitalize()})", S.jaccard_score(c.target.reshape(-1), answer.reshape(-1), average=average), T.jaccard_index(p, t, average=average, **arguments))
+        c.add(f"Dice({average.capitalize()})", S.f1_score(c.target.reshape(-1), answer.reshape(-1), average=average), T.f1_score(p, t, average=average, **arguments))
+    c.add("Accuracy()", S.accuracy_score(c.target.reshape(-1), answer.reshape(-1)))
+    c.add("LogLoss()", torch.nn.functional.cross_entropy(torch.tensor(c.prediction).double(), t))
+    c.add("ConfusionMatrix()", S.confusion_matrix(c.target.reshape(-1), answer.reshape(-1), labels=range(n)))
+
+
+def retrieval(name, embeddings, target):
+    """A case with embeddings, whose neighbors have the largest cosine."""
+    c = Case(name, embeddings, target)
+    x, y = c.prediction.astype(np.float64), c.target
+    for k in (1, 3):
+        found = []
+        for i in range(len(y)):
+            others = np.delete(np.arange(len(y)), i)
+            if (y[others] == y[i]).any():
+                order = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(x[others]).kneighbors(x[i : i + 1])[1][0]
+                found.append((y[others][order] == y[i]).any())
+        c.add(f"RecallAtK({k})", np.mean(found))
 
 
 def main():
@@ -257,6 +330,19 @@ def main():
     regression("constant targets, exact", np.full(10, 2), np.full(10, 2))
     regression("one output of two constant", random.randn(12, 2), np.stack([np.ones(12), random.randn(12)], 1))
     regression("one target", [[1.5]], [[2]])
+
+    y = random.randint(0, 3, (3, 4, 5))
+    pixels("pixels", np.moveaxis(logits(y.reshape(-1), 3).reshape(3, 4, 5, 3), -1, 1), y)
+    y = random.randint(0, 4, (2, 3, 2, 2))
+    pixels("volumes", np.moveaxis(logits(y.reshape(-1), 4).reshape(2, 3, 2, 2, 4), -1, 1), y)
+
+    regression("tied", np.round(random.randn(40) * 2), np.round(random.randn(40) * 2) + 0.5)
+    regression("reversed", -np.arange(1, 11), np.arange(1, 11) ** 3)
+
+    y = random.randint(0, 5, 60)
+    retrieval("embeddings", random.randn(60, 8) + 1.2 * np.eye(5, 8)[y], y)
+    y = np.append(random.randint(0, 20, 30), [77, 78])  # classes with one example
+    retrieval("embeddings of rare classes", random.randn(32, 3), y)
 
     content = {"sklearn": sklearn.__version__, "torchmetrics": torchmetrics.__version__, "cases": [
         {
