@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -23,7 +24,9 @@ func TestAugmentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, transform := range []data.Transform{data.RandomRotation(30), data.RandomResizedCrop(4, 8), data.RandomResizedCrop(9, 9), data.ColorJitter(0.4, 0.4, 0.4, 0.1)} {
+	for _, transform := range []data.Transform{data.RandomRotation(30), data.RandomResizedCrop(4, 8), data.RandomResizedCrop(9, 9), data.ColorJitter(0.4, 0.4, 0.4, 0.1),
+		data.RandomVerticalFlip(), data.GaussianBlur(3, 0.1, 2), data.RandomAffine(data.Affine{Degrees: 20, Translation: [2]float64{0.2, 0.1}, Scale: [2]float64{0.8, 1.2}, Shear: 10}),
+	} {
 		mapped, err := set.Map(transform, data.RandomHorizontalFlip(), data.NormalizeChannels([]float64{0.5, 0.4, 0.3}, []float64{1, 2, 3}))
 		if err != nil {
 			t.Fatal(err)
@@ -50,9 +53,26 @@ func TestAugmentation(t *testing.T) {
 			t.Errorf("%v can be cached", transform)
 		}
 	}
+	// Transforms without random numbers can be cached, and change the shape.
+	fixed, err := set.Map(data.Resize(8, 4), data.GaussianBlur(3, 1, 1), data.CenterCrop(5, 5), data.Grayscale())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached, err := fixed.Cached(1 << 20)
+	if err != nil || !slices.Equal(fixed.Shape(), []int{1, 5, 5}) {
+		t.Fatalf("shape %v, %v", fixed.Shape(), err)
+	}
+	a, _ := read(t, fixed.Batches(5))
+	if b, _ := read(t, cached.Batches(5, data.Workers(3))); len(a) != 12*25 || !slices.Equal(a, b) {
+		t.Errorf("%d values, other ones from the cache", len(a))
+	}
 	for _, wrong := range []data.Transform{
 		data.RandomRotation(-1), data.RandomResizedCrop(0, 3), data.ColorJitter(0, 0, 0, 0.6), data.ColorJitter(-1, 0, 0, 0),
 		data.NormalizeChannels([]float64{1}, []float64{1}), data.NormalizeChannels([]float64{1, 1, 1}, []float64{1, 0, 1}),
+		data.RandomResizedCrop(math.MaxInt, math.MaxInt), data.Resize(0, 3), data.Resize(3, -1), data.Resize(math.MaxInt, math.MaxInt), data.CenterCrop(0, 1), data.CenterCrop(1, math.MaxInt),
+		data.GaussianBlur(2, 1, 1), data.GaussianBlur(-1, 1, 1), data.GaussianBlur(11, 1, 1), data.GaussianBlur(math.MaxInt, 1, 1), data.GaussianBlur(3, 0, 1), data.GaussianBlur(3, 2, 1), data.GaussianBlur(3, math.NaN(), 1),
+		data.RandomAffine(data.Affine{Degrees: 181}), data.RandomAffine(data.Affine{Translation: [2]float64{0, 1.1}}), data.RandomAffine(data.Affine{Translation: [2]float64{-0.1, 0}}),
+		data.RandomAffine(data.Affine{Scale: [2]float64{0, 1}}), data.RandomAffine(data.Affine{Scale: [2]float64{2, 1}}), data.RandomAffine(data.Affine{Shear: 90}), data.RandomAffine(data.Affine{Degrees: math.NaN()}),
 	} {
 		if _, err := set.Map(wrong); err == nil {
 			t.Errorf("%v is accepted", wrong)

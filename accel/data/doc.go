@@ -8,7 +8,8 @@
 // displays a Dataset with its first images.
 //
 // [Dataset.Map] transforms examples when they are put into a batch: [Normalize],
-// [RandomHorizontalFlip], [RandomShift], [RandomRotation], [RandomResizedCrop], [ColorJitter],
+// [Resize], [CenterCrop], [RandomHorizontalFlip], [RandomVerticalFlip], [RandomShift], [RandomRotation],
+// [RandomAffine], [RandomResizedCrop], [ColorJitter], [Grayscale], [GaussianBlur],
 // [Cutout], or a custom function. [Dataset.OnDevice]
 // keeps a data set on the device and applies the transforms there.
 //

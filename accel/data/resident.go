@@ -24,8 +24,8 @@ type byteSource interface {
 // OnDevice returns the data set with all examples on the device, images as bytes. The batches
 // and their order are bit-identical to those without it, but they are gathered, scaled and
 // transformed on the device, so loading needs no copies. It supports [Normalize],
-// [NormalizeChannels], [RandomHorizontalFlip], [RandomShift] and [Cutout], and fails with other
-// transforms. accel.Mixup and accel.CutMix mix batches, wherever the examples are. It also fails if the examples cannot be read, and with
+// [NormalizeChannels], [RandomHorizontalFlip], [RandomVerticalFlip], [RandomShift] and [Cutout], and
+// fails with other transforms. accel.Mixup and accel.CutMix mix batches, wherever the examples are. It also fails if the examples cannot be read, and with
 // a *tensor.OutOfMemoryError if they do not fit into memory.
 func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	defer func() {
@@ -104,7 +104,7 @@ func (s *Dataset) checkResident() error {
 	}
 	for _, f := range s.transforms {
 		if f.device == nil {
-			return fmt.Errorf("data: %v of %s cannot be computed on the device, but only Normalize, NormalizeChannels, RandomHorizontalFlip, RandomShift and Cutout: leave out OnDevice, so that the workers compute it", f, s.name)
+			return fmt.Errorf("data: %v of %s cannot be computed on the device, but only Normalize, NormalizeChannels, RandomHorizontalFlip, RandomVerticalFlip, RandomShift and Cutout: leave out OnDevice, so that the workers compute it", f, s.name)
 		}
 	}
 	return nil
@@ -182,8 +182,8 @@ func (w *tensorScope) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 	return w.keep(x.Reshape(x.Size(0), 1, shape[0], shape[1]))
 }
 
-// flipOnDevice implements RandomHorizontalFlip.
-func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+// flipOnDevice implements RandomHorizontalFlip, along axis 3, and RandomVerticalFlip, along axis 2.
+func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, axis int) *tensor.Tensor {
 	var w tensorScope
 	defer w.done()
 	flip := make([]float64, len(random))
@@ -191,13 +191,17 @@ func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Te
 		flip[i] = float64(r.Uint64() & 1)
 	}
 	images := w.images(x, shape)
-	width := images.Size(3)
-	from := make([]int, width)
+	n := images.Size(axis)
+	from := make([]int, n)
 	for i := range from {
-		from[i] = width - 1 - i
+		from[i] = n - 1 - i
 	}
-	columns := w.keep(w.keep(images.Permute(3, 0, 1, 2)).IndexSelect(w.keep(tensor.FromInts(from, width))))
-	mirrored := w.keep(columns.Permute(1, 2, 3, 0))
+	front, back := []int{3, 0, 1, 2}, []int{1, 2, 3, 0}
+	if axis == 2 {
+		front, back = []int{2, 0, 1, 3}, []int{1, 2, 0, 3}
+	}
+	lines := w.keep(w.keep(images.Permute(front...)).IndexSelect(w.keep(tensor.FromInts(from, n))))
+	mirrored := w.keep(lines.Permute(back...))
 	which := w.keep(w.column(flip).Cast(tensor.Float32))
 	return w.keep(tensor.Where(which, mirrored, images)).Reshape(x.Shape()...)
 }

@@ -95,7 +95,7 @@ func TestOnDevice(t *testing.T) {
 				}
 				for _, transforms := range [][]data.Transform{
 					{data.NormalizeChannels(means, deviations)},
-					{data.RandomHorizontalFlip()}, {data.RandomShift(2)}, {data.Cutout(2)}, {data.Cutout(1)}, {data.Cutout(9)}, {data.Normalize(0.3, 0.7)},
+					{data.RandomHorizontalFlip()}, {data.RandomVerticalFlip()}, {data.RandomVerticalFlip(), data.RandomHorizontalFlip()}, {data.RandomShift(2)}, {data.Cutout(2)}, {data.Cutout(1)}, {data.Cutout(9)}, {data.Normalize(0.3, 0.7)},
 					{data.RandomShift(1), data.RandomHorizontalFlip(), data.Normalize(0.1, 3), data.Cutout(3)},
 				} {
 					a, err := set.Map(transforms...)

@@ -99,7 +99,32 @@ func RandomHorizontalFlip() Transform {
 				}
 			}
 		},
-		device: flipOnDevice,
+		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+			return flipOnDevice(x, shape, random, 3)
+		},
+	}
+}
+
+// RandomVerticalFlip mirrors half of the images, of shape [H, W] or [C, H, W], vertically.
+func RandomVerticalFlip() Transform {
+	return Transform{
+		text: "RandomVerticalFlip()", random: true, check: imageShape,
+		apply: func(x []float32, shape []int, random *rand.Rand) {
+			if random.Uint64()&1 == 0 {
+				return
+			}
+			eachPlane(x, shape, func(plane []float32, height, width int) {
+				for top, bottom := 0, height-1; top < bottom; top, bottom = top+1, bottom-1 {
+					for column := range width {
+						i, j := top*width+column, bottom*width+column
+						plane[i], plane[j] = plane[j], plane[i]
+					}
+				}
+			})
+		},
+		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+			return flipOnDevice(x, shape, random, 2)
+		},
 	}
 }
 

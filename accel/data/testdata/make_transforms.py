@@ -32,6 +32,16 @@ for shift in (-0.5, -0.1, 0, 0.3, 0.5):
     case(f"hue {shift}", F.adjust_hue(image, shift))
 case("normalize", F.normalize(image, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]))
 case("flip", F.horizontal_flip(image))
+case("vertical", F.vertical_flip(image))
+case("gray", F.rgb_to_grayscale(image))
+for size in ((6, 7), (3, 4), (1, 1), (12, 15), (4, 11), (2, 7)):
+    case(f"resize {size[0]} {size[1]}", F.resize(image, list(size), interpolation=InterpolationMode.BILINEAR, antialias=True))
+for size in ((4, 4), (3, 2), (6, 7), (1, 1), (9, 8), (4, 11), (5, 7)):
+    case(f"center {size[0]} {size[1]}", F.center_crop(image, list(size)))
+for size, deviation in ((1, 1.0), (3, 0.5), (5, 2.0), (11, 1.5), (3, 0.01)):
+    case(f"blur {size} {deviation}", F.gaussian_blur(image, [size, size], [deviation, deviation]))
+for angle, right, down, scale, shear in ((0, 0, 0, 1, 0), (30, 0, 0, 1, 0), (0, 2, -1, 1, 0), (0, 0, 0, 1.3, 0), (0, 0, 0, 1, 20), (-40, 1, 2, 0.7, -15)):
+    case(f"affine {angle} {right} {down} {scale} {shear}", F.affine(image, angle, [right, down], scale, [shear, 0.0], interpolation=InterpolationMode.BILINEAR))
 
 out = {"shape": list(image.shape), "image": [round(v, 8) for v in image.flatten().tolist()], "cases": cases}
 pathlib.Path(__file__).with_name("transforms.json").write_text(json.dumps(out) + "\n")
