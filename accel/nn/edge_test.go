@@ -38,6 +38,16 @@ func TestLossesOfConstants(t *testing.T) {
 						{"CrossEntropyLoss", nn.CrossEntropyLoss(nn.LabelSmoothing(0.1)), classes(n), math.Log(float64(c))},
 						{"BCEWithLogits", nn.BCEWithLogits, tensor.Ones(n, c).Cast(d), math.Log1p(math.Exp(-v))},
 						{"FocalLoss", nn.FocalLoss(0, -1), tensor.Ones(n, c).Cast(d), math.Log1p(math.Exp(-v))},
+						{"CrossEntropy of pixels", func(x, y *tensor.Tensor) *tensor.Tensor {
+							return nn.CrossEntropy(x.Reshape(n, c, 1, 1), y.Reshape(n, 1, 1))
+						}, classes(n), math.Log(float64(c))},
+						{"GaussianNLL", func(x, y *tensor.Tensor) *tensor.Tensor { return nn.GaussianNLL(x, y, y) }, tensor.Ones(n, c).Cast(d), (v - 1) * (v - 1) / 2},
+						{"PoissonNLL", nn.PoissonNLL, tensor.Ones(n, c).Cast(d), math.Exp(v) - v},
+						{"QuantileLoss", nn.QuantileLoss(0.75), tensor.Ones(n, c).Cast(d), map[float64]float64{0: 0.75, 1: 0, -2: 2.25}[v]},
+						{"MarginRanking", func(x, y *tensor.Tensor) *tensor.Tensor { return nn.MarginRanking(x, y, y, 0.5) }, tensor.Ones(n, c).Cast(d), max(0, 1.5-v)},
+						{"CTC", func(x, y *tensor.Tensor) *tensor.Tensor { // c positions of one class, and a label of another: never
+							return nn.CTC(tensor.Stack(2, x, x).LogSoftmax(-1), y, tensor.Full(float64(c), n).Cast(tensor.Int32), tensor.Full(1, n).Cast(tensor.Int32))
+						}, tensor.Ones(n, 1).Cast(tensor.Int32), -math.Log(float64(c*(c+1)/2) / math.Pow(2, float64(c)))},
 						{"MSE", nn.MSE, tensor.Ones(n, c).Cast(d), (v - 1) * (v - 1)},
 						{"L1", nn.L1, tensor.Ones(n, c).Cast(d), math.Abs(v - 1)},
 						{"SmoothL1Loss", nn.SmoothL1Loss(1), tensor.Ones(n, c).Cast(d), map[float64]float64{0: 0.5, 1: 0, -2: 2.5}[v]},
@@ -102,6 +112,15 @@ func TestMeanOfEqualLosses(t *testing.T) {
 			},
 			"KLDiv": func(n int) *tensor.Tensor {
 				return nn.KLDiv(repeat(row.LogSoftmax(-1).Cast(d), n), repeat(target.Cast(d), n))
+			},
+			"CrossEntropy of pixels": func(n int) *tensor.Tensor {
+				return nn.CrossEntropy(repeat(row.Cast(d), n).Reshape(n, 3, 1, 1), tensor.Full(1, n, 1, 1).Cast(tensor.Int32))
+			},
+			"GaussianNLL":  func(n int) *tensor.Tensor { return nn.GaussianNLL(same(n, 1.7, d), same(n, 0.4, d), same(n, 0.3, d)) },
+			"PoissonNLL":   func(n int) *tensor.Tensor { return nn.PoissonNLL(same(n, 1.7, d), same(n, 3, d)) },
+			"QuantileLoss": func(n int) *tensor.Tensor { return nn.QuantileLoss(0.9)(same(n, 1.7, d), same(n, 2.4, d)) },
+			"MarginRanking": func(n int) *tensor.Tensor {
+				return nn.MarginRanking(same(n, 1.7, d), same(n, 0.4, d), same(n, -1, d), 0.5)
 			},
 			"MSE":           func(n int) *tensor.Tensor { return nn.MSE(same(n, 1.7, d), same(n, 0.4, d)) },
 			"L1":            func(n int) *tensor.Tensor { return nn.L1(same(n, 1.7, d), same(n, 0.4, d)) },

@@ -13,6 +13,48 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// TestNewOptimizersOnCUDA compares steps on a simulated GPU with those on the CPU.
+func TestNewOptimizersOnCUDA(t *testing.T) {
+	run := func(device string) (values []float64) {
+		if err := tensor.SetDevice(device); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := tensor.SetDevice("cpu"); err != nil {
+				t.Error(err)
+			}
+		}()
+		tensor.Seed(1)
+		x, y := tensor.Randn(tensor.NewGenerator(1), 8, 4), tensor.Randn(tensor.NewGenerator(2), 8, 2)
+		model := nn.Sequential(nn.Dense(3), nn.Tanh(), nn.Dense(2))
+		loss := func() *tensor.Tensor { return nn.MSE(model.Forward(x), y) }
+		loss()
+		opt, scaler := optim.NAdam(model, 0.05, optim.ClipGradValue(0.1), optim.RecordGradNorm()), optim.NewGradScaler()
+		for range 5 {
+			opt.ZeroGrad()
+			scaler.Scale(loss()).Backward()
+			scaler.Step(opt)
+			values = append(values, opt.GradNorm().Item())
+		}
+		for range 5 {
+			opt.ZeroGrad()
+			loss().Backward()
+			opt.Step()
+			values = append(values, opt.GradNorm().Item())
+		}
+		second := optim.LBFGS(model, 1, optim.StrongWolfe(), optim.MaxIterations(4))
+		for range 2 {
+			values = append(values, second.Step(func() *tensor.Tensor {
+				l := loss()
+				l.Backward()
+				return l
+			}))
+		}
+		return append(values, loss().Item())
+	}
+	closeTo(t, "values", run("simulated:8.9"), run("cpu"), 1e-4)
+}
+
 // TestSteadyStepsOnCUDA trains in each precision on a simulated GPU. After the first steps,
 // each step must launch one graph, allocate nothing, and wait for nothing, including the skip
 // decision of the gradient scaler.
