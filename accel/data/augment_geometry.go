@@ -41,7 +41,7 @@ func RandomAffine(limits Affine) Transform {
 	}
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
 	return Transform{
-		text: fmt.Sprintf("RandomAffine(data.Affine{Degrees: %g, Translation: [2]float64{%g, %g}, Scale: [2]float64{%g, %g}, Shear: %g})",
+		text: fmt.Sprintf("RandomAffine(Affine{Degrees: %g, Translation: [2]float64{%g, %g}, Scale: [2]float64{%g, %g}, Shear: %g})",
 			limits.Degrees, limits.Translation[0], limits.Translation[1], limits.Scale[0], limits.Scale[1], limits.Shear),
 		random: true,
 		check: func(shape []int) error {
