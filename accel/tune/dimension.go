@@ -110,3 +110,8 @@ func (d dimension) coordinate(value any) (at float64, ok bool) {
 	}
 	return 0, false
 }
+
+// equal reports whether two dimensions have the same values and coordinates.
+func (d dimension) equal(other dimension) bool {
+	return d.like(other) && d.low == other.low && d.high == other.high
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 
@@ -56,12 +57,46 @@ type record struct {
 	Wheels   []gridPosition  `json:"grid,omitempty"`
 }
 
-// storedSetting distinguishes integers from other numbers, which JSON does not.
+// storedSetting distinguishes integers from other numbers, which JSON does not. It has the range, from which searches
+// select the next settings before the trial requests them.
 type storedSetting struct {
 	Name  string   `json:"name"`
 	Int   *int     `json:"int,omitempty"`
 	Float *float64 `json:"float,omitempty"`
 	Word  *string  `json:"word,omitempty"`
+	Log   bool     `json:"log,omitempty"`
+	Low   float64  `json:"low"`
+	High  float64  `json:"high"`
+	Words []string `json:"words,omitempty"`
+}
+
+// dimension returns the range; ok is false in files of earlier versions, which have none.
+func (k *storedSetting) dimension() (d dimension, ok bool) {
+	d = dimension{kind: number, low: k.Low, high: k.High, words: k.Words}
+	switch {
+	case k.Int != nil:
+		d.kind = whole
+	case k.Word != nil:
+		d.kind = choice
+	case k.Log:
+		d.kind = logNumber
+	}
+	at, ok := d.coordinate(k.value())
+	low, high := d.ends()
+	return d, ok && d.check() == nil && at >= low && at <= high
+}
+
+// value returns the value, or nil if there is none.
+func (k *storedSetting) value() any {
+	switch {
+	case k.Int != nil:
+		return *k.Int
+	case k.Float != nil:
+		return *k.Float
+	case k.Word != nil:
+		return *k.Word
+	}
+	return nil
 }
 
 // The versions of the file: the lines of plainVersion have no checksums.
@@ -122,6 +157,7 @@ func (s *Search) resume(path string) error {
 		}
 		t.search = s
 		s.Trials = append(s.Trials, t)
+		maps.Copy(s.space, t.ranges)
 		s.spent += len(t.Reports)
 	}
 	if len(whole) < len(b) { // killed while it wrote a line
@@ -137,20 +173,16 @@ func decode(line []byte) (*Trial, error) {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return nil, err
 	}
-	t := &Trial{Number: r.Number, State: r.State, Value: orNaN(r.Value), Seconds: r.Seconds, gridPositions: r.Wheels}
+	t := &Trial{Number: r.Number, State: r.State, Value: orNaN(r.Value), Seconds: r.Seconds, gridPositions: r.Wheels, ranges: map[string]dimension{}}
 	for _, k := range r.Settings {
-		s := Setting{Name: k.Name}
-		switch {
-		case k.Int != nil:
-			s.Value = *k.Int
-		case k.Float != nil:
-			s.Value = *k.Float
-		case k.Word != nil:
-			s.Value = *k.Word
-		default:
+		s := Setting{Name: k.Name, Value: k.value()}
+		if s.Value == nil {
 			return nil, fmt.Errorf("setting %q has no value", k.Name)
 		}
 		t.Settings = append(t.Settings, s)
+		if d, ok := k.dimension(); ok {
+			t.ranges[k.Name] = d
+		}
 	}
 	for i, v := range r.Reports {
 		t.Reports = append(t.Reports, Report{Unit: i + 1, Value: orNaN(v)})
@@ -165,7 +197,8 @@ func (f *file) write(t *Trial) error {
 	}
 	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []storedSetting{}, Seconds: t.Seconds, Wheels: t.gridPositions}
 	for _, s := range t.Settings {
-		k := storedSetting{Name: s.Name}
+		d := t.ranges[s.Name]
+		k := storedSetting{Name: s.Name, Log: d.kind == logNumber, Low: d.low, High: d.high, Words: d.words}
 		switch v := s.Value.(type) {
 		case int:
 			k.Int = &v

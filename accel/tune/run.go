@@ -53,13 +53,14 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t := &Trial{Number: len(s.Trials) + 1, search: s, began: time.Now()}
+		t := &Trial{Number: len(s.Trials) + 1, search: s}
 		t.random = stream(s.seed, t.Number)
 		if !s.sampler.begin(s, t) {
 			s.note("all combinations have been tried")
 			return nil
 		}
 		accel.Seed(t.Seed())
+		t.began = time.Now()
 		value, err := t.try(objective)
 		if ctx.Err() != nil {
 			// The value may come from an incomplete training. A resumed search repeats the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Search is the result of [Run]. Notebooks display it as figures of the best value so far and of
@@ -96,6 +97,13 @@ func (s *Search) counts() string {
 
 func (s *Search) note(format string, values ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, values...))
+}
+
+// noteOnce adds a note that the search does not have yet.
+func (s *Search) noteOnce(format string, values ...any) {
+	if text := fmt.Sprintf(format, values...); !slices.Contains(s.Notes, text) {
+		s.Notes = append(s.Notes, text)
+	}
 }
 
 func plural(n int, thing string) string {

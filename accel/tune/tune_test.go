@@ -162,45 +162,6 @@ func TestCompareNamesItsSeeds(t *testing.T) {
 	}
 }
 
-// TestMixture compares with values computed by hand: kernels at 2 and 5, the middle of 0 to 10,
-// and 8.
-func TestMixture(t *testing.T) {
-	m := newMixture([]observation{{8, 1}, {2, 2}}, 0, 10)
-	if want := []float64{2, 5, 8}; !slices.Equal(m.mean, want) {
-		t.Errorf("kernels at %v, want %v", m.mean, want)
-	}
-	if want := []float64{3, 10, 3}; !slices.Equal(m.spread, want) {
-		t.Errorf("spreads %v, want %v", m.spread, want)
-	}
-	// A third of each: the kernel at 2 keeps Φ(8/3)-Φ(-2/3) = 0.743671 of itself, that
-	// at 5 keeps Φ(½)-Φ(-½) = 0.382925.
-	want := math.Log((0.398942/3/0.743671 + 0.381388*math.Exp(0)/10/0.382925 + 0.053991/3/0.743671) / 3)
-	if got := m.logDensity(2); math.Abs(got-want) > 1e-5 {
-		t.Errorf("density at 2: %.6f, want %.6f", got, want)
-	}
-	sum := 0.
-	for x := .005; x < 10; x += .01 {
-		sum += math.Exp(m.logDensity(x)) * .01
-	}
-	if math.Abs(sum-1) > 1e-4 {
-		t.Errorf("the density adds up to %.5f", sum)
-	}
-	if got := math.Exp(m.logMass(0, 4)) + math.Exp(m.logMass(4, 10)); math.Abs(got-1) > 1e-12 {
-		t.Errorf("the parts add up to %g", got)
-	}
-}
-
-func TestWeights(t *testing.T) {
-	var seen []observation
-	for trial := 30; trial > 0; trial-- { // newest first
-		seen = append(seen, observation{0, trial})
-	}
-	w := weights(seen)
-	if w[0] != 1 || w[24] != 1 || !(w[25] < 1) || math.Abs(w[29]-1./30) > 1e-12 || !slices.IsSortedFunc(w, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
-		t.Errorf("weights %v", w)
-	}
-}
-
 // TestHalving has trials whose value is their number: the second of three is stopped after the
 // first unit.
 func TestHalving(t *testing.T) {
