@@ -414,6 +414,11 @@ BENCH_PYTHON ?=
 bench: ## run the training benchmarks, with PyTorch and JAX if BENCH_PYTHON has them, and report what is slower (minutes)
 	$(GO) run ./accel/bench $(if $(BENCH_PYTHON),-python $(BENCH_PYTHON)) -check
 
+.PHONY: bench-tune
+bench-tune: ## compare how low the searches of accel/tune come, and those of Optuna if BENCH_PYTHON has it (minutes)
+	$(GO) run ./accel/tune/testdata/compare
+	$(if $(BENCH_PYTHON),$(BENCH_PYTHON) accel/tune/testdata/compare/optuna_peer.py)
+
 .PHONY: benchmarks
 benchmarks: ## run the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

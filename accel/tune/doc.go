@@ -12,9 +12,10 @@
 //	search
 //
 // While the search runs, a figure shows the best value so far and the settings tried.
-// [Grid], [Random] and [TPE] select settings, [Halving] stops unpromising trials early,
+// [Grid], [Random], [TPE] and [GP] select settings, [Halving] stops unpromising trials early,
 // [Resume] continues after an interrupt, and [Compare] compares search methods with equal
-// budgets.
+// budgets. [TPE] is the default; [GP] finds better settings in up to 200 trials of a value that
+// changes smoothly with the settings.
 //
 // A search with the same [Seed] is reproducible: each trial has its own stream of random
 // numbers, and accel.Seed is called before each trial.

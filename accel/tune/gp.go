@@ -121,7 +121,7 @@ func (n named) fromUnit(at float64) float64 {
 
 // plan returns the settings with the highest expected improvement, or nil if the trials do not determine a model.
 func (m *model) plan(r *rand.Rand) plan {
-	if len(m.space) == 0 || len(m.finished) == 0 || !m.clip() || m.fit() != nil {
+	if len(m.space) == 0 || len(m.finished) == 0 || !m.clip() || !m.fit() {
 		return nil
 	}
 	p := plan{}

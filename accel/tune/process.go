@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -59,8 +58,8 @@ func matern(squared float64) (k, slope float64) {
 //
 // The prior of the lengths is log-normal and grows with the number of settings (Hvarfner, Hellsten and Nardi, Vanilla
 // Bayesian Optimization Performs Great in High Dimensions, 2024); that of the noise is log-normal around
-// usualNoise.
-func (p *process) fit() error {
+// usualNoise. It returns false if no maximum was found, in which case the process has no prediction.
+func (p *process) fit() bool {
 	deltas := p.deltas()
 	var at, gradient []float64
 	value := math.Inf(1)
@@ -80,12 +79,12 @@ func (p *process) fit() error {
 	}
 	start := append(slices.Repeat([]float64{math.Log(.5)}, len(p.choices)), math.Log(usualNoise))
 	// A line search that cannot improve the value is an error of Minimize, but its best point is as good as any.
-	result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if result == nil || !finite(result.F) {
-		return fmt.Errorf("the likelihood is not finite: %w", err)
+		return false
 	}
 	evaluate(result.X)
-	return nil
+	return true
 }
 
 // deltas returns δ of each two observations, as [setting][observation·n + earlier observation].
@@ -120,49 +119,52 @@ func (p *process) posterior(logs []float64, deltas [][]float64) (value float64, 
 }
 
 // likelihood sets the hyperparameters, given as logarithms, and returns the negative logarithm of the marginal
-// likelihood, up to a constant, with its gradient.
+// likelihood, up to a constant, with its gradient. The value is infinite if the covariance is not positive definite.
 func (p *process) likelihood(logs []float64, deltas [][]float64) (value float64, gradient []float64) {
 	n, width := len(p.x), len(p.choices)
 	gradient = make([]float64, len(logs))
 	p.length = make([]float64, width)
-	inverse := make([]float64, width) // 1/length²
 	for j := range p.length {
 		p.length[j] = math.Exp(logs[j])
-		inverse[j] = math.Exp(-2 * logs[j])
 	}
 	p.noise = jitter + math.Exp(logs[width])
-	k, slopes := mat.NewSymDense(n, nil), make([]float64, n*n)
+	k, slopes := p.covariance(deltas)
+	var inverse mat.SymDense
+	if !p.chol.Factorize(k) {
+		return math.Inf(1), gradient
+	}
+	// The only error of InverseTo and SolveVecTo is a warning about the condition of the matrix.
+	_ = p.chol.InverseTo(&inverse)
+	p.condition()
+	for a := range n {
+		for b := range a {
+			common := (inverse.At(a, b) - p.alpha[a]*p.alpha[b]/p.variance) * slopes[a*n+b]
+			for j, length := range p.length {
+				gradient[j] += common * deltas[j][a*n+b] / (length * length)
+			}
+		}
+		gradient[width] += (inverse.At(a, a) - p.alpha[a]*p.alpha[a]/p.variance) / 2 * (p.noise - jitter)
+	}
+	return float64(n)/2*math.Log(p.variance) + p.chol.LogDet()/2, gradient
+}
+
+// covariance returns k + noise·I, and the slopes of matern below its diagonal.
+func (p *process) covariance(deltas [][]float64) (k *mat.SymDense, slopes []float64) {
+	n := len(p.x)
+	k, slopes = mat.NewSymDense(n, nil), make([]float64, n*n)
 	for a := range n {
 		k.SetSym(a, a, 1+p.noise)
 		for b := range a {
 			squared := 0.
-			for j, scale := range inverse {
-				squared += deltas[j][a*n+b] * scale
+			for j, length := range p.length {
+				squared += deltas[j][a*n+b] / (length * length)
 			}
 			value, slope := matern(squared)
 			k.SetSym(a, b, value)
 			slopes[a*n+b] = slope
 		}
 	}
-	if !p.chol.Factorize(k) {
-		return math.Inf(1), gradient
-	}
-	p.condition()
-	value = float64(n)/2*math.Log(p.variance) + p.chol.LogDet()/2
-	var inv mat.SymDense
-	if err := p.chol.InverseTo(&inv); err != nil && inv.IsEmpty() {
-		return math.Inf(1), gradient
-	}
-	for a := range n {
-		for b := range a {
-			common := (inv.At(a, b) - p.alpha[a]*p.alpha[b]/p.variance) * slopes[a*n+b]
-			for j, scale := range inverse {
-				gradient[j] += common * deltas[j][a*n+b] * scale
-			}
-		}
-		gradient[width] += (inv.At(a, a) - p.alpha[a]*p.alpha[a]/p.variance) / 2 * (p.noise - jitter)
-	}
-	return value, gradient
+	return k, slopes
 }
 
 // condition sets the mean and the variance, and alpha, from the factorization.
@@ -170,7 +172,6 @@ func (p *process) condition() {
 	n := len(p.x)
 	y, one := mat.NewVecDense(n, slices.Clone(p.y)), mat.NewVecDense(n, slices.Repeat([]float64{1}, n))
 	var a, b mat.VecDense
-	// The only error of SolveVecTo is a warning about the condition of the matrix.
 	_ = p.chol.SolveVecTo(&a, y)
 	_ = p.chol.SolveVecTo(&b, one)
 	p.mean = mat.Sum(&a) / mat.Sum(&b)

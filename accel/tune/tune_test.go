@@ -88,7 +88,7 @@ func TestGrid(t *testing.T) {
 
 // TestRanges checks that all searches stay within the ranges.
 func TestRanges(t *testing.T) {
-	for _, method := range []Option{Random(), TPE(), Grid(4)} {
+	for _, method := range []Option{Random(), TPE(), GP(), Grid(4)} {
 		s := search(t, func(t *Trial) (float64, error) {
 			f, l, n := t.Float("f", -1, 2), t.LogFloat("l", 1e-3, 1e-2), t.Int("n", -3, -1)
 			if f < -1 || f > 2 || l < 1e-3 || l > 1e-2 || n < -3 || n > -1 {
@@ -204,7 +204,7 @@ func TestBudget(t *testing.T) {
 // TestResume kills each search after its seventh trial, in the middle of a line. The resumed
 // search must end like an uninterrupted one.
 func TestResume(t *testing.T) {
-	for _, method := range []Option{TPE(), Random(), Grid(3)} {
+	for _, method := range []Option{TPE(), GP(), Random(), Grid(3)} {
 		t.Run(method.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "search.jsonl")
 			whole := search(t, bowl, method, Trials(25))

@@ -13,6 +13,7 @@ func symbols_github_com_quernlab_quern_accel_tune() map[string]reflect.Value {
 		"Compare":       reflect.ValueOf(tune.Compare),
 		"Diverged":      reflect.ValueOf(tune.Diverged),
 		"Finished":      reflect.ValueOf(tune.Finished),
+		"GP":            reflect.ValueOf(tune.GP),
 		"Grid":          reflect.ValueOf(tune.Grid),
 		"Halving":       reflect.ValueOf(tune.Halving),
 		"Maximize":      reflect.ValueOf(tune.Maximize),
