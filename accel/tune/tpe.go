@@ -10,7 +10,7 @@ import (
 )
 
 // TPE selects settings with the tree-structured Parzen estimator. It estimates one density from the
-// settings of the best tenth of the trials, at most 25, and one from those of the others, draws
+// settings of the best 15 % of the trials, at most 25, and one from those of the others, draws
 // candidates from the first, and takes the candidate with the highest ratio of the two densities.
 // The first ten trials are random.
 //
@@ -28,11 +28,12 @@ func TPE() Option {
 }
 
 const (
-	startTrials     = 10 // random trials at the beginning
-	jointCandidates = 48 // drawn for all settings together
-	candidates      = 12 // drawn for a single setting; with more of them, the lowest density of the others decides
-	maxBest         = 25 // maximum number of trials that count as the best
-	recent          = 25 // trials with full weight
+	startTrials     = 10  // random trials at the beginning
+	jointCandidates = 48  // drawn for all settings together
+	candidates      = 12  // drawn for a single setting; with more of them, the lowest density of the others decides
+	bestShare       = .15 // of the trials count as the best
+	maxBest         = 25  // maximum number of them
+	recent          = 25  // trials with full weight
 )
 
 // tpe is the sampler of TPE.
@@ -115,7 +116,7 @@ func (p *tpe) choose(r *rand.Rand, space []named, known []float64, candidates in
 	if len(seen) < startTrials || len(space) == 0 {
 		return nil
 	}
-	best := min(int(math.Ceil(.1*float64(len(seen)))), maxBest)
+	best := min(int(math.Ceil(bestShare*float64(len(seen)))), maxBest)
 	good, other := newDensity(space, seen[:best]).given(known), newDensity(space, seen[best:]).given(known)
 	highest := math.Inf(-1)
 	for range candidates {
