@@ -3,6 +3,7 @@ package tune_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
@@ -47,4 +48,13 @@ func ExampleRun() {
 	}, tune.Grid(21), tune.Quiet())
 	fmt.Println(search.Best(), err)
 	// Output: trial 14: 0 with x 3 <nil>
+}
+
+func ExampleGP() {
+	search, err := tune.Run(context.Background(), func(t *tune.Trial) (float64, error) {
+		rate, width := t.LogFloat("rate", 1e-5, 1), t.Int("width", 8, 128)
+		return math.Pow(math.Log10(rate)+3, 2) + math.Abs(float64(width-64))/64, nil
+	}, tune.GP(), tune.Trials(40), tune.Quiet())
+	fmt.Printf("%.2f %v\n", search.Best().Value, err)
+	// Output: 0.00 <nil>
 }

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -242,15 +241,6 @@ func TestFilesWithoutRanges(t *testing.T) {
 	if len(s.Trials) != 15 || s.space["a"].high != 1 {
 		t.Errorf("%v with %v", s, s.space)
 	}
-}
-
-func ExampleGP() {
-	search, err := Run(context.Background(), func(t *Trial) (float64, error) {
-		rate, width := t.LogFloat("rate", 1e-5, 1), t.Int("width", 8, 128)
-		return math.Pow(math.Log10(rate)+3, 2) + math.Abs(float64(width-64))/64, nil
-	}, GP(), Trials(40), Quiet())
-	fmt.Printf("%.2f %v\n", search.Best().Value, err)
-	// Output: 0.00 <nil>
 }
 
 // BenchmarkGP is the time of one selection of six settings by 199 trials.
