@@ -128,6 +128,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Snapshot":          reflect.ValueOf((*tensor.Snapshot)(nil)),
 		"StateError":        reflect.ValueOf((*tensor.StateError)(nil)),
 		"Statistics":        reflect.ValueOf((*tensor.Statistics)(nil)),
+		"TapeNode":          reflect.ValueOf((*tensor.TapeNode)(nil)),
 		"Tensor":            reflect.ValueOf((*tensor.Tensor)(nil)),
 		"TraceError":        reflect.ValueOf((*tensor.TraceError)(nil)),
 		"Window":            reflect.ValueOf((*tensor.Window)(nil)),
