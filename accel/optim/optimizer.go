@@ -305,10 +305,6 @@ func (o *Optimizer) keepNorm(r *record, gradients []*tensor.Tensor) {
 	if o.norm == nil {
 		o.norm = tensor.Zeros()
 	}
-	if len(gradients) == 0 {
-		o.norm.Assign(tensor.Zeros())
-		return
-	}
 	o.norm.Assign(r.like(r.total(gradients), o.norm).Clone())
 }
 
