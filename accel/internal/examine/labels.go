@@ -5,9 +5,21 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
-
-	"github.com/quernlab/quern/accel/data"
 )
+
+// Set is a data set; *data.Dataset implements it.
+type Set interface {
+	Name() string
+	Len() int
+	Classes() []string
+	Targets() int
+	SequenceLength() int
+	Unlabeled() bool
+	InMemory() bool
+	Label(i int) int
+	Target(i int) []float32
+	Example(i int) []float32
+}
 
 // Limits of what is read before a training.
 const (
@@ -19,7 +31,7 @@ const (
 
 // Labels finds a data set with one class only, and one in which a class is so frequent that accuracy
 // says little. balanced says that the training weights examples or classes.
-func Labels(set *data.Dataset, balanced bool) []string {
+func Labels(set Set, balanced bool) []string {
 	classes := set.Classes()
 	if set.Targets() > 0 || set.Unlabeled() || set.SequenceLength() > 0 || !set.InMemory() || set.Len() < 2 {
 		return nil
@@ -62,7 +74,7 @@ func places(length, n int) func(yield func(int) bool) {
 
 // Overlap finds examples of the validation set that are in the training set, with the same label: the
 // validation then measures what the model remembers. Of large sets it compares a part.
-func Overlap(train, validation *data.Dataset) []string {
+func Overlap(train, validation Set) []string {
 	if train == validation {
 		return []string{fmt.Sprintf("the validation set is the training set, %s: it measures what the model remembers, not what it has learned; "+
 			"divide the data with RandomSplit", train.Name())}
@@ -99,7 +111,7 @@ func Overlap(train, validation *data.Dataset) []string {
 }
 
 // size returns the number of values of an example before transforms.
-func size(set *data.Dataset) int {
+func size(set Set) int {
 	if set.Len() == 0 {
 		return 0
 	}
@@ -109,7 +121,7 @@ func size(set *data.Dataset) int {
 // hasher identifies examples by their content.
 type hasher struct {
 	seed maphash.Seed
-	set  *data.Dataset
+	set  Set
 	text []byte
 }
 
