@@ -65,7 +65,7 @@ func newExaminer(l *loop) *examiner {
 }
 
 // alone reports whether this process computes the whole step.
-func (e *examiner) alone() bool { return e != nil && e.steps.Run.Ranks == 1 }
+func (e *examiner) alone() bool { return e.steps.Run.Ranks == 1 }
 
 func (e *examiner) note(findings []string) {
 	for _, f := range findings {

@@ -146,7 +146,8 @@ func (l *loop) observe(ctx context.Context) {
 		stopSynchronizing: l.strategy.stopSynchronizing,
 	}
 	add(l.divergence)
-	if l.examiner = newExaminer(l); l.examiner != nil {
-		add(l.examiner) // the last one, whose End is the first: the model still has its last weights
+	if e := newExaminer(l); e != nil {
+		l.watch = e
+		add(e) // the last one, whose End is the first: the model still has its last weights
 	}
 }

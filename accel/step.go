@@ -19,7 +19,7 @@ type stepper struct {
 	strategy   strategy
 	precision  *precision
 	divergence *divergence // records the batches
-	examiner   *examiner   // nil with NoChecks
+	watch      stepWatcher // nil with NoChecks
 	optimizer  *optim.Optimizer
 	schedule   optim.Schedule
 	rate       float64 // learning rate before the schedule
@@ -29,6 +29,14 @@ type stepper struct {
 	torn              bool  // a step has begun, and has changed the model or the random numbers, but has not ended
 	missing           error // the first batch used parameters that the optimizer does not have
 	parametersChecked bool  // missing has been computed
+}
+
+// stepWatcher sees what a step computes.
+type stepWatcher interface {
+	// forward is called between the forward and the backward pass of each batch.
+	forward(b data.Batch, prediction, loss *Tensor)
+	// updated is called after the update of the given number, from 1.
+	updated(number int)
 }
 
 // step makes the update of the given number, from 1, from the next batches, which together have
@@ -65,7 +73,9 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (made *measu
 	m.rate = s.learningRate()
 	s.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = s.precision.update(s.optimizer)
-	s.examiner.updated(number)
+	if s.watch != nil {
+		s.watch.updated(number)
+	}
 	m.gradNorm = s.optimizer.GradNorm()
 	s.scheduleStep++
 	made = m
@@ -89,7 +99,9 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 	var prediction, loss, divisor *Tensor
 	s.precision.cast(func() {
 		prediction, loss, divisor = s.forward(b)
-		s.examiner.forward(b, prediction, loss)
+		if s.watch != nil {
+			s.watch.forward(b, prediction, loss)
+		}
 		loss = s.strategy.loss(s.precision, loss)
 	})
 	m.add(loss, divisor, prediction, b, s.Run.classes)

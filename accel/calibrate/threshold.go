@@ -9,8 +9,8 @@ import (
 // positive if its score is above Threshold, which lies in the middle between two scores.
 type Decision struct {
 	Threshold                     float64
-	TruePositives, FalsePositives int
-	FalseNegatives, TrueNegatives int
+	TruePositives, FalsePositives int     // positive, and negative examples that are predicted
+	FalseNegatives, TrueNegatives int     // positive, and negative examples that are not
 	Value                         float64 // the F-score of [BestF], or the cost of [Cheapest]
 }
 

@@ -9,10 +9,10 @@ import (
 // TapeNode is a value on the way to a tensor; see [Tensor.Tape].
 type TapeNode struct {
 	Op       string // name of the op that computes it; "" for parameters and values from before
-	Shape    []int
-	In       []int // indices of the operands in the list of nodes
-	Gradient bool  // a gradient flows into the value
-	Of       int   // index of the tensor given to Tape that it is, -1 for none
+	Shape    []int  // of the value
+	In       []int  // indices of the operands in the list of nodes
+	Gradient bool   // a gradient flows into the value
+	Of       int    // index of the tensor given to Tape that it is, -1 for none
 }
 
 // Tape returns the values that t depends on as far as they are pending or on the tape: each after
