@@ -26,7 +26,7 @@ func CrossEntropy(logits, classes *Tensor) *Tensor {
 	if areProbabilities(logits, classes) {
 		return l.soft(logits, classes)
 	}
-	if logits.NDim() < 3 || logits.NDim() == 3 && classes.NDim() != 2 {
+	if logits.NDim() < 3 || classes.NDim() < 2 || logits.NDim() == 3 && classes.NDim() != 2 {
 		return tensor.CrossEntropy(logits, classes)
 	}
 	var s scratch

@@ -112,7 +112,7 @@ func (l classLoss) flatten(s *scratch, scores, classes *Tensor) (rows, flat *Ten
 	switch expected, hint := withoutClasses(of); {
 	case !slices.Equal(expected, c):
 		if len(of) > 2 && len(c) == 1 && of[0] == c[0] {
-			hint += "; is Flatten missing in the model?"
+			hint = scoresHint + "; is Flatten missing in the model?"
 		}
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: hint})
 	case classes.Numel() == 0 || scores.Numel() == 0:
@@ -137,13 +137,15 @@ func classAxis(shape []int) int {
 	return 1
 }
 
+const scoresHint = "scores must be [N C] and classes [N], or [N T C] and [N T]"
+
 // withoutClasses returns the shape of the classes of logits of a shape, nil if there are none, and
 // which shapes there are.
 func withoutClasses(shape []int) (classes []int, hint string) {
 	if len(shape) < 2 {
-		return nil, "scores must be [N C] and classes [N], or [N T C] and [N T]"
+		return nil, scoresHint
 	}
-	hint = "scores must be [N C] and classes [N], or [N T C] and [N T]"
+	hint = scoresHint
 	if len(shape) > 3 {
 		hint = "scores of pixels must be [N C H W] and classes [N H W]"
 	}
