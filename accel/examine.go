@@ -187,8 +187,8 @@ func (e *examiner) updated(step int) {
 
 // Step examines what has been computed by now.
 func (e *examiner) Step(t *Training, _ Step) error {
-	defer func() { //nolint:errcheck // values that cannot be read are an error of the step
-		if recover() != nil {
+	defer func() {
+		if recover() != nil { // values that cannot be read are an error of the step
 			e.sample, e.gradients = nil, nil
 		}
 	}()

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // ReLU returns a layer that computes max(x, 0).
@@ -42,15 +41,7 @@ func ELU(scale float64) Module {
 
 // Softplus returns a layer that computes ln(1 + eˣ), a smooth [ReLU] that is always positive (Dugas et
 // al., 2001).
-func Softplus() Module { return &activation{"Softplus", softplus} }
-
-// softplus is the logarithm of e⁰ + eˣ, which is exact for large x and has the right gradient at 0.
-func softplus(x *Tensor) *Tensor {
-	var s scratch
-	defer s.release()
-	n := x.NDim()
-	return s.keep(tensor.Stack(n, x, s.keep(s.keep(constant(0, x)).Expand(x.Shape()...)))).LogSumExp(n)
-}
+func Softplus() Module { return &activation{"Softplus", (*Tensor).Softplus} }
 
 // Softmax returns a layer that computes eˣ / Σ eˣ along an axis, usually -1, as PyTorch's Softmax(dim).
 // The losses of this package take logits, and so a model for [CrossEntropy] has no Softmax at its end.
