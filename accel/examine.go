@@ -218,7 +218,7 @@ func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 		found = append(found, examine.Probabilities(s.model.Ends))
 	}
 	if s.prediction != nil {
-		found = append(found, examine.Outputs(s.prediction.Float64s(), s.width, s.classes, func() bool { return !ended && s.logits() })...)
+		found = append(found, examine.Outputs(s.prediction.Float64s(), s.width, s.classes, ended, s.logits)...)
 		s.prediction.Release()
 	}
 	return found

@@ -46,13 +46,16 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
+	if err := o.balanceClasses(train); err != nil {
+		return run, err
+	}
 	if o.weights != nil {
 		if err := data.CheckWeights(o.weights, train.Len()); err != nil {
 			return run, fmt.Errorf("accel: Fit: %w", err)
 		}
 	}
 	if o.byLength && o.weights != nil {
-		return run, errors.New("accel: Fit: GroupByLength and WeightedRandomSampler both set the order of the examples: leave one out")
+		return run, errors.New("accel: Fit: GroupByLength and a sampler with weights both set the order of the examples: leave one out")
 	}
 	schema := train.Schema()
 	if t := trainedWith(model); t != nil {

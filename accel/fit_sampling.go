@@ -2,6 +2,7 @@ package accel
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -30,6 +31,33 @@ func WeightedRandomSampler(weights []float64) Option {
 	return plain(text, func(c *options) {
 		c.weights, c.samplerName = slices.Concat([]float64{}, weights), name
 	}).sharedAs(name)
+}
+
+// ClassBalancedSampler draws the examples of each epoch at random with replacement, so that each class that occurs
+// is drawn equally often: [WeightedRandomSampler] with the weight 1/n for the examples of a class that has n. An
+// epoch has as many examples as the data set, so that those of rare classes are seen several times. It needs one
+// class for each example.
+func ClassBalancedSampler() Option {
+	const text = "ClassBalancedSampler()"
+	return plain(text, func(c *options) { c.balanced, c.samplerName = true, text })
+}
+
+// balanceClasses sets the weights of ClassBalancedSampler.
+func (c *options) balanceClasses(set *data.Dataset) error {
+	switch {
+	case !c.balanced:
+		return nil
+	case c.weights != nil:
+		return errors.New("accel: Fit: ClassBalancedSampler and WeightedRandomSampler both set the weights of the examples: leave one out")
+	case set.Targets() > 0 || set.SequenceLength() > 0:
+		return fmt.Errorf("accel: Fit: ClassBalancedSampler: the examples of %s do not have one class each", set.Name())
+	}
+	counts := set.Counts()
+	c.weights = make([]float64, set.Len())
+	for i := range c.weights {
+		c.weights[i] = 1 / float64(counts[set.Label(i)])
+	}
+	return nil
 }
 
 // GroupByLength makes batches of sequences of similar lengths, so that they have little padding; see

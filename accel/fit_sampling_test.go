@@ -30,6 +30,34 @@ func TestDropLast(t *testing.T) {
 	}
 }
 
+// TestClassBalancedSampler counts the classes of the batches of data in which one is rare.
+func TestClassBalancedSampler(t *testing.T) {
+	set := blobs(t, 400, 0.05, 1)
+	counts := [2]int{}
+	counting := func(prediction, class *nn.Tensor) *nn.Tensor {
+		for _, c := range class.Ints() {
+			counts[c]++
+		}
+		return nn.CrossEntropy(prediction, class)
+	}
+	run, err := accel.Fit(t.Context(), twoLayers(2), set, accel.ClassBalancedSampler(), accel.Minimize(counting), accel.Epochs(4), accel.Quiet())
+	if err != nil || run.Examples != 1600 || len(run.Notes) > 0 {
+		t.Fatalf("%d examples, %q, %v", run.Examples, run.Notes, err)
+	}
+	if counts[0]+counts[1] != 1600 || counts[1] < 700 || counts[1] > 900 { // 800 ± 20
+		t.Errorf("the classes occur %v times", counts)
+	}
+	for want, test := range map[string]accelTraining{
+		"do not have one class each":    {twoLayers(1), doubles(t, 100), options(accel.ClassBalancedSampler())},
+		"both set the weights":          {twoLayers(2), set, options(accel.ClassBalancedSampler(), accel.WeightedRandomSampler(make([]float64, 400)))},
+		"sampler with weights both set": {twoLayers(2), set, options(accel.ClassBalancedSampler(), accel.GroupByLength())},
+	} {
+		if _, err := accel.Fit(t.Context(), test.model, test.train, append(test.options, accel.Quiet())...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func TestFitWithASampler(t *testing.T) {
 	train, _ := digits(t)
 	train = train.First(64)

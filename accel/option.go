@@ -153,6 +153,7 @@ type options struct {
 	dropLast        bool
 	weights         []float64 // of the examples; nil without WeightedRandomSampler
 	byLength        bool      // GroupByLength
+	balanced        bool      // ClassBalancedSampler, which sets weights
 	samplerName     string    // of the sampler and its weights; "" without one
 	workers         int
 	loss            func(prediction, target *Tensor) *Tensor

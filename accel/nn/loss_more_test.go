@@ -33,7 +33,15 @@ func TestMoreLossesEqualPyTorch(t *testing.T) {
 	ctc := func(options ...nn.CTCOption) func(in []T) T {
 		return func(in []T) T { return nn.CTC(in[0].LogSoftmax(-1), in[1], in[2], in[3], options...) }
 	}
+	distillation := func(temperature float64) func(in []T) T {
+		return func(in []T) T { return nn.Distillation(temperature)(in[0], in[1]).Add(in[1].Sum().MulScalar(0)) }
+	}
 	losses := map[string]func(in []T) T{
+		"batch hard":             pair(nn.BatchHardTriplet(0.5)),
+		"batch hard, lonely":     pair(nn.BatchHardTriplet(0.5)),
+		"batch hard, one class":  pair(nn.BatchHardTriplet(0.5)),
+		"distillation":           distillation(1),
+		"distillation, warm":     distillation(4),
 		"images":                 pair(nn.CrossEntropy),
 		"images, all options":    pair(nn.CrossEntropyLoss(weights, nn.IgnoreIndex(2), nn.LabelSmoothing(0.3))),
 		"images, nll":            pair(nn.NLLLoss(weights)),
@@ -186,6 +194,40 @@ func TestMoreLossErrors(t *testing.T) {
 		var dtype *tensor.DTypeError
 		if err == nil || !strings.Contains(err.Error(), row.want) || !errors.As(err, &shape) && !errors.As(err, &dtype) {
 			t.Errorf("want %s\ngot  %v", row.want, err)
+		}
+	}
+}
+
+// TestReverseGradient requires the input as the result, and its gradient times -scale.
+func TestReverseGradient(t *testing.T) {
+	x := tensor.Parameter(tensor.New([]float32{1, -2, 1e30, 0}, 4))
+	y := nn.ReverseGradient(0.5).Forward(x)
+	if !slices.Equal(y.Data(), x.Data()) {
+		t.Errorf("the result is %v", y)
+	}
+	y.Mul(tensor.New([]float32{1, 2, 3, 4}, 4)).Sum().Backward()
+	if got, want := x.Grad().Data(), []float32{-0.5, -1, -1.5, -2}; !slices.Equal(got, want) {
+		t.Errorf("the gradient is %v, want %v", got, want)
+	}
+}
+
+// TestNewLossesReject checks the errors of losses for embeddings and teachers.
+func TestNewLossesReject(t *testing.T) {
+	a, classes := tensor.Ones(3, 2), tensor.FromInts([]int{0, 1}, 2)
+	for want, f := range map[string]func(){
+		"the margin 0 must be positive":        func() { nn.BatchHardTriplet(0) },
+		"embeddings must be [N D]":             func() { nn.BatchHardTriplet(1)(a, classes) },
+		"the temperature NaN must be positive": func() { nn.Distillation(math.NaN()) },
+		"Distillation: [3 2] and [2]":          func() { nn.Distillation(2)(a, tensor.Ones(2)) },
+		"the logits must be [N C]":             func() { nn.Distillation(2)(tensor.Ones(2), tensor.Ones(2)) },
+	} {
+		err := func() (err error) {
+			defer nn.Catch(&err)
+			f()
+			return nil
+		}()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -69,3 +69,17 @@ func ExampleIdentity() {
 	fmt.Println(m.Head.Forward(m.Body.Forward(tensor.Ones(1, 4))).Shape())
 	// Output: [1 8]
 }
+
+func ExampleBatchHardTriplet() {
+	embeddings := tensor.New([]float32{0, 0, 1, 0, 0, 2, 0, 4}, 4, 2)
+	people := tensor.FromInts([]int{0, 0, 1, 1}, 4)
+	fmt.Printf("%.2f\n", nn.BatchHardTriplet(1)(embeddings, people).Item())
+	// Output: 0.25
+}
+
+func ExampleDistillation() {
+	teacher := tensor.New([]float32{4, 2, 0}, 1, 3)
+	student := tensor.New([]float32{1, 1, 1}, 1, 3)
+	fmt.Printf("%.2f %.2f\n", nn.Distillation(2)(student, teacher).Item(), nn.Distillation(2)(teacher, teacher).Item())
+	// Output: 1.06 0.00
+}

@@ -92,6 +92,7 @@ func layerRows() []parity {
 		row("Softmax", nn.Softmax(-1), image),
 		row("LogSoftmax", nn.LogSoftmax(1), image),
 		row("Identity", nn.Sequential(nn.Dense(6), nn.Identity()), randn(3, 2, 5)),
+		row("ReverseGradient", nn.Sequential(nn.Dense(6), nn.ReverseGradient(0.5)), randn(3, 2, 5)),
 		row("AdaptiveAvgPool2D", nn.AdaptiveAvgPool2D(3, 4), image),
 		named("uneven windows", row("AdaptiveAvgPool2D", nn.AdaptiveAvgPool2D(4, 5), image)),
 		row("PixelShuffle", nn.PixelShuffle(2), image),

@@ -733,7 +733,34 @@ def more_losses():
     three, fewer = torch.tensor([3, 3, 3]), torch.tensor([3, 2, 1])
     long = short_inputs(2, 40, 6, scale=4.0)
     long_labels = torch.randint(1, 6, (2, 12))
+    embeddings, people = short_inputs(9, 4), torch.tensor([0, 1, 0, 2, 1, 0, 2, 2, 1])
+    lonely = torch.tensor([0, 1, 0, 2, 3, 4, 5, 6, 7])
+    student, teacher = short_inputs(4, 5, scale=3.0), short_inputs(4, 5, scale=3.0)
+
+    def batch_hard(margin):
+        """Hermans et al., 2017, example by example."""
+        def loss(x, classes):
+            each = []
+            for i in range(len(x)):
+                far = [(x[i] - x[j]).norm() for j in range(len(x)) if j != i and classes[j] == classes[i]]
+                near = [(x[i] - x[j]).norm() for j in range(len(x)) if classes[j] != classes[i]]
+                if far and near:
+                    each.append((max(far) - min(near) + margin).relu())
+            return torch.stack(each).mean() if each else x.sum() * 0
+        return loss
+
+    def distillation(t):
+        def loss(s, teacher):
+            kl = F.kl_div(F.log_softmax(s / t, -1), F.softmax(teacher.detach() / t, -1), reduction="batchmean")
+            return t * t * kl + 0 * teacher.sum()
+        return loss
+
     cases = {
+        "batch hard": (batch_hard(0.5), embeddings, people),
+        "batch hard, lonely": (batch_hard(0.5), embeddings, lonely),
+        "batch hard, one class": (batch_hard(0.5), embeddings, torch.zeros(9, dtype=torch.int64)),
+        "distillation": (distillation(1.0), student, teacher),
+        "distillation, warm": (distillation(4.0), student, teacher),
         "images": (lambda x, c: F.cross_entropy(x, c), images, classes),
         "images, all options": (lambda x, c: F.cross_entropy(x, c, weight=weight, ignore_index=2, label_smoothing=0.3), images, classes),
         "images, nll": (lambda x, c: F.nll_loss(x, c, weight=weight), images, classes),

@@ -55,7 +55,7 @@ func Labels(set Set, balanced bool) []string {
 		return []string{fmt.Sprintf("all %d examples of %s have the class %s: there is nothing to distinguish; check the labels, or add examples of other classes", read, set.Name(), classes[frequent])}
 	case share >= 0.9 && read >= fewExamples && !balanced:
 		return []string{fmt.Sprintf("%.0f %% of the examples have the class %s, and a model that always answers that has this accuracy: "+
-			"judge it by Metrics(metrics.F1(), metrics.Recall()), and train with WeightedRandomSampler or class weights", 100*share, classes[frequent])}
+			"judge it by Metrics(metrics.F1(), metrics.Recall()), and train with ClassBalancedSampler or class weights", 100*share, classes[frequent])}
 	}
 	return nil
 }

@@ -6,13 +6,14 @@ import (
 )
 
 // Outputs finds predictions [N, C] that do not fit the classes: of more classes than there are, or
-// probabilities where a loss expects logits. values are some rows; logits reports whether the loss is
-// one of logits, and is only called if the answer matters.
-func Outputs(values []float64, width, classes int, logits func() bool) (found []string) {
-	if width > classes && classes > 0 {
+// probabilities where a loss expects logits. values are some rows; known
+// says that probabilities are known to be there; logits reports whether the loss is one of logits, and is only
+// called if the answer matters.
+func Outputs(values []float64, width, classes int, known bool, logits func() bool) (found []string) {
+	if width > classes && classes > 0 && logits() { // not embeddings
 		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", width, plural(classes, "class", "classes")))
 	}
-	if width > 1 && sumToOne(values, width) && logits() {
+	if !known && width > 1 && sumToOne(values, width) && logits() {
 		found = append(found, Probabilities("Softmax"))
 	}
 	return found

@@ -22,6 +22,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"BatchSize":              reflect.ValueOf(accel.BatchSize),
 		"BestBy":                 reflect.ValueOf(accel.BestBy),
 		"Check":                  reflect.ValueOf(accel.Check),
+		"ClassBalancedSampler":   reflect.ValueOf(accel.ClassBalancedSampler),
 		"ClipGradNorm":           reflect.ValueOf(accel.ClipGradNorm),
 		"ClipGradValue":          reflect.ValueOf(accel.ClipGradValue),
 		"Compare":                reflect.ValueOf(accel.Compare),
