@@ -20,6 +20,8 @@ type CheckResult struct {
 	LearningRate float64
 	// Overfit has the losses of training on one batch; nil without [OverfitBatch].
 	Overfit []float64
+
+	ended bool // without an error
 }
 
 // overfitSteps is the number of updates of [OverfitBatch].
@@ -48,6 +50,9 @@ func OverfitBatch() Option {
 // and the units that are dead. It adds what it found to [Run.Notes].
 func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*CheckResult, error) {
 	r := &CheckResult{LearningRate: math.NaN()}
+	if train != nil {
+		r.Dataset = train.Name()
+	}
 	o := &options{}
 	if err := o.apply(inFit|inCheck, given); err != nil {
 		return r, err
@@ -61,7 +66,6 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 	if err := touch(ctx, model, train); err != nil {
 		return r, fmt.Errorf("accel: Check: %w", err)
 	}
-	r.Dataset = train.Name()
 	defer keepRandom()()
 	start := copyWeights(model)
 	run, err := r.train(ctx, model, train, start, fit, Steps(gradientStep+1))
@@ -76,8 +80,11 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 		return r, err
 	}
 	if o.overfit {
-		return r, r.overfit(ctx, model, train, start, fit)
+		if err := r.overfit(ctx, model, train, start, fit); err != nil {
+			return r, err
+		}
 	}
+	r.ended = true
 	return r, nil
 }
 
@@ -144,9 +151,12 @@ func (r *CheckResult) overfit(ctx context.Context, model nn.Module, train *data.
 func (r *CheckResult) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", r.Dataset)
-	if len(r.Notes) == 0 {
+	switch {
+	case !r.ended:
+		b.WriteString("the check did not finish")
+	case len(r.Notes) == 0:
 		b.WriteString("no typical mistakes found")
-	} else {
+	default:
 		b.WriteString(plural(len(r.Notes), "finding"))
 	}
 	for _, n := range r.Notes {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
@@ -19,12 +21,13 @@ func NoChecks() Option {
 
 // examiner adds notes on typical mistakes to a run. What it needs of the model, it takes from the first
 // steps as they are computed, and reads it when these have ended: the training computes the same, and
-// functions of the user are not called again, except for a loss that seems to be the wrong one.
+// functions of the user are not called again.
 type examiner struct {
 	ownObserver
 	steps   *stepper
 	o       *options
-	trained bool // before this training
+	trained bool    // before this training
+	chance  float64 // mean squared error of the mean of the targets; 0 if unknown
 
 	sample    *sample // of the first batch; nil when it has been read
 	gradients []gradientMean
@@ -35,11 +38,9 @@ type examiner struct {
 
 // sample is a part of the first batch.
 type sample struct {
-	x, prediction *Tensor
+	x, prediction *Tensor // the prediction is nil unless it is [N, C]
 	model         examine.Model
-	width         int // of the prediction [N, width]; 0 for other shapes
-	classes       int
-	logits        func() bool
+	logits        bool // the loss takes logits
 }
 
 // gradientMean is the mean square of the gradient of a parameter.
@@ -84,7 +85,10 @@ func (e *examiner) Begin(t *Training) (err error) {
 			err = nil
 		}
 	}()
-	e.note(examine.Labels(t.Dataset, e.o.weights != nil))
+	e.note(examine.Labels(t.Dataset, e.o.weights != nil || len(e.o.metrics) > 0 || e.o.loss != nil))
+	var large []string
+	e.chance, large = examine.Targets(t.Dataset)
+	e.note(large)
 	if e.o.validate != nil {
 		e.note(examine.Overlap(t.Dataset, e.o.validate))
 	}
@@ -96,18 +100,19 @@ func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
 	if !e.alone() || e.parametersExamined() {
 		return
 	}
-	s := &sample{classes: len(e.steps.Dataset.Classes()), model: examine.Prediction(prediction.Tape(b.X))}
+	s := &sample{model: examine.Prediction(prediction.Tape(b.X))}
+	width := 0
+	if n := prediction.NDim(); n > 0 {
+		width = prediction.Size(n - 1)
+	}
+	l := examine.Loss(loss.Tape(prediction, b.Y), s.model, width)
+	s.logits = l.Logits
 	e.note(s.model.Findings)
-	e.note(examine.Loss(loss.Tape(prediction, b.Y)))
+	e.note(l.Findings)
 	tensor.NoGrad(func() {
 		s.x = part(b.X)
 		if prediction.NDim() == 2 && prediction.Size(0) > 0 {
-			s.prediction, s.width = part(prediction), prediction.Size(1)
-		}
-		if s.prediction != nil || s.model.Ends != "" {
-			shape, y := prediction.Shape(), part(b.Y)
-			shape[0] = y.Size(0)
-			s.logits = func() bool { return e.ofLogits(shape, y) }
+			s.prediction = part(prediction)
 		}
 		for _, p := range nn.Parameters(e.steps.Model) {
 			if p.NDim() > 1 {
@@ -148,23 +153,6 @@ func first(t *Tensor, n int) *Tensor {
 	rows := t.Slice(0, 0, n)
 	defer rows.Release() // so that the rest is not kept
 	return rows.Clone()
-}
-
-// ofLogits reports whether the loss is the cross-entropy of logits: that of equal scores is ln C, and of
-// the score 0 of a yes-or-no question ln 2.
-func (e *examiner) ofLogits(shape []int, y *Tensor) (of bool) {
-	defer func() {
-		if recover() != nil { // the loss needs the whole batch
-			of = false
-		}
-	}()
-	value := math.NaN()
-	tensor.NoGrad(func() { value = e.steps.loss(tensor.Zeros(shape...), y).Item() })
-	width := 2
-	if n := shape[len(shape)-1]; e.sample.model.Ends != "Sigmoid" && n > 1 {
-		width = n
-	}
-	return math.Abs(value-math.Log(float64(width))) < 1e-4
 }
 
 // updated keeps the size of the gradients of a step, after the update, in whose list of ops a loss that is
@@ -213,16 +201,38 @@ func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 		e.x = s.x
 		found = examine.Inputs(examine.Batch{Shape: t.Dataset.Shape(), X: s.x.Float64s(), Columns: t.Dataset.Columns()}, s.model.Raw, s.model.Image)
 	}
-	ended := s.model.Ends != "" && s.logits != nil && s.logits()
-	if ended {
-		found = append(found, examine.Probabilities(s.model.Ends))
-	}
 	if s.prediction != nil {
-		found = append(found, examine.Outputs(s.prediction.Float64s(), s.width, s.classes, ended, s.logits)...)
+		o := examine.Outputs{Values: s.prediction.Float64s(), Width: s.prediction.Size(1), Classes: len(t.Dataset.Classes()), Logits: s.logits, Logs: e.takesLogs()}
 		s.prediction.Release()
+		for _, f := range o.Find() {
+			if !slices.Contains(t.Run.findings, f) {
+				found = append(found, f)
+			}
+		}
 	}
 	return found
 }
+
+// lossName returns the name of the loss in package nn, such as "NLL", and "" for other functions.
+func (e *examiner) lossName() string {
+	if e.o.loss == nil {
+		return ""
+	}
+	name, ours := strings.CutPrefix(runtime.FuncForPC(reflect.ValueOf(e.o.loss).Pointer()).Name(), "github.com/quernlab/quern/accel/nn.")
+	if !ours {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, ".") // of a function that another one returns
+	return name
+}
+
+// takesLogs reports whether the loss takes logarithms of probabilities.
+func (e *examiner) takesLogs() bool {
+	return slices.Contains([]string{"NLL", "NLLLoss", "KLDiv"}, e.lossName())
+}
+
+// ownLoss reports whether the loss is a function of the user, which may change during the training.
+func (e *examiner) ownLoss() bool { return e.o.loss != nil && e.lossName() == "" }
 
 // End examines the course of the training.
 func (e *examiner) End(t *Training, err error) {
@@ -236,8 +246,12 @@ func (e *examiner) End(t *Training, err error) {
 	for _, epoch := range t.Run.Epochs {
 		c.Epochs = append(c.Epochs, epoch.Loss)
 	}
-	if e.o.loss == nil && t.Run.classes {
-		c.Classes = len(t.Dataset.Classes())
+	c.Own = e.ownLoss()
+	if e.o.loss == nil {
+		c.Chance, c.Guess = e.chance, "always predicting the mean of the targets"
+	}
+	if n := len(t.Dataset.Classes()); e.o.loss == nil && t.Run.classes {
+		c.Chance, c.Guess = math.Log(float64(n)), fmt.Sprintf("guessing among %d classes", n)
 	}
 	if e.weight != nil {
 		tensor.NoGrad(func() { c.Moved = moved(e.before, some(e.weight)) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -135,6 +136,27 @@ func TestMistakesAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var far [][]float32
+	for i := range targets.Len() {
+		far = append(far, []float32{1000 * targets.Target(i)[0]})
+	}
+	thousands, err := targets.WithTargetValues(far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	threefold, err := train.Subset(slices.Concat(indices(0, 200), indices(0, 200), indices(0, 200)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, copiesToo := threefold.RandomSplit(0.8, 1)
+	huge := func() *nn.SequentialLayer {
+		m := twoLayers(2)
+		m.Forward(tensor.Zeros(1, 2))
+		for _, p := range nn.Parameters(m) {
+			p.SetData(p.MulScalar(100).Data())
+		}
+		return m
+	}
 	mixed, err := train.First(200).Subset(indices(0, 150))
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +178,24 @@ func TestMistakesAreFound(t *testing.T) {
 		{"softmax", "remove the Softmax", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(twoLayers(2), softmax()), train, nil}},
 		{"sigmoid", "remove the Sigmoid", accelTraining{twoLayers(1), binary, options(accel.Minimize(nn.BCEWithLogits))},
 			accelTraining{nn.Sequential(twoLayers(1), sigmoid()), binary, options(accel.Minimize(nn.BCEWithLogits))}},
+		{"sigmoid and weights", "remove the Sigmoid", accelTraining{twoLayers(1), binary, options(accel.Minimize(nn.BCEWithLogitsLoss(3)))},
+			accelTraining{nn.Sequential(twoLayers(1), sigmoid()), binary, options(accel.Minimize(nn.BCEWithLogitsLoss(3)))}},
+		{"sigmoid for classes", "remove the Sigmoid", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(twoLayers(2), sigmoid()), train, nil}},
+		{"softmax in the loss", "remove the Softmax", accelTraining{twoLayers(2), train, nil}, accelTraining{twoLayers(2), train, options(accel.Minimize(func(p, y *nn.Tensor) *nn.Tensor {
+			return nn.CrossEntropy(p.Softmax(1), y)
+		}))}},
+		{"softmax by hand", "remove the Softmax", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(twoLayers(2), nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+			return x.Exp().Div(x.Exp().Sum(1).Unsqueeze(1))
+		})), train, nil}},
+		{"softmax of one output", "which is always 1", accelTraining{twoLayers(1), binary, options(accel.Minimize(nn.BCEWithLogits))},
+			accelTraining{nn.Sequential(twoLayers(1), nn.Softmax(1)), binary, options(accel.Minimize(nn.BCEWithLogits))}},
+		{"ReLU at the end", "remove the ReLU at the end", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dense(2), nn.ReLU()), train, nil}},
+		{"NLL of logits", "takes logarithms of probabilities", accelTraining{nn.Sequential(twoLayers(2), nn.LogSoftmax(1)), train, options(accel.Minimize(nn.NLL))},
+			accelTraining{twoLayers(2), train, options(accel.Minimize(nn.NLL), accel.Steps(5))}},
+		{"targets", "the targets are large", accelTraining{twoLayers(1), targets, options(accel.AdamW(1e-2))}, accelTraining{twoLayers(1), thousands, nil}},
+		{"a rate that is far too high for regression", "always predicting the mean", accelTraining{twoLayers(1), targets, options(accel.AdamW(1e-2))}, accelTraining{twoLayers(1), targets, options(accel.AdamW(3))}},
+		{"copies before the split", "are also in the training set", accelTraining{twoLayers(2), train, options(accel.Validate(validation))}, accelTraining{twoLayers(2), copies, options(accel.Validate(copiesToo))}},
+		{"initial weights", "the weights or the examples are far too large", accelTraining{twoLayers(2), train, nil}, accelTraining{huge(), train, options(accel.Adam(1e-3))}},
 		{"linear layers", "follow each other without an activation", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(nn.Dense(16), nn.Dense(2)), train, nil}},
 		{"linear layers of an own model", "follow each other without an activation", accelTraining{&ownModel{twoLayers(16), nn.Sequential(nn.ReLU(), nn.Dense(2))}, train, nil},
 			accelTraining{&ownModel{nn.Dense(16), nn.Dense(2)}, train, nil}},
@@ -265,34 +305,76 @@ func TestGoodTrainingsHaveNoFindings(t *testing.T) {
 	binary := func(prediction, class *nn.Tensor) *nn.Tensor {
 		return nn.BCEWithLogits(prediction.Reshape(prediction.Size(0)), class.Cast(tensor.Float32))
 	}
+	sequences, err := digitsTrain.Reshape(8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare := blobs(t, 400, 0.05, 1)
+	weight := 0.
 	for name, g := range map[string]accelTraining{
-		"MLP":             {mlp(64), digitsTrain, options(accel.Validate(digitsTest))},
-		"deep MLP":        {nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(64), nn.ReLU(), nn.Dense(64), nn.ReLU(), nn.Dense(10)), digitsTrain, nil},
-		"linear model":    {nn.Dense(10), flat, nil},
-		"tanh":            {nn.Sequential(nn.Dense(32), nn.Tanh(), nn.Dense(10)), flat, nil},
-		"CNN":             {nn.Sequential(nn.Conv2D(8, 3), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(10)), digitsTrain, options(accel.Validate(digitsTest))},
-		"batch norm":      {nn.Sequential(nn.Conv2D(8, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dropout(0.2), nn.Dense(10)), digitsTrain, options(accel.SGD(0.1, 0.9))},
-		"ResNet":          {nn.Sequential(nn.Conv2D(8, 3, nn.Padding(1)), nn.Residual(nn.Conv2D(8, 3, nn.Padding(1)), nn.ReLU()), nn.Flatten(), nn.Dense(10)), digitsTrain, nil},
-		"SGD":             {mlp(32), digitsTrain, options(accel.SGD(0.1, 0.9))},
-		"Lion":            {mlp(32), digitsTrain, options(accel.Lion(1e-3))},
-		"warm-up":         {mlp(32), digitsTrain, options(accel.AdamW(1e-2), accel.WarmupCosine(20))},
-		"mixup":           {mlp(64), digitsTrain, options(accel.Mixup(0.2))},
-		"label smoothing": {mlp(64), digitsTrain, options(accel.Minimize(nn.CrossEntropyLoss(nn.LabelSmoothing(0.1))))},
-		"small batches":   {mlp(32), digitsTrain.First(150), options(accel.Accumulate(2))},
-		"BF16":            {mlp(32), digitsTrain, options(accel.AMP(accel.BF16))},
-		"regression":      {twoLayers(1), numbers, options(accel.Validate(numbersTest), accel.AdamW(1e-2))},
-		"yes or no":       {twoLayers(1), two, options(accel.Minimize(binary), accel.AdamW(1e-2))},
-		"two classes":     {twoLayers(2), two, options(accel.Validate(twoTest))},
-		"autoencoder":     {nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(8), nn.Dense(32), nn.ReLU(), nn.Dense(64)), images, nil},
-		"LSTM":            {nn.Sequential(nn.LSTM(16, nn.LastOutput()), nn.Dense(1)), series, options(accel.AdamW(1e-2))},
-		"language model":  {nn.Sequential(nn.Embedding(17, 16), nn.LSTM(16), nn.Dense(17)), windows, options(accel.AdamW(1e-2))},
-		"transformer":     {nn.Sequential(nn.Embedding(17, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())), nn.LayerNorm(), nn.Dense(17)), windows, options(accel.AdamW(1e-2))},
+		"attention behind a layer": {nn.Sequential(nn.Dense(16), nn.TransformerEncoderLayer(2), nn.MeanPositions(), nn.Dense(10)), sequences, nil},
+		"gated":                    {&gated{nn.Dense(16), nn.Dense(16), nn.Dense(16), nn.Dense(10)}, flat, nil},
+		"a rare class":             {twoLayers(2), rare, options(accel.Validate(blobs(t, 60, 0.2, 1)), accel.Metrics(metrics.F1()), accel.AdamW(1e-2))},
+		"a loss that grows": {nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(64)), images, options(accel.Minimize(func(p, y *nn.Tensor) *nn.Tensor {
+			return nn.MSE(p, y).Add(p.Abs().Mean().MulScalar(weight))
+		}), accel.AfterStep(func(updates int) error { weight = float64(updates); return nil }))},
+		"metric learning":     {nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(16)), flat, options(accel.Minimize(nn.BatchHardTriplet(1)))},
+		"scale before a norm": {nn.Sequential(nn.Dense(16), nn.BatchNorm(), nn.ReLU(), nn.Dense(2)), blobs(t, 300, 0.5, 1e4), nil},
+		"MLP":                 {mlp(64), digitsTrain, options(accel.Validate(digitsTest))},
+		"deep MLP":            {nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(64), nn.ReLU(), nn.Dense(64), nn.ReLU(), nn.Dense(10)), digitsTrain, nil},
+		"linear model":        {nn.Dense(10), flat, nil},
+		"tanh":                {nn.Sequential(nn.Dense(32), nn.Tanh(), nn.Dense(10)), flat, nil},
+		"CNN":                 {nn.Sequential(nn.Conv2D(8, 3), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(10)), digitsTrain, options(accel.Validate(digitsTest))},
+		"batch norm":          {nn.Sequential(nn.Conv2D(8, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dropout(0.2), nn.Dense(10)), digitsTrain, options(accel.SGD(0.1, 0.9))},
+		"ResNet":              {nn.Sequential(nn.Conv2D(8, 3, nn.Padding(1)), nn.Residual(nn.Conv2D(8, 3, nn.Padding(1)), nn.ReLU()), nn.Flatten(), nn.Dense(10)), digitsTrain, nil},
+		"SGD":                 {mlp(32), digitsTrain, options(accel.SGD(0.1, 0.9))},
+		"Lion":                {mlp(32), digitsTrain, options(accel.Lion(1e-3))},
+		"warm-up":             {mlp(32), digitsTrain, options(accel.AdamW(1e-2), accel.WarmupCosine(20))},
+		"mixup":               {mlp(64), digitsTrain, options(accel.Mixup(0.2))},
+		"label smoothing":     {mlp(64), digitsTrain, options(accel.Minimize(nn.CrossEntropyLoss(nn.LabelSmoothing(0.1))))},
+		"small batches":       {mlp(32), digitsTrain.First(150), options(accel.Accumulate(2))},
+		"BF16":                {mlp(32), digitsTrain, options(accel.AMP(accel.BF16))},
+		"regression":          {twoLayers(1), numbers, options(accel.Validate(numbersTest), accel.AdamW(1e-2))},
+		"yes or no":           {twoLayers(1), two, options(accel.Minimize(binary), accel.AdamW(1e-2))},
+		"two classes":         {twoLayers(2), two, options(accel.Validate(twoTest))},
+		"autoencoder":         {nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(8), nn.Dense(32), nn.ReLU(), nn.Dense(64)), images, nil},
+		"LSTM":                {nn.Sequential(nn.LSTM(16, nn.LastOutput()), nn.Dense(1)), series, options(accel.AdamW(1e-2))},
+		"language model":      {nn.Sequential(nn.Embedding(17, 16), nn.LSTM(16), nn.Dense(17)), windows, options(accel.AdamW(1e-2))},
+		"transformer":         {nn.Sequential(nn.Embedding(17, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())), nn.LayerNorm(), nn.Dense(17)), windows, options(accel.AdamW(1e-2))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if notes := g.notes(t); len(notes) > 0 && !strings.HasPrefix(notes[0], "AMP") {
 				t.Errorf("%q", notes)
 			}
 		})
+	}
+}
+
+// gated is a model with a gated linear unit.
+type gated struct{ In, Value, Gate, Out nn.Module }
+
+func (m *gated) Forward(x *nn.Tensor) *nn.Tensor {
+	h := m.In.Forward(x)
+	return m.Out.Forward(m.Value.Forward(h).Mul(m.Gate.Forward(h).Sigmoid()))
+}
+
+// TestFitLeavesNoGradients continues a training with a loop that calls ZeroGrad last.
+func TestFitLeavesNoGradients(t *testing.T) {
+	train := blobs(t, 100, 0.5, 1)
+	model := twoLayers(2)
+	for name, f := range map[string]func() error{
+		"Fit":    func() error { _, err := accel.Fit(t.Context(), model, train, accel.Quiet()); return err },
+		"Check":  func() error { _, err := accel.Check(t.Context(), model, train, accel.OverfitBatch()); return err },
+		"FindLR": func() error { _, err := accel.FindLR(t.Context(), model, train, accel.Quiet()); return err },
+	} {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range nn.NamedParameters(model) {
+			if p.Grad() != nil {
+				t.Errorf("%s leaves a gradient of %s", name, p.Name)
+			}
+		}
 	}
 }
 
@@ -328,8 +410,8 @@ func TestCheck(t *testing.T) {
 	if _, err := accel.Fit(t.Context(), model, train, accel.OverfitBatch()); err == nil || !strings.Contains(err.Error(), "is an option of Check") {
 		t.Error(err)
 	}
-	if _, err := accel.Check(t.Context(), nil, train); err == nil {
-		t.Error("no model is no error")
+	if r, err := accel.Check(t.Context(), nil, train); err == nil || !strings.Contains(r.String(), "did not finish") {
+		t.Errorf("without a model: %v, %v", r, err)
 	}
 }
 

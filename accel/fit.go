@@ -111,6 +111,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		defer l.strategy.end(ended, returned)
 		err = joinErrors(err, l.observers.end(ended))
 	}()
+	defer func() { // the gradients of the last step are not those of a loop that follows
+		for _, p := range nn.Parameters(model) {
+			p.ZeroGrad()
+		}
+	}()
 	run.peakBytes = tensor.PeakBytes(func() { err = l.train(ctx) })
 	returned = true
 	return run, err

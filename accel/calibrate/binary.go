@@ -12,7 +12,7 @@ import (
 type PlattScaling struct{ A, B float64 }
 
 // ErrOneClass is returned if all examples are positive, or all negative.
-var ErrOneClass = errors.New("calibrate: there must be positive and negative examples")
+var ErrOneClass = errors.New("there must be positive and negative examples")
 
 // check reports what all functions of scores reject.
 func check(call string, scores []float64, positive []bool) error {
@@ -25,7 +25,7 @@ func check(call string, scores []float64, positive []bool) error {
 		}
 	}
 	if !slices.Contains(positive, true) || !slices.Contains(positive, false) {
-		return fmt.Errorf("%s: %w", call, ErrOneClass)
+		return fmt.Errorf("calibrate: %s: %w", call, ErrOneClass)
 	}
 	return nil
 }

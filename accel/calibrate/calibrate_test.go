@@ -165,6 +165,7 @@ func TestErrors(t *testing.T) {
 		"no ErrOneClass: f": func() error { _, err := calibrate.Temperature(nil, nil); return err },
 		"no ErrOneClass: g": func() error { _, err := calibrate.Temperature([][]float64{{1, 2}}, []int{2}); return err },
 		"no ErrOneClass: h": func() error { _, err := calibrate.Temperature([][]float64{{1, math.Inf(1)}}, []int{0}); return err },
+		"no ErrOneClass: j": func() error { _, err := calibrate.Temperature([][]float64{{1, 2}, {1}}, []int{1, 0}); return err },
 		"no ErrOneClass: i": func() error { _, err := calibrate.Temperature([][]float64{{1, 2}}, nil); return err },
 	} {
 		err := f()

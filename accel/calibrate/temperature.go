@@ -18,6 +18,9 @@ func Temperature(logits [][]float64, classes []int) (float64, error) {
 		return 0, errors.New("calibrate: Temperature: there are no examples")
 	}
 	for i, row := range logits {
+		if len(row) != len(logits[0]) {
+			return 0, fmt.Errorf("calibrate: Temperature: example %d has %d logits, but example 0 has %d", i, len(row), len(logits[0]))
+		}
 		if classes[i] < 0 || classes[i] >= len(row) {
 			return 0, fmt.Errorf("calibrate: Temperature: the class of example %d is %d, but there are %d logits", i, classes[i], len(row))
 		}

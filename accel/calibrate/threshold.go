@@ -6,7 +6,8 @@ import (
 )
 
 // Decision is a threshold and what it gives on the examples that determined it: an example is predicted as
-// positive if its score is above Threshold, which lies in the middle between two scores.
+// positive if its score is above Threshold. That lies in the middle between two scores, or just below the lowest one
+// if all examples are predicted.
 type Decision struct {
 	Threshold                     float64
 	TruePositives, FalsePositives int     // positive, and negative examples that are predicted

@@ -77,9 +77,12 @@ func Specificity(options ...Option) Metric {
 // TP/(TP+FP+FN), also called IoU, and 0 for a class that occurs in neither. For segmentation it takes a
 // class for each pixel. Its options are those of [Precision].
 func Jaccard(options ...Option) Metric {
-	return counted("Jaccard", "Jaccard", nil, options, func(n tally) float64 {
-		return share(float64(n.right), float64(n.predicted+n.actual-n.right))
-	})
+	of := func(n tally) float64 { return share(float64(n.right), float64(n.predicted+n.actual-n.right)) }
+	return define(Metric{base: "Jaccard", code: "Jaccard", takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
+		func(c *counts, s settings) ([]float64, error) {
+			s.dropsIgnored = true // from the mean, as torchmetrics does here and not for F1
+			return c.averaged(s, of)
+		})
 }
 
 // Dice returns [F1] by its name in segmentation, 2·TP/(2·TP+FP+FN) over the pixels of all images. Its

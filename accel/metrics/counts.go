@@ -170,7 +170,7 @@ func (c *counts) averaged(s settings, of func(tally) float64) ([]float64, error)
 		switch {
 		case a == weighted:
 			weight = float64(c.Actual[k])
-		case c.Kind != labels && c.Predicted[k]+c.Actual[k] == 0: // the class does not occur
+		case c.Kind != labels && c.Predicted[k]+c.Actual[k] == 0, s.dropsIgnored && s.leavesOut(k): // the class does not occur
 			weight = 0
 		}
 		sum += weight * each[k]

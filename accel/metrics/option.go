@@ -52,6 +52,7 @@ type settings struct {
 	threshold     float64 // probability from which on a label is positive
 	thresholds    bool    // Threshold was given
 	probabilities bool    // the predictions are probabilities
+	dropsIgnored  bool    // the mean over classes is one over the classes that are not ignored
 	ignored       *int    // target that is left out; nil for none
 	bins          int     // of ECE
 

@@ -96,6 +96,11 @@ func (o *LBFGSOptimizer) Step(closure func() *tensor.Tensor) (loss float64) {
 	o.start(closure)
 	x := o.values()
 	now := o.at(x)
+	if len(nn.Parameters(o.model)) != len(o.parameters) { // layers have created theirs
+		o.start(closure)
+		x = o.values()
+		now = o.at(x)
+	}
 	o.requireFinite(now, x)
 	loss = now.loss
 	if largest(now.gradient) <= o.toleranceGradient {
@@ -128,6 +133,10 @@ func (o *LBFGSOptimizer) mostCalls() int { return o.iterations * 5 / 4 }
 // start checks the arguments and finds the parameters.
 func (o *LBFGSOptimizer) start(closure func() *tensor.Tensor) {
 	o.parameters, o.closure, o.calls = nn.Parameters(o.model), closure, 0
+	if len(o.parameters) == 0 && closure != nil { // layers create them with their first input
+		closure()
+		o.parameters = nn.Parameters(o.model)
+	}
 	size := 0
 	for _, p := range o.parameters {
 		size += p.Numel()

@@ -146,3 +146,22 @@ func TestLBFGSErrors(t *testing.T) {
 		t.Errorf("the minimum of x - ln x is at %v", v)
 	}
 }
+
+// TestLBFGSOfNewLayers begins before the layers have parameters, some or all of them.
+func TestLBFGSOfNewLayers(t *testing.T) {
+	x := tensor.New([]float32{1, 2, 3, 4}, 4, 1)
+	first := nn.Dense(2)
+	first.Forward(x)
+	for name, model := range map[string]nn.Module{"no parameters": nn.Dense(1), "some": nn.Sequential(first, nn.Dense(1))} {
+		o := optim.LBFGS(model, 1, optim.StrongWolfe())
+		closure := func() *tensor.Tensor {
+			loss := model.Forward(x).Sub(x).Square().Mean()
+			loss.Backward()
+			return loss
+		}
+		o.Step(closure)
+		if loss := o.Step(closure); !(loss < 1e-6) {
+			t.Errorf("%s: the loss is %v", name, loss)
+		}
+	}
+}

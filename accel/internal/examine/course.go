@@ -4,18 +4,24 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Course is what a training has measured.
 type Course struct {
 	Losses  []float64 // of each step
 	Epochs  []float64 // mean loss of each pass over the data
-	Classes int       // 0 for regression, and for losses that are not the cross-entropy
+	Chance  float64   // loss of a prediction that does not look at the example; 0 if unknown
+	Guess   string    // which one: "guessing among 10 classes"
+	Own     bool      // the loss is a function of the user, which may change
 	Batch   int       // examples of a step
 	Rate    float64   // highest learning rate
 	Moved   float64   // change of the weights relative to their size; NaN if unknown
 	Trained bool      // the model had been trained before
 }
+
+// farLoss is the factor between the first loss and that of guessing above which something is too large.
+const farLoss = 20
 
 // fewSteps is the number of steps below which a curve says nothing.
 const fewSteps = 30
@@ -23,25 +29,28 @@ const fewSteps = 30
 // Find examines the curve of a training that has ended.
 func (c Course) Find() []string {
 	n := len(c.Losses)
+	if n > 0 && !c.Own && !c.Trained && c.Guess != "" && c.Losses[0] > farLoss*c.Chance && strings.HasPrefix(c.Guess, "guessing") {
+		return []string{fmt.Sprintf("the loss of the first step is %.3g, but %s gives %.3g: the weights or the examples are far too large at the beginning", c.Losses[0], c.Guess, c.Chance)}
+	}
 	if n < fewSteps || len(c.Epochs) < 2 {
 		return nil
 	}
 	part := max(n/10, 3)
 	first, last := mean(c.Losses[:min(part, 10)]), mean(c.Losses[n-part:])
-	chance := math.Log(float64(max(c.Classes, 1)))
-	begin := max(c.Losses[0], chance/2) // before the first update
+	begin := max(c.Losses[0], c.Chance/2) // before the first update
+	const advice = "check the labels, the learning rate (accel.FindLR), and with accel.Check and OverfitBatch whether the model can learn one batch"
 	switch {
 	case !finite(first) || !finite(last):
 		return nil
 	case c.Moved > 0 && c.Moved < 1e-5 && c.Rate < 1e-4:
 		return []string{fmt.Sprintf("in %d steps the weights changed by %.1g of their size: the learning rate, at most %g, is too low; accel.FindLR suggests one", n, c.Moved, c.Rate)}
-	case last > 2*begin+1e-6 && begin > 0 && !c.Trained && c.Batch >= 8:
+	case c.Own || c.Trained:
+	case last > 2*begin+1e-6 && begin > 0 && c.Batch >= 8:
 		return []string{fmt.Sprintf("the loss rose from %.3g in the first step to %.3g in the last ones: the learning rate, at most %g, is too high; accel.FindLR suggests one", c.Losses[0], last, c.Rate)}
-	case c.Classes > 1 && last > 0.97*chance && last < 1.5*chance && first < 2*chance:
-		return []string{fmt.Sprintf("the loss did not fall: it is %.3g in the last steps, and guessing among %d classes gives %.3g; check the labels, the learning rate (accel.FindLR), and with accel.Check whether the model can learn one batch",
-			last, c.Classes, chance)}
-	case c.Classes == 0 && !c.Trained && last >= first && first > 0:
-		return []string{fmt.Sprintf("the loss did not fall: %.3g in the first steps, %.3g in the last ones; check the targets, the learning rate (accel.FindLR), and with accel.Check whether the model can learn one batch", first, last)}
+	case c.Chance > 0 && last > 0.97*c.Chance:
+		return []string{fmt.Sprintf("the model has learned nothing that helps: the loss is %.3g in the last steps, and %s gives %.3g; %s", last, c.Guess, c.Chance, advice)}
+	case c.Chance == 0 && last >= first && first > 0:
+		return []string{fmt.Sprintf("the loss did not fall: %.3g in the first steps, %.3g in the last ones; %s", first, last, advice)}
 	}
 	return c.oscillation(first)
 }

@@ -20,11 +20,13 @@ func TestCourse(t *testing.T) {
 		course Course
 		want   string // in the finding; "" for none
 	}{
-		"falling":               {Course{Losses: curve(100, falling), Epochs: curve(10, func(i int) float64 { return falling(10 * i) }), Classes: 10, Moved: 0.1, Rate: 1e-3, Batch: 64}, ""},
-		"few steps":             {Course{Losses: curve(20, func(int) float64 { return 2.3 }), Epochs: curve(2, falling), Classes: 10, Moved: 1e-9}, ""},
-		"one epoch":             {Course{Losses: curve(200, func(int) float64 { return 2.3 }), Epochs: curve(1, falling), Classes: 10, Moved: 1e-9}, ""},
-		"guessing":              {Course{Losses: curve(100, func(int) float64 { return 2.3 }), Epochs: curve(10, func(int) float64 { return 2.3 }), Classes: 10, Moved: 0.1}, "guessing among 10 classes gives 2.3"},
-		"better than guessing":  {Course{Losses: curve(100, func(int) float64 { return 2.1 }), Epochs: curve(10, func(int) float64 { return 2.1 }), Classes: 10, Moved: 0.1}, ""},
+		"falling":               {Course{Losses: curve(100, falling), Epochs: curve(10, func(i int) float64 { return falling(10 * i) }), Chance: math.Log(10), Guess: "guessing among 10 classes", Moved: 0.1, Rate: 1e-3, Batch: 64}, ""},
+		"few steps":             {Course{Losses: curve(20, func(int) float64 { return 2.3 }), Epochs: curve(2, falling), Chance: math.Log(10), Guess: "guessing among 10 classes", Moved: 1e-9}, ""},
+		"one epoch":             {Course{Losses: curve(200, func(int) float64 { return 2.3 }), Epochs: curve(1, falling), Chance: math.Log(10), Guess: "guessing among 10 classes", Moved: 1e-9}, ""},
+		"guessing":              {Course{Losses: curve(100, func(int) float64 { return 2.3 }), Epochs: curve(10, func(int) float64 { return 2.3 }), Chance: math.Log(10), Guess: "guessing among 10 classes", Moved: 0.1}, "guessing among 10 classes gives 2.3"},
+		"better than guessing":  {Course{Losses: curve(100, func(int) float64 { return 2.1 }), Epochs: curve(10, func(int) float64 { return 2.1 }), Chance: math.Log(10), Guess: "guessing among 10 classes", Moved: 0.1}, ""},
+		"own loss that rises":   {Course{Losses: curve(100, func(i int) float64 { return 1 + float64(i) }), Epochs: curve(5, func(i int) float64 { return 1 + float64(20*i) }), Moved: 9, Rate: 3, Batch: 32, Own: true}, ""},
+		"as good as the mean":   {Course{Losses: curve(100, func(int) float64 { return 4.1 }), Epochs: curve(10, func(int) float64 { return 4.1 }), Chance: 4, Guess: "always predicting the mean", Moved: 0.1}, "always predicting the mean gives 4"},
 		"flat regression":       {Course{Losses: curve(100, func(int) float64 { return 1 }), Epochs: curve(10, func(int) float64 { return 1 }), Moved: 0.1}, "did not fall"},
 		"flat, trained before":  {Course{Losses: curve(100, func(int) float64 { return 1 }), Epochs: curve(10, func(int) float64 { return 1 }), Moved: 0.1, Trained: true}, ""},
 		"rising":                {Course{Losses: curve(100, func(i int) float64 { return 1 + float64(i) }), Epochs: curve(5, func(i int) float64 { return 1 + float64(20*i) }), Moved: 9, Rate: 3, Batch: 32}, "at most 3, is too high"},

@@ -49,7 +49,7 @@ func Inputs(b Batch, raw, image bool) (found []string) {
 
 // channelsLast reports whether a shape is that of an image whose last dimension has the channels.
 func channelsLast(shape []int) bool {
-	return len(shape) == 3 && (shape[2] == 1 || shape[2] == 3) && shape[0] > 4 && shape[1] > 4
+	return len(shape) == 3 && (shape[2] == 1 || shape[2] == 3 || shape[2] == 4 && shape[0] == shape[1]) && shape[0] > 4 && shape[1] > 4
 }
 
 // column finds the column of a table with the largest values.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 )
 
 // Set is a data set; *data.Dataset implements it.
@@ -60,6 +61,34 @@ func Labels(set Set, balanced bool) []string {
 	return nil
 }
 
+// mostTargets is the number of examples whose targets are read.
+const mostTargets = 2000
+
+// Targets finds targets that are far from 1, and returns the mean squared error of their mean; 0 if it is unknown.
+func Targets(set Set) (spread float64, found []string) {
+	width := set.Targets()
+	if width == 0 || !set.InMemory() || set.Len() == 0 {
+		return 0, nil
+	}
+	sums, squares, n := make([]float64, width), make([]float64, width), 0.
+	for i := range places(set.Len(), mostTargets) {
+		for k, v := range set.Target(i) {
+			sums[k] += float64(v)
+			squares[k] += float64(v) * float64(v)
+		}
+		n++
+	}
+	largest := 0.
+	for k := range sums {
+		spread += max(squares[k]/n-sums[k]*sums[k]/(n*n), 0) / float64(width)
+		largest = max(largest, math.Sqrt(squares[k]/n))
+	}
+	if largest > largestColumn {
+		found = append(found, fmt.Sprintf("the targets are large, %.3g in the root mean square, and a model begins with predictions near 0: subtract their mean and divide by their deviation, and do the reverse with the predictions", largest))
+	}
+	return spread, found
+}
+
 // places yields at most n indices below length, at equal distances.
 func places(length, n int) func(yield func(int) bool) {
 	n = min(n, length)
@@ -92,7 +121,7 @@ func Overlap(train, validation Set) []string {
 		seen[id] = true
 		read++
 	}
-	if float64(repeated) > 0.02*float64(read) { // few values are possible, and equal examples say nothing
+	if float64(repeated) > 0.02*float64(read) && discrete(train, len(seen)) { // few values are possible, and equal examples say nothing
 		return nil
 	}
 	h.set = validation
@@ -108,6 +137,23 @@ func Overlap(train, validation Set) []string {
 	}
 	return []string{fmt.Sprintf("about %.0f %% of the examples of %s, the validation set, are also in the training set: it measures what the model remembers; "+
 		"divide the data with RandomSplit, and remove duplicates before", 100*min(share, 1), validation.Name())}
+}
+
+// discrete reports whether no column has half as many values as there are different examples.
+func discrete(set Set, different int) bool {
+	const mostColumns, mostRows = 64, 1000
+	rows, columns := min(set.Len(), mostRows), slices.Collect(places(size(set), mostColumns))
+	values := make([]map[float32]bool, len(columns))
+	for k := range values {
+		values[k] = map[float32]bool{}
+	}
+	for i := range places(set.Len(), rows) {
+		row := set.Example(i)
+		for k, column := range columns {
+			values[k][row[column]] = true
+		}
+	}
+	return !slices.ContainsFunc(values, func(v map[float32]bool) bool { return 2*len(v) > min(different, rows) })
 }
 
 // size returns the number of values of an example before transforms.

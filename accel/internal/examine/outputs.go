@@ -5,43 +5,62 @@ import (
 	"math"
 )
 
-// Outputs finds predictions [N, C] that do not fit the classes: of more classes than there are, or
-// probabilities where a loss expects logits. values are some rows; known
-// says that probabilities are known to be there; logits reports whether the loss is one of logits, and is only
-// called if the answer matters.
-func Outputs(values []float64, width, classes int, known bool, logits func() bool) (found []string) {
-	if width > classes && classes > 0 && logits() { // not embeddings
-		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", width, plural(classes, "class", "classes")))
+// Outputs are some predictions [N, Width].
+type Outputs struct {
+	Values  []float64
+	Width   int
+	Classes int  // of the data set; 0 for targets
+	Logits  bool // the loss takes logits
+	Logs    bool // the loss takes logarithms of probabilities
+}
+
+// Find finds predictions that do not fit the classes or the loss.
+func (o Outputs) Find() (found []string) {
+	if o.Logits && o.Width > o.Classes && o.Classes > 0 {
+		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", o.Width, plural(o.Classes, "class", "classes")))
 	}
-	if !known && width > 1 && sumToOne(values, width) && logits() {
-		found = append(found, Probabilities("Softmax"))
+	if o.Logits && o.Width > 1 && o.each(func(row []float64) bool { return math.Abs(total(row)-1) < 1e-3 && !negative(row) }) {
+		found = append(found, ends("Softmax", o.Width))
+	}
+	if o.Logs && o.Width > 1 && !o.each(func(row []float64) bool { return math.Abs(logTotal(row)) < 1e-2 }) {
+		found = append(found, "the loss takes logarithms of probabilities, but the predictions are none: end the model with nn.LogSoftmax(-1), or use nn.CrossEntropy, which takes logits")
 	}
 	return found
 }
 
-// Probabilities is the finding of a function at the end of a model which the loss computes itself.
-func Probabilities(function string) string {
-	loss := map[string]string{"Softmax": "CrossEntropy", "Sigmoid": "BCEWithLogits"}[function]
-	return fmt.Sprintf("the predictions are probabilities, but the loss takes logits and computes the %s itself, as %s does: twice, it learns slowly; remove the %s at the end of the model", lower[function], loss, function)
-}
-
-var lower = map[string]string{"Softmax": "softmax", "Sigmoid": "sigmoid"}
-
-// sumToOne reports whether all rows are distributions.
-func sumToOne(values []float64, width int) bool {
-	for at := 0; at+width <= len(values); at += width {
-		sum := 0.
-		for _, v := range values[at : at+width] {
-			if !(v >= 0) {
-				return false
-			}
-			sum += v
-		}
-		if math.Abs(sum-1) > 1e-3 {
+// each reports whether all rows fulfill a condition.
+func (o Outputs) each(is func(row []float64) bool) bool {
+	for at := 0; at+o.Width <= len(o.Values); at += o.Width {
+		if !is(o.Values[at : at+o.Width]) {
 			return false
 		}
 	}
-	return len(values) >= width
+	return len(o.Values) >= o.Width
+}
+
+func total(row []float64) (sum float64) {
+	for _, v := range row {
+		sum += v
+	}
+	return sum
+}
+
+func negative(row []float64) bool {
+	for _, v := range row {
+		if !(v >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// logTotal returns the logarithm of the sum of what a row has the logarithms of.
+func logTotal(row []float64) float64 {
+	sum := 0.
+	for _, v := range row {
+		sum += math.Exp(v)
+	}
+	return math.Log(sum)
 }
 
 func plural(n int, one, many string) string {

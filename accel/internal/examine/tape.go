@@ -3,6 +3,7 @@ package examine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -12,27 +13,35 @@ type Model struct {
 	Findings []string
 	Raw      bool   // a layer with weights takes the examples as they are
 	Image    bool   // it is a convolution
-	Ends     string // "Softmax" or "Sigmoid" if that is the last op, otherwise ""
+	Ends     string // name of the last op
 }
 
 // Prediction examines the tape of a prediction, to which the examples were the first given tensor.
 func Prediction(nodes []tensor.TapeNode) (m Model) {
 	t := tape(nodes)
+	users, projections := t.users(), t.projections()
 	for i, n := range nodes {
-		if layer(n.Op) && len(n.In) > 1 {
-			from := t.behindViews(n.In[0])
-			m.Findings = append(m.Findings, t.inRow(i, from)...)
-			if nodes[from].Of == 0 {
-				m.Raw, m.Image = true, m.Image || n.Op == "Conv2D"
-			}
+		if !layer(n.Op) || len(n.In) < 2 {
+			continue
+		}
+		from := t.behindViews(n.In[0])
+		if users[from] == 1 && !projections[i] {
+			m.add(t.inRow(i, from))
+		}
+		if nodes[from].Of == 0 && !t.normalized(i) {
+			m.Raw, m.Image = true, m.Image || n.Op == "Conv2D"
 		}
 	}
 	if n := len(nodes); n > 0 {
-		if op := nodes[t.behindViews(n-1)].Op; lower[op] != "" {
-			m.Ends = op
-		}
+		m.Ends = nodes[t.behindLimits(n-1)].Op
 	}
 	return m
+}
+
+func (m *Model) add(finding string) {
+	if finding != "" && !slices.Contains(m.Findings, finding) {
+		m.Findings = append(m.Findings, finding)
+	}
 }
 
 // layer reports whether an op has weights.
@@ -43,49 +52,172 @@ func layer(op string) bool {
 // tape is a list of values, each after its operands.
 type tape []tensor.TapeNode
 
+// view reports whether an op only shows its operand in another shape or type.
+func view(op string) bool {
+	return slices.Contains([]string{"Reshape", "Cast", "Alias", "Rounded", "Copy"}, op)
+}
+
 // behindViews returns the value that another one shows in another shape or type.
 func (t tape) behindViews(i int) int {
-	for {
-		switch t[i].Op {
-		case "Reshape", "Cast", "Alias", "Rounded", "Copy":
-			i = t[i].In[0]
-		default:
-			return i
+	for view(t[i].Op) {
+		i = t[i].In[0]
+	}
+	return i
+}
+
+// behindLimits returns the value that another one shows, or limits to a range.
+func (t tape) behindLimits(i int) int {
+	for view(t[i].Op) || t[i].Op == "AtLeast" || t[i].Op == "AtMost" {
+		i = t[i].In[0]
+	}
+	return i
+}
+
+// users returns how many ops use each value, directly or through views.
+func (t tape) users() []int {
+	count := make([]int, len(t))
+	for _, n := range t {
+		if view(n.Op) {
+			continue
+		}
+		for _, in := range n.In {
+			count[t.behindViews(in)]++
 		}
 	}
+	return count
+}
+
+// projections returns the layers whose results go to an attention.
+func (t tape) projections() map[int]bool {
+	found := map[int]bool{}
+	var mark func(i int)
+	mark = func(i int) {
+		switch {
+		case found[i]:
+		case layer(t[i].Op):
+			found[i] = true
+		default:
+			for _, in := range t[i].In {
+				mark(in)
+			}
+		}
+	}
+	for i, n := range t {
+		if n.Op == "Attention" {
+			mark(i)
+		}
+	}
+	return found
+}
+
+// normalized reports whether a normalization follows a layer, which makes up for the scale of its input.
+func (t tape) normalized(i int) bool {
+	for _, n := range t {
+		if (strings.HasPrefix(n.Op, "Batch") || strings.HasSuffix(n.Op, "Norm")) && slices.ContainsFunc(n.In, func(in int) bool { return t.behindViews(in) == i }) {
+			return true
+		}
+	}
+	return false
 }
 
 // inRow finds a linear layer whose input is the output of another one. The product of both is one
 // linear map; only a narrow layer between wide ones restricts what it can be.
-func (t tape) inRow(second, first int) []string {
+func (t tape) inRow(second, first int) string {
 	if t[second].Op != "Linear" || t[first].Op != "Linear" {
-		return nil
+		return ""
 	}
 	weight, before := t[t[second].In[1]].Shape, t[t[first].In[1]].Shape
 	if len(weight) != 2 || len(before) != 2 || before[0] < min(before[1], weight[0]) || before[0] == 1 {
-		return nil
+		return ""
 	}
-	return []string{fmt.Sprintf("two linear layers, from %d to %d and to %d values, follow each other without an activation: together they are one linear layer; put nn.ReLU() or another one between them",
-		before[1], before[0], weight[0])}
+	return fmt.Sprintf("two linear layers, from %d to %d and to %d values, follow each other without an activation: together they are one linear layer; put nn.ReLU() or another one between them",
+		before[1], before[0], weight[0])
 }
 
-// Loss finds a loss of N predictions [N, 1] and N targets [N], or the reverse, which broadcasts to all
-// N² pairs. given are the tensors of the tape: the prediction, then the target.
-func Loss(nodes []tensor.TapeNode) []string {
+// LossTape is what the tape of a loss says.
+type LossTape struct {
+	Findings []string
+	Logits   bool // the loss takes the softmax, or the logarithm of one, of the predictions
+}
+
+// Loss examines the tape of a loss. given are the tensors of the tape: the prediction, then the target. model is
+// that of the prediction, and width its last dimension.
+func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 	t := tape(nodes)
-	for _, n := range nodes {
+	if f := t.broadcast(); f != "" {
+		l.Findings = append(l.Findings, f)
+	}
+	for i, n := range t {
+		if n.Op != "CrossEntropy" && n.Op != "LogSoftmax" {
+			continue
+		}
+		for _, from := range t.parts(i) {
+			op := t[from].Op
+			if t[from].Of == 0 {
+				l.Logits, op = true, model.Ends
+			}
+			if f := ends(op, width); f != "" && !slices.Contains(l.Findings, f) {
+				l.Findings = append(l.Findings, f)
+			}
+		}
+	}
+	return l
+}
+
+// parts returns the values of which the first operand of an op is put together.
+func (t tape) parts(i int) (all []int) {
+	if len(t[i].In) == 0 {
+		return nil
+	}
+	var visit func(i int)
+	visit = func(i int) {
+		i = t.behindLimits(i)
+		switch t[i].Op {
+		case "Concat":
+			for _, in := range t[i].In {
+				visit(in)
+			}
+		case "Slice", "Permute":
+			visit(t[i].In[0])
+		default:
+			all = append(all, i)
+		}
+	}
+	visit(t[i].In[0])
+	return all
+}
+
+// ends is the finding for a loss of logits after an op.
+func ends(op string, width int) string {
+	switch {
+	case op == "Softmax" && width == 1:
+		return "the predictions are a softmax over one output, which is always 1: remove the Softmax, since the loss takes logits"
+	case op == "Softmax":
+		return "the predictions are those of a softmax, but the loss takes logits and computes the softmax itself, as CrossEntropy does: twice, it learns slowly; remove the Softmax"
+	case op == "Sigmoid":
+		return "the predictions are those of a sigmoid, but the loss takes logits and computes probabilities itself, as BCEWithLogits and CrossEntropy do: twice, it learns slowly; remove the Sigmoid"
+	case op == "ReLU":
+		return "the predictions are those of ReLU, but the loss takes logits, which may be negative: remove the ReLU at the end"
+	}
+	return ""
+}
+
+// broadcast finds a loss of N predictions [N, 1] and N targets [N], or the reverse, which broadcasts to all
+// N² pairs.
+func (t tape) broadcast() string {
+	for _, n := range t {
 		if len(n.In) != 2 || len(n.Shape) != 2 || n.Shape[0] != n.Shape[1] || n.Shape[0] < 2 || layer(n.Op) || n.Op == "MatMul" {
 			continue
 		}
-		a, b := nodes[n.In[0]], nodes[n.In[1]]
+		a, b := t[n.In[0]], t[n.In[1]]
 		one, line := []int{n.Shape[0], 1}, n.Shape[:1]
 		pair := slices.Equal(a.Shape, one) && slices.Equal(b.Shape, line) || slices.Equal(a.Shape, line) && slices.Equal(b.Shape, one)
 		if pair && (t.from(n.In[0], 0) && t.from(n.In[1], 1) && !t.from(n.In[1], 0) || t.from(n.In[1], 0) && t.from(n.In[0], 1) && !t.from(n.In[0], 0)) {
-			return []string{fmt.Sprintf("the loss compares predictions and targets of the shapes %v and %v, which broadcasts to all pairs, %v: "+
-				"reshape one of them, so that each prediction is compared with its own target", a.Shape, b.Shape, n.Shape)}
+			return fmt.Sprintf("the loss compares predictions and targets of the shapes %v and %v, which broadcasts to all pairs, %v: "+
+				"reshape one of them, so that each prediction is compared with its own target", a.Shape, b.Shape, n.Shape)
 		}
 	}
-	return nil
+	return ""
 }
 
 // from reports whether a value depends on a given tensor.
