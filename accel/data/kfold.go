@@ -61,6 +61,24 @@ func (s *Dataset) GroupKFold(k int, seed uint64, groups []string) ([]Fold, error
 	return s.foldsOf(parts), nil
 }
 
+// RollingOrigin divides a data set in the order of time: the last k·size examples are k validation sets of size
+// examples, one after the other, and the training set of each has all examples before it but the last gap ones. So a
+// model is judged, as it will be used, by what came later; a gap keeps examples apart whose inputs overlap, such as
+// past+future-1 of [TimeSeries]. It is scikit-learn's TimeSeriesSplit(k, test_size=size, gap=gap). Without an example
+// to train with in the first fold it fails.
+func (s *Dataset) RollingOrigin(k, size, gap int) ([]Fold, error) {
+	n := s.Len()
+	if k < 1 || size < 1 || gap < 0 || k > n || size > n/k || gap > n || n-k*size-gap < 1 {
+		return nil, fmt.Errorf("data: RollingOrigin(%d, %d, %d) of %s: %d parts of %d examples and a gap of %d leave none of the %d examples to train with", k, size, gap, s.name, k, size, gap, n)
+	}
+	folds, all := make([]Fold, k), identity(n)
+	for f := range folds {
+		start := n - (k-f)*size
+		folds[f] = Fold{Train: s.pick(all[:start-gap]), Validation: s.pick(all[start : start+size])}
+	}
+	return folds, nil
+}
+
 func (s *Dataset) checkFolds(call string, k int) error {
 	if k < 2 || k > s.Len() {
 		return fmt.Errorf("data: %s(%d) of %s: the number of parts must be from 2 to the number of examples, %d", call, k, s.name, s.Len())

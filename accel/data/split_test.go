@@ -243,3 +243,48 @@ func TestWeightedRandomSampler(t *testing.T) {
 		}
 	}
 }
+
+// TestRollingOrigin compares the folds with those of scikit-learn 1.9's TimeSeriesSplit(k, test_size=size, gap=gap).
+func TestRollingOrigin(t *testing.T) {
+	rows := make([][]float32, 10)
+	for i := range rows {
+		rows[i] = []float32{float32(i)}
+	}
+	set, err := data.FromTargets(rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := func(s *data.Dataset) (text string) {
+		for i := range s.Len() {
+			text += fmt.Sprint(s.Target(i)[0])
+		}
+		return text
+	}
+	for _, test := range []struct {
+		k, size, gap int
+		want         []string // training set, validation set
+	}{
+		{3, 2, 1, []string{"012", "45", "01234", "67", "0123456", "89"}},
+		{3, 2, 0, []string{"0123", "45", "012345", "67", "01234567", "89"}},
+		{9, 1, 0, []string{"0", "1", "01", "2", "012", "3", "0123", "4", "01234", "5", "012345", "6", "0123456", "7", "01234567", "8", "012345678", "9"}},
+		{1, 9, 0, []string{"0", "123456789"}},
+		{1, 1, 8, []string{"0", "9"}},
+	} {
+		folds, err := set.RollingOrigin(test.k, test.size, test.gap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range folds {
+			got = append(got, values(f.Train), values(f.Validation))
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("RollingOrigin(%d, %d, %d): %v, want %v", test.k, test.size, test.gap, got, test.want)
+		}
+	}
+	for _, bad := range [][3]int{{0, 1, 0}, {1, 0, 0}, {1, 1, -1}, {5, 2, 0}, {1, 1, 9}, {1, 10, 0}, {math.MaxInt, 1, 0}, {1, math.MaxInt, 0}, {1, 1, math.MaxInt}, {2, math.MaxInt/2 + 1, 0}} {
+		if _, err := set.RollingOrigin(bad[0], bad[1], bad[2]); err == nil {
+			t.Errorf("RollingOrigin(%v) is no error", bad)
+		}
+	}
+}
