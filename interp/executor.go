@@ -227,7 +227,7 @@ func (x *executor) call(r *goroutine.Run, unit *lower.Unit, failed *error, after
 func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan struct{}) (abandoned, deadlock *Error) {
 	ticks, stop := x.deadlocks.Ticks()
 	defer stop()
-	look := x.deadlocks.Begin(m.Goroutine, m.Attended)
+	look, noted := x.deadlocks.Begin(m.Goroutine, m.Attended), ""
 	for waiting := true; waiting; {
 		select {
 		case <-ended:
@@ -237,7 +237,7 @@ func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan s
 		case <-ctx.Done():
 			waiting = false
 		case <-ticks:
-			deadlock = x.report(m.Run, look)
+			deadlock = x.report(m.Run, look, &noted)
 			waiting = deadlock == nil
 		}
 	}
@@ -249,8 +249,9 @@ func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan s
 }
 
 // report looks whether a cell is in a deadlock. It returns the error that ends the cell, unless a person can do that, and none of
-// its goroutines has panicked. Then it writes a note.
-func (x *executor) report(r *goroutine.Run, look func() []diagnostics.Waiting) *Error {
+// its goroutines has panicked. Then it writes a note, unless that is the last one, noted: on a busy machine the cell may
+// seem to go on in between.
+func (x *executor) report(r *goroutine.Run, look func() []diagnostics.Waiting, noted *string) *Error {
 	if r.Serial == 0 {
 		return nil
 	}
@@ -262,7 +263,10 @@ func (x *executor) report(r *goroutine.Run, look func() []diagnostics.Waiting) *
 	if !r.Attended || x.goroutines.HasPanicked(r.Cell) {
 		return e
 	}
-	fmt.Fprintf(x.stderr(r.Cell), "note: interrupt the cell, nothing can wake it:\n%s\n", strings.Join(e.Traceback, "\n"))
+	if text := strings.Join(e.Traceback, "\n"); text != *noted {
+		fmt.Fprintf(x.stderr(r.Cell), "note: interrupt the cell, nothing can wake it:\n%s\n", text)
+		*noted = text
+	}
 	return nil
 }
 
