@@ -105,7 +105,7 @@ func places(length, n int) func(yield func(int) bool) {
 // validation then measures what the model remembers. Of large sets it compares a part.
 func Overlap(train, validation Set) []string {
 	if train == validation {
-		return []string{fmt.Sprintf("the validation set is the training set, %s: it measures what the model remembers, not what it has learned; "+
+		return []string{fmt.Sprintf("the validation set is the training set (%s): it measures what the model remembers, not what it has learned; "+
 			"divide the data with RandomSplit", train.Name())}
 	}
 	if !train.InMemory() || !validation.InMemory() || size(train) != size(validation) || train.Targets() != validation.Targets() || size(train) == 0 {
@@ -135,7 +135,7 @@ func Overlap(train, validation Set) []string {
 	if found < 2 || share < 0.05 {
 		return nil
 	}
-	return []string{fmt.Sprintf("about %.0f %% of the examples of %s, the validation set, are also in the training set: it measures what the model remembers; "+
+	return []string{fmt.Sprintf("about %.0f %% of the examples of the validation set (%s) are also in the training set: it measures what the model remembers; "+
 		"divide the data with RandomSplit, and remove duplicates before", 100*min(share, 1), validation.Name())}
 }
 
