@@ -257,9 +257,9 @@ const noteLine = vg.Length(sizeText * 1.35)
 func (f *Figure) wrappedNotes(width vg.Length) (lines []string) {
 	style := textStyle(sizeText, inkSecond)
 	for _, n := range f.notes {
-		line := ""
+		line := "•"
 		for _, word := range strings.Fields(oneLine(n)) {
-			if longer := strings.TrimLeft(line+" "+word, " "); line == "" || style.Width(longer) <= width {
+			if longer := line + " " + word; style.Width(longer) <= width {
 				line = longer
 				continue
 			}
