@@ -26,7 +26,7 @@ func TestErrorsNameTheExample(t *testing.T) {
 			return nn.Sequential(identity, nn.Embedding(5, 3), nn.Flatten(), nn.BatchNorm(), nn.Dense(2))
 		}, "layer 1, Embedding(5, 3): IndexSelect: index 7 is outside 0..4", true},
 		{"class", 1, 3, func() nn.Module { return nn.Sequential(nn.Dense(3), nn.BatchNorm()) },
-			"CrossEntropy: class 3 is outside 0..2: the logits have 3 classes", false},
+			"CrossEntropy: class 3 is outside 0..2: the logits have 3 classes, and the first one is class 0", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

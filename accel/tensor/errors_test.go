@@ -47,7 +47,7 @@ func TestErrors(t *testing.T) {
 		{"dtype", func() { FromInts([]int{1}, 1).Exp() }, "Exp: int32: the input must be float32 or float64"},
 		{"integers", func() { FromInts([]int{1}, 1).Add(FromInts([]int{1}, 1)) }, "Add: int32 and int32: the input must be float32 or float64; convert with Cast(tensor.Float32), or with Cast(tensor.Float64), which has all integers up to 2⁵³"},
 		{"mixed compare", func() { FromInts([]int{1}, 1).Eq(Ones(1)) }, "Eq: int32 and float32"},
-		{"label", func() { CrossEntropy(a, FromInts([]int{0, 3}, 2)) }, "CrossEntropy: class 3 of row 1 is outside 0..2: the logits have 3 classes"},
+		{"label", func() { CrossEntropy(a, FromInts([]int{0, 3}, 2)) }, "CrossEntropy: class 3 of row 1 is outside 0..2: the logits have 3 classes, and the first one is class 0"},
 		{"gather", func() { a.IndexSelect(FromInts([]int{-1}, 1)) }, "IndexSelect: index -1 (element 0) is outside 0..1"},
 		{"backward of many", func() { p.MulScalar(2).Backward() }, "Backward: [2]: the loss must be a scalar"},
 		{"backward of none", func() { a.Sum().Backward() }, "Backward: the loss does not depend on any parameter"},

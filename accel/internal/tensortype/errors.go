@@ -78,7 +78,9 @@ func (e *IndexError) Error() string {
 	}
 	text := fmt.Sprintf("%s: %s %d%s is outside %d..%d", e.Op, what, e.Index, place, e.From, e.Size-1)
 	if e.Op == "CrossEntropy" {
-		text += fmt.Sprintf(": the logits have %d classes", e.Size)
+		if text += fmt.Sprintf(": the logits have %d classes", e.Size); e.Index == e.Size {
+			text += ", and the first one is class 0"
+		}
 	}
 	return text
 }
