@@ -120,6 +120,20 @@ def accuracy(notebook):
     raise AssertionError("no accuracy printed in:\n" + text(notebook))
 
 
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_trainings_have_no_findings(executed, name):
+    """Below its figure, Fit names typical mistakes, each behind a dot. The notebooks have none."""
+    for data in figures(executed(name)):
+        found = re.findall(r"• [^<]*", data["image/svg+xml"])
+        assert not found, found
+
+
+def test_a_check_finds_mistakes(executed):
+    shown = text(executed("02-first-model.ipynb"))
+    for mistake in ("2 findings", "remove the Softmax", "are also in the training set"):
+        assert mistake in shown, mistake
+
+
 def test_module_is_imported(executed):
     """The module's code, its embedded file and its internal package."""
     shown = text(executed(MODULE))
