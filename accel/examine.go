@@ -97,7 +97,7 @@ func (e *examiner) Begin(t *Training) (err error) {
 
 // forward keeps a part of the first batch, before its gradients are computed.
 func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
-	if !e.alone() || e.parametersExamined() {
+	if !e.alone() || e.seen() {
 		return
 	}
 	s := &sample{model: examine.Prediction(prediction.Tape(b.X))}
@@ -126,8 +126,8 @@ func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
 	e.sample = s
 }
 
-// parametersExamined reports whether the first batch has been seen.
-func (e *examiner) parametersExamined() bool {
+// seen reports whether the first batch has been seen.
+func (e *examiner) seen() bool {
 	return e.sample != nil || len(e.steps.Run.Steps) > 0 || e.weight != nil
 }
 
@@ -293,10 +293,7 @@ func (e *examiner) dead() (found []string) {
 			}
 			x = layer.Forward(x)
 			if name := fmt.Sprint(layer); strings.HasPrefix(name, "ReLU") && x.NDim() > 1 {
-				units, inner := x.Size(x.NDim()-1), 1
-				if x.NDim() == 4 {
-					units, inner = x.Size(1), x.Size(2)*x.Size(3)
-				}
+				units, inner := examine.Units(x.Shape())
 				found = append(found, examine.Dead(fmt.Sprint(i), name, x.Float64s(), units, inner)...)
 			}
 		}

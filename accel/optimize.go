@@ -169,15 +169,12 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 // checkedSchedule is schedule with arguments that may be invalid.
 func checkedSchedule(text string, valid bool, why string, make func(total int) optim.Schedule) Option {
-	o := schedule(text, make)
-	set := o.set
-	o.set = func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if !valid {
 			return fmt.Errorf("accel: %s: %s", text, why)
 		}
-		return set(c)
-	}
-	return o
+		return schedule(text, make).set(c)
+	})
 }
 
 // ReduceLROnPlateau multiplies the learning rate by factor when the validation loss has not
@@ -198,26 +195,22 @@ func ReduceLROnPlateau(patience int, factor float64) Option {
 }
 
 // ClipGradNorm scales the gradients of a step so that their total L2 norm is at most limit.
-func ClipGradNorm(limit float64) Option {
-	text := fmt.Sprintf("ClipGradNorm(%g)", limit)
-	return fitOption(text, func(c *options) error {
-		if !(limit > 0) {
-			return fmt.Errorf("accel: %s: the limit must be positive", text)
-		}
-		c.hyperparameters = append(c.hyperparameters, optim.ClipGradNorm(limit))
-		return nil
-	})
-}
+func ClipGradNorm(limit float64) Option { return clipping("ClipGradNorm", limit, optim.ClipGradNorm) }
 
 // ClipGradValue limits each element of the gradients of a step to -limit … limit; see
 // [optim.ClipGradValue].
 func ClipGradValue(limit float64) Option {
-	text := fmt.Sprintf("ClipGradValue(%g)", limit)
+	return clipping("ClipGradValue", limit, optim.ClipGradValue)
+}
+
+// clipping returns an option that limits the gradients.
+func clipping(name string, limit float64, clip func(limit float64) optim.Option) Option {
+	text := fmt.Sprintf("%s(%g)", name, limit)
 	return fitOption(text, func(c *options) error {
 		if !(limit > 0) {
 			return fmt.Errorf("accel: %s: the limit must be positive", text)
 		}
-		c.hyperparameters = append(c.hyperparameters, optim.ClipGradValue(limit))
+		c.hyperparameters = append(c.hyperparameters, clip(limit))
 		return nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/examine"
 	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -114,11 +115,7 @@ func (o *outputs) add(y *tensor.Tensor) error {
 		return fmt.Errorf("the output has shape %v, but the first dimension must be the examples", shape)
 	}
 	o.shape = shape[1:]
-	// A unit is a channel of [N, C, H, W], and the last dimension otherwise.
-	units, inner := shape[len(shape)-1], 1
-	if len(shape) == 4 {
-		units, inner = shape[1], shape[2]*shape[3]
-	}
+	units, inner := examine.Units(shape)
 	if o.low == nil {
 		o.low, o.high = make([]float64, units), make([]float64, units)
 		for u := range units {

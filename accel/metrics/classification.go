@@ -78,11 +78,10 @@ func Specificity(options ...Option) Metric {
 // class for each pixel. Its options are those of [Precision].
 func Jaccard(options ...Option) Metric {
 	of := func(n tally) float64 { return share(float64(n.right), float64(n.predicted+n.actual-n.right)) }
-	return define(Metric{base: "Jaccard", code: "Jaccard", takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
-		func(c *counts, s settings) ([]float64, error) {
-			s.dropsIgnored = true // from the mean, as torchmetrics does here and not for F1
-			return c.averaged(s, of)
-		})
+	return ofCounts("Jaccard", "Jaccard", nil, options, func(c *counts, s settings) ([]float64, error) {
+		s.dropsIgnored = true // from the mean, as torchmetrics does here and not for F1
+		return c.averaged(s, of)
+	})
 }
 
 // Dice returns [F1] by its name in segmentation, 2·TP/(2·TP+FP+FN) over the pixels of all images. Its
@@ -146,8 +145,12 @@ func (c *counts) classes() (all []tally) {
 
 // counted returns a metric of the numbers of each class.
 func counted(name, code string, arguments []string, options []Option, of func(tally) float64) Metric {
-	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, arguments, options, newCounts,
-		func(c *counts, s settings) ([]float64, error) { return c.averaged(s, of) })
+	return ofCounts(name, code, arguments, options, func(c *counts, s settings) ([]float64, error) { return c.averaged(s, of) })
+}
+
+// ofCounts returns a metric that is an average over the classes.
+func ofCounts(name, code string, arguments []string, options []Option, compute func(*counts, settings) ([]float64, error)) Metric {
+	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, arguments, options, newCounts, compute)
 }
 
 // ConfusionMatrix counts the examples by class and predicted class; see

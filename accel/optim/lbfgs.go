@@ -93,13 +93,9 @@ func (o *LBFGSOptimizer) Iterations() int { return o.made }
 // model has no parameters, if closure has not called Backward, and, with the parameters as they were
 // before the iteration, if the loss or a gradient is NaN or infinite.
 func (o *LBFGSOptimizer) Step(closure func() *tensor.Tensor) (loss float64) {
-	o.start(closure)
-	x := o.values()
-	now := o.at(x)
+	x, now := o.begin(closure)
 	if len(nn.Parameters(o.model)) != len(o.parameters) { // layers have created theirs
-		o.start(closure)
-		x = o.values()
-		now = o.at(x)
+		x, now = o.begin(closure)
 	}
 	o.requireFinite(now, x)
 	loss = now.loss
@@ -125,6 +121,13 @@ func (o *LBFGSOptimizer) Step(closure func() *tensor.Tensor) (loss float64) {
 			return loss
 		}
 	}
+}
+
+// begin starts a step at the current parameters.
+func (o *LBFGSOptimizer) begin(closure func() *tensor.Tensor) (x []float64, now evaluated) {
+	o.start(closure)
+	x = o.values()
+	return x, o.at(x)
 }
 
 // mostCalls is the number of calls of the closure after which a step ends, and a search accepts what it has.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Course is what a training has measured.
@@ -36,7 +38,7 @@ func (c Course) Find() []string {
 		return nil
 	}
 	part := max(n/10, 3)
-	first, last := mean(c.Losses[:min(part, 10)]), mean(c.Losses[n-part:])
+	first, last := stat.Mean(c.Losses[:min(part, 10)], nil), stat.Mean(c.Losses[n-part:], nil)
 	begin := max(c.Losses[0], c.Chance/2) // before the first update
 	const advice = "check the labels, the learning rate (accel.FindLR), and with accel.Check and OverfitBatch whether the model can learn one batch"
 	switch {
@@ -58,7 +60,7 @@ func (c Course) Find() []string {
 // oscillation finds a loss that goes up and down from epoch to epoch instead of falling.
 func (c Course) oscillation(first float64) []string {
 	half := c.Epochs[len(c.Epochs)/2:]
-	if len(half) < 5 || !(mean(half) > 0.1*first) {
+	if len(half) < 5 || !(stat.Mean(half, nil) > 0.1*first) {
 		return nil
 	}
 	turns, jumps := 0, 0.
@@ -69,7 +71,7 @@ func (c Course) oscillation(first float64) []string {
 		}
 	}
 	jump := jumps / float64(len(half)-1)
-	if float64(turns) < 0.5*float64(len(half)-2) || jump < 0.25*mean(half) {
+	if float64(turns) < 0.5*float64(len(half)-2) || jump < 0.25*stat.Mean(half, nil) {
 		return nil
 	}
 	return []string{fmt.Sprintf("the loss goes up and down by %.3g from epoch to epoch, between %.3g and %.3g: lower the learning rate, at most %g, or use a schedule that does", jump, slices.Min(half), slices.Max(half), c.Rate)}
@@ -95,14 +97,6 @@ func Gradients(all []Gradient) []string {
 		return []string{fmt.Sprintf("the gradient explodes on its way to the first layers: %.1g at %s, %.1g at %s; use normalization layers, smaller initial weights, or ClipGradNorm", first.RMS, first.Name, last.RMS, last.Name)}
 	}
 	return nil
-}
-
-func mean(x []float64) float64 {
-	sum := 0.
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

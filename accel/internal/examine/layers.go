@@ -2,6 +2,15 @@ package examine
 
 import "fmt"
 
+// Units returns the number of units in the outputs of a layer and how many elements of each follow each other in
+// memory: a unit is a channel of images [N, C, H, W], and otherwise an index of the last dimension.
+func Units(shape []int) (units, inner int) {
+	if len(shape) == 4 {
+		return shape[1], shape[2] * shape[3]
+	}
+	return shape[len(shape)-1], 1
+}
+
 // Dead finds an activation almost all of whose units are 0 for all examples: nothing after it can
 // learn. values are the outputs [N, units, inner] of a layer.
 func Dead(path, layer string, values []float64, units, inner int) []string {

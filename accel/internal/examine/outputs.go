@@ -3,6 +3,8 @@ package examine
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Outputs are some predictions [N, Width].
@@ -19,10 +21,10 @@ func (o Outputs) Find() (found []string) {
 	if o.Logits && o.Width > o.Classes && o.Classes > 0 {
 		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", o.Width, plural(o.Classes, "class", "classes")))
 	}
-	if o.Logits && o.Width > 1 && o.each(func(row []float64) bool { return math.Abs(total(row)-1) < 1e-3 && !negative(row) }) {
+	if o.Logits && o.Width > 1 && o.each(func(row []float64) bool { return math.Abs(floats.Sum(row)-1) < 1e-3 && !negative(row) }) {
 		found = append(found, ends("Softmax", o.Width))
 	}
-	if o.Logs && o.Width > 1 && !o.each(func(row []float64) bool { return math.Abs(logTotal(row)) < 1e-2 }) {
+	if o.Logs && o.Width > 1 && !o.each(func(row []float64) bool { return math.Abs(floats.LogSumExp(row)) < 1e-2 }) {
 		found = append(found, "the loss takes logarithms of probabilities, but the predictions are none: end the model with nn.LogSoftmax(-1), or use nn.CrossEntropy, which takes logits")
 	}
 	return found
@@ -38,13 +40,6 @@ func (o Outputs) each(is func(row []float64) bool) bool {
 	return len(o.Values) >= o.Width
 }
 
-func total(row []float64) (sum float64) {
-	for _, v := range row {
-		sum += v
-	}
-	return sum
-}
-
 func negative(row []float64) bool {
 	for _, v := range row {
 		if !(v >= 0) {
@@ -52,15 +47,6 @@ func negative(row []float64) bool {
 		}
 	}
 	return false
-}
-
-// logTotal returns the logarithm of the sum of what a row has the logarithms of.
-func logTotal(row []float64) float64 {
-	sum := 0.
-	for _, v := range row {
-		sum += math.Exp(v)
-	}
-	return math.Log(sum)
 }
 
 func plural(n int, one, many string) string {
