@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
@@ -53,16 +54,11 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 	if train != nil {
 		r.Dataset = train.Name()
 	}
-	o := &options{}
-	if err := o.apply(inFit|inCheck, given); err != nil {
+	o, err := optionsIn(inFit|inCheck, given)
+	if err != nil {
 		return r, err
 	}
-	var fit []Option
-	for _, option := range given {
-		if option.scope&inFit > 0 {
-			fit = append(fit, option)
-		}
-	}
+	fit := slices.DeleteFunc(slices.Clone(given), func(option Option) bool { return option.scope == inCheck })
 	if err := touch(ctx, model, train); err != nil {
 		return r, fmt.Errorf("accel: Check: %w", err)
 	}
@@ -76,11 +72,11 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 	if o.validate != nil {
 		r.Notes = append(r.Notes, examine.Overlap(train, o.validate)...)
 	}
-	if err := r.rate(ctx, model, train, fit); err != nil {
+	if err := r.rate(ctx, model, train, o, fit); err != nil {
 		return r, err
 	}
 	if o.overfit {
-		if err := r.overfit(ctx, model, train, start, fit); err != nil {
+		if err := r.overfit(ctx, model, train.Shuffled(1).First(o.batchSize), start, fit); err != nil {
 			return r, err
 		}
 	}
@@ -105,11 +101,7 @@ func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Da
 const farRate = 50
 
 // rate compares the learning rate with the suggestion.
-func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dataset, given []Option) error {
-	o, err := newOptions(given)
-	if err != nil {
-		return err
-	}
+func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dataset, o *options, given []Option) error {
 	found, err := FindLR(ctx, model, train, append(append([]Option{}, given...), Quiet())...)
 	if err != nil {
 		return err
@@ -126,12 +118,7 @@ func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dat
 }
 
 // overfit trains with one batch.
-func (r *CheckResult) overfit(ctx context.Context, model nn.Module, train *data.Dataset, start weights, given []Option) error {
-	o, err := newOptions(given)
-	if err != nil {
-		return err
-	}
-	batch := train.Shuffled(1).First(o.batchSize)
+func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.Dataset, start weights, given []Option) error {
 	run, err := r.train(ctx, model, batch, start, given, Steps(overfitSteps), NoChecks())
 	var diverged *DivergedError
 	if err != nil && !errors.As(err, &diverged) {

@@ -410,6 +410,9 @@ func TestCheck(t *testing.T) {
 	if _, err := accel.Fit(t.Context(), model, train, accel.OverfitBatch()); err == nil || !strings.Contains(err.Error(), "is an option of Check") {
 		t.Error(err)
 	}
+	if _, err := accel.Check(t.Context(), model, train, accel.DerivedFrom(model)); err == nil || !strings.HasPrefix(err.Error(), "accel: Check: DerivedFrom") {
+		t.Error(err)
+	}
 	if r, err := accel.Check(t.Context(), nil, train); err == nil || !strings.Contains(r.String(), "did not finish") {
 		t.Errorf("without a model: %v, %v", r, err)
 	}

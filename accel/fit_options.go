@@ -10,9 +10,12 @@ import (
 	"github.com/quernlab/quern/accel/optim"
 )
 
-func newOptions(given []Option) (*options, error) {
+func newOptions(given []Option) (*options, error) { return optionsIn(inFit, given) }
+
+// optionsIn returns the settings of a training by a function that accepts the options of a scope.
+func optionsIn(s scope, given []Option) (*options, error) {
 	c := &options{workers: defaultWorkers, accumulate: 1}
-	if err := c.apply(inFit, given); err != nil {
+	if err := c.apply(s, given); err != nil {
 		return nil, err
 	}
 	if c.epochs == 0 && c.steps == 0 {

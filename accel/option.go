@@ -38,7 +38,7 @@ func (s scope) String() string {
 		return "Fit"
 	case inEvaluate:
 		return "Evaluate"
-	case inCheck:
+	case inCheck, inFit | inCheck:
 		return "Check"
 	}
 	return "Fit and Evaluate"
