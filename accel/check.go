@@ -87,6 +87,7 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 // train makes some updates and restores the weights.
 func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start weights, given []Option, more ...Option) (*Run, error) {
 	options := append(append([]Option{}, given...), Quiet(), plain("Check", func(c *options) {
+		c.measured = len(c.metrics) > 0
 		c.trainOnly()
 		c.epochs, c.steps, c.unexamined = 0, 0, false
 	}))

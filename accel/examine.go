@@ -26,14 +26,16 @@ type examiner struct {
 	ownObserver
 	steps   *stepper
 	o       *options
-	trained bool    // before this training
+	earlier bool    // the model has been trained before
 	chance  float64 // mean squared error of the mean of the targets; 0 if unknown
 
 	sample    *sample // of the first batch; nil when it has been read
 	gradients []gradientMean
-	x         *Tensor // examples of the first batch; nil if they are no floats
-	weight    *Tensor // whose movement is measured; nil for none
-	before    *Tensor // some of its values before the first update
+	rectified []examine.Rectified
+	batch     int      // examples of the last batch
+	dead      []string // findings on the gradients of the last step
+	weight    *Tensor  // whose movement is measured; nil for none
+	before    *Tensor  // some of its values before the first update
 }
 
 // sample is a part of the first batch.
@@ -62,7 +64,7 @@ func newExaminer(l *loop) *examiner {
 	if l.o.unexamined || !l.strategy.writes() {
 		return nil
 	}
-	return &examiner{steps: &l.stepper, o: l.o, trained: trainedWith(l.Model) != nil}
+	return &examiner{steps: &l.stepper, o: l.o, earlier: trainedWith(l.Model) != nil}
 }
 
 // alone reports whether this process computes the whole step.
@@ -85,7 +87,7 @@ func (e *examiner) Begin(t *Training) (err error) {
 			err = nil
 		}
 	}()
-	e.note(examine.Labels(t.Dataset, e.o.weights != nil || len(e.o.metrics) > 0 || e.o.loss != nil))
+	e.note(examine.Labels(t.Dataset, e.o.weights != nil || len(e.o.metrics) > 0 || e.o.measured || e.o.loss != nil))
 	var large []string
 	e.chance, large = examine.Targets(t.Dataset)
 	e.note(large)
@@ -97,10 +99,15 @@ func (e *examiner) Begin(t *Training) (err error) {
 
 // forward keeps a part of the first batch, before its gradients are computed.
 func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
-	if !e.alone() || e.seen() {
+	if e.batch = b.Len(); !e.alone() || e.seen() {
 		return
 	}
-	s := &sample{model: examine.Prediction(prediction.Tape(b.X))}
+	given := []*Tensor{b.X}
+	for _, p := range nn.NamedParameters(e.steps.Model) {
+		given = append(given, p.Tensor)
+	}
+	s := &sample{model: examine.Prediction(prediction.Tape(given...))}
+	e.rectified = s.model.Rectified
 	width := 0
 	if n := prediction.NDim(); n > 0 {
 		width = prediction.Size(n - 1)
@@ -198,7 +205,6 @@ func (e *examiner) Step(t *Training, _ Step) error {
 
 func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 	if s.x.DType().IsFloat() {
-		e.x = s.x
 		found = examine.Inputs(examine.Batch{Shape: t.Dataset.Shape(), X: s.x.Float64s(), Columns: t.Dataset.Columns()}, s.model.Raw, s.model.Image)
 	}
 	if s.prediction != nil {
@@ -239,7 +245,7 @@ func (e *examiner) End(t *Training, err error) {
 	if err != nil || len(t.Run.Steps) == 0 {
 		return
 	}
-	c := examine.Course{Batch: e.o.batchSize * e.o.accumulate, Moved: math.NaN(), Trained: e.trained}
+	c := examine.Course{Batch: e.o.batchSize * e.o.accumulate, Moved: math.NaN(), Trained: e.earlier}
 	for _, s := range t.Run.Steps {
 		c.Losses, c.Rate = append(c.Losses, s.Loss), max(c.Rate, s.LearningRate)
 	}
@@ -257,9 +263,7 @@ func (e *examiner) End(t *Training, err error) {
 		tensor.NoGrad(func() { c.Moved = moved(e.before, some(e.weight)) })
 	}
 	e.note(c.Find())
-	if e.alone() {
-		e.note(e.dead())
-	}
+	e.note(e.dead)
 }
 
 // moved returns how far values have moved relative to their size.
@@ -273,42 +277,40 @@ func moved(before, after *Tensor) float64 {
 	return math.Sqrt(change / size)
 }
 
-// dead finds layers of a chain whose units are dead for examples of the first batch.
-func (e *examiner) dead() (found []string) {
-	chain, ok := e.steps.Model.(*nn.SequentialLayer)
-	if !ok || e.x == nil {
-		return nil
+// trained reads the gradients of the last step.
+func (e *examiner) trained() {
+	if !e.alone() || len(e.rectified) == 0 {
+		return
 	}
-	defer func() {
-		if recover() != nil { // a layer that needs the whole batch
-			found = nil
+	named := nn.NamedParameters(e.steps.Model)
+	largest := func(parameters []int) (units []float64) {
+		for _, at := range parameters {
+			g := named[at-1].Grad()
+			if g == nil {
+				continue
+			}
+			rows := g.Cast(tensor.Float32).Reshape(g.Size(0), g.Numel()/g.Size(0)).Abs().Max(1).Float64s()
+			if units == nil {
+				units = make([]float64, len(rows))
+			}
+			for i, v := range rows {
+				units[i] = max(units[i], v)
+			}
 		}
-	}()
-	defer nn.Eval(e.steps.Model)()
+		return units
+	}
+	defer func() { _ = recover() }() // values that cannot be read are an error of the training
 	tensor.NoGrad(func() {
-		x := e.x
-		for i, layer := range chain.Layers() {
-			if !ours(layer) {
-				return
+		for _, r := range e.rectified {
+			d := examine.DeadLayer{Examples: e.batch, Largest: largest(r.Parameters)}
+			name := named[r.Parameters[0]-1].Name
+			d.Name = name[:max(strings.LastIndex(name, "."), 0)]
+			for _, next := range r.Next {
+				for _, g := range largest([]int{next}) {
+					d.Next = max(d.Next, g)
+				}
 			}
-			x = layer.Forward(x)
-			if name := fmt.Sprint(layer); strings.HasPrefix(name, "ReLU") && x.NDim() > 1 {
-				units, inner := examine.Units(x.Shape())
-				found = append(found, examine.Dead(fmt.Sprint(i), name, x.Float64s(), units, inner)...)
-			}
+			e.dead = append(e.dead, d.Find()...)
 		}
 	})
-	return found
-}
-
-// ours reports whether a layer and those in it are of package nn and call no function of the user.
-func ours(layer nn.Module) bool {
-	function := reflect.TypeOf(nn.Lambda(nil))
-	for _, m := range nn.NamedModules(layer) {
-		t := reflect.TypeOf(m.Module)
-		if t == function || t.Kind() != reflect.Pointer || t.Elem().PkgPath() != function.Elem().PkgPath() {
-			return false
-		}
-	}
-	return true
 }

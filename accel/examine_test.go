@@ -164,11 +164,11 @@ func TestMistakesAreFound(t *testing.T) {
 	conv := func() *nn.SequentialLayer {
 		return nn.Sequential(nn.Conv2D(8, 3), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 	}
-	dead := func() *nn.SequentialLayer {
+	dead := func(dropout float64) *nn.SequentialLayer {
 		first := nn.Dense(16)
 		first.Forward(tensor.Zeros(1, 2))
 		first.Bias.SetData(constant(16, -100))
-		return nn.Sequential(first, nn.ReLU(), nn.Dense(2))
+		return nn.Sequential(first, nn.ReLU(), nn.Dropout(dropout), nn.Dense(2))
 	}
 	for _, test := range []struct {
 		name, want string
@@ -199,6 +199,14 @@ func TestMistakesAreFound(t *testing.T) {
 		{"linear layers", "follow each other without an activation", accelTraining{twoLayers(2), train, nil}, accelTraining{nn.Sequential(nn.Dense(16), nn.Dense(2)), train, nil}},
 		{"linear layers of an own model", "follow each other without an activation", accelTraining{&ownModel{twoLayers(16), nn.Sequential(nn.ReLU(), nn.Dense(2))}, train, nil},
 			accelTraining{&ownModel{nn.Dense(16), nn.Dense(2)}, train, nil}},
+		{"linear layers with dropout", "follow each other without an activation", accelTraining{nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dropout(0.2), nn.Dense(2)), train, nil},
+			accelTraining{nn.Sequential(nn.Dense(16), nn.Dropout(0.2), nn.Dense(2)), train, nil}},
+		{"convolutions", "two convolutions, from 1 to 8 and to 8 channels, follow each other", accelTraining{nn.Sequential(nn.Conv2D(8, 3), nn.ReLU(), nn.Conv2D(8, 3), nn.ReLU(), nn.Flatten(), nn.Dense(10)), images(1), nil},
+			accelTraining{nn.Sequential(nn.Conv2D(8, 3), nn.Conv2D(8, 3), nn.ReLU(), nn.Flatten(), nn.Dense(10)), images(1), nil}},
+		{"a convolution and a linear layer", "a convolution to 8 channels and a linear layer to 10 values follow each other", accelTraining{conv(), images(1), nil},
+			accelTraining{nn.Sequential(nn.Conv2D(8, 3), nn.Flatten(), nn.Dense(10)), images(1), nil}},
+		{"sigmoid by hand", "remove the Sigmoid", accelTraining{twoLayers(1), binary, options(accel.Minimize(nn.BCEWithLogits))},
+			accelTraining{nn.Sequential(twoLayers(1), nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return tensor.Ones(1).Div(x.Neg().Exp().AddScalar(1)) })), binary, options(accel.Minimize(nn.BCEWithLogits))}},
 		{"one class", "have the class no", accelTraining{twoLayers(2), train, nil}, accelTraining{twoLayers(2), blobs(t, 100, 0, 1), nil}},
 		{"imbalance", "97 % of the examples have the class no", accelTraining{twoLayers(2), blobs(t, 300, 0.2, 1), nil}, accelTraining{twoLayers(2), blobs(t, 300, 0.03, 1), nil}},
 		{"scale of columns", "the values of column", accelTraining{twoLayers(2), train, nil}, accelTraining{twoLayers(2), blobs(t, 300, 0.5, 1e6), nil}},
@@ -213,7 +221,11 @@ func TestMistakesAreFound(t *testing.T) {
 		{"a loss that broadcasts", "broadcasts to all pairs", accelTraining{twoLayers(1), targets, nil}, accelTraining{twoLayers(1), targets, options(accel.Minimize(asColumn))}},
 		{"a low rate", "is too low", accelTraining{twoLayers(2), train, options(accel.Adam(1e-3))}, accelTraining{twoLayers(2), train, options(accel.Adam(1e-8))}},
 		{"a high rate", "is too high", accelTraining{nn.Dense(2), train, nil}, accelTraining{nn.Dense(2), train, options(accel.Adam(20))}},
-		{"dead units", "are 0 for all of 32 examples", accelTraining{twoLayers(2), train, nil}, accelTraining{dead(), train, nil}},
+		{"dead units", "16 of the 16 units of layer 0 are 0 behind ReLU", accelTraining{twoLayers(2), train, nil}, accelTraining{dead(0), train, nil}},
+		{"dead units in a struct", "16 of the 16 units of layer A.0 are 0", accelTraining{&ownModel{twoLayers(16), nn.Sequential(nn.ReLU(), nn.Dense(2))}, train, nil},
+			accelTraining{&ownModel{dead(0), nn.Identity()}, train, nil}},
+		{"dead units in a chain in a chain", "16 of the 16 units of layer 0.0 are 0", accelTraining{nn.Sequential(twoLayers(2)), train, nil}, accelTraining{nn.Sequential(dead(0)), train, nil}},
+		{"dead units before dropout", "16 of the 16 units of layer 0 are 0", accelTraining{nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dropout(0.5), nn.Dense(2)), train, nil}, accelTraining{dead(0.5), train, nil}},
 		{"vanishing gradients", "the gradient vanishes", accelTraining{twoLayers(2), train, nil}, accelTraining{tall(), train, nil}},
 		{"random labels", "guessing among 2 classes", accelTraining{twoLayers(2), train, nil}, accelTraining{tall(), train, options(accel.SGD(1e-3, 0))}},
 	} {
@@ -327,6 +339,7 @@ func TestGoodTrainingsHaveNoFindings(t *testing.T) {
 		"CNN":                 {nn.Sequential(nn.Conv2D(8, 3), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(10)), digitsTrain, options(accel.Validate(digitsTest))},
 		"batch norm":          {nn.Sequential(nn.Conv2D(8, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dropout(0.2), nn.Dense(10)), digitsTrain, options(accel.SGD(0.1, 0.9))},
 		"ResNet":              {nn.Sequential(nn.Conv2D(8, 3, nn.Padding(1)), nn.Residual(nn.Conv2D(8, 3, nn.Padding(1)), nn.ReLU()), nn.Flatten(), nn.Dense(10)), digitsTrain, nil},
+		"separable":           {nn.Sequential(nn.Conv2D(4, 1), nn.ReLU(), nn.Conv2D(4, 3, nn.Groups(4)), nn.Conv2D(8, 1), nn.ReLU(), nn.Flatten(), nn.Dense(10)), digitsTrain, options(accel.AdamW(1e-2))},
 		"SGD":                 {mlp(32), digitsTrain, options(accel.SGD(0.1, 0.9))},
 		"Lion":                {mlp(32), digitsTrain, options(accel.Lion(1e-3))},
 		"warm-up":             {mlp(32), digitsTrain, options(accel.AdamW(1e-2), accel.WarmupCosine(20))},
@@ -406,6 +419,13 @@ func TestCheck(t *testing.T) {
 	}
 	if !slices.Equal(before, weights(model)) {
 		t.Error("the weights have changed")
+	}
+	rare := blobs(t, 300, 0.03, 1)
+	if r, err := accel.Check(t.Context(), model, rare, accel.Adam(0.1)); err != nil || !strings.Contains(r.String(), "97 %") {
+		t.Errorf("a rare class: %v, %v", r, err)
+	}
+	if r, err := accel.Check(t.Context(), model, rare, accel.Adam(0.1), accel.Validate(validation), accel.Metrics(metrics.F1())); err != nil || len(r.Notes) > 0 {
+		t.Errorf("a rare class with F1: %v, %v", r, err)
 	}
 	if _, err := accel.Fit(t.Context(), model, train, accel.OverfitBatch()); err == nil || !strings.Contains(err.Error(), "is an option of Check") {
 		t.Error(err)

@@ -112,6 +112,9 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		err = joinErrors(err, l.observers.end(ended))
 	}()
 	defer func() { // the gradients of the last step are not those of a loop that follows
+		if l.watch != nil && returned && err == nil {
+			l.watch.trained()
+		}
 		for _, p := range nn.Parameters(model) {
 			p.ZeroGrad()
 		}

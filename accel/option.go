@@ -194,6 +194,7 @@ type options struct {
 	amp                bool
 	overfit            bool      // OverfitBatch
 	unexamined         bool      // leave out the notes on typical mistakes
+	measured           bool      // with Metrics, which Check removes
 	precision          Precision // 0 for the device's default
 	given              []Option  // in the order in which they were given
 }

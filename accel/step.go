@@ -37,6 +37,8 @@ type stepWatcher interface {
 	forward(b data.Batch, prediction, loss *Tensor)
 	// updated is called after the update of the given number, from 1.
 	updated(number int)
+	// trained is called after the last update, while its gradients are there.
+	trained()
 }
 
 // step makes the update of the given number, from 1, from the next batches, which together have

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/examine"
 	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -115,7 +114,7 @@ func (o *outputs) add(y *tensor.Tensor) error {
 		return fmt.Errorf("the output has shape %v, but the first dimension must be the examples", shape)
 	}
 	o.shape = shape[1:]
-	units, inner := examine.Units(shape)
+	units, inner := unitsOf(shape)
 	if o.low == nil {
 		o.low, o.high = make([]float64, units), make([]float64, units)
 		for u := range units {
@@ -133,6 +132,15 @@ func (o *outputs) add(y *tensor.Tensor) error {
 		o.count++
 	}
 	return nil
+}
+
+// unitsOf returns the number of units in the outputs of a layer and how many elements of each follow each other
+// in memory: a unit is a channel of images [N, C, H, W], and otherwise an index of the last dimension.
+func unitsOf(shape []int) (units, inner int) {
+	if len(shape) == 4 {
+		return shape[1], shape[2] * shape[3]
+	}
+	return shape[len(shape)-1], 1
 }
 
 func (o *outputs) dead() (n int) {

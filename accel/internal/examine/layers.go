@@ -1,37 +1,86 @@
 package examine
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Units returns the number of units in the outputs of a layer and how many elements of each follow each other in
-// memory: a unit is a channel of images [N, C, H, W], and otherwise an index of the last dimension.
-func Units(shape []int) (units, inner int) {
-	if len(shape) == 4 {
-		return shape[1], shape[2] * shape[3]
-	}
-	return shape[len(shape)-1], 1
+// Rectified is a layer whose outputs ReLU takes. Its fields are indices in the tensors that were given to the
+// tape.
+type Rectified struct {
+	Parameters []int // of the layer: each has an index for its units first
+	Next       []int // parameters of the layers that take the results of ReLU
 }
 
-// Dead finds an activation almost all of whose units are 0 for all examples: nothing after it can
-// learn. values are the outputs [N, units, inner] of a layer.
-func Dead(path, layer string, values []float64, units, inner int) []string {
-	if units < 4 || inner < 1 || len(values) < 16*units*inner {
-		return nil
-	}
-	alive := make([]bool, units)
-	for i, v := range values {
-		if v != 0 {
-			alive[i/inner%units] = true
+// rectified finds the layers before ReLU.
+func (t tape) rectified() (all []Rectified) {
+	for i, n := range t {
+		if n.Op != "ReLU" {
+			continue
+		}
+		before := t.behindViews(n.In[0])
+		for strings.HasSuffix(t[before].Op, "Norm") {
+			before = t.behindViews(t[before].In[0])
+		}
+		if r := (Rectified{Parameters: t.parameters(before), Next: t.takers(i)}); len(r.Parameters) > 0 {
+			all = append(all, r)
 		}
 	}
-	dead := 0
-	for _, a := range alive {
-		if !a {
+	return all
+}
+
+// parameters returns the given tensors that are the parameters of a linear layer or a convolution.
+func (t tape) parameters(i int) (all []int) {
+	if n := t[i]; n.Op == "Linear" || n.Op == "Conv2D" {
+		for _, in := range n.In[1:] {
+			if of := t[t.behindViews(in)].Of; of > 0 {
+				all = append(all, of)
+			}
+		}
+	}
+	return all
+}
+
+// takers returns the parameters of the layers that take a value, also when other ops have changed it before.
+func (t tape) takers(from int) (all []int) {
+	reached := map[int]bool{from: true}
+	for i, n := range t[from:] {
+		for at, in := range n.In {
+			if !reached[in] {
+				continue
+			}
+			if layer(n.Op) {
+				if at == 0 {
+					all = append(all, t.parameters(from+i)...)
+				}
+			} else {
+				reached[from+i] = true
+			}
+		}
+	}
+	return all
+}
+
+// A DeadLayer has units that no gradient reaches.
+type DeadLayer struct {
+	Name     string    // of the layer
+	Examples int       // in the batch
+	Largest  []float64 // gradient of each of its units, by size
+	Next     float64   // largest gradient of the layers that take its results
+}
+
+// Find finds a layer almost all of whose units get no gradient, though the layers that take their results do:
+// ReLU makes them 0 for all examples.
+func (d DeadLayer) Find() []string {
+	units, dead := len(d.Largest), 0
+	for _, g := range d.Largest {
+		if g == 0 {
 			dead++
 		}
 	}
-	if float64(dead) < 0.95*float64(units) {
+	if units < 4 || d.Examples < 4 || d.Examples*units < 64 || d.Next == 0 || float64(dead) < 0.95*float64(units) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of the %d units of layer %s, %s, are 0 for all of %d examples, and the layers before it get no gradient from them: "+
-		"use a lower learning rate, standardized inputs, or nn.LeakyReLU", dead, units, path, layer, len(values)/units/inner)}
+	return []string{fmt.Sprintf("%d of the %d units of layer %s are 0 behind ReLU for all of the last %d examples, so that they and the layers before get no gradient: "+
+		"use a lower learning rate, standardized inputs, or nn.LeakyReLU", dead, units, d.Name, d.Examples)}
 }

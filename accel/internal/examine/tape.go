@@ -10,13 +10,14 @@ import (
 
 // Model is what the tape of a prediction says of the model.
 type Model struct {
-	Findings []string
-	Raw      bool   // a layer with weights takes the examples as they are
-	Image    bool   // it is a convolution
-	Ends     string // name of the last op
+	Findings  []string
+	Raw       bool   // a layer with weights takes the examples as they are
+	Image     bool   // it is a convolution
+	Ends      string // name of the last op
+	Rectified []Rectified
 }
 
-// Prediction examines the tape of a prediction, to which the examples were the first given tensor.
+// Prediction examines the tape of a prediction. given are the examples, then the parameters of the model.
 func Prediction(nodes []tensor.TapeNode) (m Model) {
 	t := tape(nodes)
 	users, projections := t.users(), t.projections()
@@ -25,16 +26,17 @@ func Prediction(nodes []tensor.TapeNode) (m Model) {
 			continue
 		}
 		from := t.behindViews(n.In[0])
-		if users[from] == 1 && !projections[i] {
-			m.add(t.inRow(i, from))
+		if dropped := t.behindDropout(from); users[from] == 1 && users[dropped] == 1 && !projections[i] {
+			m.add(t.inRow(i, dropped))
 		}
 		if nodes[from].Of == 0 && !t.normalized(i) {
 			m.Raw, m.Image = true, m.Image || n.Op == "Conv2D"
 		}
 	}
 	if n := len(nodes); n > 0 {
-		m.Ends = nodes[t.behindLimits(n-1)].Op
+		m.Ends = t.op(t.behindLimits(n - 1))
 	}
+	m.Rectified = t.rectified()
 	return m
 }
 
@@ -71,6 +73,32 @@ func (t tape) behindLimits(i int) int {
 		i = t[i].In[0]
 	}
 	return i
+}
+
+// behindDropout returns the value that a product with a constant of the same shape scales, as nn.Dropout does.
+func (t tape) behindDropout(i int) int {
+	n := t[i]
+	if n.Op != "Mul" {
+		return i
+	}
+	for at, in := range n.In {
+		if factor := t[in]; factor.Op == "" && factor.Of < 0 && !factor.Gradient && slices.Equal(factor.Shape, n.Shape) {
+			return t.behindViews(n.In[1-at])
+		}
+	}
+	return i
+}
+
+// op returns the name of an op, and that of the function which a few of them compute together.
+func (t tape) op(i int) string {
+	n := t[i]
+	if n.Op != "Div" || t[n.In[0]].Gradient {
+		return n.Op
+	}
+	if sum := t[n.In[1]]; sum.Op == "AddScalar" && t[sum.In[0]].Op == "Exp" { // 1/(1+e^-x)
+		return "Sigmoid"
+	}
+	return n.Op
 }
 
 // users returns how many ops use each value, directly or through views.
@@ -120,18 +148,39 @@ func (t tape) normalized(i int) bool {
 	return false
 }
 
-// inRow finds a linear layer whose input is the output of another one. The product of both is one
-// linear map; only a narrow layer between wide ones restricts what it can be.
+// inRow finds a linear layer or a convolution whose input is the output of another one. Both together are one
+// linear map; only a narrow layer between wide ones, groups, and kernels that are not square restrict what it
+// can be.
 func (t tape) inRow(second, first int) string {
-	if t[second].Op != "Linear" || t[first].Op != "Linear" {
+	if !t.full(second) || !t.full(first) || t[second].Op == "Conv2D" && t[first].Op == "Linear" {
 		return ""
 	}
 	weight, before := t[t[second].In[1]].Shape, t[t[first].In[1]].Shape
-	if len(weight) != 2 || len(before) != 2 || before[0] < min(before[1], weight[0]) || before[0] == 1 {
+	if before[0] < min(before[1], weight[0]) || before[0] == 1 {
 		return ""
 	}
-	return fmt.Sprintf("two linear layers, from %d to %d and to %d values, follow each other without an activation: together they are one linear layer; put nn.ReLU() or another one between them",
-		before[1], before[0], weight[0])
+	what := fmt.Sprintf("two linear layers, from %d to %d and to %d values,", before[1], before[0], weight[0])
+	switch {
+	case t[second].Op == "Conv2D":
+		what = fmt.Sprintf("two convolutions, from %d to %d and to %d channels,", before[1], before[0], weight[0])
+	case t[first].Op == "Conv2D":
+		what = fmt.Sprintf("a convolution to %d channels and a linear layer to %d values", before[0], weight[0])
+	}
+	return what + " follow each other without an activation: together they are one linear layer; put nn.ReLU() or another one between them"
+}
+
+// full reports whether a value is that of a linear layer, or of a convolution with square kernels that sees all
+// channels.
+func (t tape) full(i int) bool {
+	n := t[i]
+	switch n.Op {
+	case "Linear":
+		return len(t[n.In[1]].Shape) == 2
+	case "Conv2D":
+		kernel := t[n.In[1]].Shape
+		return kernel[2] == kernel[3] && kernel[1] == t[n.In[0]].Shape[1]
+	}
+	return false
 }
 
 // LossTape is what the tape of a loss says.
@@ -152,7 +201,7 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 			continue
 		}
 		for _, from := range t.parts(i) {
-			op := t[from].Op
+			op := t.op(from)
 			if t[from].Of == 0 {
 				l.Logits, op = true, model.Ends
 			}
