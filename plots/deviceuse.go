@@ -84,17 +84,18 @@ func DeviceUse(d DeviceData) *Figure {
 		}
 		k.names = append(k.names, label)
 		color := otherHues[i%len(otherHues)]
-		busy.addDevice(label, other.over(other.Busy, 1), color)
-		memory.addDevice(label, other.over(other.Memory, size), color)
-		power.addDevice(label, other.over(other.Watts, 1), color)
+		dashed := i/len(otherHues)%2 == 1
+		busy.addDevice(label, other.over(other.Busy, 1), color, dashed)
+		memory.addDevice(label, other.over(other.Memory, size), color, dashed)
+		power.addDevice(label, other.over(other.Watts, 1), color, dashed)
 	}
 	k.quantities = []quantity{busy, memory, power}
 	return newFigure(d.Name, k)
 }
 
 // otherHues are the hues of the other devices: first those that the first device does not use,
-// and none that its three panels use.
-var otherHues = [...]int{5, 6, 7, 8, 9, 3, 4}
+// and none that its three panels use. After these, the lines have dashes.
+var otherHues = [...]int{5, 6, 7, 3, 4}
 
 // over returns values against d.Seconds, divided by unit.
 func (d DeviceData) over(values []float64, unit float64) []point {
@@ -123,9 +124,9 @@ func (q *quantity) add(name string, points []point, color int, dashed bool) {
 }
 
 // addDevice adds the line of another device, if it has one.
-func (q *quantity) addDevice(name string, points []point, color int) {
+func (q *quantity) addDevice(name string, points []point, color int, dashed bool) {
 	before := len(q.further)
-	if q.add(name, points, color, false); len(q.further) > before {
+	if q.add(name, points, color, dashed); len(q.further) > before {
 		q.further[before].device = true
 	}
 }

@@ -50,19 +50,18 @@ var (
 	wrong = color.NRGBA{R: 0xd1, G: 0x24, B: 0x2f, A: 0xff} // errors and values that are not drawable
 )
 
-// palette is Observable 10, reordered so that the first two colors (training and validation)
-// are easy to distinguish for color-blind readers too. Every color is legible in both themes.
+// palette is a set of colors of which each has a contrast of 3 to the backgrounds of both themes, as WCAG 2.2 requires
+// of lines (1.4.11), and of which any two can be told apart by readers with protanopia, deuteranopia or tritanopia too.
+// That leaves a narrow range of brightness, and no room for more than eight; further series have dashes.
 var palette = [...]color.NRGBA{
 	{R: 0x42, G: 0x69, B: 0xd0, A: 0xff},
-	{R: 0xff, G: 0x72, B: 0x5c, A: 0xff},
-	{R: 0x3c, G: 0xa9, B: 0x51, A: 0xff},
-	{R: 0xef, G: 0xb1, B: 0x18, A: 0xff},
-	{R: 0xa4, G: 0x63, B: 0xf2, A: 0xff},
-	{R: 0x6c, G: 0xc5, B: 0xb0, A: 0xff},
-	{R: 0xff, G: 0x8a, B: 0xb7, A: 0xff},
-	{R: 0x97, G: 0xbb, B: 0xf5, A: 0xff},
-	{R: 0x9c, G: 0x6b, B: 0x4e, A: 0xff},
-	{R: 0x94, G: 0x98, B: 0xa0, A: 0xff},
+	{R: 0xf0, G: 0x6c, B: 0x00, A: 0xff},
+	{R: 0x24, G: 0x78, B: 0x48, A: 0xff},
+	{R: 0x9c, G: 0x54, B: 0x78, A: 0xff},
+	{R: 0x6c, G: 0x9c, B: 0x6c, A: 0xff},
+	{R: 0xc0, G: 0x78, B: 0x9c, A: 0xff},
+	{R: 0x54, G: 0x90, B: 0xfc, A: 0xff},
+	{R: 0xd8, G: 0x00, B: 0x00, A: 0xff},
 }
 
 // faint is the color of a raw curve under its smoothed one. It is lighter than that one, so
@@ -81,8 +80,8 @@ const (
 // hue returns the color of series i.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
-// patterns are the dashes of lines whose colors repeat for the second and the third time.
-var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
+// patterns are the dashes of lines whose colors repeat for the second, the third and the fourth time.
+var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}, {6, 2, 1.2, 2}}
 
 // pattern returns the dashes of series i; nil is a solid line. A line that covers another one
 // (overlaps) always has dashes, so that both can be seen.

@@ -38,15 +38,73 @@ func luminance(t *testing.T, hex string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := color.NRGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)}
-	linear := func(v uint8) float64 {
-		x := float64(v) / 255
-		if x <= .04045 {
-			return x / 12.92
-		}
-		return math.Pow((x+.055)/1.055, 2.4)
+	c := linearRGB(color.NRGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n)})
+	return .2126*c[0] + .7152*c[1] + .0722*c[2]
+}
+
+// TestLinesCanBeTold computes that each color of the palette has a contrast of 3 to the backgrounds of both themes
+// and of Visual Studio Code (WCAG 2.2, 1.4.11), and that any two differ for all readers: by 0.059 in Oklab (Björn
+// Ottosson, 2020), where black and white differ by 1. The matrices are those of Machado, Oliveira and Fernandes
+// (2009) for readers who lack one kind of cones.
+func TestLinesCanBeTold(t *testing.T) {
+	t.Parallel()
+	readers := map[string][3][3]float64{
+		"all cones":    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		"protanopia":   {{.152286, 1.052583, -.204868}, {.114503, .786281, .099216}, {-.003882, -.048116, 1.051998}},
+		"deuteranopia": {{.367322, .860646, -.227968}, {.280085, .672501, .047413}, {-.011820, .042940, .968881}},
+		"tritanopia":   {{1.255528, -.076749, -.178779}, {-.078411, .930809, .147602}, {.004733, .691367, .303900}},
 	}
-	return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
+	hex := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+	for i, c := range palette {
+		for _, background := range []string{paperLight, paperDark, "#1e1e1e"} {
+			if got := contrast(luminance(t, hex(c)), luminance(t, background)); got < 3 {
+				t.Errorf("%s on %s has a contrast of %.2f, want at least 3", hex(c), background, got)
+			}
+		}
+		for reader, see := range readers {
+			for _, other := range palette[:i] {
+				if got := distance(oklab(times(see, linearRGB(c))), oklab(times(see, linearRGB(other)))); got < .059 {
+					t.Errorf("%s and %s differ by %.3f with %s, want at least 0.059", hex(c), hex(other), got, reader)
+				}
+			}
+		}
+	}
+}
+
+func linearRGB(c color.NRGBA) (rgb [3]float64) {
+	for i, v := range []uint8{c.R, c.G, c.B} {
+		if x := float64(v) / 255; x <= .04045 {
+			rgb[i] = x / 12.92
+		} else {
+			rgb[i] = math.Pow((x+.055)/1.055, 2.4)
+		}
+	}
+	return rgb
+}
+
+func times(m [3][3]float64, v [3]float64) (p [3]float64) {
+	for i, row := range m {
+		for k, x := range row {
+			p[i] += x * v[k]
+		}
+	}
+	return p
+}
+
+// oklab converts linear sRGB, which is limited to what a screen shows.
+func oklab(rgb [3]float64) [3]float64 {
+	for i, v := range rgb {
+		rgb[i] = min(max(v, 0), 1)
+	}
+	cones := times([3][3]float64{{.4122214708, .5363325363, .0514459929}, {.2119034982, .6806995451, .1073969566}, {.0883024619, .2817188376, .6299787005}}, rgb)
+	for i, v := range cones {
+		cones[i] = math.Cbrt(v)
+	}
+	return times([3][3]float64{{.2104542553, .7936177850, -.0040720468}, {1.9779984951, -2.4285922050, .4505937099}, {.0259040371, .7827717662, -.8086757660}}, cones)
+}
+
+func distance(a, b [3]float64) float64 {
+	return math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
 }
 
 // The raw curve, the smoothed one and the background differ visibly in both themes.
