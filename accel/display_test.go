@@ -63,6 +63,30 @@ func TestWhatIsShown(t *testing.T) {
 	}
 }
 
+// TestLiveDrawsWhatIsAsked looks for the panels of the last figure.
+func TestLiveDrawsWhatIsAsked(t *testing.T) {
+	train, _ := digits(t)
+	for name, test := range map[string]struct {
+		live           accel.Option
+		loss, accuracy bool
+	}{
+		"default":  {accel.Live(), true, true},
+		"loss":     {accel.Live(accel.Loss), true, false},
+		"accuracy": {accel.Live(accel.Accuracy), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shown := capture(t)
+			if _, err := accel.Fit(t.Context(), mlp(8), train.First(64), accel.Epochs(2), test.live); err != nil {
+				t.Fatal(err)
+			}
+			svg := (*shown)[len(*shown)-1].Data["image/svg+xml"].(string)
+			if strings.Contains(svg, ">loss<") != test.loss || strings.Contains(svg, ">accuracy<") != test.accuracy {
+				t.Errorf("want loss %v, accuracy %v: %.300s", test.loss, test.accuracy, svg)
+			}
+		})
+	}
+}
+
 func TestRunShowsItself(t *testing.T) {
 	var none *accel.Run
 	for _, r := range []*accel.Run{none, {}} {

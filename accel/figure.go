@@ -12,7 +12,7 @@ import (
 // Figure draws the run: loss and accuracy over the steps, and below them the metrics of option
 // [Metrics] and what else [Live] draws.
 func (r *Run) Figure() *plots.Figure {
-	return r.draw(append([]Metric{Loss}, r.metrics...)).Notes(r.findings...)
+	return r.draw(append([]Metric{Loss, Accuracy}, r.metrics...)).Notes(r.findings...)
 }
 
 // draw returns a figure of the metrics, each kind once; nil for no metrics.
@@ -28,7 +28,9 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 	for _, m := range metrics {
 		switch {
 		case m == Loss || m == Accuracy:
-			add("training", r.training)
+			add("training", func() *plots.Figure {
+				return r.training(slices.Contains(metrics, Loss) || !r.classes, slices.Contains(metrics, Accuracy))
+			})
 			for i, f := range r.metricFigures() {
 				add(fmt.Sprint("metrics", i), func() *plots.Figure { return f })
 			}
@@ -60,8 +62,8 @@ func (r *Run) deviceUse() *plots.Figure {
 	return plots.DeviceUse(d)
 }
 
-// training draws the curves of loss and accuracy.
-func (r *Run) training() *plots.Figure {
+// training draws the curves of loss and accuracy, or of one of them.
+func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
 	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.planned)}
 	if r.finished {
 		d.Total = 0
@@ -74,13 +76,14 @@ func (r *Run) training() *plots.Figure {
 	for i, s := range r.Steps {
 		steps[i], loss[i], accuracy[i] = float64(i+1), s.Loss, s.Accuracy
 	}
-	d.Loss = plots.Series{X: steps, Y: loss}
 	at, checked, right := make([]float64, len(r.Validations)), make([]float64, len(r.Validations)), make([]float64, len(r.Validations))
 	for i, c := range r.Validations {
 		at[i], checked[i], right[i] = float64(c.Step), c.Loss, c.Accuracy
 	}
-	d.ValidationLoss = plots.Series{X: at, Y: checked}
-	if r.classes {
+	if withLoss {
+		d.Loss, d.ValidationLoss = plots.Series{X: steps, Y: loss}, plots.Series{X: at, Y: checked}
+	}
+	if withAccuracy && r.classes {
 		d.Accuracy = plots.Series{X: steps, Y: accuracy}
 		d.ValidationAccuracy = plots.Series{X: at, Y: right}
 	}

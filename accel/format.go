@@ -31,7 +31,14 @@ func number(v float64) string {
 
 // seconds formats a duration for people.
 func seconds(d time.Duration) string {
-	if d < time.Second {
+	switch {
+	case d < time.Microsecond:
+		return "0 s"
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", 1e3*d.Seconds())
+	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())

@@ -48,7 +48,7 @@ func TestProgressLine(t *testing.T) {
 	r.finished = true
 	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
 	s.End(training, nil)
-	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5000", "1 epoch, 1 step, training loss 0.5000, accuracy 100.0 %, 0 ms"}
+	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5000", "1 epoch, 1 step, training loss 0.5000, accuracy 100.0 %, 0 s"}
 	if !slices.Equal(shown, want) {
 		t.Errorf("want %q\n got  %q", want, shown)
 	}
@@ -64,7 +64,10 @@ func TestWords(t *testing.T) {
 		plural(1, "step"):            "1 step",
 		plural(2, "step"):            "2 steps",
 		percent(0.9876):              "98.8 %",
-		seconds(1234567):             "1 ms",
+		seconds(0):                   "0 s",
+		seconds(123456):              "123 µs",
+		seconds(1234567):             "1.2 ms",
+		seconds(123456789):           "123 ms",
 		seconds(12345678901):         "12.3 s",
 		(&Run{}).String():            "no steps",
 		(&Run{}).progress().String(): "0  00:00",

@@ -187,6 +187,8 @@ func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 		d.Memory = append(d.Memory, s.MemUsed)
 		d.ProcessMem = append(d.ProcessMem, s.ProcessMem)
 		d.Watts = append(d.Watts, s.Watts)
+		d.Celsius = append(d.Celsius, s.Celsius)
+		d.ClockMHz = append(d.ClockMHz, s.ClockMHz)
 		if s.MemTotal > 0 { // false for NaN
 			d.MemoryTotal = s.MemTotal
 		}
@@ -198,7 +200,7 @@ func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 		d.Joules = joules
 	}
 	if share, why := h.Slowed(); share > 0 {
-		d.Slowed = fmt.Sprintf("slowed by %s %.0f %% of the time", why, math.Ceil(100*share))
+		d.Slowed = fmt.Sprintf("%s reduced its clock in %.0f %% of the samples.", why, math.Ceil(100*share))
 	}
 	for _, e := range epochs {
 		d.Epochs = append(d.Epochs, e.Sub(start).Seconds())

@@ -10,7 +10,7 @@ import (
 func TestHistoryData(t *testing.T) {
 	start := time.Unix(100, 0)
 	h := History{Name: "fake", Samples: []Sample{
-		{At: start, Busy: 10, MemUsed: 1, MemTotal: 8, Watts: 100, WattsLimit: 300, Joules: 50},
+		{At: start, Busy: 10, MemUsed: 1, MemTotal: 8, Watts: 100, WattsLimit: 300, Joules: 50, Celsius: 41},
 		{At: start.Add(2 * time.Second), Busy: 90, MemUsed: 2, MemTotal: 8, Watts: 200, WattsLimit: 300, Joules: 350},
 	}}
 	d := h.Data(start, start.Add(time.Second))
@@ -19,7 +19,7 @@ func TestHistoryData(t *testing.T) {
 	if got != want {
 		t.Errorf("\n want %s\n got  %s", want, got)
 	}
-	if text := h.MIMEBundle()["text/plain"]; text != "fake: all processes: mean utilization 10 %, peak memory 2.00 bytes, 300 J; this process: 0 %, 0 bytes" {
+	if text := h.MIMEBundle()["text/plain"]; text != "fake: all processes: mean utilization 10 %, peak memory 2.00 bytes, 300 J; this process: 0 %, 0 bytes; highest temperature 41 °C" {
 		t.Errorf("text %q", text)
 	}
 	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {
@@ -79,7 +79,7 @@ func TestSlowed(t *testing.T) {
 	if share, why := h.Slowed(); share != .75 || why != "the power limit" {
 		t.Errorf("%v by %q", share, why)
 	}
-	if got := h.Data(time.Time{}).Slowed; got != "slowed by the power limit 75 % of the time" {
+	if got := h.Data(time.Time{}).Slowed; got != "the power limit reduced its clock in 75 % of the samples." {
 		t.Errorf("%q", got)
 	}
 	if share, why := (History{}).Slowed(); share != 0 || why != "" {
@@ -104,7 +104,7 @@ func TestPeakOfALongHistory(t *testing.T) {
 	}
 }
 
-// A driver may report neither utilization nor memory nor power.
+// A driver may report neither utilization nor memory nor power, but temperature and clock.
 func TestHistoryOfADriverThatReportsNothing(t *testing.T) {
 	s := &Sampler{name: "fake"}
 	for i := range 3 {
@@ -112,7 +112,7 @@ func TestHistoryOfADriverThatReportsNothing(t *testing.T) {
 		sample.Celsius, sample.ClockMHz = 40, 1500
 		s.add(sample)
 	}
-	if text := s.History().MIMEBundle()["text/plain"]; text != "fake: the driver or system reports no utilization, memory or power" {
+	if text := s.History().MIMEBundle()["text/plain"]; text != "fake: highest temperature 40 °C" {
 		t.Errorf("%q", text)
 	}
 }

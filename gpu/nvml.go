@@ -282,7 +282,7 @@ var slowReasons = []struct {
 	bit   uint64
 	words string
 }{
-	{nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature, in hardware"},
+	{nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature (in hardware)"},
 	{nvml.ClocksThrottleReasonHwPowerBrakeSlowdown, "the power supply"},
 	{nvml.ClocksThrottleReasonHwSlowdown, "the hardware's protection"},
 	{nvml.ClocksEventReasonSwThermalSlowdown, "its temperature"},

@@ -189,7 +189,7 @@ func TestSlowReasons(t *testing.T) {
 		{nvml.ClocksEventReasonSwPowerCap, "the power limit"},
 		{nvml.ClocksEventReasonSwPowerCap | nvml.ClocksEventReasonSwThermalSlowdown, "its temperature and the power limit"},
 		{nvml.ClocksThrottleReasonHwSlowdown, "the hardware's protection"},
-		{nvml.ClocksThrottleReasonHwSlowdown | nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature, in hardware"},
+		{nvml.ClocksThrottleReasonHwSlowdown | nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature (in hardware)"},
 		{nvml.ClocksThrottleReasonHwPowerBrakeSlowdown | nvml.ClocksThrottleReasonHwSlowdown, "the power supply"},
 	} {
 		if got := slowed(row.reasons); got != row.want {

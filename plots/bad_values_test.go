@@ -109,7 +109,7 @@ func TestCounts(t *testing.T) {
 		{"training", Training(TrainingData{Loss: Series{Y: []float64{2, nan, 1}}}), []string{">1 non-finite<"}, "Training: loss from 2.00 to 1.00"},
 		{"training, all NaN", Training(TrainingData{Loss: Series{Y: []float64{nan, nan}}}), []string{">2 non-finite<"}, "Training: no finite loss in 2 steps"},
 		{"training, nothing", Training(TrainingData{Status: "epoch 1"}), []string{">no data yet<"}, "Training: epoch 1"},
-		{"device, nothing", DeviceUse(DeviceData{Name: "GPU", Busy: []float64{nan}, Seconds: []float64{0}}), []string{">nothing was measured<"}, "GPU: the driver or system reports no utilization, memory or power"},
+		{"device, nothing", DeviceUse(DeviceData{Name: "GPU", Busy: []float64{nan}, Seconds: []float64{0}}), []string{">nothing was measured<"}, "GPU: the driver or system reports no utilization, memory, power, temperature or clock"},
 		{"device, no samples", DeviceUse(DeviceData{Name: "GPU"}), []string{">no samples yet<"}, "GPU: no samples"},
 		{"zero value", &Figure{}, []string{">no data<"}, "no data"},
 		{"images", Images(nil), []string{">no images<"}, "no images"},

@@ -29,6 +29,9 @@ type DeviceData struct {
 	Watts      []float64 // power
 	WattsLimit float64   // 0 if unknown
 
+	Celsius  []float64 // temperature
+	ClockMHz []float64 // of the SMs
+
 	// Joules is the total energy. If it is 0, the energy is estimated from Watts and shown with
 	// the word "about".
 	Joules float64
@@ -37,8 +40,8 @@ type DeviceData struct {
 	// time at which the last one ended.
 	Epochs []float64
 
-	// Slowed says what reduced the clock, such as "slowed by the power limit 40 % of the time".
-	// It is empty if nothing did. That of the others is not shown.
+	// Slowed is a sentence on what reduced the clock, such as "the power limit reduced its clock in 40 % of the
+	// samples." It is empty if nothing did. That of the others is not shown.
 	Slowed string
 
 	// Others are further devices that work together with this one, such as those of other
@@ -47,8 +50,8 @@ type DeviceData struct {
 	Others []DeviceData
 }
 
-// DeviceUse draws the busy time, the memory and the power of a device in panels below each
-// other, with one time axis. A quantity without any value is left out. With several devices
+// DeviceUse draws the busy time, the memory, the power, the temperature and the clock of a device in panels below
+// each other, with one time axis. A quantity without any value is left out. With several devices
 // there is a line for each.
 //
 // Long series are drawn as the mean of short intervals, within a band from their minimum to
@@ -63,7 +66,6 @@ func DeviceUse(d DeviceData) *Figure {
 	}
 	k := deviceUse{
 		epochs:  append([]float64(nil), d.Epochs...),
-		slowed:  d.Slowed,
 		names:   []string{d.Name},
 		sampled: len(d.Seconds) > 0,
 	}
@@ -72,6 +74,8 @@ func DeviceUse(d DeviceData) *Figure {
 	busy := quantity{label: d.BusyName, mean: d.over(d.Busy, 1), top: 100, percent: true, hue: 0}
 	memory := quantity{label: "memory, " + name, mean: d.over(d.Memory, size), limit: d.MemoryTotal / size, unit: name, total: true, hue: 2}
 	power := quantity{label: "power, W", mean: d.over(d.Watts, 1), limit: d.WattsLimit, unit: "W", hue: 1}
+	heat := quantity{label: "temperature, " + celsius, mean: d.over(d.Celsius, 1), unit: celsius, hue: 7}
+	clock := quantity{label: "clock, MHz", mean: d.over(d.ClockMHz, 1), unit: "MHz", hue: 4}
 	busy.add(thisProcess, d.over(d.ProcessBusy, 1), busy.hue, true)
 	busy.add("multiprocessors", d.over(d.SMs, 1), 3, false)
 	busy.add("tensor cores", d.over(d.TensorCores, 1), 4, false)
@@ -88,8 +92,13 @@ func DeviceUse(d DeviceData) *Figure {
 		busy.addDevice(label, other.over(other.Busy, 1), color, dashed)
 		memory.addDevice(label, other.over(other.Memory, size), color, dashed)
 		power.addDevice(label, other.over(other.Watts, 1), color, dashed)
+		heat.addDevice(label, other.over(other.Celsius, 1), color, dashed)
+		clock.addDevice(label, other.over(other.ClockMHz, 1), color, dashed)
 	}
-	k.quantities = []quantity{busy, memory, power}
+	k.quantities = []quantity{busy, memory, power, heat, clock}
+	if d.Slowed != "" {
+		k.notes = []string{d.Name + ": " + d.Slowed}
+	}
 	return newFigure(d.Name, k)
 }
 
@@ -111,6 +120,8 @@ func (d DeviceData) over(values []float64, unit float64) []point {
 	}
 	return points
 }
+
+const celsius = "°C"
 
 // thisProcess is the name of the lines of the process.
 const thisProcess = "this process"
@@ -169,7 +180,7 @@ type deviceUse struct {
 	joules     float64 // of all devices
 	estimated  bool    // part of the energy is from the power
 	epochs     []float64
-	slowed     string
+	notes      []string
 	names      []string // of the devices
 	sampled    bool     // there are samples, though perhaps without any quantity
 }
@@ -261,12 +272,12 @@ func (k deviceUse) legend() []entry {
 
 func (k deviceUse) sections(l settings) []section {
 	quantities := k.measured()
-	s := section{title: l.title, subtitle: k.findings(), height: 1, legend: k.legend()}
+	s := section{title: l.title, subtitle: k.findings(), height: 1, legend: k.legend(), notes: k.notes}
 	if len(quantities) == 0 {
 		inside := "no samples yet"
 		s.subtitle = "no samples"
 		if k.sampled {
-			s.subtitle = "the driver or system reports no utilization, memory or power"
+			s.subtitle = "the driver or system reports no utilization, memory, power, temperature or clock"
 			inside = "nothing was measured"
 		}
 		s.body = bodyFunc(func(c draw.Canvas) {
@@ -398,19 +409,23 @@ func (k deviceUse) findings() string {
 	case k.joules > 0:
 		ofAll = append(ofAll, energy(k.joules))
 	}
-	if k.slowed != "" {
-		text := k.slowed
-		if len(k.names) > 1 {
-			text = k.names[0] + " " + text
-		}
-		ofAll = append(ofAll, text)
-	}
 	text := ""
 	if len(ofAll) > 0 {
 		text = all + strings.Join(ofAll, ", ")
 	}
 	if len(ofOwn) > 0 {
 		text += "; this process: " + strings.Join(ofOwn, ", ")
+	}
+	for _, q := range k.quantities {
+		if _, devices := q.lines(); q.unit == celsius {
+			var x, y limits
+			for _, points := range devices {
+				ranges(&x, &y, points, false, false)
+			}
+			if y.some {
+				text += fmt.Sprintf("; highest temperature %.0f %s", y.hi, celsius)
+			}
+		}
 	}
 	return strings.TrimPrefix(text, "; ")
 }

@@ -41,11 +41,11 @@ func TestDeviceUseOfHost(t *testing.T) {
 func TestDeviceUseOfSeveral(t *testing.T) {
 	d := DeviceData{
 		Name: "cuda:0", BusyName: "GPU busy", Seconds: []float64{0, 1, 2, 3}, Busy: []float64{80, 90, 95, 90}, SMs: []float64{50, 60, 61, 60}, TensorCores: []float64{30, 40, 41, 40},
-		Memory: []float64{3e10, 3e10, 3e10, 3e10}, MemoryTotal: 80 << 30, Watts: []float64{300, 500, 500, 500}, WattsLimit: 700, Joules: 1500, Slowed: "slowed by the power limit 25 % of the time",
+		Memory: []float64{3e10, 3e10, 3e10, 3e10}, MemoryTotal: 80 << 30, Watts: []float64{300, 500, 500, 500}, WattsLimit: 700, Joules: 1500, Celsius: []float64{50, 61, 64, 64}, ClockMHz: []float64{1980, 1980, 1710, 1980}, Slowed: "the power limit reduced its clock in 25 % of the samples.",
 		Others: []DeviceData{{Name: "cuda:1", Seconds: []float64{.5, 1.5, 2.5}, Busy: []float64{60, 70, 75}, Memory: []float64{2e10, 2e10, 2e10}, Watts: []float64{250, 350, 350}, Joules: 700}},
 	}
 	pinned(t, "deviceuse-several", DeviceUse(d))
-	if got, want := DeviceUse(d).String(), "cuda:0: all processes, 2 devices: mean utilization 77 %, peak memory of one 27.9 GiB, 2.20 kJ, cuda:0 slowed by the power limit 25 % of the time"; got != want {
+	if got, want := DeviceUse(d).String(), "cuda:0: all processes, 2 devices: mean utilization 77 %, peak memory of one 27.9 GiB, 2.20 kJ; highest temperature 64 °C; cuda:0: the power limit reduced its clock in 25 % of the samples."; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules, d.Others[0].Name = 0, d.Name
@@ -54,7 +54,7 @@ func TestDeviceUseOfSeveral(t *testing.T) {
 	}
 	d.Joules = 1500 // the second device has no counter
 	d.Others[0].Joules = 0
-	if got, want := DeviceUse(d).String(), ", about 2.10 kJ, "; !strings.Contains(got, want) {
+	if got, want := DeviceUse(d).String(), ", about 2.10 kJ"; !strings.Contains(got, want) {
 		t.Errorf("want %q in %q", want, got)
 	}
 }
@@ -69,13 +69,14 @@ func TestDeviceUseNamesTheProcesses(t *testing.T) {
 	}{
 		{"a busy machine", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: []float64{8, 8, 8}, Memory: []float64{3 << 30, 6 << 30, 5 << 30}, ProcessMem: []float64{1 << 30, 1 << 30, 2 << 30}},
 			"all processes: mean utilization 99 %, peak memory 6.00 GiB; this process: 8 %, 2.00 GiB"},
-		{"with energy", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: []float64{8, 8, 8}, Joules: 30, Slowed: "slowed by heat"},
-			"all processes: mean utilization 99 %, 30.0 J, slowed by heat; this process: 8 %"},
+		{"with energy", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: []float64{8, 8, 8}, Joules: 30, Slowed: "its temperature reduced its clock."},
+			"all processes: mean utilization 99 %, 30.0 J; this process: 8 %; device: its temperature reduced its clock."},
 		{"nothing of the process", DeviceData{Busy: []float64{99, 99, 99}, ProcessBusy: none, Memory: none, ProcessMem: none},
 			"all processes: mean utilization 99 %"},
 		{"only the process", DeviceData{Busy: none, ProcessBusy: []float64{8, 8, 8}}, "this process: mean utilization 8 %"},
 		{"only units", DeviceData{Busy: none, SMs: []float64{50, 50, 50}}, ""},
-		{"nothing", DeviceData{Busy: none, Memory: none, Watts: none}, "the driver or system reports no utilization, memory or power"},
+		{"nothing", DeviceData{Busy: none, Memory: none, Watts: none}, "the driver or system reports no utilization, memory, power, temperature or clock"},
+		{"only temperature and clock", DeviceData{Busy: none, Memory: none, Watts: none, Celsius: []float64{40, 60, 62}, ClockMHz: []float64{1980, 1700, 1650}}, "highest temperature 62 °C"},
 	} {
 		row.data.Name, row.data.Seconds = "device", []float64{0, 1, 2}
 		if got := strings.TrimPrefix(strings.TrimPrefix(DeviceUse(row.data).String(), "device"), ": "); got != row.want {

@@ -118,7 +118,7 @@ func (f *Figure) String() string {
 	if f.progress != nil {
 		lines = append(lines, f.progress.String())
 	}
-	for _, n := range f.notes {
+	for _, n := range f.sentences() {
 		lines = append(lines, oneLine(n))
 	}
 	if len(lines) == 0 {
@@ -134,15 +134,21 @@ func (f *Figure) MIMEBundle() map[string]any {
 	bundle := map[string]any{"text/plain": f.String()}
 	format := f.settings.format.resolve()
 	if format == Both {
-		bundle["text/html"] = f.HTML()
+		bundle["text/html"] = f.heading() + f.HTML()
 	}
 	if format != PNG {
-		bundle["image/svg+xml"] = f.SVG()
+		bundle["image/svg+xml"] = f.heading() + f.SVG()
 	}
 	if format != SVG {
 		bundle["image/png"] = f.PNG()
 	}
 	return bundle
+}
+
+// heading is a comment with the text of the figure: in place of an output that is collapsed, JupyterLab shows the
+// first line of its source.
+func (f *Figure) heading() string {
+	return "<!-- " + strings.ReplaceAll(f.String(), "--", "–") + " -->\n"
 }
 
 // MIMEMetadata returns the size in CSS pixels at which to display the PNG, and the alternative
@@ -253,10 +259,18 @@ func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
 // noteLine is the height of a line of a note.
 const noteLine = vg.Length(sizeText * 1.35)
 
+// sentences returns the notes of the sections, and those of the caller.
+func (f *Figure) sentences() (all []string) {
+	for _, s := range f.sections() {
+		all = append(all, s.notes...)
+	}
+	return append(all, f.notes...)
+}
+
 // wrappedNotes returns the notes in lines of a width.
 func (f *Figure) wrappedNotes(width vg.Length) (lines []string) {
 	style := textStyle(sizeText, inkSecond)
-	for _, n := range f.notes {
+	for _, n := range f.sentences() {
 		line := "•"
 		for _, word := range strings.Fields(oneLine(n)) {
 			if longer := line + " " + word; style.Width(longer) <= width {
@@ -286,10 +300,19 @@ func (f *Figure) drawNotes(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// points returns the size of the figure in points. If the caller has not set the size, it also
+// points returns the size of the figure in points, with its notes.
+func (f *Figure) points() (width, height vg.Length) {
+	width, height = f.withoutNotes()
+	if lines := f.wrappedNotes(width - 2*margin); len(lines) > 0 {
+		height += noteLine*vg.Length(len(lines)) + 4
+	}
+	return width, height
+}
+
+// withoutNotes returns the size of the figure in points. If the caller has not set the size, it also
 // fits the text above the data: title and subtitle up to the default width, and each row of the
 // legend after the first.
-func (f *Figure) points() (width, height vg.Length) {
+func (f *Figure) withoutNotes() (width, height vg.Length) {
 	w, h := f.content().size()
 	const least, most = 40, 4000
 	_, stacked := f.kind.(stack) // its size is the sum of its figures
@@ -315,9 +338,6 @@ func (f *Figure) points() (width, height vg.Length) {
 	width, height = vg.Length(min(max(w, least), most)*3/4), vg.Length(min(max(h, least), most)*3/4)
 	if f.progress != nil {
 		height += progressHeight
-	}
-	if lines := f.wrappedNotes(width - 2*margin); len(lines) > 0 {
-		height += noteLine*vg.Length(len(lines)) + 4
 	}
 	return width, height
 }

@@ -86,7 +86,7 @@ func TestFormats(t *testing.T) {
 			if isString != tt.svg || isBytes != tt.png {
 				t.Errorf("SVG %v, PNG %v, want %v, %v", isString, isBytes, tt.svg, tt.png)
 			}
-			if isString && !strings.HasPrefix(svg, "<svg ") || isBytes && !bytes.HasPrefix(png, []byte("\x89PNG")) {
+			if isString && !strings.HasPrefix(svg, "<!-- line: 2 points from 1 to 2 -->\n<svg ") || isBytes && !bytes.HasPrefix(png, []byte("\x89PNG")) {
 				t.Error("an image does not have its format")
 			}
 			if bundle["text/plain"] != "line: 2 points from 1 to 2" {

@@ -24,6 +24,7 @@ type section struct {
 	legend          []entry
 	height          vg.Length // of the whole section
 	body            body
+	notes           []string // sentences below the figure
 }
 
 // body is the part of a section below its header.

@@ -1,9 +1,13 @@
 package plots
 
-import "gonum.org/v1/plot/vg"
+import (
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+)
 
 // Stack combines figures into one, below each other, each with its own title: a training run
-// above the use of its device, for instance. Later changes to a figure also change the stack.
+// above the use of its device, for instance. Their notes are below all of them. Later changes to a figure also change the stack.
 func Stack(figures ...*Figure) *Figure {
 	var k stack
 	for _, f := range figures {
@@ -18,7 +22,7 @@ type stack []*Figure
 
 func (k stack) size() (width, height float64) {
 	for _, f := range k {
-		w, h := f.points()
+		w, h := f.withoutNotes()
 		width = max(width, float64(w)*4/3)
 		height += float64(h) * 4 / 3
 	}
@@ -31,7 +35,7 @@ func (k stack) size() (width, height float64) {
 func (k stack) sections(settings) []section {
 	var all []section
 	for _, f := range k {
-		_, height := f.points()
+		_, height := f.withoutNotes()
 		sections := f.sections()
 		var total vg.Length
 		for _, s := range sections {
@@ -40,6 +44,10 @@ func (k stack) sections(settings) []section {
 		for _, s := range sections {
 			s.height *= height / total
 			all = append(all, s)
+		}
+		if n := len(sections); n > 0 {
+			last := &all[len(all)-1]
+			last.notes = slices.Concat(last.notes, f.notes)
 		}
 	}
 	return all
