@@ -3,6 +3,10 @@ package worker
 import (
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/quernlab/quern/kernel/link"
 )
 
 // Interrupts that have not taken effect yet.
@@ -47,21 +51,27 @@ func (p *workerProcess) interrupted(e *execution) (runs bool) {
 	return true
 }
 
-// reportPending writes to the notebook, once, that the kernel is waiting for an
-// interrupted cell.
+// reportPending shows in the notebook, once and until the cell has ended, that the kernel is waiting for
+// an interrupted cell.
 func (p *workerProcess) reportPending(e *execution, since usage) {
 	if within(pendingAfter, e.ended) {
 		return
 	}
 	text := fmt.Sprintf("interrupt pending: the cell has not stopped after %v; %s; waiting for it. "+
-		"To end its process, and lose the variables, interrupt again after %v, or restart the kernel.\n", pendingAfter, p.sample().since(since), stubbornAfter)
+		"To end its process, and lose the variables, interrupt again after %v, or restart the kernel.", pendingAfter, p.sample().since(since), stubbornAfter)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.over {
 		return // output of the cell must come before its end
 	}
 	p.log.Warn("interrupt pending", "cell", e.cell)
-	p.notebook.Stream(e.cell, "stderr", []byte(text))
+	e.shown = uuid.NewString()
+	p.showPending(e, "display", text)
+}
+
+// showPending shows a text in place of the one before. A notebook that is gone needs none.
+func (p *workerProcess) showPending(e *execution, kind, text string) {
+	_ = p.notebook.Display(link.Display{Cell: e.cell, Kind: kind, ID: e.shown, Data: map[string]any{"text/plain": text}})
 }
 
 // endStubborn ends the process if the cell does not end although the process could have

@@ -63,7 +63,7 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 		}
 		s.notebook.until(t, s.ctx, func(parts []part) bool {
 			return slices.ContainsFunc(parts, func(p part) bool {
-				return p.kind == "stderr" && p.cell == cell && strings.Contains(p.text, "interrupt pending") && strings.Contains(p.text, "stopped by a signal")
+				return p.kind == "display" && p.cell == cell && strings.Contains(p.text, "interrupt pending") && strings.Contains(p.text, "stopped by a signal")
 			})
 		})
 		select {
@@ -75,12 +75,18 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 		if result := <-done; result.Error == nil || result.Error.Value != "interrupted" {
 			t.Errorf("got %+v", result)
 		}
-		last := 0
+		last, message := 0, "none"
 		for _, p := range s.notebook.take() {
+			if p.kind == "display" {
+				message = p.text
+			}
 			if p.cell != cell {
 				t.Errorf("output %q is in cell %d", p.text, p.cell)
 			}
 			last += strings.Count(p.text, fmt.Sprintf("of cell %d\n", cell))
+		}
+		if message != "" {
+			t.Errorf("after the end the cell still shows %q", message)
 		}
 		if last < 1000 {
 			t.Errorf("%d lines came before the end of the cell", last)

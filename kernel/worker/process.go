@@ -160,8 +160,9 @@ type execution struct {
 	first    atomic.Pointer[usage] // of the process at the first interrupt
 	insisted atomic.Bool           // a second interrupt was sent, and endStubborn runs
 
-	mu   sync.Mutex // held while something is written to the notebook on behalf of the cell
-	over bool
+	mu    sync.Mutex // held while something is written to the notebook on behalf of the cell
+	over  bool
+	shown string // ID of the display that says that an interrupt is pending; "" if there is none
 }
 
 // execute runs a cell until the worker replies or its link ends.
@@ -172,6 +173,9 @@ func (p *workerProcess) execute(ctx context.Context, request link.Execute) (link
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.over = true
+		if e.shown != "" {
+			p.showPending(e, "update", "")
+		}
 		close(e.ended)
 	}()
 	return p.client.Execute(ctx, request, e.number)

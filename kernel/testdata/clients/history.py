@@ -20,7 +20,7 @@ import re
 
 TAG = re.compile(r"q\d+x\d+x\d+q")
 DEAD = "does not answer"  # in the error of a cell whose worker is reported as dead
-PENDING = "interrupt pending: "  # start of the message that the kernel prints to the stderr of a cell that takes long to stop
+PENDING = "interrupt pending: "  # start of the message that the kernel displays in a cell that takes long to stop
 MOST_SHOWN = 200  # characters of a message in a description
 MOST_KEPT = 1000  # descriptions; more are only counted
 
@@ -263,9 +263,6 @@ class History:
         return "".join(kept)
 
     def stream(self, request, stream, text):
-        if text.startswith(PENDING) and stream == "stderr" and request.end != "ok":
-            self.counts["reported as pending"] += 1
-            return
         if tags := set(TAG.findall(text)) - {request.tag}:
             self.complain("misattributed", f"{name(request)} has {text[:MOST_SHOWN]!r} on {stream}, of {named(self.tags.get(tag) for tag in tags)}")
             self.counts["misattributed bytes"] += len(text)
@@ -281,6 +278,9 @@ class History:
     def display(self, request, content):
         self.counts["displays"] += 1
         text = str(content["data"].get("text/plain"))
+        if (text.startswith(PENDING) or text == "") and request.end != "ok":  # it disappears when the cell has stopped
+            self.counts["reported as pending"] += text != ""
+            return
         owner = self.owners.setdefault(content.get("transient", {}).get("display_id") or object(), request)
         if owner is not request:
             self.complain("misattributed", f"{name(request)} has a display of {name(owner)}")
