@@ -25,13 +25,13 @@ func TestFitOnCUDA(t *testing.T) {
 		t.Helper()
 		Seed(3)
 		model := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dropout(.1), nn.Dense(10))
-		run, err := Fit(t.Context(), model, train, append(options, Epochs(2), BatchSize(32), Validate(test), Quiet())...)
+		run, err := Fit(t.Context(), model, train, append([]Option{Quiet(), Epochs(2), BatchSize(32), Validate(test)}, options...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return run
 	}
-	want, got := fit(), fit(On("simulated"))
+	want, got := fit(), fit(On("simulated"), Live(GPUUtil))
 	for i, s := range want.Steps {
 		if g := got.Steps[i]; !(math.Abs(g.Loss-s.Loss) < 1e-3) {
 			t.Errorf("step %d: loss %.5f, on the CPU %.5f", i+1, g.Loss, s.Loss)
@@ -42,6 +42,9 @@ func TestFitOnCUDA(t *testing.T) {
 	}
 	if device := got.Card().Device; device != "simulated" || Device() != "cpu" {
 		t.Errorf("trained on %s, and %s is in use after it", device, Device())
+	}
+	if text := got.Figure().String(); !strings.Contains(text, "GPU simulated by ") {
+		t.Errorf("the figure does not say that the device is simulated: %s", text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -78,6 +79,9 @@ func (w *watch) stop() {
 // recordUtilization copies the measurements to the run.
 func (r *Run) recordUtilization(w *watch) {
 	all := w.histories()
+	if strings.HasPrefix(r.device, "simulated") {
+		all[0].Name = "GPU simulated by " + all[0].Name
+	}
 	r.Utilization, r.OtherUtilization = all[0], all[1:]
 }
 
