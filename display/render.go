@@ -12,7 +12,7 @@ import (
 )
 
 // Render returns the MIME bundle of any value: that of a Displayer, a PNG for an image.Image, a
-// string as it is, and the text of Format for everything else; a list of structs is also a table in HTML, as Table makes it,
+// string as it is, and the text of Format for everything else; a list or a map of structs is also a table in HTML, as Table makes it,
 // unless they have a text of their own. If a Displayer panics, or its
 // bundle cannot be encoded as JSON, Render returns a text with the reason, because displaying a
 // value must never end the program.
@@ -56,13 +56,23 @@ func Render(v any) (data, metadata map[string]any) {
 	return data, nil
 }
 
-// structs returns a list of structs as a table; "" if n is none, or if the list or its elements have a text of their own.
+// structs returns a list or a map of structs, or of pointers to them, as a table; "" if n is none, or if the list or its
+// elements have a text of their own.
 func structs(n node) string {
-	if k := n.kind(); k != reflect.Slice && k != reflect.Array || n.hasText() || n.typ().Elem().Kind() != reflect.Struct || n.value.Len() == 0 {
+	var first node
+	switch k := n.kind(); {
+	case k != reflect.Slice && k != reflect.Array && k != reflect.Map, n.hasText(), n.value.Len() == 0:
 		return ""
+	case k == reflect.Map:
+		first = n.entries()[0].value
+	default:
+		first = n.index(0)
 	}
-	first := n.index(0)
-	if _, shows := first.shown.(Displayer); shows || first.hasText() {
+	element := n.typ().Elem()
+	if element.Kind() == reflect.Pointer {
+		element = element.Elem()
+	}
+	if _, shows := first.shown.(Displayer); shows || element.Kind() != reflect.Struct || first.hasText() {
 		return ""
 	}
 	t, err := newTable(n, nil)

@@ -17,6 +17,25 @@ func skipWithoutShell(t *testing.T) {
 	}
 }
 
+// TestWhoCallsNoMethods lists variables whose methods would print.
+func TestWhoCallsNoMethods(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "type P struct{ X int }\nfunc (p P) String() string { fmt.Print(\"called\"); return \"\" }\ntype E struct{ Code int }\n"+
+		"func (e *E) Error() string { panic(\"called\") }", "")
+	n.must(t, "a, b, c := P{1}, []any{P{2}, 3}, map[string]*E{\"k\": nil}\nvar d error = &E{4}\n_ = d\n"+
+		"e, f, g := make([]float64, 250_000), time.Unix(0, 0).UTC(), []error{errors.New(\"x\")}", "")
+	n.must(t, "%who", strings.Join([]string{
+		"a  P                             {X:1}",
+		"b  []any          2, 32 B        [{X:2} 3]",
+		"c  map[string]*E  1              map[k:<nil>]",
+		"d  error                         &{Code:4}",
+		"e  []float64      250\u00a0000, 2 MB  [" + strings.Repeat("0 ", 29) + "0…",
+		"f  time.Time                     1970-01-01 00:00:00 +0000 UTC",
+		"g  []error        1, 16 B        [x]\n",
+	}, "\n"))
+}
+
 func TestCommands(t *testing.T) {
 	skipWithoutShell(t)
 	n := newNotebook(t)
@@ -37,7 +56,7 @@ func TestCommands(t *testing.T) {
 		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
 		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %explain, %help\n    %foo bar\n    ^"},
-		{"who", "%who", "ok  bool    true\ns   string  \"\\n%who\\n!ls\"\n"},
+		{"who", "%who", "ok  bool            true\ns   string  9, 9 B  \"\\n%who\\n!ls\"\n"},
 		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who must be alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
 		{"no such variable", "%env QUERN_TEST_NONE", "! error: %env: QUERN_TEST_NONE is not set"},

@@ -107,9 +107,9 @@ func (r *renderer) renderValue(v any) (result Result) {
 	return Result{Data: data, Metadata: metadata}
 }
 
-// structs returns a list of structs as a table in HTML; nil for other values.
+// structs returns a list or a map of structs as a table in HTML; nil for other values.
 func (r *renderer) structs(v any) any {
-	if kind := reflect.ValueOf(v).Kind(); kind != reflect.Slice && kind != reflect.Array {
+	if kind := reflect.ValueOf(v).Kind(); kind != reflect.Slice && kind != reflect.Array && kind != reflect.Map {
 		return nil
 	}
 	data, _ := display.Render(v)

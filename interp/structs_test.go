@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A list of structs is also a table, and JSON is its text.
+// A list or a map of structs is also a table, and JSON is its text.
 func TestStructs(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -17,6 +17,11 @@ func TestStructs(t *testing.T) {
 		{"an array", "type P struct{ X int }\n[1]P{{5}}", "[{X:5}]", []string{"X", "5"}},
 		{"a named list", "type P struct{ X int }\ntype L []P\nL{{5}}", "[{X:5}]", []string{"X", "5"}},
 		{"without a name", "[]struct{ A string }{{\"<b>\"}}", "[{A:<b>}]", []string{"A", "&lt;b&gt;"}},
+		{"a map", "type P struct{ X int }\nmap[string]P{\"b\": {2}, \"a\": {1}}", "map[a:{X:1} b:{X:2}]", []string{"key", "X", "a", "1", "b", "2"}},
+		{"pointers", "type P struct{ X int }\n[]*P{{1}, nil, {2}}", "", []string{"X", "1", "2"}},
+		{"a map of structs with String", "type P struct{ X int }\nfunc (P) String() string { return \"p\" }\nmap[string]P{\"a\": {1}}", "map[a:p]", nil},
+		{"an empty map", "type P struct{ X int }\nmap[string]P{}", "map[]", nil},
+		{"a map of numbers", "map[string]int{\"a\": 1}", "map[a:1]", nil},
 		{"of a package", "[]image.Point{{1, 2}}", "[(1,2)]", nil},
 		{"unexported fields of a package", "[]sync.WaitGroup{{}}", "", nil},
 		{"times", "[]time.Time{time.Unix(0, 0).UTC()}", "[1970-01-01 00:00:00 +0000 UTC]", nil},
