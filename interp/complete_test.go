@@ -1,6 +1,8 @@
 package interp_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -508,5 +510,49 @@ func TestToolsLongCell(t *testing.T) {
 	}
 	if data := n.Inspect(src, len(src)-2, 0); data["text/plain"] != "var point Point" {
 		t.Errorf("got %q", data)
+	}
+}
+
+// TestCompletionInStrings completes keys of maps and names of files. In each row, | marks the cursor.
+func TestCompletionInStrings(t *testing.T) {
+	n := newNotebook(t)
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"data/train.csv", "data/test.csv", "notes.txt"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.must(t, "ages := map[string]int{\"ann\": 1, \"anton\": 2, \"bob \\\"b\\\"\": 3, \"ü\": 4}\nnumbers := map[int]string{1: \"a\"}\nslice := []int{1}\n"+
+		"var none map[string]int\ntype K string\nfunc (K) String() string { panic(\"called\") }\nkeys := map[K]int{\"k\": 1}", "")
+	for _, row := range []struct{ name, in, want string }{
+		{"keys", `ages["|`, `ann,anton,bob \"b\",ü`},
+		{"keys with a prefix", `x := ages["an|"] + 1`, "ann,anton"},
+		{"keys in a raw string", "ages[`bo|", `bob "b"`},
+		{"other keys", `numbers["|`, ""},
+		{"an index", `slice["|`, ""},
+		{"a nil map", `none["|`, ""},
+		{"keys with methods", `keys["|`, ""},
+		{"an unknown name", `missing["|`, ""},
+		{"a call", `f()["|`, ""},
+		{"files", `os.ReadFile("|`, "data/,notes.txt"},
+		{"files of a directory", `os.ReadFile("data/t|")`, "data/test.csv,data/train.csv"},
+		{"files without a call", `path := "data/te|`, "data/test.csv"},
+		{"no files", `text := "|`, ""},
+		{"no such directory", `os.ReadFile("missing/|`, ""},
+		{"behind a string", `fmt.Println("data/"|`, ""},
+		{"an import", `import "encoding/js|`, "encoding/json"},
+	} {
+		offset := strings.Index(row.in, "|")
+		start, end, items := n.Complete(row.in[:offset]+row.in[offset+1:], offset)
+		var got []string
+		for _, i := range items {
+			got = append(got, i.Text)
+		}
+		if text := strings.Join(got, ","); text != row.want || start > offset || end != offset {
+			t.Errorf("%s: %s: got %s from %d to %d, want %s", row.name, row.in, text, start, end, row.want)
+		}
 	}
 }

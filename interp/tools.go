@@ -2,8 +2,11 @@ package interp
 
 import (
 	"context"
+	"fmt"
 	"go/types"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +46,64 @@ func (t *tools) complete(src string, offset int) (start, end int, items []comple
 	if magic.InText(src, offset, t.checker.Known) {
 		return offset, offset, nil
 	}
+	if s, ok := complete.StringAt(src, offset); ok {
+		return s.Start, offset, t.inString(s, src[s.Start:offset])
+	}
 	return complete.At(t.checker, symbols.Paths(), magic.Blank(src, t.checker.Known), offset)
+}
+
+// inString completes a string literal: the key of a map, or the name of a file.
+func (t *tools) inString(s complete.String, prefix string) (items []complete.Item) {
+	if s.Table != "" {
+		for _, key := range t.keys(s.Table) {
+			if !s.Raw {
+				key = strconv.Quote(key)
+				key = key[1 : len(key)-1]
+			}
+			if strings.HasPrefix(key, prefix) {
+				items = append(items, complete.Item{Text: key, Kind: "field"})
+			}
+		}
+		return items
+	}
+	if s.Argument || strings.Contains(prefix, "/") {
+		for _, name := range magic.Files(prefix, false) {
+			items = append(items, complete.Item{Text: name, Kind: "path"})
+		}
+	}
+	return items
+}
+
+// maxKeys is the size above which a map is not searched for keys.
+const maxKeys = 1000
+
+// keys returns the keys of a map[string] of the session, sorted; none if that would wait for a cell.
+func (t *tools) keys(name string) []string {
+	i := slices.IndexFunc(t.checker.Variables(), func(v *types.Var) bool { return v.Name() == name })
+	if i < 0 || !t.executor.isIdle() {
+		return nil
+	}
+	m, ok := t.checker.Variables()[i].Type().Underlying().(*types.Map)
+	if !ok || !types.Identical(m.Key(), types.Typ[types.String]) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
+	defer cancel()
+	const expr = `func() string {
+	if len(%[1]s) > %[2]d {
+		return ""
+	}
+	return strings.Join(slices.Sorted(maps.Keys(%[1]s)), "\x00")
+}()`
+	result, err := t.evaluator.Evaluate(ctx, fmt.Sprintf(expr, name, maxKeys))
+	if err != nil {
+		return nil
+	}
+	text, _ := result.Data["text/plain"].(string)
+	if text, err = strconv.Unquote(text); err != nil || text == "" {
+		return nil
+	}
+	return strings.Split(text, "\x00")
 }
 
 // inspect implements Session.Inspect.

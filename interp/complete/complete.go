@@ -85,12 +85,21 @@ func (l *list) addAtCursor(s *check.Sketch, paths []string) bool {
 			l.member = true
 			_, known := s.Info.Types[sel.X]
 			l.checked = l.checked || known || isName(sel.X)
+			l.expected = expected(s, nodes)
 			l.addMembers(s, sel.X)
 			return true
 		}
 		if branch, ok := nodes[len(nodes)-2].(*ast.BranchStmt); ok {
 			l.addLabels(branch, nodes)
 			return true
+		}
+	}
+	l.expected = expected(s, nodes)
+	for _, n := range nodes {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			for _, name := range spec.Names {
+				l.declared = append(l.declared, name.Name)
+			}
 		}
 	}
 	l.addLiteralFields(s, nodes)

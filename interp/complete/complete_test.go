@@ -125,6 +125,44 @@ func TestItem(t *testing.T) {
 	}
 }
 
+// TestWhatFitsComesFirst completes where a type is expected. In each row, | marks the cursor.
+func TestWhatFitsComesFirst(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, session[0], session[1], "width, label, ready, factor := 3, \"a\", true, 2.5\nheight := 4\n"+
+		"type Option interface{ apply() }\ntype one struct{}\nfunc (one) apply() {}\nfunc Deep(n int) Option { return one{} }\nfunc Wide() Option { return one{} }\n"+
+		"func Fit(name string, n int, options ...Option) {}\nfunc half(n int) float64 { return 0 }\nsizes := map[string]int{}\nvar last []Option")
+	for _, row := range []struct{ name, in, want string }{
+		{"first argument", "Fit(|", "label"},
+		{"second argument", "Fit(label, |", "height width count"},
+		{"options", "Fit(label, 1, |", "Wide Deep"},
+		{"further options", "Fit(label, 1, Deep(2), |)", "Wide Deep"},
+		{"package members", "strings.Repeat(strings.|", "Clone Join Map Repeat Replace"},
+		{"assignment", "label = |", "label"},
+		{"variable with a type", "var x float64 = |", "factor half"},
+		{"condition", "if | {\n}", "ready"},
+		{"comparison", "width < |", "height width count"},
+		{"field", "v := User{Name: |}", "label"},
+		{"element", "last = []Option{|}", "Wide Deep"},
+		{"value of a map", "x := map[string]float64{\"a\": |}", "factor half"},
+		{"key", "sizes[|]", "label"},
+		{"result", "func f() string { return | }", "f label"},
+		{"result of a literal", "f := func() (int, string) { return 1, | }", "label"},
+		{"anything", "fmt.Println(|", "Base Deep Fit"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			offset := strings.Index(row.in, "|")
+			_, _, items := At(c, paths, row.in[:offset]+row.in[offset+1:], offset)
+			var got []string
+			for _, i := range items[:min(len(items), strings.Count(row.want, " ")+1)] {
+				got = append(got, i.Text)
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("%s: got %v first, want %s", row.in, got, row.want)
+			}
+		})
+	}
+}
+
 // TestNoSideEffects checks that completing a method declaration does not declare the method.
 func TestNoSideEffects(t *testing.T) {
 	t.Parallel()

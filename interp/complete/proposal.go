@@ -2,6 +2,7 @@ package complete
 
 import (
 	"cmp"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type list struct {
 	member     bool            // the cursor follows a dot
 	checked    bool            // the checker knows the operand before the dot
 	unimported map[string]bool // names of packages that are not imported yet
+	expected   types.Type      // of the expression at the cursor; nil if it may have any
+	declared   []string        // names of the variables whose value is at the cursor
 }
 
 // A proposal is an item whose kind and type are computed only if it is among the best.
@@ -32,6 +35,7 @@ type proposal struct {
 	object types.Object // determines the kind and type of the item; nil if they are set
 	pkg    *types.Package
 	rank   int
+	fits   bool // it has the type that is expected
 }
 
 func (l *list) empty() bool { return len(l.items) == 0 }
@@ -46,9 +50,12 @@ func (l *list) propose(p proposal) {
 	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
 		return
 	}
-	// Keys of a struct literal come first. Then names with the case of the prefix come before others, and
-	// existing names before packages that are not imported yet.
+	// Keys of a struct literal come first, then what has the type that is expected. Then names with the case of
+	// the prefix come before others, and existing names before packages that are not imported yet.
 	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
+		p.rank += 8
+	}
+	if p.fits = fits(p.object, l.expected) && !slices.Contains(l.declared, p.Text); !p.fits {
 		p.rank += 4
 	}
 	if !strings.HasPrefix(p.Text, l.prefix) {
@@ -63,10 +70,18 @@ func (l *list) propose(p proposal) {
 	}
 }
 
+// recency orders proposals that fit: what the session has declared last comes first.
+func (p proposal) recency() token.Pos {
+	if !p.fits || p.object.Pkg() != p.pkg {
+		return token.NoPos
+	}
+	return p.object.Pos()
+}
+
 // keepBest sorts the proposals and keeps the best maxItems.
 func (l *list) keepBest() {
 	slices.SortStableFunc(l.items, func(a, b proposal) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.recency(), a.recency()), cmp.Compare(a.Text, b.Text))
 	})
 	n := min(len(l.items), maxItems)
 	for _, p := range l.items[n:] {

@@ -61,7 +61,12 @@ func operand(src string, offset int) (text string, ok bool) {
 	if len(list) < 2 || list[len(list)-1].tok != token.PERIOD {
 		return "", false
 	}
-	last := len(list) - 2
+	return operandEnding(src, list[:len(list)-1])
+}
+
+// operandEnding returns the operand at the end of a list of tokens.
+func operandEnding(src string, list []lexeme) (text string, ok bool) {
+	last := len(list) - 1
 	first, depth := last, 0
 	for ; first >= 0; first-- {
 		switch list[first].tok {
@@ -86,6 +91,37 @@ func operand(src string, offset int) (text string, ok bool) {
 		first-- // the dot before it
 	}
 	return "", false
+}
+
+// A String is a string literal around the cursor.
+type String struct {
+	Start    int    // offset behind its quotation mark
+	Raw      bool   // without escape sequences
+	Table    string // operand of which it is the index, such as the name of a map; "" if it is none
+	Argument bool   // it follows a parenthesis or a comma, as arguments do
+}
+
+// StringAt returns the string literal around offset, unless it is the path of an import.
+func StringAt(src string, offset int) (s String, ok bool) {
+	if _, ok := importPath(src, offset); ok {
+		return s, false
+	}
+	list := tokens(src)
+	for i, t := range list {
+		terminated := len(t.text) > 1 && t.text[len(t.text)-1] == t.text[0]
+		if t.tok != token.STRING || offset <= t.start || offset > t.end || offset == t.end && terminated {
+			continue
+		}
+		s = String{Start: t.start + 1, Raw: t.text[0] == '`'}
+		if i > 0 {
+			s.Argument = list[i-1].tok == token.LPAREN || list[i-1].tok == token.COMMA
+			if list[i-1].tok == token.LBRACK {
+				s.Table, _ = operandEnding(src, list[:i-1])
+			}
+		}
+		return s, true
+	}
+	return s, false
 }
 
 // importPath reports whether offset is in the path of an import, and where the path begins.

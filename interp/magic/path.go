@@ -20,21 +20,21 @@ func PathAt(src string, offset int, known func(name string) bool) (start int, na
 			if start == text {
 				return 0, nil, false
 			}
-			return start, files(src[start:offset], true), true
+			return start, Files(src[start:offset], true), true
 		case shell.name, bash.name:
 			start = text + 1 + strings.LastIndexAny(src[text:offset], " \t\n\"'=:;|&<>(")
 			if word := src[start:offset]; strings.TrimSpace(src[text:start]) == "" && !strings.Contains(word, "/") {
 				return 0, nil, false // a command
 			}
-			return start, files(src[start:offset], false), true
+			return start, Files(src[start:offset], false), true
 		}
 	}
 	return 0, nil, false
 }
 
-// files returns the names that begin with prefix; hidden files only if the prefix begins with a
-// dot.
-func files(prefix string, directories bool) []string {
+// Files returns the names of files, or only of directories, that begin with prefix; hidden files only if its last
+// element begins with a dot. Names of directories end in a slash.
+func Files(prefix string, directories bool) []string {
 	dir, base := filepath.Split(prefix)
 	where, err := expand(dir)
 	if err != nil || dir == "" {

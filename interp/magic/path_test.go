@@ -64,7 +64,7 @@ func TestPathAt(t *testing.T) {
 		testenv.Missing(t, "no home directory: %v", err)
 	}
 	if entries, err := os.ReadDir(home); err == nil {
-		names := files("~/", false)
+		names := Files("~/", false)
 		if len(names) > len(entries) || len(names) > 0 && !strings.HasPrefix(names[0], "~/") {
 			t.Errorf("the home directory has %q", names)
 		}
