@@ -555,4 +555,9 @@ func TestCompletionInStrings(t *testing.T) {
 			t.Errorf("%s: %s: got %s from %d to %d, want %s", row.name, row.in, text, start, end, row.want)
 		}
 	}
+	n.must(t, "stop := make(chan bool)\nwrites := map[string]int{\"a\": 1}\n_ = writes\ngo func() { <-stop }()", "")
+	if _, _, items := n.Complete(`writes["`, 8); len(items) > 0 {
+		t.Errorf("a map is read while a goroutine of a cell runs: %v", items)
+	}
+	n.must(t, "close(stop)", "")
 }

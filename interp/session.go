@@ -120,7 +120,7 @@ func New(options ...Option) (*Session, error) {
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
 	loader.NextWorker(s.commands.nextHas)
-	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
+	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, goroutines: s.goroutines, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.goroutines.Exit)
 	s.library = library.New(library.Config{
 		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter,
@@ -261,8 +261,8 @@ func (s *Session) Complete(src string, offset int) (start, end int, items []comp
 
 // Inspect describes the name at a byte offset of a cell, as text/plain and text/markdown.
 // The result is nil if there is no such name. A detail above 0 adds the methods of types and the
-// source of what cells define. The value of a variable, shortened, is included if no cell is
-// running and if showing it runs no code of the session.
+// source of what cells define. The value of a variable, shortened, is included if no code of a cell is
+// running and if showing it runs none.
 func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {
 	return s.tools.inspect(src, offset, detail)
 }

@@ -24,9 +24,14 @@ type tools struct {
 	evaluator interface {
 		Evaluate(ctx context.Context, expr string) (Result, error)
 	}
-	executor interface{ isIdle() bool }
-	timeout  time.Duration // of the evaluation of a variable
+	executor   interface{ isIdle() bool }
+	goroutines interface{ HasStarted() bool }
+	timeout    time.Duration // of the evaluation of a variable
 }
+
+// isStill reports whether no code of the session is running that could write to a map while it is read, which would
+// end the process.
+func (t *tools) isStill() bool { return t.executor.isIdle() && !t.goroutines.HasStarted() }
 
 // complete implements Session.Complete.
 func (t *tools) complete(src string, offset int) (start, end int, items []complete.Item) {
@@ -77,10 +82,10 @@ func (t *tools) inString(s complete.String, prefix string) (items []complete.Ite
 // maxKeys is the size above which a map is not searched for keys.
 const maxKeys = 1000
 
-// keys returns the keys of a map[string] of the session, sorted; none if that would wait for a cell.
+// keys returns the keys of a map[string] of the session, sorted; none while code of a cell runs.
 func (t *tools) keys(name string) []string {
 	i := slices.IndexFunc(t.checker.Variables(), func(v *types.Var) bool { return v.Name() == name })
-	if i < 0 || !t.executor.isIdle() {
+	if i < 0 || !t.isStill() {
 		return nil
 	}
 	m, ok := t.checker.Variables()[i].Type().Underlying().(*types.Map)
@@ -152,9 +157,9 @@ const (
 var lineBreak = regexp.MustCompile(`\n\s*`)
 
 // value returns the value of a variable of the session as one line. ok is false if that would
-// run methods, or wait for a cell.
+// run methods, or while code of a cell runs.
 func (t *tools) value(v *types.Var) (text string, ok bool) {
-	if v == nil || !t.executor.isIdle() || !isData(v.Type(), map[types.Type]bool{}) {
+	if v == nil || !t.isStill() || !isData(v.Type(), map[types.Type]bool{}) {
 		return "", false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
