@@ -161,12 +161,15 @@ func (v *describer) qualifier(p *types.Package) string {
 }
 
 func (v *describer) describe(o types.Object) Description {
+	if o.Parent() == types.Universe {
+		if d, ok := predeclared[o.Name()]; ok {
+			return d
+		}
+	}
 	switch o := o.(type) {
 	case *types.PkgName:
 		p := o.Imported()
 		return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name(), origin.ImportPath(p)), Doc: v.doc(p.Path(), "")}
-	case *types.Builtin:
-		return Description{Declaration: "func " + o.Name(), Doc: v.doc("builtin", o.Name())}
 	case *types.TypeName:
 		return v.typeName(o)
 	case *types.Var:
@@ -184,8 +187,8 @@ func (v *describer) describe(o types.Object) Description {
 // comment returns the documentation of an object. key is a name or "T.M".
 func (v *describer) comment(o types.Object, key string) string {
 	switch p := o.Pkg(); {
-	case p == nil:
-		return v.doc("builtin", key)
+	case p == nil: // a method of a predeclared type
+		return ""
 	case p == v.Package:
 		return v.Sketch.Doc(o, key)
 	default:
@@ -307,9 +310,82 @@ func (v *describer) function(o *types.Func) Description {
 			key = named.Obj().Name() + "." + o.Name()
 		}
 	}
-	text := types.ObjectString(o, v.qualifier)
+	text := wrapped(types.ObjectString(o, v.qualifier), o.Signature().Params().Len())
 	if source := v.Text(o, key); v.detail > 0 && o.Pkg() == v.Package && source != "" {
 		text = source
 	}
-	return Description{Declaration: text, Doc: v.comment(o, key)}
+	d := Description{Declaration: text, Doc: v.comment(o, key)}
+	if all := v.optionsOf(o); len(all) > 0 {
+		d.Doc += "\n\nOptions:\n\n" + strings.Join(all, "\n")
+	}
+	return d
+}
+
+// maxLine is the length above which a declaration is wrapped: a front end would break it within words.
+const maxLine = 80
+
+// wrapped returns the declaration of a function with the given number of parameters, with a line for each of them if one
+// line would be too long.
+func wrapped(text string, parameters int) string {
+	if len(text) <= maxLine || parameters < 2 {
+		return text
+	}
+	// The list of parameters is the first one at depth 0 that has as many elements; a receiver comes before it.
+	for begin := 0; begin < len(text); begin++ {
+		if text[begin] != '(' {
+			continue
+		}
+		commas, depth, end := []int{}, 0, begin
+		for ; end < len(text); end++ {
+			switch c := text[end]; {
+			case strings.IndexByte("([{", c) >= 0:
+				depth++
+			case strings.IndexByte(")]}", c) >= 0:
+				depth--
+			case c == ',' && depth == 1:
+				commas = append(commas, end)
+			}
+			if depth == 0 {
+				break
+			}
+		}
+		if len(commas) != parameters-1 {
+			begin = end
+			continue
+		}
+		var b strings.Builder
+		from := begin + 1
+		b.WriteString(text[:from])
+		for _, comma := range commas {
+			b.WriteString("\n\t" + text[from:comma+1])
+			from = comma + 2
+		}
+		b.WriteString("\n\t" + text[from:end] + ",\n" + text[end:])
+		return b.String()
+	}
+	return text
+}
+
+// optionsOf lists the functions of a package that make a value for the last, variadic parameter of its function o: its
+// options.
+func (v *describer) optionsOf(o *types.Func) (all []string) {
+	f := o.Signature()
+	if !f.Variadic() || o.Pkg() == nil || o.Pkg() == v.Package {
+		return nil
+	}
+	option, ok := f.Params().At(f.Params().Len() - 1).Type().(*types.Slice).Elem().(*types.Named)
+	if !ok || option.Obj().Pkg() != o.Pkg() {
+		return nil
+	}
+	scope := o.Pkg().Scope()
+	for _, name := range scope.Names() {
+		maker, ok := scope.Lookup(name).(*types.Func)
+		if !ok || !maker.Exported() || maker.Signature().Results().Len() != 1 || !types.Identical(maker.Signature().Results().At(0).Type(), option) {
+			continue
+		}
+		parameters := strings.TrimPrefix(types.TypeString(types.NewSignatureType(nil, nil, nil, maker.Signature().Params(), nil, maker.Signature().Variadic()), v.qualifier), "func")
+		sentence, _, _ := strings.Cut(strings.ReplaceAll(v.comment(maker, name), "\n", " "), ". ")
+		all = append(all, "- "+name+parameters+": "+strings.TrimSuffix(strings.TrimPrefix(sentence, name+" "), "."))
+	}
+	return all
 }

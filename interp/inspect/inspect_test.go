@@ -3,6 +3,7 @@ package inspect
 import (
 	"go/importer"
 	"go/token"
+	"go/types"
 	"strings"
 	"testing"
 
@@ -47,7 +48,9 @@ func TestAt(t *testing.T) {
 		{"method of a package", "var b strings.Builder\nb.Wri|teByte('x')", 0, "func (*strings.Builder).WriteByte(c byte) error\n\ndoc of strings Builder.WriteByte"},
 		{"type of a package", "strings.Read|er{}", 0, "type Reader struct {\n\t// unexported fields\n}\n\ndoc of strings Reader"},
 		{"package", "str|ings.ToUpper(\"x\")", 0, "package strings // import \"strings\"\n\ndoc of strings "},
-		{"builtin", "app|end(nil)", 0, "func append\n\ndoc of builtin append"},
+		{"predeclared function", "imag|(1i)", 0, "func imag(c complex128) float64\n\nimag returns the imaginary part."},
+		{"predeclared type", "uint8|(1)", 0, "type uint8\n\nuint8 is an unsigned number of 8 bits, up to 255."},
+		{"predeclared value", "x := true|", 0, "const true\n\ntrue is a bool."},
 		{"inside of a call", "add(1, |", 0, "func add(a int, b int) int"},
 		{"broken cell", "for {{\nu.Gree|t(", 0, "func (User).Greet() string\n\nGreet says hello."},
 		{"local", "func f(n int) { n| }", 0, "var n int"},
@@ -62,6 +65,41 @@ func TestAt(t *testing.T) {
 				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
 			}
 		})
+	}
+}
+
+// TestWrapped has a line for each parameter of a long declaration.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		in         string
+		parameters int
+		want       string
+	}{
+		{"func f(a int, b int) error", 2, "func f(a int, b int) error"},
+		{"func (*packageName.Receiver).Method(first map[string]int, second func(a, b int) (c, d int), third ...string) (n int, err error)", 3,
+			"func (*packageName.Receiver).Method(\n\tfirst map[string]int,\n\tsecond func(a, b int) (c, d int),\n\tthird ...string,\n) (n int, err error)"},
+		{"func only(f func(first map[string]int, second func(a, b int) (c, d int), third ...string) (n int, err error))", 1,
+			"func only(f func(first map[string]int, second func(a, b int) (c, d int), third ...string) (n int, err error))"},
+		{"func generic[Key comparable, Value any, Result interface{ Less() bool }](keys []Key, values []Value) []Result", 2,
+			"func generic[Key comparable, Value any, Result interface{ Less() bool }](\n\tkeys []Key,\n\tvalues []Value,\n) []Result"},
+	} {
+		if got := wrapped(row.in, row.parameters); got != row.want {
+			t.Errorf("got %s\nwant %s", got, row.want)
+		}
+	}
+}
+
+// TestPredeclared requires a description of each predeclared name.
+func TestPredeclared(t *testing.T) {
+	t.Parallel()
+	for _, name := range types.Universe.Names() {
+		if d := predeclared[name]; d.Declaration == "" || d.Doc == "" {
+			t.Errorf("no description of %s", name)
+		}
+	}
+	if len(predeclared) != len(types.Universe.Names()) {
+		t.Errorf("%d descriptions for %d names", len(predeclared), len(types.Universe.Names()))
 	}
 }
 
