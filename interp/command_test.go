@@ -36,6 +36,15 @@ func TestWhoCallsNoMethods(t *testing.T) {
 	}, "\n"))
 }
 
+// TestQuestion is a cell that asks for help.
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	if got := n.run(" ?\n"); !strings.Contains(got, "name?     shows the documentation") || got != n.run("%help") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestCommands(t *testing.T) {
 	skipWithoutShell(t)
 	n := newNotebook(t)

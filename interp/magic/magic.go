@@ -65,6 +65,9 @@ func commands() []command {
 }
 
 func find(name string) (command, error) {
+	if name == question {
+		return help(), nil
+	}
 	for _, c := range commands() {
 		if c.name == name {
 			return c, nil
