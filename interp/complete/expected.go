@@ -38,8 +38,8 @@ func expected(s *check.Sketch, nodes []ast.Node) types.Type {
 		if outer.Value != x || n < 2 {
 			return nil
 		}
-		if literal, ok := nodes[n-2].(*ast.CompositeLit); ok {
-			return field(s, literal, nodes[:n-1], outer)
+		if _, ok := nodes[n-2].(*ast.CompositeLit); ok {
+			return field(s, nodes[:n-1], outer)
 		}
 	case *ast.CompositeLit:
 		if outer.Type == x {
@@ -117,8 +117,8 @@ func parameter(s *check.Sketch, call *ast.CallExpr, x ast.Node) types.Type {
 	return nil
 }
 
-// field returns the type of the value of a pair in a composite literal, the last one of nodes.
-func field(s *check.Sketch, literal *ast.CompositeLit, nodes []ast.Node, pair *ast.KeyValueExpr) types.Type {
+// field returns the type of the value of a pair in the composite literal at the end of nodes.
+func field(s *check.Sketch, nodes []ast.Node, pair *ast.KeyValueExpr) types.Type {
 	switch t := underlying(literalType(s, nodes)).(type) {
 	case *types.Map:
 		return t.Elem()
