@@ -25,6 +25,8 @@ type loop struct {
 	resumption *resumption  // nil without Resume
 	pending    *measurement // the newest step, whose results have not been read yet
 	pause      pause
+
+	waited, making time.Duration // for batches, by the training, and by the workers to make them, since it was started or resumed
 }
 
 func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
@@ -123,6 +125,8 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 		data.Shuffle(l.Run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard(), l.o.sampler())
 	stop, err = l.pass(ctx, batches)
 	l.Run.Time.Waiting += batches.Waited()
+	l.waited += batches.Waited()
+	l.making += batches.Making()
 	l.complete = err == nil && l.examplesSeen >= l.o.examplesPerEpoch(l.Dataset)
 	switch {
 	case l.complete || err != nil && (!interrupt.Is(err) || l.strategy.groupError() != nil):
@@ -313,7 +317,7 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 }
 
 // inputBound is the share of time waiting for data above which a run of more than a second gets
-// a note.
+// a note, unless the batches were made in less time than that: then it waited for a processor.
 const inputBound = 0.2
 
 // end adds to the run how it ended, before the observers end.
@@ -328,7 +332,7 @@ func (l *loop) end(err error) {
 	r.epochStarts = append(r.epochStarts, now)
 	r.Time.Total = now.Sub(l.began)
 	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
-	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
+	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && l.making >= l.waited && r.Time.Total > time.Second {
 		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
 	}
 	if r.averaged {

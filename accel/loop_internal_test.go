@@ -25,6 +25,34 @@ func TestBetter(t *testing.T) {
 	}
 }
 
+// A note advises more workers only where they can help: not if the batches were made faster than the training waited for them.
+func TestInputBound(t *testing.T) {
+	const ms = time.Millisecond
+	for _, row := range []struct {
+		name                   string
+		total, waiting, making time.Duration
+		want                   int
+	}{
+		{"slow files", 2000 * ms, 500 * ms, 1200 * ms, 1},
+		{"slow files without workers", 2000 * ms, 500 * ms, 500 * ms, 1},
+		{"a small table on a busy machine", 2000 * ms, 500 * ms, 20 * ms, 0},
+		{"hardly a wait", 2000 * ms, 300 * ms, 1200 * ms, 0},
+		{"a short run", 900 * ms, 500 * ms, 1200 * ms, 0},
+	} {
+		o, err := newOptions(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Run{Time: Timing{Waiting: row.waiting}}
+		l := &loop{o: o, stepper: stepper{Training: &Training{Run: r}, precision: newPrecision(o.amp, o.precision, r)}, waited: row.waiting, making: row.making}
+		l.began = time.Now().Add(-row.total)
+		l.end(nil)
+		if len(r.Notes) != row.want {
+			t.Errorf("%s: got %q, want %d notes", row.name, r.Notes, row.want)
+		}
+	}
+}
+
 // TestProgressLine calls offer when the progress line is due and when it is not.
 func TestProgressLine(t *testing.T) {
 	var shown []string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/trace"
@@ -155,7 +156,8 @@ type Batches struct {
 	batch  Batch
 	err    error
 	waited time.Duration
-	spare  sync.Pool // *[]float32: buffers for X that have been copied to tensors
+	making atomic.Int64 // nanoseconds, of all workers together
+	spare  sync.Pool    // *[]float32: buffers for X that have been copied to tensors
 }
 
 // rawBatch is a batch before the conversion to tensors.
@@ -247,6 +249,7 @@ func (b *Batches) Next() bool {
 		b.batch.Whole = whole
 		b.taken++
 		b.waited += time.Since(begin)
+		b.making.Add(int64(time.Since(begin)))
 		return true
 	}
 	raw := b.take()
@@ -292,6 +295,11 @@ func (b *Batches) Err() error { return b.err }
 
 // Waited returns the time that Next has waited for batches so far.
 func (b *Batches) Waited() time.Duration { return b.waited }
+
+// Making returns how long it has taken so far to make the batches, those in advance included: the time of each worker, added up.
+// More [Workers] can shorten only a wait that is not longer than that. If [Batches.Waited] is longer, as for a small data set in
+// memory on a busy machine, Next has waited for a processor instead.
+func (b *Batches) Making() time.Duration { return time.Duration(b.making.Load()) }
 
 // String returns the progress of the iteration.
 func (b *Batches) String() string {
@@ -347,6 +355,8 @@ var errExited = errors.New("data: the source or a transform has called runtime.G
 
 // make gathers batch k. It does not read anything that Next changes.
 func (b *Batches) make(k int) (raw rawBatch) {
+	begin := time.Now()
+	defer func() { b.making.Add(int64(time.Since(begin))) }()
 	form := b.set.source.form()
 	width, _ := volume(b.set.Shape())
 	raw.index = b.examples(k)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel/data"
 )
@@ -201,5 +202,30 @@ func TestOpenImages(t *testing.T) {
 	}
 	if _, err := data.Images(empty, 2, 3); !errors.As(err, &format) || format.Path != empty {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// slowSource is a source that takes a millisecond for each example.
+type slowSource struct{ squares }
+
+func (s *slowSource) Example(i int) (data.Example, error) {
+	time.Sleep(time.Millisecond)
+	return s.squares.Example(i)
+}
+
+// The time of the workers is added up, whether somebody waits for them or not.
+func TestMaking(t *testing.T) {
+	t.Parallel()
+	set, err := data.FromSource(&slowSource{squares{n: 12}}, "even", "odd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{0, 3} {
+		it := set.Batches(4, data.Workers(workers))
+		for it.Next() {
+		}
+		if it.Making() < 12*time.Millisecond {
+			t.Errorf("%d workers: made in %v, want at least 12 ms", workers, it.Making())
+		}
 	}
 }
