@@ -54,3 +54,32 @@ func TestChecks(t *testing.T) {
 		}
 	}
 }
+
+// An exercise says what its first failing check says, and nothing else is caught.
+func TestExercise(t *testing.T) {
+	t.Parallel()
+	double := func(n int) int { return n + 2 }
+	for _, row := range []struct {
+		name   string
+		checks func()
+		want   string
+	}{
+		{"solved", func() { check.Equal(double(2), 4) }, "solved"},
+		{"no checks", func() {}, "solved"},
+		{"not solved", func() { check.Equal(double(3), 6, "double(3)"); check.Fail("later") }, "not solved yet: double(3): got 5, want 6"},
+		{"in words", func() { check.Fail("double adds") }, "not solved yet: double adds"},
+		{"an exercise in it", func() { check.Exercise(func() { check.Fail("inner") }) }, "solved"},
+	} {
+		v := check.Exercise(row.checks)
+		if v.String() != row.want || v.Solved() != (row.want == "solved") {
+			t.Errorf("%s: got %q, %v, want %q", row.name, v, v.Solved(), row.want)
+		}
+	}
+	defer func() {
+		if r := recover(); r != "of the answer" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	check.Exercise(func() { panic("of the answer") })
+	t.Error("the panic of an answer does not continue")
+}

@@ -13,5 +13,13 @@
 // changes the checks, except the functions that they call. The import must be written in the cell: without it the name check
 // may be one of an earlier cell.
 //
-// The last arguments of each function say what is checked; they begin the text of the failure.
+// [Exercise] shows what checks say instead of failing the cell, for exercises that students check themselves:
+//
+//	check.Exercise(func() {
+//		check.Equal(double(3), 6, "double(3)")
+//	})
+//
+// shows "solved", or "not solved yet: double(3): got 0, want 6".
+//
+// The last arguments of each other function say what is checked; they begin the text of the failure.
 package check

@@ -35,6 +35,9 @@ func TestChecksOfExercises(t *testing.T) {
 		{"endless recursion is no panic", "func f(n int) int { return f(n+1) + 1 }", imported + "check.Panics(func() { f(0) })\nfmt.Println(\"not reached\")", "! runtime error: stack overflow"},
 		{"types of cells", "type P struct{ x, y int; s []string }\nfunc f() P { return P{1, 2, nil} }", imported + "check.Equal(f(), P{1, 2, nil})\ncheck.Equal(f(), P{1, 3, []string{\"a\"}})", "! error: got main.P{x:1, y:2, s:[]string(nil)}, want main.P{x:1, y:3, s:[]string{\"a\"}}"},
 		{"maps", "func f() map[string][]int { return map[string][]int{\"a\": {1}} }", imported + "check.Equal(f(), map[string][]int{\"a\": {1}})\ncheck.NotEqual(f(), nil)", ""},
+		{"exercise", "func f() int { return 99 }", imported + "check.Exercise(func() { check.Equal(f(), 3, \"f()\") })", "= not solved yet: f(): got 99, want 3"},
+		{"solved exercise", "func f() int { return 3 }", imported + "check.Exercise(func() { check.Equal(f(), 3, \"f()\") })", "= solved"},
+		{"panic in an exercise", "func f() int { panic(\"no\") }", imported + "check.Exercise(func() { check.Equal(f(), 3, \"f()\") })", "! panic: no"},
 		{"no error", "func f() error { return nil }", imported + "check.NoError(f())\ncheck.Error(f(), \"f\")", "! error: f: an error is expected, but it is nil"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
