@@ -1,0 +1,89 @@
+"""Solves the exercises of the lessons that check themselves: stubs and typical mistakes get words, and solutions pass."""
+
+import pathlib
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = pathlib.Path(__file__).parents[3] / "notebooks"
+# Code with what replaces it in all cells, since checks need no long training.
+CHECKED = {
+    "01-go-in-notebooks.ipynb": {},
+}
+# By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
+MISTAKES = {
+    ("01-go-in-notebooks.ipynb", 1): [
+        ("append(groups[key(v)], v)", "[]V{v}", 'got []string{"sea"}'),
+        ("groups[key(v)], v", "[]V{v}, groups[key(v)]...", 'got []string{"sea", "old"}'),
+    ],
+    ("01-go-in-notebooks.ipynb", 2): [
+        ("15)", "16)", "the length of byLength: got 16"),
+        ("byLength[n-1]++", "if n < 15 { byLength[n]++ }", "byLength[3] has the words of three letters"),
+        ("n <= len(byLength)", "n < len(byLength)", "words with 15 letters: got 0, want 23"),
+    ],
+    ("01-go-in-notebooks.ipynb", 3): [
+        (" + 1", "", "the first rank is 1"),
+        ("%w", "%v", "finds no *UnknownWordError in: rank: no word"),
+        ('fmt.Errorf("rank: %w", &UnknownWordError{word})', "&UnknownWordError{word}", '"rank: " is missing'),
+        ('fmt.Errorf("rank: %w", &UnknownWordError{word})', "nil", "an error is expected, but it is nil"),
+    ],
+}
+SECONDS = 900  # limit of one cell
+
+tags = lambda cell: cell.metadata.get("tags", [])  # noqa: E731
+
+
+def solutions(cells):
+    """Returns the exercises: the cells of the answer and of the check, and the code of the solution."""
+    places = [i for i, c in enumerate(cells) if "exercise" in tags(c)]
+    for i in places:
+        answer, check, solution = cells[i : i + 3]
+        assert "check" in tags(check) and "solution" in tags(solution), answer.source
+        assert solution.source.startswith("<details><summary>Solution</summary>\n\n```go\n"), "does not open"
+        yield answer, check, re.search(r"```go\n(.*?)```", solution.source, re.S)[1]
+
+
+def add(cells, after, source):
+    """Inserts a cell with source."""
+    cell = nbformat.v4.new_code_cell(source)
+    cells.insert(cells.index(after) + 1, cell)
+    return cell
+
+
+def shown(cell):
+    """Returns what a cell with a check shows."""
+    return "".join(o.get("data", {}).get("text/plain", "") for o in cell.outputs)
+
+
+@pytest.fixture(scope="module", params=CHECKED)
+def checked(request):
+    """Executes a lesson with each exercise unsolved, then with mistakes, then solved, as a student who learns does."""
+    path = NOTEBOOKS / request.param
+    notebook = nbformat.read(path, as_version=4)
+    for long, short in CHECKED[request.param].items():
+        assert any(long in c.source for c in notebook.cells), f"no cell has {long}"
+        for cell in notebook.cells:
+            cell.source = cell.source.replace(long, short)
+    verdicts = []
+    for number, (_, check, solution) in enumerate(list(solutions(notebook.cells)), 1):
+        last = check
+        verdicts.append((f"exercise {number} unsolved", "not solved yet: ", check))
+        for right, wrong, words in MISTAKES.get((path.name, number), []):
+            assert right in solution, right
+            last = add(notebook.cells, add(notebook.cells, last, solution.replace(right, wrong)), check.source)
+            verdicts.append((f"exercise {number} with {wrong}", words, last))
+        last = add(notebook.cells, add(notebook.cells, last, solution), check.source)
+        verdicts.append((f"exercise {number} solved", "solved", last))
+    NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(path.parent)}}).execute()
+    return path.name, [(name, want, shown(cell)) for name, want, cell in verdicts]
+
+
+def test_checks(checked):
+    name, verdicts = checked
+    assert len([v for v in verdicts if v[0].endswith(" solved")]) >= 3
+    for exercise, want, got in verdicts:
+        right = got == want if want == "solved" else got.startswith("not solved yet: ") and want in got
+        assert right, f"{name}, {exercise}: want {want!r}, got {got!r}"
+        assert "the condition is" not in got, f"{name}, {exercise}: {got!r} says nothing to a student"
