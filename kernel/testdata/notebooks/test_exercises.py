@@ -11,6 +11,7 @@ NOTEBOOKS = pathlib.Path(__file__).parents[3] / "notebooks"
 # Code with what replaces it in all cells, since checks need no long training.
 CHECKED = {
     "01-go-in-notebooks.ipynb": {},
+    "02-first-model.ipynb": {},
 }
 # By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
 MISTAKES = {
@@ -28,6 +29,24 @@ MISTAKES = {
         ("%w", "%v", "finds no *UnknownWordError in: rank: no word"),
         ('fmt.Errorf("rank: %w", &UnknownWordError{word})', "&UnknownWordError{word}", '"rank: " is missing'),
         ('fmt.Errorf("rank: %w", &UnknownWordError{word})', "nil", "an error is expected, but it is nil"),
+    ],
+    ("02-first-model.ipynb", 1): [
+        ("nn.Dense(256), nn.ReLU(), nn.Dropout(0.5),\n\tnn.Dense(10)", "nn.Dense(256), nn.ReLU(),\n\tnn.Dense(10)", "layers nn.Dropout(0.5) of dropped: got 1, want 2"),
+        ("Epochs(80)", "Epochs(8)", "epochs: got 8, want 80"),
+        ("train.First(60)", "train.First(600)", "images in an epoch: got 600, want 60"),
+        ("dropped, train", "large, train", "with is not the training of dropped"),
+        ("accel.Validate(held), ", "", "no validation set"),
+    ],
+    ("02-first-model.ipynb", 2): [
+        ("accel.Steps(500)", "accel.Epochs(15)", "steps with 30 images: got 15, want 500"),
+        ("train.First(n)", "train", "steps an epoch with 30 images: got 39, want 1"),
+        ("small := nn", "small := model\n\t_ = nn", "that model is not new"),
+        ("1000}", "100}", "runs has no training with 1000 images"),
+    ],
+    ("02-first-model.ipynb", 3): [
+        ("largest := slices.Max(logits)", "largest := 0.0", "with the logits 1000, 999 and class 1 it is +Inf"),
+        ("math.Log(sum) - (logits[class] - largest)", "-math.Log(math.Exp(logits[class]-largest) / sum)", "instead of 1000"),
+        ("math.Log(sum) - (logits[class] - largest)", "logits[class] - largest - math.Log(sum)", "class 0: got -0.349"),
     ],
 }
 SECONDS = 900  # limit of one cell
@@ -72,7 +91,9 @@ def checked(request):
         verdicts.append((f"exercise {number} unsolved", "not solved yet: ", check))
         for right, wrong, words in MISTAKES.get((path.name, number), []):
             assert right in solution, right
-            last = add(notebook.cells, add(notebook.cells, last, solution.replace(right, wrong)), check.source)
+            mistake = add(notebook.cells, last, solution.replace(right, wrong))
+            mistake.metadata.tags = ["raises-exception"]  # it may fail, too
+            last = add(notebook.cells, mistake, check.source)
             verdicts.append((f"exercise {number} with {wrong}", words, last))
         last = add(notebook.cells, add(notebook.cells, last, solution), check.source)
         verdicts.append((f"exercise {number} solved", "solved", last))
