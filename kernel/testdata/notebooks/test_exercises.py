@@ -12,6 +12,7 @@ NOTEBOOKS = pathlib.Path(__file__).parents[3] / "notebooks"
 CHECKED = {
     "01-go-in-notebooks.ipynb": {},
     "02-first-model.ipynb": {},
+    "03-training-loop.ipynb": {},
 }
 # By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
 MISTAKES = {
@@ -47,6 +48,23 @@ MISTAKES = {
         ("largest := slices.Max(logits)", "largest := 0.0", "with the logits 1000, 999 and class 1 it is +Inf"),
         ("math.Log(sum) - (logits[class] - largest)", "-math.Log(math.Exp(logits[class]-largest) / sum)", "instead of 1000"),
         ("math.Log(sum) - (logits[class] - largest)", "logits[class] - largest - math.Log(sum)", "class 0: got -0.349"),
+    ],
+    ("03-training-loop.ipynb", 1): [
+        ("model = nn.Sequential(\n\tnn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10),\n)", "", "that model is not new"),
+        ("\t\tdescend(0.1)\n", "", "in the last epoch the loss is still"),
+        ("range epochs", "range 3", "steps in 15 epochs of 18 batches: got 54, want 270"),
+    ],
+    ("03-training-loop.ipynb", 2): [
+        (".MulScalar(1 / float64(len(parts)))", "", "four times too large"),
+        ("loss := ", "for _, p := range nn.Parameters(model) { p.ZeroGrad() }\n\t\tloss := ", "those of the last part only"),
+        ("1 / float64(len(parts))", "1.0 / 16", "not those of the whole batch"),
+    ],
+    ("03-training-loop.ipynb", 3): [
+        ("\t\t\tp.ZeroGrad()\n", "", "does not clear gradients"),
+        ("p.Assign(p.Sub(v[p].MulScalar(rate)))", "p.Sub(v[p].MulScalar(rate))", "does not move the parameters"),
+        ("if v[p] == nil {", "if true {", "has no momentum"),
+        ("p.Sub(v", "p.Add(v", "step 1 is not that of optim.SGD"),
+        ("MulScalar(0.9)", "MulScalar(0.99)", "step 2 is not that of optim.SGD"),
     ],
 }
 SECONDS = 900  # limit of one cell
