@@ -13,6 +13,7 @@ CHECKED = {
     "01-go-in-notebooks.ipynb": {},
     "02-first-model.ipynb": {},
     "03-training-loop.ipynb": {},
+    "04-your-own-data.ipynb": {},
 }
 # By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
 MISTAKES = {
@@ -65,6 +66,28 @@ MISTAKES = {
         ("if v[p] == nil {", "if true {", "has no momentum"),
         ("p.Sub(v", "p.Add(v", "step 1 is not that of optim.SGD"),
         ("MulScalar(0.9)", "MulScalar(0.99)", "step 2 is not that of optim.SGD"),
+    ],
+    ("04-your-own-data.ipynb", 1): [
+        ('"mean radius", ', "", "shape of a training row: got []int{1}, want []int{2}"),
+        ("preprocess.Fit(few(trainRows)", "preprocess.Fit(few(tumors)", "which rows has preprocess.Fit seen?"),
+        ("two.Dataset(few(heldRows))", "two.Dataset(few(trainRows))", "validation rows: got 364, want 91"),
+        (
+            "twoHeld, err := two.Dataset(few(heldRows))",
+            'own, err := preprocess.Fit(few(heldRows), preprocess.Class("diagnosis"))\ntwoHeld, err := own.Dataset(few(heldRows))',
+            "use what was learned from the training rows",
+        ),
+        ("accel.Epochs(60)", "accel.Epochs(6)", "rows in 60 epochs"),
+    ],
+    ("04-your-own-data.ipynb", 2): [
+        ("learn(seed, photoTrain)", "learn(1, photoTrain)", "is the seed, too?"),
+        ("data.RandomShift(1)\n\tplain", "data.RandomRotation(1)\n\tplain", "are test images shifted?"),
+        ("learn(seed, shifted)", "learn(seed, photoTrain)", "are the training images of shiftRuns shifted?"),
+        ("seed <= 5", "seed < 5", "accuracies in plainRuns: got 4, want 5"),
+    ],
+    ("04-your-own-data.ipynb", 3): [
+        ("found / (found + alarms), found / (found + missed)", "found / (found + missed), found / (found + alarms)", "exchanged"),
+        (") > threshold", ") < threshold", "precision with the threshold 0.5"),
+        ("> threshold", "> 0.5", "recall if all are called malignant"),
     ],
 }
 SECONDS = 900  # limit of one cell
