@@ -14,6 +14,7 @@ CHECKED = {
     "02-first-model.ipynb": {},
     "03-training-loop.ipynb": {},
     "04-your-own-data.ipynb": {},
+    "05-convolution.ipynb": {"accel.Epochs(4)": "accel.Epochs(1)", "all.Split(0.9)": "all.First(8_000).Split(0.9)"},
 }
 # By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
 MISTAKES = {
@@ -88,6 +89,21 @@ MISTAKES = {
         ("found / (found + alarms), found / (found + missed)", "found / (found + missed), found / (found + alarms)", "exchanged"),
         (") > threshold", ") < threshold", "precision with the threshold 0.5"),
         ("> threshold", "> 0.5", "recall if all are called malignant"),
+    ],
+    ("05-convolution.ipynb", 1): [
+        ("short(flipped.First(6000))", "short(train.First(6000))", "are any images mirrored?"),
+        ("short(flipped.First(6000))", "short(flipped)", "images seen by flippedRun: got 14400, want 12000"),
+    ],
+    ("05-convolution.ipynb", 2): [
+        ("0, 1, 2, 3, 4, 5", "6", "images: got 1, want 6"),
+        ("0, 1, 2, 3, 4, 5", "1, 2, 3, 4, 5, 6", "the index of a test image: got 1, want 0"),
+        ("test, 0", "train, 0", 'the data set: got "Fashion-MNIST, train"'),
+    ],
+    ("05-convolution.ipynb", 3): [
+        ("pixels[y+i][x+j]", "pixels[y+len(window)-1-i][x+len(weights)-1-j]", "turned by 180 degrees"),
+        ("len(pixels) - len(window) + 1", "len(pixels) - len(window)", "convolve returns nil"),
+        ("sum += ", "sum = ", "with a 1 in the middle only: got []float64{0, 0}"),
+        ("len(window) + 1", "len(window[0]) + 1", "rows for 28 rows and a window of 2 × 3: got 26, want 27"),
     ],
 }
 SECONDS = 900  # limit of one cell
