@@ -15,6 +15,7 @@ CHECKED = {
     "03-training-loop.ipynb": {},
     "04-your-own-data.ipynb": {},
     "05-convolution.ipynb": {"accel.Epochs(4)": "accel.Epochs(1)", "all.Split(0.9)": "all.First(8_000).Split(0.9)"},
+    "06-sequences-and-gpt.ipynb": {"steps := 1200": "steps := 50", "prompt, 500": "prompt, 50", "prompt, 300": "prompt, 30", "prompt, 400": "prompt, 40"},
 }
 # By lesson and exercise: code of the solution, what a student may write instead, and the words that the check must have for it.
 MISTAKES = {
@@ -104,6 +105,26 @@ MISTAKES = {
         ("len(pixels) - len(window) + 1", "len(pixels) - len(window)", "convolve returns nil"),
         ("sum += ", "sum = ", "with a 1 in the middle only: got []float64{0, 0}"),
         ("len(window) + 1", "len(window[0]) + 1", "rows for 28 rows and a window of 2 × 3: got 26, want 27"),
+    ],
+    ("06-sequences-and-gpt.ipynb", 1): [
+        ("[]float64{1}", "[]float64{0}", "is any count 0?"),
+        ("pairLoss /= float64(len(tokens) - cut - 1)", "", "is it a mean?"),
+        ("pairLoss -=", "pairLoss +=", "negative"),
+        ("math.Log(", "math.Log2(", "in bits"),
+        ("tokens[1:cut]", "tokens[1:]", "pairLoss: got 2.5"),
+    ],
+    ("06-sequences-and-gpt.ipynb", 2): [
+        ("100 * ", "", "a fraction, not a percentage"),
+        ("if len(words) == 0 {\n\t\treturn 0\n\t}", "", "NaN instead of 0"),
+        ("known[word] {", "strings.Contains(text, word) {", "hal, a part of words only: got 100, want 0"),
+    ],
+    ("06-sequences-and-gpt.ipynb", 3): [
+        ("hidden.Tril(-n)", "hidden.Tril(-n-1)", "n = 3, but 3 sees 0"),
+        ("hidden.Tril(-n)", "hidden.Tril(-n+1)", "position 2 does not see 0"),
+        ("hidden.Triu(1)", "tensor.Zeros(t, t)", "position 0 sees 1"),
+        ("weights = scores.Add(mask).Softmax(1)", "weights = scores.Softmax(1).Mul(mask.Exp())", "hide scores before the softmax"),
+        ("1 / math.Sqrt(float64(d))", "1", "differs from attend"),
+        ("weights.MatMul(value)", "value", "not the weighted sum"),
     ],
 }
 SECONDS = 900  # limit of one cell

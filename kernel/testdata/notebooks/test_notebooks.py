@@ -161,13 +161,48 @@ def test_convolution_is_better_than_dense_layers(executed):
     assert accuracy(notebook) > dense > 80
 
 
+PAIRS = 2.56  # loss of what one can know about pairs of characters: exercise 1 of lesson 6
+
+
 def test_gpt_learns_to_write(executed):
-    """The samples during the training, and a loss below that of what one can know about pairs of characters."""
+    """The samples during the training, and a loss below that of knowing pairs."""
     shown = text(executed("06-sequences-and-gpt.ipynb"))
     assert len(re.findall(r"^step +\d+, loss [0-9.]+: \"Call me ", shown, re.M)) == 5
-    pairs, model = (float(re.search(rf"{name}: +loss ([0-9.]+)", shown)[1]) for name in ("knowing pairs", "the model"))
-    assert model < pairs, shown
+    assert float(re.search(r" steps, validation loss ([0-9.]+)", shown)[1]) < PAIRS, shown
     assert "3 layers, 4 heads" in shown, "no map of the attention"
+
+
+def test_attention_by_hand_equals_the_layer(executed):
+    """Before the training, and with the weights that the training has found."""
+    shown = text(executed("06-sequences-and-gpt.ipynb"))
+    assert re.findall(r"^equal .*within 1e-6: (.*)$", shown, re.M) == ["true", "true"], shown
+
+
+def test_augmentation_helps_with_rotated_images(executed):
+    """As much as the prose of lesson 4 says: not at all for upright images."""
+    shown = text(executed("04-your-own-data.ipynb"))
+    upright, augmented = (
+        {int(at): float(of) for at, of in re.findall(rf"^{name} +(\d+) degrees: ([0-9.]+) ", shown, re.M)} for name in ("upright", "augmented")
+    )
+    assert abs(augmented[0] - upright[0]) < 3 and augmented[40] - upright[40] > 15, shown
+
+
+def test_losses_by_hand_equal_those_of_nn(executed):
+    both = re.findall(r"^loss ([0-9.]+)(?: by nn.CrossEntropy)?$", text(executed("02-first-model.ipynb")), re.M)
+    assert len(both) == 2 and abs(float(both[0]) - float(both[1])) < 1e-5, both
+    shown = text(executed("03-training-loop.ipynb"))
+    assert re.search(r"^loss of the batch ([0-9.]+)$", shown, re.M)[1] == re.search(r"^loss ([0-9.]+)$", shown, re.M)[1]
+
+
+def test_an_error_is_the_one_that_lesson_1_shows():
+    """The cell in its prose fails with the text below it, as the sixth that runs."""
+    notebook = nbformat.read(NOTEBOOKS / "01-go-in-notebooks.ipynb", as_version=4)
+    place = next(i for i, c in enumerate(notebook.cells) if "does not even start" in c.source)
+    code, error = re.search(r"```go\n(.*?)```.*```\n(.*?)\n```", notebook.cells[place].source, re.S).groups()
+    del notebook.cells[place:]
+    notebook.cells.append(nbformat.v4.new_code_cell(code))
+    NotebookClient(notebook, timeout=SECONDS, allow_errors=True, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+    assert notebook.cells[-1].outputs[0].evalue.splitlines()[0] == error
 
 
 def test_plans_are_made_and_replayed(executed):
