@@ -138,6 +138,7 @@ def solutions(cells):
     for i in places:
         answer, check, solution = cells[i : i + 3]
         assert "check" in tags(check) and "solution" in tags(solution), answer.source
+        assert check.metadata.jupyter == {"source_hidden": True}, "a long check distracts"
         assert solution.source.startswith("<details><summary>Solution</summary>\n\n```go\n"), "does not open"
         yield answer, check, re.search(r"```go\n(.*?)```", solution.source, re.S)[1]
 
