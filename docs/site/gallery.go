@@ -88,14 +88,14 @@ func (t *tutorial) text(n *notebook.Notebook, executed bool) ([]byte, error) {
 		switch {
 		case c.Type == "markdown":
 			t.describe(c.Source)
-			b.WriteString(c.Source + "\n\n")
+			b.WriteString(strings.ReplaceAll(c.Source, "<details><summary>", opening) + "\n\n")
 			if t.title != "" && !executed && !strings.Contains(b.String(), "!!! note") {
 				b.WriteString("!!! note\n    This copy was built without outputs; `make gallery` executes the notebooks.\n\n")
 			}
 		case c.Type == "code":
-			solution := c.HasTag("solution")
-			if solution {
-				b.WriteString("<details class=\"solution\" markdown=\"1\"><summary>Solution</summary>\n\n")
+			collapsed := summaryOf(c)
+			if collapsed != "" {
+				b.WriteString(opening + collapsed + "</summary>\n\n")
 			}
 			fmt.Fprintf(&b, "```go\n%s\n```\n\n", strings.TrimRight(c.Source, "\n"))
 			for _, o := range c.Outputs {
@@ -105,13 +105,27 @@ func (t *tutorial) text(n *notebook.Notebook, executed bool) ([]byte, error) {
 				}
 				b.WriteString(text)
 			}
-			if solution {
+			if collapsed != "" {
 				b.WriteString("</details>\n\n")
 			}
 		}
 	}
 	fmt.Fprintf(&b, "[Open this notebook in the repository](%s/blob/main/notebooks/%s.ipynb){ .source }\n", repository, t.base)
 	return []byte(b.String()), nil
+}
+
+// opening begins what a click opens; Python-Markdown must be told that there is Markdown in it.
+const opening = `<details class="solution" markdown="1"><summary>`
+
+// summaryOf returns the line that a click opens a cell with; "" for a cell that is open.
+func summaryOf(c *notebook.Cell) string {
+	switch {
+	case c.HasTag("solution"):
+		return "Solution"
+	case c.HasTag("check"):
+		return "Check"
+	}
+	return ""
 }
 
 // describe takes the title and the first paragraph for the overview.

@@ -105,6 +105,25 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// Solutions and the code of checks open with a click, and Python-Markdown reads what is in them.
+func TestCollapsedCells(t *testing.T) {
+	t.Parallel()
+	n := &notebook.Notebook{Cells: []*notebook.Cell{
+		{Type: "markdown", Source: "<details><summary>Answer</summary>\n\n**e**\n\n</details>"},
+		{Type: "code", Source: "f(2)"},
+		{Type: "code", Source: "check.True(f(2))", Metadata: map[string]any{"tags": []any{"check"}}},
+		{Type: "code", Source: "f(3)", Metadata: map[string]any{"tags": []any{"solution"}}},
+	}}
+	got, err := (&tutorial{site: &site{pages: map[string]*page{}}, base: "lesson"}).text(n, true)
+	const begin = `<details class="solution" markdown="1"><summary>`
+	want := begin + "Answer</summary>\n\n**e**\n\n</details>\n\n```go\nf(2)\n```\n\n" +
+		begin + "Check</summary>\n\n```go\ncheck.True(f(2))\n```\n\n</details>\n\n" +
+		begin + "Solution</summary>\n\n```go\nf(3)\n```\n\n</details>\n\n"
+	if err != nil || !strings.HasPrefix(string(got), want) {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+}
+
 func result(mime, data string) notebook.Output {
 	return notebook.Output{"output_type": "execute_result", "data": map[string]any{mime: data}}
 }
