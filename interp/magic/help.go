@@ -43,5 +43,6 @@ Also useful in a cell:
             can be pasted: it runs as with go run, and its declarations remain for the next cells
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
   tutorials are in the folder notebooks of Quern's source, which make lab opens:
-            quickstart.ipynb in ten cells, and a course from 01-go-in-notebooks to 12-claims
+            quickstart.ipynb in ten cells, 00-go for people who do not know Go, and a course from
+            01-go-in-notebooks to 12-claims
 `

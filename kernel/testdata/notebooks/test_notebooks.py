@@ -14,7 +14,9 @@ from test_exercises import CHECKED
 NOTEBOOKS = pathlib.Path(__file__).parents[3] / "notebooks"
 MODULE = "../examples/prose/explore.ipynb"  # a notebook in a module of its own
 TUTORIALS = [*sorted(p.name for p in NOTEBOOKS.glob("*.ipynb")), MODULE]
-LESSONS = [name for name in TUTORIALS if name[0].isdigit()]
+INTRODUCTION = "00-go.ipynb"  # Go itself, for people who do not know it
+LESSONS = [name for name in TUTORIALS if name[0].isdigit() and name != INTRODUCTION]
+SELF_CHECKED = {INTRODUCTION: 10}  # the exercises of notebooks whose cells say whether they are solved
 # What a reader runs takes longer. These values are set after the cells with the tag parameters.
 PARAMETERS = {
     "06-sequences-and-gpt.ipynb": "steps = 300",
@@ -69,6 +71,10 @@ def outputs(notebook):
     return [o for c in notebook.cells if c.cell_type == "code" for o in c.outputs]
 
 
+def may_fail(cell):
+    return "raises-exception" in cell.metadata.get("tags", [])
+
+
 def text(notebook):
     """Returns all plain text that the cells show."""
     parts = []
@@ -79,9 +85,16 @@ def text(notebook):
 
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_runs_without_errors(executed, name):
-    for output in outputs(executed(name)):
-        assert output.output_type != "error", output
-        assert output.get("name") != "stderr", output
+    for cell in executed(name).cells:
+        for output in cell.get("outputs", []):
+            assert output.output_type != "error" or may_fail(cell), output
+            assert output.get("name") != "stderr", output
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_cells_that_are_wrong_on_purpose_fail(executed, name):
+    for cell in filter(may_fail, executed(name).cells):
+        assert cell.outputs[-1].output_type == "error", cell.source
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
@@ -331,11 +344,51 @@ def test_lesson_has_its_parts(executed, name):
     assert figures(executed(name)), "no figure answers the question"
 
 
+def exercises(notebook):
+    """Returns the cells to fill in, each with the code of its solution."""
+    solutions = [re.search(r"^```go\n(.+?)^```$", c.source, re.M | re.S)[1] for c in notebook.cells
+                 if c.cell_type == "markdown" and "solution" in c.metadata.get("tags", [])]
+    return list(zip([c for c in notebook.cells if "exercise" in c.metadata.get("tags", [])], solutions, strict=True))
+
+
+@pytest.mark.parametrize("name", SELF_CHECKED)
+def test_exercises_say_that_they_are_not_solved(executed, name):
+    cells = [c for c, _ in exercises(executed(name))]
+    assert len(cells) == SELF_CHECKED[name]
+    for number, cell in enumerate(cells, 1):
+        assert [o.text.startswith("not solved yet: ") for o in cell.outputs] == [True], cell.outputs
+    prose = [c.source for c in executed(name).cells if c.cell_type == "markdown"]
+    numbers = [int(n) for source in prose for n in re.findall(r"^\*\*Exercise (\d+)\.\*\*", source, re.M)]
+    assert numbers == list(range(1, len(cells) + 1))
+
+
+@pytest.mark.parametrize("name", SELF_CHECKED)
+def test_solutions_pass_their_checks(name):
+    """Puts each solution in the place of the code above the checks."""
+    notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+    for cell, solution in exercises(notebook):
+        place = cell.source.index("check.Exercise(")
+        cell.source = solution + "\n" + cell.source[place:]
+    NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+    for cell, _ in exercises(notebook):
+        assert [o.text for o in cell.outputs] == ["solved\n"], (cell.source, cell.outputs)
+
+
+def test_introduction_prepares_the_first_lesson():
+    """What lesson 1 uses of Go is in lesson 0, or explained in lesson 1."""
+    code = {name: "\n".join(c.source for c in nbformat.read(NOTEBOOKS / name, as_version=4).cells) for name in (INTRODUCTION, LESSONS[0])}
+    for what in (r"slices\.SortedFunc\(maps\.Keys\(", r"cmp\.Or\(", r"strings\.Compare", r"errors\.As\(err, &", r"%w",
+                 r"func \w+\[\w", r"sync\.WaitGroup", r"group\.Go\(", r"select \{", r"time\.After", r"defer ", r"\[]rune|rune\)",
+                 r"append\(", r"map\[\w+]\w+\{", r"type \w+ struct", r"func \(\w+ \*\w+\)", r"min\(|make\("):
+        assert re.search(what, code[LESSONS[0]]), f"lesson 1 no longer uses {what}"
+        assert re.search(what, code[INTRODUCTION]), f"lesson 0 lacks {what}"
+
+
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_links_exist(name):
     for cell in nbformat.read(NOTEBOOKS / name, as_version=4).cells:
         if cell.cell_type == "markdown":
-            prose = re.sub(r"```.*?```", "", cell.source, flags=re.S)
+            prose = re.sub(r"^```.*?^```", "", cell.source, flags=re.M | re.S)
             for link in re.findall(r"\]\((?!https?://)([^)#]+)", prose):
                 assert (NOTEBOOKS / name).parent.joinpath(link).exists(), link
 
@@ -343,7 +396,7 @@ def test_links_exist(name):
 def test_file_browser_lists_the_first_lesson_first():
     """JupyterLab lists folders before files."""
     names = sorted(p.name for p in NOTEBOOKS.iterdir() if not p.name.startswith("."))
-    assert names[0] == LESSONS[0] and not [n for n in names if (NOTEBOOKS / n).is_dir() or n.endswith(".py")], names
+    assert names[0] == INTRODUCTION and not [n for n in names if (NOTEBOOKS / n).is_dir() or n.endswith(".py")], names
 
 
 PAPER = 77  # the columns of a code cell that fit on a page, with tabs as wide as browsers print them
