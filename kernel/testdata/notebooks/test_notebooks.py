@@ -16,7 +16,7 @@ MODULE = "../examples/prose/explore.ipynb"  # a notebook in a module of its own
 TUTORIALS = [*sorted(p.name for p in NOTEBOOKS.glob("*.ipynb")), MODULE]
 INTRODUCTION = "00-go.ipynb"  # Go itself, for people who do not know it
 LESSONS = [name for name in TUTORIALS if name[0].isdigit() and name != INTRODUCTION]
-SELF_CHECKED = {INTRODUCTION: 10}  # the exercises of notebooks whose cells say whether they are solved
+SELF_CHECKED = {INTRODUCTION: 10, "more-autograd.ipynb": 4}  # the exercises of notebooks whose cells say whether they are solved
 # What a reader runs takes longer. These values are set after the cells with the tag parameters.
 PARAMETERS = {
     "06-sequences-and-gpt.ipynb": "steps = 300",
@@ -282,6 +282,22 @@ def test_time_series_beats_the_last_day(executed):
     shown = text(executed("more-time-series.ipynb"))
     today, lstm, transformer = (float(re.search(rf"^{name}: ([0-9.]+) MW", shown, re.M)[1]) for name in ("as today", "LSTM", "Transformer"))
     assert lstm < 0.7 * today and transformer < 0.7 * today, shown
+
+
+def test_autograd_is_right_and_faster_with_matrices(executed):
+    shown = text(executed("more-autograd.ipynb"))
+    assert "in order: 36  hasty: 108" in shown
+    assert int(re.search(r"(\d+) of 80 points are on the right side", shown)[1]) >= 76
+    assert ["MatMul: 80×2 by 8×8" in o.evalue for o in outputs(executed("more-autograd.ipynb")) if o.output_type == "error"] == [True]
+    assert len(re.findall(r"^largest difference of two gradients: ", shown, re.M)) == 2, "matrices, and accel"
+    narrow, wide = (int(n) for n in re.findall(r"([0-9]+) times as fast$", shown, re.M))
+    assert narrow > 5 and wide > 50
+    recorded, fused = (int(re.search(rf"operations {when}: +(\d+)", shown)[1]) for when in ("recorded in a step", "after fusing"))
+    assert fused < recorded
+    ours, theirs = map(float, re.search(r"^(\d+) ms with our matrices, ([0-9.]+) ms with accel", shown, re.M).groups())
+    assert theirs < ours / 10
+    first, last = map(float, re.search(r"^loss ([0-9.]+), after 200 steps ([0-9.]+)", shown, re.M).groups())
+    assert last < 0.1 * first
 
 
 def test_the_loop_by_hand_equals_fit(executed):
