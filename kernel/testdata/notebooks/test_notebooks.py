@@ -287,8 +287,8 @@ def test_time_series_beats_the_last_day(executed):
 def test_autograd_is_right_and_faster_with_matrices(executed):
     shown = text(executed("more-autograd.ipynb"))
     assert "in order: 36  hasty: 108" in shown
-    assert int(re.search(r"(\d+) of 80 points are on the right side", shown)[1]) >= 76
-    assert ["MatMul: 80×2 by 8×8" in o.evalue for o in outputs(executed("more-autograd.ipynb")) if o.output_type == "error"] == [True]
+    assert int(re.search(r"(\d+) of 60 points are on the right side", shown)[1]) >= 57
+    assert ["MatMul: 60×2 by 8×8" in o.evalue for o in outputs(executed("more-autograd.ipynb")) if o.output_type == "error"] == [True]
     assert len(re.findall(r"^largest difference of two gradients: ", shown, re.M)) == 2, "matrices, and accel"
     narrow, wide = (int(n) for n in re.findall(r"([0-9]+) times as fast$", shown, re.M))
     assert narrow > 5 and wide > 50
@@ -372,7 +372,7 @@ def test_exercises_say_that_they_are_not_solved(executed, name):
     cells = [c for c, _ in exercises(executed(name))]
     assert len(cells) == SELF_CHECKED[name]
     for number, cell in enumerate(cells, 1):
-        assert [o.text.startswith("not solved yet: ") for o in cell.outputs] == [True], cell.outputs
+        assert [o.data["text/plain"].startswith("not solved yet: ") for o in cell.outputs] == [True], cell.outputs
     prose = [c.source for c in executed(name).cells if c.cell_type == "markdown"]
     numbers = [int(n) for source in prose for n in re.findall(r"^\*\*Exercise (\d+)\.\*\*", source, re.M)]
     assert numbers == list(range(1, len(cells) + 1))
@@ -387,7 +387,7 @@ def test_solutions_pass_their_checks(name):
         cell.source = solution + "\n" + cell.source[place:]
     NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
     for cell, _ in exercises(notebook):
-        assert [o.text for o in cell.outputs] == ["solved\n"], (cell.source, cell.outputs)
+        assert [o.data["text/plain"] for o in cell.outputs] == ["solved"], (cell.source, cell.outputs)
 
 
 def test_introduction_prepares_the_first_lesson():
