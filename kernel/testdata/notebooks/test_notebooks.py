@@ -341,7 +341,7 @@ def test_lesson_has_its_parts(executed, name):
     """Goals, links to its neighbors, a question with a figure, and exercises that check themselves, or two with solutions that are collapsed."""
     cells = nbformat.read(NOTEBOOKS / name, as_version=4).cells
     place = LESSONS.index(name)
-    neighbors = LESSONS[max(place - 1, 0) : place] + LESSONS[place + 1 : place + 2]
+    neighbors = ([INTRODUCTION] + LESSONS)[place : place + 1] + LESSONS[place + 1 : place + 2]
     for cell in (cells[0], cells[-1]):
         assert re.findall(r"\]\((.+?\.ipynb)\)", cell.source)[: len(neighbors)] == neighbors
     assert cells[0].source.startswith(f"# {int(name[:2])}. ")
