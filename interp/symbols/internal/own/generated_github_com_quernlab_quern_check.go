@@ -9,11 +9,13 @@ import (
 
 func symbols_github_com_quernlab_quern_check() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Error":   reflect.ValueOf(check.Error),
-		"Fail":    reflect.ValueOf(check.Fail),
-		"False":   reflect.ValueOf(check.False),
-		"NoError": reflect.ValueOf(check.NoError),
-		"True":    reflect.ValueOf(check.True),
-		"Failure": reflect.ValueOf((*check.Failure)(nil)),
+		"Error":    reflect.ValueOf(check.Error),
+		"Exercise": reflect.ValueOf(check.Exercise),
+		"Fail":     reflect.ValueOf(check.Fail),
+		"False":    reflect.ValueOf(check.False),
+		"NoError":  reflect.ValueOf(check.NoError),
+		"True":     reflect.ValueOf(check.True),
+		"Failure":  reflect.ValueOf((*check.Failure)(nil)),
+		"Verdict":  reflect.ValueOf((*check.Verdict)(nil)),
 	}
 }
