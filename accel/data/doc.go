@@ -14,7 +14,8 @@
 // keeps a data set on the device and applies the transforms there.
 //
 // [Dataset.Batches] iterates over a data set in batches of tensors. Goroutines prepare batches
-// in advance; the batches and their order do not depend on the number of goroutines.
+// in advance; the batches and their order do not depend on the number of goroutines. [Bench] measures
+// how fast that is, and what limits it.
 //
 // # Errors
 //

@@ -28,7 +28,7 @@ func OpenIDX(images, labels string) (*Dataset, error) {
 	if len(count) != 1 || count[0] != shape[0] {
 		return nil, &FormatError{Format: "IDX", Path: labels, Want: fmt.Sprintf("%d labels", shape[0]), Got: fmt.Sprintf("shape %v", count)}
 	}
-	m := &mapped{images: pixels, offset: offset, labels: make([]byte, count[0])}
+	m := &mapped{name: images, images: pixels, offset: offset, labels: make([]byte, count[0])}
 	if _, err := names.ReadAt(m.labels, at); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("data: %s: %w", labels, err)
 	}
@@ -95,6 +95,7 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 // mapped is a source of images in a memory-mapped file.
 type mapped struct {
 	labeling
+	name   string // of the file
 	images *mmap.ReaderAt
 	offset int64
 	size   int // bytes per example

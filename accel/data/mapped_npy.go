@@ -37,7 +37,7 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	set.name = examples
-	set.source = &mappedNPY{floats: labeled, file: file, header: h, size: set.size()}
+	set.source = &mappedNPY{name: examples, floats: labeled, file: file, header: h, size: set.size()}
 	return set, nil
 }
 
@@ -45,6 +45,7 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 // another source.
 type mappedNPY struct {
 	*floats // the labels and targets
+	name    string
 	file    *mmap.ReaderAt
 	header  *npyHeader
 	size    int // elements per example

@@ -1,0 +1,259 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
+)
+
+// Limits of one measurement of [Bench].
+const (
+	benchTime     = time.Second // after which no more batches are begun
+	benchExamples = 4096        // and after which number of examples
+	benchCopies   = 20          // copies to the device
+)
+
+// Bench measures how fast a data set delivers batches of a size: what a training step has to take, so
+// that it does not wait for data, and what limits the speed. The options are those of the batches of
+// the training, such as [Shuffle]; [Workers] sets the number of workers that is compared with one
+// worker, by default that of the CPU's cores (GOMAXPROCS), at least 2.
+//
+//	report, err := data.Bench(ctx, train, 128, data.Shuffle(1))
+//
+// It measures, for up to a second each:
+//
+//   - batches after the files behind the data set have left the system's page cache, as in the first
+//     epoch, and batches with the files in memory, as in later ones; with one worker and with several,
+//   - if there are transforms, the batches with the files in memory, without the transforms,
+//   - the copy of a batch to the device, from pinned and from pageable memory of the host.
+//
+// What cannot be measured has a reason instead of a time. Other systems than Linux cannot drop files
+// from the page cache without privileges, and nothing is dropped for data sets in memory. Times
+// are wall-clock times of this process, so other load on the machine makes them longer.
+//
+// An error is that of ctx, of the options, or of an example that cannot be read.
+func Bench(ctx context.Context, set *Dataset, size int, options ...Option) (*BenchReport, error) {
+	if set == nil {
+		return nil, errors.New("data: Bench: the data set is nil: check the error returned where it was created")
+	}
+	several := loader{workers: max(2, runtime.GOMAXPROCS(0))}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(&several)
+		}
+	}
+	m := &bencher{ctx: ctx, set: set, size: size, options: options}
+	switch it := m.iteration(1, set); {
+	case it.Err() != nil:
+		return nil, it.Err()
+	case it.taken == it.count:
+		return nil, fmt.Errorf("data: Bench: %s has no batch: it is empty, or the option Skip leaves out all", set.name)
+	}
+	r := &BenchReport{Dataset: set.String(), Batch: min(size, set.Len()), Device: tensor.Device(), Workers: max(several.workers, 1)}
+	meter, inner := display.Measure(ctx, "measuring "+set.name, 5)
+	defer meter.End()
+	m.ctx = inner
+	for i, workers := range []int{1, r.Workers} {
+		if i == 1 && workers == 1 {
+			break
+		}
+		cold, warm, err := m.epochs(workers)
+		if err != nil {
+			return nil, err
+		}
+		r.Rows = append(r.Rows, cold, warm)
+		meter.Set(float64(2*i+2), "")
+	}
+	if len(set.transforms) > 0 {
+		plain, err := m.withoutTransforms(r.Workers)
+		if err != nil {
+			return nil, err
+		}
+		r.Rows = append(r.Rows, plain)
+	}
+	r.Rows = append(r.Rows, m.copies()...)
+	r.Limit = r.limit(set.InMemory() || set.resident != nil)
+	meter.Set(5, "")
+	return r, nil
+}
+
+// bencher measures batches of a data set.
+type bencher struct {
+	ctx     context.Context
+	set     *Dataset
+	size    int
+	options []Option
+	batch   int // bytes of the largest batch so far
+	most    int // number of batches of the last cold or first pass
+}
+
+// iteration begins a pass over the data set, or over it with other transforms.
+func (m *bencher) iteration(workers int, set *Dataset) *Batches {
+	return set.Batches(m.size, append(m.options[:len(m.options):len(m.options)], Workers(workers), Context(m.ctx))...)
+}
+
+// epochs measures the first batches with files that are not in memory, and again with those in memory.
+func (m *bencher) epochs(workers int) (cold, warm BenchRow, err error) {
+	cold = BenchRow{What: BenchCold, Workers: workers}
+	it := m.iteration(workers, m.set)
+	m.most = max(2, benchExamples/it.size)
+	cold.Reason = m.dropFiles(it)
+	first, err := m.pass(it)
+	if err != nil {
+		return cold, warm, err
+	}
+	if cold.Reason == "" {
+		first.What, first.Workers = cold.What, cold.Workers
+		cold = first
+	}
+	warm, err = m.pass(m.iteration(workers, m.set)) // the same batches
+	warm.What, warm.Workers = BenchWarm, workers
+	return cold, warm, err
+}
+
+// withoutTransforms measures the batches that have just been made.
+func (m *bencher) withoutTransforms(workers int) (BenchRow, error) {
+	plain := *m.set
+	plain.transforms = nil
+	row, err := m.pass(m.iteration(workers, &plain))
+	row.What, row.Workers = BenchPlain, workers
+	return row, err
+}
+
+// pass takes up to m.most batches, and sets it to their number. The first batch is not part of the
+// time if there are others, since the workers begin with it.
+func (m *bencher) pass(it *Batches) (row BenchRow, err error) {
+	it.count = min(it.count, it.taken+m.most) // the workers stop there
+	begin, batches, examples, bytes := time.Now(), 0, 0, 0
+	var elapsed time.Duration
+	for it.Next() {
+		b := it.Batch()
+		n := 0
+		for _, t := range []*tensor.Tensor{b.X, b.Y} {
+			if t != nil {
+				n += 4 * t.Numel() // float32 and int32
+			}
+		}
+		if m.set.resident != nil {
+			tensor.Synchronize() // batches are gathered on the device
+		}
+		for _, t := range []*tensor.Tensor{b.X, b.Y} {
+			if t != nil {
+				t.Release()
+			}
+		}
+		m.batch = max(m.batch, n)
+		elapsed = time.Since(begin)
+		if batches, examples, bytes = batches+1, examples+b.Len(), bytes+n; batches == 1 && it.taken < it.count {
+			begin, examples, bytes = time.Now(), 0, 0
+		}
+		if elapsed >= benchTime && batches > 1 {
+			it.count = it.issued // take the batches that are being made
+		}
+	}
+	if it.Err() != nil {
+		return row, it.Err()
+	}
+	m.most = batches
+	row.Batches = max(batches-1, 1)
+	row.set(elapsed, examples, bytes)
+	return row, nil
+}
+
+// copies measures copies of a batch to the device.
+func (m *bencher) copies() []BenchRow {
+	rows := []BenchRow{{What: BenchPinned, Batches: benchCopies}, {What: BenchPageable, Batches: benchCopies}}
+	if m.set.resident != nil {
+		for i := range rows {
+			rows[i].Batches, rows[i].Reason = 0, "the examples are on the device"
+		}
+		return rows
+	}
+	pinned, pageable, err := tensor.HostCopies(m.batch, benchCopies)
+	for i, took := range []time.Duration{pinned, pageable} {
+		if err != nil {
+			rows[i].Batches, rows[i].Reason = 0, err.Error()
+			continue
+		}
+		rows[i].set(benchCopies*took, benchCopies*min(m.size, m.set.Len()), benchCopies*m.batch)
+	}
+	return rows
+}
+
+// dropFiles drops the files of the next m.most batches from the page cache. It returns why that is not
+// possible, "" if it is.
+func (m *bencher) dropFiles(it *Batches) (reason string) {
+	if m.set.resident != nil {
+		return "the examples are on the device"
+	}
+	var examples []int
+	for k := it.taken; k < min(it.count, it.taken+m.most); k++ {
+		examples = append(examples, it.examples(k)...)
+	}
+	files, reason := m.set.files(examples)
+	for _, path := range files {
+		if reason != "" {
+			break
+		}
+		reason = dropFromPageCache(path)
+	}
+	return reason
+}
+
+// fileBacked is a source that reads one file for all examples.
+type fileBacked interface{ readsFrom() string }
+
+func (m *mapped) readsFrom() string    { return m.name }
+func (m *mappedNPY) readsFrom() string { return m.name }
+
+// files returns the files that are read for some examples, or why they are not known.
+func (s *Dataset) files(examples []int) (files []string, reason string) {
+	switch source := s.source.(type) {
+	case *cached:
+		return nil, "Cached keeps examples in memory: measure the data set before Cached"
+	case *view:
+		return source.set.files(s.inSource(examples))
+	case selection:
+		inner := Dataset{source: source.source, index: source.index}
+		return inner.files(s.inSource(examples))
+	case *joined:
+		for k := range source.parts {
+			if part := &source.parts[k]; !part.InMemory() {
+				more, reason := part.files(s.inSource(examples))
+				if reason != "" {
+					return nil, reason
+				}
+				files = append(files, more...)
+			}
+		}
+	case fileBacked:
+		return []string{source.readsFrom()}, ""
+	}
+	seen := map[string]bool{}
+	for _, i := range examples {
+		if path := s.Path(i); !s.InMemory() && path != "" && !seen[path] {
+			files, seen[path] = append(files, path), true
+		}
+	}
+	switch {
+	case len(files) > 0:
+		return files, ""
+	case s.InMemory():
+		return nil, "the examples are in memory"
+	}
+	return nil, "the files of the examples are not known: a Source names them with a method Path(i int) string"
+}
+
+// inSource maps examples to those of the source.
+func (s *Dataset) inSource(examples []int) []int {
+	mapped := make([]int, len(examples))
+	for k, i := range examples {
+		mapped[k] = s.at(i)
+	}
+	return mapped
+}
