@@ -25,6 +25,9 @@ type Batch struct {
 	// [Sequences]; nil for others. Padded is the number of positions to which they are padded.
 	Lengths []int
 	Padded  int // 0 without Lengths
+	// Positions holds, for each row of packed sequences, the position of each token in its sequence; nil
+	// for other examples. See [Dataset.PackSequences].
+	Positions [][]int
 	// Ignores reports whether classes in Y may be [Ignored].
 	Ignores bool
 	// Index holds the indices of the examples in the data set.
@@ -47,6 +50,9 @@ func (b Batch) Slice(from, to int) Batch {
 	}
 	if b.Lengths != nil {
 		part.Lengths, part.Padded = b.Lengths[from:to], b.Padded
+	}
+	if b.Positions != nil {
+		part.Positions = b.Positions[from:to]
 	}
 	return part
 }
@@ -168,6 +174,7 @@ type rawBatch struct {
 	index   []int
 	lengths []int // of padded sequences
 	padded  int
+	at      [][]int // positions of packed sequences
 	err     error
 	panic   any // the value of a panic of the source or a transform; nil if there was none
 }
@@ -270,7 +277,7 @@ func (b *Batches) Next() bool {
 	if raw.padded > 0 && b.set.cutsPadding() {
 		shape[1] = raw.padded
 	}
-	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, shape...), Index: raw.index, Lengths: raw.lengths, Padded: raw.padded}
+	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, shape...), Index: raw.index, Lengths: raw.lengths, Padded: raw.padded, Positions: raw.at}
 	b.spare.Put(&raw.x)
 	b.batch.Ignores = b.set.Ignores()
 	switch form := b.set.source.form(); {
@@ -371,6 +378,10 @@ func (b *Batches) make(k int) (raw rawBatch) {
 			return rawBatch{err: b.loader.ctx.Err()}
 		}
 		v := values{x: rowOf(raw.x, i, width), labels: rowOf(raw.labels, i, form.labels()), targets: rowOf(raw.targets, i, form.targets)}
+		if form.packed {
+			v.positions = make([]int, form.sequence)
+			raw.at = append(raw.at, v.positions)
+		}
 		if err := b.set.readTransformed(e, v, &b.loader); err != nil {
 			return rawBatch{err: b.set.exampleError(e, err)}
 		}

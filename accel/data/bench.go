@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -216,8 +217,10 @@ func (s *Dataset) files(examples []int) (files []string, reason string) {
 	switch source := s.source.(type) {
 	case *cached:
 		return nil, "Cached keeps examples in memory: measure the data set before Cached"
-	case *view:
-		return source.set.files(s.inSource(examples))
+	case interface{ wrapped() *Dataset }:
+		inner := source.wrapped()
+		from := s.inSource(examples)
+		return inner.files(slices.DeleteFunc(from, func(i int) bool { return i >= inner.Len() })) // of Append
 	case selection:
 		inner := Dataset{source: source.source, index: source.index}
 		return inner.files(s.inSource(examples))

@@ -61,6 +61,9 @@ func (c *cached) read(i int, v values) error {
 	if e == nil {
 		form := c.form()
 		e = &cachedExample{values: values{labels: make([]int, form.labels()), targets: make([]float32, form.targets)}}
+		if form.packed {
+			e.positions = make([]int, form.sequence)
+		}
 		if err := c.fill(i, e, len(v.x)); err != nil {
 			return err
 		}
@@ -68,6 +71,7 @@ func (c *cached) read(i int, v values) error {
 	}
 	copy(v.labels, e.labels)
 	copy(v.targets, e.targets)
+	copy(v.positions, e.positions)
 	if v.x != nil && e.bytes != nil {
 		divide(v.x, e.bytes, c.bytes.highest())
 	} else {

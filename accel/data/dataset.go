@@ -212,6 +212,9 @@ func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	if positionsOf(s.source) > 0 && !slices.Equal(shape, s.shape) {
 		return nil, fmt.Errorf("data: Reshape of %s: %w", s.name, errPadded)
 	}
+	if s.source.form().packed && !slices.Equal(shape, s.shape) {
+		return nil, fmt.Errorf("data: Reshape of %s: %w", s.name, errPacked)
+	}
 	if err := checkTransforms(s.transforms, shape); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,9 @@
 // [FromSlices], [FromTargets] and [FromTensors] make a [Dataset] from the caller's data; [CSV],
 // [NPY] and [Images] read files; [OpenImages] decodes files when they are needed, and [OpenIDX] and
 // [OpenNPY] map files that may be larger than memory. [FromSource] makes a Dataset of any type with
-// methods Len and Example, and [Dataset.Cached] keeps examples in memory. [Windows] makes sequences from a text, such as the embedded [MobyDick]. A notebook
-// displays a Dataset with its first images.
+// methods Len and Example, and [Dataset.Cached] keeps examples in memory. [Windows] makes sequences
+// from a text, such as the embedded [MobyDick]; [Sequences] and [TokenClasses] have sequences of
+// different lengths, which batches pad or [Dataset.PackSequences] packs. A notebook displays a Dataset with its first images.
 //
 // [Dataset.Map] transforms examples when they are put into a batch: [Normalize],
 // [Resize], [CenterCrop], [RandomHorizontalFlip], [RandomVerticalFlip], [RandomShift], [RandomRotation],

@@ -33,6 +33,8 @@ func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Inputs: both %s and %s have sequences of different lengths, but a batch has one list of lengths", j.text.name, s.name)
 		case positionsOf(s.source) > 0:
 			j.text = s
+		case s.source.form().packed && k > 0:
+			return nil, fmt.Errorf("data: Inputs: the rows of %s are packed sequences, which can only be the first input", s.name)
 		}
 		n, _ := volume(s.Shape())
 		j.parts, j.sizes, j.width = append(j.parts, *s), append(j.sizes, n), j.width+n
@@ -81,7 +83,7 @@ func (j *joined) read(i int, v values) error {
 		}
 		part := values{x: v.x[:j.sizes[k]]}
 		if k == 0 {
-			part.labels, part.targets = v.labels, v.targets
+			part.labels, part.targets, part.positions = v.labels, v.targets, v.positions
 		}
 		if err := s.readTransformed(i, part, &loader{}); err != nil {
 			return err

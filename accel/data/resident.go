@@ -13,6 +13,8 @@ type resident struct {
 	x       *tensor.Tensor // [N, elements], uint8 or float32
 	highest float32        // divisor for bytes; 0 for float32
 	y       *tensor.Tensor // [N], [N, length] or [N, targets]
+
+	positions [][]int // of packed sequences, which are not on the device; nil for none
 }
 
 // byteSource is a source whose values are bytes divided by a constant.
@@ -48,6 +50,10 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	wanted, labels := make([]float32, n*form.targets), make([]int, n*form.labels())
 	for i := range n {
 		v := values{labels: rowOf(labels, i, form.labels()), targets: rowOf(wanted, i, form.targets), x: rowOf(numbers, i, size)}
+		if form.packed {
+			v.positions = make([]int, form.sequence)
+			r.positions = append(r.positions, v.positions)
+		}
 		err := s.source.read(s.at(i), v)
 		if err == nil && asBytes {
 			err = b.bytes(s.at(i), raw[i*size:(i+1)*size])
@@ -136,6 +142,9 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 		}
 	}
 	b := Batch{X: x, Y: r.y.IndexSelect(pick), Index: index, Ignores: s.Ignores()}
+	for k := range r.positions[:min(len(r.positions), len(rows))] {
+		b.Positions = append(b.Positions, r.positions[rows[k]])
+	}
 	if b.Lengths, b.Padded = s.paddingOf(index); b.Padded > 0 && s.cutsPadding() {
 		b.X = w.keep(x).Slice(1, 0, b.Padded)
 		if s.SequenceLength() > 0 {

@@ -151,8 +151,8 @@ func (s *sequences) read(i int, v values) error {
 	return nil
 }
 
-// Length returns the length of example i of a data set of [Sequences], and 0 for others. It panics if
-// i is not in [0, Len).
+// Length returns the length of example i of a data set of [Sequences], the number of tokens of a row of
+// [Dataset.PackSequences], and 0 for others. It panics if i is not in [0, Len).
 func (s *Dataset) Length(i int) int { return lengthOf(s.source, s.at(i)) }
 
 // paddingOf returns the lengths of padded sequences, and the number of positions to which a batch of
@@ -192,10 +192,15 @@ func cut[T any](rows []T, columns, to int) []T {
 }
 
 // WithLengths runs f, a pass of a model, with the lengths of the sequences of the batch, so that the
-// layers of package nn ignore the padding. accel.Fit, Evaluate and Predict do this; your own training
-// loop has to. Without lengths it only runs f.
+// layers of package nn ignore the padding, or with the positions of packed sequences, so that they are
+// kept apart. accel.Fit, Evaluate and Predict do this; your own training loop has to. For other batches
+// it only runs f.
 func (b Batch) WithLengths(f func()) {
-	if b.Lengths == nil {
+	switch {
+	case len(b.Positions) > 0:
+		tensor.WithPositions(tensor.FromInts(slices.Concat(b.Positions...), len(b.Positions), len(b.Positions[0])), f)
+		return
+	case b.Lengths == nil:
 		f()
 		return
 	}

@@ -14,6 +14,7 @@ type form struct {
 	targets   int  // length of a target vector, for regression
 	sequence  int  // classes per example, for sequences
 	ignores   bool // some positions of the sequences have the class Ignored
+	packed    bool // an example has several sequences
 	unlabeled bool // the classes of the examples are unknown
 }
 
@@ -30,6 +31,8 @@ type values struct {
 	x       []float32 // in row-major order
 	labels  []int
 	targets []float32
+
+	positions []int // of packed sequences
 }
 
 // labeling is a form with one class per example, for the sources that have no other labels.
@@ -50,6 +53,7 @@ type held interface{ inMemory() bool }
 func (*floats) inMemory() bool    { return true }
 func (*pixels) inMemory() bool    { return true }
 func (*sequences) inMemory() bool { return true }
+func (*packed) inMemory() bool    { return true }
 func (*windows) inMemory() bool   { return true }
 func (*series) inMemory() bool    { return true }
 func (v *view) inMemory() bool    { return v.set.InMemory() }
@@ -101,6 +105,7 @@ func positionsOf(s source) int {
 type view struct{ set Dataset }
 
 func (v *view) len() int                    { return v.set.Len() }
+func (v *view) wrapped() *Dataset           { return &v.set }
 func (v *view) form() form                  { return v.set.source.form() }
 func (v *view) read(i int, to values) error { return v.set.source.read(v.set.at(i), to) }
 func (v *view) path(i int) string           { return pathOf(v.set.source, v.set.at(i)) }

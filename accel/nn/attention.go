@@ -78,9 +78,11 @@ type MultiHeadAttentionLayer struct {
 
 // Forward maps sequences [N, T, width] to [N, T, width], in which each position attends to all
 // positions of its sequence or, with [Causal], to itself and to earlier ones, but not to the padding
-// of data.Sequences.
+// of data.Sequences, nor to other sequences of a row of data.Dataset.PackSequences.
 func (a *MultiHeadAttentionLayer) Forward(x *Tensor) *Tensor {
-	return a.Attend(x, x, tensor.AttentionMask{Lengths: paddedLengths(a.name, x)})
+	var s scratch
+	defer s.release()
+	return a.Attend(x, x, ownSequence(&s, a.name, x))
 }
 
 // Attend computes the attention of queries x [N, T, width] to the keys and values of another sequence

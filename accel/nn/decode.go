@@ -135,7 +135,7 @@ func (e *posEmbedding) at(x *Tensor, cache *KVCache) *Tensor {
 	if end := cache.Len() + x.Size(1); end > e.length {
 		panic(&LengthError{Layer: e.String(), Length: end, Longest: e.length})
 	}
-	e.prepare(x.Shape())
+	e.prepare(x.Shape(), false)
 	positions := cache.Positions(x.Size(1))
 	defer positions.Release()
 	vectors := tensor.Embedding(e.weight, positions)

@@ -42,7 +42,8 @@ func (*embedding) retainsNothing() bool { return true }
 // PositionEmbedding returns a layer that adds a trained vector for each position to sequences
 // [N, T, width], so that the model can use positions. A T above length is a [*LengthError]. The initial
 // vectors are drawn from the standard normal distribution, like those of [Embedding]; with
-// smaller ones models learn the use of positions only slowly.
+// smaller ones models learn the use of positions only slowly. In the rows of data.Dataset.PackSequences
+// positions restart with each sequence, and an index above length is a *tensor.IndexError.
 func PositionEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
 
 type posEmbedding struct {
@@ -53,18 +54,24 @@ type posEmbedding struct {
 
 func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
-	e.prepare(shape)
+	if positions := packedPositions("PositionEmbedding", x); positions != nil {
+		e.prepare(shape, true) // the row may be longer than its sequences
+		vectors := tensor.Embedding(e.weight, positions)
+		defer vectors.Release()
+		return x.Add(vectors)
+	}
+	e.prepare(shape, false)
 	vectors := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
 	defer vectors.Release()
 	return x.Add(vectors)
 }
 
-// prepare checks the shape of an input and creates the vectors.
-func (e *posEmbedding) prepare(shape []int) {
+// prepare checks the shape of an input, whose rows may be packed sequences, and creates the vectors.
+func (e *posEmbedding) prepare(shape []int, packed bool) {
 	if len(shape) != 3 || shape[2] != e.width || e.length < 1 {
 		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes sequences [N, T, %d] with T of at most %d", e, e.width, e.length)})
 	}
-	if shape[1] > e.length {
+	if !packed && shape[1] > e.length {
 		panic(&LengthError{Layer: e.String(), Length: shape[1], Longest: e.length})
 	}
 	if e.weight == nil {

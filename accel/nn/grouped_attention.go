@@ -80,7 +80,9 @@ type GroupedQueryAttentionLayer struct {
 // Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
 // data.Sequences.
 func (a *GroupedQueryAttentionLayer) Forward(x *Tensor) *Tensor {
-	return a.Attend(x, tensor.AttentionMask{Lengths: paddedLengths("GroupedQueryAttention", x)})
+	var s scratch
+	defer s.release()
+	return a.Attend(x, ownSequence(&s, "GroupedQueryAttention", x))
 }
 
 // Attend is Forward with hidden keys, for instance those of padding.

@@ -10,6 +10,9 @@ import (
 // they are not padded; see tensor.WithLengths. Sequences of another shape than those of the batch are
 // an error, since padding may be anywhere in them.
 func paddedLengths(op string, x *Tensor) *Tensor {
+	if tensor.Positions() != nil {
+		panic(&tensor.StateError{Op: op, Hint: "the rows of the batch are packed sequences, which this layer would mix: train without PackSequences"})
+	}
 	lengths, positions := tensor.Lengths()
 	if lengths == nil || x.NDim() != 3 {
 		return nil

@@ -122,7 +122,9 @@ type TransformerEncoderLayerModule struct {
 // Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
 // data.Sequences.
 func (l *TransformerEncoderLayerModule) Forward(x *Tensor) *Tensor {
-	return l.Encode(x, tensor.AttentionMask{Lengths: paddedLengths("TransformerEncoderLayer", x)})
+	var s scratch
+	defer s.release()
+	return l.Encode(x, ownSequence(&s, "TransformerEncoderLayer", x))
 }
 
 // Encode is Forward with hidden keys, for instance those of padding, as PyTorch's src_mask and

@@ -27,7 +27,8 @@ var notExported = map[string]string{
 	"nn.CTC": "it reads its labels and lengths", "nn.Attend": "a method of modules with several inputs", "nn.Decode": "as Attend", "nn.Encode": "as Attend",
 	"nn.Positions": "integers", "nn.Change": "a method of an adapter of LoRA, which Merge removes",
 	"tensor.AttentionWeights": "in training with dropout, and to look at them", "tensor.Lengths": "what WithLengths has set",
-	"nn.Forward": "a method of a module", "nn.Tensor": "a constant, read from a file",
+	"tensor.Positions": "what WithPositions has set",
+	"nn.Forward":       "a method of a module", "nn.Tensor": "a constant, read from a file",
 }
 
 // TestEverythingHasARow checks that each function of packages nn and tensor that returns a module

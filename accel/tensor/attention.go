@@ -12,6 +12,7 @@ import (
 // result is [B, H, T, E]. With causal, query i attends to keys 0 to i only. Memory grows with T,
 // not with T·S, because the gradient recomputes the scores. [MaskedAttention] hides other keys.
 func Attention(q, k, v *Tensor, causal bool) *Tensor {
+	requireApart("Attention", AttentionMask{})
 	y := attention(causal, q, k, v)
 	recordAttention(q, k, AttentionMask{Causal: causal})
 	return y
@@ -47,6 +48,7 @@ type AttentionMask struct {
 // the memory of Attention and of the mask, which is not expanded: dimensions of size 1 stay that
 // size.
 func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
+	requireApart("MaskedAttention", see)
 	added := see.bias(k)
 	if added == nil {
 		return Attention(q, k, v, see.Causal)

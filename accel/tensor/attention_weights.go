@@ -11,6 +11,7 @@ func AttentionWeights(q, k *Tensor, see AttentionMask) *Tensor {
 	if len(shape) != 4 || len(keys) != 4 || shape[0] != keys[0] || shape[1] != keys[1] || shape[3] != keys[3] || shape[3] < 1 {
 		panic(&ShapeError{Op: op, Shapes: [][]int{shape, keys}, Hint: "queries must be [B H T D] and keys [B H S D]"})
 	}
+	requireApart(op, see)
 	scores := q.MatMul(k.Permute(0, 1, 3, 2)).MulScalar(1 / math.Sqrt(float64(shape[3])))
 	added := see.bias(k)
 	if see.Causal {

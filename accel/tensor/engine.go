@@ -28,7 +28,7 @@ type engine struct {
 }
 
 // scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope],
-// [WithLengths], [RecordAttention] and [RecordOps].
+// [WithLengths], [WithPositions], [RecordAttention] and [RecordOps].
 type scope struct {
 	noGrad int   // nesting depth of NoGrad
 	cast   DType // of Autocast; Float32 if off
@@ -39,6 +39,7 @@ type scope struct {
 
 	lengths   *Tensor // of WithLengths; nil if off
 	positions int     // to which the sequences are padded
+	packed    *Tensor // of WithPositions; nil if off
 
 	attention *[]RecordedAttention // of RecordAttention; nil if off
 

@@ -41,7 +41,7 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		var y *Tensor
 		from := e.recorder.Position()
 		withScope(func(s *scope) {
-			s.cast, s.fp8, s.lengths, s.positions = outer.cast, outer.fp8, outer.lengths, outer.positions
+			s.cast, s.fp8, s.lengths, s.positions, s.packed = outer.cast, outer.fp8, outer.lengths, outer.positions, outer.packed
 		}, func() { y = f(tensors) })
 		out := y.lockedValue("Recompute")
 		if e.recorder.Since(out, from) {
