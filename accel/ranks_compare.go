@@ -10,6 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // subject is the model and the data set of a rank, for comparison.
 type subject struct {
 	Dataset  string

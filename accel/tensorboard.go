@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"os"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tfrecord"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
@@ -156,15 +156,7 @@ func field(b []byte, number int, content []byte) []byte {
 // record returns an event with its record header and checksums.
 func record(event []byte) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
-	b = binary.LittleEndian.AppendUint32(b, maskedCRC(b))
+	b = binary.LittleEndian.AppendUint32(b, tfrecord.MaskedCRC(b))
 	b = append(b, event...)
-	return binary.LittleEndian.AppendUint32(b, maskedCRC(event))
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// maskedCRC is CRC-32C rotated by 15 bits and shifted, as TensorFlow stores it.
-func maskedCRC(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
-	return (c>>15 | c<<17) + 0xa282ead8
+	return binary.LittleEndian.AppendUint32(b, tfrecord.MaskedCRC(event))
 }

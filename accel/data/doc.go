@@ -2,7 +2,7 @@
 //
 // [Digits] is embedded in the program; [FashionMNIST] is read from the machine or downloaded.
 // [FromSlices], [FromTargets] and [FromTensors] make a [Dataset] from the caller's data; [CSV],
-// [NPY] and [Images] read files; [OpenImages] decodes files when they are needed, and [OpenIDX] and
+// [NPY] and [Images] read files; [OpenImages] decodes files when they are needed, [TFRecord] reads records of TensorFlow, and [OpenIDX] and
 // [OpenNPY] map files that may be larger than memory. [FromSource] makes a Dataset of any type with
 // methods Len and Example, and [Dataset.Cached] keeps examples in memory. [Windows] makes sequences
 // from a text, such as the embedded [MobyDick]; [Sequences] and [TokenClasses] have sequences of

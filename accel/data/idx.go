@@ -23,6 +23,7 @@ type IDX struct {
 type FormatError struct {
 	Format string // IDX
 	Path   string // path of the file; empty if unknown
+	Record int    // of a TFRecord file, from 1; 0 for other files
 	Want   string // what was expected
 	Got    string // what was found
 }
@@ -31,6 +32,9 @@ func (e *FormatError) Error() string {
 	where := e.Format + " data"
 	if e.Path != "" {
 		where = e.Path
+	}
+	if e.Record > 0 {
+		where += fmt.Sprintf(", record %d", e.Record)
 	}
 	return fmt.Sprintf("data: %s: want %s, got %s", where, e.Want, e.Got)
 }

@@ -1,6 +1,6 @@
 // Package frame provides data frames: tables whose columns have names and types.
 //
-// [CSV], [JSONLines], [Parquet] and [Arrow] read files, [New] and [FromStructs] make a Frame of
+// [CSV], [JSONLines], [Parquet], [Arrow] and [TFRecord] read files, [New] and [FromStructs] make a Frame of
 // values in memory. [Frame.WriteCSV], [Frame.WriteParquet] and [Frame.WriteArrow] write files. A Frame is immutable: [Frame.Select], [Frame.Filter], [Frame.Sort],
 // [Frame.GroupBy], [Frame.Join] and the other methods return a new one, which shares unchanged
 // columns with the old one. So calls can be chained, and any goroutine may use a Frame:

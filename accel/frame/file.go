@@ -17,6 +17,7 @@ type FileError struct {
 	Path   string // empty if it was not read from a file
 	Format string // such as "CSV"
 	Line   int    // from 1; 0 if unknown
+	Record int    // of a TFRecord file, from 1; 0 for other files
 	Column string // empty if unknown
 	Want   string // what was expected
 	Got    string // what was found
@@ -31,6 +32,9 @@ func (e *FileError) Error() string {
 	text += e.Format
 	if e.Line > 0 {
 		text += fmt.Sprintf(", line %d", e.Line)
+	}
+	if e.Record > 0 {
+		text += fmt.Sprintf(", record %d", e.Record)
 	}
 	if e.Column != "" {
 		text += fmt.Sprintf(", column %q", e.Column)
