@@ -56,7 +56,7 @@ const (
 	checkpointVersion = 3
 	checkpointNote    = "quern.training"
 
-	modelPart, optimizerPart, bestPart, averagePart = "model.", "optimizer.", "best.", "average."
+	modelPart, optimizerPart, bestPart, averagePart, samplerPart = "model.", "optimizer.", "best.", "average.", "sampler."
 )
 
 // savedMetric is a [MetricValue].

@@ -46,6 +46,9 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
+	if err := o.checkHardness(); err != nil {
+		return run, err
+	}
 	if err := o.balanceClasses(train); err != nil {
 		return run, err
 	}

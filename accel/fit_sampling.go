@@ -60,6 +60,57 @@ func (c *options) balanceClasses(set *data.Dataset) error {
 	return nil
 }
 
+// HardExampleSampler draws the examples of each epoch at random with replacement, each with a probability
+// proportional to its loss, or another score that is high for hard examples, and a share of the draws from 0 to 1
+// uniformly; see [data.HardExampleWeights]. At the start of each epoch, Fit calls loss with the index of each
+// example of the training set. The loss must be finite and not negative.
+//
+// The losses may be those of an earlier model, or last ones that an [Observer] computes in Begin and at the
+// end of an epoch, when the model has the weights with which the next epoch starts. With [Resume] the file has
+// the probabilities of the epoch, so that a training that is resumed within an epoch has the same batches; after an
+// epoch, loss must return the same values as without interruption. It needs a training in one process.
+func HardExampleSampler(loss func(i int) float64, uniform float64) Option {
+	text := fmt.Sprintf("HardExampleSampler(loss, %g)", uniform)
+	return fitOption(text, func(c *options) error {
+		if loss == nil {
+			return fmt.Errorf("accel: %s: the function is nil", text)
+		}
+		if _, err := data.HardExampleWeights(nil, uniform); err != nil {
+			return fmt.Errorf("accel: %s: %w", text, err)
+		}
+		c.hardness, c.uniform, c.samplerName = loss, uniform, text
+		return nil
+	})
+}
+
+// checkHardness returns an error if HardExampleSampler cannot be used with the other options.
+func (c *options) checkHardness() error {
+	switch {
+	case c.hardness == nil:
+		return nil
+	case c.weights != nil || c.balanced || c.byLength:
+		return errors.New("accel: Fit: HardExampleSampler and another sampler both set the order of the examples: leave one out")
+	case c.group != nil && c.group.Size() > 1:
+		return errors.New("accel: Fit: HardExampleSampler needs a training in one process: the ranks would draw by different losses")
+	}
+	return nil
+}
+
+// weighHard sets the weights of HardExampleSampler for an epoch.
+func (c *options) weighHard(set *data.Dataset) (err error) {
+	if c.hardness == nil {
+		return nil
+	}
+	losses := make([]float64, set.Len())
+	for i := range losses {
+		losses[i] = c.hardness(i)
+	}
+	if c.weights, err = data.HardExampleWeights(losses, c.uniform); err != nil {
+		return fmt.Errorf("accel: Fit: HardExampleSampler: %w", err)
+	}
+	return nil
+}
+
 // GroupByLength makes batches of sequences of similar lengths, so that they have little padding; see
 // [data.GroupByLength]. It needs a data set of data.Sequences, and cannot be combined with
 // [WeightedRandomSampler].

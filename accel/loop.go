@@ -117,6 +117,9 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	} else {
 		l.epoch++
 		l.examplesSeen, l.firstStep, l.sum = 0, len(l.Run.Steps), sums{}
+		if err := l.o.weighHard(l.Dataset); err != nil {
+			return false, err
+		}
 	}
 	l.resumed = false
 	// The batches ignore the end of ctx, which the loop checks between steps: a step runs

@@ -157,6 +157,9 @@ func (r *resumption) save() error {
 			tensors[averagePart+name] = t
 		}
 	}
+	if r.o.hardness != nil && r.o.weights != nil {
+		tensors[samplerPart+"weights"] = tensor.FromFloat64s(r.o.weights, len(r.o.weights))
+	}
 	if r.stopping != nil {
 		for name, t := range r.stopping.best.tensors {
 			tensors[bestPart+name] = t
@@ -223,7 +226,7 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 			return err
 		}
 	}
-	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}, averagePart: {}}
+	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}, averagePart: {}, samplerPart: {}}
 	for name, t := range tensors {
 		part, rest, _ := strings.Cut(name, ".")
 		if parts[part+"."] == nil {
@@ -252,6 +255,12 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	}
 	if len(parts[bestPart]) > 0 && r.stopping != nil {
 		r.stopping.best = weights{tensors: parts[bestPart]}
+	}
+	if w := parts[samplerPart]["weights"]; r.o.hardness != nil {
+		if w == nil || w.DType() != tensor.Float64 || w.Numel() != r.training.Dataset.Len() {
+			return errors.New("the file has no probabilities of the examples, but option HardExampleSampler needs them")
+		}
+		r.o.weights = w.Float64s()
 	}
 	run := r.training.Run
 	c.addHistory(run)

@@ -151,10 +151,12 @@ type options struct {
 	steps           int
 	batchSize       int // 64
 	dropLast        bool
-	weights         []float64 // of the examples; nil without WeightedRandomSampler
-	byLength        bool      // GroupByLength
-	balanced        bool      // ClassBalancedSampler, which sets weights
-	samplerName     string    // of the sampler and its weights; "" without one
+	weights         []float64           // of the examples; nil without WeightedRandomSampler
+	byLength        bool                // GroupByLength
+	balanced        bool                // ClassBalancedSampler, which sets weights
+	hardness        func(i int) float64 // of HardExampleSampler, which sets weights at the start of each epoch
+	uniform         float64             // share of its draws that are uniform
+	samplerName     string              // of the sampler and its weights; "" without one
 	workers         int
 	loss            func(prediction, target *Tensor) *Tensor
 	optimizer       newOptimizer
