@@ -222,6 +222,7 @@ def test_plans_are_made_and_replayed(executed):
     shown = text(executed("07-faster-training.ipynb"))
     made, replayed = (int(re.search(rf"plans {what}: (\d+)", shown)[1]) for what in ("made", "replayed"))
     assert 0 < made < replayed
+    assert "“padded” is highest" in shown and "“packed” lowest" in shown, "packing did not remove the padding"
 
 
 def test_active_learning_goes_round(executed):
