@@ -8,6 +8,8 @@
 // notebook cells, whatever Go code it contains. [ExportFunc] exports a function with
 // several inputs and outputs. [Build] returns the [Model], which displays its nodes.
 //
+// [Model.SaveTriton] adds the model to a model repository of Triton Inference Server.
+//
 // [Import] reads a file as a module, which may be run, trained and quantized here.
 //
 // # What is in the file
@@ -53,7 +55,7 @@
 // the nodes.
 //
 // sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes nodes with
-// the table in convert.go, wire.go writes the bytes. Each op of accel/internal/ir has a row in
+// the table in convert.go, wire.go writes the bytes, triton.go the folders of a model repository. Each op of accel/internal/ir has a row in
 // that table or in the table unsupported, which a test checks. A converter may write nodes that turn
 // out to be part of a larger op: nodes that no output needs are removed at the end.
 //

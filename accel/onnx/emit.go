@@ -124,6 +124,7 @@ func (e *emitter) dimensions(v int) []dimension {
 				break
 			}
 		}
+		shape[i].of = e.g.plan.dependsOn(s)
 	}
 	return shape
 }

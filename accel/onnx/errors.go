@@ -19,6 +19,8 @@ var (
 	ErrChanging = errors.New("the model does not compute the same in each call")
 	// ErrTooLarge: the weights do not fit into one file.
 	ErrTooLarge = errors.New("an ONNX file cannot have more than 2 GiB")
+	// ErrNotServable: Triton Inference Server cannot serve the model, or not as configured.
+	ErrNotServable = errors.New("cannot be served by Triton")
 )
 
 // Error says which part of a model cannot be exported, and why.

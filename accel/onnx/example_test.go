@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
@@ -52,4 +53,51 @@ func ExampleBuild() {
 	// /1/Gemm_output = Gemm(/0/Reshape_output, 1.weight, 1.bias) transB=1
 	// /2/Relu_output = Relu(/1/Gemm_output)
 	// output = Gemm(/2/Relu_output, 3.weight, 3.bias) transB=1
+}
+
+// SaveTriton adds a model to a folder from which Triton Inference Server serves models.
+func ExampleModel_SaveTriton() {
+	accel.Seed(1)
+	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
+	graph, err := onnx.Build(model, tensor.Zeros(1, 8, 8))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	repository, err := os.MkdirTemp("", "models")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(repository)
+	version, err := graph.SaveTriton(repository, "digits", onnx.MaxBatchSize(64), onnx.DynamicBatching(time.Millisecond))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config, err := os.ReadFile(filepath.Join(repository, "digits", "config.pbtxt"))
+	fmt.Printf("version %d\n%s%v\n", version, config, err)
+	// Output:
+	// version 1
+	// name: "digits"
+	// backend: "onnxruntime"
+	// max_batch_size: 64
+	// input [
+	//   {
+	//     name: "input"
+	//     data_type: TYPE_FP32
+	//     dims: [ 8, 8 ]
+	//   }
+	// ]
+	// output [
+	//   {
+	//     name: "output"
+	//     data_type: TYPE_FP32
+	//     dims: [ 10 ]
+	//   }
+	// ]
+	// dynamic_batching {
+	//   max_queue_delay_microseconds: 1000
+	// }
+	// <nil>
 }

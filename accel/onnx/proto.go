@@ -30,6 +30,7 @@ type dimension struct {
 	size  int
 	name  string
 	known bool
+	of    []string // names of the axes that the size depends on; not for imported ports
 }
 
 // port is an input or an output of the graph.

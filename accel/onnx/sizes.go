@@ -108,6 +108,17 @@ func runsOf(axes int) [][]int {
 	return runs
 }
 
+// dependsOn returns the names of the axes that a size depends on.
+func (p *plan) dependsOn(s sizes) []string {
+	var names []string
+	for i, a := range p.axes {
+		if s[1+2*i] != s[0] || s[2+2*i] != s[0] { // the runs of runsOf in which only this axis differs
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
 // resize repeats or truncates an example to the sizes of a run.
 func (p *plan) resize(x *Tensor, names []string, run int) *Tensor {
 	shape, raw, width := x.Shape(), x.Raw(), x.DType().Size()

@@ -13,6 +13,25 @@ import (
 // repository. If there is none, it calls [Missing].
 func Python(t testing.TB, modules ...string) string {
 	t.Helper()
+	path := python(modules)
+	if path == "" {
+		Missing(t, "there is no Python with %s; make kernelspec sets one up in .venv", strings.Join(modules, ", "))
+	}
+	return path
+}
+
+// OptionalPython is [Python] for modules that .ci/requirements.txt lacks. If there is none, it calls [Optional].
+func OptionalPython(t testing.TB, modules ...string) string {
+	t.Helper()
+	path := python(modules)
+	if path == "" {
+		Optional(t, "there is no Python with %s; set VIRTUAL_ENV to a virtual environment that has them", strings.Join(modules, ", "))
+	}
+	return path
+}
+
+// python returns the first interpreter that has the modules, or "".
+func python(modules []string) string {
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), filepath.Join(root(), ".venv")} {
 		if venv == "" {
 			continue
@@ -25,7 +44,6 @@ func Python(t testing.TB, modules ...string) string {
 			return path
 		}
 	}
-	Missing(t, "there is no Python with %s; make kernelspec sets one up in .venv", strings.Join(modules, ", "))
 	return ""
 }
 
