@@ -384,3 +384,12 @@ func TestProfileOfTheProfileOnCUDA(t *testing.T) {
 		t.Errorf("the cost of an event is %v, want %v\n%v", r.EventCost, cost, r)
 	}
 }
+
+func TestServingOnCUDA(t *testing.T) {
+	onCUDA(t, func() {
+		r, err := prof.Serving(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(3)), tensor.Ones(4, 2, 2), prof.BatchSizes(1, 4), prof.Requests(2))
+		if err != nil || !strings.HasPrefix(r.String(), "measured on "+timed) || len(r.Sizes) != 2 {
+			t.Errorf("%v, %v", r, err)
+		}
+	})
+}

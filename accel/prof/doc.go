@@ -19,6 +19,8 @@
 // If Nsight Systems or Nsight Compute has started the program, accel.Fit emits steps, phases,
 // layers and operations as NVTX ranges; [NVTX] does the same for other loops.
 //
+// [Serving] measures a trained model instead: the latency and the throughput of requests of several sizes.
+//
 // # On a GPU
 //
 // A profiled step is launched like any other, as one CUDA graph, with an event after each

@@ -3,11 +3,13 @@ package prof_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 func Example() {
@@ -37,4 +39,25 @@ func Example() {
 		}
 	}
 	// Output: 5 steps, 1 Dense(128) took some of the time: true
+}
+
+// Serving measures requests of several sizes. Best chooses the batch size for a server.
+func ExampleServing() {
+	model := nn.Sequential(nn.Flatten(), nn.Dense(128), nn.ReLU(), nn.Dense(10))
+	images := tensor.Randn(nil, 64, 8, 8)
+	report, err := prof.Serving(context.Background(), model, images, prof.BatchSizes(1, 16, 64), prof.LatencyLimit(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range report.Sizes {
+		fmt.Println(b.Batch, "examples:", len(b.Times), "requests, median below p99:", b.Latency(0.5) <= b.Latency(0.99))
+	}
+	best, ok := report.Best()
+	fmt.Println("more than one example at once is better:", ok && best.Batch > 1)
+	// Output:
+	// 1 examples: 100 requests, median below p99: true
+	// 16 examples: 100 requests, median below p99: true
+	// 64 examples: 100 requests, median below p99: true
+	// more than one example at once is better: true
 }

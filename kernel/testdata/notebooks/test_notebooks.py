@@ -243,7 +243,10 @@ def test_active_learning_beats_chance(executed):
 
 def test_profiling_names_the_layers_and_the_gap(executed):
     shown = text(executed("08-profiling.ipynb"))
-    for name in ("look.0 Conv2D", "think.0", "say", "AdamW", "waits for data", "What limits is the time of the transforms", "lists a step: 2, before: 1", "step.trace.json"):
+    for name in (
+        "look.0 Conv2D", "think.0", "say", "AdamW", "waits for data", "What limits is the time of the transforms", "lists a step: 2, before: 1", "step.trace.json",
+        "examples/s", "dynamic_batching {",
+    ):
         assert name in shown, name
 
 
