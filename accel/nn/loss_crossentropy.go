@@ -69,6 +69,10 @@ func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
 			return l.soft(logits, classes)
 		}
 		rows, classes := l.flatten(&scratch{}, logits, classes)
+		if l.weights == nil && l.smoothing == 0 {
+			divisor.Report(classes.EqScalar(float64(*l.ignore)).Not().Sum())
+			return inType(tensor.MaskedCrossEntropy(inFloat32(rows), classes, *l.ignore), logits.DType())
+		}
 		return inType(l.mean(inFloat32(rows).LogSoftmax(-1), classes), logits.DType())
 	}
 }

@@ -111,6 +111,11 @@ func TestIgnoreIndexOfOtherTypes(t *testing.T) {
 	if err := lossError(func() { loss(logits, tensor.FromBytes([]uint8{0, 156}, 2)).Item() }); err == nil {
 		t.Error("156 is -100 in eight bits, but is not ignored")
 	}
+	for _, wrong := range []*tensor.Tensor{tensor.FromInts([]int{0, -1}, 2), tensor.FromInts([]int{0, 2}, 2).Cast(tensor.Int64), tensor.New([]float32{0, 1 << 32}, 2).Cast(tensor.Int64)} {
+		if err := lossError(func() { loss(logits, wrong).Item() }); err == nil {
+			t.Errorf("the label %v is no class, and is not ignored", wrong)
+		}
+	}
 }
 
 func TestBinaryLossesTakeIntegers(t *testing.T) {

@@ -61,8 +61,12 @@ func argMax(e *emitter, s *step) (string, error) {
 	return e.cast(e.node("ArgMax", []string{e.in(s, 0)}, attribute{"axis", axis}, attribute{"keepdims", 0}), elementInt32), nil
 }
 
-// crossEntropy writes the mean negative log-likelihood of the labels.
+// crossEntropy writes the mean negative log-likelihood of the labels, with 0 for those that are left out.
 func crossEntropy(e *emitter, s *step) (string, error) {
+	if o := of[ir.CrossEntropy](s)[0]; o.Masked {
+		losses := e.node("SoftmaxCrossEntropyLoss", []string{e.in(s, 0), e.in(s, 1)}, attribute{"ignore_index", int(o.Ignored)}, attribute{"reduction", "none"})
+		return e.node("ReduceMean", []string{losses}, attribute{"keepdims", 0}), nil
+	}
 	p := e.node("LogSoftmax", []string{e.in(s, 0)}, attribute{"axis", -1})
 	labels := e.node("Unsqueeze", []string{e.in(s, 1), e.ints(1)})
 	chosen := e.node("GatherElements", []string{p, labels}, attribute{"axis", 1})

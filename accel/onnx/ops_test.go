@@ -214,6 +214,7 @@ func opRows() []parity {
 
 	p = add("CrossEntropy", func(in []T) T { return tensor.CrossEntropy(in[0], in[1]) }, []T{randn(1, 2, 5), tokens(5, 2)})
 	p.covers = append(p.covers, "tensor.CrossEntropy")
+	add("MaskedCrossEntropy", func(in []T) T { return tensor.MaskedCrossEntropy(in[0], in[1], 1) }, []T{randn(1, 6, 5), tokens(5, 6)})
 	add("MSE", func(in []T) T { return tensor.MSE(in[0], in[1]) }, []T{x, y})
 	loss := func(name string, f func(in []T) T, inputs ...T) {
 		add("MSE", f, inputs).name = "loss " + name

@@ -40,6 +40,7 @@ var autocastRows = []autocastRow{
 	}},
 	{"CosineSimilarity", "cosine_similarity", func(a, b *Tensor) *Tensor { return CosineSimilarity(a, b, 1) }},
 	{"CrossEntropy", "nll_loss", func(a, _ *Tensor) *Tensor { return CrossEntropy(a, FromInts([]int{0, 1, 2, 3}, 4)) }},
+	{"CrossEntropy", "nll_loss", func(a, _ *Tensor) *Tensor { return MaskedCrossEntropy(a, FromInts([]int{0, 1, -1, 3}, 4), -1) }},
 	{"CumProd", "cumprod", func(a, _ *Tensor) *Tensor { return a.CumProd(1) }},
 	{"CumSum", "cumsum", func(a, _ *Tensor) *Tensor { return a.CumSum(1) }},
 	{"Dropout", "dropout", func(a, _ *Tensor) *Tensor { return a.Dropout(0.5, nil, true) }},

@@ -242,6 +242,13 @@ func ExampleCrossEntropy() {
 	// Output: 1.3863
 }
 
+// The second row is left out, whatever it guesses.
+func ExampleMaskedCrossEntropy() {
+	guess := tensor.New([]float32{0, 0, 9, 0}, 2, 2)
+	fmt.Printf("%.4f\n", tensor.MaskedCrossEntropy(guess, tensor.FromInts([]int{1, -100}, 2), -100).Item())
+	// Output: 0.6931
+}
+
 func ExampleMSE() {
 	prediction, target := tensor.New([]float32{1, 2}, 2), tensor.New([]float32{1, 4}, 2)
 	fmt.Println(tensor.MSE(prediction, target).Item())

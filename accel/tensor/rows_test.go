@@ -312,6 +312,13 @@ func matmulRows() []opRow {
 		}
 		return out
 	}
+	masked := func(m, k int) []int { // every second one is left out
+		all := labels(m, k)
+		for i := 0; i < m; i += 2 {
+			all[i] = -100
+		}
+		return all
+	}
 	return []opRow{
 		{name: "MatMul", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {k, n}} }, low: -1, high: 1,
 			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
@@ -346,6 +353,21 @@ func matmulRows() []opRow {
 					s -= logSoftmaxLine(in[0].data[i*n : (i+1)*n])[l]
 				}
 				return array{[]int{}, []float64{s / float64(m)}}
+			}},
+		{name: "MaskedCrossEntropy", shapes: oneShape, low: -3, high: 3, nonEmpty: true,
+			f: func(in []*Tensor) *Tensor {
+				return MaskedCrossEntropy(in[0], FromInts(masked(in[0].Size(0), in[0].Size(1)), in[0].Size(0)), -100)
+			},
+			ref: func(in []array) array {
+				m, n := in[0].shape[0], in[0].shape[1]
+				s, kept := 0.0, 0.0
+				for i, l := range masked(m, n) {
+					if l >= 0 {
+						s -= logSoftmaxLine(in[0].data[i*n : (i+1)*n])[l]
+						kept++
+					}
+				}
+				return array{[]int{}, []float64{s / math.Max(kept, 1)}}
 			}},
 		{name: "MSE", shapes: sameShapes, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },

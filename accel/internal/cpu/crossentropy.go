@@ -11,6 +11,7 @@ var _ = implement[ir.CrossEntropyGradient](newCrossEntropyGradient, float64Cross
 
 // crossEntropy is the mean of the rows' losses.
 type crossEntropy struct {
+	op                  ir.CrossEntropy
 	logits, labels, out ir.Operand
 	rows, classes, per  int
 	x                   []float32
@@ -20,7 +21,7 @@ type crossEntropy struct {
 }
 
 func newCrossEntropy(d *Device, s ir.Step) (step, error) {
-	k := &crossEntropy{device: d, logits: s.In[0], labels: s.In[1], out: s.Out[0]}
+	k := &crossEntropy{device: d, op: s.Op.(ir.CrossEntropy), logits: s.In[0], labels: s.In[1], out: s.Out[0]}
 	k.rows, k.classes = s.In[0].Shape[0], s.In[0].Shape[1]
 	k.per = lossRows(k.rows, k.classes)
 	k.loss = make([]float64, (k.rows+k.per-1)/k.per)
@@ -39,7 +40,7 @@ const lossChunks = 16
 func (k *crossEntropy) run(p *program) error {
 	k.x, k.label = elements[float32](p, k.logits), elements[int32](p, k.labels)
 	defer func() { k.x, k.label = nil, nil }()
-	if err := checkIndices("CrossEntropy", k.label, k.classes); err != nil {
+	if err := checkClasses(k.op, k.label, k.classes); err != nil {
 		return err
 	}
 	p.device.pool.run(len(k.loss), k)
@@ -48,6 +49,16 @@ func (k *crossEntropy) run(p *program) error {
 		total += v
 	}
 	elements[float32](p, k.out)[0] = float32(total / float64(k.rows))
+	return nil
+}
+
+// checkClasses is checkIndices for the rows that a loss computes.
+func checkClasses(op ir.CrossEntropy, label []int32, classes int) error {
+	for at, i := range label {
+		if uint(i) >= uint(classes) && !op.Skips(i) {
+			return &ir.IndexError{Op: "CrossEntropy", Index: int(i), Element: at, Size: classes}
+		}
+	}
 	return nil
 }
 
@@ -64,6 +75,9 @@ func (k *crossEntropy) work(chunk, worker int) {
 	total := 0.0
 	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
+		if k.op.Skips(k.label[i]) {
+			continue
+		}
 		x := k.x[i*k.classes : (i+1)*k.classes]
 		top := v.largest(x)
 		total += math.Log(sumExp(v, k.device.scratch[worker][:sumExpLen], x, -top)) - float64(x[k.label[i]]-top)
@@ -74,6 +88,7 @@ func (k *crossEntropy) work(chunk, worker int) {
 // crossEntropyGradient is (softmax - one-hot)·dy/N.
 type crossEntropyGradient struct {
 	softmax
+	op         ir.CrossEntropy
 	labels, dy ir.Operand
 	label      []int32
 	scale      float32
@@ -84,13 +99,13 @@ func newCrossEntropyGradient(d *Device, s ir.Step) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &crossEntropyGradient{softmax: *inner.(*softmax), labels: s.In[1], dy: s.In[2]}, nil
+	return &crossEntropyGradient{softmax: *inner.(*softmax), op: s.Op.(ir.CrossEntropyGradient).CrossEntropy, labels: s.In[1], dy: s.In[2]}, nil
 }
 
 func (k *crossEntropyGradient) run(p *program) error {
 	k.x, k.y, k.label = elements[float32](p, k.in), elements[float32](p, k.out), elements[int32](p, k.labels)
 	defer func() { k.x, k.y, k.label = nil, nil, nil }()
-	if err := checkIndices("CrossEntropy", k.label, k.n); err != nil {
+	if err := checkClasses(k.op, k.label, k.n); err != nil {
 		return err
 	}
 	k.scale = elements[float32](p, k.dy)[0] / float32(k.rows)
@@ -99,9 +114,13 @@ func (k *crossEntropyGradient) run(p *program) error {
 }
 
 func (k *crossEntropyGradient) work(chunk, worker int) {
-	k.softmax.work(chunk, worker)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		y := k.y[i*k.n : (i+1)*k.n]
+		if k.op.Skips(k.label[i]) {
+			clear(y)
+			continue
+		}
+		k.row(i, worker)
 		y[k.label[i]]--
 		k.device.vectors.mulScalar(y, y, k.scale)
 	}

@@ -63,10 +63,13 @@ func float64ArgMax(s ir.Step) *float64Op {
 // float64CrossEntropy computes the mean of the rows' losses, in one chunk.
 func float64CrossEntropy(s ir.Step) *float64Op {
 	rows, classes := s.In[0].Shape[0], s.In[0].Shape[1]
-	log := softmaxLine(true)
-	return &float64Op{step: s, chunks: 1, check: checkLabels(classes), part: func(k *float64Op, _ int) {
+	log, op := softmaxLine(true), s.Op.(ir.CrossEntropy)
+	return &float64Op{step: s, chunks: 1, check: checkLabels(op, classes), part: func(k *float64Op, _ int) {
 		losses, line := make([]float64, rows), make([]float64, classes)
 		for i, label := range k.index {
+			if op.Skips(label) {
+				continue
+			}
 			log(line, k.in[0][i*classes:(i+1)*classes])
 			losses[i] = -line[label]
 		}
@@ -77,9 +80,13 @@ func float64CrossEntropy(s ir.Step) *float64Op {
 // float64CrossEntropyGradient computes (softmax - one-hot)·dy/N, one row per chunk.
 func float64CrossEntropyGradient(s ir.Step) *float64Op {
 	rows, classes := s.In[0].Shape[0], s.In[0].Shape[1]
-	softmax := softmaxLine(false)
-	return &float64Op{step: s, chunks: rows, check: checkLabels(classes), part: func(k *float64Op, i int) {
+	softmax, op := softmaxLine(false), s.Op.(ir.CrossEntropyGradient).CrossEntropy
+	return &float64Op{step: s, chunks: rows, check: checkLabels(op, classes), part: func(k *float64Op, i int) {
 		y := k.out[i*classes : (i+1)*classes]
+		if op.Skips(k.index[i]) {
+			clear(y)
+			return
+		}
 		softmax(y, k.in[0][i*classes:(i+1)*classes])
 		y[k.index[i]]--
 		for j := range y {
@@ -88,6 +95,6 @@ func float64CrossEntropyGradient(s ir.Step) *float64Op {
 	}}
 }
 
-func checkLabels(classes int) func(k *float64Op) error {
-	return func(k *float64Op) error { return checkIndices("CrossEntropy", k.index, classes) }
+func checkLabels(op ir.CrossEntropy, classes int) func(k *float64Op) error {
+	return func(k *float64Op) error { return checkClasses(op, k.index, classes) }
 }

@@ -42,17 +42,22 @@ func (k *softmax) run(p *program) error {
 }
 
 func (k *softmax) work(chunk, worker int) {
-	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
-		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-		top := v.largest(x) // a NaN makes the whole row NaN through its sum
-		if k.log {
-			v.addScalar(y, x, -top)
-			v.addScalar(y, y, -float32(math.Log(sumExp(v, k.device.scratch[worker], y, 0))))
-			continue
-		}
-		v.mulScalar(y, y, float32(1/sumExp(v, y, x, -top)))
+		k.row(i, worker)
 	}
+}
+
+// row computes row i.
+func (k *softmax) row(i, worker int) {
+	v := k.device.vectors
+	x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
+	top := v.largest(x) // a NaN makes the whole row NaN through its sum
+	if k.log {
+		v.addScalar(y, x, -top)
+		v.addScalar(y, y, -float32(math.Log(sumExp(v, k.device.scratch[worker], y, 0))))
+		return
+	}
+	v.mulScalar(y, y, float32(1/sumExp(v, y, x, -top)))
 }
 
 // sumExp returns Σ exp(x + shift), for values that do not overflow, and writes the

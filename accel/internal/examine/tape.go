@@ -197,7 +197,7 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 		l.Findings = append(l.Findings, f)
 	}
 	for i, n := range t {
-		if n.Op != "CrossEntropy" && n.Op != "LogSoftmax" {
+		if n.Op != "CrossEntropy" && n.Op != "MaskedCrossEntropy" && n.Op != "LogSoftmax" {
 			continue
 		}
 		for _, from := range t.parts(i) {

@@ -23,11 +23,11 @@ func (p *planner) constantLoss(n *planned) {
 
 // fuseLoss lets the gradient of a loss join the loss.
 func (f *fuser) fuseLoss(n *planned) {
-	switch n.node.op.(type) {
+	switch op := n.node.op.(type) {
 	case CrossEntropy:
 		f.loss = n
 	case CrossEntropyGradient:
-		if l := f.loss; l != nil && sameSources(l, n) && len(l.group.root().members) == 1 {
+		if l := f.loss; l != nil && l.node.op == op.CrossEntropy && sameSources(l, n) && len(l.group.root().members) == 1 {
 			f.merge(l.group.root(), n.group)
 		}
 	}

@@ -1,12 +1,28 @@
 package ir
 
 // CrossEntropy is the mean over the rows of -ln softmax(logits)[label], a
-// scalar, from logits [N, C] and int32 labels [N].
-type CrossEntropy struct{ wholeOp }
+// scalar, from logits [N, C] and int32 labels [N]. If Masked, rows whose label is Ignored are not computed: their
+// loss and their gradient are 0, and they count in N.
+type CrossEntropy struct {
+	wholeOp
+	Masked  bool
+	Ignored int32
+}
 
 func (CrossEntropy) Name() string       { return "CrossEntropy" }
 func (CrossEntropy) Autocast() Autocast { return CastFloat32 }
 func (CrossEntropy) perElement() int    { return softmaxFLOPs }
+
+// AppendKey appends the ignored label, if there is one.
+func (o CrossEntropy) AppendKey(key []byte) []byte {
+	if !o.Masked {
+		return key
+	}
+	return appendInts(key, int(o.Ignored))
+}
+
+// Skips reports whether rows with a label are not computed.
+func (o CrossEntropy) Skips(label int32) bool { return o.Masked && label == o.Ignored }
 
 // Infer returns a scalar.
 func (CrossEntropy) Infer(in []*Value) (Type, error) {
@@ -31,18 +47,17 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 }
 
 // Gradient returns (softmax(logits) - one-hot(label))·dy/N.
-func (CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
-	return []*Value{r.Record(CrossEntropyGradient{}, in[0], in[1], dy), nil}
+func (o CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(CrossEntropyGradient{CrossEntropy: o}, in[0], in[1], dy), nil}
 }
 
 // CrossEntropyGradient is (softmax(logits) - one-hot(label))·dy/N.
 type CrossEntropyGradient struct {
-	wholeOp
 	gradientOp
+	CrossEntropy
 }
 
-func (CrossEntropyGradient) Name() string    { return "CrossEntropyGradient" }
-func (CrossEntropyGradient) perElement() int { return softmaxFLOPs }
+func (CrossEntropyGradient) Name() string { return "CrossEntropyGradient" }
 
 // Infer returns the logits' type.
 func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {

@@ -15,17 +15,34 @@ type lossGradientParams struct {
 	Rows, N, DXKind, XKind, Constant   uint32
 }
 
+// Kernels with a mask have the ignored label as one more parameter. Embedded, the others would be padded.
+type (
+	maskedLossParams struct {
+		Y, Losses, X, Label, Fault Pointer
+		Rows, N, XKind             uint32
+		Ignored                    int32
+	}
+	maskedLossGradientParams struct {
+		DX, X, Label, DY, Fault, Y, Losses Pointer
+		Rows, N, DXKind, XKind, Constant   uint32
+		Ignored                            int32
+	}
+)
+
 var (
-	crossEntropyRows         = declareRows[lossParams]("crossentropy", "crossentropy")
-	crossEntropyGradientRows = declareRows[lossGradientParams]("crossentropy", "crossentropy_gradient")
+	crossEntropyRows               = declareRows[lossParams]("crossentropy", "crossentropy")
+	crossEntropyGradientRows       = declareRows[lossGradientParams]("crossentropy", "crossentropy_gradient")
+	maskedCrossEntropyRows         = declareRows[maskedLossParams]("crossentropy", "crossentropy_masked")
+	maskedCrossEntropyGradientRows = declareRows[maskedLossGradientParams]("crossentropy", "crossentropy_masked_gradient")
 )
 
 // CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for
-// int32 labels [Rows]. A label that is out of range is reported as a fault.
+// int32 labels [Rows]. A label that is out of range is reported as a fault, unless Mask leaves out its row.
 type CrossEntropy struct {
 	DType   tensortype.DType // of the computation, and of y and dy
 	Rows, N int
 	X, DX   tensortype.DType // DType, or 16-bit floats if that is float32
+	Mask    ir.CrossEntropy  // which rows are left out
 }
 
 // Workspace returns the size of the workspace, which holds the loss of each row.
@@ -33,7 +50,11 @@ func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
 
 // Launches computes the scalar y.
 func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
-	return []Launch{crossEntropyRows.launch(real(o.DType), max(1, o.Rows), o.N, lossParams{y, work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)})}
+	params := lossParams{y, work, x, label, fault, uint32(o.Rows), uint32(o.N), kind(o.X)}
+	if o.Mask.Masked {
+		return []Launch{maskedCrossEntropyRows.launch(real(o.DType), max(1, o.Rows), o.N, maskedLossParams{y, work, x, label, fault, params.Rows, params.N, params.XKind, o.Mask.Ignored})}
+	}
+	return []Launch{crossEntropyRows.launch(real(o.DType), max(1, o.Rows), o.N, params)}
 }
 
 // Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy, which is a float64 if it is constant, and the
@@ -42,7 +63,12 @@ func (o CrossEntropy) Gradient(dx, y, x, label, dy Pointer, constant bool, fault
 	if y == 0 {
 		work = 0
 	}
-	return []Launch{crossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, lossGradientParams{dx, x, label, dy, fault, y, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X), flag(constant)})}
+	params := lossGradientParams{dx, x, label, dy, fault, y, work, uint32(o.Rows), uint32(o.N), kind(o.DX), kind(o.X), flag(constant)}
+	if o.Mask.Masked {
+		masked := maskedLossGradientParams{dx, x, label, dy, fault, y, work, params.Rows, params.N, params.DXKind, params.XKind, params.Constant, o.Mask.Ignored}
+		return []Launch{maskedCrossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, masked)}
+	}
+	return []Launch{crossEntropyGradientRows.launch(real(o.DType), max(1, o.Rows), o.N, params)}
 }
 
 func init() {
@@ -50,8 +76,8 @@ func init() {
 	register(planCrossEntropyGradient)
 }
 
-func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
-	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType}
+func planCrossEntropy(p Planner, op ir.CrossEntropy, s ir.Step) Launcher {
+	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, Mask: op}
 	p.NeedWorkspace(o.Workspace())
 	p.Check(indices("CrossEntropy", o.N))
 	return func(a Addresses) ([]Launch, error) {
@@ -59,8 +85,8 @@ func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
 	}
 }
 
-func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) Launcher {
-	o := CrossEntropy{DType: computes(s.In[0].DType), Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType}
+func planCrossEntropyGradient(p Planner, op ir.CrossEntropyGradient, s ir.Step) Launcher {
+	o := CrossEntropy{DType: computes(s.In[0].DType), Rows: s.In[0].Shape[0], N: s.In[0].Shape[1], X: s.In[0].DType, DX: s.Out[0].DType, Mask: op.CrossEntropy}
 	if len(s.Out) == 2 {
 		p.NeedWorkspace(o.Workspace())
 	}

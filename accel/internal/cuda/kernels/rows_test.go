@@ -56,16 +56,31 @@ func TestSoftmax(t *testing.T) {
 	})
 }
 
-func TestCrossEntropy(t *testing.T) {
+func TestCrossEntropy(t *testing.T) { testCrossEntropy(t, ir.CrossEntropy{}) }
+
+// TestMaskedCrossEntropy leaves out every second row, which has NaN.
+func TestMaskedCrossEntropy(t *testing.T) {
+	testCrossEntropy(t, ir.CrossEntropy{Masked: true, Ignored: -100})
+}
+
+func testCrossEntropy(t *testing.T, mask ir.CrossEntropy) {
 	eachStored(t, func(t *testing.T, d, xType, _, dxType ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(rowShapes) {
 			r := generator(2)
 			m, x, label, dy := newTestGPU(t), random(r, xType, s[0], s[1]), below(r, s[1], s[0]), random(r, d)
-			o := CrossEntropy{d, s[0], s[1], xType, dxType}
+			if mask.Masked {
+				for i := 0; i < s[0]; i += 2 {
+					label.data[i] = -100
+					for k := range s[1] {
+						x.data[i*s[1]+k] = math.NaN()
+					}
+				}
+			}
+			o := CrossEntropy{d, s[0], s[1], xType, dxType, mask}
 			y, dx, px, pl := m.alloc(d.Size()), m.alloc(len(x.data)*dxType.Size()), m.put(x), m.put(label)
 			m.run(o.Launches(y, px, pl, m.fault(), m.alloc(o.Workspace())))
 			x = x.as(ir.Float64)
-			want := reference(t, ir.CrossEntropy{}, nil, []array{x, label}, nil, newArray(ir.Float64))
+			want := reference(t, mask, nil, []array{x, label}, nil, newArray(ir.Float64))
 			loss := 1e-6
 			if d == ir.Float64 {
 				loss = tolerance(loss)
@@ -80,7 +95,7 @@ func TestCrossEntropy(t *testing.T) {
 			m.run(launches)
 			m.run(launches) // the blocks count how many have come
 			compareArrays(t, m.get(again, d, nil), want, loss)
-			want = reference(t, ir.CrossEntropyGradient{}, nil, []array{x, label, dy.as(ir.Float64)}, nil, newArray(ir.Float64, x.shape...))
+			want = reference(t, ir.CrossEntropyGradient{CrossEntropy: mask}, nil, []array{x, label, dy.as(ir.Float64)}, nil, newArray(ir.Float64, x.shape...))
 			compareArrays(t, m.get(dx, dxType, x.shape), want, tolerance(1e-6))
 			compareArrays(t, m.get(both, dxType, x.shape), want, tolerance(1e-6))
 		}
