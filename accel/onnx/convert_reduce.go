@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 var reduceConverters = []conversion{
@@ -63,12 +64,17 @@ func argMax(e *emitter, s *step) (string, error) {
 
 // crossEntropy writes the mean negative log-likelihood of the labels, with 0 for those that are left out.
 func crossEntropy(e *emitter, s *step) (string, error) {
-	if o := of[ir.CrossEntropy](s)[0]; o.Masked {
-		losses := e.node("SoftmaxCrossEntropyLoss", []string{e.in(s, 0), e.in(s, 1)}, attribute{"ignore_index", int(o.Ignored)}, attribute{"reduction", "none"})
-		return e.node("ReduceMean", []string{losses}, attribute{"keepdims", 0}), nil
-	}
 	p := e.node("LogSoftmax", []string{e.in(s, 0)}, attribute{"axis", -1})
 	labels := e.node("Unsqueeze", []string{e.in(s, 1), e.ints(1)})
+	left := ""
+	if o := of[ir.CrossEntropy](s)[0]; o.Masked {
+		left = e.node("Equal", []string{labels, e.scalar(tensor.Int32, float64(o.Ignored))})
+		labels = e.node("Where", []string{left, e.scalar(tensor.Float64, 0), e.cast(labels, elementDouble)}) // Import computes with floats
+		labels = e.cast(labels, elementInt32)
+	}
 	chosen := e.node("GatherElements", []string{p, labels}, attribute{"axis", 1})
+	if left != "" {
+		chosen = e.node("Where", []string{left, e.scalar(e.dtype(s), 0), chosen})
+	}
 	return e.node("Neg", []string{e.node("ReduceMean", []string{chosen}, attribute{"keepdims", 0})}), nil
 }

@@ -19,7 +19,6 @@ var notExported = map[string]string{
 	"tensor.Ones": "a constant", "tensor.Full": "a constant", "tensor.Parameter": "a constant",
 	"tensor.Linspace": "a constant", "tensor.Eye": "a constant",
 	"tensor.RandInt": "random, as Randn", "tensor.RandPerm": "random, as Randn", "tensor.Multinomial": "random, as Randn",
-	"tensor.Quantile": "sorts: refused, as Median", "tensor.Scatter": "sorts, as Quantile",
 	"tensor.Randn": "random: refused, see TestRefusals", "tensor.Uniform": "random, as Randn",
 	"tensor.SyncBatchNorm": "only in training: statistics over several ranks",
 	"tensor.Grad":          "a gradient: refused, see TestRefusals",

@@ -46,7 +46,7 @@
 // 16 bits, which can overflow; its documentation describes this for all such files. Unlike in this
 // module, NaN is not an error.
 //
-// Max, ArgMax and MaxPool2D of elements with a NaN, and GELU of -Inf, give onnxruntime's results.
+// Max, ArgMax, MaxPool2D and sorted elements with a NaN, and GELU of -Inf, give onnxruntime's results.
 // Indices are not checked: ONNX counts negative ones from the end.
 //
 // # How the package works

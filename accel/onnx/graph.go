@@ -152,7 +152,7 @@ func sameOp(a, b ir.Op) bool {
 		return false
 	}
 	switch a.(type) {
-	case ir.Slice, ir.Pad, ir.Index: // their keys contain sizes
+	case ir.Slice, ir.Pad, ir.Index, ir.ArgSort: // their keys contain sizes
 		return true
 	}
 	return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil))

@@ -43,6 +43,14 @@ func runShape(c *call) operand {
 	return integers(slices.Clone(shape), len(shape))
 }
 
+func runSize(c *call) operand {
+	n := 1
+	for _, d := range c.shape() {
+		n *= d
+	}
+	return integers([]int{n})
+}
+
 // bounds returns the bounds of a slice of n elements: negative ones count from the end.
 func bounds(from, to, n int) (int, int) {
 	limit := func(at int) int {

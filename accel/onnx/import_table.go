@@ -99,6 +99,7 @@ var importers = map[string]importer{
 	"Sigmoid":               {1, 1, unary((*Tensor).Sigmoid), nil},
 	"Sign":                  {1, 1, unary((*Tensor).Sign), nil},
 	"Sin":                   {1, 1, unary((*Tensor).Sin), nil},
+	"Size":                  {1, 1, runSize, nil},
 	"Slice":                 {3, 5, runSlice, nil},
 	"Softmax":               {1, 1, along((*Tensor).Softmax), attributes{"axis": -1}},
 	"Softplus":              {1, 1, unary((*Tensor).Softplus), nil},

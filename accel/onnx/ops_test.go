@@ -162,6 +162,24 @@ func opRows() []parity {
 	named("gather along the first axis", "Gather", func(in []T) T { return in[0].T().Gather(0, in[1].T()) }, []T{randn(9, 2, 5), tokens(5, 2, 3)})
 	add("ScatterAdd", func(in []T) T { return in[0].ScatterAdd(2, in[1], in[2]) }, []T{x, tokens(4, 2, 3, 5), randn(3, 2, 3, 5)})
 	named("scatter along the middle axis", "ScatterAdd", func(in []T) T { return in[0].ScatterAdd(1, in[1], in[2]) }, []T{x, tokens(3, 2, 2, 3), y})
+	add("Scatter", func(in []T) T { return in[0].Scatter(2, in[1], in[2]) }, []T{x, tokens(4, 2, 3, 5), randn(3, 2, 3, 5)})
+	named("scattered along the middle axis", "Scatter", func(in []T) T { return in[0].Scatter(1, in[1], in[2]) }, []T{x, tokens(3, 2, 2, 3), y})
+	unary("Median", func(x T) T { return x.Median(-1) }, x)
+	named("median along the middle axis", "Median", func(in []T) T { return in[0].Median(1) }, []T{x})
+	named("median of equal numbers", "Median", func(in []T) T { return in[0].Median(1) }, []T{tokens(3, 2, 5)})
+	unary("Quantile", func(x T) T { return x.Quantile(0.3, -1) }, x)
+	named("quantile nearer to the upper one", "Quantile", func(in []T) T { return in[0].Quantile(0.9, 1) }, []T{x})
+	for name, f := range map[string]func(T) (values, indices T){
+		"sorted": func(x T) (T, T) { return x.Sort(1, true) }, "sorted batch": func(x T) (T, T) { return x.Sort(0, false) },
+		"largest": func(x T) (T, T) { return x.TopK(2, -1, true) }, "smallest of 16 bits": func(x T) (T, T) { return x.Cast(tensor.Float16).TopK(2, 2, false) },
+		"equal ones": func(x T) (T, T) { return x.Sign().TopK(3, 2, true) },
+	} {
+		p := named(name, "Sort", nil, []T{x})
+		p.function = func(in []T) []T {
+			values, indices := f(in[0])
+			return []T{values, indices}
+		}
+	}
 	unary("BinCount", func(x T) T { return x.BinCount(5) }, tokens(5, 2, 3))
 
 	add("MatMul", func(in []T) T { return in[0].MatMul(in[1]) }, []T{x, randn(2, 2, 4, 5)})

@@ -62,6 +62,6 @@ type operator struct {
 	name       string
 	op         string
 	in         []string // "" for an omitted optional input
-	out        string
+	out        string   // of TopK the second one, the indices
 	attributes []attribute
 }

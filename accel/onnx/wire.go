@@ -91,6 +91,9 @@ func (n *operator) appendNode(b []byte) []byte {
 	for _, in := range n.in {
 		b = appendString(b, 1, in)
 	}
+	if n.op == "TopK" {
+		b = appendString(b, 2, n.name+"_values") // which nothing uses
+	}
 	b = appendString(b, 2, n.out)
 	b = appendString(b, 3, n.name)
 	b = appendString(b, 4, n.op)

@@ -16,9 +16,6 @@ type ArgSort struct {
 }
 
 func (ArgSort) Name() string { return "ArgSort" }
-func (ArgSort) noONNX() string {
-	return "ONNX's TopK has two results; export the model up to it"
-}
 
 // AppendKey appends K and the direction.
 func (o ArgSort) AppendKey(key []byte) []byte { return appendFlag(appendInts(key, o.K), o.Descending) }
