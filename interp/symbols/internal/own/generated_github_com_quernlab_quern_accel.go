@@ -53,6 +53,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Generate":               reflect.ValueOf(accel.Generate),
 		"GradNorm":               reflect.ValueOf(accel.GradNorm),
 		"GroupByLength":          reflect.ValueOf(accel.GroupByLength),
+		"HardExampleSampler":     reflect.ValueOf(accel.HardExampleSampler),
 		"Hyperparameters":        reflect.ValueOf(accel.Hyperparameters),
 		"Interrupted":            reflect.ValueOf(accel.Interrupted),
 		"LAMB":                   reflect.ValueOf(accel.LAMB),
