@@ -22,6 +22,9 @@ func (s *Dataset) Cached(bytes int) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Cached of %s: %v must differ in each epoch: map it after Cached", s.name, t)
 		}
 	}
+	if drawsRandom(s.source) {
+		return nil, fmt.Errorf("data: Cached of %s: its examples draw random numbers and must differ in each epoch: call Cached before Derive", s.name)
+	}
 	if s.resident != nil {
 		return nil, fmt.Errorf("data: Cached: the examples of %s are already in memory, on the device", s.name)
 	}

@@ -12,7 +12,8 @@
 // [Resize], [CenterCrop], [RandomHorizontalFlip], [RandomVerticalFlip], [RandomShift], [RandomRotation],
 // [RandomAffine], [RandomResizedCrop], [ColorJitter], [Grayscale], [GaussianBlur],
 // [Cutout], or a custom function. [Dataset.OnDevice]
-// keeps a data set on the device and applies the transforms there.
+// keeps a data set on the device and applies the transforms there. [Dataset.Derive] computes examples and targets from others, also with
+// random numbers, and [Concat] joins data sets.
 //
 // [Dataset.Batches] iterates over a data set in batches of tensors. Goroutines prepare batches
 // in advance; the batches and their order do not depend on the number of goroutines. [Bench] measures

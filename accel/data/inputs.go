@@ -29,6 +29,8 @@ func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Inputs: %s is on the device: call OnDevice for the result", s.name)
 		case slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random }):
 			return nil, fmt.Errorf("data: Inputs: the transforms of %s draw random numbers", s.name)
+		case drawsRandom(s.source):
+			return nil, fmt.Errorf("data: Inputs: the examples of %s draw random numbers: call Derive for the result", s.name)
 		case positionsOf(s.source) > 0 && j.text != nil:
 			return nil, fmt.Errorf("data: Inputs: both %s and %s have sequences of different lengths, but a batch has one list of lengths", j.text.name, s.name)
 		case positionsOf(s.source) > 0:

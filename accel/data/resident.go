@@ -37,6 +37,9 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	}()
 	r := &resident{}
 	n, size, form := s.Len(), s.size(), s.source.form()
+	if drawsRandom(s.source) {
+		return nil, fmt.Errorf("data: %s on the device: its examples draw random numbers: leave out OnDevice, so that the workers compute them", s.name)
+	}
 	if form.unlabeled {
 		return nil, fmt.Errorf("data: %s on the device: its examples have no labels", s.name)
 	}

@@ -33,6 +33,8 @@ type values struct {
 	targets []float32
 
 	positions []int // of packed sequences
+	// loader has the seed and the epoch from which a source draws random numbers; nil outside of batches.
+	loader *loader
 }
 
 // labeling is a form with one class per example, for the sources that have no other labels.

@@ -219,6 +219,7 @@ func checkTransforms(transforms []Transform, shape []int) error {
 // readTransformed reads example e and applies the transforms.
 func (s *Dataset) readTransformed(e int, v values, l *loader) error {
 	result := v.x
+	v.loader = l
 	if slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.resize != nil }) {
 		v.x = make([]float32, s.size())
 	}

@@ -1,0 +1,106 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Derive returns a data set whose examples and targets are computed from those of s when they are put into a batch,
+// by the workers: inputs and targets are the numbers of values of each. It is for models that learn from the
+// examples themselves, such as one that removes noise:
+//
+//	noisy, err := images.Derive("noisy", 64, 64, func(input, target []float32, e data.Example, random *rand.Rand) {
+//		copy(target, e.X)
+//		for i, v := range e.X {
+//			input[i] = v + 0.1*float32(random.NormFloat64())
+//		}
+//	})
+//
+// The function gets the example after the transforms of [Dataset.Map], with its class, 0 if that is unknown, or its
+// targets, and writes to input and target, which begin with zeros. Several goroutines call it at once; it must draw
+// random numbers only from random. These depend on the seed and the epoch of the batches ([Shuffle], [Epoch])
+// and on the example, so they differ in each epoch, do not depend on the number of workers, and are the same
+// in a training that is resumed. [Dataset.Example] and [Dataset.Target] draw the same numbers each time.
+//
+// The shape of the examples is [inputs] until [Dataset.Reshape] sets another one. Sequences are rejected.
+func (s *Dataset) Derive(name string, inputs, targets int, derive func(input, target []float32, e Example, random *rand.Rand)) (*Dataset, error) {
+	switch {
+	case derive == nil:
+		return nil, errors.New("data: Derive: the function is nil")
+	case inputs < 1 || targets < 1 || inputs > maxElements || targets > maxElements:
+		return nil, fmt.Errorf("data: Derive of %s: %d inputs and %d targets must both be at least 1", s.name, inputs, targets)
+	case s.SequenceLength() > 0 || positionsOf(s.source) > 0:
+		return nil, fmt.Errorf("data: Derive of %s: its examples are sequences: make a data set of other examples with FromSource", s.name)
+	case s.resident != nil:
+		return nil, fmt.Errorf("data: Derive: the examples of %s are on the device: call Derive without OnDevice", s.name)
+	}
+	d := &derived{set: *s, inputs: inputs, targets: targets, derive: derive}
+	d.width, _ = volume(s.Shape())
+	return &Dataset{name: s.name + ", " + name, shape: []int{inputs}, source: d}, nil
+}
+
+// derived is a source of examples that are computed from those of a data set.
+type derived struct {
+	set             Dataset
+	width           int // values of an example of set
+	inputs, targets int
+	derive          func(input, target []float32, e Example, random *rand.Rand)
+}
+
+func (d *derived) len() int          { return d.set.Len() }
+func (d *derived) form() form        { return form{targets: d.targets} }
+func (d *derived) path(i int) string { return d.set.Path(i) }
+func (d *derived) inMemory() bool    { return d.set.InMemory() }
+func (*derived) drawsRandom() bool   { return true }
+
+func (d *derived) read(i int, v values) error {
+	if v.x == nil && v.targets == nil {
+		return nil
+	}
+	own := v.loader.other(1)
+	form := d.set.source.form()
+	from := values{x: make([]float32, d.width), labels: make([]int, form.labels()), targets: make([]float32, form.targets)}
+	if err := d.set.readTransformed(i, from, own.other(1)); err != nil {
+		return err
+	}
+	e := Example{X: from.x, Targets: from.targets}
+	if len(from.labels) > 0 {
+		e.Class = from.labels[0]
+	}
+	input, target := make([]float32, d.inputs), make([]float32, d.targets)
+	d.derive(input, target, e, own.randomFor(i))
+	copy(v.x, input)
+	copy(v.targets, target)
+	return nil
+}
+
+// other returns a loader with other random numbers for each n above 0, and with equal ones for 0.
+func (l *loader) other(n int) *loader {
+	o := loader{}
+	if l != nil {
+		o = *l
+	}
+	for range n {
+		o.seed = o.seed*6364136223846793005 + 1442695040888963407 // a linear congruential generator
+	}
+	return &o
+}
+
+// randomized is a source whose examples may depend on the random numbers of an epoch.
+type randomized interface{ drawsRandom() bool }
+
+// drawsRandom reports whether the examples of a source, before the transforms, depend on random numbers.
+func drawsRandom(s source) bool {
+	r, ok := s.(randomized)
+	return ok && r.drawsRandom()
+}
+
+func (v *view) drawsRandom() bool { return drawsRandom(v.set.source) }
+
+func (c *chained) drawsRandom() bool {
+	return slices.ContainsFunc(c.parts, func(s Dataset) bool {
+		return drawsRandom(s.source) || slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random })
+	})
+}
