@@ -35,6 +35,8 @@
 // [Compare] trains with several strategies and seeds, and reports how many labels and how many
 // seconds each needs.
 //
+// [PseudoLabels] needs no answers: it labels the examples of which a model is sure.
+//
 // A pool of [Resume] writes each label to a file before the next question, so that no answer is
 // lost. The questions of [Ask] go to an [Asker]: a person in a notebook (package
 // widgets/labeling) or in a terminal ([Prompt]), or the labels of the data set ([Oracle]).
