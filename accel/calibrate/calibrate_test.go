@@ -67,6 +67,9 @@ func TestEqualsScikitLearn(t *testing.T) {
 				t.Errorf("case %d: F%s is %v, want %v, %v", i, text, d.Value, want, err)
 			}
 			requireCounts(t, d, c.Scores, c.Positive)
+			if again, err := d.Apply(c.Scores, c.Positive); err != nil || again.String() != d.String() {
+				t.Errorf("case %d: applied to the same examples, %v is %v, %v", i, d, again, err)
+			}
 		}
 		d, err := calibrate.Cheapest(c.Scores, c.Positive, 1, 20)
 		if err != nil || d.Value != c.Cost {
@@ -171,6 +174,30 @@ func TestErrors(t *testing.T) {
 		err := f()
 		if other := len(name) > 2 && name[:2] == "no" && name != "nothing"; err == nil || errors.Is(err, calibrate.ErrOneClass) == other {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestApply has examples of one class, none, and invalid ones.
+func TestApply(t *testing.T) {
+	d, err := calibrate.Cheapest([]float64{1, 2, 3}, []bool{false, true, true}, 1, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missed, err := d.Apply([]float64{0, 4, 1}, []bool{true, true, true})
+	if err != nil || missed.Value != 10 || missed.TruePositives != 1 || missed.FalseNegatives != 2 || missed.Threshold != d.Threshold {
+		t.Errorf("%v, %v", missed, err)
+	}
+	if none, err := d.Apply(nil, nil); err != nil || none.Value != 0 {
+		t.Errorf("without examples: %v, %v", none, err)
+	}
+	for name, f := range map[string]func() error{
+		"lengths": func() error { _, err := d.Apply([]float64{1}, nil); return err },
+		"NaN":     func() error { _, err := d.Apply([]float64{math.NaN()}, []bool{true}); return err },
+		"zero":    func() error { _, err := calibrate.Decision{}.Apply([]float64{1}, []bool{true}); return err },
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

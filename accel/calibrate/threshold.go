@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -13,6 +14,34 @@ type Decision struct {
 	TruePositives, FalsePositives int     // positive, and negative examples that are predicted
 	FalseNegatives, TrueNegatives int     // positive, and negative examples that are not
 	Value                         float64 // the F-score of [BestF], or the cost of [Cheapest]
+
+	value func(Decision) float64 // of the counts, as Value
+}
+
+// Apply returns what the same threshold gives on other examples, which say how good it is. Value is then NaN if it is an
+// F-score and no example is positive or predicted.
+func (d Decision) Apply(scores []float64, positive []bool) (Decision, error) {
+	if d.value == nil {
+		return Decision{}, errors.New("calibrate: Apply: the decision is not one of BestF or Cheapest")
+	}
+	if err := check("Apply", scores, positive); err != nil && !errors.Is(err, ErrOneClass) {
+		return Decision{}, err
+	}
+	other := Decision{Threshold: d.Threshold, value: d.value}
+	for i, s := range scores {
+		switch {
+		case s > d.Threshold && positive[i]:
+			other.TruePositives++
+		case s > d.Threshold:
+			other.FalsePositives++
+		case positive[i]:
+			other.FalseNegatives++
+		default:
+			other.TrueNegatives++
+		}
+	}
+	other.Value = d.value(other)
+	return other, nil
 }
 
 // String describes the decision in one line.
@@ -27,7 +56,7 @@ func BestF(scores []float64, positive []bool, beta float64) (Decision, error) {
 	if !(beta > 0) || math.IsInf(beta, 0) {
 		return Decision{}, fmt.Errorf("calibrate: BestF: beta is %v, but it must be positive", beta)
 	}
-	return best("BestF", scores, positive, func(d Decision) float64 {
+	return best("BestF", scores, positive, 1, func(d Decision) float64 {
 		weight := beta * beta
 		return (1 + weight) * float64(d.TruePositives) / ((1+weight)*float64(d.TruePositives) + weight*float64(d.FalseNegatives) + float64(d.FalsePositives))
 	})
@@ -41,20 +70,18 @@ func Cheapest(scores []float64, positive []bool, falseAlarm, miss float64) (Deci
 			return Decision{}, fmt.Errorf("calibrate: Cheapest: the cost %v must not be negative", c)
 		}
 	}
-	d, err := best("Cheapest", scores, positive, func(d Decision) float64 {
-		return -(falseAlarm*float64(d.FalsePositives) + miss*float64(d.FalseNegatives))
+	return best("Cheapest", scores, positive, -1, func(d Decision) float64 {
+		return falseAlarm*float64(d.FalsePositives) + miss*float64(d.FalseNegatives)
 	})
-	d.Value = 0 - d.Value // not -0
-	return d, err
 }
 
-// best returns the threshold with the highest value.
-func best(call string, scores []float64, positive []bool, value func(Decision) float64) (Decision, error) {
+// best returns the threshold with the highest value, or with the sign -1 the lowest one.
+func best(call string, scores []float64, positive []bool, sign float64, value func(Decision) float64) (Decision, error) {
 	if err := check(call, scores, positive); err != nil {
 		return Decision{}, err
 	}
 	all := groups(scores, positive)
-	d := Decision{Threshold: all[len(all)-1].score}
+	d := Decision{Threshold: all[len(all)-1].score, value: value}
 	for _, g := range all {
 		d.FalseNegatives, d.TrueNegatives = d.FalseNegatives+g.yes, d.TrueNegatives+g.no
 	}
@@ -67,7 +94,7 @@ func best(call string, scores []float64, positive []bool, value func(Decision) f
 		if d.Threshold = math.Nextafter(g.score, math.Inf(-1)); i > 0 {
 			d.Threshold = all[i-1].score + (g.score-all[i-1].score)/2
 		}
-		if d.Value = value(d); d.Value > highest.Value {
+		if d.Value = value(d); sign*d.Value > sign*highest.Value {
 			highest = d
 		}
 	}

@@ -235,6 +235,7 @@ func TestLayersOfConstants(t *testing.T) {
 		{"MeanPositions", nn.MeanPositions(), []int{1, 7, 3}, same},
 		{"LastPosition", nn.LastPosition(), []int{1, 7, 3}, same},
 		{"Flatten", nn.Flatten(), []int{1, 7, 3}, same},
+		{"Unflatten", nn.Unflatten(7, 3), []int{1, 21}, same},
 		{"Dropout", nn.Dropout(0.5), []int{1, 7}, same},           // in evaluation mode
 		{"Dropout2D", nn.Dropout2D(0.5), []int{1, 7, 1, 1}, same}, // in evaluation mode
 		{"Identity", nn.Identity(), []int{1, 7}, same},

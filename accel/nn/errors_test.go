@@ -68,3 +68,22 @@ func TestNilPointersThatWorkAreLayers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestUnflattenRefuses(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no sizes":          func() { nn.Unflatten() },
+		"zero":              func() { nn.Unflatten(2, 0) },
+		"other size":        func() { nn.Unflatten(2, 3).Forward(tensor.Zeros(4, 5)) },
+		"three dimensions":  func() { nn.Unflatten(2, 3).Forward(tensor.Zeros(4, 2, 3)) },
+		"without the batch": func() { nn.Unflatten(2, 3).Forward(tensor.Zeros(6)) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(*tensor.ShapeError); !ok {
+					t.Errorf("%s: no ShapeError", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -125,3 +125,13 @@ func ExampleResidual() {
 	fmt.Println(nn.Residual(double).Forward(tensor.Ones(2)).Data())
 	// Output: [3 3]
 }
+
+// A decoder ends with images.
+func ExampleUnflatten() {
+	decoder := nn.Sequential(nn.Dense(64), nn.Unflatten(1, 8, 8))
+	fmt.Println(decoder.Forward(tensor.Zeros(5, 3)).Shape())
+	fmt.Println(nn.Unflatten(1, 8, 8))
+	// Output:
+	// [5 1 8 8]
+	// Unflatten(1, 8, 8)
+}

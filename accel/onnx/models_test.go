@@ -105,6 +105,7 @@ func layerRows() []parity {
 		row("GroupNorm", nn.GroupNorm(2), image),
 		row("InstanceNorm", nn.InstanceNorm(), image),
 		row("Flatten", nn.Flatten(), image),
+		row("Unflatten", nn.Unflatten(2, 3, 4), randn(4, 3, 24)),
 		row("Dropout", nn.Sequential(nn.Dense(6), nn.Dropout(0.5)), randn(3, 2, 5)),
 		named("dropout of everything", row("Dropout", nn.Sequential(nn.Dense(6), nn.Dropout(1)), randn(3, 2, 5))),
 		row("Dropout2D", nn.Sequential(nn.Conv2D(6, 3), nn.Dropout2D(0.5)), image),
