@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -68,8 +69,9 @@ func PoissonNLL(logRates, counts *Tensor) *Tensor {
 // scikit-learn's mean_pinball_loss. The gradient of an element that is exact is 0.
 //
 // With one quantile, prediction and target have the same shape. With several, the last dimension of
-// the prediction has one element for each of them, and the target has the size 1 there: [N, 3] and
-// [N, 1] for an interval and its middle.
+// the prediction has the predictions of the first quantile, then those of the second, and so on: [N, 3]
+// and [N, 1] for an interval and its middle, and [N, 3·T] and [N, T] for T times, which
+// prediction.Split(T, 1) divides.
 func QuantileLoss(quantiles ...float64) Loss {
 	requireArgument(len(quantiles) > 0, "QuantileLoss", "it needs at least one quantile")
 	for _, q := range quantiles {
@@ -84,9 +86,18 @@ func QuantileLoss(quantiles ...float64) Loss {
 			requireSameShape("QuantileLoss", prediction, target)
 		} else {
 			requireQuantiles(len(quantiles), prediction, target)
+			shape := target.Shape()
+			at := len(shape) - 1
+			target = target.Unsqueeze(at)
+			prediction = prediction.Reshape(slices.Insert(shape, at, len(quantiles))...)
 		}
 		d := inType(target, prediction.DType()).Sub(prediction)
-		factors := func(values []float64) *Tensor { return tensor.FromFloat64s(values, len(values)).Cast(d.DType()) }
+		factors := func(values []float64) *Tensor {
+			if len(values) == 1 {
+				return tensor.FromFloat64s(values, 1).Cast(d.DType())
+			}
+			return tensor.FromFloat64s(values, len(values), 1).Cast(d.DType())
+		}
 		return d.ReLU().Mul(factors(quantiles)).Add(d.Neg().ReLU().Mul(factors(above))).Mean()
 	}
 }
@@ -94,13 +105,13 @@ func QuantileLoss(quantiles ...float64) Loss {
 // requireQuantiles panics unless there is a prediction for each quantile of each target.
 func requireQuantiles(n int, prediction, target *Tensor) {
 	p, t := prediction.Shape(), target.Shape()
-	valid := len(p) > 0 && len(p) == len(t) && p[len(p)-1] == n && t[len(t)-1] == 1
+	valid := len(p) > 0 && len(p) == len(t) && p[len(p)-1] == n*t[len(t)-1]
 	for i := range len(p) - 1 {
 		valid = valid && p[i] == t[i]
 	}
 	switch {
 	case !valid:
-		panic(&tensor.ShapeError{Op: "QuantileLoss", Shapes: [][]int{p, t}, Hint: fmt.Sprintf("with %d quantiles, the prediction must be [… %d] and the target [… 1]", n, n)})
+		panic(&tensor.ShapeError{Op: "QuantileLoss", Shapes: [][]int{p, t}, Hint: fmt.Sprintf("with %d quantiles, the prediction must have %[1]d times as many elements in the last dimension as the target", n)})
 	case prediction.Numel() == 0:
 		panic(&tensor.ShapeError{Op: "QuantileLoss", Shapes: [][]int{p, t}, Hint: "an empty batch has no mean loss"})
 	}
