@@ -263,13 +263,30 @@ func TestReport(t *testing.T) {
 	if r.Accuracy[1] != result.Accuracy() || r.Loss[1] != result.Loss() {
 		t.Errorf("loss and accuracy are %v and %v, the report says %v and %v", result.Loss(), result.Accuracy(), r.Loss[1], r.Accuracy[1])
 	}
+	var classes [2][]int
+	for i, m := range []nn.Module{model, small} {
+		y, err := accel.PredictDataset(t.Context(), m, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		classes[i] = y.ArgMax(1).Ints()
+	}
+	same := 0
+	for i, c := range classes[0] {
+		if c == classes[1][i] {
+			same++
+		}
+	}
+	if want := float64(same) / float64(test.Len()); math.Abs(r.Agreement-want) > 1e-12 {
+		t.Errorf("the same class for %v of the examples, want %v", r.Agreement, want)
+	}
 	for i := 1; i < len(r.Layers); i++ {
 		if r.Layers[i].Quantized && r.Layers[i].SQNR < r.Layers[i-1].SQNR {
 			t.Error("the worst layer is not the first")
 		}
 	}
 	b := r.MIMEBundle()
-	for _, word := range []string{"accuracy", "times smaller", "times as fast", "dB", "8-bit matrix multiplication by "} {
+	for _, word := range []string{"accuracy", "same class", "times smaller", "times as fast", "dB", "8-bit matrix multiplication by "} {
 		if !strings.Contains(b["text/plain"].(string), word) || !strings.Contains(b["text/html"].(string), word) {
 			t.Errorf("the report does not say %q:\n%s", word, r)
 		}

@@ -23,6 +23,7 @@ type Report struct {
 	FileBytes [2]int       // sizes of the files written by nn.Save and Model.Save
 	Loss      [2]float64   // on the data set, float and quantized
 	Accuracy  [2]float64   // likewise; NaN for regression
+	Agreement float64      // share of the examples for which both predict the same class; NaN without one class each
 	Batch     int          // size of the timed batch
 	Seconds   [2][]float64 // for the batch, in interleaved rounds
 	Layers    []Layer      // in ascending order of SQNR
@@ -35,7 +36,7 @@ const (
 	reportRounds = 15
 )
 
-// Report compares the quantized model with the float model: file sizes, loss and accuracy on a
+// Report compares the quantized model with the float model: file sizes, loss, accuracy and predicted classes on a
 // data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
 // else should run meanwhile. Options are those of [accel.Evaluate], such as a loss.
 func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (r *Report, err error) {
@@ -69,7 +70,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.
 			return nil, fmt.Errorf("quantize: report: %w", err)
 		}
 	}
-	meter, ctx := display.Measure(ctx, "comparison", 3)
+	meter, ctx := display.Measure(ctx, "comparison", 4)
 	defer meter.End()
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
 		result, err := accel.Evaluate(ctx, model, set, append([]accel.Option{accel.DerivedFrom(q.model)}, options...)...)
@@ -79,6 +80,10 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.
 		r.Loss[i], r.Accuracy[i] = result.Loss(), result.Accuracy()
 		meter.Set(float64(i+1), [2]string{"the float model is evaluated", "both are evaluated"}[i])
 	}
+	if r.Agreement, err = agreement(ctx, evaluation{q.model}, m, set); err != nil {
+		return nil, err
+	}
+	meter.Set(3, "")
 	batch, err := set.First(reportBatch).Tensors()
 	if err != nil {
 		return nil, err
@@ -88,9 +93,28 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.
 	if err != nil {
 		return nil, err
 	}
-	meter.Set(3, "")
+	meter.Set(4, "")
 	r.Seconds = [2][]float64{times[0], times[1]}
 	return r, nil
+}
+
+// agreement returns the share of the examples for which two models predict the same class.
+func agreement(ctx context.Context, a, b nn.Module, set *data.Dataset) (float64, error) {
+	if set.Targets() > 0 || set.SequenceLength() > 0 {
+		return math.NaN(), nil
+	}
+	x, err := accel.PredictDataset(ctx, a, set)
+	if err != nil {
+		return 0, err
+	}
+	y, err := accel.PredictDataset(ctx, b, set)
+	if err != nil {
+		return 0, err
+	}
+	if x.NDim() != 2 || y.NDim() != 2 {
+		return math.NaN(), nil
+	}
+	return x.ArgMax(1).Eq(y.ArgMax(1)).Cast(tensor.Float64).Mean().Item(), nil
 }
 
 // evaluation applies the float model in evaluation mode without changing its own mode.
@@ -133,7 +157,11 @@ func (r *Report) comparison() [][]any {
 		{"file", compare.Bytes(r.FileBytes[0]), compare.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio())},
 		compare.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 	}
-	return append(rows, compare.Quality(r.Loss, r.Accuracy)...)
+	rows = append(rows, compare.Quality(r.Loss, r.Accuracy)...)
+	if !math.IsNaN(r.Agreement) {
+		rows = append(rows, []any{"same class", "", "", fmt.Sprintf("%.2f %% of the examples", 100*r.Agreement)})
+	}
+	return rows
 }
 
 // layers returns the table of layers.
