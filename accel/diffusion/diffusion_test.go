@@ -122,6 +122,26 @@ func of(s *diffusion.Schedule, kind string) *diffusion.Schedule {
 	return s
 }
 
+// TestEmbed requires the parts of the result to be the example, the embedding of its step, and the vector of its class.
+func TestEmbed(t *testing.T) {
+	x := tensor.New([]float32{0.5, -1, 7, 1, 2, 3, 0, 0}, 2, 4)
+	with, without := diffusion.Embed(8, 3), diffusion.Embed(8, 0)
+	y := with.Forward(x)
+	vectors := nn.Parameters(with)
+	if len(vectors) != 1 || len(nn.Parameters(without)) != 0 || y.Size(1) != 2+8+8 {
+		t.Fatalf("%d parameters, the result is %v", len(vectors), y.Shape())
+	}
+	requireClose(t, "example", y.Slice(1, 0, 2), []float64{0.5, -1, 2, 3})
+	requireClose(t, "step", y.Slice(1, 2, 10), diffusion.TimeEmbedding(8).Forward(tensor.New([]float32{7, 0}, 2)).Float64s())
+	requireClose(t, "class", y.Slice(1, 10, 18), vectors[0].IndexSelect(tensor.FromInts([]int{1, 0}, 2)).Float64s())
+	if y := without.Forward(x); y.Size(1) != 3+8 {
+		t.Errorf("without classes, the result is %v", y.Shape())
+	}
+	if got := fmt.Sprint(with); got != "diffusion.Embed(8, 3)" {
+		t.Error(got)
+	}
+}
+
 // TestDataset requires x_t to be the example with the noise of the target, at steps that are all drawn.
 func TestDataset(t *testing.T) {
 	train, _, err := data.Digits()
@@ -214,11 +234,7 @@ func TestGenerates(t *testing.T) {
 	}
 	for _, s := range []*diffusion.Schedule{diffusion.Linear(50, 1e-3, 0.2), diffusion.Cosine(50).PredictVelocity()} {
 		accel.Seed(1)
-		embedding := diffusion.TimeEmbedding(16)
-		model := nn.Sequential(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
-			in := nn.Unpack(x, []int{2}, []int{1}, []int{1})
-			return tensor.Concat(1, in[0], embedding.Forward(in[1]), in[2])
-		}), nn.Dense(64), nn.SiLU(), nn.Dense(64), nn.SiLU(), nn.Dense(2))
+		model := nn.Sequential(diffusion.Embed(16, 2), nn.Dense(64), nn.SiLU(), nn.Dense(64), nn.SiLU(), nn.Dense(2))
 		noisy, err := s.Dataset(points)
 		if err != nil {
 			t.Fatal(err)
@@ -300,6 +316,10 @@ func TestRefuses(t *testing.T) {
 		"embedding":     func() { diffusion.TimeEmbedding(4).Forward(tensor.Zeros(2, 2)) },
 		"noise":         func() { s.AddNoise(noise, tensor.Zeros(2, 3), tensor.FromInts([]int{0, 0}, 2)) },
 		"steps":         func() { s.AddNoise(noise, noise, tensor.FromInts([]int{0}, 1)) },
+		"classes":       func() { diffusion.Embed(4, -1) },
+		"width of both": func() { diffusion.Embed(3, 1) },
+		"too narrow":    func() { diffusion.Embed(4, 2).Forward(tensor.Zeros(5, 2)) },
+		"no such class": func() { diffusion.Embed(4, 2).Forward(tensor.Full(2, 5, 3)).Data() },
 		"no such step":  func() { s.AddNoise(noise, noise, tensor.FromInts([]int{0, 4}, 2)).Data() },
 		"negative step": func() { s.Velocity(noise, noise, tensor.FromInts([]int{0, -1}, 2)).Data() },
 	} {
@@ -328,7 +348,7 @@ func Example() {
 		return
 	}
 	accel.Seed(1)
-	model := nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(32), nn.ReLU(), nn.Dense(2)) // of x_t and t
+	model := nn.Sequential(diffusion.Embed(8, 0), nn.Dense(32), nn.ReLU(), nn.Dense(2))
 	ctx := context.Background()
 	if _, err := accel.Fit(ctx, model, noisy, accel.Epochs(200), accel.AdamW(3e-3), accel.Quiet()); err != nil {
 		fmt.Println(err)

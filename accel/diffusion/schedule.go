@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -132,26 +131,4 @@ func (s *Schedule) factors(op string, x, noise, t *Tensor) (keep, add *Tensor) {
 		return tensor.FromFloat64s(table, len(table)).Cast(x.DType()).IndexSelect(t).Reshape(each...)
 	}
 	return factor(math.Sqrt), factor(func(bar float64) float64 { return math.Sqrt(1 - bar) })
-}
-
-// TimeEmbedding returns a layer that maps time steps t, [N] or [N, 1], to vectors [N, width] of sines and cosines of
-// different frequencies, from 1 to 1/10000: sin(t·10000^(-i/(w-1))) for i from 0 to w-1, where w is half of the
-// width, and then the cosines (Vaswani et al., 2017, as Ho et al., 2020, compute it). The width is even and at least
-// 4; others panic with a *tensor.ShapeError. It has no parameters.
-func TimeEmbedding(width int) nn.Module {
-	if width < 4 || width%2 != 0 {
-		fail(fmt.Sprintf("TimeEmbedding(%d)", width), "the width must be even and at least 4")
-	}
-	half := width / 2
-	frequencies := make([]float64, half)
-	for i := range frequencies {
-		frequencies[i] = math.Pow(10000, -float64(i)/float64(half-1))
-	}
-	return nn.Lambda(func(t *Tensor) *Tensor {
-		if shape := t.Shape(); len(shape) == 0 || len(shape) > 2 || len(shape) == 2 && shape[1] != 1 {
-			fail("TimeEmbedding", "the time steps must be [N] or [N 1]", shape)
-		}
-		angles := t.Cast(tensor.Float32).Reshape(-1, 1).Mul(tensor.FromFloat64s(frequencies, 1, half).Cast(tensor.Float32))
-		return tensor.Concat(1, angles.Sin(), angles.Cos())
-	})
 }
