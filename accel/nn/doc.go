@@ -40,7 +40,7 @@
 //	a class for each pixel    CrossEntropy, CrossEntropyLoss, NLL, NLLLoss
 //	labels without positions  CTC
 //	numbers                   MSE, L1, HuberLoss, SmoothL1Loss
-//	numbers with uncertainty  GaussianNLL, QuantileLoss
+//	numbers with uncertainty  GaussianNLL, QuantileLoss; GaussianKL for the codes of a variational autoencoder
 //	counts                    PoissonNLL
 //	with weights or a mask    WeightedMean, of losses of your own
 //	embeddings                TripletMargin, CosineEmbedding

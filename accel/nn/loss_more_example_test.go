@@ -61,3 +61,12 @@ func ExampleCTC() {
 	fmt.Printf("%.4f\n", loss.Neg().Exp().Item())
 	// Output: 0.7500
 }
+
+// The loss of a variational autoencoder with two values and a code of one value.
+func ExampleGaussianKL() {
+	logits, target := tensor.Zeros(1, 2), tensor.Ones(1, 2)
+	mean, logVariance := tensor.Ones(1, 1), tensor.Zeros(1, 1)
+	loss := nn.BCEWithLogits(logits, target).MulScalar(2).Add(nn.GaussianKL(mean, logVariance))
+	fmt.Printf("%.4f\n", loss.Item()) // 2 ln 2 + 1/2
+	// Output: 1.8863
+}

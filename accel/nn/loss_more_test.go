@@ -121,6 +121,10 @@ func TestMoreLossesOfDegenerateExamples(t *testing.T) {
 		"gaussian, negative":             {nn.GaussianNLL(one(2), one(2), one(-1)), nan},
 		"gaussian, NaN":                  {nn.GaussianNLL(one(2), one(2), one(nan)), nan},
 		"gaussian, infinite variance":    {nn.GaussianNLL(one(2), one(2), one(inf)), inf},
+		"divergence, none":               {nn.GaussianKL(one(0), one(0)), 0},
+		"divergence, one value":          {nn.GaussianKL(one(2), one(1)), (4 + math.E - 2) / 2},
+		"divergence, no variance":        {nn.GaussianKL(one(0), one(-inf)), inf},
+		"divergence, NaN":                {nn.GaussianKL(one(nan), one(0)), nan},
 		"poisson of nothing":             {nn.PoissonNLL(one(-inf), one(1)), inf},
 		"poisson, NaN":                   {nn.PoissonNLL(one(nan), one(1)), nan},
 		"quantile, exact":                {nn.QuantileLoss(0.1)(one(3), one(3)), 0},
@@ -156,6 +160,29 @@ func TestMoreLossesOfDegenerateExamples(t *testing.T) {
 	finiteAll(t, "gradient of CTC", x.Grad())
 }
 
+// TestGaussianKLEqualsPyTorch has the value and gradients of torch.distributions.kl_divergence(Normal(m, (l/2).exp()),
+// Normal(0, 1)).sum(1).mean().
+func TestGaussianKLEqualsPyTorch(t *testing.T) {
+	m := tensor.Parameter(tensor.New([]float32{0.5, -1, 0, 2, 0, 3}, 2, 3))
+	l := tensor.Parameter(tensor.New([]float32{0, 1, -2, 0.5, 0, -0.5}, 2, 3))
+	loss := nn.GaussianKL(m, l)
+	loss.Backward()
+	for _, row := range []struct {
+		got  []float32
+		want []float64
+	}{
+		{loss.Data(), []float64{4.089717388153076}},
+		{m.Grad().Data(), []float64{0.25, -0.5, 0, 1, 0, 1.5}},
+		{l.Grad().Data(), []float64{0, 0.42957040667533875, -0.216166153550148, 0.1621803492307663, 0, -0.09836732596158981}},
+	} {
+		for i, v := range row.got {
+			if math.Abs(float64(v)-row.want[i]) > 1e-6 {
+				t.Errorf("%v, want %v", row.got, row.want)
+			}
+		}
+	}
+}
+
 func TestMoreLossErrors(t *testing.T) {
 	a, b := tensor.Zeros(4, 5), tensor.Zeros(4, 1)
 	ints := func(shape ...int) *nn.Tensor { return tensor.Zeros(shape...).Cast(tensor.Int32) }
@@ -172,6 +199,9 @@ func TestMoreLossErrors(t *testing.T) {
 		{"GaussianNLL: [4 5] and [4 1]: the shapes must be equal", func() { nn.GaussianNLL(a, b, a) }},
 		{"GaussianNLL: [4 5] and [4 5] and [1 5]: the variances must have the shape of the means", func() { nn.GaussianNLL(a, a, tensor.Zeros(1, 5)) }},
 		{"GaussianNLL: [0 5] and [0 5]: an empty batch", func() { nn.GaussianNLL(tensor.Zeros(0, 5), tensor.Zeros(0, 5), tensor.Zeros(0, 5)) }},
+		{"GaussianKL: [4 5] and [4 1]: the shapes must be equal", func() { nn.GaussianKL(a, b) }},
+		{"GaussianKL: [0 5] and [0 5]: an empty batch", func() { nn.GaussianKL(tensor.Zeros(0, 5), tensor.Zeros(0, 5)) }},
+		{"GaussianKL: the tensors need a batch dimension", func() { nn.GaussianKL(tensor.Zeros(), tensor.Zeros()) }},
 		{"PoissonNLL: [4 5] and [4 1]: the shapes must be equal", func() { nn.PoissonNLL(a, b) }},
 		{"QuantileLoss: the quantile 1 must be strictly between 0 and 1", func() { nn.QuantileLoss(0.5, 1) }},
 		{"QuantileLoss: the quantile NaN must be", func() { nn.QuantileLoss(math.NaN()) }},

@@ -245,6 +245,7 @@ func opRows() []parity {
 	loss("WeightedMean", func(in []T) T { return nn.WeightedMean(in[0], in[1].Sigmoid()) }, randn(1, 6, 5), randn(2, 6, 5))
 	loss("TripletMargin", func(in []T) T { return nn.TripletMargin(in[0], in[1], in[2], 1) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6, 5))
 	loss("CosineEmbedding", func(in []T) T { return nn.CosineEmbedding(in[0], in[1], in[2].Sign(), 0.5) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6))
+	loss("GaussianKL", func(in []T) T { return nn.GaussianKL(in[0], in[1]) }, randn(1, 6, 5), randn(2, 6, 5))
 	loss("GaussianNLL", func(in []T) T { return nn.GaussianNLL(in[0], in[1], in[2].Exp()) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6, 1))
 	loss("PoissonNLL", func(in []T) T { return nn.PoissonNLL(in[0], in[1].Abs()) }, randn(1, 6, 5), randn(2, 6, 5))
 	loss("MarginRanking", func(in []T) T { return nn.MarginRanking(in[0], in[1], in[2].Sign(), 0.5) }, x, y, x.Add(y))
