@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/diffusion"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	_ "github.com/quernlab/quern/accel/simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -369,4 +370,45 @@ func ExampleSchedule_AddNoise() {
 	x, noise := tensor.Ones(2, 1), tensor.Zeros(2, 1)
 	fmt.Printf("%.2f\n", schedule.AddNoise(x, noise, tensor.FromInts([]int{0, 999}, 2)).Data())
 	// Output: [1.00 0.01]
+}
+
+// TestCustomLoop trains in a custom loop, on the CPU and on a simulated GPU: the loss falls, and has the same value on both.
+func TestCustomLoop(t *testing.T) {
+	defer func() {
+		if err := tensor.SetDevice("cpu"); err != nil {
+			t.Error(err)
+		}
+	}()
+	losses := map[string][]float64{}
+	for _, device := range []string{"cpu", "simulated"} {
+		if err := tensor.SetDevice(device); err != nil {
+			t.Fatal(err)
+		}
+		accel.Seed(1)
+		schedule, g := diffusion.Cosine(20), tensor.NewGenerator(1)
+		x := tensor.Ones(16, 1, 1, 2)
+		model := nn.Sequential(diffusion.Embed(4, 0), nn.Dense(16), nn.SiLU(), nn.Dense(2))
+		var opt *optim.Optimizer
+		for range 30 {
+			steps, noise := tensor.RandInt(g, 0, schedule.Steps(), 16), tensor.Randn(g, x.Shape()...)
+			noisy := nn.Pack(schedule.AddNoise(x, noise, steps), steps.Cast(tensor.Float32))
+			loss := nn.MSE(model.Forward(noisy), noise.Flatten(1))
+			if opt == nil { // the parameters exist after the first forward pass
+				opt = optim.Adam(model, 0.02)
+			}
+			opt.ZeroGrad()
+			loss.Backward()
+			opt.Step()
+			losses[device] = append(losses[device], loss.Item())
+		}
+	}
+	cpu, gpu := losses["cpu"], losses["simulated"]
+	if mean := func(l []float64) float64 { return (l[0] + l[1] + l[2]) / 3 }; !(mean(cpu[27:]) < 0.7*mean(cpu)) {
+		t.Errorf("the losses are %v", cpu)
+	}
+	for i, v := range cpu {
+		if math.Abs(v-gpu[i]) > 1e-3*v {
+			t.Errorf("step %d: %v on the CPU, %v on the GPU", i, v, gpu[i])
+		}
+	}
 }
