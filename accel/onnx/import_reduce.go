@@ -15,24 +15,6 @@ func reduce(f func(t *Tensor, axes ...int) *Tensor) func(*call) operand {
 	}
 }
 
-// reduceEach computes over one axis after the other.
-func reduceEach(f func(t *Tensor, axis int) *Tensor) func(*call) operand {
-	return func(c *call) operand {
-		x := c.tensor(0)
-		axes := c.axes(x.NDim())
-		over := slices.Clone(axes)
-		if len(over) == 0 {
-			for i := range x.NDim() {
-				over = append(over, i)
-			}
-		}
-		for _, axis := range slices.Backward(over) {
-			x = f(x, axis)
-		}
-		return c.reduced(x, axes)
-	}
-}
-
 // reduced returns the result of a reduction, with sizes of 1 for the axes if keepdims is set.
 func (c *call) reduced(y *Tensor, axes []int) operand {
 	if c.integer("keepdims") == 0 {

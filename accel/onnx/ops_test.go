@@ -62,6 +62,8 @@ func opRows() []parity {
 	unary("Norm", func(x T) T { return x.Norm(1) }, x)
 	unary("Max", func(x T) T { return x.Max(1) }, x)
 	unary("Min", func(x T) T { return x.Min(-1) }, x)
+	unary("Max", func(x T) T { return x.Max() }, x)
+	unary("Min", func(x T) T { return x.Min(0, -1) }, x)
 	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
 	unary("ArgMin", func(x T) T { return x.ArgMin(-1) }, x)
 	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)

@@ -85,11 +85,11 @@ func (n graphNode) run(in []*Tensor) *Tensor {
 	}
 	if f, ok := map[string]func(x *Tensor, axis int) *Tensor{
 		"Softmax": (*Tensor).Softmax, "LogSoftmax": (*Tensor).LogSoftmax, "CumSum": (*Tensor).CumSum,
-		"LogSumExp": (*Tensor).LogSumExp, "Max": (*Tensor).Max, "Min": (*Tensor).Min,
+		"LogSumExp": (*Tensor).LogSumExp,
 	}[n.Op]; ok {
 		return f(x, n.Ints[0])
 	}
-	return map[string]func(x *Tensor, axes ...int) *Tensor{"Sum": (*Tensor).Sum, "Mean": (*Tensor).Mean, "Norm": (*Tensor).Norm}[n.Op](x, n.Ints...)
+	return map[string]func(x *Tensor, axes ...int) *Tensor{"Max": (*Tensor).Max, "Min": (*Tensor).Min, "Sum": (*Tensor).Sum, "Mean": (*Tensor).Mean, "Norm": (*Tensor).Norm}[n.Op](x, n.Ints...)
 }
 
 // TestGraphsAgainstTorch runs random graphs of ops and compares results and gradients with

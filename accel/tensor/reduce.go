@@ -74,12 +74,34 @@ func reduce(r *ir.Recorder, op string, v *ir.Value, axes []int, mean bool) (*ir.
 	return v, n
 }
 
-// Max returns the largest element along an axis, which is removed; NaN if there is a NaN. Equal
-// elements share the gradient.
-func (t *Tensor) Max(along int) *Tensor {
+// Max returns the largest element along the axes, which are removed, or of all elements if no axis is given; NaN if
+// there is a NaN. Equal elements share the gradient.
+func (t *Tensor) Max(axes ...int) *Tensor {
 	return compute(ir.Max{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		return r.Record(ir.Max{Axis: axis("Max", v[0].Shape(), along)}, v[0])
+		x, a := merged(r, "Max", v[0], axes)
+		return r.Record(ir.Max{Axis: a}, x)
 	}, t)
+}
+
+// merged returns x with the axes as a single one, and which that is.
+func merged(r *ir.Recorder, op string, x *ir.Value, axes []int) (v *ir.Value, at int) {
+	shape := x.Shape()
+	if len(axes) == 1 {
+		return x, axis(op, shape, axes[0])
+	}
+	var order, last []int
+	to, n := []int{}, 1
+	for a, named := range namedAxes(op, shape, axes) {
+		if named {
+			last, n = append(last, a), n*shape[a]
+		} else {
+			order, to = append(order, a), append(to, shape[a])
+		}
+	}
+	if order = append(order, last...); !slices.IsSorted(order) {
+		x = r.Record(ir.Permute{Perm: order}, x)
+	}
+	return r.Reshape(x, append(to, n)), len(to)
 }
 
 // ArgMax returns the index, int32, of the first largest element along an axis, which is removed; NaN
@@ -98,12 +120,12 @@ func (t *Tensor) ArgMin(along int) *Tensor {
 	}, t)
 }
 
-// Min returns the smallest element along an axis, which is removed; NaN if there is a NaN. Equal
-// elements share the gradient.
-func (t *Tensor) Min(along int) *Tensor {
+// Min returns the smallest element along the axes, which are removed, or of all elements if no axis is given; NaN if
+// there is a NaN. Equal elements share the gradient.
+func (t *Tensor) Min(axes ...int) *Tensor {
 	return compute(composite{name: "Min"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		top := r.Record(ir.Max{Axis: axis("Min", v[0].Shape(), along)}, r.Record(ir.Neg{}, v[0]))
-		return r.Record(ir.Neg{}, top)
+		x, a := merged(r, "Min", v[0], axes)
+		return r.Record(ir.Neg{}, r.Record(ir.Max{Axis: a}, r.Record(ir.Neg{}, x)))
 	}, t)
 }
 
