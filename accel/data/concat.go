@@ -25,6 +25,8 @@ func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Concat: the examples of %s have shape %v, but those of %s have %v", s.name, s.Shape(), first.name, first.Shape())
 		case s.SequenceLength() != first.SequenceLength() || positionsOf(s.source) != positionsOf(first.source):
 			return nil, fmt.Errorf("data: Concat: the sequences of %s and %s are padded to different lengths", s.name, first.name)
+		case s.source.form().packed != first.source.form().packed:
+			return nil, fmt.Errorf("data: Concat: only one of %s and %s has packed sequences: join them before PackSequences", first.name, s.name)
 		case s.Unlabeled() != first.Unlabeled():
 			return nil, fmt.Errorf("data: Concat: only one of %s and %s has labels: add labels with WithLabels", first.name, s.name)
 		}

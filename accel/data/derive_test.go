@@ -176,6 +176,21 @@ func TestConcat(t *testing.T) {
 	if err != nil || both.Length(3) != 1 || both.Length(2) != 3 {
 		t.Errorf("sequences: %v", err)
 	}
+	padded := tagged(t, 9, []int{1, 2, 3}, []int{4})
+	packed, err := padded.PackSequences(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := data.Concat(packed, packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := rows.Tensors(); err != nil || !slices.EqualFunc(b.Positions, [][]int{{0, 1, 2, 0}, {0, 1, 2, 0}}, slices.Equal) {
+		t.Errorf("packed sequences: %v, %v", b.Positions, err)
+	}
+	if _, err := data.Concat(packed, tagged(t, 9, []int{1, 2, 3, 4})); err == nil {
+		t.Error("packed and padded sequences: no error")
+	}
 	named, _ := set.WithClasses("tulip", "rose")
 	targets, _ := data.FromTargets([][]float32{{1, 2}}, [][]float32{{3}})
 	wide, _ := set.Reshape(1, 2)
