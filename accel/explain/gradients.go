@@ -62,15 +62,7 @@ func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	if len(parameters) == 0 {
 		return nil, fmt.Errorf("explain: %s: the model has no parameters that are trained", call)
 	}
-	for _, p := range parameters { // a gradient of the caller stays as it is
-		before := p.Grad()
-		p.ZeroGrad()
-		defer func(t *tensor.Tensor) {
-			if t.ZeroGrad(); before != nil {
-				t.SetGrad(before)
-			}
-		}(p.Tensor)
-	}
+	defer keepGradients(parameters)()
 	value.Backward()
 	g = &Gradients{Dataset: set.Name(), Examples: batch.Len(), Loss: value.Item()}
 	tensor.NoGrad(func() {

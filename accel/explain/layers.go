@@ -82,20 +82,20 @@ func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTa
 // layersBatch is the number of examples computed at once; the outputs of a layer are copied to the CPU.
 const layersBatch = 256
 
-type layer struct {
+type namedLayer struct {
 	path   string
 	module nn.Module
 }
 
 // flatten returns the layers of a chain and of the chains in it.
-func flatten(prefix string, chain *nn.SequentialLayer) (all []layer) {
+func flatten(prefix string, chain *nn.SequentialLayer) (all []namedLayer) {
 	for i, m := range chain.Layers() {
 		path := prefix + strconv.Itoa(i)
 		if inner, ok := m.(*nn.SequentialLayer); ok {
 			all = append(all, flatten(path+".", inner)...)
 			continue
 		}
-		all = append(all, layer{path, m})
+		all = append(all, namedLayer{path, m})
 	}
 	return all
 }
