@@ -13,7 +13,8 @@
 // The [Report] displays itself: a timeline of one step with the reasons of its gaps, the memory
 // during that step, a table with the columns of PyTorch's key_averages, and [Report.Hints].
 // [Report.Table] sorts the table, [Report.Layers] sums the time by layer, and [Report.Roofline]
-// compares the speed of ops with the peak of the device. [Report.Save] writes a trace for
+// compares the speed of ops with the peak of the device. [Report.Alignment] lists the sizes of layers
+// that are slow on tensor cores. [Report.Save] writes a trace for
 // ui.perfetto.dev and chrome://tracing, [Report.SavePprof] a profile for go tool pprof.
 //
 // If Nsight Systems or Nsight Compute has started the program, accel.Fit emits steps, phases,

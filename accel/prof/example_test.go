@@ -41,7 +41,7 @@ func Example() {
 	// Output: 5 steps, 1 Dense(128) took some of the time: true
 }
 
-// Serving measures requests of several sizes. Best chooses the batch size for a server.
+// Serving measures requests of several sizes.
 func ExampleServing() {
 	model := nn.Sequential(nn.Flatten(), nn.Dense(128), nn.ReLU(), nn.Dense(10))
 	images := tensor.Randn(nil, 64, 8, 8)
@@ -53,11 +53,36 @@ func ExampleServing() {
 	for _, b := range report.Sizes {
 		fmt.Println(b.Batch, "examples:", len(b.Times), "requests, median below p99:", b.Latency(0.5) <= b.Latency(0.99))
 	}
-	best, ok := report.Best()
-	fmt.Println("more than one example at once is better:", ok && best.Batch > 1)
 	// Output:
 	// 1 examples: 100 requests, median below p99: true
 	// 16 examples: 100 requests, median below p99: true
 	// 64 examples: 100 requests, median below p99: true
-	// more than one example at once is better: true
+}
+
+func ExampleReport_Alignment() {
+	train, _, err := data.Digits()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := nn.Sequential(nn.Flatten(), nn.Dense(100), nn.ReLU(), nn.Dense(10))
+	opt, it := optim.AdamW(model, 1e-3), train.Batches(64)
+	report, err := prof.Run(context.Background(), func() error {
+		it.Next()
+		b := it.Batch()
+		opt.ZeroGrad()
+		nn.CrossEntropy(model.Forward(b.X), b.Y).Backward()
+		opt.Step()
+		return it.Err()
+	}, prof.Active(1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range report.Alignment(tensor.Float16).Rows {
+		if m.Layer == "1 Dense(100)" {
+			fmt.Println(m.Layer, m.Size, m.Of)
+		}
+	}
+	// Output: 1 Dense(100) 100 outputs
 }

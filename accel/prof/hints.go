@@ -7,18 +7,19 @@ import (
 
 // Thresholds of the hints, mostly as fractions of a step.
 const (
-	muchWaiting  = 0.10
-	muchPlanning = 0.02
-	muchExchange = 0.10
-	muchHost     = 0.25
-	muchCopying  = 0.10
-	muchUpdate   = 0.30
-	muchOneOp    = 0.25
-	farBelow     = 0.35 // of the device's peak
-	nearTop      = 0.70
-	manySyncs    = 1.5 // per step
-	muchMemory   = 256 << 20
-	mostlyKept   = 0.5 // of the memory is for activations
+	muchWaiting    = 0.10
+	muchPlanning   = 0.02
+	muchExchange   = 0.10
+	muchHost       = 0.25
+	muchCopying    = 0.10
+	muchUpdate     = 0.30
+	muchOneOp      = 0.25
+	muchMisaligned = 0.10
+	farBelow       = 0.35 // of the device's peak
+	nearTop        = 0.70
+	manySyncs      = 1.5 // per step
+	muchMemory     = 256 << 20
+	mostlyKept     = 0.5 // of the memory is for activations
 )
 
 // Hints returns sentences about what to change, each with its measurement. There is always at
@@ -64,6 +65,7 @@ func (r *Report) Hints() []string {
 		say("%s updates parameters, which takes the same time for any batch size: a larger batch needs fewer updates.", part(b.Update))
 	}
 	r.opHint(say)
+	r.alignmentHint(say)
 	if most := peakOf(r.memory); most.Total() >= muchMemory {
 		if kept := most.Bytes[Activations]; float64(kept) >= mostlyKept*float64(most.Total()) {
 			say("%s of %s at the peak are activations stored for the backward pass: nn.Recompute stores only the input of its layers and repeats their forward pass.", size(float64(kept)), size(float64(most.Total())))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Report is the result of [Run]. Notebooks display it. The fields are the raw data, and the methods
@@ -19,6 +21,7 @@ type Report struct {
 	// event after it. The times of kernels contain it.
 	EventCost time.Duration
 
+	tf32         bool       // float32 matrices may be multiplied in TF32
 	asynchronous bool       // the device worked while the host continued
 	host         []Interval // the steps as measured on the host
 	exchanges    []Interval // times in which a device waited for other ranks
@@ -50,7 +53,7 @@ type Counts struct {
 
 // newReport evaluates what was collected.
 func newReport(p *recording) *Report {
-	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes}
+	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes, tf32: tensor.TF32()}
 	for _, s := range p.steps {
 		r.Steps = append(r.Steps, Interval{s.begin, s.end})
 	}

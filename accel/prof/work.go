@@ -35,9 +35,11 @@ type Op struct {
 	// Kernels are the GPU kernels of the op; nil on the CPU.
 	Kernels []Kernel
 
-	float16  bool          // its operands are 16-bit floats
-	random   bool          // it draws a random number for each element
-	launched time.Duration // when the host launched the kernels
+	op       string          // name of the op before its epilogue, such as Linear
+	in       []trace.Operand // what it reads
+	float16  bool            // its operands are 16-bit floats
+	random   bool            // it draws a random number for each element
+	launched time.Duration   // when the host launched the kernels
 }
 
 // HostEvent is an event of the program on the host.
@@ -75,7 +77,10 @@ func (p *recording) ops() []Op {
 	p.findChains()
 	for _, f := range p.flushes {
 		for i, s := range f.Program.Steps {
-			o := Op{Name: opName(s.Ops), Phase: Forward}
+			o := Op{Name: opName(s.Ops), Phase: Forward, in: s.In}
+			if len(s.Ops) > 0 {
+				o.op = s.Ops[0]
+			}
 			switch {
 			case i+1 < len(f.Times):
 				o.Begin, o.End = f.Times[i], f.Times[i+1]

@@ -25,6 +25,12 @@ func AllowTF32(on bool) (before bool) {
 	return before
 }
 
+// TF32 reports whether AllowTF32 is on.
+func TF32() (on bool) {
+	locked(func(*ir.Recorder) { on = shared().tf32 })
+	return on
+}
+
 // applyTF32 passes the setting of AllowTF32 to a device.
 func (e *engine) applyTF32(d ir.Device) {
 	if r, ok := d.(tf32Setter); ok {
