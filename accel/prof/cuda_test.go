@@ -77,6 +77,14 @@ func measuredOnCUDA(t *testing.T) *prof.Report {
 	return profileOnCUDA
 }
 
+// A GPU holds at least what tensors take.
+func TestMemoryUseOnCUDA(t *testing.T) {
+	use := measuredOnCUDA(t).MemoryUse()
+	if use.Allocated <= 0 || use.Reserved < use.Allocated || use.Peak < max(use.Forward, use.Backward, use.Update) || use.Backward <= 0 {
+		t.Errorf("%+v", use)
+	}
+}
+
 func TestReportOnCUDA(t *testing.T) {
 	r := measuredOnCUDA(t)
 	if r.Device != timed || len(r.Steps) != 4 {

@@ -13,9 +13,10 @@
 // The [Report] displays itself: a timeline of one step with the reasons of its gaps, the memory
 // during that step, a table with the columns of PyTorch's key_averages, and [Report.Hints].
 // [Report.Table] sorts the table, [Report.Layers] sums the time by layer, and [Report.Roofline]
-// compares the speed of ops with the peak of the device. [Report.Alignment] lists the sizes of layers
-// that are slow on tensor cores. [Report.Save] writes a trace for
-// ui.perfetto.dev and chrome://tracing, [Report.SavePprof] a profile for go tool pprof.
+// compares the speed of ops with the peak of the device. [Report.MemoryUse] returns the memory that
+// is allocated and reserved, and the peak of a step and of its phases. [Report.Alignment] lists the
+// sizes of layers that are slow on tensor cores. [Report.Save] writes a trace for ui.perfetto.dev
+// and chrome://tracing, [Report.SavePprof] a profile for go tool pprof.
 //
 // If Nsight Systems or Nsight Compute has started the program, accel.Fit emits steps, phases,
 // layers and operations as NVTX ranges; [NVTX] does the same for other loops.

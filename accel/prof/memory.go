@@ -1,6 +1,7 @@
 package prof
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/trace"
@@ -25,6 +26,7 @@ var memoryKinds = []MemoryKind{Parameters, State, Inputs, Activations, Gradients
 // MemoryPoint is the memory in bytes of the tensors of a step at one time.
 type MemoryPoint struct {
 	At    time.Duration      // since the start of the profile
+	Phase Phase              // of the op that has just run; that of the first op at the beginning
 	Bytes map[MemoryKind]int // by what the tensors are for
 }
 
@@ -54,11 +56,14 @@ func (p *recording) memory(step int) []MemoryPoint {
 	if largest == nil {
 		return nil
 	}
-	kinds := slotKinds(largest)
+	kinds, phase := slotKinds(largest), stepPhases(largest)
 	points := make([]MemoryPoint, len(largest.Times))
 	for i := range points {
 		points[i] = MemoryPoint{At: largest.Times[i], Bytes: map[MemoryKind]int{}}
 		at := i - 1 // after this op
+		if len(phase) > 0 {
+			points[i].Phase = phase[max(at, 0)]
+		}
 		for slot, s := range largest.Program.Slots {
 			switch {
 			case kinds[slot] == "":
@@ -76,21 +81,16 @@ func (p *recording) memory(step int) []MemoryPoint {
 // an old one.
 func slotKinds(f *trace.Flush) []MemoryKind {
 	program := f.Program
-	phase := make([]trace.Phase, len(program.Steps))
-	for i, s := range program.Steps {
-		if n := mainNote(f.Notes, s.Nodes); n != nil {
-			phase[i] = n.Phase
-		}
-	}
+	phase := stepPhases(f)
 	readBackward := make([]bool, len(program.Slots))
 	for i, s := range program.Steps {
 		for _, o := range s.In {
-			readBackward[o.Slot] = readBackward[o.Slot] || phase[i] == trace.Backward
+			readBackward[o.Slot] = readBackward[o.Slot] || phase[i] == Backward
 		}
 	}
 	kinds := make([]MemoryKind, len(program.Slots))
 	for slot, s := range program.Slots {
-		createdIn := trace.Forward
+		createdIn := Forward
 		if s.First < len(phase) {
 			createdIn = phase[s.First]
 		}
@@ -107,17 +107,73 @@ func slotKinds(f *trace.Flush) []MemoryKind {
 					kinds[slot] = State
 				}
 			}
-		case s.Kind == trace.Result && createdIn == trace.Update:
+		case s.Kind == trace.Result && createdIn == Update:
 			kinds[slot] = ""
-		case createdIn == trace.Backward:
+		case createdIn == Backward:
 			kinds[slot] = Gradients
-		case createdIn == trace.Forward && readBackward[slot]:
+		case createdIn == Forward && readBackward[slot]:
 			kinds[slot] = Activations
 		default:
 			kinds[slot] = Temporaries
 		}
 	}
 	return kinds
+}
+
+// stepPhases returns the phase of each step of a list.
+func stepPhases(f *trace.Flush) []Phase {
+	all := make([]Phase, len(f.Program.Steps))
+	for i, s := range f.Program.Steps {
+		all[i] = Forward
+		if n := mainNote(f.Notes, s.Nodes); n != nil {
+			all[i] = phases[n.Phase]
+		}
+	}
+	return all
+}
+
+// MemoryUse is the memory of tensors and temporaries during a step.
+type MemoryUse struct {
+	Allocated int // bytes of tensors that can be reached after the steps
+	// Reserved is the bytes that the device holds after the steps: on a GPU with unused blocks of the pool, on the CPU
+	// with tensors that the garbage collector has not removed yet. Both include the temporaries.
+	Reserved int
+	// Peak is the most bytes at once in a step. Unreachable tensors do not count, but those of the program that the step
+	// does not use do. It is measured in the last warm-up step, and may miss less than 1/16 and 1 MiB of it, as
+	// tensor.PeakBytes; without warm-up it is only what the phases take.
+	Peak int
+	// Forward, Backward and Update are the most bytes during these phases of the largest list of a step.
+	Forward, Backward, Update int
+}
+
+// MemoryUse returns the memory of a step: see accel.Memory for that of the program now.
+func (r *Report) MemoryUse() MemoryUse {
+	use := r.use
+	of := map[Phase]*int{Forward: &use.Forward, Backward: &use.Backward, Update: &use.Update}
+	for _, m := range r.memory {
+		if most := of[m.Phase]; most != nil {
+			*most = max(*most, m.Total())
+		}
+		use.Peak = max(use.Peak, m.Total())
+	}
+	return use
+}
+
+// String returns the memory in one line.
+func (m MemoryUse) String() string {
+	text := fmt.Sprintf("allocated %s, reserved %s", size(float64(m.Allocated)), size(float64(m.Reserved)))
+	if m.Peak > 0 {
+		text += ", peak over a step " + size(float64(m.Peak))
+	}
+	for _, p := range []struct {
+		phase Phase
+		bytes int
+	}{{Forward, m.Forward}, {Backward, m.Backward}, {Update, m.Update}} {
+		if p.bytes > 0 {
+			text += fmt.Sprintf("; %s %s", p.phase, size(float64(p.bytes)))
+		}
+	}
+	return text
 }
 
 // peakOf returns the point with the most memory.
@@ -159,7 +215,7 @@ func (r *Report) MemoryFigure() *plots.Figure {
 	}
 	f := plots.Areas("Memory over the step", series...).XLabel("ms").YLabel(name)
 	if len(r.memory) > 0 {
-		f.Subtitle("at most " + size(largest) + " in the largest list; package tensor counts " + size(float64(r.peak)) + " at its peak")
+		f.Subtitle(r.MemoryUse().String())
 	}
 	return f
 }

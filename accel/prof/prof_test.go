@@ -223,6 +223,27 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// The peak over a step is at least what its largest list takes at once. The backward pass has the activations and gradients,
+// and the update no activations.
+func TestMemoryUse(t *testing.T) {
+	r := measured(t)
+	use, most := r.MemoryUse(), 0
+	for _, m := range r.Memory() {
+		most = max(most, m.Total())
+	}
+	if use.Forward <= 0 || use.Update <= 0 || most != max(use.Forward, use.Backward, use.Update) {
+		t.Errorf("%+v, and the figure has at most %d bytes", use, most)
+	}
+	if use.Peak < most || use.Reserved < use.Allocated || use.Allocated < 3*4*(64*48+48+48*10+10) {
+		t.Errorf("%+v, and the figure has at most %d bytes", use, most)
+	}
+	for _, want := range []string{"memory: allocated ", ", reserved ", ", peak over a step ", "; forward ", "; backward ", "; update "} {
+		if !strings.Contains(r.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, r)
+		}
+	}
+}
+
 func TestSpans(t *testing.T) {
 	step := training(t, 32, nn.Flatten(), nn.Dense(10))
 	r, err := prof.Run(t.Context(), func() error {

@@ -27,7 +27,7 @@ type Report struct {
 	exchanges    []Interval // times in which a device waited for other ranks
 
 	memory   []MemoryPoint
-	peak     int // bytes, counted by package tensor
+	use      MemoryUse // without the phases
 	ceilings *Ceilings
 }
 
@@ -53,7 +53,7 @@ type Counts struct {
 
 // newReport evaluates what was collected.
 func newReport(p *recording) *Report {
-	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes, tf32: tensor.TF32()}
+	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), use: p.use, tf32: tensor.TF32()}
 	for _, s := range p.steps {
 		r.Steps = append(r.Steps, Interval{s.begin, s.end})
 	}
@@ -229,6 +229,7 @@ func (r *Report) String() string {
 	if cost := r.EventCost; cost > 0 {
 		text += fmt.Sprintf("\nprofile: its events add about %s to each kernel, %s to a step", duration(cost), duration(time.Duration(float64(cost)*c.Kernels)))
 	}
+	text += "\nmemory: " + r.MemoryUse().String()
 	if x := r.Communication(); x.Busy > 0 {
 		text += fmt.Sprintf("\nranks: %s per step of communication, %.0f %% of it overlapping with computation, %s",
 			duration(x.Busy), 100*x.Hidden(), size(x.Bytes))

@@ -47,10 +47,15 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 	}
 	meter, ctx := display.Measure(ctx, "steps", float64(s.warmup+s.active))
 	defer meter.End()
+	peak := 0
 	for k := range s.warmup {
 		// The last warm-up step has a profile that is discarded, so that the plans get their
-		// descriptions.
-		if _, err := runSteps(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") }); err != nil {
+		// descriptions, and measures the memory.
+		warm := func() error {
+			_, err := runSteps(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") })
+			return err
+		}
+		if err := measurePeak(k == s.warmup-1, &peak, warm); err != nil {
 			return &Report{}, fmt.Errorf("prof: warm-up step %d of %d: %w", k+1, s.warmup, err)
 		}
 	}
@@ -59,12 +64,24 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 		return &Report{}, err
 	}
 	c.flushes = c.Flushes()
+	c.use.Peak = peak
 	c.finish()
 	r := newReport(c)
 	if err != nil {
 		return r, fmt.Errorf("prof: step %d of %d: %w", len(r.Steps)+1, s.active, err)
 	}
 	return r, nil
+}
+
+// measurePeak runs steps and, if on, measures the most memory of tensors meanwhile.
+func measurePeak(on bool, bytes *int, steps func() error) (err error) {
+	if !on {
+		return steps()
+	}
+	defer nn.Catch(&err)
+	var failed error
+	*bytes = tensor.PeakBytes(func() { failed = steps() })
+	return failed
 }
 
 // recording is what was collected in some steps, and the times of these steps.
@@ -76,6 +93,7 @@ type recording struct {
 	// findChains.
 	prefixes map[any]string
 	stats    tensor.Statistics // of the steps
+	use      MemoryUse         // after the steps
 }
 
 // span is an interval of time since the start of the profile.
@@ -125,6 +143,10 @@ func runSteps(ctx context.Context, step func() error, on bool, steps int, done f
 			}
 		}
 		done(k + 1)
+	}
+	if on {
+		m := tensor.Memory()
+		p.use.Allocated, p.use.Reserved = m.Allocated, m.Reserved
 	}
 	return p, nil
 }

@@ -166,5 +166,9 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	return d.faults.check(s.written)
 }
 
+// Reserved returns the bytes that the driver has allocated for tensors, including unused blocks of the pool, and for
+// temporaries.
+func (d *Device) Reserved() int { return d.memory.blocks + d.arenaBytes }
+
 // Memory returns the bytes of the GPU's memory.
 func (d *Device) Memory() int { return d.ctx.Info().Memory }

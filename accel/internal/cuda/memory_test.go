@@ -37,6 +37,9 @@ func TestTrim(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Free(s)
+	if got := d.Reserved(); got != bytes {
+		t.Errorf("%d bytes are reserved, want %d", got, bytes)
+	}
 	if got := free(); got > before-bytes {
 		t.Errorf("%d of %d bytes are free while the pool keeps %d", got, before, bytes)
 	}
@@ -45,5 +48,8 @@ func TestTrim(t *testing.T) {
 	}
 	if got := free(); got != before {
 		t.Errorf("%d of %d bytes are free after Trim", got, before)
+	}
+	if got := d.Reserved(); got != 0 {
+		t.Errorf("%d bytes are reserved after Trim", got)
 	}
 }
