@@ -8,6 +8,7 @@
 //	Layers                  what each layer of a chain returns, and how many of its units are dead
 //	GradientFlow            how large the gradient of each parameter is
 //	Range                   which weights, outputs and gradients become 0 or overflow in 16 or 8 bits
+//	Graph                   a drawing of the layers and what flows between them
 //	DTypes                  range and precision of the floating-point types
 //
 // The results display themselves in a notebook. All functions put the model into evaluation mode for

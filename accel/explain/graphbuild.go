@@ -1,0 +1,279 @@
+package explain
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// graphBuilder joins the ops of a trace to layers.
+type graphBuilder struct {
+	traced *tensor.Graph
+	graph  *ModelGraph
+	from   map[int]int // from a value to the node that computes it
+	// kinds are the layers of package nn in the model, as Go code.
+	kinds  map[string]bool
+	names  map[string]string // of all modules by their path, as Go code
+	owners map[int]owner     // of the values that are parameters, or show one in another shape
+	counts map[int]bool      // parameters that are counted already
+	used   []map[int]bool    // of each node: its parameters
+	open   group             // the newest node
+}
+
+// owner is the layer with a parameter.
+type owner struct {
+	path, layer string
+	value       int // of the parameter
+	trained     bool
+	buffer      bool // a running statistic
+}
+
+// group says what belongs to the newest node.
+type group struct {
+	node   int
+	path   string // in a chain; "" outside of chains
+	kind   string
+	owner  string // path of the layer of its parameters; "" without
+	last   int    // the newest value
+	begins bool   // there is no group yet
+}
+
+func newGraphBuilder(model nn.Module, traced *tensor.Graph) *graphBuilder {
+	b := &graphBuilder{
+		traced: traced, graph: &ModelGraph{}, from: map[int]int{}, kinds: map[string]bool{}, names: map[string]string{}, owners: map[int]owner{}, counts: map[int]bool{},
+		open: group{begins: true},
+	}
+	var layers []nn.NamedModule // those of package nn, the outer ones first
+	for _, m := range nn.NamedModules(model) {
+		b.name(m.Name, m.Module)
+		if !ofNN(m.Module) {
+			continue
+		}
+		if _, sum := layer.Of(m.Module).(layer.Shortcut); !sum {
+			layers = append(layers, m)
+		}
+	}
+	for _, t := range nn.State(model) {
+		v := traced.Find(t.Tensor)
+		if v < 0 {
+			continue // not used
+		}
+		o := owner{value: v, trained: t.RequiresGrad(), buffer: strings.HasSuffix(t.Name, "running_mean") || strings.HasSuffix(t.Name, "running_var")}
+		if end := strings.LastIndexByte(t.Name, '.'); end > 0 {
+			o.path = t.Name[:end]
+		}
+		for _, l := range layers {
+			if l.Name == "" || strings.HasPrefix(t.Name, l.Name+".") {
+				o.path, o.layer = l.Name, nameOf(l.Module)
+				break
+			}
+		}
+		b.owners[v] = o
+	}
+	for _, v := range traced.Inputs {
+		b.from[v] = len(b.graph.Nodes)
+		value := traced.Values[v]
+		b.graph.Nodes = append(b.graph.Nodes, GraphNode{Layer: "input", Shape: exampleOf(value.Shape), DType: value.DType})
+		b.used = append(b.used, map[int]bool{})
+	}
+	return b
+}
+
+// name adds a module, and the layers of a chain, of which NamedModules only has those with tensors.
+func (b *graphBuilder) name(path string, m nn.Module) {
+	if m == nil {
+		return
+	}
+	if b.names[path] = nameOf(m); ofNN(m) {
+		b.kinds[nameOf(m)] = true
+	}
+	chain, _ := m.(*nn.SequentialLayer)
+	if s, ok := layer.Of(m).(layer.Shortcut); ok {
+		chain, _ = s.Chain.(*nn.SequentialLayer)
+	}
+	if chain == nil {
+		return
+	}
+	for i, l := range chain.Layers() {
+		b.name(strings.TrimPrefix(fmt.Sprint(path, ".", i), "."), l)
+	}
+}
+
+// ofNN reports whether a module is a layer of package nn that is one node: no chain.
+func ofNN(m nn.Module) bool {
+	if _, chain := m.(*nn.SequentialLayer); chain {
+		return false
+	}
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() == reflect.TypeFor[nn.SequentialLayer]().PkgPath()
+}
+
+// add adds an op of the trace.
+func (b *graphBuilder) add(i int) {
+	n := b.traced.Nodes[i]
+	o, used, named := b.parameters(n)
+	inLayer := n.Path != "" && b.kinds[n.Kind]
+	switch g := &b.open; {
+	case !inLayer && !named && b.passes(n):
+		return
+	case g.begins:
+	case inLayer && g.path == n.Path && g.kind == n.Kind && (!named || g.owner == "" || g.owner == o.path):
+		b.join(n, o, used)
+		return
+	case !inLayer && named && g.owner == o.path && g.path == "" && o.layer != "" && !b.reused(g.node, used):
+		b.join(n, o, used) // the next part of a layer, such as the projection of an attention
+		return
+	case !inLayer && named && o.layer != "" && b.resumes(o, used):
+		b.join(n, o, used)
+		return
+	}
+	node := GraphNode{Layer: n.Op.Name()}
+	b.open = group{owner: o.path}
+	switch {
+	case inLayer:
+		b.open.path, b.open.kind = n.Path, n.Kind
+		if node.Layer = n.Kind; strings.HasPrefix(n.Kind, "Residual(") {
+			node.Layer = n.Op.Name() // its layers are nodes of their own
+		}
+		if b.names[n.Path] == n.Kind { // not only in a chain of a field
+			node.Path = n.Path
+		}
+	case named && o.layer != "":
+		node.Path, node.Layer = o.path, o.layer
+	case named:
+		node.Path = o.path // of a module that uses the parameter in an op
+	}
+	b.open.node = len(b.graph.Nodes)
+	b.graph.Nodes, b.used = append(b.graph.Nodes, node), append(b.used, map[int]bool{})
+	b.join(n, o, used)
+}
+
+// parameters returns the parameters among the operands of an op, and the layer of the first one.
+func (b *graphBuilder) parameters(n tensor.GraphNode) (o owner, used []int, named bool) {
+	for _, v := range n.In {
+		if p, ok := b.owners[v]; ok {
+			if !named {
+				o, named = p, true
+			}
+			used = append(used, p.value)
+		}
+	}
+	return o, used, named
+}
+
+// reused reports whether a node has used one of these parameters: then this is another call of its layer.
+func (b *graphBuilder) reused(node int, used []int) bool {
+	return slices.ContainsFunc(used, func(v int) bool { return b.used[node][v] })
+}
+
+// resumes reports whether an op continues a layer behind ops without parameters, which then are part of the layer, such as
+// the attention between its projections. If so, it removes their nodes.
+func (b *graphBuilder) resumes(o owner, used []int) bool {
+	nodes := b.graph.Nodes
+	at := len(nodes) - 1
+	for at > 0 && nodes[at].Path == "" && len(b.used[at]) == 0 {
+		at--
+	}
+	if at <= 0 || at == len(nodes)-1 || nodes[at].Path != o.path || nodes[at].Layer != o.layer || b.reused(at, used) {
+		return false
+	}
+	inside := func(i int) bool { return i >= at }
+	for _, n := range nodes[at+1:] {
+		if !slices.ContainsFunc(n.In, inside) {
+			return false // an op of another branch
+		}
+	}
+	for _, n := range nodes[at+1:] {
+		for _, in := range n.In {
+			if !inside(in) && !slices.Contains(nodes[at].In, in) {
+				nodes[at].In = append(nodes[at].In, in)
+			}
+		}
+	}
+	for v, node := range b.from {
+		if node > at {
+			b.from[v] = at
+		}
+	}
+	b.graph.Nodes, b.used = nodes[:at+1], b.used[:at+1]
+	b.open = group{node: at, owner: o.path}
+	return true
+}
+
+// join adds an op to the newest node.
+func (b *graphBuilder) join(n tensor.GraphNode, o owner, used []int) {
+	g, node := &b.open, &b.graph.Nodes[b.open.node]
+	if g.begins = false; g.owner == "" {
+		g.owner = o.path
+	}
+	if node.Path == "" && o.layer != "" && o.layer == node.Layer {
+		node.Path = o.path // with the names of fields
+	}
+	for _, v := range n.In {
+		if from, ok := b.from[v]; ok && from != g.node && !slices.Contains(node.In, from) {
+			node.In = append(node.In, from)
+		}
+	}
+	for _, v := range used {
+		b.used[g.node][v] = true
+		if b.counts[v] {
+			continue
+		}
+		b.counts[v] = true
+		switch size := b.traced.Values[v].Constant.Numel(); {
+		case b.owners[v].trained:
+			node.Parameters += size
+		case !b.owners[v].buffer:
+			node.Frozen += size
+		}
+	}
+	value := b.traced.Values[n.Out]
+	b.from[n.Out], g.last = g.node, n.Out
+	node.Shape, node.DType = exampleOf(value.Shape), value.DType
+}
+
+// passes reports whether an op outside of layers only shows its operand in another shape or type. Then its result is that
+// of the operand's node. A reshape that changes the features is a node of its own.
+func (b *graphBuilder) passes(n tensor.GraphNode) bool {
+	var from []int
+	for _, v := range n.In {
+		if node, ok := b.from[v]; ok {
+			from = append(from, node)
+		}
+	}
+	if !ir.Moves(n.Op) || len(n.In) != 1 {
+		return false
+	}
+	in, out := b.traced.Values[n.In[0]], b.traced.Values[n.Out]
+	if len(from) == 0 { // of a constant, such as a parameter
+		if o, ok := b.owners[n.In[0]]; ok {
+			b.owners[n.Out] = o
+		}
+		return true
+	}
+	if n.Op.Name() == "Reshape" && lastOf(in.Shape) != lastOf(out.Shape) {
+		return false
+	}
+	b.from[n.Out] = from[0]
+	if g := &b.open; !g.begins && g.last == n.In[0] && len(out.Shape) > len(in.Shape) {
+		node := &b.graph.Nodes[g.node]
+		node.Shape, g.last = exampleOf(out.Shape), n.Out
+	}
+	return true
+}
+
+func lastOf(shape []int) int {
+	if len(shape) == 0 {
+		return 1
+	}
+	return shape[len(shape)-1]
+}
