@@ -99,6 +99,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	}
 	if !l.strategy.writes() {
 		o.quiet, o.live, o.tensorBoard, o.track, o.saveBest = true, nil, "", "", ""
+		o.energy, o.watts = false, 0
+	}
+	run.assumedWatts, run.localRanks = o.watts, 1
+	if o.group != nil {
+		run.localRanks = o.group.LocalSize()
 	}
 	l.observe(ctx)
 	returned := false
@@ -137,6 +142,9 @@ func (l *loop) observe(ctx context.Context) {
 	l.observers = &observers{training: &training, all: slices.Clone(l.o.observers)}
 	add := func(o Observer) { l.observers.all = append(l.observers.all, o) }
 	add(&screen{ctx: ctx, o: l.o})
+	if l.o.measuresEnergy() {
+		add(&meter{ctx: ctx})
+	}
 	for _, r := range l.o.recordings() {
 		add(r)
 	}

@@ -53,6 +53,7 @@ func (c *options) trainOnly() {
 	c.live = nil
 	c.criterion, c.bestBy, c.saveBest = criterion{}, nil, ""
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
+	c.energy, c.watts = false, 0
 	c.stop, c.observers = nil, nil
 	c.unexamined = true
 }

@@ -84,3 +84,5 @@ func rate(v float64) string {
 	}
 	return strings.ReplaceAll(text, "-", "−")
 }
+
+func isNumber(v float64) bool { return !math.IsNaN(v) }

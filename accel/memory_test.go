@@ -1,7 +1,6 @@
 package accel
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -48,20 +47,4 @@ func TestMemory(t *testing.T) {
 	if err := SetDevice("cpu"); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func ExampleMemory() {
-	before, err := Memory()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x := tensor.Ones(256, 1024)
-	with, err := Memory()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(with.Allocated-before.Allocated, "bytes for", x.Numel(), "elements")
-	// Output: 1048576 bytes for 262144 elements
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -112,4 +113,31 @@ func ExampleAccumulate() {
 	}
 	fmt.Println(len(run.Steps), "steps")
 	// Output: 4 steps
+}
+
+func ExampleMemory() {
+	before, err := accel.Memory()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := tensor.Ones(256, 1024)
+	with, err := accel.Memory()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(with.Allocated-before.Allocated, "bytes for", x.Numel(), "elements")
+	// Output: 1048576 bytes for 262144 elements
+}
+
+func ExampleRun_Cost() {
+	run := &accel.Run{Steps: []accel.Step{{}}, Examples: 60_000, Time: accel.Timing{Total: 90 * time.Second}}
+	cost, err := run.Cost(2) // per hour
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f for %v s\n", cost.Price, cost.Seconds)
+	// Output: 0.05 for 90 s
 }

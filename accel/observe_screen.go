@@ -55,9 +55,6 @@ func (s *screen) Validation(t *Training, _ Validation) error {
 	return nil
 }
 
-// sampleEvery is the interval at which device utilization is sampled.
-const sampleEvery = 200 * time.Millisecond
-
 func (s *screen) offer(r *Run) {
 	switch {
 	case s.figures != nil && s.figures.Due():

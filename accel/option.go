@@ -173,6 +173,8 @@ type options struct {
 	saveBest        string          // path of the file of SaveBest; "" for none
 	live            []Metric        // nil for none
 	quiet           bool
+	energy          bool       // measure or estimate it
+	watts           float64    // assumed; 0 for none
 	observers       []Observer // of the user, and of functions that call Fit
 	checkpoint      string     // path of the file of Resume; "" for none
 	saveEvery       int        // in steps; 0 for after every epoch only

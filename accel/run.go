@@ -45,6 +45,9 @@ type Run struct {
 	outputs    []string // the options that only show or save the run
 	peakBytes  int
 
+	assumedWatts float64 // of AssumePower; 0 for none
+	localRanks   int     // on this machine
+
 	planned  int // planned number of updates
 	finished bool
 	restored bool     // the weights are those of the best validation

@@ -26,12 +26,15 @@ func (r *Run) whereTimeWent() string {
 			fmt.Fprintf(&b, ", %.0f %% of the communication overlapped with computation", 100*hidden)
 		}
 	}
-	if total, estimated := r.energy(); isNumber(total) {
+	switch e := r.EnergyUse(); e.Source {
+	case EnergyCounter, EnergySamples:
 		about := ""
-		if estimated {
+		if e.Source == EnergySamples {
 			about = "about "
 		}
-		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch", about, rateText(total), rateText(total/float64(len(r.Epochs))))
+		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch, %s per example", about, rateText(e.Joules), rateText(e.Joules/float64(len(r.Epochs))), joulesText(e.PerExample))
+	case AssumedEnergy:
+		b.WriteString("\n" + e.String())
 	}
 	for _, note := range r.Notes {
 		b.WriteString("\n" + note)
@@ -118,8 +121,6 @@ func only(ok bool, text string) string {
 	}
 	return ""
 }
-
-func isNumber(v float64) bool { return !math.IsNaN(v) }
 
 // known formats a share in percent, or "" if it was not measured.
 func known(share float64) string { return only(!math.IsNaN(share), percent(share)) }

@@ -18,6 +18,9 @@ type watch struct {
 	samplers []*gpu.Sampler // the device of this process first
 }
 
+// sampleEvery is the interval at which device utilization is sampled.
+const sampleEvery = 200 * time.Millisecond
+
 // startWatch samples the current GPU and, on the first rank of a machine, the GPUs of the other
 // ranks; on the CPU it samples the machine.
 func startWatch(ctx context.Context, every time.Duration) *watch {

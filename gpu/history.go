@@ -83,7 +83,7 @@ func (h History) Between(from, to time.Time) History {
 }
 
 // Joules returns the energy from the first sample to the last, measured by the device's
-// counter, or NaN if it has none.
+// counter, or NaN if it has none or the counter started again, as after a reset of the driver.
 func (h History) Joules() float64 {
 	first, last := math.NaN(), math.NaN()
 	for _, s := range h.Samples {
@@ -91,21 +91,41 @@ func (h History) Joules() float64 {
 			if math.IsNaN(first) {
 				first = s.Joules
 			}
+			if s.Joules < last {
+				return math.NaN()
+			}
 			last = s.Joules
 		}
 	}
 	return last - first
 }
 
+// restarted reports whether the counter started again between two times: then its difference is
+// no energy.
+func (h History) restarted(from, to time.Time) bool {
+	var last *Sample
+	for i := range h.Samples {
+		s := &h.Samples[i]
+		if math.IsNaN(s.Joules) {
+			continue
+		}
+		if last != nil && s.Joules < last.Joules && last.At.Before(to) && s.At.After(from) {
+			return true
+		}
+		last = s
+	}
+	return false
+}
+
 // Energy returns the energy in joules used between two times, or NaN if it is unknown. It uses
-// the device's counter or, without one, estimates the energy as the integral of the power. Both
-// are interpolated linearly between samples.
+// the device's counter or, without one or if it started again, estimates the energy as the
+// integral of the power. Both are interpolated linearly between samples.
 func (h History) Energy(from, to time.Time) (joules float64, estimated bool) {
 	if !from.Before(to) {
 		return math.NaN(), false
 	}
 	counter := func(at time.Time) float64 { return h.at(at, func(s Sample) float64 { return s.Joules }) }
-	if j := counter(to) - counter(from); !math.IsNaN(j) {
+	if j := counter(to) - counter(from); !math.IsNaN(j) && !h.restarted(from, to) {
 		return j, false
 	}
 	power := func(s Sample) float64 { return s.Watts }

@@ -45,6 +45,13 @@ func TestEnergy(t *testing.T) {
 		h.Samples[4].Joules, h.Samples[4].Watts = math.NaN(), math.NaN() // not measured
 		return h
 	}
+	restarted := history(true, true) // from the sample at 6 s
+	for k := 6; k <= 10; k++ {
+		restarted.Samples[k].Joules -= 8000
+	}
+	if j := restarted.Joules(); !math.IsNaN(j) {
+		t.Errorf("a counter that starts again: %v J", j)
+	}
 	for _, row := range []struct {
 		name      string
 		history   History
@@ -63,6 +70,9 @@ func TestEnergy(t *testing.T) {
 		{"long before", history(true, true), -10, 5, math.NaN(), true},
 		{"backwards", history(true, true), 5, 4, math.NaN(), false},
 		{"no samples", History{}, 0, 1, math.NaN(), true},
+		{"a counter that starts again", restarted, 0, 10, 5000, true},
+		{"before it starts again", restarted, 0, 5, 1250, false},
+		{"after it has started again", restarted, 7, 10, 2550, false},
 	} {
 		got, estimated := row.history.Energy(after(row.from), after(row.to))
 		if !(math.Abs(got-row.want) < 1e-6 || math.IsNaN(got) && math.IsNaN(row.want)) || estimated != row.estimated {

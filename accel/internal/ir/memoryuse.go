@@ -26,7 +26,13 @@ func (r *Recorder) MemoryUse() MemoryUse {
 	if d, ok := r.device.(Sized); ok && m.Limit == 0 {
 		m.Limit = d.Memory()
 	}
-	Collect()
+	const most = 4 // values freed by one collection may have kept others alive
+	for range most {
+		before := r.live.n.Load()
+		if Collect(); r.live.n.Load() == before {
+			break
+		}
+	}
 	m.Allocated = int(r.live.n.Load())
 	return m
 }
