@@ -16,6 +16,10 @@ import (
 // are used next. The error says why a device is not available. To set the device of one
 // training, use [On].
 //
+// Tensors on a GPU are in its memory: what does not fit is a [*OutOfMemoryError], and nothing moves to the memory of the
+// host and back. CUDA's managed memory is not used, since a training reads everything in each step, so that what exceeds
+// the memory would cross the link to the host every time. [Accumulate], [Recompute] and [AMP] need less memory.
+//
 // The initial device is the one that the environment variable QUERN_DEVICE names, by default
 // the CPU.
 func SetDevice(device string) error { return tensor.SetDevice(device) }
