@@ -23,6 +23,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"Chars":                 reflect.ValueOf(data.Chars),
 		"CheckWeights":          reflect.ValueOf(data.CheckWeights),
 		"ColorJitter":           reflect.ValueOf(data.ColorJitter),
+		"Concat":                reflect.ValueOf(data.Concat),
 		"Context":               reflect.ValueOf(data.Context),
 		"Cutout":                reflect.ValueOf(data.Cutout),
 		"Digits":                reflect.ValueOf(data.Digits),

@@ -11,6 +11,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/baseline/baseline":          symbols_github_com_quernlab_quern_accel_baseline,
 	"github.com/quernlab/quern/accel/calibrate/calibrate":        symbols_github_com_quernlab_quern_accel_calibrate,
 	"github.com/quernlab/quern/accel/data/data":                  symbols_github_com_quernlab_quern_accel_data,
+	"github.com/quernlab/quern/accel/diffusion/diffusion":        symbols_github_com_quernlab_quern_accel_diffusion,
 	"github.com/quernlab/quern/accel/download/download":          symbols_github_com_quernlab_quern_accel_download,
 	"github.com/quernlab/quern/accel/explain/explain":            symbols_github_com_quernlab_quern_accel_explain,
 	"github.com/quernlab/quern/accel/frame/frame":                symbols_github_com_quernlab_quern_accel_frame,
