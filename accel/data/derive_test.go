@@ -90,15 +90,15 @@ func TestDeriveAfterTransforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := nested.WithTargetValues(make([][]float32, nested.Len()))
-	if err == nil {
+	if _, err := nested.WithTargetValues(make([][]float32, nested.Len())); err == nil {
 		t.Error("targets of the length 0 are accepted")
 	}
 	targets := make([][]float32, nested.Len())
 	for i := range targets {
 		targets[i] = []float32{1, 2}
 	}
-	if other, err = nested.WithTargetValues(targets); err != nil {
+	other, err := nested.WithTargetValues(targets)
+	if err != nil {
 		t.Fatal(err)
 	}
 	joined, err := data.Concat(nested, nested)

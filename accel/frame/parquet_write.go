@@ -90,7 +90,7 @@ func parquetColumn(c Column, unit timeUnit) (parquet.Node, func(i int) parquet.V
 	case *list[string]:
 		return parquet.String(), func(i int) parquet.Value { return parquet.ByteArrayValue([]byte(l.values[i])) }
 	case *list[time.Time]:
-		of := parquet.TimeUnit(parquet.Nanosecond)
+		of := parquet.Nanosecond
 		if unit == microseconds {
 			of = parquet.Microsecond
 		}
