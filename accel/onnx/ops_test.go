@@ -67,6 +67,10 @@ func opRows() []parity {
 	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
 	unary("ArgMin", func(x T) T { return x.ArgMin(-1) }, x)
 	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)
+	unary("Add of integers", func(x T) T {
+		i := x.MulScalar(10).Cast(tensor.Int32)
+		return i.Mul(i).AddScalar(3).Maximum(i).Sum(1).Cast(tensor.Float32)
+	}, x)
 	unary("Prod", func(x T) T { return x.Prod(1, 2) }, x)
 	named("numbers, most of them small", "Expm1", func(in []T) T { return in[0].Mul(in[0]).Mul(in[0]).MulScalar(1e-3).Expm1().MulScalar(1e3) }, []T{x})
 	named("logarithms, most of them small", "Log1p", func(in []T) T { return in[0].Mul(in[0]).Mul(in[0]).MulScalar(1e-3).Log1p().MulScalar(1e3) }, []T{x})

@@ -58,6 +58,8 @@ func onCUDA(t testing.TB, f func()) {
 	}
 }
 
+func TestIntegerArithmeticOnCUDA(t *testing.T) { onCUDA(t, func() { compareIntegers(t) }) }
+
 // TestErrorsOnCUDA uses invalid data that only the GPU sees: reading the result fails, and nothing
 // that depends on it is overwritten.
 func TestErrorsOnCUDA(t *testing.T) {

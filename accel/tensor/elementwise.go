@@ -8,7 +8,9 @@ import (
 )
 
 // Add returns t + o, elementwise. The shapes broadcast: aligned at the right, each
-// pair of dimensions is equal or one of them is 1.
+// pair of dimensions is equal or one of them is 1. Like Sub, Mul, Neg, Abs, Square, Maximum, Minimum, AddScalar, MulScalar,
+// Clamp and Where it also takes int32 or uint8: the result has that type and wraps around if it is too large, as
+// in Go and PyTorch.
 func (t *Tensor) Add(o *Tensor) *Tensor { return record(ir.Add{}, t, o) }
 
 // Sub returns t - o, elementwise with broadcasting.
@@ -124,6 +126,13 @@ func (t *Tensor) Round() *Tensor { return record(ir.Round{}, t) }
 func (t *Tensor) Clamp(low, high float64) *Tensor {
 	if !(low <= high) {
 		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v is above the upper bound %v", low, high)})
+	}
+	if d := t.DType(); d == Int32 || d == Uint8 {
+		for _, bound := range []float64{low, high} {
+			if !math.IsInf(bound, 0) {
+				wantWhole("Clamp", bound, d)
+			}
+		}
 	}
 	return compute(composite{name: "Clamp"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.AtMost{Scalar: high}, r.Record(ir.AtLeast{Scalar: low}, v[0]))

@@ -122,8 +122,11 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 	return wrap(y)
 }
 
-// recordCast records an op. It casts 16-bit inputs to float32 and the result back.
+// recordCast records an op. It casts 16-bit inputs to float32 and the result back, and likewise integers to float64.
 func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
+	if y, ok := recordWhole(e.recorder, op, values); ok {
+		return y
+	}
 	if found, back := has16Bit(op, values); found && !ir.Moves(op) {
 		return narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back)
 	}
@@ -158,9 +161,12 @@ func (c composite) Name() string { return c.name }
 func (c composite) Autocast() ir.Autocast { return c.cast }
 
 // compute records the ops that f makes from the tensors' values. It casts 16-bit inputs to float32
-// and the result back.
+// and the result back, and likewise integers to float64.
 func compute(op named, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if y, ok := computeWhole(r, op.Name(), f, v); ok {
+			return y
+		}
 		in := v
 		found, back := has16Bit(op, v)
 		if found {

@@ -7,7 +7,8 @@ import (
 )
 
 // Sum adds the elements along the axes, which are removed, or all elements if no axis is given. A
-// negative axis counts from the end. The shape alone determines the order of the additions.
+// negative axis counts from the end. The shape alone determines the order of the additions. The sum of int32 or uint8 is
+// int64 and exact.
 func (t *Tensor) Sum(axes ...int) *Tensor {
 	return compute(ir.Sum{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, _ := sum(r, "Sum", v[0], axes)
