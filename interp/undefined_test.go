@@ -54,7 +54,7 @@ func TestNotReached(t *testing.T) {
 		{"conditions and calls", []cell{{fail, ""}, failed("a := len(\"abc\") == 3 && fmt.Sprint(1) == \"1\"\nb := map[string]int{\"a\": len(fmt.Sprint(12))}\nc := []int{1, 2}[len(\"a\")]\nd := fail() == 1 && a"), {"fmt.Sprint(a, b, c)", `= "true map[a:2] 2"`}, missing("d", 2)}},
 		{"a long cell", []cell{{fail, ""}, failed(numbered(150, "v%d := %[1]d\n") + "fail()\n" + numbered(150, "w%d := %[1]d\n")), {"v0 + v149", "= 149"}, missing("w0", 2), missing("w149", 2)}},
 		{"deferred calls", []cell{{"defer func() { panic(1) }()\na := 1", "! panic: 1"}, {"a", "= 1"}}},
-		{"%who", []cell{{fail, ""}, failed("aa := 1\nfail()\nbb := 2"), {"%who", "aa    int         1\nfail  func() int  func() int\nzero  int         0\n"}}},
+		{"%who", []cell{{fail, ""}, failed("aa := 1\nfail()\nbb := 2"), {"%who", "aa    int           1\nfail  func() int    func() int\nzero  int           0\n"}}},
 		{"commands", []cell{{"a := 1\n%cd /no/such/folder\nb := 2", "! error"}, {"a", "= 1"}, missing("b", 1)}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
