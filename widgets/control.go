@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/quernlab/quern/widgets/comm"
 )
@@ -15,8 +16,9 @@ func openControl(c *comm.Comm, _ comm.Message) {
 			Method string `json:"method"`
 		}
 		if json.Unmarshal(m.Data, &in) == nil && in.Method == "request_states" {
+			all, paths, buffers := split(states())
 			// The page may have gone meanwhile; then the reply is not needed.
-			_ = c.Send(map[string]any{"method": "update_states", "states": states(), "buffer_paths": []any{}})
+			_ = c.Send(map[string]any{"method": "update_states", "states": all, "buffer_paths": paths}, buffers...)
 		}
 	})
 }
@@ -28,10 +30,7 @@ func states() map[string]any {
 	all := make(map[string]any, len(models.open))
 	for id, m := range models.open {
 		m.mu.Lock()
-		state := make(map[string]any, len(m.state))
-		for key, value := range m.state {
-			state[key] = value
-		}
+		state := maps.Clone(m.state)
 		all[id] = map[string]any{
 			"model_name": state["_model_name"], "model_module": state["_model_module"],
 			"model_module_version": state["_model_module_version"], "state": state,

@@ -2,180 +2,137 @@ package widgets
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-
-	"github.com/quernlab/quern/widgets/comm"
+	"time"
 )
 
+// Text is a text field of one line.
+type Text struct{ valued[string] }
+
+// NewText returns a text field with an initial value.
+func NewText(value string, options ...Option) *Text {
+	return &Text{newText("Text", value, map[string]any{}, options)}
+}
+
+func newText(name, value string, state map[string]any, options []Option) valued[string] {
+	state["placeholder"], state["continuous_update"] = "", true
+	return newValued(kind[string]{name: name, style: "TextStyle", state: state}, value, options)
+}
+
+// Textarea is a text field of several lines.
+type Textarea struct{ valued[string] }
+
+// NewTextarea returns a text field of several lines with an initial value.
+func NewTextarea(value string, options ...Option) *Textarea {
+	return &Textarea{newText("Textarea", value, map[string]any{"rows": nil}, options)}
+}
+
+// Password is a text field that hides what a user types. Whoever reads the states of the widgets that
+// are saved in a notebook can read it: clear the field ([Password.SetValue]) after use.
+type Password struct{ valued[string] }
+
+// NewPassword returns an empty field.
+func NewPassword(options ...Option) *Password {
+	p := &Password{newText("Password", "", map[string]any{}, options)}
+	p.text = func() string { return "Password(" + describe(get[string](p.model, "description"), "") + ")" }
+	return p
+}
+
+// describe returns a description as part of a widget's text, with a separator behind it.
+func describe(description, separator string) string {
+	if description == "" {
+		return ""
+	}
+	return fmt.Sprintf("description=%q%s", description, separator)
+}
+
+// Combobox is a text field that suggests texts. A user may type another one.
+type Combobox struct{ valued[string] }
+
+// NewCombobox returns a text field with suggestions and an initial value.
+func NewCombobox(suggestions []string, value string, options ...Option) *Combobox {
+	state := map[string]any{"options": append([]string{}, suggestions...), "ensure_option": false}
+	return &Combobox{newText("Combobox", value, state, options)}
+}
+
+// IntText is a field for an integer.
+type IntText struct{ valued[int] }
+
+// NewIntText returns a field for integers from -2^53 to 2^53, which front ends represent exactly.
+func NewIntText(value int, options ...Option) *IntText {
+	return &IntText{newInt("IntText", -exact, exact, value, map[string]any{"step": 1, "continuous_update": false}, options)}
+}
+
+func newInt(name string, low, high, value int, state map[string]any, options []Option) valued[int] {
+	fit := within(low, high)
+	return newValued(kind[int]{name: name, style: "DescriptionStyle", fit: fit, read: readInt(fit), state: state}, value, options)
+}
+
+// BoundedIntText is a field for an integer in a range.
+type BoundedIntText struct{ valued[int] }
+
+// NewBoundedIntText returns a field for integers from low to high. A value outside is clamped.
+func NewBoundedIntText(low, high, value int, options ...Option) *BoundedIntText {
+	low, high = order(low, high)
+	state := viewed("IntTextView", map[string]any{"min": low, "max": high, "step": 1, "continuous_update": false})
+	return &BoundedIntText{newInt("BoundedIntText", low, high, value, state, options)}
+}
+
+// FloatText is a field for a floating-point number.
+type FloatText struct{ valued[float64] }
+
+// NewFloatText returns a field for a finite number. NaN becomes 0.
+func NewFloatText(value float64, options ...Option) *FloatText {
+	state := map[string]any{"step": nil, "continuous_update": false}
+	return &FloatText{newValued(kind[float64]{name: "FloatText", style: "DescriptionStyle",
+		fit: within(-math.MaxFloat64, math.MaxFloat64), state: state}, orElse(value, 0), options)}
+}
+
+// BoundedFloatText is a field for a floating-point number in a range.
+type BoundedFloatText struct{ valued[float64] }
+
+// NewBoundedFloatText returns a field for numbers from low to high, which must be finite. A value
+// outside is clamped; NaN becomes low.
+func NewBoundedFloatText(low, high, value float64, options ...Option) *BoundedFloatText {
+	low, high = order(low, high)
+	state := viewed("FloatTextView", map[string]any{"min": low, "max": high, "step": nil, "continuous_update": false})
+	return &BoundedFloatText{newValued(kind[float64]{name: "BoundedFloatText", style: "DescriptionStyle",
+		fit: within(low, high), state: state}, orElse(value, low), options)}
+}
+
 // Checkbox is a checkbox.
-type Checkbox struct{ *model }
+type Checkbox struct{ valued[bool] }
 
 // NewCheckbox returns a checkbox.
 func NewCheckbox(value bool, options ...Option) *Checkbox {
 	// In a form the checkbox is below other fields. Without a label it must not be indented by
 	// the width of one.
 	indent := func(state, _ map[string]any) { state["indent"] = state["description"] != "" }
-	c := &Checkbox{newControl("Checkbox", "CheckboxStyle", map[string]any{"value": value, "disabled": false},
+	return &Checkbox{newValued(kind[bool]{name: "Checkbox", style: "CheckboxStyle", state: map[string]any{}}, value,
 		append(slices.Clone(options), indent))}
-	c.accepts["value"] = read[bool]
-	return c
 }
 
-// read decodes a value; it rejects null.
-func read[T any](text json.RawMessage) (any, error) { return decode[T](text) }
+// Play changes a number at regular intervals, with buttons to start and stop, for an animation. [JSLink]
+// moves a slider with it.
+type Play struct{ valued[int] }
 
-func decode[T any](text json.RawMessage) (v T, err error) {
-	var p *T
-	if err = json.Unmarshal(text, &p); err == nil && p == nil {
-		err = errNull
+// NewPlay returns a stopped animation from low to high that begins at value.
+func NewPlay(low, high, value int, interval time.Duration, options ...Option) *Play {
+	low, high = order(low, high)
+	p := &Play{newInt("Play", low, high, value, map[string]any{
+		"min": low, "max": high, "step": 1, "interval": max(1, interval.Milliseconds()), "playing": false, "repeat": false, "show_repeat": true,
+	}, options)}
+	for _, key := range []string{"playing", "repeat"} { // the buttons of the front end
+		p.accepts[key] = func(text json.RawMessage) (any, error) { return decode[bool](text) }
+		p.quiet = append(p.quiet, key)
 	}
-	if err != nil {
-		return v, err
-	}
-	return *p, nil
+	return p
 }
 
-var errNull = errors.New("null")
+// Playing reports whether the animation runs.
+func (p *Play) Playing() bool { return get[bool](p.model, "playing") }
 
-// Value reports whether the box is checked.
-func (c *Checkbox) Value() bool { return get[bool](c.model, "value") }
-
-// SetValue checks or unchecks the box.
-func (c *Checkbox) SetValue(value bool) { c.set("value", value) }
-
-// OnChange calls f when a user has clicked the box.
-func (c *Checkbox) OnChange(f func(value bool)) { c.onChange(func() { f(c.Value()) }) }
-
-func (c *Checkbox) current() any { return c.Value() }
-
-// Text is a text field of one line.
-type Text struct{ *model }
-
-// NewText returns a text field with an initial value.
-func NewText(value string, options ...Option) *Text {
-	t := &Text{newControl("Text", "TextStyle", map[string]any{"value": value, "placeholder": "", "disabled": false, "continuous_update": true}, options)}
-	t.accepts["value"] = read[string]
-	return t
-}
-
-// Value returns the text of the field.
-func (t *Text) Value() string { return get[string](t.model, "value") }
-
-// SetValue replaces the text of the field.
-func (t *Text) SetValue(value string) { t.set("value", value) }
-
-// OnChange calls f when a user has changed the text.
-func (t *Text) OnChange(f func(value string)) { t.onChange(func() { f(t.Value()) }) }
-
-func (t *Text) current() any { return t.Value() }
-
-// Dropdown is a list of which one entry is selected.
-type Dropdown struct {
-	*model
-	entries []string
-}
-
-// NewDropdown returns a list with its first entry selected. An empty list has no selection:
-// Value is "" and Index is -1.
-func NewDropdown(entries []string, options ...Option) *Dropdown {
-	entries = slices.Clone(entries)
-	index := 0
-	if len(entries) == 0 {
-		index, entries = -1, []string{}
-	}
-	d := &Dropdown{newModel("Dropdown", controlsModule, moduleVersion, map[string]any{"_options_labels": entries, "disabled": false}), entries}
-	d.state["index"] = wireIndex(index)
-	d.accepts["index"] = func(text json.RawMessage) (any, error) {
-		var i *int
-		if err := json.Unmarshal(text, &i); err != nil {
-			return nil, err
-		}
-		if i == nil {
-			return nil, nil
-		}
-		if *i < 0 || *i >= len(entries) {
-			return nil, fmt.Errorf("index %d is out of range: the list has %d entries", *i, len(entries))
-		}
-		return *i, nil
-	}
-	d.finish("DescriptionStyle", options)
-	return d
-}
-
-// wireIndex returns the index as the model represents it: nil if nothing is selected.
-func wireIndex(i int) any {
-	if i < 0 {
-		return nil
-	}
-	return i
-}
-
-// Index returns the index of the selected entry, or -1 if there is none.
-func (d *Dropdown) Index() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if i, ok := d.state["index"].(int); ok {
-		return i
-	}
-	return -1
-}
-
-// Value returns the selected entry, or "" if there is none.
-func (d *Dropdown) Value() string {
-	if i := d.Index(); i >= 0 {
-		return d.entries[i]
-	}
-	return ""
-}
-
-// SetValue selects an entry. It does nothing if the list does not have it.
-func (d *Dropdown) SetValue(value string) {
-	if i := slices.Index(d.entries, value); i >= 0 {
-		d.set("index", i)
-	}
-}
-
-// OnChange calls f when a user has selected an entry.
-func (d *Dropdown) OnChange(f func(value string)) { d.onChange(func() { f(d.Value()) }) }
-
-func (d *Dropdown) current() any { return d.Value() }
-
-// String returns the list as a line of text.
-func (d *Dropdown) String() string { return fmt.Sprintf("Dropdown(%q of %q)", d.Value(), d.entries) }
-
-// MIMEBundle returns the view of the list and its text.
-func (d *Dropdown) MIMEBundle() map[string]any { return withText(d.model, d.String()) }
-
-func withText(m *model, text string) map[string]any {
-	bundle := m.MIMEBundle()
-	bundle["text/plain"] = text
-	return bundle
-}
-
-const buttonStyle = "ButtonStyle"
-
-// Button is a button.
-type Button struct{ *model }
-
-// NewButton returns a button with a label.
-func NewButton(label string, options ...Option) *Button {
-	return &Button{newControl("Button", buttonStyle, map[string]any{"button_style": "", "icon": "", "disabled": false},
-		append([]Option{Description(label)}, options...))}
-}
-
-// OnClick calls f when a user has clicked the button. A second call replaces the first.
-func (b *Button) OnClick(f func()) {
-	f = comm.Guard(f)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.custom = func(content json.RawMessage) {
-		var in struct {
-			Event string `json:"event"`
-		}
-		if json.Unmarshal(content, &in) == nil && in.Event == "click" {
-			f()
-		}
-	}
-}
+// SetPlaying starts or stops the animation.
+func (p *Play) SetPlaying(playing bool) { p.set("playing", playing) }

@@ -45,9 +45,13 @@ type model struct {
 	mu      sync.Mutex
 	state   map[string]any
 	accepts map[string]func(json.RawMessage) (any, error) // decoders of the fields that the front end may change
+	quiet   []string                                      // those of accepts that are no part of the value
 	changed []func()                                      // called after the front end has changed the state
+	buffers [][]byte                                      // of the message that is decoded
 	custom  func(json.RawMessage)
-	parts   []*model // layout and style
+	reject  func(error)   // called with a value that was not accepted
+	text    func() string // of String; nil for the fields of the state
+	parts   []*model      // layout and style
 }
 
 // models are the open models by id: a reloaded page requests their states.
@@ -65,6 +69,12 @@ func newModel(name, module, version string, state map[string]any) *model {
 	}
 	state["_view_count"] = nil
 	return m
+}
+
+// viewed sets the view of a model with another name, and returns the state.
+func viewed(view any, state map[string]any) map[string]any {
+	state["_view_module"], state["_view_module_version"], state["_view_name"] = controlsModule, moduleVersion, view
+	return state
 }
 
 // newControl returns a visible model, with a layout and, if style is not empty, a style.
@@ -86,7 +96,7 @@ func (m *model) finish(style string, options []Option) {
 		m.parts = append(m.parts, s)
 		m.state["style"] = reference + s.id
 		m.state["description"] = ""
-		if style != buttonStyle { // whose name is the whole string
+		if m.name != "Button" { // whose name is the whole string
 			m.state["description_allow_html"] = false
 		}
 	}
@@ -102,12 +112,14 @@ func (m *model) finish(style string, options []Option) {
 
 // open opens the model in the front end. Without a front end the model is an ordinary value.
 func (m *model) open() {
-	c, err := comm.OpenID(m.id, target, message{State: m.state, BufferPaths: []any{}}, map[string]string{"version": protocolVersion})
+	state, paths, buffers := split(m.state)
+	c, err := comm.OpenID(m.id, target, message{State: state, BufferPaths: paths}, map[string]string{"version": protocolVersion}, buffers...)
 	if err != nil {
 		return
 	}
 	m.comm = c
 	c.OnMessage(m.receive)
+	c.OnWaiting(join)
 	c.OnClose(func(comm.Message) { m.forget() })
 	models.Lock()
 	defer models.Unlock()
@@ -124,28 +136,16 @@ func (m *model) forget() {
 	delete(models.open, m.id)
 }
 
-// message is the content of a comm message about a model.
-type message struct {
-	Method      string          `json:"method,omitempty"`
-	State       map[string]any  `json:"state,omitempty"`
-	BufferPaths []any           `json:"buffer_paths"`
-	Content     json.RawMessage `json:"content,omitempty"`
-}
-
 // receive handles a message from the front end. It ignores fields that the front end may not
 // change, and values of the wrong type.
 func (m *model) receive(received comm.Message) {
-	var in struct {
-		Method  string                     `json:"method"`
-		State   map[string]json.RawMessage `json:"state"`
-		Content json.RawMessage            `json:"content"`
-	}
-	if json.Unmarshal(received.Data, &in) != nil {
+	in, err := parse(received)
+	if err != nil {
 		return
 	}
 	switch in.Method {
 	case "update":
-		m.update(in.State)
+		m.update(in.State, in.buffers)
 	case "request_state":
 		m.mu.Lock()
 		state := maps.Clone(m.state)
@@ -161,25 +161,54 @@ func (m *model) receive(received comm.Message) {
 	}
 }
 
-func (m *model) update(state map[string]json.RawMessage) {
+// update changes the fields that the front end may change.
+func (m *model) update(state map[string]json.RawMessage, buffers [][]byte) {
 	accepted := map[string]any{}
+	var problem error
 	m.mu.Lock()
+	m.buffers = buffers
 	for _, key := range slices.Sorted(maps.Keys(state)) {
 		if read := m.accepts[key]; read != nil {
-			if value, err := read(state[key]); err == nil {
-				m.state[key], accepted[key] = value, value
+			value, err := read(state[key])
+			if err != nil {
+				problem = err
+				continue
 			}
+			m.state[key], accepted[key] = value, value
 		}
 	}
-	changed := slices.Clone(m.changed)
+	m.buffers = nil
+	changed, reject := slices.Clone(m.changed), m.reject
 	m.mu.Unlock()
+	if problem != nil && reject != nil {
+		reject(problem)
+	}
 	if len(accepted) == 0 {
 		return
 	}
 	// Other pages that show the same notebook learn the change from this message.
-	m.send(message{Method: "echo_update", State: accepted})
+	if echo := withoutBuffers(accepted); len(echo) > 0 {
+		m.send(message{Method: "echo_update", State: echo})
+	}
+	for _, key := range m.quiet {
+		delete(accepted, key)
+	}
+	if len(accepted) == 0 {
+		return
+	}
 	for _, f := range changed {
 		f()
+	}
+}
+
+// SetDisabled makes the widget inactive, or active again. It does nothing to a widget that users
+// never change.
+func (m *model) SetDisabled(disabled bool) {
+	m.mu.Lock()
+	_, has := m.state["disabled"]
+	m.mu.Unlock()
+	if has {
+		m.set("disabled", disabled)
 	}
 }
 
@@ -205,8 +234,9 @@ func (m *model) set(key string, value any) {
 // end that is gone or has closed the widget.
 func (m *model) send(out message) {
 	if m.comm != nil {
-		out.BufferPaths = []any{}
-		_ = m.comm.Send(out)
+		var buffers [][]byte
+		out.State, out.BufferPaths, buffers = split(out.State)
+		_ = m.comm.Send(out, buffers...)
 	}
 }
 
@@ -243,6 +273,9 @@ var shownFields = []string{"description", "value", "min", "max", "index"}
 
 // String returns the widget as a line of text.
 func (m *model) String() string {
+	if m.text != nil {
+		return m.text()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var fields []string

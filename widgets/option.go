@@ -32,8 +32,25 @@ func OnRelease() Option {
 	return func(state, _ map[string]any) { change(state, "continuous_update", false) }
 }
 
-// Step sets the distance between the values of a slider, which must be positive. The default is
-// 1 for an IntSlider and a hundredth of the range for a FloatSlider.
+// Placeholder sets the text that an empty text field shows.
+func Placeholder(text string) Option {
+	return func(state, _ map[string]any) { change(state, "placeholder", text) }
+}
+
+// Accept limits the files that a user can select for a FileUpload: ".csv,.txt", "image/*". Front ends
+// let users select others nevertheless.
+func Accept(types string) Option {
+	return func(state, _ map[string]any) { change(state, "accept", types) }
+}
+
+// Multiple lets a user select several files for a FileUpload.
+func Multiple() Option {
+	return func(state, _ map[string]any) { change(state, "multiple", true) }
+}
+
+// Step sets the distance between the values of a slider or of a field for numbers, which must be
+// positive. The default is 1 for integers, a hundredth of the range for a FloatSlider, and 0.1 for the
+// exponents of a FloatLogSlider.
 func Step(step float64) Option {
 	return func(state, _ map[string]any) {
 		if _, whole := state["step"].(int); whole {

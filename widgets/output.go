@@ -23,7 +23,9 @@ const maxOutputs = 200
 func NewOutput() *Output {
 	m := newModel("Output", outputModule, outputVersion, map[string]any{"msg_id": "", "outputs": []any{}})
 	m.finish("", nil)
-	return &Output{model: m}
+	o := &Output{model: m}
+	m.text = o.String
+	return o
 }
 
 // Write appends text, as fmt.Fprint does to any io.Writer.
@@ -104,6 +106,3 @@ func (o *Output) String() string {
 	defer o.mu.Unlock()
 	return strings.TrimRight(strings.Join(o.text, "\n"), "\n")
 }
-
-// MIMEBundle returns the view of the area and its text.
-func (o *Output) MIMEBundle() map[string]any { return withText(o.model, o.String()) }

@@ -7,60 +7,48 @@ import (
 )
 
 // IntSlider is a slider for integers.
-type IntSlider struct{ *model }
+type IntSlider struct{ valued[int] }
 
 // NewIntSlider returns a slider from min to max. A value outside is clamped.
 func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
-	if max < min {
-		min, max = max, min
-	}
-	s := &IntSlider{newControl("IntSlider", "SliderStyle", map[string]any{
-		"value": clamp(value, min, max), "min": min, "max": max, "step": 1,
-		"orientation": "horizontal", "readout": true, "readout_format": "d", "continuous_update": true, "disabled": false, "behavior": "drag-tap",
-	}, options)}
-	s.accepts["value"] = func(text json.RawMessage) (any, error) {
-		v, err := decode[float64](text) // some front ends write integers with a decimal point
-		return int(clamp(v, float64(min), float64(max))), err
-	}
-	return s
+	min, max = order(min, max)
+	fit := within(min, max)
+	return &IntSlider{newValued(kind[int]{name: "IntSlider", style: sliderStyle, fit: fit, read: readInt(fit),
+		state: slider(min, max, 1, "d")}, value, options)}
 }
 
-func clamp[T int | float64](v, low, high T) T { return max(low, min(v, high)) }
+const sliderStyle = "SliderStyle"
 
-// Value returns the value of the slider.
-func (s *IntSlider) Value() int { return get[int](s.model, "value") }
-
-// SetValue moves the slider; a value outside its range is clamped.
-func (s *IntSlider) SetValue(value int) {
-	s.set("value", clamp(value, get[int](s.model, "min"), get[int](s.model, "max")))
+// slider returns the fields of a slider.
+func slider(low, high, step any, format string) map[string]any {
+	return map[string]any{
+		"min": low, "max": high, "step": step, "readout_format": format,
+		"orientation": "horizontal", "readout": true, "continuous_update": true, "behavior": "drag-tap",
+	}
 }
-
-// OnChange calls f when a user has moved the slider.
-func (s *IntSlider) OnChange(f func(value int)) { s.onChange(func() { f(s.Value()) }) }
-
-func (s *IntSlider) current() any { return s.Value() }
 
 // FloatSlider is a slider for floating-point numbers.
-type FloatSlider struct{ *model }
+type FloatSlider struct{ valued[float64] }
 
-// NewFloatSlider returns a slider from min to max. A value outside is clamped.
+// NewFloatSlider returns a slider from min to max, which must be finite. A value outside is clamped;
+// NaN becomes min.
 func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
-	if max < min {
-		min, max = max, min
-	}
-	step := (max - min) / 100
-	if step == 0 {
-		step = 0.1
-	}
-	s := &FloatSlider{newControl("FloatSlider", "SliderStyle", map[string]any{
-		"value": clamp(value, min, max), "min": min, "max": max, "step": step,
-		"orientation": "horizontal", "readout": true, "readout_format": ".3g", "continuous_update": true, "disabled": false, "behavior": "drag-tap",
-	}, options)}
-	s.accepts["value"] = func(text json.RawMessage) (any, error) {
+	min, max = order(min, max)
+	step, fit := hundredth(min, max), within(min, max)
+	read := func(text json.RawMessage) (any, error) {
 		v, err := decode[float64](text)
-		return clamp(rounded(v, step), min, max), err
+		return fit(rounded(v, step)), err
 	}
-	return s
+	return &FloatSlider{newValued(kind[float64]{name: "FloatSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, step, ".3g")}, orElse(value, min), options)}
+}
+
+// hundredth returns the step of a slider for floating-point numbers.
+func hundredth(low, high float64) float64 {
+	if step := (high - low) / 100; step != 0 {
+		return step
+	}
+	return 0.1
 }
 
 // rounded removes the rounding error of a front end, which adds steps to the minimum: 1.74 and not
@@ -74,15 +62,83 @@ func rounded(v, step float64) float64 {
 	return short
 }
 
-// Value returns the value of the slider.
-func (s *FloatSlider) Value() float64 { return get[float64](s.model, "value") }
+// FloatLogSlider is a slider for floating-point numbers whose positions are powers of ten, such as
+// learning rates.
+type FloatLogSlider struct{ valued[float64] }
 
-// SetValue moves the slider; a value outside its range is clamped.
-func (s *FloatSlider) SetValue(value float64) {
-	s.set("value", clamp(value, get[float64](s.model, "min"), get[float64](s.model, "max")))
+// NewFloatLogSlider returns a slider from 10^min to 10^max; [Step] is the distance of the exponents, 0.1
+// if it is not given. A value outside is clamped; NaN becomes 10^min.
+func NewFloatLogSlider(min, max, value float64, options ...Option) *FloatLogSlider {
+	min, max = order(min, max)
+	low, high := math.Pow(10, min), math.Pow(10, max)
+	fit := within(low, high)
+	read := func(text json.RawMessage) (any, error) {
+		v, err := decode[float64](text)
+		if short, wrong := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64); wrong == nil {
+			v = short // without the rounding error of the power
+		}
+		return fit(v), err
+	}
+	state := slider(min, max, 0.1, ".3g")
+	state["base"] = 10.0
+	return &FloatLogSlider{newValued(kind[float64]{name: "FloatLogSlider", style: sliderStyle, fit: fit, read: read, state: state},
+		orElse(value, low), options)}
 }
 
-// OnChange calls f when a user has moved the slider.
-func (s *FloatSlider) OnChange(f func(value float64)) { s.onChange(func() { f(s.Value()) }) }
+// IntRangeSlider is a slider for two integers, the lower and the upper end of a range.
+type IntRangeSlider struct{ valued[[2]int] }
 
-func (s *FloatSlider) current() any { return s.Value() }
+// NewIntRangeSlider returns a slider from min to max for a range. Values outside are clamped.
+func NewIntRangeSlider(min, max int, value [2]int, options ...Option) *IntRangeSlider {
+	min, max = order(min, max)
+	fit := withinBoth(min, max)
+	read := func(text json.RawMessage) (any, error) {
+		v, err := decodeBoth(text)
+		return fit([2]int{int(clamp(v[0], -exact, exact)), int(clamp(v[1], -exact, exact))}), err
+	}
+	return &IntRangeSlider{newValued(kind[[2]int]{name: "IntRangeSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, 1, "d")}, value, options)}
+}
+
+// FloatRangeSlider is a slider for two numbers, the lower and the upper end of a range.
+type FloatRangeSlider struct{ valued[[2]float64] }
+
+// NewFloatRangeSlider returns a slider from min to max, which must be finite, for a range. Values
+// outside are clamped; NaN becomes min or max.
+func NewFloatRangeSlider(min, max float64, value [2]float64, options ...Option) *FloatRangeSlider {
+	min, max = order(min, max)
+	step, fit := hundredth(min, max), withinBoth(min, max)
+	read := func(text json.RawMessage) (any, error) {
+		v, err := decodeBoth(text)
+		return fit([2]float64{rounded(v[0], step), rounded(v[1], step)}), err
+	}
+	value = [2]float64{orElse(value[0], min), orElse(value[1], max)}
+	return &FloatRangeSlider{newValued(kind[[2]float64]{name: "FloatRangeSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, step, ".3g")}, value, options)}
+}
+
+// decodeBoth decodes the ends of a range.
+func decodeBoth(text json.RawMessage) (v [2]float64, err error) {
+	ends, err := decode[[]float64](text)
+	if err == nil && len(ends) != 2 {
+		err = errEnds
+	}
+	if err != nil {
+		return v, err
+	}
+	return [2]float64(ends), nil
+}
+
+// withinBoth is within for the ends of a range, of which the lower one becomes the first.
+func withinBoth[T int | float64](low, high T) func([2]T) any {
+	fit := within(low, high)
+	return func(v [2]T) any {
+		a, ok := fit(v[0]).(T)
+		b, both := fit(v[1]).(T)
+		if !ok || !both {
+			return nil
+		}
+		a, b = order(a, b)
+		return [2]T{a, b}
+	}
+}

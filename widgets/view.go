@@ -1,86 +1,101 @@
 package widgets
 
 import (
+	"fmt"
 	"html"
+	"net/http"
 	"strings"
 )
 
 // IntProgress is a progress bar.
-type IntProgress struct{ *model }
+type IntProgress struct{ shown[int] }
 
 // NewIntProgress returns a bar from min to max.
 func NewIntProgress(min, max, value int, options ...Option) *IntProgress {
-	if max < min {
-		min, max = max, min
-	}
-	m := newModel("IntProgress", controlsModule, moduleVersion, map[string]any{
-		"_view_module": controlsModule, "_view_module_version": moduleVersion, "_view_name": "ProgressView",
-		"value": clamp(value, min, max), "min": min, "max": max, "orientation": "horizontal", "bar_style": "",
-	})
-	m.finish("ProgressStyle", options)
-	return &IntProgress{m}
+	min, max = order(min, max)
+	return &IntProgress{newShown(kind[int]{name: "IntProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)}, value, options)}
 }
 
-// Value returns the current value of the bar.
-func (p *IntProgress) Value() int { return get[int](p.model, "value") }
+// FloatProgress is a progress bar for floating-point numbers.
+type FloatProgress struct{ shown[float64] }
 
-// SetValue sets the current value of the bar.
-func (p *IntProgress) SetValue(value int) {
-	p.set("value", clamp(value, get[int](p.model, "min"), get[int](p.model, "max")))
+// NewFloatProgress returns a bar from min to max, which must be finite. NaN becomes min.
+func NewFloatProgress(min, max, value float64, options ...Option) *FloatProgress {
+	min, max = order(min, max)
+	return &FloatProgress{newShown(kind[float64]{name: "FloatProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)},
+		orElse(value, min), options)}
+}
+
+func bar(low, high any) map[string]any {
+	return viewed("ProgressView", map[string]any{"min": low, "max": high, "orientation": "horizontal", "bar_style": ""})
 }
 
 // HTML is a text in HTML.
-type HTML struct{ *model }
+type HTML struct{ shown[string] }
 
 // NewHTML returns a widget with an HTML text.
-func NewHTML(text string, options ...Option) *HTML {
-	return &HTML{newControl("HTML", "HTMLStyle", map[string]any{"value": text, "placeholder": ""}, options)}
+func NewHTML(text string, options ...Option) *HTML { return &HTML{newLabel("HTML", text, options)} }
+
+func newLabel(name, text string, options []Option) shown[string] {
+	return newShown(kind[string]{name: name, style: name + "Style", state: map[string]any{"placeholder": ""}}, text, options)
 }
 
-// Value returns the text.
-func (h *HTML) Value() string { return get[string](h.model, "value") }
+// HTMLMath is a text in HTML with formulas in LaTeX between dollar signs.
+type HTMLMath struct{ shown[string] }
 
-// SetValue replaces the text.
-func (h *HTML) SetValue(text string) { h.set("value", text) }
+// NewHTMLMath returns a widget with an HTML text that may have formulas.
+func NewHTMLMath(text string, options ...Option) *HTMLMath {
+	return &HTMLMath{newLabel("HTMLMath", text, options)}
+}
+
+// Label is a plain text, which may have formulas in LaTeX between dollar signs.
+type Label struct{ shown[string] }
+
+// NewLabel returns a widget with a plain text.
+func NewLabel(text string, options ...Option) *Label { return &Label{newLabel("Label", text, options)} }
 
 // Escape escapes plain text for HTML.
 func Escape(text string) string { return html.EscapeString(text) }
 
-// Box is a row or a column of widgets.
-type Box struct {
-	*model
-	children []Widget
+// Valid is a check mark or a cross.
+type Valid struct{ shown[bool] }
+
+// NewValid returns a check mark, or a cross if value is false.
+func NewValid(value bool, options ...Option) *Valid {
+	return &Valid{newShown(kind[bool]{name: "Valid", style: "DescriptionStyle", state: map[string]any{"readout": "Invalid", "disabled": false}}, value, options)}
 }
 
-// NewVBox arranges widgets in a column.
-func NewVBox(children ...Widget) *Box { return newBox("VBox", children) }
+// Image is an image that programs replace. display.PNG and its relatives display one that does not
+// change.
+type Image struct{ *model }
 
-// NewHBox arranges widgets in a row.
-func NewHBox(children ...Widget) *Box { return newBox("HBox", children) }
-
-func newBox(name string, children []Widget) *Box {
-	references := make([]string, len(children))
-	for i, c := range children {
-		references[i] = reference + c.ID()
-	}
-	m := newModel(name, controlsModule, moduleVersion, map[string]any{"children": references, "box_style": ""})
-	m.finish("", nil)
-	return &Box{m, children}
+// NewImage returns a widget with an image file: PNG, JPEG, GIF, WebP, BMP or SVG.
+func NewImage(file []byte, options ...Option) *Image {
+	i := &Image{newControl("Image", "", map[string]any{"value": notNil(file), "format": imageFormat(file), "width": "", "height": ""}, options)}
+	i.text = func() string { return fmt.Sprintf("Image(%d bytes)", len(i.Value())) }
+	return i
 }
 
-// String returns the box as text with one child per line.
-func (b *Box) String() string {
-	lines := make([]string, len(b.children))
-	for i, c := range b.children {
-		text, _ := c.MIMEBundle()["text/plain"].(string)
-		lines[i] = text
+func notNil(file []byte) []byte { return append([]byte{}, file...) }
+
+// imageFormat returns the part of the MIME type behind "image/"; the front end needs no exact one for
+// images that are not vector graphics.
+func imageFormat(file []byte) string {
+	mime := http.DetectContentType(file)
+	if format, ok := strings.CutPrefix(mime, "image/"); ok {
+		return format
 	}
-	separator := "\n"
-	if b.name == "HBox" {
-		separator = "  "
+	if strings.HasPrefix(mime, "text/") {
+		return "svg+xml"
 	}
-	return strings.Join(lines, separator)
+	return "png"
 }
 
-// MIMEBundle returns the view of the box and its text.
-func (b *Box) MIMEBundle() map[string]any { return withText(b.model, b.String()) }
+// Value returns the image file.
+func (i *Image) Value() []byte { return get[[]byte](i.model, "value") }
+
+// SetValue replaces the image file.
+func (i *Image) SetValue(file []byte) {
+	i.set("format", imageFormat(file))
+	i.set("value", notNil(file))
+}

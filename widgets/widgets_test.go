@@ -29,9 +29,21 @@ func (p *page) Send(m comm.Message) error {
 	var data struct {
 		Method string
 		State  map[string]any
+		Paths  [][]any `json:"buffer_paths"`
 	}
 	if err := json.Unmarshal(m.Data, &data); err != nil {
 		return err
+	}
+	for i, path := range data.Paths {
+		var place any = data.State
+		for _, step := range path[:len(path)-1] {
+			if index, ok := step.(float64); ok {
+				place = place.([]any)[int(index)]
+			} else {
+				place = place.(map[string]any)[step.(string)]
+			}
+		}
+		place.(map[string]any)[path[len(path)-1].(string)] = string(m.Buffers[i])
 	}
 	switch {
 	case m.Kind == comm.KindOpen && m.Target == "jupyter.widget" && string(m.Metadata) == `{"version":"2.1.0"}`:

@@ -2,11 +2,15 @@ package batch
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,7 +32,31 @@ type recorder struct {
 	cells    map[int]*runningCell // by execution count
 	displays map[string][]notebook.Output
 	texts    map[string]string // by display id: the text shown on the terminal
-	widgets  map[string]map[string]any
+	widgets  map[string]*widget
+}
+
+// widget is the state of a widget, and its binary fields in the format of saved notebooks.
+type widget struct {
+	state   map[string]any
+	buffers []map[string]any
+}
+
+// update changes the state.
+func (w *widget) update(state map[string]any, paths [][]any, buffers [][]byte) {
+	w.buffers = slices.DeleteFunc(w.buffers, func(b map[string]any) bool {
+		_, replaced := state[fmt.Sprint(b["path"].([]any)[0])]
+		return replaced
+	})
+	for i, path := range paths {
+		if i >= len(buffers) || len(path) == 0 {
+			break
+		}
+		w.buffers = slices.DeleteFunc(w.buffers, func(b map[string]any) bool { return reflect.DeepEqual(b["path"], path) })
+		w.buffers = append(w.buffers, map[string]any{
+			"path": path, "encoding": "base64", "data": base64.StdEncoding.EncodeToString(buffers[i]),
+		})
+	}
+	maps.Copy(w.state, state)
 }
 
 // runningCell is a cell with the state of its outputs.
@@ -40,7 +68,7 @@ type runningCell struct {
 func newRecorder(n *notebook.Notebook, stdout, stderr io.Writer) *recorder {
 	return &recorder{
 		notebook: n, terminal: [2]io.Writer{stdout, stderr},
-		cells: map[int]*runningCell{}, displays: map[string][]notebook.Output{}, texts: map[string]string{}, widgets: map[string]map[string]any{},
+		cells: map[int]*runningCell{}, displays: map[string][]notebook.Output{}, texts: map[string]string{}, widgets: map[string]*widget{},
 	}
 }
 
@@ -209,6 +237,7 @@ func (r *recorder) Comm(c link.Comm) error {
 	var data struct {
 		Method string         `json:"method"`
 		State  map[string]any `json:"state"`
+		Paths  [][]any        `json:"buffer_paths"`
 	}
 	if c.Kind != link.CommClose {
 		if err := json.Unmarshal(c.Data, &data); err != nil {
@@ -217,16 +246,16 @@ func (r *recorder) Comm(c link.Comm) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	state, known := r.widgets[c.ID]
+	w, known := r.widgets[c.ID]
 	switch {
 	case c.Kind == link.CommOpen && c.Target == "jupyter.widget":
-		r.widgets[c.ID] = orEmpty(data.State)
+		w = &widget{state: map[string]any{}}
+		w.update(data.State, data.Paths, c.Buffers)
+		r.widgets[c.ID] = w
 	case c.Kind == link.CommClose:
 		delete(r.widgets, c.ID)
 	case known && data.Method == "update":
-		for key, value := range data.State {
-			state[key] = value
-		}
+		w.update(data.State, data.Paths, c.Buffers)
 	}
 	return nil
 }
@@ -255,11 +284,15 @@ func (r *recorder) finish() {
 		return
 	}
 	states := map[string]any{}
-	for id, state := range r.widgets {
-		states[id] = map[string]any{
-			"model_name": state["_model_name"], "model_module": state["_model_module"],
-			"model_module_version": state["_model_module_version"], "state": state,
+	for id, w := range r.widgets {
+		saved := map[string]any{
+			"model_name": w.state["_model_name"], "model_module": w.state["_model_module"],
+			"model_module_version": w.state["_model_module_version"], "state": w.state,
 		}
+		if len(w.buffers) > 0 {
+			saved["buffers"] = w.buffers
+		}
+		states[id] = saved
 	}
 	r.notebook.Metadata["widgets"] = map[string]any{
 		"application/vnd.jupyter.widget-state+json": map[string]any{"version_major": 2, "version_minor": 0, "state": states},

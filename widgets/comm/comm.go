@@ -54,6 +54,7 @@ type Comm struct {
 	closed   bool
 	received func(Message)
 	ended    func(Message)
+	join     func(waiting, next Message) (Message, bool)
 	handling bool       // a message handler is running
 	slow     bool       // it has exceeded the time limit
 	waiting  []delivery // messages waiting for it
@@ -185,6 +186,15 @@ func (c *Comm) OnClose(f func(Message)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = f
+}
+
+// OnWaiting sets a function that joins the next message with the last one that waits for a running
+// handler, for messages of which the newest counts. It returns false where both are needed. It must
+// not use the comm.
+func (c *Comm) OnWaiting(join func(waiting, next Message) (joined Message, ok bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.join = join
 }
 
 // guarded applies Guard to a handler that never runs twice at once.

@@ -9,8 +9,8 @@ import (
 // that takes longer, or never returns, then runs concurrently with the others.
 const handlerTimeout = time.Second
 
-// maxWaiting limits the messages that wait for the handler of one comm. Dragging a slider sends
-// many, of which the last one counts.
+// maxWaiting limits the messages that wait for the handler of one comm; the oldest are dropped. A
+// person does not send so many: those of a slider are joined, see [Comm.OnWaiting].
 const maxWaiting = 256
 
 // queue runs handlers one at a time, in the order in which they arrive.
@@ -68,7 +68,7 @@ func (c *Comm) deliver(m Message) {
 	d := delivery{m, make(chan struct{})}
 	c.mu.Lock()
 	if c.handling {
-		c.waiting = append(c.waiting, d)
+		c.wait(d)
 		if len(c.waiting) > maxWaiting {
 			close(c.waiting[0].done)
 			c.waiting = c.waiting[1:]
@@ -86,6 +86,18 @@ func (c *Comm) deliver(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slow = c.handling
+}
+
+// wait appends a message to those that wait, or joins it with the last of them. The lock is held.
+func (c *Comm) wait(d delivery) {
+	if last := len(c.waiting) - 1; last >= 0 && c.join != nil {
+		if joined, ok := c.join(c.waiting[last].message, d.message); ok {
+			close(c.waiting[last].done)
+			c.waiting[last] = delivery{joined, d.done}
+			return
+		}
+	}
+	c.waiting = append(c.waiting, d)
 }
 
 // handle calls the handler for a message and for those that arrive meanwhile.
