@@ -27,8 +27,8 @@ func (q *Question) Show() any { return q.show }
 // Asker answers questions.
 type Asker interface {
 	// Ask returns the class of an example, an index of q.Classes. [ErrSkip] leaves the example
-	// unlabeled, [ErrStop] ends the questions, and any other error is returned by the function
-	// Ask. Ask should return when ctx is done.
+	// unlabeled, [ErrUndo] asks the previous question again, [ErrStop] ends the questions, and any
+	// other error is returned by the function Ask. Ask should return when ctx is done.
 	Ask(ctx context.Context, q *Question) (class int, err error)
 }
 
@@ -44,12 +44,14 @@ type TargetAsker interface {
 var (
 	ErrSkip = errors.New("active: the question was skipped")
 	ErrStop = errors.New("active: no more questions")
+	ErrUndo = errors.New("active: the previous answer is undone")
 )
 
 // Ask asks for the label of each example and adds it to the pool before the next question, so
 // an interrupt, an error or a kill loses no label; with a pool of [Resume] they are also in a
 // file. For a data set with targets it asks for these; the asker must then be a [TargetAsker]. Examples that already have a label are skipped, so the same call continues where it
-// stopped. Ask returns nil when the asker stops ([ErrStop]).
+// stopped. Ask returns nil when the asker stops ([ErrStop]). [ErrUndo] removes the answer to the previous
+// question of this call and asks it again; at the first question it is an error.
 func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 	if err := pool.Err(); err != nil {
 		return err
@@ -69,7 +71,9 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 			open = append(open, i)
 		}
 	}
-	for k, i := range open {
+	var asked []int // the questions before this one, as indices of open
+	for k := 0; k < len(open); k++ {
+		i := open[k]
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -77,6 +81,16 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 			continue
 		}
 		err := pool.ask(ctx, asker, pool.question(i, k+1, len(open)))
+		if errors.Is(err, ErrUndo) && len(asked) > 0 {
+			last := asked[len(asked)-1]
+			asked = asked[:len(asked)-1]
+			if err := pool.unlabel(open[last]); err != nil {
+				return err
+			}
+			k = last - 1
+			continue
+		}
+		asked = append(asked, k)
 		var wrong *LabelError
 		switch {
 		case errors.Is(err, ErrSkip):

@@ -45,6 +45,37 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestUndo answers, skips and undoes. The file of the session has the same labels.
+func TestUndo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "labels.jsonl")
+	p := resumed(t, path, five(t), 0, 1)
+	undo := -1
+	steps := []struct {
+		example, answer int
+		err             error
+	}{
+		{3, 0, nil}, {1, 0, ErrSkip}, {4, 0, nil}, {0, undo, ErrUndo}, {4, 0, ErrUndo}, {1, 1, nil}, {4, 2, nil},
+		{0, undo, ErrUndo}, {4, 1, nil}, {0, 0, ErrSkip},
+	}
+	if err := Ask(t.Context(), p, []int{3, 1, 4, 0}, askerFunc(func(q *Question) (int, error) {
+		step := steps[0]
+		if steps = steps[1:]; q.Index != step.example {
+			t.Errorf("%d steps before the end: asked about %d, want %d", len(steps), q.Index, step.example)
+		}
+		return step.answer, step.err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	for _, pool := range []*Pool{p, resumed(t, path, five(t), 0, 1)} {
+		if !slices.Equal(pool.order, []int{3, 1, 4}) || pool.labels[3] != 0 || pool.labels[1] != 1 || pool.labels[4] != 1 || pool.labels[0] != none {
+			t.Errorf("order %v, labels %v", pool.order, pool.labels)
+		}
+	}
+	if err := Ask(t.Context(), p, []int{0}, askerFunc(func(*Question) (int, error) { return 0, ErrUndo })); !errors.Is(err, ErrUndo) {
+		t.Errorf("undo at the first question: %v", err)
+	}
+}
+
 // However Ask ends, the pool and the file have the earlier answers, and the same call continues
 // after them.
 func TestAskIsInterrupted(t *testing.T) {

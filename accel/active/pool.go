@@ -227,6 +227,24 @@ func (p *Pool) store(pick, labels []int, targets [][]float32) error {
 	return nil
 }
 
+// unlabel removes the label of an example, if it is the last one that was labeled.
+func (p *Pool) unlabel(i int) error {
+	last := len(p.order) - 1
+	if last < 0 || p.order[last] != i {
+		return nil // it was skipped
+	}
+	if p.session != nil {
+		if err := p.session.write(entry{Removed: []int{i}}); err != nil {
+			return err
+		}
+	}
+	p.labels[i], p.order = none, p.order[:last]
+	if p.targets != nil {
+		p.targets[i] = nil
+	}
+	return nil
+}
+
 // check returns an error if the examples cannot have the labels.
 func (p *Pool) check(pick, labels []int, revealed bool) error {
 	seen := make(map[int]bool, len(pick))

@@ -60,13 +60,15 @@ const (
 	plainFormat = "quern labeling session 1"
 )
 
-// entry is a later line: examples with their labels, or an example that was made.
+// entry is a later line: examples with their labels, an example that was made, or one whose label was
+// removed.
 type entry struct {
 	Examples []int       `json:"examples,omitempty"`
 	Labels   []int       `json:"labels,omitempty"`
 	Files    []string    `json:"files,omitempty"`   // of the examples, if they are files
 	Targets  [][]float32 `json:"targets,omitempty"` // instead of labels, for regression
 	Made     string      `json:"made,omitempty"`    // float32, little-endian, base64
+	Removed  []int       `json:"removed,omitempty"` // one example, the last one that was labeled before
 }
 
 // Resume returns a pool like [NewPool] and stores its labels in a file: each label is on disk
@@ -210,6 +212,12 @@ func (p *Pool) replay(line []byte) error {
 		}
 		_, err = p.add([][]float32{example})
 		return err
+	}
+	if len(e.Removed) > 0 {
+		if n := len(p.order); len(e.Removed) > 1 || n == 0 || p.order[n-1] != e.Removed[0] {
+			return fmt.Errorf("the label of example %d is removed, which is not the last one", e.Removed[0])
+		}
+		return p.unlabel(e.Removed[0])
 	}
 	if n := len(e.Labels) + len(e.Targets); len(e.Examples) == 0 || n != len(e.Examples) {
 		return fmt.Errorf("%d labels for %d examples", n, len(e.Examples))

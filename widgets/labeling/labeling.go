@@ -3,6 +3,12 @@
 //
 //	err := active.Ask(ctx, pool, pick, labeling.Buttons())
 //
+// While the cursor is in the field below the buttons, keys answer too: 1 to 9 are the first nine classes,
+// or the classes themselves if their names are digits; s skips, and u asks the previous question again. A
+// page has no other way to send keys to a program without a front end extension.
+//
+// The buttons are inactive after the last answer. A page that is reloaded shows the open question again.
+//
 // It needs a person at a front end that supports widgets. Where nobody can click, as with quern run
 // or nbconvert, Ask fails: active.Prompt reads typed answers, and active.Oracle answers from known
 // labels.
@@ -12,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +29,7 @@ import (
 )
 
 // Panel shows an image with a button for each class below it, or a field for each target and a button
-// to store them, and buttons to skip it and to stop. It implements active.Asker and
+// to store them, and buttons to skip it, to undo the previous answer and to stop. It implements active.Asker and
 // active.TargetAsker. A Panel is for one call of active.Ask.
 type Panel struct {
 	now func() time.Time
@@ -33,12 +40,17 @@ type Panel struct {
 	numbers []*widgets.Text // of the targets
 	store   *widgets.Button
 	skip    *widgets.Button
+	undo    *widgets.Button
 	end     *widgets.Button
+	keys    *widgets.Text // acts on each character; nil for targets
 	box     *widgets.Box
+
+	disabled bool // the controls are
 
 	mu       sync.Mutex
 	asked    time.Time
 	open     bool // a question is open
+	first    bool // it is the first
 	question string
 	answer   chan answer
 }
@@ -94,10 +106,12 @@ func (p *Panel) ask(ctx context.Context, q *active.Question, text string) (given
 	for _, n := range p.numbers {
 		n.SetValue("")
 	}
+	p.disable(false)
+	p.undo.SetDisabled(q.Number == 1)
 	text = fmt.Sprintf("Question %d of %d: %s", q.Number, q.Total, text)
 	p.text.SetValue(text)
 	p.mu.Lock()
-	p.asked, p.open, p.question = p.now(), true, text
+	p.asked, p.open, p.first, p.question = p.now(), true, q.Number == 1, text
 	p.mu.Unlock()
 	select {
 	case given = <-p.answer:
@@ -108,6 +122,7 @@ func (p *Panel) ask(ctx context.Context, q *active.Question, text string) (given
 	switch {
 	case given.err == active.ErrStop: //nolint:errorlint // our own, never wrapped
 		p.close(fmt.Sprintf("ended at question %d of %d", q.Number, q.Total))
+	case given.err == active.ErrUndo: //nolint:errorlint // our own, never wrapped
 	case q.Number == q.Total:
 		p.close(fmt.Sprintf("%d questions answered", q.Total))
 	}
@@ -119,7 +134,11 @@ func (p *Panel) build(q *active.Question) {
 	p.image, p.text = widgets.NewOutput(), widgets.NewHTML("")
 	column := []widgets.Widget{p.text, p.image}
 	var row []widgets.Widget
+	keys := keysOf(q.Classes)
 	for k, name := range q.Classes {
+		if k < len(keys) && keys[k] != name {
+			name = keys[k] + ": " + name
+		}
 		b := widgets.NewButton(name, widgets.Width("auto"))
 		b.OnClick(func() { p.clicked(answer{class: k}) })
 		p.classes = append(p.classes, b)
@@ -131,21 +150,51 @@ func (p *Panel) build(q *active.Question) {
 		column = append(column, widgets.NewHBox(row...))
 	}
 	column = append(column, p.buildNumbers(q.Targets)...)
-	p.skip, p.end = widgets.NewButton("skip", widgets.Width("auto")), widgets.NewButton("end", widgets.Width("auto"))
-	p.skip.OnClick(func() { p.clicked(answer{err: active.ErrSkip}) })
-	p.end.OnClick(func() { p.clicked(answer{err: active.ErrStop}) })
-	buttons := []widgets.Widget{p.skip, p.end}
+	button := func(name string, err error) *widgets.Button {
+		b := widgets.NewButton(name, widgets.Width("auto"))
+		b.OnClick(func() { p.clicked(answer{err: err}) })
+		return b
+	}
+	p.skip, p.undo, p.end = button("skip", active.ErrSkip), button("undo", active.ErrUndo), button("end", active.ErrStop)
+	buttons := []widgets.Widget{p.skip, p.undo, p.end}
 	if p.store != nil {
 		buttons = append([]widgets.Widget{p.store}, buttons...) // in a row, since a column would stretch it
 	}
-	p.box = widgets.NewVBox(append(column, widgets.NewHBox(buttons...))...)
+	column = append(column, widgets.NewHBox(buttons...))
+	if len(keys) > 0 {
+		p.keys = widgets.NewText("", widgets.Placeholder("keys: "+strings.Join(keys, " ")+", s: skip, u: undo"))
+		p.keys.OnChange(func(text string) { p.typed(text, keys) })
+		column = append(column, p.keys)
+	}
+	p.box = widgets.NewVBox(column...)
 }
 
-// clicked accepts the first click of a question, unless it comes too early.
+// disable makes all controls inactive, or active.
+func (p *Panel) disable(disabled bool) {
+	if p.disabled == disabled {
+		return
+	}
+	p.disabled = disabled
+	for _, b := range append([]*widgets.Button{p.skip, p.undo, p.end}, p.classes...) {
+		b.SetDisabled(disabled)
+	}
+	for _, n := range p.numbers {
+		n.SetDisabled(disabled)
+	}
+	if p.store != nil {
+		p.store.SetDisabled(disabled)
+	}
+	if p.keys != nil {
+		p.keys.SetDisabled(disabled)
+	}
+}
+
+// clicked accepts the first click of a question, unless it comes too early, or undoes nothing.
 func (p *Panel) clicked(a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.open || p.now().Sub(p.asked) < doubleClickTime {
+	undo := a.err == active.ErrUndo //nolint:errorlint // our own, never wrapped
+	if !p.open || p.now().Sub(p.asked) < doubleClickTime || undo && p.first {
 		return
 	}
 	p.open = false
@@ -157,6 +206,7 @@ func (p *Panel) close(text string) {
 	p.mu.Lock()
 	p.open = false
 	p.mu.Unlock()
+	p.disable(true)
 	p.image.Clear()
 	p.text.SetValue(widgets.Escape(text))
 }
