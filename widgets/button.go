@@ -33,10 +33,10 @@ func (b *Button) OnClick(f func()) {
 }
 
 // ToggleButton is a button that stays pressed until it is clicked again.
-type ToggleButton struct{ valued[bool] }
+type ToggleButton struct{ boolValue }
 
 // NewToggleButton returns a button with a label, which is pressed or not.
 func NewToggleButton(label string, value bool, options ...Option) *ToggleButton {
-	return &ToggleButton{newValued(kind[bool]{name: "ToggleButton", style: "ToggleButtonStyle",
-		state: map[string]any{"button_style": "", "icon": ""}}, value, append([]Option{Description(label)}, options...))}
+	return &ToggleButton{boolValue{newValued(kind[bool]{name: "ToggleButton", style: "ToggleButtonStyle",
+		state: map[string]any{"button_style": "", "icon": ""}}, value, append([]Option{Description(label)}, options...))}}
 }

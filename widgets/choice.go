@@ -55,7 +55,7 @@ func newChoice(name, style string, entries []string, state map[string]any, optio
 		first = entries[0]
 	}
 	c := choice{newValued(kind[string]{name: name, style: style, key: "index", fit: fit, read: read, state: state}, first, options), entries}
-	c.model.text = func() string { return fmt.Sprintf("%s(%q of %q)", name, c.Value(), entries) }
+	c.model.text = func() string { return fmt.Sprintf("%s(%q of %q)", name, c.now(), entries) }
 	return c
 }
 
@@ -71,6 +71,16 @@ func checkIndices(entries []string, indices ...int) error {
 	}
 	return nil
 }
+
+// Value returns the selected entry, or "" if there is none.
+func (c choice) Value() string { return c.now() }
+
+// SetValue selects an entry. It does nothing if the list does not have it.
+func (c choice) SetValue(value string) { c.put(value) }
+
+// OnChange calls f when a user has selected an entry. While f runs, further changes are joined: the next
+// call has the newest value.
+func (c choice) OnChange(f func(value string)) { c.listen(f) }
 
 // Index returns the index of the selected entry, or -1 if there is none.
 func (c choice) Index() int {
@@ -154,8 +164,7 @@ func (s several) value() []string {
 // SelectMultiple is a list of which any number of entries is selected.
 type SelectMultiple struct{ valued[[]string] }
 
-// NewSelectMultiple returns a list without a selection. SetValue ignores a selection with an entry that
-// the list does not have.
+// NewSelectMultiple returns a list without a selection.
 func NewSelectMultiple(entries []string, options ...Option) *SelectMultiple {
 	entries = append([]string{}, entries...)
 	fit := func(values []string) any {
@@ -177,15 +186,35 @@ func NewSelectMultiple(entries []string, options ...Option) *SelectMultiple {
 	}
 	s := &SelectMultiple{newValued(kind[[]string]{name: "SelectMultiple", style: "DescriptionStyle", key: "index", fit: fit, read: read,
 		state: map[string]any{"_options_labels": entries, "rows": 5}}, nil, options)}
-	s.text = func() string { return fmt.Sprintf("SelectMultiple(%q of %q)", s.Value(), entries) }
+	s.text = func() string { return fmt.Sprintf("SelectMultiple(%q of %q)", s.now(), entries) }
 	return s
 }
+
+// Value returns the selected entries.
+func (s *SelectMultiple) Value() []string { return s.now() }
+
+// SetValue selects entries. It does nothing if the list does not have all of them, or if one occurs twice.
+func (s *SelectMultiple) SetValue(values []string) { s.put(values) }
+
+// OnChange calls f when a user has changed the selection. While f runs, further changes are joined: the
+// next call has the newest selection.
+func (s *SelectMultiple) OnChange(f func(values []string)) { s.listen(f) }
 
 // Index returns the indices of the selected entries.
 func (s *SelectMultiple) Index() []int { return slices.Clone(get[several](s.model, "index").indices) }
 
 // SelectionRangeSlider is a slider that selects a range of a list of entries.
 type SelectionRangeSlider struct{ valued[[2]string] }
+
+// Value returns the first and the last entry of the range.
+func (s *SelectionRangeSlider) Value() [2]string { return s.now() }
+
+// SetValue selects a range, given its ends. It does nothing if the list does not have them.
+func (s *SelectionRangeSlider) SetValue(ends [2]string) { s.put(ends) }
+
+// OnChange calls f when a user has changed the range. While f runs, further changes are joined: the next
+// call has the newest range.
+func (s *SelectionRangeSlider) OnChange(f func(ends [2]string)) { s.listen(f) }
 
 // ends are the indices of the first and the last entry of a range, as the state has them.
 type ends struct {
@@ -225,7 +254,7 @@ func NewSelectionRangeSlider(entries []string, options ...Option) *SelectionRang
 	state["_options_labels"] = entries
 	s := &SelectionRangeSlider{newValued(kind[[2]string]{name: "SelectionRangeSlider", style: sliderStyle, key: "index", fit: fit, read: read,
 		state: state}, [2]string{entries[0], entries[0]}, options)}
-	s.text = func() string { return fmt.Sprintf("SelectionRangeSlider(%q of %q)", s.Value(), entries) }
+	s.text = func() string { return fmt.Sprintf("SelectionRangeSlider(%q of %q)", s.now(), entries) }
 	return s
 }
 

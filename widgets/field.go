@@ -9,20 +9,20 @@ import (
 )
 
 // Text is a text field of one line.
-type Text struct{ valued[string] }
+type Text struct{ stringValue }
 
 // NewText returns a text field with an initial value.
 func NewText(value string, options ...Option) *Text {
 	return &Text{newText("Text", value, map[string]any{}, options)}
 }
 
-func newText(name, value string, state map[string]any, options []Option) valued[string] {
+func newText(name, value string, state map[string]any, options []Option) stringValue {
 	state["placeholder"], state["continuous_update"] = "", true
-	return newValued(kind[string]{name: name, style: "TextStyle", state: state}, value, options)
+	return stringValue{newValued(kind[string]{name: name, style: "TextStyle", state: state}, value, options)}
 }
 
 // Textarea is a text field of several lines.
-type Textarea struct{ valued[string] }
+type Textarea struct{ stringValue }
 
 // NewTextarea returns a text field of several lines with an initial value.
 func NewTextarea(value string, options ...Option) *Textarea {
@@ -31,7 +31,7 @@ func NewTextarea(value string, options ...Option) *Textarea {
 
 // Password is a text field that hides what a user types. Whoever reads the states of the widgets that
 // are saved in a notebook can read it: clear the field ([Password.SetValue]) after use.
-type Password struct{ valued[string] }
+type Password struct{ stringValue }
 
 // NewPassword returns an empty field.
 func NewPassword(options ...Option) *Password {
@@ -49,7 +49,7 @@ func describe(description, separator string) string {
 }
 
 // Combobox is a text field that suggests texts. A user may type another one.
-type Combobox struct{ valued[string] }
+type Combobox struct{ stringValue }
 
 // NewCombobox returns a text field with suggestions and an initial value.
 func NewCombobox(suggestions []string, value string, options ...Option) *Combobox {
@@ -58,20 +58,20 @@ func NewCombobox(suggestions []string, value string, options ...Option) *Combobo
 }
 
 // IntText is a field for an integer.
-type IntText struct{ valued[int] }
+type IntText struct{ intValue }
 
 // NewIntText returns a field for integers from -2^53 to 2^53, which front ends represent exactly.
 func NewIntText(value int, options ...Option) *IntText {
 	return &IntText{newInt("IntText", -exact, exact, value, map[string]any{"step": 1, "continuous_update": false}, options)}
 }
 
-func newInt(name string, low, high, value int, state map[string]any, options []Option) valued[int] {
+func newInt(name string, low, high, value int, state map[string]any, options []Option) intValue {
 	fit := within(low, high)
-	return newValued(kind[int]{name: name, style: "DescriptionStyle", fit: fit, read: readInt(fit), state: state}, value, options)
+	return intValue{newValued(kind[int]{name: name, style: "DescriptionStyle", fit: fit, read: readInt(fit), state: state}, value, options)}
 }
 
 // BoundedIntText is a field for an integer in a range.
-type BoundedIntText struct{ valued[int] }
+type BoundedIntText struct{ intValue }
 
 // NewBoundedIntText returns a field for integers from low to high. A value outside is clamped.
 func NewBoundedIntText(low, high, value int, options ...Option) *BoundedIntText {
@@ -81,42 +81,42 @@ func NewBoundedIntText(low, high, value int, options ...Option) *BoundedIntText 
 }
 
 // FloatText is a field for a floating-point number.
-type FloatText struct{ valued[float64] }
+type FloatText struct{ floatValue }
 
 // NewFloatText returns a field for a finite number. NaN becomes 0.
 func NewFloatText(value float64, options ...Option) *FloatText {
 	state := map[string]any{"step": nil, "continuous_update": false}
-	return &FloatText{newValued(kind[float64]{name: "FloatText", style: "DescriptionStyle",
-		fit: within(-math.MaxFloat64, math.MaxFloat64), state: state}, orElse(value, 0), options)}
+	return &FloatText{floatValue{newValued(kind[float64]{name: "FloatText", style: "DescriptionStyle",
+		fit: within(-math.MaxFloat64, math.MaxFloat64), state: state}, orElse(value, 0), options)}}
 }
 
 // BoundedFloatText is a field for a floating-point number in a range.
-type BoundedFloatText struct{ valued[float64] }
+type BoundedFloatText struct{ floatValue }
 
 // NewBoundedFloatText returns a field for numbers from low to high, which must be finite. A value
 // outside is clamped; NaN becomes low.
 func NewBoundedFloatText(low, high, value float64, options ...Option) *BoundedFloatText {
 	low, high = order(low, high)
 	state := viewed("FloatTextView", map[string]any{"min": low, "max": high, "step": nil, "continuous_update": false})
-	return &BoundedFloatText{newValued(kind[float64]{name: "BoundedFloatText", style: "DescriptionStyle",
-		fit: within(low, high), state: state}, orElse(value, low), options)}
+	return &BoundedFloatText{floatValue{newValued(kind[float64]{name: "BoundedFloatText", style: "DescriptionStyle",
+		fit: within(low, high), state: state}, orElse(value, low), options)}}
 }
 
 // Checkbox is a checkbox.
-type Checkbox struct{ valued[bool] }
+type Checkbox struct{ boolValue }
 
 // NewCheckbox returns a checkbox.
 func NewCheckbox(value bool, options ...Option) *Checkbox {
 	// In a form the checkbox is below other fields. Without a label it must not be indented by
 	// the width of one.
 	indent := func(state, _ map[string]any) { state["indent"] = state["description"] != "" }
-	return &Checkbox{newValued(kind[bool]{name: "Checkbox", style: "CheckboxStyle", state: map[string]any{}}, value,
-		append(slices.Clone(options), indent))}
+	return &Checkbox{boolValue{newValued(kind[bool]{name: "Checkbox", style: "CheckboxStyle", state: map[string]any{}}, value,
+		append(slices.Clone(options), indent))}}
 }
 
 // Play changes a number at regular intervals, with buttons to start and stop, for an animation. [JSLink]
 // moves a slider with it.
-type Play struct{ valued[int] }
+type Play struct{ intValue }
 
 // NewPlay returns a stopped animation from low to high that begins at value.
 func NewPlay(low, high, value int, interval time.Duration, options ...Option) *Play {

@@ -12,7 +12,7 @@ import (
 )
 
 // DatePicker is a field for a date.
-type DatePicker struct{ valued[time.Time] }
+type DatePicker struct{ timeValue }
 
 // NewDatePicker returns a field for the date of a time in its location; the zero time is no date. The
 // values are midnight in UTC. SetValue ignores dates outside of the years 1 to 9999.
@@ -23,7 +23,7 @@ func NewDatePicker(value time.Time, options ...Option) *DatePicker {
 }
 
 // TimePicker is a field for a time of day.
-type TimePicker struct{ valued[time.Time] }
+type TimePicker struct{ timeValue }
 
 // NewTimePicker returns a field for the time of day of a time in its location; the zero time is no time.
 // The values are those of time.Parse("15:04:05.000", text): in UTC, on January 1 of year 0.
@@ -34,7 +34,7 @@ func NewTimePicker(value time.Time, options ...Option) *TimePicker {
 }
 
 // DatetimePicker is a field for a date with a time of day.
-type DatetimePicker struct{ valued[time.Time] }
+type DatetimePicker struct{ timeValue }
 
 // NewDatetimePicker returns a field for a time; the zero time is none. A front end shows it in its own
 // time zone; the values are in UTC. SetValue ignores dates outside of the years 1 to 9999.
@@ -45,7 +45,7 @@ func NewDatetimePicker(value time.Time, options ...Option) *DatetimePicker {
 }
 
 // newPicker returns a field for a time; of returns the part of a time that the field has.
-func newPicker(name, model string, value time.Time, of func(time.Time) any, state map[string]any, options []Option) valued[time.Time] {
+func newPicker(name, model string, value time.Time, of func(time.Time) any, state map[string]any, options []Option) timeValue {
 	fit := func(t time.Time) any {
 		if t.IsZero() {
 			return moment{}
@@ -64,7 +64,7 @@ func newPicker(name, model string, value time.Time, of func(time.Time) any, stat
 		description := describe(get[string](w.model, "description"), ", ")
 		return fmt.Sprintf("%s(%svalue=%v)", name, description, w.field("value"))
 	}
-	return w
+	return timeValue{w}
 }
 
 // moment is a time as the state has it: the zero time is null.
@@ -143,6 +143,16 @@ func NewColorPicker(value color.Color, options ...Option) *ColorPicker {
 	return &ColorPicker{newValued(kind[color.NRGBA]{name: "ColorPicker", style: "DescriptionStyle", fit: fit, read: readColor,
 		state: map[string]any{"concise": false}}, color.NRGBAModel.Convert(value).(color.NRGBA), options)}
 }
+
+// Value returns the color.
+func (p *ColorPicker) Value() color.NRGBA { return p.now() }
+
+// SetValue sets the color.
+func (p *ColorPicker) SetValue(value color.NRGBA) { p.put(value) }
+
+// OnChange calls f when a user has changed the color. While f runs, further changes are joined: the next
+// call has the newest color.
+func (p *ColorPicker) OnChange(f func(value color.NRGBA)) { p.listen(f) }
 
 // css is a color as the state has it.
 type css color.NRGBA

@@ -7,14 +7,14 @@ import (
 )
 
 // IntSlider is a slider for integers.
-type IntSlider struct{ valued[int] }
+type IntSlider struct{ intValue }
 
 // NewIntSlider returns a slider from min to max. A value outside is clamped.
 func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 	min, max = order(min, max)
 	fit := within(min, max)
-	return &IntSlider{newValued(kind[int]{name: "IntSlider", style: sliderStyle, fit: fit, read: readInt(fit),
-		state: slider(min, max, 1, "d")}, value, options)}
+	return &IntSlider{intValue{newValued(kind[int]{name: "IntSlider", style: sliderStyle, fit: fit, read: readInt(fit),
+		state: slider(min, max, 1, "d")}, value, options)}}
 }
 
 const sliderStyle = "SliderStyle"
@@ -28,7 +28,7 @@ func slider(low, high, step any, format string) map[string]any {
 }
 
 // FloatSlider is a slider for floating-point numbers.
-type FloatSlider struct{ valued[float64] }
+type FloatSlider struct{ floatValue }
 
 // NewFloatSlider returns a slider from min to max, which must be finite. A value outside is clamped;
 // NaN becomes min.
@@ -39,8 +39,8 @@ func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 		v, err := decode[float64](text)
 		return fit(rounded(v, step)), err
 	}
-	return &FloatSlider{newValued(kind[float64]{name: "FloatSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, step, ".3g")}, orElse(value, min), options)}
+	return &FloatSlider{floatValue{newValued(kind[float64]{name: "FloatSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, step, ".3g")}, orElse(value, min), options)}}
 }
 
 // hundredth returns the step of a slider for floating-point numbers.
@@ -64,7 +64,7 @@ func rounded(v, step float64) float64 {
 
 // FloatLogSlider is a slider for floating-point numbers whose positions are powers of ten, such as
 // learning rates.
-type FloatLogSlider struct{ valued[float64] }
+type FloatLogSlider struct{ floatValue }
 
 // NewFloatLogSlider returns a slider from 10^min to 10^max; [Step] is the distance of the exponents, 0.1
 // if it is not given. A value outside is clamped; NaN becomes 10^min.
@@ -81,12 +81,12 @@ func NewFloatLogSlider(min, max, value float64, options ...Option) *FloatLogSlid
 	}
 	state := slider(min, max, 0.1, ".3g")
 	state["base"] = 10.0
-	return &FloatLogSlider{newValued(kind[float64]{name: "FloatLogSlider", style: sliderStyle, fit: fit, read: read, state: state},
-		orElse(value, low), options)}
+	return &FloatLogSlider{floatValue{newValued(kind[float64]{name: "FloatLogSlider", style: sliderStyle, fit: fit, read: read, state: state},
+		orElse(value, low), options)}}
 }
 
 // IntRangeSlider is a slider for two integers, the lower and the upper end of a range.
-type IntRangeSlider struct{ valued[[2]int] }
+type IntRangeSlider struct{ intEnds }
 
 // NewIntRangeSlider returns a slider from min to max for a range. Values outside are clamped.
 func NewIntRangeSlider(min, max int, value [2]int, options ...Option) *IntRangeSlider {
@@ -96,12 +96,12 @@ func NewIntRangeSlider(min, max int, value [2]int, options ...Option) *IntRangeS
 		v, err := decodeBoth(text)
 		return fit([2]int{int(clamp(v[0], -exact, exact)), int(clamp(v[1], -exact, exact))}), err
 	}
-	return &IntRangeSlider{newValued(kind[[2]int]{name: "IntRangeSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, 1, "d")}, value, options)}
+	return &IntRangeSlider{intEnds{newValued(kind[[2]int]{name: "IntRangeSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, 1, "d")}, value, options)}}
 }
 
 // FloatRangeSlider is a slider for two numbers, the lower and the upper end of a range.
-type FloatRangeSlider struct{ valued[[2]float64] }
+type FloatRangeSlider struct{ floatEnds }
 
 // NewFloatRangeSlider returns a slider from min to max, which must be finite, for a range. Values
 // outside are clamped; NaN becomes min or max.
@@ -113,8 +113,8 @@ func NewFloatRangeSlider(min, max float64, value [2]float64, options ...Option) 
 		return fit([2]float64{rounded(v[0], step), rounded(v[1], step)}), err
 	}
 	value = [2]float64{orElse(value[0], min), orElse(value[1], max)}
-	return &FloatRangeSlider{newValued(kind[[2]float64]{name: "FloatRangeSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, step, ".3g")}, value, options)}
+	return &FloatRangeSlider{floatEnds{newValued(kind[[2]float64]{name: "FloatRangeSlider", style: sliderStyle, fit: fit, read: read,
+		state: slider(min, max, step, ".3g")}, value, options)}}
 }
 
 // decodeBoth decodes the ends of a range.

@@ -53,7 +53,7 @@ func NewFileUpload(options ...Option) *FileUpload {
 	}}, nil, append([]Option{Description("Upload")}, options...))}
 	u.text = func() string {
 		var files []string
-		for _, f := range u.Value() {
+		for _, f := range u.now() {
 			files = append(files, fmt.Sprintf("%q (%d bytes)", f.Name, len(f.Content)))
 		}
 		return "FileUpload(" + strings.Join(files, ", ") + ")"
@@ -68,10 +68,19 @@ func NewFileUpload(options ...Option) *FileUpload {
 	}
 	u.reject = func(err error) {
 		u.set("error", err.Error())
-		u.set("value", uploads(u.Value())) // replaces what the front end has
+		u.set("value", uploads(u.now())) // replaces what the front end has
 	}
 	return u
 }
+
+// Value returns the files of the last upload.
+func (u *FileUpload) Value() []File { return u.now() }
+
+// SetValue replaces the files; nil removes them.
+func (u *FileUpload) SetValue(files []File) { u.put(files) }
+
+// OnChange calls f when a user has uploaded files.
+func (u *FileUpload) OnChange(f func(files []File)) { u.listen(f) }
 
 // Err returns a [*UploadError] if the last upload was not accepted. Value is then that of the upload
 // before.

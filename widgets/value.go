@@ -35,8 +35,8 @@ func newShown[T any](k kind[T], value T, options []Option) shown[T] {
 	return shown[T]{newControl(k.name, k.style, k.state, options), k.key, k.fit}
 }
 
-// Value returns the value of the widget.
-func (s shown[T]) Value() T {
+// now returns the value of the widget.
+func (s shown[T]) now() T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch v := s.state[s.key].(type) {
@@ -49,9 +49,9 @@ func (s shown[T]) Value() T {
 	return none
 }
 
-// SetValue sets the value, limited to the range of the widget. It ignores what the widget cannot have:
-// NaN, or an entry that is not in its list.
-func (s shown[T]) SetValue(value T) {
+// put sets the value, limited to the range of the widget. It ignores what the widget cannot have: NaN,
+// or an entry that is not in its list.
+func (s shown[T]) put(value T) {
 	if v := s.fit(value); v != nil {
 		s.set(s.key, v)
 	}
@@ -79,11 +79,10 @@ func newValued[T any](k kind[T], value T, options []Option) valued[T] {
 	return w
 }
 
-// OnChange calls f when a user has changed the value. If f still runs when the value changes again and
-// again, the next call has the newest value.
-func (w valued[T]) OnChange(f func(value T)) { w.onChange(func() { f(w.Value()) }) }
+// listen calls f when a user has changed the value.
+func (w valued[T]) listen(f func(value T)) { w.onChange(func() { f(w.now()) }) }
 
-func (w valued[T]) current() any { return w.Value() }
+func (w valued[T]) current() any { return w.now() }
 
 var (
 	errNull  = errors.New("null")

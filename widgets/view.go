@@ -16,6 +16,12 @@ func NewIntProgress(min, max, value int, options ...Option) *IntProgress {
 	return &IntProgress{newShown(kind[int]{name: "IntProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)}, value, options)}
 }
 
+// Value returns the position of the bar.
+func (w *IntProgress) Value() int { return w.now() }
+
+// SetValue sets the position of the bar; one outside of its range is clamped.
+func (w *IntProgress) SetValue(value int) { w.put(value) }
+
 // FloatProgress is a progress bar for floating-point numbers.
 type FloatProgress struct{ shown[float64] }
 
@@ -26,22 +32,37 @@ func NewFloatProgress(min, max, value float64, options ...Option) *FloatProgress
 		orElse(value, min), options)}
 }
 
+// Value returns the position of the bar.
+func (w *FloatProgress) Value() float64 { return w.now() }
+
+// SetValue sets the position of the bar; one outside of its range is clamped, and NaN is ignored.
+func (w *FloatProgress) SetValue(value float64) { w.put(value) }
+
 func bar(low, high any) map[string]any {
 	return viewed("ProgressView", map[string]any{"min": low, "max": high, "orientation": "horizontal", "bar_style": ""})
 }
 
+// caption is a text that users do not change.
+type caption struct{ shown[string] }
+
+// Value returns the text.
+func (w caption) Value() string { return w.now() }
+
+// SetValue sets the text.
+func (w caption) SetValue(value string) { w.put(value) }
+
 // HTML is a text in HTML.
-type HTML struct{ shown[string] }
+type HTML struct{ caption }
 
 // NewHTML returns a widget with an HTML text.
 func NewHTML(text string, options ...Option) *HTML { return &HTML{newLabel("HTML", text, options)} }
 
-func newLabel(name, text string, options []Option) shown[string] {
-	return newShown(kind[string]{name: name, style: name + "Style", state: map[string]any{"placeholder": ""}}, text, options)
+func newLabel(name, text string, options []Option) caption {
+	return caption{newShown(kind[string]{name: name, style: name + "Style", state: map[string]any{"placeholder": ""}}, text, options)}
 }
 
 // HTMLMath is a text in HTML with formulas in LaTeX between dollar signs.
-type HTMLMath struct{ shown[string] }
+type HTMLMath struct{ caption }
 
 // NewHTMLMath returns a widget with an HTML text that may have formulas.
 func NewHTMLMath(text string, options ...Option) *HTMLMath {
@@ -49,7 +70,7 @@ func NewHTMLMath(text string, options ...Option) *HTMLMath {
 }
 
 // Label is a plain text, which may have formulas in LaTeX between dollar signs.
-type Label struct{ shown[string] }
+type Label struct{ caption }
 
 // NewLabel returns a widget with a plain text.
 func NewLabel(text string, options ...Option) *Label { return &Label{newLabel("Label", text, options)} }
@@ -64,6 +85,12 @@ type Valid struct{ shown[bool] }
 func NewValid(value bool, options ...Option) *Valid {
 	return &Valid{newShown(kind[bool]{name: "Valid", style: "DescriptionStyle", state: map[string]any{"readout": "Invalid", "disabled": false}}, value, options)}
 }
+
+// Value returns whether the check mark is shown.
+func (w *Valid) Value() bool { return w.now() }
+
+// SetValue sets whether the check mark is shown.
+func (w *Valid) SetValue(value bool) { w.put(value) }
 
 // Image is an image that programs replace. display.PNG and its relatives display one that does not
 // change.

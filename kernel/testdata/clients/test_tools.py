@@ -1,10 +1,12 @@
 """Tools that people run notebooks with."""
 
+import base64
 import concurrent.futures
 import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import papermill
 import pexpect
 import pytest
 from conftest import TIMEOUT
+from jupyter_client.kernelspec import get_kernel_spec
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from quern_jupyter.papermill import GoTranslator
@@ -82,6 +85,35 @@ def test_nbconvert_makes_html(tmp_path):
     # The state of the slider, and the element in which a page shows it without a kernel.
     assert '"model_name": "IntSliderModel"' in page
     assert "application/vnd.jupyter.widget-view+json" in page and "html-manager" in page
+
+
+@pytest.mark.parametrize("execute", ["nbconvert", "quern run"])
+def test_html_shows_widgets(tmp_path, execute):
+    """A page without a kernel has the views, and the states of the widgets with the changes of later cells and with binary data."""
+    nb = notebook('bins := widgets.NewIntSlider(0, 10, 3)\npicture := widgets.NewImage([]byte("GIF89a"))\n'
+                  'widgets.NewTab([]string{"one", "two"}, bins, widgets.NewVBox(picture))',
+                  'bins.SetValue(7)\npicture.SetValue([]byte("\\x89PNG\\r\\n\\x1a\\n"))')
+    nbformat.write(nb, tmp_path / "nb.ipynb")
+    if execute == "quern run":
+        subprocess.run([get_kernel_spec("quern").argv[0], "run", "-w", "nb.ipynb"], cwd=tmp_path, check=True, timeout=TIMEOUT)
+        jupyter("nbconvert", "--to", "html", "nb.ipynb", cwd=tmp_path)
+    else:
+        jupyter("nbconvert", "--execute", "--to", "html", "nb.ipynb", cwd=tmp_path)
+    page = (tmp_path / "nb.html").read_text()
+
+    def scripts(kind):
+        found = re.findall(rf'<script type="application/vnd.jupyter.widget-{kind}\+json">(.*?)</script>', page, re.DOTALL)
+        return [json.loads(text) for text in found]
+
+    [view], [saved] = scripts("view"), scripts("state")
+    states = saved["state"]
+    tab = states[view["model_id"]]
+    assert tab["model_name"] == "TabModel" and tab["state"]["titles"] == ["one", "two"]
+    first, box = (states[c.removeprefix("IPY_MODEL_")] for c in tab["state"]["children"])
+    assert first["state"]["value"] == 7
+    [image] = (states[c.removeprefix("IPY_MODEL_")] for c in box["state"]["children"])
+    assert image["state"]["format"] == "png"
+    assert [(b["path"], b["encoding"], base64.b64decode(b["data"])) for b in image["buffers"]] == [(["value"], "base64", b"\x89PNG\r\n\x1a\n")]
 
 
 def test_nbconvert_keeps_what_goroutines_put_out_later(tmp_path):

@@ -1,9 +1,11 @@
 """Widgets and subshells as a front end uses them."""
 
+import base64
+import queue
 import time
+import uuid
 
 import pytest
-import uuid
 
 import nbclient
 import nbformat
@@ -181,34 +183,130 @@ def referred(value):
     return [value.removeprefix("IPY_MODEL_")] if isinstance(value, str) and value.startswith("IPY_MODEL_") else []
 
 
-def test_the_states_are_those_of_ipywidgets():
-    """Checks the state from which a page without a kernel creates the widgets."""
-    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ALL_CONTROLS])
+def saved_states(*cells):
+    """Runs cells with nbclient, checks the states of their widgets against ipywidgets, and returns them by id."""
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     nbclient.NotebookClient(nb, kernel_name="quern", timeout=TIMEOUT).execute()
     nbformat.validate(nb)
     saved = nb.metadata["widgets"][STATE]
     assert (saved["version_major"], saved["version_minor"]) == (2, 0)
-    values = {}
     for name, model in saved["state"].items():
         assert set(model) <= {"model_name", "model_module", "model_module_version", "state", "buffers"}, name
         state = model["state"]
         assert [model[k] for k in ("model_name", "model_module", "model_module_version")] == [
             state[k] for k in ("_model_name", "_model_module", "_model_module_version")]
         kind = widget_types.get(*(state[f"_{side}_{part}"] for side in ("model", "view") for part in ("module", "module_version", "name")))
-        assert set(state) <= set(kind().keys), model["model_name"]
+        traits = kind.class_traits(sync=True)
+        binary = {b["path"][0] for b in model.get("buffers", [])}
+        # Of layouts and styles only what differs from their defaults is sent.
+        needed = set() if model["model_name"] == "LayoutModel" or "StyleModel" in model["model_name"] else set(traits) - {"style"} - binary
+        assert needed <= set(state) <= set(traits), (model["model_name"], needed ^ set(state))
+        options = {"options": ["a"]} if model["model_name"].startswith("Selection") else {}  # without them these two cannot be made
         for key, value in state.items():
             assert set(referred(value)) <= set(saved["state"]), (model["model_name"], key)
-            if not key.startswith("_") and not referred(value) and not (key == "index" and value is not None):
-                kind(**{key: value})  # its traits reject a wrong type
-        values[model["model_name"]] = state.get("value", state.get("index", state.get("outputs")))
-    assert {m["state"]["value"] for m in saved["state"].values() if m["model_name"] == "IntSliderModel"} == {7}
-    assert sorted(str(m["state"]["index"]) for m in saved["state"].values() if m["model_name"] == "DropdownModel") == ["1", "None"]
+            if not key.startswith("_") and not referred(value) and not (key in ("index", "selected_index") and value is not None):
+                decode = traits[key].metadata.get("from_json", lambda value, _: value)
+                kind(**options, **{key: decode(value, None)})  # its traits reject a wrong type
+    return saved["state"]
+
+
+def test_the_states_are_those_of_ipywidgets():
+    """Checks the state from which a page without a kernel creates the widgets."""
+    states = saved_states(*ALL_CONTROLS)
+    values = {m["model_name"]: m["state"].get("value", m["state"].get("index", m["state"].get("outputs"))) for m in states.values()}
+    assert {m["state"]["value"] for m in states.values() if m["model_name"] == "IntSliderModel"} == {7}
+    assert sorted(str(m["state"]["index"]) for m in states.values() if m["model_name"] == "DropdownModel") == ["1", "None"]
     del values["DropdownModel"]
     assert {k: v for k, v in values.items() if v is not None} == {
         "IntSliderModel": 7, "FloatSliderModel": 0.75, "CheckboxModel": False, "TextModel": "Bob", "IntProgressModel": 9,
         "HTMLModel": "<i>moved</i>", "OutputModel": [{"output_type": "stream", "name": "stdout", "text": "again\n"}],
     }
     assert {"ButtonModel", "VBoxModel", "HBoxModel", "LayoutModel", "SliderStyleModel", "ButtonStyleModel"} <= set(values)
+
+
+MORE_CONTROLS = """entries := []string{"a", "b", "c"}
+day := time.Date(2026, 2, 28, 9, 5, 7, 0, time.UTC)
+steps, position := widgets.NewPlay(0, 10, 2, 50*time.Millisecond), widgets.NewIntSlider(0, 10, 2)
+together, err := widgets.JSLink(steps, position)
+picture := widgets.NewImage([]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><circle r="20"/></svg>`))
+texts := widgets.NewVBox(widgets.NewTextarea("x"), widgets.NewPassword(), widgets.NewCombobox(entries, "a"), widgets.NewIntText(3),
+	widgets.NewBoundedIntText(0, 10, 4), widgets.NewFloatText(0.5), widgets.NewBoundedFloatText(0, 1, 0.25))
+sliders := widgets.NewVBox(widgets.NewIntRangeSlider(0, 10, [2]int{2, 8}), widgets.NewFloatRangeSlider(0, 1, [2]float64{0.25, 0.5}),
+	widgets.NewFloatLogSlider(-5, 0, 0.001), widgets.NewSelectionSlider(entries), widgets.NewSelectionRangeSlider(entries), steps, position)
+choices := widgets.NewHBox(widgets.NewRadioButtons(entries), widgets.NewSelect(entries), widgets.NewSelectMultiple(entries),
+	widgets.NewToggleButton("on", true), widgets.NewToggleButtons(entries))
+pickers := widgets.NewGridBox(2, widgets.NewDatePicker(day), widgets.NewTimePicker(day), widgets.NewDatetimePicker(day),
+	widgets.NewColorPicker(color.RGBA{255, 0, 0, 255}), widgets.NewFileUpload(widgets.Multiple()))
+shown := widgets.NewStack(widgets.NewVBox(widgets.NewLabel("plain"), widgets.NewHTMLMath("$x^2$"), widgets.NewValid(true),
+	widgets.NewFloatProgress(0, 1, 0.75), picture))
+widgets.NewVBox(widgets.NewTab([]string{"texts", "sliders"}, texts, sliders), widgets.NewAccordion([]string{"choices"}, choices), pickers, shown)"""
+
+
+def test_the_other_states_are_those_of_ipywidgets():
+    states = saved_states(MORE_CONTROLS).values()
+    values = {m["model_name"]: m["state"].get("value", m["state"].get("index", m["state"].get("selected_index"))) for m in states}
+    day = {"year": 2026, "month": 1, "date": 28}
+    clock = {"hours": 9, "minutes": 5, "seconds": 7, "milliseconds": 0}
+    assert {k: v for k, v in values.items() if v is not None} == {
+        "TextareaModel": "x", "PasswordModel": "", "ComboboxModel": "a", "IntTextModel": 3, "BoundedIntTextModel": 4, "FloatTextModel": 0.5,
+        "BoundedFloatTextModel": 0.25, "IntRangeSliderModel": [2, 8], "FloatRangeSliderModel": [0.25, 0.5], "FloatLogSliderModel": 0.001,
+        "SelectionSliderModel": 0, "SelectionRangeSliderModel": [0, 0], "PlayModel": 2, "IntSliderModel": 2, "RadioButtonsModel": 0,
+        "SelectModel": 0, "SelectMultipleModel": [], "ToggleButtonModel": True, "ToggleButtonsModel": 0, "DatePickerModel": day,
+        "TimeModel": clock, "DatetimeModel": day | clock, "ColorPickerModel": "#ff0000", "FileUploadModel": [], "LabelModel": "plain",
+        "HTMLMathModel": "$x^2$", "ValidModel": True, "FloatProgressModel": 0.75, "TabModel": 0, "StackModel": 0,
+    }
+    [image] = [m for m in states if m["model_name"] == "ImageModel"]
+    [buffer] = image["buffers"]
+    assert buffer["path"] == ["value"] and base64.b64decode(buffer["data"]).startswith(b"<svg") and image["state"]["format"] == "svg+xml"
+    [link] = [m for m in states if m["model_name"] == "LinkModel"]
+    assert len(referred(link["state"]["source"])) == len(referred(link["state"]["target"])) == 1
+
+
+def test_an_uploaded_file_arrives(kernel):
+    model = shown(kernel.ok('up := widgets.NewFileUpload()\nup.OnChange(func(f []widgets.File) { fmt.Println("got", f[0].Name) })\nup'))
+    data = {"method": "update", "state": {"value": [{"name": "a.bin", "type": "", "size": 3, "last_modified": 0}], "error": ""},
+            "buffer_paths": [["value", 0, "content"]]}
+    session = kernel.client.session
+    msg = session.msg("comm_msg", {"comm_id": model, "data": data})
+    session.send(kernel.client.shell_channel.socket, msg, buffers=[b"\x00\xff\x01"])
+    assert text(until(kernel, idle(msg["header"]["msg_id"]))) == "got a.bin\n"
+    assert kernel.result("up.Value()[0].Content") == "[0 255 1]"
+
+
+def requested_states(kernel, subshell=None):
+    """Returns the states as a page requests them when it is loaded."""
+    comm = uuid.uuid4().hex
+    until(kernel, idle(send(kernel, "comm_open", {"comm_id": comm, "target_name": "jupyter.widget.control", "data": {}}, subshell)))
+    [answer] = [m["content"]["data"] for m in until(kernel, idle(send(
+        kernel, "comm_msg", {"comm_id": comm, "data": {"method": "request_states"}}, subshell)))
+        if m["msg_type"] == "comm_msg" and m["content"]["comm_id"] == comm]
+    return answer["states"]
+
+
+def test_labels_with_keys_in_a_page_that_is_loaded_again(kernel):
+    kernel.ok("examples, err := data.FromSlices([][]float32{{0}, {1}}, []int{0, 1})\npool := active.NewPool(examples, 0, 1)")
+    running = kernel.send("err = active.Ask(ctx, pool, []int{1, 0}, labeling.Buttons())\nfmt.Println(pool.Labeled().Label(0), pool.Labeled().Label(1))")
+    until(kernel, lambda m: m["msg_type"] == "display_data")
+    subshell = control(kernel, "create_subshell_request")["subshell_id"]
+
+    def panel(subshell=None):
+        states = requested_states(kernel, subshell)
+        [keys] = [k for k, m in states.items() if m["state"].get("placeholder", "").startswith("keys: 0 1, ")]
+        buttons = {m["state"]["description"]: m["state"]["disabled"] for m in states.values() if m["model_name"] == "ButtonModel"}
+        return keys, buttons
+
+    keys, buttons = panel(subshell)
+    assert buttons == {"0": False, "1": False, "skip": False, "undo": True, "end": False}
+    messages = []
+    while not any(idle(running)(m) for m in messages):  # an answer that comes too early is dropped
+        messages += until(kernel, idle(move(kernel, keys, "1", subshell)))
+        try:
+            messages.append(kernel.client.get_iopub_msg(timeout=0.3))
+        except queue.Empty:
+            continue
+    assert "1 1" in text(messages)
+    assert control(kernel, "delete_subshell_request", {"subshell_id": subshell}) == {"status": "ok"}
+    assert set(panel()[1].values()) == {True}
 
 
 def test_interact_shows_itself(kernel):
