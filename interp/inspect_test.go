@@ -34,6 +34,7 @@ var inspectRows = []struct {
 	{"instance of the library", "slices.Ind|ex(points, point)", 0, []string{"slices.Index[", "func(s []Point, v Point) int", "first occurrence"}},
 	{"standard function", "strings.ToUp|per", 0, []string{"func strings.ToUpper(s string) string", "upper case"}},
 	{"standard method", "strings.NewReplacer().Rep|lace", 0, []string{"Replace(s string) string"}},
+	{"method that our package promotes", "widgets.NewIntText(3).SetVal|ue(4)", 0, []string{"SetValue(value int)", "sets the number"}},
 	{"standard field", "http.Server{Ad|dr: \"\"}", 0, []string{"field Addr string"}},
 	{"standard field doc", "(&http.Server{}).Addr|", 0, []string{"field Addr string", "TCP address"}},
 	{"standard type", "strings.Buil|der", 0, []string{"type Builder struct", "used to efficiently"}},

@@ -95,8 +95,8 @@ def test_html_shows_widgets(tmp_path, execute):
                   'bins.SetValue(7)\npicture.SetValue([]byte("\\x89PNG\\r\\n\\x1a\\n"))')
     nbformat.write(nb, tmp_path / "nb.ipynb")
     if execute == "quern run":
-        subprocess.run([get_kernel_spec("quern").argv[0], "run", "-w", "nb.ipynb"], cwd=tmp_path, check=True, timeout=TIMEOUT)
-        jupyter("nbconvert", "--to", "html", "nb.ipynb", cwd=tmp_path)
+        subprocess.run([get_kernel_spec("quern").argv[0], "run", "-o", "done.ipynb", "nb.ipynb"], cwd=tmp_path, check=True, timeout=TIMEOUT)
+        jupyter("nbconvert", "--to", "html", "--output", "nb.html", "done.ipynb", cwd=tmp_path)
     else:
         jupyter("nbconvert", "--execute", "--to", "html", "nb.ipynb", cwd=tmp_path)
     page = (tmp_path / "nb.html").read_text()

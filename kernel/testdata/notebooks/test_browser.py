@@ -53,7 +53,43 @@ for { count++ }""",
 display.Table([]person{{"Ann", 31}, {"Bob", 42}})""",
     # 8: a progress bar of a loop
     "for range progress.Each([]string{\"a\", \"b\", \"c\"}) { time.Sleep(50 * time.Millisecond) }",
+    # 9: the other controls, in a tab, an accordion, a grid and a stack
+    """entries := []string{"a", "b", "c"}
+day := time.Date(2026, 2, 28, 9, 5, 0, 0, time.UTC)
+steps, position := widgets.NewPlay(0, 10, 2, 50*time.Millisecond), widgets.NewIntSlider(0, 10, 2)
+together, err := widgets.JSLink(steps, position)
+radio := widgets.NewRadioButtons(entries)
+chosen := widgets.NewLabel("nothing yet")
+radio.OnChange(func(v string) { chosen.SetValue("chosen: " + v) })
+upload := widgets.NewFileUpload()
+upload.OnChange(func(files []widgets.File) { chosen.SetValue(fmt.Sprintf("%s has %q", files[0].Name, files[0].Content)) })
+picture := widgets.NewImage([]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><circle r="20"/></svg>`))
+widgets.NewVBox(
+	widgets.NewTab([]string{"texts"}, widgets.NewVBox(widgets.NewTextarea("x"), widgets.NewPassword(), widgets.NewCombobox(entries, "a"),
+		widgets.NewIntText(3), widgets.NewBoundedIntText(0, 10, 4), widgets.NewFloatText(0.5), widgets.NewBoundedFloatText(0, 1, 0.25))),
+	widgets.NewVBox(widgets.NewIntRangeSlider(0, 10, [2]int{2, 8}), widgets.NewFloatRangeSlider(0, 1, [2]float64{0.25, 0.5}),
+		widgets.NewFloatLogSlider(-5, 0, 0.001), widgets.NewSelectionSlider(entries), widgets.NewSelectionRangeSlider(entries), steps, position),
+	widgets.NewHBox(radio, widgets.NewSelect(entries), widgets.NewSelectMultiple(entries), widgets.NewToggleButton("on", true),
+		widgets.NewToggleButtons(entries)),
+	widgets.NewGridBox(2, widgets.NewDatePicker(day), widgets.NewTimePicker(day), widgets.NewDatetimePicker(day),
+		widgets.NewColorPicker(color.RGBA{255, 0, 0, 255}), upload),
+	widgets.NewStack(widgets.NewVBox(chosen, widgets.NewHTMLMath("$x^2$"), widgets.NewValid(true), widgets.NewFloatProgress(0, 1, 0.75), picture)),
+	widgets.NewAccordion([]string{"more"}, widgets.NewLabel("hidden")))""",
+    # 10: labeling with keys
+    """examples, err := data.FromSlices([][]float32{{0}, {1}, {2}}, []int{0, 1, 2})
+pool := active.NewPool(examples, 0, 1)
+err = active.Ask(ctx, pool, []int{2, 1}, labeling.Buttons())
+fmt.Println("labels", pool.Labeled().Label(0), pool.Labeled().Label(1))""",
 ]
+
+# What JavaScript draws for the controls of cell 9: a selector, and the number of its elements.
+VIEWS = {
+    "textarea": 1, "input[type=password]": 1, "input[list]": 1, ".widget-text input[type=number]": 4, ".widget-hslider .noUi-handle": 9,
+    ".widget-play": 1, ".widget-radio-box input": 3, ".widget-select select": 2, ".widget-toggle-button.mod-active": 2,
+    ".widget-toggle-buttons button": 3, "input[type=date]": 1, "input[type=time]": 1, "input[type=datetime-local]": 1,
+    ".widget-colorpicker input[type=color]": 1, ".widget-upload": 1, ".widget-htmlmath mjx-container, .widget-htmlmath .MathJax": 1,
+    ".widget-valid": 1, ".widget-hprogress": 1, "img.widget-image": 1, ".widget-tab": 1, ".widget-accordion": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +193,48 @@ class TestSteps:
             "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => done(), e => done(e));")
         assert "undefined: count" in notebook.run(6)
         notebook.picture(PICTURES / "9-restarted.png")
+
+    def inside(self, notebook, selector, index):
+        """Returns the elements in the outputs of a cell."""
+        return notebook.cell(index).find_elements("css selector", selector)
+
+    def test_all_controls(self, notebook):
+        notebook.run(9)
+        notebook.scroll_to_end(9)
+        lab.wait_for(lambda: self.inside(notebook, ".widget-accordion", 9), 20, "the controls")
+        notebook.picture(PICTURES / "10-controls.png")
+        assert {s: len(self.inside(notebook, s, 9)) for s in VIEWS} == VIEWS
+
+    def test_radio_buttons_and_upload(self, notebook):
+        self.inside(notebook, ".widget-radio-box input", 9)[1].click()
+        lab.wait_for(lambda: "chosen: b" in notebook.output(9), 10, "the choice")
+        (notebook.folder / "up.bin").write_bytes(b"a\x00\xff")
+        # The view has no element in the page: it opens a dialog of an input element that it keeps.
+        notebook.driver.execute_script(
+            "const click = HTMLInputElement.prototype.click;"
+            "HTMLInputElement.prototype.click = function() { this.type === 'file' ? document.body.append(this) : click.call(this); }")
+        self.inside(notebook, "button.widget-upload", 9)[0].click()
+        lab.wait_for(lambda: notebook.driver.find_elements("css selector", "body > input[type=file]"), 10, "the dialog")[0].send_keys(
+            str(notebook.folder / "up.bin"))
+        lab.wait_for(lambda: 'up.bin has "a\\x00\\xff"' in notebook.output(9), 10, "the file")
+
+    def test_keys_label(self, notebook):
+        """A key answers, and another one undoes the answer, while the cell runs."""
+        notebook.start(10)
+        [field] = lab.wait_for(lambda: self.inside(notebook, "input[placeholder^='keys: 0 1 2']", 10), 20, "the field for keys")
+        field.click()
+
+        def until(key, text):
+            while text not in notebook.output(10):
+                field.send_keys(key)
+                try:
+                    lab.wait_for(lambda: text in notebook.output(10), 0.5, text)
+                except TimeoutError:  # the key came too early and was dropped
+                    continue
+
+        until("2", "Question 2 of 2")
+        notebook.picture(PICTURES / "11-labeling.png")
+        until("u", "Question 1 of 2")
+        until("1", "Question 2 of 2")
+        until("0", "labels 1 0")
+        lab.wait_for(lambda: not self.inside(notebook, "button.widget-button:enabled, input:enabled", 10), 10, "the end of all buttons")

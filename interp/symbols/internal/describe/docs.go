@@ -115,6 +115,10 @@ func (d collector) values(groups []*doc.Value) {
 
 func (d collector) functions(prefix string, functions []*doc.Func) {
 	for _, f := range functions {
+		if d.whole && f.Level > 0 { // a method of an embedded type that is not exported; it is looked up by that
+			d.add(strings.TrimPrefix(f.Orig, "*")+"."+f.Name, f.Doc)
+			continue
+		}
 		d.add(prefix+f.Name, f.Doc)
 	}
 }
