@@ -63,7 +63,8 @@ func newPages(name string, titles []string, children []Widget, index int) pages 
 	all := make([]string, len(children))
 	copy(all, titles)
 	p := pages{children: len(children)}
-	p.Box = newBox(name, children, all, []Option{func(state, _ map[string]any) { state["selected_index"] = p.wire(index) }})
+	selected := func(state, _ map[string]any) { state["selected_index"] = p.wire(index) }
+	p.Box = newBox(name, children, all, []Option{selected})
 	p.accepts["selected_index"] = func(text json.RawMessage) (any, error) {
 		var i *int
 		if err := json.Unmarshal(text, &i); err != nil || i == nil {

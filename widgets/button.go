@@ -37,6 +37,6 @@ type ToggleButton struct{ boolValue }
 
 // NewToggleButton returns a button with a label, which is pressed or not.
 func NewToggleButton(label string, value bool, options ...Option) *ToggleButton {
-	return &ToggleButton{boolValue{newValued(kind[bool]{name: "ToggleButton", style: "ToggleButtonStyle",
-		state: map[string]any{"button_style": "", "icon": ""}}, value, append([]Option{Description(label)}, options...))}}
+	k := kind[bool]{name: "ToggleButton", style: "ToggleButtonStyle", state: map[string]any{"button_style": "", "icon": ""}}
+	return &ToggleButton{boolValue{newValued(k, value, append([]Option{Description(label)}, options...))}}
 }

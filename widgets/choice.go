@@ -54,7 +54,8 @@ func newChoice(name, style string, entries []string, state map[string]any, optio
 	if len(entries) > 0 {
 		first = entries[0]
 	}
-	c := choice{newValued(kind[string]{name: name, style: style, key: "index", fit: fit, read: read, state: state}, first, options), entries}
+	k := kind[string]{name: name, style: style, key: "index", fit: fit, read: read, state: state}
+	c := choice{newValued(k, first, options), entries}
 	c.model.text = func() string { return fmt.Sprintf("%s(%q of %q)", name, c.now(), entries) }
 	return c
 }
@@ -107,7 +108,8 @@ type RadioButtons struct{ choice }
 // NewRadioButtons returns buttons of which the first is selected. Without entries Value is "" and
 // Index is -1.
 func NewRadioButtons(entries []string, options ...Option) *RadioButtons {
-	return &RadioButtons{newChoice("RadioButtons", "DescriptionStyle", entries, map[string]any{"orientation": "vertical"}, options)}
+	state := map[string]any{"orientation": "vertical"}
+	return &RadioButtons{newChoice("RadioButtons", "DescriptionStyle", entries, state, options)}
 }
 
 // Select is a list that shows several entries, of which one is selected.
@@ -184,8 +186,10 @@ func NewSelectMultiple(entries []string, options ...Option) *SelectMultiple {
 		}
 		return several{entries, indices}, err
 	}
-	s := &SelectMultiple{newValued(kind[[]string]{name: "SelectMultiple", style: "DescriptionStyle", key: "index", fit: fit, read: read,
-		state: map[string]any{"_options_labels": entries, "rows": 5}}, nil, options)}
+	s := &SelectMultiple{newValued(kind[[]string]{
+		name: "SelectMultiple", style: "DescriptionStyle", key: "index", fit: fit, read: read,
+		state: map[string]any{"_options_labels": entries, "rows": 5},
+	}, nil, options)}
 	s.text = func() string { return fmt.Sprintf("SelectMultiple(%q of %q)", s.now(), entries) }
 	return s
 }
@@ -252,8 +256,9 @@ func NewSelectionRangeSlider(entries []string, options ...Option) *SelectionRang
 	}
 	state := sliderOfEntries()
 	state["_options_labels"] = entries
-	s := &SelectionRangeSlider{newValued(kind[[2]string]{name: "SelectionRangeSlider", style: sliderStyle, key: "index", fit: fit, read: read,
-		state: state}, [2]string{entries[0], entries[0]}, options)}
+	s := &SelectionRangeSlider{newValued(kind[[2]string]{
+		name: "SelectionRangeSlider", style: sliderStyle, key: "index", fit: fit, read: read, state: state,
+	}, [2]string{entries[0], entries[0]}, options)}
 	s.text = func() string { return fmt.Sprintf("SelectionRangeSlider(%q of %q)", s.now(), entries) }
 	return s
 }

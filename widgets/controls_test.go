@@ -41,67 +41,106 @@ func TestControls(t *testing.T) {
 			w := widgets.NewTextarea("x", widgets.Placeholder("…"))
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("a\nb") }
-		}, first: `"x"`, set: `"a\nb"`, changes: map[string]string{`"c"`: "c"}, dropped: []string{`null`, `1`}, text: `Textarea(value="c")`},
+		}, first: `"x"`, set: `"a\nb"`,
+			changes: map[string]string{`"c"`: "c"},
+			dropped: []string{`null`, `1`},
+			text:    `Textarea(value="c")`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewPassword(widgets.Description("key"))
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("") }
-		}, first: `""`, set: `""`, changes: map[string]string{`"secret"`: "secret"}, dropped: []string{`[]`}, text: `Password(description="key")`},
+		}, first: `""`, set: `""`,
+			changes: map[string]string{`"secret"`: "secret"},
+			dropped: []string{`[]`},
+			text:    `Password(description="key")`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewCombobox(entries, "a")
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("z") }
-		}, first: `"a"`, set: `"z"`, changes: map[string]string{`"other"`: "other"}, dropped: []string{`null`}, text: `Combobox(value="other")`},
+		}, first: `"a"`, set: `"z"`,
+			changes: map[string]string{`"other"`: "other"},
+			dropped: []string{`null`},
+			text:    `Combobox(value="other")`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewIntText(3)
 			changing[int](w, &heard)
 			return w, func() { w.SetValue(math.MaxInt) }
-		}, first: `3`, set: `9007199254740992`, changes: map[string]string{`-1e300`: "-9007199254740992"}, dropped: []string{`"1"`, `null`}, text: `IntText(value=-9007199254740992)`},
+		}, first: `3`, set: `9007199254740992`,
+			changes: map[string]string{`-1e300`: "-9007199254740992"},
+			dropped: []string{`"1"`, `null`},
+			text:    `IntText(value=-9007199254740992)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewBoundedIntText(10, 0, 30)
 			changing[int](w, &heard)
 			return w, func() { w.SetValue(-1) }
-		}, first: `10`, set: `0`, changes: map[string]string{`11`: "10"}, dropped: []string{`true`}, text: `BoundedIntText(value=10, min=0, max=10)`},
+		}, first: `10`, set: `0`,
+			changes: map[string]string{`11`: "10"},
+			dropped: []string{`true`},
+			text:    `BoundedIntText(value=10, min=0, max=10)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewFloatText(math.NaN())
 			changing[float64](w, &heard)
 			return w, func() { w.SetValue(math.Inf(1)); w.SetValue(math.NaN()) }
-		}, first: `0`, set: `1.7976931348623157e308`, changes: map[string]string{`0.1`: "0.1"}, dropped: []string{`1e999`, `"0.1"`}, text: `FloatText(value=0.1)`},
+		}, first: `0`, set: `1.7976931348623157e308`,
+			changes: map[string]string{`0.1`: "0.1"},
+			dropped: []string{`1e999`, `"0.1"`},
+			text:    `FloatText(value=0.1)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewBoundedFloatText(0, 1, math.NaN())
 			changing[float64](w, &heard)
 			return w, func() { w.SetValue(3) }
-		}, first: `0`, set: `1`, changes: map[string]string{`-1`: "0"}, dropped: []string{`{}`}, text: `BoundedFloatText(value=0, min=0, max=1)`},
+		}, first: `0`, set: `1`,
+			changes: map[string]string{`-1`: "0"},
+			dropped: []string{`{}`},
+			text:    `BoundedFloatText(value=0, min=0, max=1)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewIntRangeSlider(0, 10, [2]int{8, 2})
 			changing[[2]int](w, &heard)
 			return w, func() { w.SetValue([2]int{-5, 50}) }
-		}, first: `[2,8]`, set: `[0,10]`, changes: map[string]string{`[3.0,99]`: "[3 10]"}, dropped: []string{`[1]`, `[1,2,3]`, `3`, `null`}, text: `IntRangeSlider(value=[3 10], min=0, max=10)`},
+		}, first: `[2,8]`, set: `[0,10]`,
+			changes: map[string]string{`[3.0,99]`: "[3 10]"},
+			dropped: []string{`[1]`, `[1,2,3]`, `3`, `null`},
+			text:    `IntRangeSlider(value=[3 10], min=0, max=10)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewFloatRangeSlider(0, 1, [2]float64{math.NaN(), math.NaN()})
 			changing[[2]float64](w, &heard)
 			return w, func() { w.SetValue([2]float64{0.5, 0.25}); w.SetValue([2]float64{math.NaN(), 1}) }
-		}, first: `[0,1]`, set: `[0.25,0.5]`, changes: map[string]string{`[0.1,0.7400000000000002]`: "[0.1 0.74]"}, dropped: []string{`[null]`, `["a","b"]`}, text: `FloatRangeSlider(value=[0.1 0.74], min=0, max=1)`},
+		}, first: `[0,1]`, set: `[0.25,0.5]`,
+			changes: map[string]string{`[0.1,0.7400000000000002]`: "[0.1 0.74]"},
+			dropped: []string{`[null]`, `["a","b"]`},
+			text:    `FloatRangeSlider(value=[0.1 0.74], min=0, max=1)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewFloatLogSlider(-5, 0, 10)
 			changing[float64](w, &heard)
 			return w, func() { w.SetValue(0.001) }
-		}, first: `1`, set: `0.001`, changes: map[string]string{`0.00999999999999999`: "0.01"}, dropped: []string{`null`}, text: `FloatLogSlider(value=0.01, min=-5, max=0)`},
+		}, first: `1`, set: `0.001`,
+			changes: map[string]string{`0.00999999999999999`: "0.01"},
+			dropped: []string{`null`},
+			text:    `FloatLogSlider(value=0.01, min=-5, max=0)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewSelectionSlider(entries)
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("c"); w.SetValue("none") }
-		}, key: "index", first: `0`, set: `2`, changes: map[string]string{`1`: "b"}, dropped: []string{`3`, `-1`, `1.5`, `"b"`}, text: `SelectionSlider("b" of ["a" "b" "c"])`},
+		}, key: "index", first: `0`, set: `2`,
+			changes: map[string]string{`1`: "b"},
+			dropped: []string{`3`, `-1`, `1.5`, `"b"`},
+			text:    `SelectionSlider("b" of ["a" "b" "c"])`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewSelectionRangeSlider(entries)
 			changing[[2]string](w, &heard)
 			return w, func() { w.SetValue([2]string{"c", "b"}); w.SetValue([2]string{"a", "none"}) }
-		}, key: "index", first: `[0,0]`, set: `[1,2]`, changes: map[string]string{`[0,2]`: "[a c]"}, dropped: []string{`[2,1]`, `[0,3]`, `[-1,0]`, `1`}, text: `SelectionRangeSlider(["a" "c"] of ["a" "b" "c"])`},
+		}, key: "index", first: `[0,0]`, set: `[1,2]`,
+			changes: map[string]string{`[0,2]`: "[a c]"},
+			dropped: []string{`[2,1]`, `[0,3]`, `[-1,0]`, `1`},
+			text:    `SelectionRangeSlider(["a" "c"] of ["a" "b" "c"])`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewRadioButtons(entries)
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("b") }
-		}, key: "index", first: `0`, set: `1`, changes: map[string]string{`2`: "c"}, dropped: []string{`9`}, text: `RadioButtons("c" of ["a" "b" "c"])`},
+		}, key: "index", first: `0`, set: `1`,
+			changes: map[string]string{`2`: "c"},
+			dropped: []string{`9`},
+			text:    `RadioButtons("c" of ["a" "b" "c"])`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewSelect(nil)
 			changing[string](w, &heard)
@@ -111,57 +150,81 @@ func TestControls(t *testing.T) {
 			w := widgets.NewSelectMultiple(entries)
 			changing[[]string](w, &heard)
 			return w, func() { w.SetValue([]string{"c", "a"}); w.SetValue([]string{"none"}) }
-		}, key: "index", first: `[]`, set: `[2,0]`, changes: map[string]string{`[1]`: "[b]"}, dropped: []string{`[3]`, `[0,0]`, `null`, `1`}, text: `SelectMultiple(["b"] of ["a" "b" "c"])`},
+		}, key: "index", first: `[]`, set: `[2,0]`,
+			changes: map[string]string{`[1]`: "[b]"},
+			dropped: []string{`[3]`, `[0,0]`, `null`, `1`},
+			text:    `SelectMultiple(["b"] of ["a" "b" "c"])`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewToggleButton("on", false)
 			changing[bool](w, &heard)
 			return w, func() { w.SetValue(true) }
-		}, first: `false`, set: `true`, changes: map[string]string{`false`: "false"}, dropped: []string{`0`}, text: `ToggleButton(description="on", value=false)`},
+		}, first: `false`, set: `true`,
+			changes: map[string]string{`false`: "false"},
+			dropped: []string{`0`},
+			text:    `ToggleButton(description="on", value=false)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewToggleButtons(entries)
 			changing[string](w, &heard)
 			return w, func() { w.SetValue("b") }
-		}, key: "index", first: `0`, set: `1`, changes: map[string]string{`null`: ""}, dropped: []string{`7`}, text: `ToggleButtons("" of ["a" "b" "c"])`},
+		}, key: "index", first: `0`, set: `1`,
+			changes: map[string]string{`null`: ""},
+			dropped: []string{`7`},
+			text:    `ToggleButtons("" of ["a" "b" "c"])`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewDatePicker(day)
 			changing[time.Time](w, &heard)
 			return w, func() { w.SetValue(time.Time{}); w.SetValue(day.AddDate(20_000, 0, 0)) }
-		}, first: `{"date":28,"month":1,"year":2026}`, set: `null`, changes: map[string]string{`{"date":1,"month":0,"year":1970}`: "1970-01-01 00:00:00 +0000 UTC"},
-			dropped: []string{`{"date":30,"month":1,"year":2026}`, `{"date":1,"month":0,"year":0}`, `{"date":1.5,"month":0,"year":1}`, `7`}, text: `DatePicker(value=1970-01-01)`},
+		}, first: `{"date":28,"month":1,"year":2026}`, set: `null`,
+			changes: map[string]string{`{"date":1,"month":0,"year":1970}`: "1970-01-01 00:00:00 +0000 UTC"},
+			dropped: []string{`{"date":30,"month":1,"year":2026}`, `{"date":1,"month":0,"year":0}`, `{"date":1.5,"month":0,"year":1}`, `7`},
+			text:    `DatePicker(value=1970-01-01)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewTimePicker(clock, widgets.Description("at"))
 			changing[time.Time](w, &heard)
 			return w, func() { w.SetValue(time.Time{}) }
-		}, first: `{"hours":9,"milliseconds":250,"minutes":5,"seconds":7}`, set: `null`, changes: map[string]string{`{"hours":0,"milliseconds":0,"minutes":0,"seconds":0}`: "0000-01-01 00:00:00 +0000 UTC"},
-			dropped: []string{`{"hours":24,"milliseconds":0,"minutes":0,"seconds":0}`, `{"hours":-1}`, `[]`}, text: `TimePicker(description="at", value=00:00:00)`},
+		}, first: `{"hours":9,"milliseconds":250,"minutes":5,"seconds":7}`, set: `null`,
+			changes: map[string]string{`{"hours":0,"milliseconds":0,"minutes":0,"seconds":0}`: "0000-01-01 00:00:00 +0000 UTC"},
+			dropped: []string{`{"hours":24,"milliseconds":0,"minutes":0,"seconds":0}`, `{"hours":-1}`, `[]`},
+			text:    `TimePicker(description="at", value=00:00:00)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewDatetimePicker(day)
 			changing[time.Time](w, &heard)
 			return w, func() { w.SetValue(day.Add(time.Hour)) }
 		}, first: `{"date":28,"hours":23,"milliseconds":0,"minutes":30,"month":1,"seconds":0,"year":2026}`,
-			set: `{"date":1,"hours":0,"milliseconds":0,"minutes":30,"month":2,"seconds":0,"year":2026}`, changes: map[string]string{`null`: "0001-01-01 00:00:00 +0000 UTC"},
+			set:     `{"date":1,"hours":0,"milliseconds":0,"minutes":30,"month":2,"seconds":0,"year":2026}`,
+			changes: map[string]string{`null`: "0001-01-01 00:00:00 +0000 UTC"},
 			dropped: []string{`{"date":1,"month":0,"year":20000}`, `"now"`}, text: `DatetimePicker(value=none)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewColorPicker(color.RGBA{255, 0, 0, 255})
 			changing[color.NRGBA](w, &heard)
 			return w, func() { w.SetValue(color.NRGBA{0, 128, 255, 64}) }
-		}, first: `"#ff0000"`, set: `"#0080ff40"`, changes: map[string]string{`"#0fa"`: "{0 255 170 255}", `"Orange"`: "{255 165 0 255}", `"#01020304"`: "{1 2 3 4}"},
+		}, first: `"#ff0000"`, set: `"#0080ff40"`,
+			changes: map[string]string{`"#0fa"`: "{0 255 170 255}", `"Orange"`: "{255 165 0 255}", `"#01020304"`: "{1 2 3 4}"},
 			dropped: []string{`"url(x)"`, `"#12"`, `"ff0000"`, `"#ff00zz"`, `"#+1ff00"`, `1`, `null`}},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewPlay(0, 10, 2, 50*time.Millisecond)
 			changing[int](w, &heard)
 			return w, func() { w.SetPlaying(true); w.SetValue(4) }
-		}, first: `2`, set: `4`, changes: map[string]string{`5`: "5"}, dropped: []string{`"5"`}, text: `Play(value=5, min=0, max=10)`},
+		}, first: `2`, set: `4`,
+			changes: map[string]string{`5`: "5"},
+			dropped: []string{`"5"`},
+			text:    `Play(value=5, min=0, max=10)`},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewTab([]string{"one"}, widgets.NewLabel("x"), widgets.NewLabel("y"))
 			changing[int](w, &heard)
 			return w, func() { w.SetSelectedIndex(5) }
-		}, key: "selected_index", first: `0`, set: `null`, changes: map[string]string{`1`: "1"}, dropped: []string{`2`, `-1`}, text: "one:\nLabel(value=\"x\")\nLabel(value=\"y\")"},
+		}, key: "selected_index", first: `0`, set: `null`,
+			changes: map[string]string{`1`: "1"},
+			dropped: []string{`2`, `-1`},
+			text:    "one:\nLabel(value=\"x\")\nLabel(value=\"y\")"},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewAccordion([]string{"one", "two", "three"}, widgets.NewLabel("x"))
 			changing[int](w, &heard)
 			return w, func() { w.SetSelectedIndex(0) }
-		}, key: "selected_index", first: `null`, set: `0`, changes: map[string]string{`null`: "-1"}, dropped: []string{`1`}, text: "one:\nLabel(value=\"x\")"},
+		}, key: "selected_index", first: `null`, set: `0`,
+			changes: map[string]string{`null`: "-1"},
+			dropped: []string{`1`},
+			text:    "one:\nLabel(value=\"x\")"},
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewStack(widgets.NewLabel("x"), widgets.NewLabel("y"))
 			return w, func() { w.SetSelectedIndex(1) }
@@ -181,7 +244,9 @@ func TestControls(t *testing.T) {
 		{make: func() (widgets.Widget, func()) {
 			w := widgets.NewImage([]byte("<svg/>"))
 			return w, func() { w.SetValue([]byte("\xff\xd8\xff rest")) }
-		}, first: `"\u003csvg/\u003e"`, set: `"\ufffd\ufffd\ufffd rest"`, dropped: []string{`"x"`}, text: `Image(8 bytes)`},
+		}, first: `"\u003csvg/\u003e"`, set: `"\ufffd\ufffd\ufffd rest"`,
+			dropped: []string{`"x"`},
+			text:    `Image(8 bytes)`},
 	} {
 		p := open(t)
 		w, change := tt.make()

@@ -62,12 +62,14 @@ type IntText struct{ intValue }
 
 // NewIntText returns a field for integers from -2^53 to 2^53, which front ends represent exactly.
 func NewIntText(value int, options ...Option) *IntText {
-	return &IntText{newInt("IntText", -exact, exact, value, map[string]any{"step": 1, "continuous_update": false}, options)}
+	state := map[string]any{"step": 1, "continuous_update": false}
+	return &IntText{newInt("IntText", -exact, exact, value, state, options)}
 }
 
 func newInt(name string, low, high, value int, state map[string]any, options []Option) intValue {
 	fit := within(low, high)
-	return intValue{newValued(kind[int]{name: name, style: "DescriptionStyle", fit: fit, read: readInt(fit), state: state}, value, options)}
+	k := kind[int]{name: name, style: "DescriptionStyle", fit: fit, read: readInt(fit), state: state}
+	return intValue{newValued(k, value, options)}
 }
 
 // BoundedIntText is a field for an integer in a range.
@@ -86,8 +88,7 @@ type FloatText struct{ floatValue }
 // NewFloatText returns a field for a finite number. NaN becomes 0.
 func NewFloatText(value float64, options ...Option) *FloatText {
 	state := map[string]any{"step": nil, "continuous_update": false}
-	return &FloatText{floatValue{newValued(kind[float64]{name: "FloatText", style: "DescriptionStyle",
-		fit: within(-math.MaxFloat64, math.MaxFloat64), state: state}, orElse(value, 0), options)}}
+	return &FloatText{newFloat("FloatText", -math.MaxFloat64, math.MaxFloat64, orElse(value, 0), state, options)}
 }
 
 // BoundedFloatText is a field for a floating-point number in a range.
@@ -98,8 +99,12 @@ type BoundedFloatText struct{ floatValue }
 func NewBoundedFloatText(low, high, value float64, options ...Option) *BoundedFloatText {
 	low, high = order(low, high)
 	state := viewed("FloatTextView", map[string]any{"min": low, "max": high, "step": nil, "continuous_update": false})
-	return &BoundedFloatText{floatValue{newValued(kind[float64]{name: "BoundedFloatText", style: "DescriptionStyle",
-		fit: within(low, high), state: state}, orElse(value, low), options)}}
+	return &BoundedFloatText{newFloat("BoundedFloatText", low, high, orElse(value, low), state, options)}
+}
+
+func newFloat(name string, low, high, value float64, state map[string]any, options []Option) floatValue {
+	k := kind[float64]{name: name, style: "DescriptionStyle", fit: within(low, high), state: state}
+	return floatValue{newValued(k, value, options)}
 }
 
 // Checkbox is a checkbox.
@@ -110,8 +115,8 @@ func NewCheckbox(value bool, options ...Option) *Checkbox {
 	// In a form the checkbox is below other fields. Without a label it must not be indented by
 	// the width of one.
 	indent := func(state, _ map[string]any) { state["indent"] = state["description"] != "" }
-	return &Checkbox{boolValue{newValued(kind[bool]{name: "Checkbox", style: "CheckboxStyle", state: map[string]any{}}, value,
-		append(slices.Clone(options), indent))}}
+	k := kind[bool]{name: "Checkbox", style: "CheckboxStyle", state: map[string]any{}}
+	return &Checkbox{boolValue{newValued(k, value, append(slices.Clone(options), indent))}}
 }
 
 // Play changes a number at regular intervals, with buttons to start and stop, for an animation. [JSLink]
@@ -122,7 +127,8 @@ type Play struct{ intValue }
 func NewPlay(low, high, value int, interval time.Duration, options ...Option) *Play {
 	low, high = order(low, high)
 	p := &Play{newInt("Play", low, high, value, map[string]any{
-		"min": low, "max": high, "step": 1, "interval": max(1, interval.Milliseconds()), "playing": false, "repeat": false, "show_repeat": true,
+		"min": low, "max": high, "step": 1, "interval": max(1, interval.Milliseconds()),
+		"playing": false, "repeat": false, "show_repeat": true,
 	}, options)}
 	for _, key := range []string{"playing", "repeat"} { // the buttons of the front end
 		p.accepts[key] = func(text json.RawMessage) (any, error) { return decode[bool](text) }

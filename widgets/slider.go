@@ -13,8 +13,8 @@ type IntSlider struct{ intValue }
 func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 	min, max = order(min, max)
 	fit := within(min, max)
-	return &IntSlider{intValue{newValued(kind[int]{name: "IntSlider", style: sliderStyle, fit: fit, read: readInt(fit),
-		state: slider(min, max, 1, "d")}, value, options)}}
+	k := kind[int]{name: "IntSlider", style: sliderStyle, fit: fit, read: readInt(fit), state: slider(min, max, 1, "d")}
+	return &IntSlider{intValue{newValued(k, value, options)}}
 }
 
 const sliderStyle = "SliderStyle"
@@ -39,8 +39,8 @@ func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 		v, err := decode[float64](text)
 		return fit(rounded(v, step)), err
 	}
-	return &FloatSlider{floatValue{newValued(kind[float64]{name: "FloatSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, step, ".3g")}, orElse(value, min), options)}}
+	k := kind[float64]{name: "FloatSlider", style: sliderStyle, fit: fit, read: read, state: slider(min, max, step, ".3g")}
+	return &FloatSlider{floatValue{newValued(k, orElse(value, min), options)}}
 }
 
 // hundredth returns the step of a slider for floating-point numbers.
@@ -81,8 +81,8 @@ func NewFloatLogSlider(min, max, value float64, options ...Option) *FloatLogSlid
 	}
 	state := slider(min, max, 0.1, ".3g")
 	state["base"] = 10.0
-	return &FloatLogSlider{floatValue{newValued(kind[float64]{name: "FloatLogSlider", style: sliderStyle, fit: fit, read: read, state: state},
-		orElse(value, low), options)}}
+	k := kind[float64]{name: "FloatLogSlider", style: sliderStyle, fit: fit, read: read, state: state}
+	return &FloatLogSlider{floatValue{newValued(k, orElse(value, low), options)}}
 }
 
 // IntRangeSlider is a slider for two integers, the lower and the upper end of a range.
@@ -96,8 +96,8 @@ func NewIntRangeSlider(min, max int, value [2]int, options ...Option) *IntRangeS
 		v, err := decodeBoth(text)
 		return fit([2]int{int(clamp(v[0], -exact, exact)), int(clamp(v[1], -exact, exact))}), err
 	}
-	return &IntRangeSlider{intEnds{newValued(kind[[2]int]{name: "IntRangeSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, 1, "d")}, value, options)}}
+	k := kind[[2]int]{name: "IntRangeSlider", style: sliderStyle, fit: fit, read: read, state: slider(min, max, 1, "d")}
+	return &IntRangeSlider{intEnds{newValued(k, value, options)}}
 }
 
 // FloatRangeSlider is a slider for two numbers, the lower and the upper end of a range.
@@ -113,8 +113,8 @@ func NewFloatRangeSlider(min, max float64, value [2]float64, options ...Option) 
 		return fit([2]float64{rounded(v[0], step), rounded(v[1], step)}), err
 	}
 	value = [2]float64{orElse(value[0], min), orElse(value[1], max)}
-	return &FloatRangeSlider{floatEnds{newValued(kind[[2]float64]{name: "FloatRangeSlider", style: sliderStyle, fit: fit, read: read,
-		state: slider(min, max, step, ".3g")}, value, options)}}
+	k := kind[[2]float64]{name: "FloatRangeSlider", style: sliderStyle, fit: fit, read: read, state: slider(min, max, step, ".3g")}
+	return &FloatRangeSlider{floatEnds{newValued(k, value, options)}}
 }
 
 // decodeBoth decodes the ends of a range.

@@ -13,7 +13,8 @@ type IntProgress struct{ shown[int] }
 // NewIntProgress returns a bar from min to max.
 func NewIntProgress(min, max, value int, options ...Option) *IntProgress {
 	min, max = order(min, max)
-	return &IntProgress{newShown(kind[int]{name: "IntProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)}, value, options)}
+	k := kind[int]{name: "IntProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)}
+	return &IntProgress{newShown(k, value, options)}
 }
 
 // Value returns the position of the bar.
@@ -28,8 +29,8 @@ type FloatProgress struct{ shown[float64] }
 // NewFloatProgress returns a bar from min to max, which must be finite. NaN becomes min.
 func NewFloatProgress(min, max, value float64, options ...Option) *FloatProgress {
 	min, max = order(min, max)
-	return &FloatProgress{newShown(kind[float64]{name: "FloatProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)},
-		orElse(value, min), options)}
+	k := kind[float64]{name: "FloatProgress", style: "ProgressStyle", fit: within(min, max), state: bar(min, max)}
+	return &FloatProgress{newShown(k, orElse(value, min), options)}
 }
 
 // Value returns the position of the bar.
@@ -58,7 +59,8 @@ type HTML struct{ caption }
 func NewHTML(text string, options ...Option) *HTML { return &HTML{newLabel("HTML", text, options)} }
 
 func newLabel(name, text string, options []Option) caption {
-	return caption{newShown(kind[string]{name: name, style: name + "Style", state: map[string]any{"placeholder": ""}}, text, options)}
+	k := kind[string]{name: name, style: name + "Style", state: map[string]any{"placeholder": ""}}
+	return caption{newShown(k, text, options)}
 }
 
 // HTMLMath is a text in HTML with formulas in LaTeX between dollar signs.
@@ -83,7 +85,8 @@ type Valid struct{ shown[bool] }
 
 // NewValid returns a check mark, or a cross if value is false.
 func NewValid(value bool, options ...Option) *Valid {
-	return &Valid{newShown(kind[bool]{name: "Valid", style: "DescriptionStyle", state: map[string]any{"readout": "Invalid", "disabled": false}}, value, options)}
+	k := kind[bool]{name: "Valid", style: "DescriptionStyle", state: map[string]any{"readout": "Invalid", "disabled": false}}
+	return &Valid{newShown(k, value, options)}
 }
 
 // Value returns whether the check mark is shown.
