@@ -21,6 +21,7 @@ def test_quickstart_in_jupyterlab(tmp_path):
         assert lab.wait_for(lambda: notebook.figures() >= 2, 10, "two figures")
 
 
+VIEW = "application/vnd.jupyter.widget-view+json"
 PICTURES = lab.ROOT / "build" / "browser"
 
 CELLS = [
@@ -238,3 +239,18 @@ class TestSteps:
         until("1", "Question 2 of 2")
         until("0", "labels 1 0")
         lab.wait_for(lambda: not self.inside(notebook, "button.widget-button:enabled, input:enabled", 10), 10, "the end of all buttons")
+
+    def test_reload_while_labeling(self, notebook):
+        """A page that is loaded again while the cell runs shows the open question, and answers it."""
+        notebook.start(10)
+        lab.wait_for(lambda: "Question 1 of 2" in notebook.output(10), 20, "the question")
+        [shown] = [o["data"][VIEW]["model_id"] for o in notebook.driver.execute_script(
+            "return window.jupyterapp.shell.currentWidget.content.widgets[10].model.outputs.toJSON()")]
+        notebook.command("docmanager:save")
+        lab.wait_for(lambda: shown in (notebook.folder / "steps.ipynb").read_text(), 10, "the view in the file")
+        notebook.driver.refresh()
+        lab.wait_for(lambda: len(notebook.driver.find_elements("css selector", ".jp-Notebook .jp-Cell")) > 10, 60, "the cells")
+        lab.wait_for(lambda: "Question 1 of 2" in notebook.output(10), 60, "the question after the page was loaded again")
+        notebook.picture(PICTURES / "12-loaded-again.png")
+        self.inside(notebook, "button.widget-button", 10)[1].click()
+        lab.wait_for(lambda: "Question 2 of 2" in notebook.output(10), 20, "the next question")
