@@ -250,7 +250,13 @@ class TestSteps:
         lab.wait_for(lambda: shown in (notebook.folder / "steps.ipynb").read_text(), 10, "the view in the file")
         notebook.driver.refresh()
         lab.wait_for(lambda: len(notebook.driver.find_elements("css selector", ".jp-Notebook .jp-Cell")) > 10, 60, "the cells")
-        lab.wait_for(lambda: "Question 1 of 2" in notebook.output(10), 60, "the question after the page was loaded again")
+
+        def question():
+            notebook.select(10)
+            notebook.driver.execute_script("window.jupyterapp.shell.currentWidget.content.scrollToItem(10, 'start')")  # it is drawn only in view
+            return "Question 1 of 2" in notebook.output(10)
+
+        lab.wait_for(question, 30, "the question after the page was loaded again")
         notebook.picture(PICTURES / "12-loaded-again.png")
         self.inside(notebook, "button.widget-button", 10)[1].click()
         lab.wait_for(lambda: "Question 2 of 2" in notebook.output(10), 20, "the next question")
