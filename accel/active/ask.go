@@ -97,6 +97,8 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 			continue
 		case errors.Is(err, ErrStop):
 			return nil
+		case errors.Is(err, ErrUndo):
+			return fmt.Errorf("active: Ask: example %d: this is the first question of the call, so there is no answer to undo: %w", i, err)
 		case errors.As(err, &wrong):
 			return err
 		case err != nil:
