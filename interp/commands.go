@@ -24,6 +24,7 @@ import (
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/stale"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -38,6 +39,7 @@ type commands struct {
 	}
 	renderer *renderer
 	output   *stream.Output
+	cells    *stale.Tracker
 	runs     interface{ Run() *goroutine.Run }
 	ranks    magic.Ranks
 	build    Builder
@@ -52,6 +54,7 @@ type commands struct {
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
 func (c *commands) Stderr() io.Writer      { return c.output.Stderr() }
 func (c *commands) Ranks() magic.Ranks     { return c.ranks }
+func (c *commands) Stale() []stale.Cell    { return c.cells.Stale() }
 func (c *commands) Known(name string) bool { return c.checker.Known(name) }
 
 func (c *commands) Variables() []magic.Variable {
@@ -284,4 +287,5 @@ func (c *commands) reset() {
 		}
 	}
 	c.checker.Reset("ctx", magic.Name, magic.OutputName)
+	c.cells.Reset()
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"go/parser"
 	"strings"
+	"sync/atomic"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/stale"
 )
 
 // Execute runs one cell. All of it is checked before any of it runs, so a cell that does not
@@ -25,21 +27,36 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 	for _, o := range options {
 		o(&how)
 	}
+	s.cells.Delete(how.deleted)
+	result, runStale, err := s.execute(ctx, cell, src, how)
+	if runStale && err == nil {
+		return s.runStale(ctx, cell, how)
+	}
+	return result, err
+}
+
+// execute runs one cell. runStale says that the stale cells should run after it. If how.again is set, it runs a stale cell again
+// whose output belongs to this one.
+func (s *Session) execute(ctx context.Context, cell int, src string, how execution) (_ Result, runStale bool, _ error) {
 	ctx, done, err := s.begin(ctx)
 	if err != nil {
-		return Result{}, err
+		return Result{}, false, err
+	}
+	number := cell
+	if how.again != "" {
+		number = how.number
 	}
 	if !how.silent {
 		if e := s.goroutines.TakePanic(true); e != nil {
 			done()
-			return Result{}, e
+			return Result{}, false, e
 		}
 	}
-	s.sources.SetText(cell, src)
+	s.sources.SetText(number, src)
 	var commands *magic.Cell
 	modules, autoget := s.commands.modules.State(), s.commands.autoget
-	c := s.compiler.prepare(ctx, cell, func() (_ string, err error) {
-		if commands, err = s.commands.parse(ctx, cell, src); err != nil {
+	c := s.compiler.prepare(ctx, number, func() (_ string, err error) {
+		if commands, err = s.commands.parse(ctx, number, src); err != nil {
 			return "", err
 		}
 		return commands.Source, nil
@@ -49,7 +66,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 	})
 	if c.err != nil {
 		done()
-		return Result{}, s.reporter.Compile(c.err)
+		return Result{}, false, s.reporter.Compile(c.err)
 	}
 	s.compiler.linker.redeclare(c.unit)
 	s.compiler.commit(c)
@@ -66,7 +83,8 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 	if c.cell.Program {
 		s.registrations.NewCommandLine()
 	}
-	return s.executor.run(ctx, r, c.unit, func(failure *Error) (Result, error) {
+	var succeeded atomic.Bool
+	result, err := s.executor.run(ctx, r, c.unit, func(failure *Error) (Result, error) {
 		if failure != nil {
 			return Result{}, s.renderer.withUnread(failure, c.cell)
 		}
@@ -76,13 +94,19 @@ func (s *Session) Execute(ctx context.Context, cell int, src string, options ...
 		}
 		result, err := s.renderer.render(r, c.cell)
 		result.Replacement = r.Commands.Replacement()
+		succeeded.Store(err == nil)
 		return result, err
 	}, func() {
+		s.cells.Ran(stale.Run{
+			ID: how.id, Again: how.again, Number: number, Source: src, Summary: c.cell.Summary, Defined: r.IsDefined,
+			Failed: !succeeded.Load(), Hidden: how.silent || commands.Examines,
+		})
 		s.compiler.undefine(c.cell, r.IsDefined)
 		s.compiler.checker.Release(c.cell)
 		s.sweeper.cellEnded()
 		done()
 	})
+	return result, commands.RunStale, err
 }
 
 // Panic returns the first panic of a goroutine that has not failed a cell, as an *Error, or nil. The next cell will not fail

@@ -72,7 +72,17 @@ type CellOption func(*execution)
 // execution has the values that cell options set.
 type execution struct {
 	silent, attended bool
+	id               string   // of the cell in the front end
+	deleted          []string // ids of cells
+	number           int      // of the stale cell that runs again; 0 if none does
+	again            string   // its Key
 }
+
+// ID sets the id of the cell in the front end, which stays the same if the cell is edited and runs again. %stale uses it.
+func ID(id string) CellOption { return func(e *execution) { e.id = id } }
+
+// Deleted has the ids of cells that the notebook no longer has.
+func Deleted(ids ...string) CellOption { return func(e *execution) { e.deleted = ids } }
 
 // Attended says that a person sees the cell run: a deadlock is reported, and the cell waits for an interrupt. Otherwise it fails.
 func Attended() CellOption { return func(e *execution) { e.attended = true } }

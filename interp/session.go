@@ -25,6 +25,7 @@ import (
 	"github.com/quernlab/quern/interp/registration"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/stale"
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
@@ -50,7 +51,8 @@ type Session struct {
 	registrations *registration.Registrations
 	reporter      *diagnostics.Reporter
 	output        *stream.Output
-	runs          atomic.Uint64 // number of runs so far
+	runs          atomic.Uint64  // number of runs so far
+	cells         *stale.Tracker // what the cells use, define and change
 
 	// Not specific to a cell.
 	registry *rt.Registry
@@ -62,7 +64,7 @@ func New(options ...Option) (*Session, error) {
 	if err := symbols.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{sources: diagnostics.NewSources(), flag: &control.StopFlag{}}
+	s := &Session{sources: diagnostics.NewSources(), flag: &control.StopFlag{}, cells: stale.New()}
 	c := newConfig(options)
 	members := &goroutine.Members{}
 	s.output = stream.NewOutput(c.stdout, c.stderr, c.output, members)
@@ -118,7 +120,7 @@ func New(options ...Option) (*Session, error) {
 	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, registry: s.registry, goroutines: s.goroutines, compiling: compiling, note: func(cell int, err error) { noteBug(s.output.StderrOf(cell), err) }}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
-	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
+	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, cells: s.cells, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
 	loader.NextWorker(s.commands.nextHas)
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, goroutines: s.goroutines, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.goroutines.Exit)

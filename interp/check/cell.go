@@ -68,6 +68,8 @@ type Cell struct {
 	// Lost maps statements in blocks to the variables of type error that they set and
 	// that nothing in the cell reads; see lost.go.
 	Lost map[ast.Stmt][]Unread
+	// Summary is what the cell defines, uses and may change. It is nil for a part of a package.
+	Summary *Summary
 	// Carried are the names of declarations of earlier cells that are a part of this
 	// cell, because it redefines something that they use.
 	Carried []string

@@ -46,7 +46,8 @@ type Checker struct {
 	// generics has the facts about the generic functions and methods of committed
 	// cells, which later cells may instantiate.
 	generics map[*types.Func]*types.Info
-	files    []*token.File // of committed cells
+	shares   map[string][]share // variables that share memory with others, see effects.go
+	files    []*token.File      // of committed cells
 	seed     maphash.Seed
 	noted    map[noteKey]bool
 }
@@ -89,6 +90,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		importers:    map[string]map[*declaration]bool{},
 		wasBroken:    map[*declaration]bool{},
 		generics:     map[*types.Func]*types.Info{},
+		shares:       map[string][]share{},
 		seed:         maphash.MakeSeed(),
 		noted:        map[noteKey]bool{},
 	}
@@ -141,6 +143,9 @@ func (c *Checker) check(ctx context.Context, number int, src string, p *plan) (*
 		more := a.dependants()
 		if errs == nil && more == nil {
 			a.merge()
+			if !a.sketch {
+				c.summarize(cell)
+			}
 			return cell, nil
 		}
 		c.removeMethods(a.methods, a.info)
@@ -223,6 +228,11 @@ func (c *Checker) Commit(cell *Cell) {
 		c.setBroken(d, true)
 	}
 	c.files = append(c.files, cell.file)
+	if cell.Summary != nil {
+		for name, list := range cell.Summary.shares {
+			put(c.shares, name, list, len(list) > 0)
+		}
+	}
 	c.setNotes(cell)
 }
 
@@ -253,6 +263,7 @@ func (c *Checker) forget(names map[string]bool) {
 		_, isType := c.live[name].(*types.TypeName)
 		hasType = hasType || isType
 		delete(c.live, name)
+		delete(c.shares, name)
 		delete(c.declarations, name)
 	}
 	if !hasType {

@@ -24,6 +24,7 @@ type declaration struct {
 	packages     map[string]*types.Package // packages of modules that it mentions, by import path
 	qualifiers   map[string]string         // packages that it mentions: name to import path
 	isType       bool
+	changes      []bool // which parameters a function may change, see effects.go; the first is the receiver
 }
 
 // receiver returns the type that a method belongs to, or "".

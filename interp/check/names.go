@@ -40,6 +40,7 @@ func (c *Checker) Reset(except ...string) {
 	clear(c.imports)
 	clear(c.declarations)
 	clear(c.importers)
+	clear(c.shares)
 	clear(c.redefined)
 	clear(c.fromPackage)
 	clear(c.wasBroken)

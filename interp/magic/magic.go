@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/stale"
 )
 
 // Name is the name of the function by whose calls Parse replaces commands:
@@ -34,6 +35,7 @@ type Session interface {
 	// Word returns a string, a number or a value with a method String or Error as text of a shell command.
 	Word(value any) (string, error)
 	Module(m Module) string // the path of a module, with its version
+	Stale() []stale.Cell
 	Ranks() Ranks
 	Program() string                   // the path of the program of the next worker; empty for the present one
 	Format(src string) (string, error) // a cell with the layout of gofmt
@@ -61,7 +63,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, explain, help()}
+	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, staleCells, runStale, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, explain, help()}
 }
 
 func find(name string) (command, error) {

@@ -21,6 +21,10 @@ type Cell struct {
 	Source string
 	// Reset is true if the session has to remove all definitions before the cell runs.
 	Reset bool
+	// RunStale is true if the session has to run the stale cells after the cell.
+	RunStale bool
+	// Examines is true if the result of the cell is a report on the session at its time, which %run stale does not repeat.
+	Examines bool
 	// Autoget is "on" or "off" if the cell switches %autoget.
 	Autoget string
 	// Modules are to be downloaded before the cell is checked.
@@ -139,6 +143,7 @@ func Parse(src string, s Session) (*Cell, error) {
 			for _, v := range s.Variables() {
 				fmt.Fprintf(&b, ", %s", v.Name)
 			}
+			cell.Examines = true
 		case test.name:
 			if cell.tests == nil {
 				cell.tests = s.TestFunctions(Blank(src, s.Known))
@@ -146,6 +151,10 @@ func Parse(src string, s Session) (*Cell, error) {
 			for _, f := range cell.tests {
 				fmt.Fprintf(&b, ", %s", f.Name)
 			}
+		case staleCells.name:
+			cell.Examines = true
+		case runStale.name:
+			cell.RunStale, cell.Examines = true, true
 		case reset.name:
 			cell.Reset = true
 		case autoget.name:

@@ -46,6 +46,15 @@ func (o *Output) Stderr() io.Writer { return o.stderr }
 // the session, or the file to which a cell has set os.Stdout.
 func (o *Output) Printed() io.Writer { return o.printed }
 
+// StdoutOf returns the standard output of a cell.
+func (o *Output) StdoutOf(cell int) io.Writer {
+	if o.of == nil {
+		return o.stdout
+	}
+	w, _ := o.of(cell)
+	return w
+}
+
 // StderrOf returns the standard error of a cell.
 func (o *Output) StderrOf(cell int) io.Writer {
 	if o.of == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/stale"
 )
 
 // commands replaces the commands of a cell by Go code, as a session does. It runs only %get and %reset.
@@ -71,6 +72,7 @@ func (commands) Text(any) string                                         { retur
 func (commands) Word(any) (string, error)                                { return "", nil }
 func (commands) Module(magic.Module) string                              { return "" }
 func (commands) Program() string                                         { return "" }
+func (commands) Stale() []stale.Cell                                     { return nil }
 func (commands) Ranks() magic.Ranks                                      { return magic.Alone{} }
 func (commands) Format(src string) (string, error)                       { return src, nil }
 func (commands) Explain(context.Context, string, string) (string, error) { return "", nil }
