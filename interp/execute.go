@@ -98,8 +98,9 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 		return result, err
 	}, func() {
 		s.cells.Ran(stale.Run{
-			ID: how.id, Again: how.again, Number: number, Source: src, Summary: c.cell.Summary, Defined: r.IsDefined,
-			Failed: !succeeded.Load(), Hidden: how.silent || commands.Examines,
+			ID: how.id, Again: how.again, Number: number, Source: src, Summary: c.cell.Summary,
+			Defined: func(i int) bool { return r.IsDefined(i) || !c.cell.IsNew(i) },
+			Failed:  !succeeded.Load(), Hidden: how.silent || commands.Examines,
 		})
 		s.compiler.undefine(c.cell, r.IsDefined)
 		s.compiler.checker.Release(c.cell)

@@ -62,6 +62,13 @@ func (c *Checker) restore(name string, v types.Object, m meaning) {
 	put(c.fromPackage, name, true, m.fromPackage)
 }
 
+// IsNew reports whether the variable with an index in Vars is not the one that its name meant before the cell, which is
+// committed.
+func (cell *Cell) IsNew(i int) bool {
+	_, changed := cell.before[cell.Vars[i]]
+	return changed
+}
+
 // put sets an entry of a map, or removes it.
 func put[V any](m map[string]V, key string, value V, has bool) {
 	if has {

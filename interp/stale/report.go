@@ -30,46 +30,102 @@ func (c Cell) String() string {
 // A report finds the stale cells.
 type report struct {
 	*Tracker
-	// changes are the names that the stale cells set, with the last one of these above the cells that follow.
+	cells  []*cell // in order
+	uses   map[*cell]map[string]string
+	sets   map[*cell][]string // names that a cell defines or changes if it runs again, sorted
+	lowest map[string]int     // the greatest place of a cell that uses a name
+	needed map[*cell]string   // cells that have to run again so that a cell below gets the value that they set, with the reason
+	// changes are the names that stale cells set, with the last one of these above the cell that is examined.
 	changes map[string]*cell
-	lowest  map[string]int // the greatest place of a cell that uses a name
-	uses    map[*cell]map[string]string
 }
 
 // Stale returns the stale cells in the order of the notebook.
 func (t *Tracker) Stale() []Cell {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := &report{Tracker: t, changes: map[string]*cell{}, lowest: map[string]int{}, uses: map[*cell]map[string]string{}}
-	cells := slices.SortedFunc(maps.Values(t.cells), func(a, b *cell) int { return a.place - b.place })
-	for _, c := range cells {
-		r.uses[c] = t.expand(c.effects, c.defines, func(e check.Effects) []string { return e.Uses })
+	r := &report{Tracker: t, uses: map[*cell]map[string]string{}, sets: map[*cell][]string{}, lowest: map[string]int{}, needed: map[*cell]string{}}
+	r.cells = slices.SortedFunc(maps.Values(t.cells), func(a, b *cell) int { return a.place - b.place })
+	declared := map[string]check.Effects{} // by the cells above and this one
+	for _, c := range r.cells {
+		body := t.body
+		if c.named {
+			maps.Copy(declared, c.bodies)
+			body = func(key string) check.Effects {
+				if e, ok := declared[key]; ok {
+					return e
+				}
+				return t.body(key)
+			}
+		}
+		r.uses[c] = t.expand(c.effects, c.defines, body, func(e check.Effects) []string { return e.Uses })
+		r.sets[c] = t.sets(c, body)
 		for name := range r.uses[c] {
 			r.lowest[name] = c.place
 		}
 	}
-	var list []Cell
-	for _, c := range cells {
+	for _, c := range r.cells {
+		for _, name := range slices.Sorted(maps.Keys(c.below)) {
+			r.need(c, name, fmt.Sprintf("which %s below has changed", check.Filename(c.below[name].number)))
+		}
+	}
+	for {
+		list, needed := r.pass(), len(r.needed)
+		for _, stale := range list {
+			c := r.Tracker.cells[stale.Key]
+			for name := range r.uses[c] {
+				if _, itself := slices.BinarySearch(r.sets[c], name); itself {
+					r.need(c, name, fmt.Sprintf("which %s has changed and is stale", check.Filename(c.number)))
+				} else if by := r.setBelow(c, name); by != nil && c.named {
+					r.need(c, name, fmt.Sprintf("which %s below has changed, for %s", check.Filename(by.number), check.Filename(c.number)))
+				}
+			}
+		}
+		if len(r.needed) == needed {
+			return list
+		}
+	}
+}
+
+// need records that the cells above c that set a name have to run again.
+func (r *report) need(c *cell, name, why string) {
+	for _, above := range r.cells {
+		if c.named && above.named && above.place < c.place && r.needed[above] == "" && slices.Contains(r.sets[above], name) && !r.repeats(above, name) {
+			r.needed[above] = fmt.Sprintf("sets %s, %s", name, why)
+		}
+	}
+}
+
+// pass returns the stale cells, given those that are needed.
+func (r *report) pass() (list []Cell) {
+	r.changes = map[string]*cell{}
+	for _, c := range r.cells {
 		reason := r.reason(c)
+		if reason == "" {
+			reason = r.needed[c]
+		}
 		if reason == "" {
 			continue
 		}
 		list = append(list, Cell{c.key, c.number, c.source, reason})
-		for _, name := range r.sets(c) {
-			r.changes[name] = c
+		for _, name := range r.sets[c] {
+			if r.changes[name] != nil || !r.repeats(c, name) {
+				r.changes[name] = c
+			}
 		}
 	}
 	return list
 }
 
-// sets returns the names that a cell changes if it runs again, sorted.
-func (r *report) sets(c *cell) []string {
-	set := r.expand(c.effects, nil, func(e check.Effects) []string { return e.Changes })
-	for name, text := range c.defines {
-		if n := r.names[name]; text == "" || n.text != text {
-			set[name] = ""
-		}
-	}
+// repeats reports whether a name has the declaration that a cell gives it.
+func (r *report) repeats(c *cell, name string) bool {
+	text := c.defines[name]
+	return text != "" && r.names[name].text == text
+}
+
+// sets returns the names that a cell defines or changes if it runs again, sorted.
+func (t *Tracker) sets(c *cell, body func(key string) check.Effects) []string {
+	set := t.expand(c.effects, nil, body, func(e check.Effects) []string { return e.Changes })
+	maps.Copy(set, c.defines)
 	return slices.Sorted(maps.Keys(set))
 }
 
@@ -107,6 +163,11 @@ func (r *report) reason(c *cell) string {
 			return fmt.Sprintf("%s, which %s %s", described(name), check.Filename(e.by.number), e.what)
 		}
 	}
+	for _, name := range names {
+		if by := c.below[name]; by != nil {
+			return fmt.Sprintf("%s, which %s below it had set when it ran", described(name), check.Filename(by.number))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.defines)) {
 		if n := r.names[name]; n.owner == c && n.reset {
 			return fmt.Sprintf("defined %s, %s", name, n.removed)
@@ -120,7 +181,7 @@ func (r *report) reason(c *cell) string {
 	if !c.named {
 		return ""
 	}
-	for _, name := range r.sets(c) {
+	for _, name := range r.sets[c] {
 		if r.lowest[name] <= c.place || r.names[name] == nil {
 			continue
 		}

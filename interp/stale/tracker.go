@@ -46,9 +46,11 @@ type cell struct {
 	number  int
 	source  string
 	effects check.Effects
-	defines map[string]string // names, with the texts of declarations
-	changes []string          // variables that the last run may have changed
-	owned   int               // number of names that no other cell has defined since
+	defines map[string]string        // names, with the texts of declarations
+	bodies  map[string]check.Effects // of functions that it declares
+	changes []string                 // variables that the last run may have changed
+	below   map[string]*cell         // names that it used, of which a cell below it had set the value
+	owned   int                      // number of names that no other cell has defined since
 }
 
 // A name is one of the session. Names of methods are "T.M".
@@ -77,12 +79,18 @@ func (t *Tracker) Ran(r Run) {
 	defer t.mu.Unlock()
 	t.runs++
 	c := t.cellOf(r)
-	defines := map[string]string{}
+	below := t.fromBelow(c, r.Summary)
+	bodies := map[string]check.Effects{}
+	defines, unreached := map[string]string{}, map[string]bool{}
 	for _, d := range r.Summary.Declared {
 		n := t.name(d.Key)
 		if d.Known {
 			n.effects = d.Effects
+			if d.Carried && n.owner != nil {
+				n.owner.bodies[d.Key] = d.Effects
+			}
 		}
+		bodies[d.Key] = n.effects
 		if d.Carried || d.Text == "" {
 			continue
 		}
@@ -99,6 +107,8 @@ func (t *Tracker) Ran(r Run) {
 				t.name(v).effects = check.Effects{}
 			}
 			t.changed(c, v, "has set again")
+		} else {
+			unreached[v] = true
 		}
 	}
 	for k, path := range r.Summary.Imports {
@@ -109,14 +119,14 @@ func (t *Tracker) Ran(r Run) {
 			defines[k] = text
 		}
 	}
-	changes := t.expand(r.Summary.Effects, nil, func(e check.Effects) []string { return e.Changes })
+	changes := t.expand(r.Summary.Effects, nil, t.body, func(e check.Effects) []string { return e.Changes })
 	for v := range changes {
-		if _, ok := defines[v]; !ok && t.names[v] != nil {
+		if !has(defines, v) && !unreached[v] && t.names[v] != nil {
 			t.changed(c, v, "has changed")
 		}
 	}
 	for _, v := range c.changes {
-		if _, ok := changes[v]; !ok && t.names[v] != nil {
+		if !has(changes, v) && t.names[v] != nil {
 			t.changed(c, v, "no longer changes")
 		}
 	}
@@ -140,8 +150,40 @@ func (t *Tracker) Ran(r Run) {
 	if r.Again == "" {
 		c.number = r.Number
 	}
+	c.below, c.bodies = below, bodies
 	c.source, c.effects, c.defines, c.changes = r.Source, r.Summary.Effects, defines, slices.Sorted(maps.Keys(changes))
 	t.keep(c)
+}
+
+// fromBelow returns the names that a cell uses and a cell below it has set last. It is called before the run is recorded.
+func (t *Tracker) fromBelow(c *cell, s *check.Summary) map[string]*cell {
+	if !c.named {
+		return nil
+	}
+	own := map[string]string{}
+	for _, v := range s.Variables {
+		own[v] = ""
+	}
+	below := map[string]*cell{}
+	for used := range t.expand(s.Effects, own, t.body, func(e check.Effects) []string { return e.Uses }) {
+		if by := t.setBelow(c, used); by != nil {
+			below[used] = by
+		}
+	}
+	return below
+}
+
+// setBelow returns the cell below c that has set a name last; nil if another one has.
+func (t *Tracker) setBelow(c *cell, key string) *cell {
+	n := t.names[key]
+	if n == nil || len(n.events) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(n.events, func(a, b event) int { return a.run - b.run }).by
+	if !last.named || last.place <= c.place || t.cells[last.key] != last {
+		return nil
+	}
+	return last
 }
 
 func has[V any](m map[string]V, key string) bool {
@@ -282,9 +324,18 @@ func (t *Tracker) Reset() {
 	}
 }
 
-// expand returns what select finds in the effects of code and of the functions that it uses, directly or through others. The
-// values are the functions through which a name was found, or "". own are variables that functions do not add.
-func (t *Tracker) expand(e check.Effects, own map[string]string, choose func(check.Effects) []string) map[string]string {
+// body returns the effects of a function of the session.
+func (t *Tracker) body(key string) check.Effects {
+	if n := t.names[key]; n != nil {
+		return n.effects
+	}
+	return check.Effects{}
+}
+
+// expand returns what choose finds in the effects of code and of the functions that it uses, directly or through others. The
+// values are the functions through which a name was found, or "". own are variables that functions do not add. body returns the
+// effects of a function.
+func (t *Tracker) expand(e check.Effects, own map[string]string, body func(key string) check.Effects, choose func(check.Effects) []string) map[string]string {
 	found, seen := map[string]string{}, map[string]bool{}
 	for _, name := range choose(e) {
 		found[name] = ""
@@ -292,22 +343,22 @@ func (t *Tracker) expand(e check.Effects, own map[string]string, choose func(che
 	var follow func(uses []string, through string)
 	follow = func(uses []string, through string) {
 		for _, use := range uses {
-			n := t.names[use]
-			if n == nil || seen[use] {
+			if seen[use] || t.names[use] == nil {
 				continue
 			}
 			seen[use] = true
+			inner := body(use)
 			via := through
 			if via == "" {
 				via = use
 			}
-			for _, name := range choose(n.effects) {
+			for _, name := range choose(inner) {
 				if text, mine := own[name]; has(found, name) || mine && text == "" {
 					continue
 				}
 				found[name] = via
 			}
-			follow(n.effects.Uses, via)
+			follow(inner.Uses, via)
 		}
 	}
 	follow(e.Uses, "")
