@@ -20,6 +20,7 @@
 //	options.go   options of New
 //	refresh.go   packages of modules that have changed, and what uses them
 //	compiler.go  checks and lowers a cell and passes it to the interpreter; interrupts meanwhile
+//	stale.go     %run stale: cells whose results no longer follow from the code above them, see package stale
 //	sweep.go     drops replaced definitions
 //	commands.go  magic commands
 //	packages.go  packages of modules that a cell imports
@@ -63,6 +64,14 @@
 //     source. A cell that imports such a package first sets its variables and runs its init
 //     functions; a function or type is lowered when a cell first uses it. Code that cannot be
 //     lowered fails the cell and has no other effect.
+//
+// # Stale cells
+//
+// The session records which names of the session each cell uses, defines and changes, and changes nothing about how cells run. %stale
+// lists the cells whose results no longer follow from the cells above them: after a definition has been edited, a variable set again
+// or a cell deleted. %run stale runs these again, in order. Then the variables and results are those of a run from top to bottom,
+// as far as the code shows what it changes. Package stale has the rules and their limits. The front end must send the ids of
+// cells ([ID]), as JupyterLab, Notebook 7 and VS Code do; without them, each run counts as a cell of its own.
 //
 // # Programs
 //

@@ -51,7 +51,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 			k.publishLate(r, k.late.end(cell, result.Goroutines))
 		}
 	}()
-	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin, Interactive: in.AllowStdin, Interrupted: &running.interrupted})
+	metadata := wire.NewExecuteMetadata(r.Metadata)
+	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, ID: metadata.CellID, Deleted: metadata.Deleted, AllowInput: in.AllowStdin, Interactive: in.AllowStdin, Interrupted: &running.interrupted})
 	k.publisher.end()
 
 	if in.StoreHistory {

@@ -83,6 +83,11 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) error {
 		// If the reader of standard output exits, the file is still wanted.
 		signal.Notify(make(chan os.Signal, 1), brokenPipe)
 	}
+	if o.order {
+		if j.err = j.checkOrder(ctx); j.err != nil {
+			return j.err
+		}
+	}
 	begin := time.Now()
 	for n := 1; ; n++ {
 		j.err = j.once(ctx, o, std)

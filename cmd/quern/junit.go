@@ -160,12 +160,15 @@ func cause(err error) *junitCause {
 	c := &junitCause{Message: message, Type: "error", Text: message}
 	var cell *batch.CellError
 	var differs *differenceError
+	var order *orderError
 	switch {
 	case errors.As(err, &cell):
 		c.Type, c.Text = cell.Why.Name, batch.Plain(strings.Join(cell.Why.Traceback, "\n"))
 	case errors.As(err, &differs):
 		c.Type = "outputs differ"
 		c.Message, _, _ = strings.Cut(c.Message, "\n")
+	case errors.As(err, &order):
+		c.Type = "order"
 	}
 	return c
 }

@@ -52,6 +52,10 @@ here. Of a folder or a pattern such as '**/*.ipynb', the notebooks for Go run; t
 other languages and those in hidden folders do not. --exclude, which may be repeated,
 leaves out files and folders that match a pattern.
 
+--check-order does not run a notebook, and fails, if its saved outputs cannot come from running
+it from top to bottom: its execution counts do not ascend, a cell did not run above one that
+did, or a cell uses a name that only a cell below it defines. Each such cell is reported.
+
 -w changes nothing but outputs that differ, and execution counts that are missing: ids and
 metadata stay, so that a run without changes leaves the file as it is. --compare compares
 texts, and of images and HTML only whether they are there. Numbers may differ by --atol
@@ -81,6 +85,7 @@ type runOptions struct {
 	jobs       int
 	update     bool // -w
 	compare    bool
+	order      bool // --check-order
 	tolerance  compare.Tolerance
 	junit      string
 	github     bool
@@ -95,6 +100,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	flags.IntVar(&o.jobs, "j", 1, "")
 	flags.BoolVar(&o.update, "w", false, "")
 	flags.BoolVar(&o.compare, "compare", false, "")
+	flags.BoolVar(&o.order, "check-order", false, "")
 	flags.Var(&o.exclude, "exclude", "")
 	flags.Var(&o.limit, "notebook-timeout", "")
 	flags.IntVar(&o.retries, "retries", 0, "")

@@ -7,10 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/vet"
-	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/notebook"
 )
 
 const vetUsage = `quern vet reports mistakes in the cells of notebooks without running them.
@@ -29,7 +30,34 @@ downloaded; other commands do not run. Errors in a cell with the tag raises-exce
 are not reported, and a cell with the tag skip-execution is not checked. An error is
 reported once, not again in each cell that uses what could not be defined. The exit
 status is 1 if there are findings.
+
+A notebook with saved outputs is also checked for what running it from top to bottom cannot
+give: execution counts that do not ascend, a cell that did not run above one that did, and
+outputs without a count. Clear the outputs, or run the notebook again.
 `
+
+// vetCells returns the cells of a notebook that are checked.
+func vetCells(n *notebook.Notebook) (cells []vet.Cell) {
+	numbers := n.Numbers()
+	for i, c := range n.Cells {
+		if c.Type == "code" && runsCell(c) {
+			cells = append(cells, vet.Cell{Number: numbers[i], Source: c.Source, MayFail: c.HasTag("raises-exception")})
+		}
+	}
+	return cells
+}
+
+// usedAbove returns, by the numbers of cells, the errors about names that only a cell below defines.
+func usedAbove(ctx context.Context, path string, n *notebook.Notebook) (map[int]string, error) {
+	found, err := vet.Notebook(ctx, filepath.Dir(path), vetCells(n), module.Default())
+	early := map[int]string{}
+	for _, f := range found {
+		if f.Below > 0 && early[f.Cell] == "" {
+			early[f.Cell] = f.Message
+		}
+	}
+	return early, err
+}
 
 func runVet(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("vet", flag.ContinueOnError)
@@ -48,17 +76,15 @@ func runVet(ctx context.Context, args []string, std stdio) error {
 		if err != nil {
 			return err
 		}
-		var cells []vet.Cell
-		numbers := n.Numbers()
-		for i, c := range n.Cells {
-			if _, help := link.Help(c.Source); !help && c.Type == "code" && !c.HasTag("skip-execution") {
-				cells = append(cells, vet.Cell{Number: numbers[i], Source: c.Source, MayFail: c.HasTag("raises-exception")})
-			}
-		}
-		found, err := vet.Notebook(ctx, filepath.Dir(path), cells, module.Default())
+		found, err := vet.Notebook(ctx, filepath.Dir(path), vetCells(n), module.Default())
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		numbers := n.Numbers()
+		for _, d := range n.Disorders(runsCell) {
+			found = append(found, vet.Finding{Cell: numbers[d.Cell], Line: 1, Column: 1, Message: d.What})
+		}
+		slices.SortStableFunc(found, func(x, y vet.Finding) int { return x.Cell - y.Cell })
 		for _, f := range found {
 			fmt.Fprintf(std.out, "%s:%v\n", path, f)
 		}

@@ -152,6 +152,10 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	w.cell.Store(int64(request.Cell))
 	w.clickable.Store(request.Interactive)
 	var options []interp.CellOption
+	if request.ID != "" {
+		options = append(options, interp.ID(request.ID))
+	}
+	options = append(options, interp.Deleted(request.Deleted...))
 	if request.Silent {
 		options = append(options, interp.Silent())
 	}

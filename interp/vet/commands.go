@@ -16,7 +16,7 @@ import (
 func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Finding) {
 	at := func(offset int, msg string) *Finding {
 		before := c.Source[:offset]
-		return &Finding{c.Number, 1 + strings.Count(before, "\n"), offset - strings.LastIndexByte(before, '\n'), msg}
+		return &Finding{Cell: c.Number, Line: 1 + strings.Count(before, "\n"), Column: offset - strings.LastIndexByte(before, '\n'), Message: msg}
 	}
 	parsed, err := magic.Parse(c.Source, commands{s})
 	var e *magic.Error

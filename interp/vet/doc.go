@@ -4,5 +4,5 @@
 //	vet.go       Notebook: the cells in order, as a session checks them
 //	commands.go  magic commands, which are not run, except %get and %reset
 //	analyze.go   the analyzers of golang.org/x/tools over a checked cell
-//	failed.go    errors that follow from those of an earlier cell, which are left out
+//	failed.go    errors that follow from those of an earlier cell, which are left out; names that a cell below defines
 package vet

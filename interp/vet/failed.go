@@ -1,7 +1,9 @@
 package vet
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
@@ -42,6 +44,24 @@ var (
 	undefined   = regexp.MustCompile(`^undefined: ([\pL_][\pL\pN_]*)`)
 	unavailable = regexp.MustCompile(`package "([^"]+)" cannot be imported`)
 )
+
+// findBelow adds to the findings about undefined names where a cell below defines them.
+func (s *session) findBelow() {
+	for i := range s.findings {
+		f := &s.findings[i]
+		m := undefined.FindStringSubmatch(f.Message)
+		if m == nil {
+			continue
+		}
+		for _, c := range s.texts {
+			if c.Number > f.Cell && slices.Contains(format.Defined(c.Source), m[1]) {
+				f.Below = c.Number
+				f.Message += fmt.Sprintf("; cell %d, below, defines it", c.Number)
+				break
+			}
+		}
+	}
+}
 
 // independent returns the errors that do not only follow from those of an earlier cell.
 func (f *failed) independent(errs check.ErrorList) check.ErrorList {

@@ -27,6 +27,8 @@ type Cell struct {
 type Finding struct {
 	Cell, Line, Column int    // from 1, columns in bytes
 	Message            string // further lines begin with a tab
+	// Below is the number of the first cell that defines a name which the cell uses, if that is one below it; otherwise 0.
+	Below int
 }
 
 func (f Finding) String() string {
@@ -48,6 +50,7 @@ func Notebook(ctx context.Context, dir string, cells []Cell, modules module.Sour
 			return nil, err
 		}
 	}
+	s.findBelow()
 	slices.SortStableFunc(s.findings, func(x, y Finding) int {
 		return cmp.Or(x.Cell-y.Cell, x.Line-y.Line, x.Column-y.Column)
 	})
@@ -63,6 +66,7 @@ type session struct {
 	analyzer *analyzer
 	failed   failed
 	findings []Finding
+	texts    []Cell // those that could be parsed, with their commands replaced
 }
 
 func newSession(dir string, modules module.Source) (*session, error) {
@@ -96,6 +100,7 @@ func (s *session) cell(ctx context.Context, c Cell) error {
 		}
 		return nil
 	}
+	s.texts = append(s.texts, Cell{Number: c.Number, Source: text})
 	s.loader.Begin(ctx)
 	defer s.loader.End()
 	cell, err := s.checker.Check(ctx, c.Number, text)
@@ -140,6 +145,6 @@ func (s *session) report(c Cell, errs check.ErrorList) {
 		if !ok {
 			number = c.Number
 		}
-		s.findings = append(s.findings, Finding{number, max(e.Pos.Line, 1), max(e.Pos.Column, 1), e.Msg})
+		s.findings = append(s.findings, Finding{Cell: number, Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1), Message: e.Msg})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -195,7 +196,11 @@ func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Du
 		}
 		return nil
 	}
-	result, err := r.execute(ctx, workers, timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
+	id := c.ID()
+	if id == "" {
+		id = strconv.Itoa(count)
+	}
+	result, err := r.execute(ctx, workers, timeout, link.Execute{Cell: count, Code: c.Source, ID: id, AllowInput: true})
 	stopped := errors.Is(err, errStopped)
 	if err != nil && !errors.As(err, &result.Error) && !stopped {
 		return fmt.Errorf("cell %d: %w", count, err)

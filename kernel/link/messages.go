@@ -16,6 +16,10 @@ type Execute struct {
 	Cell   int    `json:"cell"`
 	Code   string `json:"code"`
 	Silent bool   `json:"silent"` // do not render the result
+	// ID is the id of the cell in the front end, and Deleted has those of cells that the notebook no longer has. Both may
+	// be empty.
+	ID      string   `json:"id,omitempty"`
+	Deleted []string `json:"deleted,omitempty"`
 	// AllowInput reports whether the front end can answer an InputRequest.
 	AllowInput bool `json:"allow_input"`
 	// Interactive reports whether a person can use the widgets of the cell.

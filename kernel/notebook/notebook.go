@@ -136,6 +136,12 @@ func NewCode(source, tag string) *Cell {
 	return &Cell{Type: "code", Source: source, Metadata: map[string]any{"tags": []any{tag}}, rest: map[string]json.RawMessage{"id": id}}
 }
 
+// ID returns the id of a cell, which notebooks have since format 4.5; empty if it has none.
+func (c *Cell) ID() (id string) {
+	_ = json.Unmarshal(c.rest["id"], &id) // it is empty if it is missing or no string
+	return id
+}
+
 // HasTag reports whether a cell has a tag.
 func (c *Cell) HasTag(tag string) bool {
 	tags, _ := c.Metadata["tags"].([]any)

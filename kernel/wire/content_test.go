@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -152,6 +153,23 @@ func TestCursor(t *testing.T) {
 	for offset, cursor := range map[int]int{-1: 0, 100: 5} {
 		if got := codePoints(code, offset); got != cursor {
 			t.Errorf("offset %d: cursor %d, want %d", offset, got, cursor)
+		}
+	}
+}
+
+// TestExecuteMetadata has what front ends send, and what they might.
+func TestExecuteMetadata(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]ExecuteMetadata{
+		`{"trusted": true, "deletedCells": ["b", "c"], "recordTiming": false, "cellId": "a"}`: {CellID: "a", Deleted: []string{"b", "c"}},
+		`{"cellId": "vscode-notebook-cell:/n.ipynb#W0"}`:                                      {CellID: "vscode-notebook-cell:/n.ipynb#W0"},
+		`{"cellId": 3, "deletedCells": "a"}`:                                                  {},
+		`{"cellId": null, "deletedCells": [1]}`:                                               {},
+		`{}`:                                                                                  {}, ``: {}, `[]`: {},
+		`{"cellId": "` + strings.Repeat("a", maxID+1) + `"}`: {},
+	} {
+		if got := NewExecuteMetadata(json.RawMessage(in)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%.100s: got %+v, want %+v", in, got, want)
 		}
 	}
 }

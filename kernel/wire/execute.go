@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // Execute is the content of execute_request.
@@ -33,6 +34,36 @@ func (e *Execute) UnmarshalJSON(text []byte) error {
 	e.StoreHistory = e.StoreHistory && !e.Silent
 	return nil
 }
+
+// ExecuteMetadata has what front ends send in the metadata of execute_request. It is not a part of the protocol: JupyterLab,
+// Notebook and VS Code send the id of the cell, and JupyterLab the ids of cells that were deleted since the last one.
+type ExecuteMetadata struct {
+	CellID  string   `json:"cellId"`
+	Deleted []string `json:"deletedCells"`
+}
+
+// NewExecuteMetadata decodes the metadata of execute_request. What is of another type or longer than an id is left out.
+func NewExecuteMetadata(text json.RawMessage) ExecuteMetadata {
+	var in struct {
+		ID      json.RawMessage `json:"cellId"`
+		Deleted json.RawMessage `json:"deletedCells"`
+	}
+	var out ExecuteMetadata
+	if json.Unmarshal(text, &in) != nil {
+		return out
+	}
+	var list []string
+	if json.Unmarshal(in.ID, &out.CellID) != nil || len(out.CellID) > maxID {
+		out.CellID = ""
+	}
+	if json.Unmarshal(in.Deleted, &list) == nil {
+		out.Deleted = slices.DeleteFunc(list, func(id string) bool { return len(id) > maxID })
+	}
+	return out
+}
+
+// maxID bounds the id of a cell, in bytes. That of VS Code contains the path of the notebook.
+const maxID = 8192
 
 // ExecuteOK is the content of execute_reply for a cell that succeeded.
 type ExecuteOK struct {
