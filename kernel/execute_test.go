@@ -1,9 +1,13 @@
 package kernel
 
 import (
+	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 )
@@ -99,5 +103,24 @@ func TestDatesOfCells(t *testing.T) {
 				t.Errorf("%s, with a clock that is off by %v: %t", row.name, off, got)
 			}
 		}
+	}
+}
+
+// TestCellIDs passes what front ends send about the cells on to the worker.
+func TestCellIDs(t *testing.T) {
+	t.Parallel()
+	c := newClient(t)
+	var got link.Execute
+	c.worker.execute = func(_ context.Context, r link.Execute) (link.Result, error) {
+		got = r
+		return link.Result{}, nil
+	}
+	id := c.sendMessage(transport.Shell, wire.Outgoing{
+		Type: wire.ExecuteRequest, Content: json.RawMessage(`{"code": "x"}`), Metadata: map[string]any{"cellId": "a", "deletedCells": []string{"b"}},
+	})
+	c.untilIdle(id)
+	c.reply(transport.Shell, id)
+	if got.ID != "a" || !slices.Equal(got.Deleted, []string{"b"}) {
+		t.Errorf("got the id %q and the deleted cells %q", got.ID, got.Deleted)
 	}
 }

@@ -17,11 +17,13 @@ type Tracker struct {
 	cells map[string]*cell
 	names map[string]*name
 	texts map[string]*cell // cells without an id, by their source
+	// places are those of deleted cells, which may come back.
+	places map[string]int
 }
 
 // New returns a tracker of a session without cells.
 func New() *Tracker {
-	return &Tracker{cells: map[string]*cell{}, names: map[string]*name{}, texts: map[string]*cell{}}
+	return &Tracker{cells: map[string]*cell{}, names: map[string]*name{}, texts: map[string]*cell{}, places: map[string]int{}}
 }
 
 // A Run is one run of a cell.
@@ -202,6 +204,9 @@ func (t *Tracker) cellOf(r Run) *cell {
 	}
 	if c == nil {
 		c = &cell{key: r.ID, named: r.ID != "", place: t.runs, number: r.Number}
+		if place, ok := t.places[r.ID]; ok && c.named {
+			c.place = place
+		}
 		if c.key == "" {
 			c.key = fmt.Sprint("run ", t.runs)
 		}
@@ -309,6 +314,7 @@ func (t *Tracker) Delete(ids []string) {
 				t.changed(c, v, "had changed before it was deleted")
 			}
 		}
+		t.places[id] = c.place
 		t.forget(c)
 	}
 }
