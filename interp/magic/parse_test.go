@@ -23,7 +23,7 @@ func (session) Word(any) (string, error) { return "", nil }
 
 func (session) Module(Module) string { return "" }
 func (session) Program() string      { return "" }
-func (session) Stale() []stale.Cell { return nil }
+func (session) Stale() []stale.Cell  { return nil }
 func (session) Ranks() Ranks         { return Alone{} }
 
 func (session) TestFunctions(string) []check.TestFunction {

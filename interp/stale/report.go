@@ -73,10 +73,10 @@ func (t *Tracker) Stale() []Cell {
 		for _, stale := range list {
 			c := r.Tracker.cells[stale.Key]
 			for name := range r.uses[c] {
-				if _, itself := slices.BinarySearch(r.sets[c], name); itself {
-					r.need(c, name, fmt.Sprintf("which %s has changed and is stale", check.Filename(c.number)))
-				} else if by := r.setBelow(c, name); by != nil && c.named {
+				if by := r.setBelow(c, name); by != nil && c.named {
 					r.need(c, name, fmt.Sprintf("which %s below has changed, for %s", check.Filename(by.number), check.Filename(c.number)))
+				} else if _, itself := slices.BinarySearch(r.sets[c], name); itself && !r.replaced(c, name) {
+					r.need(c, name, fmt.Sprintf("which %s has changed and is stale", check.Filename(c.number)))
 				}
 			}
 		}
@@ -84,6 +84,12 @@ func (t *Tracker) Stale() []Cell {
 			return list
 		}
 	}
+}
+
+// replaced reports whether a cell above c has given a name, which c changes, a new value since.
+func (r *report) replaced(c *cell, name string) bool {
+	n := r.names[name]
+	return n != nil && slices.ContainsFunc(n.events, func(e event) bool { return e.whole && e.run > c.run && e.by.place < c.place })
 }
 
 // need records that the cells above c that set a name have to run again.

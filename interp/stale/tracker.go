@@ -70,7 +70,15 @@ type event struct {
 	by   *cell // not in Tracker.cells if the run is hidden
 	run  int
 	what string // what the cell has done: a predicate
+	// whole says that nothing of the value before is left.
+	whole bool
 }
+
+// What cells do that gives a name a new value.
+const (
+	redefined = "has redefined"
+	setAgain  = "has set again"
+)
 
 // maxUnnamed bounds the number of cells without an id.
 const maxUnnamed = 1000
@@ -98,7 +106,7 @@ func (t *Tracker) Ran(r Run) {
 		}
 		defines[d.Key] = d.Text
 		if n.text != d.Text || n.removed != "" {
-			t.changed(c, d.Key, "has redefined")
+			t.changed(c, d.Key, redefined)
 			t.forgetMethods(d.Key)
 		}
 	}
@@ -108,7 +116,7 @@ func (t *Tracker) Ran(r Run) {
 			if !slices.ContainsFunc(r.Summary.Declared, func(d check.Declared) bool { return d.Key == v }) {
 				t.name(v).effects = check.Effects{}
 			}
-			t.changed(c, v, "has set again")
+			t.changed(c, v, setAgain)
 		} else {
 			unreached[v] = true
 		}
@@ -175,7 +183,8 @@ func (t *Tracker) fromBelow(c *cell, s *check.Summary) map[string]*cell {
 	return below
 }
 
-// setBelow returns the cell below c that has set a name last; nil if another one has.
+// setBelow returns the cell below c that has set a name last; nil if another one has, or if the last one above c has the same
+// declaration.
 func (t *Tracker) setBelow(c *cell, key string) *cell {
 	n := t.names[key]
 	if n == nil || len(n.events) == 0 {
@@ -183,6 +192,15 @@ func (t *Tracker) setBelow(c *cell, key string) *cell {
 	}
 	last := slices.MaxFunc(n.events, func(a, b event) int { return a.run - b.run }).by
 	if !last.named || last.place <= c.place || t.cells[last.key] != last {
+		return nil
+	}
+	var above *cell
+	for _, other := range t.cells {
+		if has(other.defines, key) && other.named && other.place < c.place && (above == nil || above.place < other.place) {
+			above = other
+		}
+	}
+	if n.text != "" && above != nil && above.defines[key] == n.text {
 		return nil
 	}
 	return last
@@ -276,7 +294,7 @@ func (t *Tracker) changed(c *cell, key, what string) {
 		i = len(n.events)
 		n.events = append(n.events, event{})
 	}
-	n.events[i] = event{c, t.runs, what}
+	n.events[i] = event{c, t.runs, what, what == setAgain || what == redefined}
 	if receiver, _, ok := strings.Cut(key, "."); ok && !strings.HasSuffix(key, ".*") {
 		t.changed(c, receiver+".*", what)
 	}
