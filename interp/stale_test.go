@@ -487,8 +487,8 @@ func randomCell(r *rand.Rand, kind int, repeatable bool) string {
 func TestRandomStale(t *testing.T) {
 	t.Parallel()
 	const all = "[]int{v0, v1, v2, v3, v4, f0(), f1(), f2(), f3(), f4()}"
-	for seed := range uint64(600) {
-		r := rand.New(rand.NewPCG(seed, 1))
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 0))
 		repeatable := seed%3 > 0
 		cells := []string{"v0, v1, v2, v3, v4 := 1, 2, 3, 4, 5"}
 		kinds := []int{-1}
