@@ -78,6 +78,7 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 	}
 	r := goroutine.NewRun(cell)
 	r.Commands = commands.Run(s.commands)
+	r.Commands.StepsFrom(how.step)
 	r.Attended = how.attended
 	r.Serial, r.Program = s.runs.Add(1), c.cell.RunsMain
 	if c.cell.Program {

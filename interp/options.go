@@ -76,6 +76,7 @@ type execution struct {
 	deleted          []string // ids of cells
 	number           int      // of the stale cell that runs again; 0 if none does
 	again            string   // its Key
+	step             int      // see magic.Run.StepsFrom
 }
 
 // ID sets the id of the cell in the front end, which stays the same if the cell is edited and runs again. %stale uses it.

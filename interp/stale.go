@@ -21,9 +21,9 @@ func (s *Session) runStale(ctx context.Context, cell int, how execution) (all Re
 	if len(list) == 0 {
 		fmt.Fprintln(out, magic.NothingStale)
 	}
-	for _, c := range list {
+	for i, c := range list {
 		fmt.Fprintf(out, "%s: %s\n", check.Filename(c.Number), c.Line())
-		how.number, how.again = c.Number, c.Key
+		how.number, how.again, how.step = c.Number, c.Key, (i+1)*maxCommands
 		result, _, err := s.execute(ctx, cell, c.Source, how)
 		all.Goroutines = all.Goroutines || result.Goroutines
 		if err != nil {
@@ -39,6 +39,9 @@ func (s *Session) runStale(ctx context.Context, cell int, how execution) (all Re
 	}
 	return all, nil
 }
+
+// maxCommands is more than a cell has commands.
+const maxCommands = 1 << 20
 
 // show shows the result of a cell that has run again.
 func show(out io.Writer, r Result) {

@@ -1,12 +1,14 @@
 package interp_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/magic"
 )
 
 // runCell executes the cell of a front end with an id.
@@ -531,5 +533,30 @@ func TestRandomStale(t *testing.T) {
 		if got, want := n.run(all), fresh.run(all); got != want {
 			t.Fatalf("%s\ngot  %s\nwant %s", describe(), got, want)
 		}
+	}
+}
+
+// stepRanks records the steps that rank 0 executes for all ranks.
+type stepRanks struct {
+	magic.Alone
+	list []int
+}
+
+func (s *stepRanks) Once(_ context.Context, step int, f func() (string, error)) (string, error) {
+	s.list = append(s.list, step)
+	return f()
+}
+
+// TestRunStaleOnRanks checks that the commands of different cells are different steps of the cell with %run stale.
+func TestRunStaleOnRanks(t *testing.T) {
+	t.Parallel()
+	skipWithoutShell(t)
+	ranks := &stepRanks{}
+	n := newNotebook(t, interp.Ranks(ranks))
+	n.runCells(t, "a: x := \"a\"\n\nb: out := !echo b{x}\nout\n\nc: !echo c{x}\n\na: x := \"z\"")
+	ranks.list = nil
+	n.must(t, "%run stale", "cell[2]: out := !echo b{x}\n[\"bz\"]\ncell[3]: !echo c{x}\ncz\n")
+	if len(ranks.list) != 2 || ranks.list[0] == ranks.list[1] {
+		t.Errorf("steps %v", ranks.list)
 	}
 }

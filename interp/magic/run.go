@@ -13,6 +13,7 @@ type Run struct {
 	cell    *Cell
 	started time.Time            // of the timed statement; zero if there is none
 	number  int                  // of the running command
+	first   int                  // see StepsFrom
 	output  []string             // lines of its output, if they are assigned
 	tests   []check.TestFunction // that %test may run
 	// replacement is the text for the cell in the notebook; empty to leave it.
@@ -21,6 +22,10 @@ type Run struct {
 
 // Run begins an execution.
 func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c, tests: c.tests} }
+
+// StepsFrom sets what the numbers of the commands for Ranks.Once begin with. They are 0 and so on, unless several runs are a part of
+// one cell of the notebook.
+func (r *Run) StepsFrom(first int) { r.first = first }
 
 // Replacement returns the text with which the front end is asked to replace the cell; empty if a command has set none.
 func (r *Run) Replacement() string { return r.replacement }

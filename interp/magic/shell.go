@@ -81,13 +81,13 @@ const (
 // once runs a command on one rank. The others wait for it, because the rest of the cell may
 // depend on it.
 func (r *Run) once(ctx context.Context, what string, c *exec.Cmd) error {
-	_, err := r.session.Ranks().Once(ctx, r.number, func() (string, error) { return "", r.command(ctx, what, c, nil) })
+	_, err := r.session.Ranks().Once(ctx, r.first+r.number, func() (string, error) { return "", r.command(ctx, what, c, nil) })
 	return err
 }
 
 // outputOf runs a command on rank 0 and returns the lines of its standard output.
 func (r *Run) outputOf(ctx context.Context, what string, c *exec.Cmd) ([]string, error) {
-	text, err := r.session.Ranks().Once(ctx, r.number, func() (string, error) {
+	text, err := r.session.Ranks().Once(ctx, r.first+r.number, func() (string, error) {
 		var out strings.Builder
 		if err := r.command(ctx, what, c, &out); err != nil {
 			return "", err

@@ -23,7 +23,7 @@ var writeFile = command{
 			return nil, errors.New("%%writefile needs the name of a file: " + writeFileUsage)
 		}
 		return func(ctx context.Context, r *Run, _ []any) error {
-			_, err := r.session.Ranks().Once(ctx, r.number, func() (string, error) { return "", r.write(name, mode, verb, text) })
+			_, err := r.session.Ranks().Once(ctx, r.first+r.number, func() (string, error) { return "", r.write(name, mode, verb, text) })
 			return err
 		}, nil
 	},
