@@ -555,7 +555,7 @@ func TestRunStaleOnRanks(t *testing.T) {
 	n := newNotebook(t, interp.Ranks(ranks))
 	n.runCells(t, "a: x := \"a\"\n\nb: out := !echo b{x}\nout\n\nc: !echo c{x}\n\na: x := \"z\"")
 	ranks.list = nil
-	n.must(t, "%run stale", "cell[2]: out := !echo b{x}\n[\"bz\"]\ncell[3]: !echo c{x}\ncz\n")
+	n.must(t, "%run stale", "cell[2]: out := !echo b{x}\n[bz]\ncell[3]: !echo c{x}\ncz\n")
 	if len(ranks.list) != 2 || ranks.list[0] == ranks.list[1] {
 		t.Errorf("steps %v", ranks.list)
 	}
