@@ -80,7 +80,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
 	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
-	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData \
+	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData TestProjects \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
 	TestGuideFromPython TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
 

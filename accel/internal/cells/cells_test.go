@@ -13,8 +13,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// limit is how long one cell may take; the longest takes a second or two.
-const limit = 60 * time.Second
+// limit is how long one cell may take; the longest takes a quarter of a minute on an idle machine.
+const limit = 5 * time.Minute
 
 // notebook runs cells one after the other.
 type notebook struct {

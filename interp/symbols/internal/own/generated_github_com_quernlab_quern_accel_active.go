@@ -26,6 +26,7 @@ func symbols_github_com_quernlab_quern_accel_active() map[string]reflect.Value {
 		"ErrNoPool":        reflect.ValueOf(&active.ErrNoPool).Elem(),
 		"ErrSkip":          reflect.ValueOf(&active.ErrSkip).Elem(),
 		"ErrStop":          reflect.ValueOf(&active.ErrStop).Elem(),
+		"ErrUndo":          reflect.ValueOf(&active.ErrUndo).Elem(),
 		"ErrUnsure":        reflect.ValueOf(&active.ErrUnsure).Elem(),
 		"ExpectedError":    reflect.ValueOf(active.ExpectedError),
 		"Func":             reflect.ValueOf(active.Func),
