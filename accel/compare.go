@@ -206,13 +206,17 @@ func (c *Comparison) table() table {
 		t.headings = append(t.headings, m.Name)
 	}
 	t.headings = append(t.headings, "seconds", "examples/s")
-	checked, diverged := false, 0
+	checked, below := false, ""
 	for _, v := range c.Variants {
+		diverged := 0
 		for _, r := range v.Runs {
 			checked = checked || len(r.Validations) > 0
-			if n := len(r.Steps); n > 0 && (math.IsNaN(r.Steps[n-1].Loss) || math.IsInf(r.Steps[n-1].Loss, 0)) {
+			if r.diverged {
 				diverged++
 			}
+		}
+		if diverged > 0 {
+			below += fmt.Sprintf("\n%s: %d of %s diverged", v.Name, diverged, plural(len(v.Runs), "run"))
 		}
 		row := []string{
 			v.Name,
@@ -237,9 +241,7 @@ func (c *Comparison) table() table {
 		what = "loss and accuracy of validation"
 	}
 	t.below = fmt.Sprintf("%s, %s; %s", c.Dataset, what, seeds.Spread(c.runs()))
-	if diverged > 0 {
-		t.below += fmt.Sprintf("\n%s diverged", plural(diverged, "run"))
-	}
+	t.below += below
 	if c.Err != nil {
 		t.below += fmt.Sprintf("\nended early: %v", c.Err)
 	}

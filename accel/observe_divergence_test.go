@@ -66,8 +66,11 @@ func TestDiverged(t *testing.T) {
 			if row.want != "" && diverged.Tensor != row.want || diverged.Tensor == "" || !strings.Contains(err.Error(), diverged.Tensor) {
 				t.Errorf("got  %v\nwant %s", err, row.want)
 			}
-			if !strings.Contains(run.Summary(), "stopped in step") {
-				t.Errorf("summary %q", run.Summary())
+			if !strings.Contains(run.Summary(), "stopped in step") || !strings.Contains(run.String(), ", diverged, ") {
+				t.Errorf("%q, summary %q", run, run.Summary())
+			}
+			if card := run.Card(); !math.IsNaN(run.Loss()) || !math.IsNaN(run.Accuracy()) || card.Loss != nil || card.Accuracy != nil {
+				t.Errorf("loss %v, accuracy %v, card %v", run.Loss(), run.Accuracy(), card)
 			}
 			for _, p := range nn.State(row.model) {
 				for _, v := range p.Float64s() {

@@ -51,6 +51,7 @@ type Run struct {
 	planned  int // planned number of updates
 	finished bool
 	restored bool     // the weights are those of the best validation
+	diverged bool     // it ended with a DivergedError
 	averaged bool     // validations measured the average of [EMA]
 	classes  bool     // the data set has classes, not targets
 	metrics  []Metric // drawn besides loss and accuracy
@@ -112,7 +113,7 @@ type Timing struct {
 // Loss returns the validation loss of the model with the weights that training left it with; with [EMA]
 // it is that of their average.
 // Without validation it is the mean training loss of the last epoch. It is NaN if nothing was
-// measured.
+// measured, and if the training ended with a [*DivergedError].
 func (r *Run) Loss() float64 {
 	loss, _ := r.outcome()
 	return loss
@@ -127,7 +128,7 @@ func (r *Run) Accuracy() float64 {
 
 // Metrics returns the values of the metrics of option [Metrics] that belong to [Run.Loss].
 func (r *Run) Metrics() []MetricValue {
-	if len(r.Validations) == 0 {
+	if len(r.Validations) == 0 || r.diverged {
 		return nil
 	}
 	return slices.Clone(r.final().Metrics)
@@ -147,6 +148,7 @@ func (r *Run) final() Validation {
 
 func (r *Run) outcome() (loss, accuracy float64) {
 	switch {
+	case r.diverged: // what was measured before says nothing of the model
 	case len(r.Validations) > 0:
 		c := r.final()
 		return c.Loss, c.Accuracy
@@ -176,7 +178,11 @@ func (r *Run) String() string {
 	if r.averaged && which == "validation" {
 		which = "validation (EMA)"
 	}
-	parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
+	if r.diverged {
+		parts = append(parts, "diverged")
+	} else {
+		parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
+	}
 	if !math.IsNaN(accuracy) {
 		parts = append(parts, "accuracy "+percent(accuracy))
 	}
@@ -213,6 +219,7 @@ func (r *Run) noteError(err error) {
 	var diverged *DivergedError
 	switch {
 	case errors.As(err, &diverged):
+		r.diverged = true
 		r.note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
 	case interrupt.Is(err):
 		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)

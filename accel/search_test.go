@@ -155,7 +155,7 @@ func TestCompareEndsEarly(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "accel: Compare: wrong: ") || len(c.Variants[0].Runs) != 1 {
 		t.Errorf("%v, %+v", err, c.Variants)
 	}
-	for _, want := range []string{"1 run diverged", "ended early", "–"} {
+	for _, want := range []string{": 1 of 1 run diverged", "ended early", "–"} {
 		if !strings.Contains(c.String(), want) {
 			t.Errorf("the text has no %q:\n%s", want, c)
 		}
