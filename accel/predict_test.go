@@ -208,3 +208,25 @@ func TestPredict(t *testing.T) {
 		t.Errorf("no examples gave %v", none.Shape())
 	}
 }
+
+// TestErrorsStayWithTheirCall has an index that is out of range, which only the run of the ops finds, before a shape that
+// does not fit: the next call is not affected.
+func TestErrorsStayWithTheirCall(t *testing.T) {
+	w := tensor.Parameter(tensor.Ones(10, 4))
+	broken := nn.Sequential(
+		nn.Flatten(),
+		nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+			return tensor.Embedding(w, x.Slice(1, 0, 1).AddScalar(50).Cast(tensor.Int32).Reshape(-1))
+		}),
+		nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(3) }),
+	)
+	x := tensor.Zeros(2, 64)
+	_, err := accel.Predict(t.Context(), broken, x)
+	var index *tensor.IndexError
+	if !errors.As(err, &index) || index.Index != 50 {
+		t.Errorf("got %v", err)
+	}
+	if _, err := accel.Predict(t.Context(), nn.Dense(10), x); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+}

@@ -41,6 +41,9 @@ func (e *LengthError) Error() string {
 // Catch recovers a panic with an error of package tensor, in a [*LayerError] or not, or with the
 // error of a context that is done, and stores it in *err. It is meant to be deferred. Any other
 // panic is a bug, for instance in a model's Forward, and continues.
+//
+// What a failed computation has recorded before runs now, so that its own errors, such as an index that is out of range,
+// are in *err too, and not in what is computed next.
 func Catch(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -49,9 +52,31 @@ func Catch(err *error) {
 			panic(p)
 		}
 		*err = p
+		var shape *tensor.ShapeError
+		var dtype *tensor.DTypeError
+		if errors.As(p, &shape) || errors.As(p, &dtype) { // of an op that could not be recorded
+			if later := flush(); later != nil {
+				*err = errors.Join(p, later)
+			}
+		}
 	default:
 		panic(p)
 	}
+}
+
+// flush runs all recorded ops.
+func flush() (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case error:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	tensor.Flush()
+	return nil
 }
 
 // fromTensors reports whether an error has one of the types with which package tensor panics.
