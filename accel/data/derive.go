@@ -29,8 +29,8 @@ func (s *Dataset) Derive(name string, inputs, targets int, derive func(input, ta
 	switch {
 	case derive == nil:
 		return nil, errors.New("data: Derive: the function is nil")
-	case inputs < 1 || targets < 1 || inputs > maxElements || targets > maxElements:
-		return nil, fmt.Errorf("data: Derive of %s: %d inputs and %d targets must both be at least 1", s.name, inputs, targets)
+	case inputs < 1 || targets < 1 || inputs > maxDerived || targets > maxDerived:
+		return nil, fmt.Errorf("data: Derive of %s: %d inputs and %d targets must both be from 1 to %d", s.name, inputs, targets, maxDerived)
 	case s.SequenceLength() > 0 || positionsOf(s.source) > 0:
 		return nil, fmt.Errorf("data: Derive of %s: its examples are sequences: make a data set of other examples with FromSource", s.name)
 	case s.resident != nil:
@@ -40,6 +40,9 @@ func (s *Dataset) Derive(name string, inputs, targets int, derive func(input, ta
 	d.width, _ = volume(s.Shape())
 	return &Dataset{name: s.name + ", " + name, shape: []int{inputs}, source: d}, nil
 }
+
+// maxDerived limits an example, whose values are 1 GiB then: a larger one is a mistake that would end the process.
+const maxDerived = 1 << 28
 
 // derived is a source of examples that are computed from those of a data set.
 type derived struct {

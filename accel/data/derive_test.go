@@ -129,6 +129,7 @@ func TestDeriveRefuses(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"no function": func() error { _, err := flowers().Derive("x", 1, 1, nil); return err },
 		"no inputs":   func() error { _, err := flowers().Derive("x", 0, 1, addNoise); return err },
+		"huge":        func() error { _, err := flowers().Derive("x", 1<<40, 1, addNoise); return err },
 		"no targets":  func() error { _, err := flowers().Derive("x", 1, -1, addNoise); return err },
 		"sequences":   func() error { _, err := words.Derive("x", 1, 1, addNoise); return err },
 		"Cached":      func() error { _, err := noisy.Cached(1 << 20); return err },

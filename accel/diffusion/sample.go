@@ -13,7 +13,8 @@ import (
 type Option struct{ set func(*sampler) }
 
 // Condition gives the model a tensor with what it should generate, after the time step: for a model that was trained
-// with classes, floats or integers [N] with the class of each example.
+// with classes, floats or integers [N] with the class of each example. An embedding truncates floats that are no
+// integers.
 func Condition(on *Tensor) Option { return Option{func(s *sampler) { s.condition = on }} }
 
 // Clip limits the clean example that each step predicts to -limit..limit, the range of the examples: 1 for images that
@@ -71,6 +72,11 @@ func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noi
 	case noise.NDim() < 2 || noise.Numel() == 0 || noise.DType() != tensor.Float32 && noise.DType() != tensor.Float64:
 		return nil, fmt.Errorf("diffusion: %s: the noise is %v of shape %v: it must be float32 or float64 [N …] with at least one value", call, noise.DType(), noise.Shape())
 	}
+	defer func() {
+		if err != nil {
+			x = nil
+		}
+	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	x = noise
