@@ -15,6 +15,11 @@ var inspectRows = []struct {
 	{"under the cursor", "po|int", 0, []string{"var point Point"}},
 	{"right of the cursor", "|point", 0, []string{"var point Point"}},
 	{"live value", "count|", 0, []string{"var count int = 42"}},
+	{"live value of a package", "delay|", 0, []string{"var delay time.Duration = 2s", "elapsed time"}},
+	{"live value with methods of the session", "loud|", 0, []string{"var loud Loud = {Level:3}", "Loud is noisy"}},
+	{"method as documentation writes it", "tensor.Tensor.Max|", 0, []string{"Max(", "*tensor.Tensor"}},
+	{"field as documentation writes it", "accel.Run.Steps|", 0, []string{"field Steps"}},
+	{"method with a pointer as receiver", "data.Dataset.PackSequences|", 0, []string{"PackSequences("}},
 	{"live value in a call", "fmt.Println(count|)", 0, []string{"var count int = 42"}},
 	{"cell function with its comment", "origin|", 0, []string{"func origin() (Point, error)", "gives where all begins"}},
 	{"cell function with its source", "origin|", 1, []string{"return Point{}, nil"}},
@@ -107,6 +112,8 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	n := completionNotebook(t)
 	n.must(t, "count := 42", "")
+	n.must(t, "delay := 2 * time.Second", "")
+	n.must(t, "// Loud is noisy.\ntype Loud struct{ Level int }\nfunc (l Loud) String() string { panic(\"called\") }\nloud := Loud{3}", "")
 	n.must(t, "type Settings struct {\n\t// Rate of a step.\n\tRate float64\n\tPlace Point // to start from\n}\nvar settings Settings", "")
 	for _, row := range inspectRows {
 		t.Run(row.name, func(t *testing.T) {

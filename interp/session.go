@@ -269,6 +269,10 @@ func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) 
 	return s.tools.inspect(src, offset, detail)
 }
 
+// Similar returns a qualified name that Inspect does not find, such as accel.fit, with a known
+// name that resembles its unknown part, such as accel.Fit; "" if there is none.
+func (s *Session) Similar(src string) string { return s.tools.similar(src) }
+
 // IsComplete reports whether a cell can be run: "complete", "incomplete" with the indent of
 // the next line, or "invalid".
 func (s *Session) IsComplete(src string) (status, indent string) {

@@ -127,6 +127,9 @@ func (t *tools) inspect(src string, offset, detail int) (data map[string]any) {
 	return map[string]any{"text/plain": d.Plain(), "text/markdown": d.Markdown()}
 }
 
+// similar implements Session.Similar.
+func (t *tools) similar(src string) string { return inspect.Similar(t.checker, src) }
+
 // isComplete implements Session.IsComplete.
 func (t *tools) isComplete(src string) (status, indent string) {
 	if magic.IsOpen(src, t.checker.Known) {
@@ -157,25 +160,64 @@ const (
 var lineBreak = regexp.MustCompile(`\n\s*`)
 
 // value returns the value of a variable of the session as one line. ok is false if that would
-// run methods, or while code of a cell runs.
+// run methods of the session, or while code of a cell runs. Of a type of the session that has methods it
+// is the fields.
 func (t *tools) value(v *types.Var) (text string, ok bool) {
-	if v == nil || !t.isStill() || !isData(v.Type(), map[types.Type]bool{}) {
+	if v == nil || !t.isStill() {
+		return "", false
+	}
+	expr, quoted := v.Name(), false
+	switch {
+	case isData(v.Type(), map[types.Type]bool{}) || hasText(v.Type(), v.Pkg()):
+	case isStruct(v.Type(), v.Pkg()):
+		// Package fmt calls no methods of what it finds in unexported fields.
+		expr, quoted = fmt.Sprintf(`fmt.Sprintf("%%+v", struct{ v any }{%s})`, v.Name()), true
+	default:
 		return "", false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
 	defer cancel()
-	result, err := t.evaluator.Evaluate(ctx, v.Name())
+	result, err := t.evaluator.Evaluate(ctx, expr)
 	if err != nil {
 		return "", false
 	}
 	if text, ok = result.Data["text/plain"].(string); !ok {
 		return "", false
 	}
+	if quoted {
+		if text, err = strconv.Unquote(text); err != nil {
+			return "", false
+		}
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "{v:"), "}")
+	}
 	text = lineBreak.ReplaceAllString(text, " ")
 	if r := []rune(text); len(r) > valueLength {
 		text = string(r[:valueLength]) + "…"
 	}
 	return text, true
+}
+
+// hasText reports whether t is a type of a compiled package, or a pointer to one, that has a text of its own.
+func hasText(t types.Type, session *types.Package) bool {
+	if types.IsInterface(t) {
+		return false // it may hold a value of the session
+	}
+	text, _, _ := types.LookupFieldOrMethod(t, false, nil, "String")
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	return ok && text != nil && named.TypeArgs().Len() == 0 && named.Obj().Pkg() != nil && named.Obj().Pkg() != session
+}
+
+// isStruct reports whether t is a struct type of the session.
+func isStruct(t types.Type, session *types.Package) bool {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() != session {
+		return false
+	}
+	_, ok = named.Underlying().(*types.Struct)
+	return ok
 }
 
 // isData reports whether showing a value of type t runs no methods.

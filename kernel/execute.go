@@ -101,15 +101,22 @@ func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.Ce
 	return wire.NewExecuteFailed(count, failure)
 }
 
-// help answers a cell that asks for help on a name: with a page payload, or with an error
-// if nothing was found.
+// help answers a cell that asks for help on a name: with a page payload, which front ends show
+// with the outputs or in a pane, or with an error if nothing was found. A client that cannot
+// ask the user for input, such as nbconvert, has no user who reads a page: it gets a display.
 func (k *Kernel) help(ctx context.Context, r *request, in wire.Execute, count int, asked link.Inspect) any {
 	inspection, err := link.Ask(ctx, k.worker, asked)
 	switch {
 	case err != nil:
 		return k.cellFailed(r, in, count, workerError(err))
 	case len(inspection.Data) == 0:
-		return k.cellFailed(r, in, count, asked.NotFound())
+		return k.cellFailed(r, in, count, asked.NotFound(inspection.Similar))
+	}
+	if !in.AllowStdin {
+		if !in.Silent {
+			k.publisher.publish(wire.DisplayData, r.RawHeader, wire.NewDisplay("", inspection.Data, nil))
+		}
+		return wire.NewExecuteOK(count, nil)
 	}
 	return wire.NewExecuteOK(count, nil, wire.NewPage(inspection.Data))
 }

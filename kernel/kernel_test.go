@@ -198,6 +198,14 @@ func TestRequests(t *testing.T) {
 				`{"source":"page","data":{"text/plain":"fmt.Println at 11 in 1"},"start":0}],"user_expressions":{}}`,
 		},
 		{
+			name: "a cell that asks for help without a user", typ: wire.ExecuteRequest, content: `{"code":"fmt ?","store_history":false,"allow_stdin":false}`,
+			want: []string{
+				`execute_input {"code":"fmt ?","execution_count":10}`,
+				`display_data {"data":{"text/plain":"fmt at 3 in 0"},"metadata":{},"transient":{}}`,
+			},
+			reply: `execute_reply {"status":"ok","execution_count":10,"payload":[],"user_expressions":{}}`,
+		},
+		{
 			name: "a cell that asks for help in vain", typ: wire.ExecuteRequest, content: `{"code":"unknown?"}`,
 			want: []string{
 				`execute_input {"code":"unknown?","execution_count":11}`,

@@ -219,7 +219,11 @@ func (w *worker) complete(_ context.Context, request link.Complete) (link.Comple
 }
 
 func (w *worker) inspect(_ context.Context, request link.Inspect) (link.Inspection, error) {
-	return link.Inspection{Data: w.session.Inspect(request.Code, request.Offset, request.Detail)}, nil
+	found := link.Inspection{Data: w.session.Inspect(request.Code, request.Offset, request.Detail)}
+	if len(found.Data) == 0 {
+		found.Similar = w.session.Similar(request.Code)
+	}
+	return found, nil
 }
 
 func (w *worker) check(_ context.Context, request link.Check) (link.Completeness, error) {

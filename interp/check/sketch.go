@@ -24,6 +24,7 @@ type Sketch struct {
 	// not added to the types, because another cell may be running.
 	Methods  map[*types.TypeName][]*types.Func
 	checker  *Checker
+	attempt  *attempt
 	unit     *unit
 	filename string
 }
@@ -61,7 +62,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	}
 	visit(&Sketch{
 		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
-		Live: c.live, Imports: c.imports, Methods: methods, checker: c, unit: u, filename: Filename(sketchNumber),
+		Live: c.live, Imports: c.imports, Methods: methods, checker: c, attempt: a, unit: u, filename: Filename(sketchNumber),
 	})
 }
 
@@ -218,4 +219,11 @@ func (s *Sketch) PackageOf(name string) *types.Package {
 		return nil
 	}
 	return p
+}
+
+// Similar returns the name that is possible in the place of an unknown one and differs least from
+// it, or "".
+func (s *Sketch) Similar(id *ast.Ident) string {
+	name, candidates := s.attempt.nameAt(id.Pos())
+	return closest(name, candidates)
 }

@@ -75,6 +75,33 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 	return d, ok
 }
 
+// Similar returns src, a name such as accel.fit that At does not know, with a known name that resembles
+// its unknown part; "" if there is none.
+func Similar(c *check.Checker, src string) (name string) {
+	c.Sketch(src, func(s *check.Sketch) {
+		v := &describer{Sketch: s}
+		for at := 0; at <= len(src); at++ {
+			dot := strings.IndexByte(src[at:], '.')
+			end := len(src)
+			if dot >= 0 {
+				end = at + dot
+			}
+			id := v.Ident(end)
+			if id == nil {
+				return
+			}
+			if v.object(id) == nil && (at > 0 || v.PackageOf(id.Name) == nil) {
+				if best := v.Similar(id); best != "" {
+					name = src[:at] + best + src[end:]
+				}
+				return
+			}
+			at = end
+		}
+	})
+	return name
+}
+
 type describer struct {
 	*check.Sketch
 	doc    Doc
@@ -112,6 +139,11 @@ func (v *describer) object(id *ast.Ident) types.Object {
 	}
 	if sel := v.selector(id); sel != nil {
 		if t := v.Info.TypeOf(sel.X); t != nil {
+			// Not an expression of Go, but how documentation writes members: Type.Field, and Type.Method also
+			// where the method has a pointer as receiver.
+			if o, _, _ := types.LookupFieldOrMethod(t, true, v.Package, id.Name); o != nil && v.Info.Types[sel.X].IsType() {
+				return o
+			}
 			for _, m := range v.MethodsOf(t) {
 				if m.Name() == id.Name {
 					return m
@@ -257,8 +289,22 @@ func (v *describer) variable(o *types.Var) Description {
 	}
 	if v.Live[o.Name()] == types.Object(o) {
 		d.Variable = o
+		d.Doc = v.typeDoc(o.Type())
 	}
 	return d
+}
+
+// typeDoc returns the first paragraph of the documentation of a type, or of the one that it points to.
+func (v *describer) typeDoc(t types.Type) string {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return ""
+	}
+	paragraph, _, _ := strings.Cut(v.comment(named.Obj(), named.Obj().Name()), "\n\n")
+	return paragraph
 }
 
 // owner returns the struct type that declares a field, if it is declared in a package or in the session.

@@ -37,7 +37,10 @@ func TestAt(t *testing.T) {
 		detail   int
 		want     string // the plain text
 	}{
-		{"variable", "u|", 0, "var u User"},
+		{"variable", "u|", 0, "var u User\n\nUser is a person\nwith a name."},
+		{"method as documentation writes it", "strings.Builder.Len|", 0, "func (*strings.Builder).Len() int\n\ndoc of strings Builder.Len"},
+		{"method of a type of a cell", "User.Greet|", 0, "func (User).Greet() string\n\nGreet says hello."},
+		{"field of a type", "User.Name|", 0, "field Name string"},
 		{"type", "Us|er{}", 0, "type User struct {\n\tName string\n}\n\nUser is a person\nwith a name."},
 		{"type with methods", "User|", 1, "type User struct {\n\tName string\n}\nfunc (User).Greet() string\n\nUser is a person\nwith a name."},
 		{"method", "u.Gr|eet()", 0, "func (User).Greet() string\n\nGreet says hello."},
@@ -65,6 +68,27 @@ func TestAt(t *testing.T) {
 				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
 			}
 		})
+	}
+}
+
+// TestSimilar has misspelled names.
+func TestSimilar(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, "type User struct{ Name string }\nfunc (u User) Greet() {}\nperson := User{}")
+	for _, row := range []struct{ in, want string }{
+		{"strings.toupper", "strings.ToUpper"},
+		{"perzon", "person"},
+		{"perzon.Name", "person.Name"},
+		{"person.Nmae", "person.Name"},
+		{"User.Gret", "User.Greet"},
+		{"strings.Bilder.Len", "strings.Builder.Len"},
+		{"strings.Xyzzy", ""},
+		{"qqqqqq", ""},
+		{"", ""},
+	} {
+		if got := Similar(c, row.in); got != row.want {
+			t.Errorf("%q: got %q, want %q", row.in, got, row.want)
+		}
 	}
 }
 

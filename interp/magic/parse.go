@@ -50,7 +50,7 @@ type line struct {
 	behind     string  // what follows the name of a %% command in its line; text is the lines below
 }
 
-// question, alone in a cell, asks for help, as in IPython.
+// question, alone in a cell, once or twice, asks for help, as in IPython.
 const question = "?"
 
 // takesCell reports whether the rest of the cell is the text of the command, not Go.
@@ -233,8 +233,9 @@ func isAlone(src string, l line) bool {
 
 // lines finds the commands of a cell.
 func lines(src string, known func(name string) bool) []line {
-	if i := strings.IndexByte(src, '?'); strings.TrimSpace(src) == question {
-		return []line{{start: i, end: i + 1, at: i, name: question}}
+	if text := strings.TrimSpace(src); text == question || text == question+question {
+		i := strings.IndexByte(src, '?')
+		return []line{{start: i, end: i + len(text), at: i, name: question}}
 	}
 	if !strings.ContainsAny(src, "%!") {
 		return nil

@@ -105,9 +105,8 @@ func (r *recorder) end(count int, result link.Result) {
 	}
 }
 
-// help writes documentation to the terminal. A front end shows it in a pane, so it is not
-// stored in the notebook.
-func (r *recorder) help(found link.Inspection) {
+// help stores documentation as a display, as JupyterLab shows it.
+func (r *recorder) help(count int, found link.Inspection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := text(found.Data)
@@ -115,6 +114,7 @@ func (r *recorder) help(found link.Inspection) {
 		s = Plain(s)
 	}
 	r.print(0, s+"\n")
+	r.add(count, notebook.Output{"output_type": "display_data", "data": found.Data, "metadata": orEmpty(nil)})
 }
 
 // colors matches ANSI color sequences, which tracebacks may contain.

@@ -75,7 +75,7 @@ const (
 // cell exceeds Timeout, the running cell is interrupted and counts as failed whatever its
 // tags. A goroutine that panics after its cell has ended fails the next cell, or the run
 // at its end, whatever the tags, and so does a worker that ends between cells. The outputs of the cells after a failed one are removed. A cell such as fmt? asks
-// for help, which is written to the terminal but not stored in the notebook.
+// for help, which is stored as a display.
 func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	log := config.Logger
 	if log == nil {
@@ -187,12 +187,13 @@ func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Du
 		case err != nil:
 			return fmt.Errorf("cell %d: %w", count, err)
 		case len(found.Data) > 0:
-			r.help(found)
+			r.help(count, found)
 			return nil
 		}
-		r.end(count, link.Result{Error: asked.NotFound()})
+		why := asked.NotFound(found.Similar)
+		r.end(count, link.Result{Error: why})
 		if !mayFail {
-			return &CellError{Cell: count, Why: asked.NotFound()}
+			return &CellError{Cell: count, Why: why}
 		}
 		return nil
 	}

@@ -93,9 +93,11 @@ type Inspect struct {
 	Detail int    `json:"detail"` // 0 or 1, as detail_level in the Jupyter protocol
 }
 
-// Inspection answers Inspect. Data is empty if nothing was found.
+// Inspection answers Inspect. Data is empty if nothing was found; then Similar is the code
+// with a known name instead of one that resembles it, or empty.
 type Inspection struct {
-	Data map[string]any `json:"data,omitempty"`
+	Data    map[string]any `json:"data,omitempty"`
+	Similar string         `json:"similar,omitempty"`
 }
 
 // Check asks whether a cell is complete.
