@@ -62,6 +62,10 @@ func (p *printer) node(n node, indent string, depth int) {
 		p.text.WriteString("…")
 		return
 	}
+	if text, ok := n.raw(); ok {
+		p.text.WriteString(shorten(text))
+		return
+	}
 	switch n.kind() {
 	case reflect.Pointer:
 		if to, ok := n.target(); ok && composite(to.kind()) {
@@ -96,7 +100,7 @@ func composite(k reflect.Kind) bool {
 // oneLine returns the text of a value if it fits in a line of the given width.
 func oneLine(n node, width int) (string, bool) {
 	budget := width
-	if !n.hasText() && !small(n, &budget, 0) {
+	if !n.hasText() && (holdsRaw(n) || !small(n, &budget, 0)) {
 		return "", false
 	}
 	text := n.line()

@@ -1,6 +1,7 @@
 package display_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -141,4 +142,26 @@ func TestFormatIsBounded(t *testing.T) {
 func ExampleFormat() {
 	fmt.Println(display.Format(map[string][]int{"a": {1, 2}, "b": nil}))
 	// Output: map[a:[1 2] b:[]]
+}
+
+// TestFormatSmall has texts of what fmt prints otherwise.
+func TestFormatSmall(t *testing.T) {
+	type message struct{ Raw json.RawMessage }
+	for _, row := range []struct {
+		name string
+		in   any
+		want string
+	}{
+		{"one element", []string{strings.Repeat("a", 101)}, "[" + strings.Repeat("a", 99) + "…] (1 element)"},
+		{"one entry", map[string]string{"k": strings.Repeat("a", 101)}, "map[string]string{\n  k: " + strings.Repeat("a", 101) + "\n} (1 entry)"},
+		{"raw JSON in a struct", message{json.RawMessage(`{"a":1}`)}, "display_test.message{\n  Raw: {\"a\":1}\n}"},
+		{"raw JSON in a list", []json.RawMessage{json.RawMessage(`1`)}, "[]json.RawMessage{\n  0: 1\n} (1 element)"},
+		{"no raw JSON", []message{{}}, "[{Raw:[]}]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := display.Format(row.in); got != row.want {
+				t.Errorf("got\n%s\nwant\n%s", got, row.want)
+			}
+		})
+	}
 }

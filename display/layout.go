@@ -16,10 +16,10 @@ func (p *printer) structure(n node, indent string, depth int) {
 	for i := range n.value.NumField() {
 		width = max(width, utf8.RuneCountInString(n.typ().Field(i).Name))
 	}
-	p.text.WriteString(n.typ().String() + "{")
+	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range n.value.NumField() {
 		if !p.newline(indent + "  ") {
-			p.text.WriteString(fmt.Sprintf(" … %d fields more", n.value.NumField()-i))
+			p.text.WriteString(" … " + count(n.value.NumField()-i, "field") + " more")
 			break
 		}
 		name, f := n.field(i)
@@ -36,17 +36,21 @@ const maxEntries = 30
 // mapping writes one entry per line, sorted by key as in fmt.
 func (p *printer) mapping(n node, indent string, depth int) {
 	entries := sortedEntries(n)
-	p.text.WriteString(n.typ().String() + "{")
+	p.text.WriteString(typeName(n.typ()) + "{")
 	for i, e := range entries {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, len(entries)-i, "entries")
+			p.more(indent, count(len(entries)-i, "entry"))
 			break
 		}
-		p.node(e.key, indent+"  ", maxNesting)
+		if e.key.kind() == reflect.String && !e.key.hasText() {
+			p.text.WriteString(cut(e.key.line(), lineWidth))
+		} else {
+			p.node(e.key, indent+"  ", maxNesting)
+		}
 		p.text.WriteString(": ")
 		p.node(e.value, indent+"  ", depth+1)
 	}
-	p.close(indent, fmt.Sprintf("} (%d entries)", len(entries)))
+	p.close(indent, "} ("+count(len(entries), "entry")+")")
 }
 
 // sortedEntries returns the entries of a map sorted by key: numbers by value, all other keys by
@@ -84,16 +88,16 @@ func (p *printer) list(n node, indent string, depth int) {
 		p.flow(n, indent)
 		return
 	}
-	p.text.WriteString(n.typ().String() + "{")
+	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range length {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, length-i, "elements")
+			p.more(indent, count(length-i, "element"))
 			break
 		}
 		p.text.WriteString(strconv.Itoa(i) + ": ")
 		p.node(n.index(i), indent+"  ", depth+1)
 	}
-	p.close(indent, fmt.Sprintf("} (%d elements)", length))
+	p.close(indent, "} ("+count(length, "element")+")")
 }
 
 // scalar reports whether the elements of a list are numbers, strings or other short values.
@@ -133,7 +137,7 @@ func (p *printer) flow(n node, indent string) {
 			column += width
 		}
 	}
-	p.text.WriteString(fmt.Sprintf("] (%d elements)", length))
+	p.text.WriteString("] (" + count(length, "element") + ")")
 }
 
 // cut truncates a text to a number of characters.
@@ -153,6 +157,8 @@ func matrix(n node) (rows, columns int, ok bool) {
 		return 0, 0, false
 	}
 	switch k := n.typ().Elem().Elem().Kind(); {
+	case n.typ().Elem() == rawType:
+		return 0, 0, false
 	case k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr:
 	default:
 		return 0, 0, false
@@ -243,11 +249,21 @@ func alignColumns(rows [][]string, right func(column int) bool) []string {
 }
 
 // more writes how many elements are left out, on its own line if one is left.
-func (p *printer) more(indent string, n int, what string) {
+func (p *printer) more(indent, what string) {
 	if p.lines >= 0 {
 		p.text.WriteString("\n" + indent + "  ")
 	}
-	p.text.WriteString(fmt.Sprintf("… %d %s more", n, what))
+	p.text.WriteString("… " + what + " more")
+}
+
+// count returns a number of things: 1 element, 2 entries.
+func count(n int, what string) string {
+	if stem, ok := strings.CutSuffix(what, "y"); ok && n != 1 {
+		return fmt.Sprintf("%d %sies", n, stem)
+	} else if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // close writes the end of a block on its own line.

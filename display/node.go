@@ -1,8 +1,10 @@
 package display
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 )
 
 // node is a part of a value while Format or Table traverses it.
@@ -73,9 +75,48 @@ func (n node) hasText() bool {
 
 // line returns the value as fmt prints it, without the monotonic clock reading of times.
 func (n node) line() string {
+	if text, ok := n.raw(); ok {
+		return text
+	}
 	text := fmt.Sprintf("%+v", n.shown)
 	if (composite(n.kind()) || n.kind() == reflect.Pointer) && holdsTime(n.typ()) {
 		text = reading.ReplaceAllString(text, "$1")
 	}
 	return text
 }
+
+// raw returns the text of a valid json.RawMessage, of which fmt prints the bytes.
+func (n node) raw() (text string, ok bool) {
+	if n.kind() != reflect.Slice || n.typ() != rawType || !json.Valid(n.value.Bytes()) {
+		return "", false
+	}
+	return string(n.value.Bytes()), true
+}
+
+var rawType = reflect.TypeFor[json.RawMessage]()
+
+// holdsRaw reports whether fmt would print the bytes of a json.RawMessage as part of n.
+func holdsRaw(n node) bool {
+	switch n.kind() {
+	case reflect.Struct:
+		for i := range n.value.NumField() {
+			if _, f := n.field(i); f.kind() == reflect.Slice && f.typ() == rawType && f.value.Len() > 0 {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		return n.value.Len() > 0 && n.typ() != rawType && (n.typ().Elem() == rawType || n.typ().Elem().Kind() == reflect.Struct && holdsRaw(n.index(0)))
+	case reflect.Pointer:
+		to, ok := n.target()
+		return ok && to.kind() == reflect.Struct && holdsRaw(to)
+	case reflect.Map:
+		return n.value.Len() > 0 && n.typ().Elem() == rawType
+	}
+	return false
+}
+
+// typeName returns the name of a type as cells write it: without the name of their package.
+func typeName(t reflect.Type) string { return own.ReplaceAllString(t.String(), "") }
+
+// own matches the qualifier of types of cells.
+var own = regexp.MustCompile(`\bmain\.`)

@@ -86,6 +86,9 @@ func structSource(typ reflect.Type, rows int, row func(int) node, columns []stri
 	return &source{names, rows, func(i int) []node {
 		n := row(i)
 		cells := make([]node, len(names))
+		if n.kind() == reflect.Pointer { // nil
+			return cells
+		}
 		// A type that a cell has declared again may have other fields.
 		if n.kind() != reflect.Struct || n.typ() != typ && (n.typ().String() != typ.String() || !n.typ().ConvertibleTo(typ)) {
 			if len(cells) > 0 {

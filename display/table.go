@@ -108,9 +108,12 @@ func cellText(n node) string {
 	if to, ok := n.target(); ok && !n.hasText() && !composite(to.kind()) {
 		n = to
 	}
+	if text, ok := n.raw(); ok {
+		return cut(text, 4*cellWidth)
+	}
 	budget := 4 * cellWidth
 	if !n.hasText() && n.kind() != reflect.String && !small(n, &budget, 0) {
-		return n.typ().String() + fmt.Sprintf(" (%s)", size(n))
+		return typeName(n.typ()) + fmt.Sprintf(" (%s)", size(n))
 	}
 	if n.kind() == reflect.String && !n.hasText() {
 		return cut(n.value.String(), 4*cellWidth)
@@ -121,9 +124,9 @@ func cellText(n node) string {
 func size(n node) string {
 	switch n.kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return fmt.Sprintf("%d elements", n.value.Len())
+		return count(n.value.Len(), "element")
 	case reflect.Struct:
-		return fmt.Sprintf("%d fields", n.value.NumField())
+		return count(n.value.NumField(), "field")
 	}
 	return "large"
 }

@@ -36,11 +36,25 @@ func TestWhoCallsNoMethods(t *testing.T) {
 	}, "\n"))
 }
 
+// TestWhoOfLargeValues shows values whose text has several lines as one.
+func TestWhoOfLargeValues(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "type Base struct{ X, Y int }\na := make([]Base, 40)\nb := map[string]string{}\nfor i := range 40 { b[fmt.Sprint(10+i)] = \"v\" }\n"+
+		"c := &struct{ Text string }{strings.Repeat(\"a\", 200)}\nd := map[string]Base{strings.Repeat(\"k\", 100): {}}", "")
+	n.must(t, "%who", strings.Join([]string{
+		"a  []Base                40, 640 B  {0: {X:0 Y:0} 1: {X:0 Y:0} 2: {X:0 Y:0} 3: {X:0 Y:0} 4: {X:0…",
+		"b  map[string]string     40         {10: v 11: v 12: v 13: v 14: v 15: v 16: v 17: v 18: v 19: v…",
+		"c  *struct{Text string}             &{Text: " + strings.Repeat("a", 52) + "…",
+		"d  map[string]Base       1          {" + strings.Repeat("k", 59) + "…\n",
+	}, "\n"))
+}
+
 // TestQuestion is a cell that asks for help.
 func TestQuestion(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
-	if got := n.run(" ?\n"); !strings.Contains(got, "name?     shows the documentation") || got != n.run("%help") {
+	if got := n.run(" ?\n"); !strings.Contains(got, "name?     shows the documentation") || got != n.run("%help") || got != n.run("??") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -120,10 +120,16 @@ func memory(bytes int) string {
 // maxValue is the maximal width of a value in a list, in characters.
 const maxValue = 60
 
-// short returns a value as one line.
+// short returns the text of a value as one line. A text over several lines begins with the type of the value,
+// which the list has already.
 func short(text string) string {
-	if line, _, more := strings.Cut(text, "\n"); more {
-		text = line + " …"
+	if strings.Contains(text, "\n") {
+		if typ, rest, ok := strings.Cut(text, "{\n"); ok && !strings.Contains(typ, "\n") {
+			if text = "{" + strings.TrimLeft(rest, " "); typ[:min(1, len(typ))] == "&" {
+				text = "&" + text
+			}
+		}
+		text = strings.Join(strings.Fields(text), " ")
 	}
 	if r := []rune(text); len(r) > maxValue {
 		text = string(r[:maxValue]) + "…"
