@@ -226,7 +226,7 @@ func (r Record) feature(name string, kind tfrecord.Kind, n int) (tfrecord.Featur
 	f, ok := r.features[name]
 	switch {
 	case !ok:
-		return f, r.wrong(name, "the feature", "a record without it")
+		return f, &FormatError{Format: "TFRecord", Path: r.path, Record: r.number, Want: fmt.Sprintf("the feature %q", name), Got: "a record without it"}
 	case f.Kind != kind && f.Len() > 0:
 		return tfrecord.Feature{}, r.wrong(name, kind.String(), f.Kind.String())
 	case n >= 0 && f.Len() != n:

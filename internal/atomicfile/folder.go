@@ -14,11 +14,14 @@ import (
 // it creates and removes temporary files of killed processes in the parent directory,
 // which must exist.
 func CreateFolder(path string, fill func(work, content string) error) (err error) {
+	if path == "" {
+		return ErrNoPath
+	}
 	parent := filepath.Dir(path)
 	Clean(parent)
 	temporary, err := createFolder(parent)
 	if err != nil {
-		return err
+		return withPath(err, path)
 	}
 	defer func() { // even if fill panics
 		os.RemoveAll(temporary.name)
@@ -34,7 +37,7 @@ func CreateFolder(path string, fill func(work, content string) error) (err error
 	err = failpoint.Do(failpoint.FolderRename, func() error { return os.Rename(content, path) })
 	if err != nil {
 		if _, there := os.Stat(path); there != nil {
-			return err
+			return withPath(err, path)
 		}
 	}
 	return failpoint.Do(failpoint.FolderSyncParent, func() error { return SyncFolder(parent) })

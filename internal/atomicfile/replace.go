@@ -2,12 +2,17 @@ package atomicfile
 
 import (
 	"bufio"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/quernlab/quern/internal/failpoint"
 )
+
+// ErrNoPath reports that the path of a file or folder to write is empty.
+var ErrNoPath = errors.New("the path is empty: name the file to write")
 
 // Replace calls write with a temporary file beside path, syncs it, and renames it to
 // path. If that fails, or write panics, the file at path is unchanged and the
@@ -20,7 +25,7 @@ import (
 // Replace also removes temporary files that killed processes have left in the
 // directory.
 func Replace(path string, write func(io.Writer) error) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
+	if target, err := filepath.EvalSymlinks(path); err == nil && path != "" {
 		path = target
 	}
 	return ReplaceLink(path, write)
@@ -28,11 +33,14 @@ func Replace(path string, write func(io.Writer) error) error {
 
 // ReplaceLink is Replace, except that a symbolic link is replaced itself.
 func ReplaceLink(path string, write func(io.Writer) error) (err error) {
+	if path == "" {
+		return ErrNoPath
+	}
 	folder := filepath.Dir(path)
 	Clean(folder)
 	temporary, err := create(folder)
 	if err != nil {
-		return err
+		return withPath(err, path)
 	}
 	renamed := false
 	defer func() { // even if write panics
@@ -63,8 +71,21 @@ func ReplaceLink(path string, write func(io.Writer) error) (err error) {
 	}
 	err = failpoint.Do(failpoint.FileRename, func() error { return os.Rename(temporary.name, path) })
 	if err != nil {
-		return err
+		return withPath(err, path)
 	}
 	renamed = true
 	return failpoint.Do(failpoint.FileSyncFolder, func() error { return SyncFolder(folder) })
+}
+
+// withPath returns the error of a temporary file as one of the file that it becomes.
+func withPath(err error, path string) error {
+	var of *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		return &fs.PathError{Op: "create", Path: path, Err: of.Err}
+	case errors.As(err, &link):
+		return &fs.PathError{Op: "replace", Path: path, Err: link.Err}
+	}
+	return err
 }

@@ -3,8 +3,10 @@ package atomicfile_test
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/internal/atomicfile"
@@ -40,5 +42,29 @@ func TestReplace(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestPathOfErrors names the path that was asked for, not the temporary file.
+func TestPathOfErrors(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	nothing := func(io.Writer) error { return nil }
+	for _, path := range []string{filepath.Join(folder, "none", "a"), folder} {
+		var failure *fs.PathError
+		if err := atomicfile.Replace(path, nothing); !errors.As(err, &failure) || failure.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	path := filepath.Join(folder, "none", "b")
+	err := atomicfile.CreateFolder(path, func(_, content string) error { return os.Mkdir(content, 0o755) })
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("folder: %v", err)
+	}
+	if err := atomicfile.Replace("", nothing); !errors.Is(err, atomicfile.ErrNoPath) {
+		t.Errorf("no path: %v", err)
+	}
+	if err := atomicfile.CreateFolder("", func(_, _ string) error { return nil }); !errors.Is(err, atomicfile.ErrNoPath) {
+		t.Errorf("no folder: %v", err)
 	}
 }
