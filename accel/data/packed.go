@@ -27,6 +27,9 @@ import (
 // Transforms and [Dataset.Cached] come after it. An example is now a row: with 4 sequences in a row, a
 // quarter of the batch size has as many tokens in a batch.
 func (s *Dataset) PackSequences(length int) (*Dataset, error) {
+	if s == nil {
+		return nil, errors.New("data: PackSequences: the data set is nil: check the error returned where it was created")
+	}
 	from, ok := s.source.(*sequences)
 	switch {
 	case !ok || from.classes == nil || s.resident != nil:

@@ -33,10 +33,15 @@ type MismatchError struct {
 	What             string // "class", "column" or "target", or "labels" if the kind of labels differs
 	At               int    // the first index at which they differ; 0 for labels
 	Got, Want        string // the names; "" if missing
+
+	concat bool // Trained is the first data set of Concat
 }
 
 // Error names the difference and says what to do.
 func (e *MismatchError) Error() string {
+	if e.What == "labels" && e.concat {
+		return fmt.Sprintf("data: Concat: %s has %s, but %s has %s: concatenate data sets with the same kind of labels", e.Dataset, e.Got, e.Trained, e.Want)
+	}
 	if e.What == "labels" {
 		return fmt.Sprintf("data: %s has %s, but %s has %s: use data sets with the same kind of labels", e.Dataset, e.Got, e.Trained, e.Want)
 	}
@@ -45,6 +50,10 @@ func (e *MismatchError) Error() string {
 			return "none"
 		}
 		return strconv.Quote(s)
+	}
+	if e.concat {
+		return fmt.Sprintf("data: Concat: %s %d is %s in %s, but %s in %s: reorder one data set with Like of the other, or name its classes with WithClasses",
+			e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
 	}
 	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, the training set: reorder the data set with Like(training set), or name its classes with WithClasses",
 		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)

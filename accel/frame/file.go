@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // FileError says that the content of a file is not what its format demands.
@@ -54,6 +55,8 @@ func readFile(path string, read func(io.Reader) (*Frame, error)) (*Frame, error)
 	switch {
 	case errors.As(err, &invalid):
 		invalid.Path = path
+	case err != nil && strings.HasPrefix(err.Error(), "frame: "):
+		return nil, fmt.Errorf("%s: %w", path, err)
 	case err != nil:
 		return nil, fmt.Errorf("frame: %s: %w", path, err)
 	}
