@@ -56,7 +56,8 @@ var cellRows = []struct {
 
 	{"panic", "panic(\"boom\")", []string{"! panic: boom"}},
 	{"panic with a value", "type P struct{ X int }\npanic(P{1})", []string{"! panic: (main.P) {X:1}"}},
-	{"panic with an error", "panic(fmt.Errorf(\"bad %d\", 1))", []string{"! panic: bad 1 (*errors.errorString)"}},
+	{"panic with an error", "panic(fmt.Errorf(\"bad %d\", 1))", []string{"! panic: bad 1"}},
+	{"panic with a wrapped error", "panic(fmt.Errorf(\"bad: %w\", io.EOF))", []string{"! panic: bad: EOF"}},
 	{"nil map", "var m map[string]int\nm[\"a\"] = 1", []string{"! runtime error: assignment to entry in nil map"}},
 	{"nil pointer", "type P struct{ X int }\nvar p *P\np.X", []string{"! runtime error: invalid memory address or nil pointer dereference"}},
 	{"assertion", "var x any = 1\nx.(string)", []string{"! runtime error: interface conversion: interface {} is int, not string"}},

@@ -83,7 +83,7 @@ func TestTraceback(t *testing.T) {
 			"cell[1]:6:13\n    sum += i + at(nil, i)\ncell[1]:2:9 in at\n    return list[i]\nruntime error"},
 		{"loop of a cell fails itself", []string{"list := []int{1}\nfor i := 0; ; i++ {\n\tlist[i]++\n}"}, "cell[1]:3:2\n    list[i]++\nruntime error"},
 		{"nil", []string{"panic(nil)"}, "cell[1]:1:1\n    panic(nil)\nruntime error: panic called with nil argument"},
-		{"joined errors", []string{"panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))"}, "cell[1]:1:1\n    panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))\npanic: a\nb (*errors.joinError)"},
+		{"joined errors", []string{"panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))"}, "cell[1]:1:1\n    panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))\npanic: a\nb"},
 		{"assertion", []string{"var x any = 1\n_ = x.(string)"}, "cell[1]:2:1\n    _ = x.(string)\nruntime error: interface conversion: interface {} is int, not string"},
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
 			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},

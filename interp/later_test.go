@@ -189,7 +189,7 @@ func Get() error { _, err := transport.RoundTrip(nil); return err }
 `,
 	}))
 	n.must(t, "%get example.com/w@v1.0.0\nimport \"example.com/w\"", "example.com/w v1.0.0\n")
-	n.must(t, "w.Get()", "! error: jar 7 (*errors.errorString)")
+	n.must(t, "w.Get()", "! error: jar 7")
 }
 
 // Goroutines of a module call a function for the first time at the same time: one of them compiles it.

@@ -63,7 +63,7 @@ func seq(yield func(int) bool) { defer wg.Done(); _ = yield(1) && yield(2) }`, "
 		{"var once sync.Once; ready := make(chan bool); go once.Do(func() { close(ready); bad() }); <-ready; once.Do(func() {})", bad},
 		// The cell's own error comes first.
 		{"wg.Go(bad); wg.Wait(); panic(\"own\")", "! panic: own"},
-		{"wg.Go(bad); wg.Wait(); errors.New(\"e\"); func() error { return io.EOF }()", "! error: EOF (*errors.errorString)"},
+		{"wg.Go(bad); wg.Wait(); errors.New(\"e\"); func() error { return io.EOF }()", "! error: EOF"},
 		// These are no failures.
 		{"wg.Go(func() { defer func() { recover() }(); bad() }); wg.Wait(); 1", "= 1"},
 		{"wg.Go(runtime.Goexit); wg.Wait(); 1", "= 1"},

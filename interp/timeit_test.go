@@ -54,7 +54,7 @@ func TestTimeit(t *testing.T) {
 		{"returned error", "%timeit os.ReadFile(\"/none\")", "! error: open /none: no such file or directory (*fs.PathError)"},
 		{"returned error of a cell", "%%timeit\nx := \"/none\"\nos.ReadFile(x)", "! error: open /none: no such file or directory (*fs.PathError)"},
 		{"returned error with return", "%%timeit\nif false { return }\nos.ReadFile(\"/none\")", "! error: open /none: no such file or directory (*fs.PathError)"},
-		{"error of a function", "func f() error { return errors.New(\"no\") }\n%timeit f()", "! error: no (*errors.errorString)"},
+		{"error of a function", "func f() error { return errors.New(\"no\") }\n%timeit f()", "! error: no"},
 		{"unread error", "%timeit _, err := strconv.Atoi(\"x\")", "! error: strconv.Atoi: parsing \"x\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
 		{"nothing runs after a failure", "%timeit panic(1)\nfmt.Println(1)", "! panic: 1"},
 		{"column", "%timeit  -n1 f(undefinedName)", "! compile error: cell[1]:1:14: undefined: f\n    %timeit  -n1 f(undefinedName)\n                 ^\ncell[1]:1:16: undefined: undefinedName\n    %timeit  -n1 f(undefinedName)\n                   ^"},

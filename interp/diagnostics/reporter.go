@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -131,14 +132,14 @@ func (r *Reporter) Unread(e *UnreadError) *Error {
 	if check.IsReturned(e.Name) {
 		return r.Returned(e.Err, e.Set)
 	}
-	value := fmt.Sprintf("%v (%[1]T)\n%s is not read in this cell: read it, or write `_ = %[2]s`", e.Err, e.Name)
+	value := fmt.Sprintf("%v%s\n%s is not read in this cell: read it, or write `_ = %[3]s`", e.Err, typeOf(e.Err), e.Name)
 	return New(Failed, value, r.tracebacks.PositionLines(e.Set))
 }
 
 // PanicAfter returns a panic with the error that the cell had set before and has not read. It is often the cause, such as
 // when the value beside the error is nil.
 func (r *Reporter) PanicAfter(e *UnreadError, panicked *Error) *Error {
-	cause := fmt.Sprintf("%s was set before, and not read: %v (%[2]T)", e.Name, e.Err)
+	cause := fmt.Sprintf("%s was set before, and not read: %v%s", e.Name, e.Err, typeOf(e.Err))
 	with := *panicked
 	with.Value += "\n" + cause
 	with.Traceback = append(slices.Clip(panicked.Traceback), r.tracebacks.PositionLines(e.Set)...)
@@ -149,7 +150,7 @@ func (r *Reporter) PanicAfter(e *UnreadError, panicked *Error) *Error {
 // Returned returns the error of a cell whose last statement, a call at a position,
 // returned err.
 func (r *Reporter) Returned(err error, at token.Position) *Error {
-	return New(Failed, fmt.Sprintf("%v (%[1]T)", err), r.tracebacks.PositionLines(at))
+	return New(Failed, fmt.Sprintf("%v%s", err, typeOf(err)), r.tracebacks.PositionLines(at))
 }
 
 // Panic describes the last panic of the calling goroutine, and those that it has replaced. It may run code of a cell, to
@@ -219,13 +220,26 @@ func (r *Reporter) panicValue(value any) (name, text string) {
 	}
 	switch unread, isUnread := err.(*UnreadError); { //nolint:errorlint // a wrapped one is an error of the cell
 	case isUnread:
-		return Failed, fmt.Sprintf("%s was not read: %v (%[2]T)", unread.Name, unread.Err)
+		return Failed, fmt.Sprintf("%s was not read: %v%s", unread.Name, unread.Err, typeOf(unread.Err))
 	case isCheck(err), isCommand(err):
 		return Failed, err.Error()
 	case errors.As(err, &fault):
 		return Runtime, strings.TrimPrefix(fmt.Sprint(err), "runtime error: ")
 	}
-	return Panic, fmt.Sprintf("%v (%T)", err, value)
+	return Panic, fmt.Sprintf("%v%s", err, typeOf(err))
+}
+
+// typeOf returns the type of an error in brackets; "" if it is an unexported one of the standard library's
+// packages for errors, which says nothing.
+func typeOf(err error) string {
+	t := reflect.TypeOf(err)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if path := t.PkgPath(); (path == "errors" || path == "fmt") && !token.IsExported(t.Name()) {
+		return ""
+	}
+	return fmt.Sprintf(" (%T)", err)
 }
 
 // isCommand reports whether err is that of a magic command.
