@@ -108,7 +108,7 @@ func labeled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 		s.classes = numberedClasses(n)
 		return s, source, nil
 	}
-	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N] or [N, T], or targets, floats of shape [N, targets]; reshape masks of images [N, H, W] to [N, H*W]", y.DType(), labels)
+	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N] or [N, T], or targets, floats of shape [N, targets]; for segmentation, reshape masks of images [N, H, W] to [N, H*W], and let the model return [N, H*W, C], which Reshape(n, c, h*w).Permute(0, 2, 1) makes of [N, C, H, W]", y.DType(), labels)
 }
 
 // countClasses returns one more than the highest label.

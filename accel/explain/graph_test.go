@@ -60,7 +60,10 @@ func TestGraph(t *testing.T) {
 		}}, []int{2}, "input[2] <[]; A Dense(3)[3] 9+0 <[0]; ReLU[3] <[1]; B Dense(3)[3] 9+0 <[0]; Mul[3] <[2 3]"},
 		{"chains of fields", &function{A: nn.Sequential(nn.Dense(3), nn.Tanh()), B: nn.Sequential(nn.Dense(3), nn.Tanh()), forward: func(f *function, x *tensor.Tensor) *tensor.Tensor {
 			return f.B.Forward(f.A.Forward(x))
-		}}, []int{3}, "input[3] <[]; A.0 Dense(3)[3] 12+0 <[0]; Tanh()[3] <[1]; B.0 Dense(3)[3] 12+0 <[2]; Tanh()[3] <[3]"},
+		}}, []int{3}, "input[3] <[]; A.0 Dense(3)[3] 12+0 <[0]; A.1 Tanh()[3] <[1]; B.0 Dense(3)[3] 12+0 <[2]; B.1 Tanh()[3] <[3]"},
+		{"layers without parameters in a chain of a field", &function{A: nn.Sequential(nn.Dense(3), nn.Softmax(1), nn.Tanh()), forward: func(f *function, x *tensor.Tensor) *tensor.Tensor {
+			return f.A.Forward(x)
+		}}, []int{3}, "input[3] <[]; A.0 Dense(3)[3] 12+0 <[0]; A.1 Softmax(1)[3] <[1]; A.2 Tanh()[3] <[2]"},
 		{"a layer called twice", &function{A: shared, forward: func(f *function, x *tensor.Tensor) *tensor.Tensor {
 			return f.A.Forward(f.A.Forward(x).ReLU())
 		}}, []int{3}, "input[3] <[]; A Dense(3)[3] 12+0 <[0]; ReLU[3] <[1]; A Dense(3)[3] <[2]"},

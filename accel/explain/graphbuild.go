@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -20,6 +21,7 @@ type graphBuilder struct {
 	// kinds are the layers of package nn in the model, as Go code.
 	kinds  map[string]bool
 	names  map[string]string // of all modules by their path, as Go code
+	chains map[string]bool   // paths of chains
 	owners map[int]owner     // of the values that are parameters, or show one in another shape
 	counts map[int]bool      // parameters that are counted already
 	used   []map[int]bool    // of each node: its parameters
@@ -46,7 +48,7 @@ type group struct {
 
 func newGraphBuilder(model nn.Module, traced *tensor.Graph) *graphBuilder {
 	b := &graphBuilder{
-		traced: traced, graph: &ModelGraph{}, from: map[int]int{}, kinds: map[string]bool{}, names: map[string]string{}, owners: map[int]owner{}, counts: map[int]bool{},
+		traced: traced, graph: &ModelGraph{}, from: map[int]int{}, kinds: map[string]bool{}, names: map[string]string{}, chains: map[string]bool{}, owners: map[int]owner{}, counts: map[int]bool{},
 		open: group{begins: true},
 	}
 	var layers []nn.NamedModule // those of package nn, the outer ones first
@@ -100,6 +102,7 @@ func (b *graphBuilder) name(path string, m nn.Module) {
 	if chain == nil {
 		return
 	}
+	b.chains[path] = true
 	for i, l := range chain.Layers() {
 		b.name(strings.TrimPrefix(fmt.Sprint(path, ".", i), "."), l)
 	}
@@ -144,9 +147,7 @@ func (b *graphBuilder) add(i int) {
 		if node.Layer = n.Kind; strings.HasPrefix(n.Kind, "Residual(") {
 			node.Layer = n.Op.Name() // its layers are nodes of their own
 		}
-		if b.names[n.Path] == n.Kind { // not only in a chain of a field
-			node.Path = n.Path
-		}
+		node.Path = b.place(n)
 	case named && o.layer != "":
 		node.Path, node.Layer = o.path, o.layer
 	case named:
@@ -155,6 +156,32 @@ func (b *graphBuilder) add(i int) {
 	b.open.node = len(b.graph.Nodes)
 	b.graph.Nodes, b.used = append(b.graph.Nodes, node), append(b.used, map[int]bool{})
 	b.join(n, o, used)
+}
+
+// place returns the path in the model of a layer with a path in a chain, which may be that of a field; "" if it is not
+// known. If several chains have such a layer there, it is that of the chain whose earlier layer is the newest node.
+func (b *graphBuilder) place(n tensor.GraphNode) string {
+	if b.names[n.Path] == n.Kind {
+		return n.Path
+	}
+	var fit []string
+	for path, kind := range b.names {
+		if chain, ok := strings.CutSuffix(path, "."+n.Path); ok && kind == n.Kind && b.chains[chain] {
+			fit = append(fit, path)
+		}
+	}
+	if len(fit) == 1 {
+		return fit[0]
+	}
+	newest := b.graph.Nodes[len(b.graph.Nodes)-1].Path
+	for _, path := range fit {
+		before, ok := strings.CutPrefix(newest, strings.TrimSuffix(path, n.Path))
+		k, err := strconv.Atoi(before)
+		if at, wrong := strconv.Atoi(n.Path); ok && err == nil && wrong == nil && k < at {
+			return path
+		}
+	}
+	return ""
 }
 
 // parameters returns the parameters among the operands of an op, and the layer of the first one.

@@ -87,10 +87,23 @@ func (c *convolution) Forward(x *Tensor) *Tensor {
 	}
 	w := c.options.window
 	if c.dims == 1 {
+		defer ofSequences(x.Shape(), c.weight.Shape())
 		return tensor.Conv1D(x, c.weight, c.bias, w)
 	}
 	triple := func(pair [2]int) [3]int { return [3]int{pair[0], pair[0], pair[0]} }
 	return tensor.Conv3D(x, c.weight, c.bias, tensor.Window3D{Stride: triple(w.Stride), Padding: triple(w.Padding), Dilation: triple(w.Dilation), Groups: w.Groups})
+}
+
+// ofSequences panics again with the error of a convolution of images of height 1, as which tensor.Conv1D computes
+// it, in the shapes of the sequences.
+func ofSequences(x, weight []int) {
+	failed := recover()
+	if e, ok := failed.(*tensor.ShapeError); ok && e.Op == "Conv2D" {
+		failed = &tensor.ShapeError{Op: "Conv1D", Shapes: [][]int{x, weight}, Hint: e.Hint}
+	}
+	if failed != nil {
+		panic(failed)
+	}
 }
 
 func (c *convolution) slots() []slot {

@@ -118,6 +118,9 @@ func (l classLoss) flatten(s *scratch, scores, classes *Tensor) (rows, flat *Ten
 		if len(of) > 2 && len(c) == 1 && of[0] == c[0] {
 			hint = scoresHint + "; is Flatten missing in the model?"
 		}
+		if len(of) > 3 && len(c) == 2 && of[0] == c[0] && c[1] == product(of[2:]) {
+			hint = "scores for the classes of pixels in one row must be [N H*W C]: x.Reshape(n, c, h*w).Permute(0, 2, 1) as the last step of the model makes them of [N C H W]"
+		}
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: hint})
 	case classes.Numel() == 0 || scores.Numel() == 0:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{of, c}, Hint: "an empty batch has no mean loss"})

@@ -193,6 +193,7 @@ func TestMoreLossErrors(t *testing.T) {
 	}{
 		{"CrossEntropy: [2 3 4 5] and [2 4 4]: scores of pixels must be [N C H W] and classes [N H W]", func() { nn.CrossEntropy(tensor.Zeros(2, 3, 4, 5), ints(2, 4, 4)) }},
 		{"CrossEntropy: [2 3 4 5] and [2]: logits must be [N C] and labels [N]; is Flatten missing in the model?", func() { nn.CrossEntropy(tensor.Zeros(2, 3, 4, 5), ints(2)) }},
+		{"CrossEntropy: [2 3 4 5] and [2 20]: scores for the classes of pixels in one row must be [N H*W C]: x.Reshape(n, c, h*w).Permute(0, 2, 1) as the last step of the model makes them of [N C H W]", func() { nn.CrossEntropy(tensor.Zeros(2, 3, 4, 5), ints(2, 20)) }},
 		{"NLL: [2 3 4 5] and [2]: scores must be [N C] and classes [N], or [N T C] and [N T]; is Flatten missing in the model?", func() { nn.NLL(tensor.Zeros(2, 3, 4, 5), ints(2)) }},
 		{"NLLLoss: [2 3 4 5] and [2 4 5]: there are 2 class weights for 3 classes", func() { nn.NLLLoss(nn.ClassWeights(1, 2))(tensor.Zeros(2, 3, 4, 5), ints(2, 4, 5)) }},
 		{"CrossEntropy: [0 3 4 5] and [0 4 5]: an empty batch has no mean loss", func() { nn.CrossEntropy(tensor.Zeros(0, 3, 4, 5), ints(0, 4, 5)) }},
