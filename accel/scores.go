@@ -43,16 +43,24 @@ func Scores(ctx context.Context, model nn.Module, set *data.Dataset, class int) 
 	for i, logits := 0, y.Float64s(); i < len(scores); i++ {
 		row := logits[i*outputs : (i+1)*outputs]
 		if set.Targets() == 0 {
-			scores[i], positive[i] = logOdds(row, class), set.Label(i) == class
+			if scores[i], positive[i] = logOdds(row, class), set.Label(i) == class; math.IsNaN(scores[i]) {
+				return nil, nil, scoreIsNaN(i, set)
+			}
 			continue
 		}
 		target := set.Target(i)[class]
 		if target != 0 && target != 1 {
 			return nil, nil, fmt.Errorf("accel: Scores: target %d of example %d of %s is %g: it must be 0 or 1", class, i, set.Name(), target)
 		}
-		scores[i], positive[i] = row[class], target == 1
+		if scores[i], positive[i] = row[class], target == 1; math.IsNaN(scores[i]) {
+			return nil, nil, scoreIsNaN(i, set)
+		}
 	}
 	return scores, positive, nil
+}
+
+func scoreIsNaN(i int, set *data.Dataset) error {
+	return fmt.Errorf("accel: Scores: the score of example %d of %s is NaN: check whether training has diverged or the example contains NaN", i, set.Name())
 }
 
 // logOdds returns the logit of a class less the logarithm of the sum of the exponentials of the others.

@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/calibrate"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 func TestScores(t *testing.T) {
@@ -56,7 +57,12 @@ func TestScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]func() error{
-		"nil":             func() error { _, _, err := accel.Scores(t.Context(), nn.Identity(), nil, 0); return err },
+		"nil": func() error { _, _, err := accel.Scores(t.Context(), nn.Identity(), nil, 0); return err },
+		"NaN": func() error {
+			nan := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(math.NaN()) })
+			_, _, err := accel.Scores(t.Context(), nan, two, 0)
+			return err
+		},
 		"class too large": func() error { _, _, err := accel.Scores(t.Context(), nn.Identity(), two, 2); return err },
 		"negative class":  func() error { _, _, err := accel.Scores(t.Context(), nn.Identity(), two, -1); return err },
 		"other outputs":   func() error { _, _, err := accel.Scores(t.Context(), nn.Dense(1), two, 1); return err },

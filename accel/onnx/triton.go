@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/internal/atomicfile"
@@ -74,6 +76,11 @@ func (m *Model) SaveTriton(repository, name string, options ...TritonOption) (ve
 func checkTritonName(name string) error {
 	if name == "" || strings.ContainsAny(name, `/\`) || !filepath.IsLocal(name) || name == "." {
 		return fmt.Errorf("onnx: SaveTriton: the model cannot have the name %q: it is the name of a folder, without slashes", name)
+	}
+	for _, r := range name {
+		if r == '"' || r == '\'' || r == utf8.RuneError || !unicode.IsPrint(r) {
+			return fmt.Errorf("onnx: SaveTriton: the model cannot have the name %q: use letters, digits, - and _", name)
+		}
 	}
 	return nil
 }

@@ -150,6 +150,8 @@ func TestTritonRejects(t *testing.T) {
 		{`a\b`, dense, nil, "without slashes", nil},
 		{"..", dense, nil, `the name ".."`, nil},
 		{".", dense, nil, `the name "."`, nil},
+		{"a\nb", dense, nil, `the name "a\nb": use letters`, nil},
+		{`a"b`, dense, nil, "use letters", nil},
 		{"m", dense, []onnx.TritonOption{onnx.MaxBatchSize(-1)}, "onnx: MaxBatchSize(-1): the maximum batch size is -1, but must be from 0 to 2147483647", nil},
 		{"m", dense, []onnx.TritonOption{onnx.MaxBatchSize(math.MaxInt)}, "must be from 0 to 2147483647", nil},
 		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(-time.Second)}, "onnx: DynamicBatching(-1s): the delay must be whole microseconds", nil},

@@ -40,8 +40,12 @@ const imageChannels = 4
 // BFloat16, Float8E4M3 or Float8E5M2, or Float32 for TF32 (accel.AllowTF32). It answers for any device, and whatever
 // type the profiled steps had: on a CPU it tells what a GPU would have to pad. A size costs only what its layer takes:
 // [Report.Hints] names it on a GPU if that is a tenth of a step or more, so not a small last layer with one output per
-// class.
+// class. For a type that layers do not multiply on tensor cores, such as integers, Multiple is 0 and there are no
+// rows.
 func (r *Report) Alignment(d tensor.DType) *Alignment {
+	if !d.IsFloat() && !d.IsFP8() {
+		return &Alignment{DType: d}
+	}
 	a := &Alignment{DType: d, Multiple: tensorCoreBytes / d.Size()}
 	spent := map[string]float64{}
 	for _, o := range r.Ops {
@@ -159,6 +163,9 @@ func (r *Report) alignmentHint(say func(format string, values ...any)) {
 
 // about describes the alignment in one sentence.
 func (a *Alignment) about() string {
+	if a.Multiple == 0 {
+		return fmt.Sprintf("Layers do not multiply %s on tensor cores.", a.name())
+	}
 	if len(a.Rows) == 0 {
 		return fmt.Sprintf("All sizes are multiples of %d, 16 bytes of %s.", a.Multiple, a.name())
 	}

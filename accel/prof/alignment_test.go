@@ -73,6 +73,7 @@ func TestAlignment(t *testing.T) {
 		{tensor.Float32, 4, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
 		{tensor.Float8E4M3, 16, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
 		{tensor.Float64, 2, ""},
+		{tensor.Int32, 0, ""},
 	} {
 		a := multiplied("cpu", 4).Alignment(row.dtype)
 		var rows []string
@@ -82,7 +83,7 @@ func TestAlignment(t *testing.T) {
 		if got := strings.Join(rows, ", "); got != row.want || a.Multiple != row.multiple {
 			t.Errorf("%v: %s, multiple %d", row.dtype, got, a.Multiple)
 		}
-		if text := a.String(); !strings.Contains(text, "16 bytes of") {
+		if text := a.String(); !strings.Contains(text, "16 bytes of") && row.multiple > 0 || row.multiple == 0 && text != "Layers do not multiply int32 on tensor cores." {
 			t.Error(text)
 		}
 	}

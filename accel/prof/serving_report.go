@@ -1,8 +1,10 @@
 package prof
 
 import (
+	"errors"
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +30,12 @@ type BatchTimes struct {
 }
 
 // Latency returns the time that a share of the requests, from 0 to 1, did not exceed: 0.5 for the median, 0.99 for the
-// 99th percentile. It is the time of one of the requests, the empirical quantile; 0 without requests.
+// 99th percentile. It is the time of one of the requests, the empirical quantile; 0 without requests. It panics if
+// the share is NaN; other shares are limited to 0 and 1.
 func (b BatchTimes) Latency(share float64) time.Duration {
+	if math.IsNaN(share) {
+		panic(errors.New("prof: Latency: the share is NaN: it must be from 0 to 1"))
+	}
 	if len(b.Times) == 0 {
 		return 0
 	}

@@ -68,6 +68,14 @@ func TestServingReport(t *testing.T) {
 			t.Errorf("quantile %v is %v, want %d ms", share, got, want)
 		}
 	}
+	func() {
+		defer func() {
+			if failed, ok := recover().(error); !ok || !strings.Contains(failed.Error(), "prof: Latency: the share is NaN") {
+				t.Errorf("NaN: %v", failed)
+			}
+		}()
+		hundred.Latency(math.NaN())
+	}()
 	if got := hundred.Throughput(); math.Abs(got-200/5.05) > 1e-9 { // 200 examples in 1 + 2 + … + 100 ms
 		t.Errorf("throughput %v", got)
 	}
