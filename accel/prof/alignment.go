@@ -43,6 +43,7 @@ const imageChannels = 4
 // class. For a type that layers do not multiply on tensor cores, such as integers, Multiple is 0 and there are no
 // rows.
 func (r *Report) Alignment(d tensor.DType) *Alignment {
+	r.exists("Alignment")
 	if !d.IsFloat() && !d.IsFP8() {
 		return &Alignment{DType: d}
 	}

@@ -40,6 +40,7 @@ const bfloat16Name = "bfloat16"
 // fraction of a second and 100 MiB, on a GPU up to 1 GiB. Do not call it while a profile is
 // being taken. All values are 0 if the device is no longer available.
 func (r *Report) Ceilings() Ceilings {
+	r.exists("Ceilings")
 	if r.ceilings == nil {
 		c := ceilings.of(r.Device)
 		r.ceilings = &c

@@ -26,6 +26,7 @@ func (c Communication) Hidden() float64 {
 // Communication returns the communication cost of a step. It is zero for a single process. On
 // GPUs whose gradients NCCL reduces, it is device time.
 func (r *Report) Communication() (c Communication) {
+	r.exists("Communication")
 	if len(r.Steps) == 0 {
 		return c
 	}

@@ -25,6 +25,7 @@ const (
 // Hints returns sentences about what to change, each with its measurement. There is always at
 // least one. Hints measures the ceilings of the device if that has not been done; see Ceilings.
 func (r *Report) Hints() []string {
+	r.exists("Hints")
 	if r == nil || len(r.Steps) == 0 {
 		return []string{"No step was measured."}
 	}

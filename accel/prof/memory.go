@@ -41,7 +41,10 @@ func (m MemoryPoint) Total() int {
 
 // Memory returns the memory of tensors after each op of the largest list in the step of median
 // duration: what that list allocates, and its inputs.
-func (r *Report) Memory() []MemoryPoint { return r.memory }
+func (r *Report) Memory() []MemoryPoint {
+	r.exists("Memory")
+	return r.memory
+}
 
 // memory returns the memory of the largest list of a step.
 func (p *recording) memory(step int) []MemoryPoint {
@@ -148,6 +151,7 @@ type MemoryUse struct {
 
 // MemoryUse returns the memory of a step: see accel.Memory for that of the program now.
 func (r *Report) MemoryUse() MemoryUse {
+	r.exists("MemoryUse")
 	use := r.use
 	of := map[Phase]*int{Forward: &use.Forward, Backward: &use.Backward, Update: &use.Update}
 	for _, m := range r.memory {
@@ -189,6 +193,7 @@ func peakOf(points []MemoryPoint) MemoryPoint {
 
 // MemoryFigure draws the memory during the step, by kind.
 func (r *Report) MemoryFigure() *plots.Figure {
+	r.exists("MemoryFigure")
 	var series []plots.Series
 	largest := 0.0
 	for _, m := range r.memory {

@@ -117,6 +117,13 @@ func (r *Report) median() int {
 
 func (s Interval) length() time.Duration { return s.End - s.Begin }
 
+// exists panics with a clear error if the report is nil.
+func (r *Report) exists(method string) {
+	if r == nil {
+		panic(fmt.Errorf("prof: %s: the report is nil: check the error returned by Run", method))
+	}
+}
+
 // total returns the time of all steps.
 func (r *Report) total() time.Duration { return length(r.Steps) }
 
@@ -130,6 +137,7 @@ func length(all []Interval) time.Duration {
 
 // StepTime returns the mean time of a step, or 0 without steps.
 func (r *Report) StepTime() time.Duration {
+	r.exists("StepTime")
 	if len(r.Steps) == 0 {
 		return 0
 	}
@@ -150,6 +158,7 @@ type Breakdown struct {
 
 // Breakdown returns the parts of the time of a step.
 func (r *Report) Breakdown() Breakdown {
+	r.exists("Breakdown")
 	var b Breakdown
 	if len(r.Steps) == 0 {
 		return b

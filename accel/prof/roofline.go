@@ -13,6 +13,7 @@ const maxPoints = 12
 
 // Roofline draws the ops that take most of the time below the peak performance of the device.
 func (r *Report) Roofline() *plots.Figure {
+	r.exists("Roofline")
 	c := r.Ceilings()
 	d := plots.RooflineData{FLOPs: c.FLOPs, FLOPsName: "float32", Bytes: c.Bytes}
 	if len(c.TensorCores) == 0 {

@@ -157,3 +157,23 @@ func TestServingIsInterrupted(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
+
+// TestNilReport has methods of a report that was not made.
+func TestNilReport(t *testing.T) {
+	t.Parallel()
+	var none *prof.Report
+	for name, call := range map[string]func(){
+		"StepTime": func() { none.StepTime() }, "Rows": func() { none.Rows() }, "Gaps": func() { none.Gaps() },
+		"Hints": func() { none.Hints() }, "Memory": func() { none.Memory() }, "Timeline": func() { none.Timeline() },
+	} {
+		func() {
+			defer func() {
+				failed, ok := recover().(error)
+				if want := "prof: " + name + ": the report is nil"; !ok || !strings.HasPrefix(failed.Error(), want) {
+					t.Errorf("got %v, want %s", failed, want)
+				}
+			}()
+			call()
+		}()
+	}
+}

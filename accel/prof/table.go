@@ -47,6 +47,7 @@ type Table struct {
 // span excludes everything inside it. What the program does outside all spans is the row host,
 // so the self times add up to the time of the steps.
 func (r *Report) Rows() []Row {
+	r.exists("Rows")
 	rows, at := []Row{}, map[string]int{}
 	add := func(name, shapes string) *Row {
 		k, ok := at[name]
@@ -153,6 +154,7 @@ func (o Op) title() string {
 
 // Table returns the rows sorted by a column. rows limits their number; 0 means no limit.
 func (r *Report) Table(by SortBy, rows int) *Table {
+	r.exists("Table")
 	t := &Table{Rows: r.Rows(), By: by, total: r.total(), cuda: r.Device != "cpu"}
 	t.truncate(rows)
 	return t
@@ -160,6 +162,7 @@ func (r *Report) Table(by SortBy, rows int) *Table {
 
 // Layers returns the time of each layer, forward and backward together, and of the optimizer.
 func (r *Report) Layers() *Table {
+	r.exists("Layers")
 	t := &Table{By: CPUTotal, total: r.total(), cuda: r.Device != "cpu", layers: true}
 	at := map[string]int{}
 	for _, o := range r.Ops {

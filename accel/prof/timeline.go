@@ -19,6 +19,7 @@ type Gap struct {
 // Gaps returns the intervals in which no op ran. An interval with several reasons is split into
 // several gaps.
 func (r *Report) Gaps() []Gap {
+	r.exists("Gaps")
 	var gaps []Gap
 	for k, s := range r.Steps {
 		busy := r.busy(k)
@@ -70,6 +71,7 @@ func (r *Report) reasons(step int, gap Interval) []Gap {
 // Timeline draws the step of median duration: its ops, the gaps between them with their
 // reasons, and the spans.
 func (r *Report) Timeline() *plots.Figure {
+	r.exists("Timeline")
 	if r == nil || len(r.Steps) == 0 {
 		return plots.Timeline("One step")
 	}
