@@ -14,7 +14,8 @@ import (
 )
 
 // Evaluate measures the loss of a model on a data set, the accuracy of a classifier, and the
-// metrics of option [Metrics]. The loss is the one
+// metrics of option [Metrics]. A model has an accuracy if it returns a score for each class of the data
+// set, [N, C] or [N, T, C]; embeddings and what [nn.Pack] returns have none. The loss is the one
 // that the model was trained with (see [Minimize]); for a model that was not trained it is
 // [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of sequences is that of
 // their tokens. The model is in evaluation mode during the call.
@@ -112,6 +113,7 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	var losses []*Tensor // of the batches; read at the end, so that a GPU does not wait
 	var examples []float64
 	var divisors []*Tensor // instead of examples, if losses are not means over examples; nil for those that are
+	scores := answersTo(set, loss)
 	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
@@ -123,11 +125,12 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			newest = b
 			prediction := forward(model, b)
 			value, divisor := lossAndDivisor(loss, prediction, b.Y)
+			scored := scores.in(prediction, value)
 			if divisor == nil && b.Ignores {
 				divisor = countedPositions(b.Y)
 			}
 			losses, examples, divisors = append(losses, value), append(examples, float64(b.Len())), append(divisors, divisor)
-			err = m.update(prediction, b)
+			err = m.update(prediction, b, scored)
 			tensor.Flush()
 		})
 		if err != nil {

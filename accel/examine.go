@@ -3,8 +3,6 @@ package accel
 import (
 	"fmt"
 	"math"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -208,7 +206,10 @@ func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 		found = examine.Inputs(examine.Batch{Shape: t.Dataset.Shape(), X: s.x.Float64s(), Columns: t.Dataset.Columns()}, s.model.Raw, s.model.Image)
 	}
 	if s.prediction != nil {
-		o := examine.Outputs{Values: s.prediction.Float64s(), Width: s.prediction.Size(1), Classes: len(t.Dataset.Classes()), Logits: s.logits, Logs: e.takesLogs()}
+		o := examine.Outputs{Values: s.prediction.Float64s(), Width: s.prediction.Size(1), Logits: s.logits, Logs: e.takesLogs()}
+		if e.steps.answers.classification() {
+			o.Classes = len(t.Dataset.Classes())
+		}
 		s.prediction.Release()
 		for _, f := range o.Find() {
 			if !slices.Contains(t.Run.findings, f) {
@@ -219,26 +220,13 @@ func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 	return found
 }
 
-// lossName returns the name of the loss in package nn, such as "NLL", and "" for other functions.
-func (e *examiner) lossName() string {
-	if e.o.loss == nil {
-		return ""
-	}
-	name, ours := strings.CutPrefix(runtime.FuncForPC(reflect.ValueOf(e.o.loss).Pointer()).Name(), "github.com/quernlab/quern/accel/nn.")
-	if !ours {
-		return ""
-	}
-	name, _, _ = strings.Cut(name, ".") // of a function that another one returns
-	return name
-}
-
 // takesLogs reports whether the loss takes logarithms of probabilities.
 func (e *examiner) takesLogs() bool {
-	return slices.Contains([]string{"NLL", "NLLLoss", "KLDiv"}, e.lossName())
+	return slices.Contains([]string{"NLL", "NLLLoss", "KLDiv"}, e.steps.answers.loss)
 }
 
 // ownLoss reports whether the loss is a function of the user, which may change during the training.
-func (e *examiner) ownLoss() bool { return e.o.loss != nil && e.lossName() == "" }
+func (e *examiner) ownLoss() bool { return e.steps.answers.loss == "" }
 
 // End examines the course of the training.
 func (e *examiner) End(t *Training, err error) {

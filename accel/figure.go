@@ -29,7 +29,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 		switch {
 		case m == Loss || m == Accuracy:
 			add("training", func() *plots.Figure {
-				return r.training(slices.Contains(metrics, Loss) || !r.classes, slices.Contains(metrics, Accuracy))
+				return r.training(slices.Contains(metrics, Loss) || !r.hasAccuracy(), slices.Contains(metrics, Accuracy))
 			})
 			for i, f := range r.metricFigures() {
 				add(fmt.Sprint("metrics", i), func() *plots.Figure { return f })
@@ -83,7 +83,7 @@ func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
 	if withLoss {
 		d.Loss, d.ValidationLoss = plots.Series{X: steps, Y: loss}, plots.Series{X: at, Y: checked}
 	}
-	if withAccuracy && r.classes {
+	if withAccuracy && r.hasAccuracy() {
 		d.Accuracy = plots.Series{X: steps, Y: accuracy}
 		d.ValidationAccuracy = plots.Series{X: at, Y: right}
 	}

@@ -41,6 +41,7 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	if l.loss == nil {
 		l.loss = defaultLoss(train)
 	}
+	l.answers = answersTo(train, l.loss)
 	if o.schedule != nil {
 		l.schedule = o.schedule(planned)
 	}

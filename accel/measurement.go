@@ -42,8 +42,8 @@ func lossAndDivisor(loss func(prediction, target *Tensor) *Tensor, prediction, t
 	return divisor.Of(func() *Tensor { return loss(prediction, target) })
 }
 
-// add records the loss of a batch, what it was divided by, and, for classes, the number of correct
-// predictions. divisor is nil if it is the number of examples, or of classes that are not
+// add records the loss of a batch, what it was divided by, and, if the predictions are scores of classes, the
+// number of correct ones. divisor is nil if it is the number of examples, or of classes that are not
 // [data.Ignored].
 func (m *measurement) add(loss, divisor, prediction *Tensor, b data.Batch, classes bool) {
 	m.losses = append(m.losses, loss)

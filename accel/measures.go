@@ -77,8 +77,8 @@ func newMeasures(set *data.Dataset, given []metrics.Metric) (m *measures, err er
 	return m, nil
 }
 
-// update adds a batch.
-func (m *measures) update(prediction *Tensor, b data.Batch) error {
+// update adds a batch. scores says that predictions are scores of the classes.
+func (m *measures) update(prediction *Tensor, b data.Batch, scores bool) error {
 	target := b.Y
 	if b.Ignores {
 		prediction, target = withoutIgnored(prediction, target)
@@ -87,7 +87,7 @@ func (m *measures) update(prediction *Tensor, b data.Batch) error {
 		return nil
 	}
 	rank := prediction.NDim()
-	if m.basic != nil && (rank == 2 || rank == 3) && target.NDim() == rank-1 {
+	if m.basic != nil && scores && (rank == 2 || rank == 3) && target.NDim() == rank-1 {
 		m.Classes = true
 		if err := m.finite(m.basic.Update(prediction, target)); err != nil {
 			return err

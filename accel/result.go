@@ -29,8 +29,8 @@ type Result struct {
 // Loss returns the mean loss over the examples.
 func (r *Result) Loss() float64 { return r.loss }
 
-// Accuracy returns the share of correct predictions, from 0 to 1, and NaN for regression or if a
-// prediction is NaN.
+// Accuracy returns the share of correct predictions, from 0 to 1, and NaN for regression, for
+// outputs that are no scores of the classes, or if a prediction is NaN.
 func (r *Result) Accuracy() float64 { return r.accuracy }
 
 // Metrics returns the values of the metrics of option [Metrics], in their order.

@@ -65,7 +65,7 @@ type Run struct {
 type Step struct {
 	Epoch        int     // from 1
 	Loss         float64 // mean over the examples of the step
-	Accuracy     float64 // share of correct predictions; NaN for regression or if a prediction is NaN
+	Accuracy     float64 // share of correct predictions; NaN if the outputs are no scores of classes, or a prediction is NaN
 	LearningRate float64 // of this update
 	Seconds      float64 // since the start of training
 	// Skipped reports that the float16 gradients overflowed, so that the parameters were not
@@ -137,6 +137,12 @@ func (r *Run) Metrics() []MetricValue {
 // Metric returns the value among [Run.Metrics] with a name, such as "F1 (macro)". It is NaN if
 // there is none.
 func (r *Run) Metric(name string) float64 { return valueOf(r.Metrics(), name) }
+
+// hasAccuracy reports whether the accuracy is shown: that of a data set with classes, unless no step has one.
+func (r *Run) hasAccuracy() bool {
+	known := func(s Step) bool { return !math.IsNaN(s.Accuracy) }
+	return r.classes && (len(r.Steps) == 0 || slices.ContainsFunc(r.Steps, known))
+}
 
 // final returns the validation of the weights that training left the model with.
 func (r *Run) final() Validation {

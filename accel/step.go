@@ -15,6 +15,7 @@ import (
 type stepper struct {
 	*Training
 	loss       func(prediction, target *Tensor) *Tensor
+	answers    answers
 	mixer      mixer
 	strategy   strategy
 	precision  *precision
@@ -106,7 +107,7 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 		}
 		loss = s.strategy.loss(s.precision, loss)
 	})
-	m.add(loss, divisor, prediction, b, s.Run.classes)
+	m.add(loss, divisor, prediction, b, s.answers.in(prediction, loss))
 	if !m.several || m.divisors == nil {
 		s.backward(loss, float64(b.Len())/float64(m.examples))
 		return

@@ -49,8 +49,9 @@ const maxEpochRows = 10
 // epochTable returns a table with a row for each epoch. Of many epochs it shows some, among
 // them the last and the best.
 func (r *Run) epochTable() table {
+	accuracy := r.hasAccuracy()
 	t := table{headings: []string{"epoch", "loss"}, below: r.String() + "\n" + r.whereTimeWent()}
-	if r.classes {
+	if accuracy {
 		t.headings = append(t.headings, "accuracy")
 	}
 	if len(r.Validations) > 0 {
@@ -59,7 +60,7 @@ func (r *Run) epochTable() table {
 			validationLoss += " (EMA)"
 		}
 		t.headings = append(t.headings, validationLoss)
-		if r.classes {
+		if accuracy {
 			t.headings = append(t.headings, "validation accuracy")
 		}
 		for _, v := range r.Metrics() {
@@ -91,13 +92,13 @@ func (r *Run) epochTable() table {
 			name += ", best"
 		}
 		row := []string{name, number(e.Loss)}
-		if r.classes {
+		if accuracy {
 			row = append(row, known(e.Accuracy))
 		}
 		if len(r.Validations) > 0 {
 			c, ok := checks[n]
 			row = append(row, only(ok, number(c.Loss)))
-			if r.classes {
+			if accuracy {
 				row = append(row, only(ok, known(c.Accuracy)))
 			}
 			for _, v := range r.Metrics() {

@@ -11,7 +11,7 @@ import (
 type Outputs struct {
 	Values  []float64
 	Width   int
-	Classes int  // of the data set; 0 for targets
+	Classes int  // for which the loss takes a score each; 0 for other losses
 	Logits  bool // the loss takes logits
 	Logs    bool // the loss takes logarithms of probabilities
 }

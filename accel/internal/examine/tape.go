@@ -213,6 +213,20 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 	return l
 }
 
+// Divided reports whether a loss takes parts of the rows of a prediction, as nn.Unpack does. The prediction is the
+// only tensor given to the tape.
+func Divided(loss []tensor.TapeNode) bool {
+	t := tape(loss)
+	return slices.ContainsFunc(t, func(n tensor.TapeNode) bool {
+		if n.Op != "Slice" {
+			return false
+		}
+		whole := t[t.behindViews(n.In[0])]
+		last := len(whole.Shape) - 1
+		return whole.Of == 0 && len(n.Shape) == last+1 && n.Shape[last] < whole.Shape[last]
+	})
+}
+
 // parts returns the values of which the first operand of an op is put together.
 func (t tape) parts(i int) (all []int) {
 	if len(t[i].In) == 0 {
