@@ -71,6 +71,7 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 	r.Notes = append(r.Notes, run.Notes...)
 	if o.validate != nil {
 		r.Notes = append(r.Notes, examine.Overlap(train, o.validate)...)
+		r.Notes = append(r.Notes, examine.NewClasses(train, o.validate)...)
 	}
 	if err := r.rate(ctx, model, train, o, fit); err != nil {
 		return r, err

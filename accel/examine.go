@@ -26,6 +26,11 @@ type examiner struct {
 	o       *options
 	earlier bool    // the model has been trained before
 	chance  float64 // mean squared error of the mean of the targets; 0 if unknown
+	targets examine.Range
+
+	idle     []nn.Parameter // parameters that no step has given a gradient
+	minus    bool           // the loss is a negative cross-entropy
+	negative bool           // a finding says that the loss is negative
 
 	sample    *sample // of the first batch; nil when it has been read
 	gradients []gradientMean
@@ -87,10 +92,12 @@ func (e *examiner) Begin(t *Training) (err error) {
 	}()
 	e.note(examine.Labels(t.Dataset, e.o.weights != nil || len(e.o.metrics) > 0 || e.o.measured || e.o.loss != nil))
 	var large []string
-	e.chance, large = examine.Targets(t.Dataset)
+	e.chance, e.targets, large = examine.Targets(t.Dataset, e.steps.answers.loss == "PoissonNLL")
 	e.note(large)
+	e.note(e.targets.Outside(e.steps.answers.loss))
 	if e.o.validate != nil {
 		e.note(examine.Overlap(t.Dataset, e.o.validate))
+		e.note(examine.NewClasses(t.Dataset, e.o.validate))
 	}
 	return nil
 }
@@ -112,6 +119,10 @@ func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
 	}
 	l := examine.Loss(loss.Tape(prediction, b.Y), s.model, width)
 	s.logits = l.Logits
+	e.minus = e.ownLoss() && examine.Minus(loss.Tape(prediction, b.Y))
+	if e.regression() {
+		e.note(e.targets.Beyond(s.model.Ends))
+	}
 	e.note(s.model.Findings)
 	e.note(l.Findings)
 	tensor.NoGrad(func() {
@@ -163,7 +174,20 @@ func first(t *Tensor, n int) *Tensor {
 // updated keeps the size of the gradients of a step, after the update, in whose list of ops a loss that is
 // not finite would leave it undefined.
 func (e *examiner) updated(step int) {
-	if !e.alone() || step != gradientStep {
+	if !e.alone() {
+		return
+	}
+	if step == 1 {
+		e.idle = nn.NamedParameters(e.steps.Model)
+	}
+	e.idle = slices.DeleteFunc(e.idle, func(p nn.Parameter) bool {
+		g := p.Grad()
+		if g != nil {
+			g.Release()
+		}
+		return g != nil
+	})
+	if step != gradientStep {
 		return
 	}
 	tensor.NoGrad(func() {
@@ -179,12 +203,17 @@ func (e *examiner) updated(step int) {
 }
 
 // Step examines what has been computed by now.
-func (e *examiner) Step(t *Training, _ Step) error {
+func (e *examiner) Step(t *Training, step Step) error {
 	defer func() {
 		if recover() != nil { // values that cannot be read are an error of the step
 			e.sample, e.gradients = nil, nil
 		}
 	}()
+	if !e.negative {
+		found := examine.Negative(step.Loss, e.steps.answers.loss, len(t.Run.Steps), e.minus)
+		e.negative = len(found) > 0
+		e.note(found)
+	}
 	if s := e.sample; s != nil {
 		e.note(e.examineSample(t, s))
 		e.sample = nil
@@ -252,6 +281,38 @@ func (e *examiner) End(t *Training, err error) {
 	}
 	e.note(c.Find())
 	e.note(e.dead)
+	e.note(e.unused(t))
+	e.note(e.judge(t))
+}
+
+// regression reports whether the loss compares predictions with targets.
+func (e *examiner) regression() bool {
+	return slices.Contains([]string{"MSE", "L1", "HuberLoss", "SmoothL1Loss", "QuantileLoss"}, e.steps.answers.loss)
+}
+
+// unused finds parts of the model that take no part in the training.
+func (e *examiner) unused(t *Training) []string {
+	if !e.alone() || len(t.Run.Steps) < gradientStep {
+		return nil
+	}
+	var parameters []string
+	for _, p := range e.idle {
+		if p.RequiresGrad() {
+			parameters = append(parameters, p.Name)
+		}
+	}
+	return examine.NoGradient(parameters, nn.UnusedLayers(e.steps.Model))
+}
+
+// judge compares the last validation with the training.
+func (e *examiner) judge(t *Training) (found []string) {
+	if e.o.validate == nil || e.o.loss != nil || t.Run.averaged || len(t.Run.Epochs) == 0 || !t.Run.validated() {
+		return nil
+	}
+	defer func() { _ = recover() }() // an example that cannot be read is an error of the validation
+	v, last := t.Run.Validations[len(t.Run.Validations)-1], t.Run.Epochs[len(t.Run.Epochs)-1]
+	j := examine.Judged{Loss: v.Loss, Accuracy: v.Accuracy, Trained: last.Loss, Correct: last.Accuracy, Spread: e.chance, Steps: len(t.Run.Steps)}
+	return j.Far(t.Dataset, e.o.validate)
 }
 
 // moved returns how far values have moved relative to their size.
@@ -293,6 +354,7 @@ func (e *examiner) trained() {
 			d := examine.DeadLayer{Examples: e.batch, Largest: largest(r.Parameters)}
 			name := named[r.Parameters[0]-1].Name
 			d.Name = name[:max(strings.LastIndex(name, "."), 0)]
+			d.Zero = zero(named[r.Parameters[0]-1].Tensor)
 			for _, next := range r.Next {
 				for _, g := range largest([]int{next}) {
 					d.Next = max(d.Next, g)
@@ -302,3 +364,6 @@ func (e *examiner) trained() {
 		}
 	})
 }
+
+// zero reports whether all values of a parameter are 0.
+func zero(p *Tensor) bool { return p.Cast(tensor.Float32).Abs().Max().Item() == 0 }

@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -39,6 +40,17 @@ func (u *lazyState) isFrozen() bool { return u.frozen }
 func hasNoParameters(l lazy) bool {
 	s := l.slots()
 	return len(s) > 0 && *s[0].at == nil
+}
+
+// UnusedLayers returns the names of the layers of a model that have not created their parameters, because they
+// have not seen an input.
+func UnusedLayers(model any) (names []string) {
+	walk(model, func(path []string, v any) {
+		if l, ok := v.(lazy); ok && hasNoParameters(l) && !l.isFrozen() {
+			names = append(names, strings.Join(path, "."))
+		}
+	})
+	return names
 }
 
 // allocate creates tensors of these shapes for a layer, whose values are set later.

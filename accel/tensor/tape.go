@@ -8,11 +8,13 @@ import (
 
 // TapeNode is a value on the way to a tensor; see [Tensor.Tape].
 type TapeNode struct {
-	Op       string // name of the op that computes it; "" for parameters and values from before
-	Shape    []int  // of the value
-	In       []int  // indices of the operands in the list of nodes
-	Gradient bool   // a gradient flows into the value
-	Of       int    // index of the tensor given to Tape that it is, -1 for none
+	Op       string  // name of the op that computes it; "" for parameters and values from before
+	Shape    []int   // of the value
+	In       []int   // indices of the operands in the list of nodes
+	Gradient bool    // a gradient flows into the value
+	Of       int     // index of the tensor given to Tape that it is, -1 for none
+	Axes     []int   // of Permute: the axis of the operand that each axis of the value is
+	Bound    float64 // of AtLeast and AtMost
 }
 
 // Tape returns the values that t depends on as far as they are pending or on the tape: each after
@@ -36,6 +38,14 @@ func (t *Tensor) Tape(given ...*Tensor) (nodes []TapeNode) {
 			op, in := v.Computation()
 			if op != nil && n.Of < 0 {
 				n.Op = op.Name()
+				switch op := op.(type) {
+				case ir.Permute:
+					n.Axes = slices.Clone(op.Perm)
+				case ir.AtLeast:
+					n.Bound = op.Scalar
+				case ir.AtMost:
+					n.Bound = op.Scalar
+				}
 				for _, x := range in {
 					n.In = append(n.In, visit(x))
 				}

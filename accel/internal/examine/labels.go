@@ -64,15 +64,18 @@ func Labels(set Set, balanced bool) []string {
 // mostTargets is the number of examples whose targets are read.
 const mostTargets = 2000
 
-// Targets finds targets that are far from 1, and returns the mean squared error of their mean; 0 if it is unknown.
-func Targets(set Set) (spread float64, found []string) {
+// Targets finds targets that are far from 1, unless these are counts, and returns the mean squared error of their
+// mean, 0 if it is unknown, and their range.
+func Targets(set Set, counts bool) (spread float64, r Range, found []string) {
 	width := set.Targets()
 	if width == 0 || !set.InMemory() || set.Len() == 0 {
-		return 0, nil
+		return 0, r, nil
 	}
+	r = Range{math.Inf(1), math.Inf(-1)}
 	sums, squares, n := make([]float64, width), make([]float64, width), 0.
 	for i := range places(set.Len(), mostTargets) {
 		for k, v := range set.Target(i) {
+			r.Low, r.High = min(r.Low, float64(v)), max(r.High, float64(v))
 			sums[k] += float64(v)
 			squares[k] += float64(v) * float64(v)
 		}
@@ -83,10 +86,10 @@ func Targets(set Set) (spread float64, found []string) {
 		spread += max(squares[k]/n-sums[k]*sums[k]/(n*n), 0) / float64(width)
 		largest = max(largest, math.Sqrt(squares[k]/n))
 	}
-	if largest > largestColumn {
+	if largest > largestColumn && !counts {
 		found = append(found, fmt.Sprintf("the targets are large, %.3g in the root mean square, and a model begins with predictions near 0: subtract their mean and divide by their deviation, and do the reverse with the predictions", largest))
 	}
-	return spread, found
+	return spread, r, found
 }
 
 // places yields at most n indices below length, at equal distances.

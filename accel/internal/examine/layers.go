@@ -19,7 +19,7 @@ func (t tape) rectified() (all []Rectified) {
 			continue
 		}
 		before := t.behindViews(n.In[0])
-		for strings.HasSuffix(t[before].Op, "Norm") {
+		for op := t[before].Op; strings.HasSuffix(op, "Norm") || op == "AddScalar" || op == "MulScalar"; op = t[before].Op {
 			before = t.behindViews(t[before].In[0])
 		}
 		if r := (Rectified{Parameters: t.parameters(before), Next: t.takers(i)}); len(r.Parameters) > 0 {
@@ -67,6 +67,7 @@ type DeadLayer struct {
 	Examples int       // in the batch
 	Largest  []float64 // gradient of each of its units, by size
 	Next     float64   // largest gradient of the layers that take its results
+	Zero     bool      // its weights are 0
 }
 
 // Find finds a layer almost all of whose units get no gradient, though the layers that take their results do:
@@ -80,6 +81,9 @@ func (d DeadLayer) Find() []string {
 	}
 	if units < 4 || d.Examples < 4 || d.Examples*units < 64 || d.Next == 0 || float64(dead) < 0.95*float64(units) {
 		return nil
+	}
+	if d.Zero {
+		return []string{fmt.Sprintf("the weights of layer %s are 0, and behind ReLU they get no gradient: initialize them with random values", d.Name)}
 	}
 	return []string{fmt.Sprintf("%d of the %d units of layer %s are 0 behind ReLU for all of the last %d examples, so that they and the layers before get no gradient: "+
 		"use a lower learning rate, standardized inputs, or nn.LeakyReLU", dead, units, d.Name, d.Examples)}

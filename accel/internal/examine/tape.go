@@ -2,6 +2,7 @@ package examine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,15 +27,16 @@ func Prediction(nodes []tensor.TapeNode) (m Model) {
 			continue
 		}
 		from := t.behindViews(n.In[0])
-		if dropped := t.behindDropout(from); users[from] == 1 && users[dropped] == 1 && !projections[i] {
-			m.add(t.inRow(i, dropped))
+		if first, alone := t.behindLinear(from, users); alone && !projections[i] {
+			m.add(t.inRow(i, first))
 		}
 		if nodes[from].Of == 0 && !t.normalized(i) {
 			m.Raw, m.Image = true, m.Image || n.Op == "Conv2D"
 		}
 	}
 	if n := len(nodes); n > 0 {
-		m.Ends = t.op(t.behindLimits(n - 1))
+		m.Ends = t.end(t.behindDropout(t.behindViews(n - 1)))
+		m.add(t.acrossBatch(nodes))
 	}
 	m.Rectified = t.rectified()
 	return m
@@ -87,6 +89,65 @@ func (t tape) behindDropout(i int) int {
 		}
 	}
 	return i
+}
+
+// behindLinear returns the value that dropout, sums and products with a number, and average pooling change, as far
+// as these are linear. alone says that nothing else uses the values between.
+func (t tape) behindLinear(i int, users []int) (before int, alone bool) {
+	for alone = users[i] == 1; alone; alone = users[i] == 1 {
+		before = t.behindDropout(i)
+		if n := t[i]; before == i && (n.Op == "MulScalar" || n.Op == "AddScalar" || n.Op == "AvgPool2D") {
+			before = t.behindViews(n.In[0])
+		}
+		if before == i {
+			break
+		}
+		i = before
+	}
+	return i, alone
+}
+
+// end returns the name of the op that computes the values of a result, "Clamp" for limits at most 2 apart.
+func (t tape) end(i int) string {
+	low, high := math.Inf(-1), math.Inf(1)
+	for view(t[i].Op) || t[i].Op == "AtLeast" || t[i].Op == "AtMost" {
+		switch t[i].Op {
+		case "AtLeast":
+			low = max(low, t[i].Bound)
+		case "AtMost":
+			high = min(high, t[i].Bound)
+		}
+		i = t[i].In[0]
+	}
+	if op := t.op(i); op == "Softmax" || op == "Sigmoid" || high-low > 2 {
+		return op
+	}
+	return "Clamp"
+}
+
+// acrossBatch finds a softmax over the first axis of the examples, of which the first given tensor has a batch.
+func (t tape) acrossBatch(nodes []tensor.TapeNode) string {
+	batch := 0
+	for _, n := range nodes {
+		if n.Of == 0 && len(n.Shape) > 0 {
+			batch = n.Shape[0]
+		}
+	}
+	for _, n := range nodes {
+		if batch < 2 || n.Op != "Softmax" && n.Op != "LogSoftmax" {
+			continue
+		}
+		moved := t[n.In[0]]
+		for view(moved.Op) && len(moved.Shape) == len(n.Shape) {
+			moved = t[moved.In[0]]
+		}
+		last := len(n.Shape) - 1
+		if moved.Op != "Permute" || last < 1 || moved.Axes[last] != 0 || n.Shape[last] != batch || t[t.behindViews(moved.In[0])].Op == "Permute" {
+			continue
+		}
+		return fmt.Sprintf("a %s is computed over axis 0, which is that of the %d examples of the batch, so that the examples depend on each other: use axis -1, such as nn.%s(-1)", n.Op, batch, n.Op)
+	}
+	return ""
 }
 
 // op returns the name of an op, and that of the function which a few of them compute together.
@@ -201,8 +262,8 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 			continue
 		}
 		for _, from := range t.parts(i) {
-			op := t.op(from)
-			if t[from].Of == 0 {
+			op := t.end(from)
+			if from = t.behindLimits(from); t[from].Of == 0 && op != "Clamp" {
 				l.Logits, op = true, model.Ends
 			}
 			if f := ends(op, width); f != "" && !slices.Contains(l.Findings, f) {
@@ -211,6 +272,24 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 		}
 	}
 	return l
+}
+
+// Minus reports whether a loss is the negative cross-entropy.
+func Minus(loss []tensor.TapeNode) bool {
+	t := tape(loss)
+	minus, i := false, len(t)-1
+	for i >= 0 && len(t[i].In) > 0 {
+		switch n := t[i]; {
+		case n.Op == "CrossEntropy" || n.Op == "MaskedCrossEntropy":
+			return minus
+		case n.Op == "Neg":
+			minus = !minus
+		case n.Op != "MulScalar" && n.Op != "Mean" && !view(n.Op):
+			return false
+		}
+		i = t[i].In[0]
+	}
+	return false
 }
 
 // Divided reports whether a loss takes parts of the rows of a prediction, as nn.Unpack does. The prediction is the
@@ -234,7 +313,7 @@ func (t tape) parts(i int) (all []int) {
 	}
 	var visit func(i int)
 	visit = func(i int) {
-		i = t.behindLimits(i)
+		i = t.behindViews(i)
 		switch t[i].Op {
 		case "Concat":
 			for _, in := range t[i].In {
@@ -261,6 +340,10 @@ func ends(op string, width int) string {
 		return "the predictions are those of a sigmoid, but the loss takes logits and computes probabilities itself, as BCEWithLogits and CrossEntropy do: twice, it learns slowly; remove the Sigmoid"
 	case op == "ReLU":
 		return "the predictions are those of ReLU, but the loss takes logits, which may be negative: remove the ReLU at the end"
+	case op == "Tanh":
+		return "the predictions are those of tanh, from -1 to 1, but the loss takes logits, which need a larger range: remove the Tanh at the end"
+	case op == "Clamp":
+		return "the predictions are limited to a narrow range, but the loss takes logits, which need a larger one, and there is no gradient outside: remove the Clamp at the end"
 	}
 	return ""
 }
