@@ -52,6 +52,12 @@ func TestForgottenCalls(t *testing.T) {
 			loss().Backward()
 			o.ZeroGrad()
 			o.Step()
+		}, "since ZeroGrad was called after Backward"},
+		"no Backward in the second step": {func(o *optim.Optimizer, loss func() *tensor.Tensor) {
+			loss().Backward()
+			o.Step()
+			o.ZeroGrad()
+			o.Step()
 		}, "call Backward of the loss before Step"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -161,8 +161,9 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 // the learning rate from step to step costs nothing, since it is an argument of the plan. Step
 // panics with a *tensor.StateError, before changing anything, if the learning rate is negative, NaN or
 // infinite, if an option has an argument outside of its range, if the model has no parameters, if none has a
-// gradient, because Backward was not called, or if the gradients contain those of an earlier step, because
-// ZeroGrad was not.
+// gradient, because Backward was not called or ZeroGrad was called after it, or if Backward has added to gradients
+// that an earlier step has used, because ZeroGrad was not called between. A second Step without Backward uses the
+// same gradients again, as in PyTorch.
 //
 // Step looks for parameters each time it is called, so an optimizer may be created before the
 // layers have their parameters.
@@ -255,12 +256,14 @@ func (o *Optimizer) recordStep(g *guard) {
 
 // checkGradients panics if no parameter has a gradient, or if one is added to that of the step before.
 func (o *Optimizer) checkGradients() {
-	some, stale := false, false
+	some, stale, lost := false, false, false
 	for _, p := range nn.Parameters(o.model) {
-		has, old := p.UseGrad()
-		some, stale = some || has, stale || old
+		has, old, dropped := p.UseGrad()
+		some, stale, lost = some || has, stale || old, lost || dropped
 	}
 	switch {
+	case !some && lost:
+		panic(&tensor.StateError{Op: o.Name(), Hint: "no parameter has a gradient, since ZeroGrad was called after Backward: call ZeroGrad before Backward, or after Step"})
 	case !some:
 		panic(&tensor.StateError{Op: o.Name(), Hint: "no parameter has a gradient, so nothing would change: call Backward of the loss before Step"})
 	case stale:

@@ -62,15 +62,20 @@ func (t *Tensor) Grad() *Tensor {
 
 // UseGrad is called by an optimizer that is about to update the parameter t with its gradient. It reports
 // whether there is a gradient, and whether an earlier update has already used a part of it, since ZeroGrad was
-// not called before the newest Backward.
-func (t *Tensor) UseGrad() (some, stale bool) {
+// not called before the newest Backward. Without a gradient, lost reports whether ZeroGrad has dropped one that no
+// update had used.
+func (t *Tensor) UseGrad() (some, stale, lost bool) {
 	locked(func(*ir.Recorder) {
 		t.value("UseGrad")
-		if t.leaf != nil && t.leaf.Grad != nil {
+		switch {
+		case t.leaf == nil:
+		case t.leaf.Grad != nil:
 			some, stale, t.leaf.Used = true, t.leaf.Stale, true
+		default:
+			lost = t.leaf.Lost
 		}
 	})
-	return some, stale
+	return some, stale, lost
 }
 
 // SetGrad replaces the gradient of the parameter t, as if Backward had computed g. It panics if g

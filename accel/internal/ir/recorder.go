@@ -355,11 +355,12 @@ func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 
 // ZeroGrad drops the gradient.
 func (r *Recorder) ZeroGrad(l *Leaf) {
-	l.Used, l.Stale = false, false
 	if l.Grad != nil {
+		l.Lost = !l.Used
 		r.Release(l.Grad)
 		l.Grad = nil
 	}
+	l.Used, l.Stale = false, false
 }
 
 // Unfused makes every op its own step from now on, for tests that compare the two. It drops

@@ -29,6 +29,8 @@ type Leaf struct {
 	Grad *Value // nil until the first Backward
 	// Used says that an update has used Grad, Stale that Backward has then added to it.
 	Used, Stale bool
+	// Lost says that ZeroGrad has dropped a Grad that no update had used, and that there is none since.
+	Lost bool
 	// After is called during each Backward when the gradient is complete; may be nil. It
 	// may record and run lists.
 	After func()
