@@ -42,13 +42,14 @@ func OverfitBatch() Option {
 //
 //   - labels: one class only, or one that is far more frequent than all others;
 //   - examples far from the scale 1, images in 0…255, images with the channels last;
-//   - a validation set that shares examples with the training set;
-//   - a softmax or sigmoid before a loss that computes it itself, linear layers in a row, more outputs
-//     than classes, a loss that broadcasts predictions [N, 1] and targets [N] to all pairs;
+//   - a validation set that shares examples with the training set, or has classes that this lacks;
+//   - a softmax, sigmoid or tanh before a loss that takes logits, a softmax over the batch, linear layers in a
+//     row, more outputs than classes, a loss that broadcasts predictions [N, 1] and targets [N] to all pairs,
+//     targets that the last activation cannot reach, parameters without a gradient;
 //   - gradients that vanish or explode, and a learning rate far from the suggestion.
 //
-// Fit finds the same in its first steps, without the search, and at its end examines the curve of the loss
-// and the units that are dead. It adds what it found to [Run.Notes].
+// Fit finds the same in its first steps, without the search, and at its end examines the curve of the loss,
+// the units that are dead, and a validation that is far worse than the training. It adds what it found to [Run.Notes].
 func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*CheckResult, error) {
 	r := &CheckResult{LearningRate: math.NaN()}
 	if train != nil {
