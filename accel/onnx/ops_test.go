@@ -67,7 +67,7 @@ func opRows() []parity {
 	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
 	unary("ArgMin", func(x T) T { return x.ArgMin(-1) }, x)
 	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)
-	unary("Add of integers", func(x T) T {
+	unary("Add", func(x T) T {
 		i := x.MulScalar(10).Cast(tensor.Int32)
 		return i.Mul(i).AddScalar(3).Maximum(i).Sum(1).Cast(tensor.Float32)
 	}, x)

@@ -152,6 +152,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"Unflatten":                     reflect.ValueOf(nn.Unflatten),
 		"UnfreezeGradually":             reflect.ValueOf(nn.UnfreezeGradually),
 		"Unpack":                        reflect.ValueOf(nn.Unpack),
+		"UnusedLayers":                  reflect.ValueOf(nn.UnusedLayers),
 		"Upsample":                      reflect.ValueOf(nn.Upsample),
 		"WeightedMean":                  reflect.ValueOf(nn.WeightedMean),
 		"WithGELU":                      reflect.ValueOf(nn.WithGELU),
