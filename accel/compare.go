@@ -151,6 +151,9 @@ func (c VariantResult) over(measure func(*Run) float64) spread {
 }
 
 func (s spread) text(format, unit string) string {
+	if math.Abs(s.mean) >= 1e6 {
+		format = "%.4g" // instead of dozens of digits
+	}
 	switch {
 	case math.IsNaN(s.mean) || math.IsInf(s.mean, 0):
 		return "–"

@@ -47,3 +47,16 @@ func TestComparisonSoFar(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestTextOfASpread(t *testing.T) {
+	for want, s := range map[string]spread{
+		"0.1234 ± 0.0100":   {0.12341, 0.01},
+		"2.5000":            {2.5, math.NaN()},
+		"5.533e+28 ± 1e+27": {5.5333e28, 1e27},
+		"–":                 {math.NaN(), 1},
+	} {
+		if got := s.text("%.4f", ""); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
