@@ -79,7 +79,7 @@ func TestSimilar(t *testing.T) {
 		{"strings.toupper", "strings.ToUpper"},
 		{"perzon", "person"},
 		{"perzon.Name", "person.Name"},
-		{"person.Nmae", "person.Name"},
+		{"person.Nam", "person.Name"},
 		{"User.Gret", "User.Greet"},
 		{"strings.Bilder.Len", "strings.Builder.Len"},
 		{"strings.Xyzzy", ""},
