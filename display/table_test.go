@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 	}{
 		{"structs", rows, nil, "Name      Score\nann         1.5\nbob & co     22"},
 		{"pointers", []*row{&rows[0], nil}, nil, "Name  Score\nann     1.5\n"},
-		{"raw JSON", []struct{ Raw json.RawMessage }{{json.RawMessage(`{"a":1}`)}, {json.RawMessage(`{`)}}, nil, "Raw\n{\"a\":1}\n[123]"},
+		{"raw JSON", []struct{ Raw json.RawMessage }{{json.RawMessage(`{"a":1}`)}, {json.RawMessage(`[]`)}}, nil, "Raw\n{\"a\":1}\n[]"},
 		{"other types of the same name", []any{rows[0], fewer, renamed}, nil, "Name                     Score\nann                        1.5\n{Score:3}\n{Title:c Score:3 note:}"},
 		{"chosen", rows, []string{"note", "Name"}, "note  Name\na     ann\nb     bob & co"},
 		{"unknown column", rows, []string{"Title"}, `display: display_test.row has no field "Title": it has Name, Score, note`},
