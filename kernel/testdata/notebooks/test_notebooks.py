@@ -114,7 +114,7 @@ def test_holds_the_final_figure(executed, name):
     assert shown, "no figure"
     for data in shown:
         title, svg = data["image/svg+xml"].split("\n", 1)  # JupyterLab shows the first line of an output that is collapsed
-        assert title.startswith("<!-- Training on ") and svg.startswith("<svg"), data["image/svg+xml"][:80]
+        assert title.startswith("<!-- ") and svg.startswith("<svg"), data["image/svg+xml"][:80]
         png = base64.b64decode(data["image/png"])
         assert png.startswith(b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", png[16:24])
