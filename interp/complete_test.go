@@ -508,7 +508,7 @@ func TestToolsLongCell(t *testing.T) {
 	if _, _, items := n.Complete(src, len(src)); !slices.Contains(texts(items), "Norm") {
 		t.Errorf("got %q", items)
 	}
-	if data := n.Inspect(src, len(src)-2, 0); data["text/plain"] != "var point Point" {
+	if data := n.Inspect(src, len(src)-2, 0); data["text/plain"] != "var point Point = {X:1 Y:2}\n\nPoint is a place." {
 		t.Errorf("got %q", data)
 	}
 }

@@ -34,8 +34,7 @@ type proposal struct {
 	Item
 	object types.Object // determines the kind and type of the item; nil if they are set
 	pkg    *types.Package
-	rank   int
-	fits   bool // it has the type that is expected
+	rank   int // lower ones come first
 }
 
 func (l *list) empty() bool { return len(l.items) == 0 }
@@ -55,8 +54,8 @@ func (l *list) propose(p proposal) {
 	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
 		p.rank += 8
 	}
-	if p.fits = fits(p.object, l.expected) && !slices.Contains(l.declared, p.Text); !p.fits {
-		p.rank += 4
+	if !fits(p.object, l.expected) || slices.Contains(l.declared, p.Text) {
+		p.rank += unfit
 	}
 	if !strings.HasPrefix(p.Text, l.prefix) {
 		p.rank += 2
@@ -70,9 +69,12 @@ func (l *list) propose(p proposal) {
 	}
 }
 
+// unfit is the part of a rank that a proposal of another type than that expected has.
+const unfit = 4
+
 // recency orders proposals that fit: what the session has declared last comes first.
 func (p proposal) recency() token.Pos {
-	if !p.fits || p.object.Pkg() != p.pkg {
+	if p.rank&unfit != 0 || p.object.Pkg() != p.pkg {
 		return token.NoPos
 	}
 	return p.object.Pos()
