@@ -117,9 +117,10 @@ func (e *examiner) forward(b data.Batch, prediction, loss *Tensor) {
 	if n := prediction.NDim(); n > 0 {
 		width = prediction.Size(n - 1)
 	}
-	l := examine.Loss(loss.Tape(prediction, b.Y), s.model, width)
+	tape := loss.Tape(prediction, b.Y)
+	l := examine.Loss(tape, s.model, width)
 	s.logits = l.Logits
-	e.minus = e.ownLoss() && examine.Minus(loss.Tape(prediction, b.Y))
+	e.minus = e.ownLoss() && examine.Minus(tape)
 	if e.regression() {
 		e.note(e.targets.Beyond(s.model.Ends))
 	}
@@ -331,33 +332,36 @@ func (e *examiner) trained() {
 	if !e.alone() || len(e.rectified) == 0 {
 		return
 	}
-	named := nn.NamedParameters(e.steps.Model)
-	largest := func(parameters []int) (units []float64) {
-		for _, at := range parameters {
-			g := named[at-1].Grad()
-			if g == nil {
-				continue
-			}
-			rows := g.Cast(tensor.Float32).Reshape(g.Size(0), g.Numel()/g.Size(0)).Abs().Max(1).Float64s()
-			if units == nil {
-				units = make([]float64, len(rows))
-			}
-			for i, v := range rows {
-				units[i] = max(units[i], v)
-			}
-		}
-		return units
-	}
 	defer func() { _ = recover() }() // values that cannot be read are an error of the training
 	tensor.NoGrad(func() {
+		named := nn.NamedParameters(e.steps.Model)
+		rows := map[int]*Tensor{} // largest gradient of each unit, by the place of the parameter: recorded first, then run as one list
 		for _, r := range e.rectified {
-			d := examine.DeadLayer{Examples: e.batch, Largest: largest(r.Parameters)}
+			for _, at := range slices.Concat(r.Parameters, r.Next) {
+				if g := named[at-1].Grad(); g != nil && rows[at] == nil {
+					rows[at] = g.Cast(tensor.Float32).Reshape(g.Size(0), g.Numel()/g.Size(0)).Abs().Max(1)
+				}
+			}
+		}
+		read := map[int][]float64{}
+		for at, t := range rows {
+			read[at] = t.Float64s()
+		}
+		for _, r := range e.rectified {
 			name := named[r.Parameters[0]-1].Name
-			d.Name = name[:max(strings.LastIndex(name, "."), 0)]
-			d.Zero = zero(named[r.Parameters[0]-1].Tensor)
-			for _, next := range r.Next {
-				for _, g := range largest([]int{next}) {
-					d.Next = max(d.Next, g)
+			weight := named[r.Parameters[0]-1].Tensor
+			d := examine.DeadLayer{Name: name[:max(strings.LastIndex(name, "."), 0)], Examples: e.batch, Zero: func() bool { return zero(weight) }}
+			for _, at := range r.Parameters {
+				for i, v := range read[at] {
+					if i == len(d.Largest) {
+						d.Largest = append(d.Largest, 0)
+					}
+					d.Largest[i] = max(d.Largest[i], v)
+				}
+			}
+			for _, at := range r.Next {
+				for _, v := range read[at] {
+					d.Next = max(d.Next, v)
 				}
 			}
 			e.dead = append(e.dead, d.Find()...)

@@ -48,7 +48,7 @@ func TestStatsOfTraining(t *testing.T) {
 	if most := epochs * (steps + 1 + 1); s.Flushes > most { // one flush for each step and validation
 		t.Errorf("%d flushes in %d epochs of %d steps", s.Flushes, epochs, steps)
 	}
-	if most := epochs*2*(steps+2) + 20; s.Syncs > most { // loss and number of correct predictions, and once what the checks read
+	if most := epochs*2*(steps+2) + 10; s.Syncs > most { // loss and number of correct predictions, and once what the checks read
 		t.Errorf("the host waited %d times in %d steps", s.Syncs, epochs*steps)
 	}
 	if after := live(); after > before+64<<10 {

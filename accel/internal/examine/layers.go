@@ -63,11 +63,11 @@ func (t tape) takers(from int) (all []int) {
 
 // A DeadLayer has units that no gradient reaches.
 type DeadLayer struct {
-	Name     string    // of the layer
-	Examples int       // in the batch
-	Largest  []float64 // gradient of each of its units, by size
-	Next     float64   // largest gradient of the layers that take its results
-	Zero     bool      // its weights are 0
+	Name     string      // of the layer
+	Examples int         // in the batch
+	Largest  []float64   // gradient of each of its units, by size
+	Next     float64     // largest gradient of the layers that take its results
+	Zero     func() bool // reports whether its weights are 0, which must be read for that
 }
 
 // Find finds a layer almost all of whose units get no gradient, though the layers that take their results do:
@@ -82,7 +82,7 @@ func (d DeadLayer) Find() []string {
 	if units < 4 || d.Examples < 4 || d.Examples*units < 64 || d.Next == 0 || float64(dead) < 0.95*float64(units) {
 		return nil
 	}
-	if d.Zero {
+	if d.Zero() {
 		return []string{fmt.Sprintf("the weights of layer %s are 0, and behind ReLU they get no gradient: initialize them with random values", d.Name)}
 	}
 	return []string{fmt.Sprintf("%d of the %d units of layer %s are 0 behind ReLU for all of the last %d examples, so that they and the layers before get no gradient: "+
