@@ -49,23 +49,8 @@ func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	batch, err := set.First(maxGradientExamples).Tensors()
-	if err != nil {
-		return nil, err
-	}
-	defer nn.Catch(&err)
-	defer nn.Eval(model)()
-	var prediction *tensor.Tensor
-	batch.WithLengths(func() { prediction = model.Forward(batch.X) })
-	value := lossFor(loss, set)(prediction, batch.Y)
-	parameters := nn.NamedParameters(model)
-	if len(parameters) == 0 {
-		return nil, fmt.Errorf("explain: %s: the model has no parameters that are trained", call)
-	}
-	defer keepGradients(parameters)()
-	value.Backward()
-	g = &Gradients{Dataset: set.Name(), Examples: batch.Len(), Loss: value.Item()}
-	tensor.NoGrad(func() {
+	err = backward(call, model, set, loss, model.Forward, func(parameters []nn.Parameter, examples int, loss float64) error {
+		g = &Gradients{Dataset: set.Name(), Examples: examples, Loss: loss}
 		for _, p := range parameters {
 			row := ParameterGradient{Name: p.Name, Weight: p.Norm().Item()}
 			if grad := p.Grad(); grad != nil {
@@ -73,8 +58,48 @@ func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			}
 			g.Parameters = append(g.Parameters, row)
 		}
+		return nil
 	})
-	return g, nil
+	return g, err
+}
+
+// backward computes the gradients of a batch of at most 512 examples, in evaluation mode, calls read while the parameters have
+// them, and restores those of before. forward is that of the model, which may look at what it computes.
+func backward(call string, model nn.Module, set *data.Dataset, loss nn.Loss, forward func(x *tensor.Tensor) *tensor.Tensor,
+	read func(parameters []nn.Parameter, examples int, loss float64) error) (err error) {
+	batch, err := set.First(maxGradientExamples).Tensors()
+	if err != nil {
+		return err
+	}
+	defer nn.Catch(&err)
+	defer nn.Eval(model)()
+	var prediction *tensor.Tensor
+	batch.WithLengths(func() { prediction = forward(batch.X) })
+	value := lossFor(loss, set)(prediction, batch.Y)
+	parameters := nn.NamedParameters(model)
+	if len(parameters) == 0 {
+		return fmt.Errorf("explain: %s: the model has no parameters that are trained", call)
+	}
+	defer keepGradients(parameters)()
+	value.Backward()
+	tensor.NoGrad(func() { err = read(parameters, batch.Len(), value.Item()) })
+	return err
+}
+
+// keepGradients sets the gradients of parameters to zero. restore sets them back.
+func keepGradients(parameters []nn.Parameter) (restore func()) {
+	before := make([]*tensor.Tensor, len(parameters))
+	for i, p := range parameters {
+		before[i] = p.Grad()
+		p.ZeroGrad()
+	}
+	return func() {
+		for i, p := range parameters {
+			if p.ZeroGrad(); before[i] != nil {
+				p.SetGrad(before[i])
+			}
+		}
+	}
 }
 
 // maxGradientExamples is the size of the batch.

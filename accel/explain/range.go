@@ -41,44 +41,17 @@ func Range(ctx context.Context, model nn.Module, set *data.Dataset, loss nn.Loss
 	if err := check(call, model, set); err != nil {
 		return nil, err
 	}
-	batch, err := set.First(maxGradientExamples).Tensors()
-	if err != nil {
-		return nil, err
-	}
-	defer nn.Catch(&err)
-	defer nn.Eval(model)()
 	p := &probes{}
-	var prediction *tensor.Tensor
-	batch.WithLengths(func() { prediction = p.model(model, batch.X) })
-	value := lossFor(loss, set)(prediction, batch.Y)
-	parameters := nn.NamedParameters(model)
-	if len(parameters) == 0 {
-		return nil, fmt.Errorf("explain: %s: the model has no parameters that are trained", call)
-	}
-	defer keepGradients(parameters)()
-	value.Backward()
-	t = &RangeTable{Dataset: set.Name(), Examples: batch.Len(), Loss: value.Item(), LossScale: optim.NewGradScaler().LossScale()}
-	tensor.NoGrad(func() { err = t.measure(ctx, p.layers) })
-	if err != nil {
-		return nil, fmt.Errorf("explain: %s: %w", call, err)
-	}
-	return t, nil
-}
-
-// keepGradients sets the gradients of parameters to zero. restore sets them back.
-func keepGradients(parameters []nn.Parameter) (restore func()) {
-	before := make([]*tensor.Tensor, len(parameters))
-	for i, p := range parameters {
-		before[i] = p.Grad()
-		p.ZeroGrad()
-	}
-	return func() {
-		for i, p := range parameters {
-			if p.ZeroGrad(); before[i] != nil {
-				p.SetGrad(before[i])
-			}
+	forward := func(x *tensor.Tensor) *tensor.Tensor { return p.model(model, x) }
+	err = backward(call, model, set, loss, forward, func(_ []nn.Parameter, examples int, loss float64) error {
+		measured := &RangeTable{Dataset: set.Name(), Examples: examples, Loss: loss, LossScale: optim.NewGradScaler().LossScale()}
+		if err := measured.measure(ctx, p.layers); err != nil {
+			return fmt.Errorf("explain: %s: %w", call, err)
 		}
-	}
+		t = measured
+		return nil
+	})
+	return t, err
 }
 
 // probes runs a model layer by layer and keeps what each has computed.
