@@ -66,15 +66,7 @@ func Catch(err *error) {
 
 // flush runs all recorded ops.
 func flush() (err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case error:
-			err = p
-		default:
-			panic(p)
-		}
-	}()
+	defer Catch(&err)
 	tensor.Flush()
 	return nil
 }
