@@ -84,11 +84,12 @@ const maxKeys = 1000
 
 // keys returns the keys of a map[string] of the session, sorted; none while code of a cell runs.
 func (t *tools) keys(name string) []string {
-	i := slices.IndexFunc(t.checker.Variables(), func(v *types.Var) bool { return v.Name() == name })
+	variables := t.checker.Variables()
+	i := slices.IndexFunc(variables, func(v *types.Var) bool { return v.Name() == name })
 	if i < 0 || !t.isStill() {
 		return nil
 	}
-	m, ok := t.checker.Variables()[i].Type().Underlying().(*types.Map)
+	m, ok := variables[i].Type().Underlying().(*types.Map)
 	if !ok || !types.Identical(m.Key(), types.Typ[types.String]) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"strings"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/origin"
 )
 
@@ -186,7 +187,7 @@ func (f *effects) call(call *ast.CallExpr) {
 		return
 	}
 	for i, e := range call.Args {
-		if p := parameter(sig, i, call.Ellipsis.IsValid()); p != nil {
+		if p := facts.ParameterAt(sig, i, call.Ellipsis.IsValid()); p != nil {
 			f.convert(p, e)
 		}
 	}
@@ -420,21 +421,6 @@ func typeOf(t types.Type) types.Type {
 		return nil
 	}
 	return types.Unalias(t).Underlying()
-}
-
-// parameter returns the type of argument i of a call, or nil.
-func parameter(sig *types.Signature, i int, spread bool) types.Type {
-	n := sig.Params().Len()
-	if !sig.Variadic() || i < n-1 || spread {
-		if i >= n {
-			return nil
-		}
-		return sig.Params().At(i).Type()
-	}
-	if s, ok := sig.Params().At(n - 1).Type().(*types.Slice); ok {
-		return s.Elem()
-	}
-	return nil
 }
 
 // isReference reports whether a function that gets a value of type t can change what the value refers to.

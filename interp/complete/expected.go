@@ -6,6 +6,7 @@ import (
 	"go/types"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // expected returns the type that the expression at the end of nodes should have where it stands, or nil: that of a
@@ -103,15 +104,8 @@ func parameter(s *check.Sketch, call *ast.CallExpr, x ast.Node) types.Type {
 		return nil
 	}
 	for i, argument := range call.Args {
-		if argument != x {
-			continue
-		}
-		last := f.Params().Len() - 1
-		if f.Variadic() && i >= last {
-			return f.Params().At(last).Type().Underlying().(*types.Slice).Elem()
-		}
-		if i <= last {
-			return f.Params().At(i).Type()
+		if argument == x {
+			return facts.ParameterAt(f, i, call.Ellipsis.IsValid())
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // appendToElement handles such a statement, and reports whether s is one.
@@ -41,7 +43,7 @@ func (o *order) appendToElement(s *ast.AssignStmt) bool {
 	o.pending = true
 	sig, _ := o.under(call.Fun).(*types.Signature)
 	for i := 1; i < len(call.Args); i++ {
-		o.exprTo(&call.Args[i], parameterAt(sig, i, call.Ellipsis.IsValid()))
+		o.exprTo(&call.Args[i], facts.ParameterAt(sig, i, call.Ellipsis.IsValid()))
 	}
 	return true
 }

@@ -8,6 +8,8 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // expr handles an expression that is evaluated for its value.
@@ -304,23 +306,8 @@ func (o *order) parts(e *ast.CallExpr) {
 	}
 	sig, _ := o.under(e.Fun).(*types.Signature)
 	for i := range e.Args {
-		o.exprTo(&e.Args[i], parameterAt(sig, i, e.Ellipsis.IsValid()))
+		o.exprTo(&e.Args[i], facts.ParameterAt(sig, i, e.Ellipsis.IsValid()))
 	}
-}
-
-// parameterAt returns the type of the parameter for an argument, or nil for a builtin.
-func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
-	if sig == nil || sig.Params().Len() == 0 {
-		return nil
-	}
-	last := sig.Params().Len() - 1
-	if i < last || !sig.Variadic() || spread {
-		return sig.Params().At(i).Type()
-	}
-	if s, ok := sig.Params().At(last).Type().(*types.Slice); ok {
-		return s.Elem()
-	}
-	return nil
 }
 
 // isEffectful reports whether a call may change variables, or wait for a goroutine that does. Functions of compiled

@@ -5,7 +5,7 @@
 //   - for a call that makes a slice: what determines the capacity of the slice, see [Capacity];
 //   - the labels of goto statements.
 //
-// [Recovers] and [ReceiverBase] look at a declaration alone.
+// [Recovers] and [ReceiverBase] look at a declaration alone, [ParameterAt] at a signature.
 //
 // The facts of a function remain valid after evaluation order has been made explicit: that only adds variables, which
 // are set once and used once.

@@ -103,3 +103,35 @@ func describe(info *types.Info, decl *ast.FuncDecl, f *Function) string {
 	}
 	return strings.Join(list, " ")
 }
+
+func TestParameterAt(t *testing.T) {
+	integer, text := types.Typ[types.Int], types.Typ[types.String]
+	signature := func(variadic bool, of ...types.Type) *types.Signature {
+		var params []*types.Var
+		for _, p := range of {
+			params = append(params, types.NewParam(token.NoPos, nil, "", p))
+		}
+		return types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), nil, variadic)
+	}
+	list := types.NewSlice(text)
+	for name, row := range map[string]struct {
+		sig    *types.Signature
+		i      int
+		spread bool
+		want   types.Type
+	}{
+		"a builtin":         {nil, 0, false, nil},
+		"none":              {signature(false), 0, false, nil},
+		"first":             {signature(false, integer, text), 0, false, integer},
+		"last":              {signature(false, integer, text), 1, false, text},
+		"too many":          {signature(false, integer), 1, false, nil},
+		"variadic":          {signature(true, integer, list), 1, false, text},
+		"more of them":      {signature(true, integer, list), 5, false, text},
+		"before a variadic": {signature(true, integer, list), 0, false, integer},
+		"a slice for them":  {signature(true, integer, list), 1, true, list},
+	} {
+		if got := ParameterAt(row.sig, row.i, row.spread); got != row.want {
+			t.Errorf("%s: got %v, want %v", name, got, row.want)
+		}
+	}
+}
