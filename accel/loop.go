@@ -321,7 +321,7 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 }
 
 // inputBound is the share of time waiting for data above which a run of more than a second gets
-// a note, unless the batches were made in less time than that: then it waited for a processor.
+// a note, unless the batches were made in less time than that: then it waited for a core.
 const inputBound = 0.2
 
 // end adds to the run how it ended, before the observers end.

@@ -305,7 +305,7 @@ func (b *Batches) Waited() time.Duration { return b.waited }
 
 // Making returns how long it has taken so far to make the batches, those in advance included: the time of each worker, added up.
 // More [Workers] can shorten only a wait that is not longer than that. If [Batches.Waited] is longer, as for a small data set in
-// memory on a busy machine, Next has waited for a processor instead.
+// memory on a busy machine, Next has waited for a core instead.
 func (b *Batches) Making() time.Duration { return time.Duration(b.making.Load()) }
 
 // String returns the progress of the iteration.

@@ -9,8 +9,8 @@ import (
 
 // Concat returns a data set with the examples of several, one data set after the other, like PyTorch's
 // ConcatDataset. They must have examples of one shape, and classes, columns and targets of the same names in the same
-// order; see [Dataset.Like]. Sequences need the same padding, and are padded to the longest of all. The transforms of each stay with its examples, so [Dataset.Example] of the result
-// applies them too.
+// order; see [Dataset.Like]. Sequences need the same padding, and are padded to the longest of all. The transforms
+// of each stay with its examples, so [Dataset.Example] of the result applies them too.
 func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
 	c := &chained{}
 	var t Dataset

@@ -10,7 +10,7 @@
 //	drawn, err := schedule.DDIM(ctx, model, tensor.Randn(nil, 40, 1, 8, 8), 50)
 //
 // A model has one input, [N, values + 1]: the noisy example x_t and its step t. If the examples have classes, the class
-// follows the step, so the model can be told what to generate ([Condition]). For a model of vectors, [Embed] is the
+// follows the step, so that [Condition] determines what it generates. For a model of vectors, [Embed] is the
 // first layer; others divide the input with nn.Unpack, and [TimeEmbedding] is a layer for the step:
 //
 //	func (m *model) Forward(x *nn.Tensor) *nn.Tensor {

@@ -38,7 +38,7 @@ const imageChannels = 4
 
 // Alignment returns the sizes of layers that are not multiples of 16 bytes in an element type: tensor.Float16 or
 // BFloat16, Float8E4M3 or Float8E5M2, or Float32 for TF32 (accel.AllowTF32). It answers for any device, and whatever
-// type the profiled steps had: on a CPU it tells what a GPU would have to pad. A size costs only what its layer takes:
+// type the profiled steps had: on a CPU it shows what a GPU would have to pad. A size costs only what its layer takes:
 // [Report.Hints] names it on a GPU if that is a tenth of a step or more, so not a small last layer with one output per
 // class. For a type that layers do not multiply on tensor cores, such as integers, Multiple is 0 and there are no
 // rows.

@@ -89,7 +89,7 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// A GPU is told what costs, and in which type; a CPU and float32 without TF32 have no tensor cores.
+// The hint for a GPU names what costs time, and the type; a CPU and float32 without TF32 have no tensor cores.
 func TestAlignmentHint(t *testing.T) {
 	has := func(r *Report) bool {
 		return slices.ContainsFunc(r.Hints(), func(h string) bool {
