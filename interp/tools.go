@@ -35,26 +35,7 @@ func (t *tools) isStill() bool { return t.executor.isIdle() && !t.goroutines.Has
 
 // complete implements Session.Complete.
 func (t *tools) complete(src string, offset int) (start, end int, items []complete.Item) {
-	offset = min(max(offset, 0), len(src))
-	if start, prefix, ok := magic.At(src, offset, t.checker.Known); ok {
-		for _, name := range magic.Names(prefix) {
-			items = append(items, complete.Item{Text: name, Kind: "magic"})
-		}
-		return start, offset, items
-	}
-	if start, names, ok := magic.PathAt(src, offset, t.checker.Known); ok {
-		for _, name := range names {
-			items = append(items, complete.Item{Text: name, Kind: "path"})
-		}
-		return start, offset, items
-	}
-	if magic.InText(src, offset, t.checker.Known) {
-		return offset, offset, nil
-	}
-	if s, ok := complete.StringAt(src, offset); ok {
-		return s.Start, offset, t.inString(s, src[s.Start:offset])
-	}
-	return complete.At(t.checker, symbols.Paths(), magic.Blank(src, t.checker.Known), offset)
+	return complete.InCell(t.checker, symbols.Paths(), src, offset, t.inString)
 }
 
 // inString completes a string literal: the key of a map, or the name of a file.
@@ -71,12 +52,7 @@ func (t *tools) inString(s complete.String, prefix string) (items []complete.Ite
 		}
 		return items
 	}
-	if s.Argument || strings.Contains(prefix, "/") {
-		for _, name := range magic.Files(prefix, false) {
-			items = append(items, complete.Item{Text: name, Kind: "path"})
-		}
-	}
-	return items
+	return complete.Files("", s, prefix)
 }
 
 // maxKeys is the size above which a map is not searched for keys.

@@ -8,6 +8,7 @@
 //	quern export NB    convert a notebook to a Go program
 //	quern fmt NB       format the cells of a notebook
 //	quern vet NB       report mistakes in the cells of a notebook
+//	quern lsp          speak the Language Server Protocol with an editor
 //	quern course DIR   begin a course with problem sets for nbgrader
 //	quern build        build a program with additional packages compiled in
 //	quern doctor       check what works on this machine
@@ -52,6 +53,7 @@ var commands = []command{
 	{"export", "convert a notebook to a Go program", runExport},
 	{"fmt", "format the cells of notebooks", runFmt},
 	{"vet", "report mistakes in the cells of notebooks", runVet},
+	{"lsp", "speak the Language Server Protocol with an editor", runLSP},
 	{"course", "begin a course with problem sets for nbgrader", runCourse},
 	{"build", "build a program with additional packages compiled in", runBuild},
 	{"doctor", "check what works on this machine", runDoctor},

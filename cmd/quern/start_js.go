@@ -79,6 +79,10 @@ func runKernel(context.Context, []string, stdio) error {
 	return errors.New("in a browser, the script of the page starts the kernel")
 }
 
+func runLSP(context.Context, []string, stdio) error {
+	return errors.New("the program for browsers is no language server")
+}
+
 func runVet(context.Context, []string, stdio) error {
 	return errors.New("the program for browsers has no go vet")
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/magic"
 )
 
 // An Item is one completion.
@@ -23,6 +24,48 @@ type Item struct {
 // cursor stands for the identifier at the offset while the cell is type-checked. User code cannot contain
 // the letter ʹ.
 const cursor = "cursorʹ"
+
+// InCell returns the completions at a byte offset of a cell, which may have commands. inString completes string literals.
+func InCell(c *check.Checker, paths []string, src string, offset int, inString func(s String, prefix string) []Item) (start, end int, items []Item) {
+	offset = min(max(offset, 0), len(src))
+	if start, prefix, ok := magic.At(src, offset, c.Known); ok {
+		return start, offset, named(magic.Names(prefix), "magic")
+	}
+	if start, names, ok := magic.PathAt(src, offset, c.Known); ok {
+		return start, offset, named(names, "path")
+	}
+	if magic.InText(src, offset, c.Known) {
+		return offset, offset, nil
+	}
+	if s, ok := StringAt(src, offset); ok {
+		return s.Start, offset, inString(s, src[s.Start:offset])
+	}
+	return At(c, paths, magic.Blank(src, c.Known), offset)
+}
+
+// Files completes the name of a file in a string literal. A relative name is one in dir.
+func Files(dir string, s String, prefix string) []Item {
+	if !s.Argument && !strings.Contains(prefix, "/") {
+		return nil
+	}
+	if dir != "" && !strings.HasPrefix(prefix, "/") && !strings.HasPrefix(prefix, "~") {
+		dir += "/"
+	} else {
+		dir = ""
+	}
+	items := named(magic.Files(dir+prefix, false), "path")
+	for i := range items {
+		items[i].Text = strings.TrimPrefix(items[i].Text, dir)
+	}
+	return items
+}
+
+func named(names []string, kind string) (items []Item) {
+	for _, name := range names {
+		items = append(items, Item{Text: name, Kind: kind})
+	}
+	return items
+}
 
 // At returns the completions at a byte offset of src. They replace the text from start to end. paths are
 // the import paths to choose from.

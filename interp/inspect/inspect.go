@@ -50,7 +50,11 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 		v := &describer{s, doc, detail}
 		if d, ok = v.describeAt(offset); !ok {
 			// Inside an argument list: describe the called function.
-			if at, inCall := callee(src, offset); inCall {
+			list := tokensBefore(src, offset)
+			if n := len(list); n > 0 && list[n-1].tok == token.RPAREN && list[n-1].offset == offset-1 {
+				list = list[:n-1] // directly after the list
+			}
+			if at, _, inCall := callee(list); inCall {
 				d, ok = v.describeAt(at)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // commands replaces the commands of a cell by Go code, as a session does. It runs only %get and %reset.
-func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Finding) {
+func (s *Session) commands(ctx context.Context, c Cell) (text string, wrong *Finding) {
 	at := func(offset int, msg string) *Finding {
 		before := c.Source[:offset]
 		return &Finding{Cell: c.Number, Line: 1 + strings.Count(before, "\n"), Column: offset - strings.LastIndexByte(before, '\n'), Message: msg}
@@ -64,7 +64,7 @@ func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Fin
 }
 
 // commands is what magic.Parse needs of a session. No command runs, so only the names matter.
-type commands struct{ s *session }
+type commands struct{ s *Session }
 
 func (commands) Stdout() io.Writer                                       { return io.Discard }
 func (commands) Stderr() io.Writer                                       { return io.Discard }

@@ -46,11 +46,11 @@ var (
 )
 
 // findBelow adds to the findings about undefined names where a cell below defines them.
-func (s *session) findBelow() {
+func (s *Session) findBelow() {
 	for i := range s.findings {
 		f := &s.findings[i]
 		m := undefined.FindStringSubmatch(f.Message)
-		if m == nil {
+		if m == nil || f.Below > 0 {
 			continue
 		}
 		for _, c := range s.texts {

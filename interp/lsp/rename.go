@@ -1,0 +1,110 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"go/token"
+	"slices"
+
+	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/vet"
+)
+
+// definition returns where the name at an offset is defined.
+func (a *analysis) definition(cell, offset int) (places []place) {
+	n, ok := a.at(cell, offset)
+	if !ok {
+		return nil
+	}
+	for _, other := range a.of(n.key) {
+		if other.defines {
+			places = append(places, other.place)
+		}
+	}
+	if len(places) > 1 { // := of an existing variable and fields of the same name: the first is where it begins
+		places = places[:1]
+	}
+	return places
+}
+
+// references returns all places where the object at an offset is named.
+func (a *analysis) references(cell, offset int, definitions bool) (places []place) {
+	n, ok := a.at(cell, offset)
+	if !ok {
+		return nil
+	}
+	for _, other := range a.of(n.key) {
+		if definitions || !other.defines {
+			places = append(places, other.place)
+		}
+	}
+	return places
+}
+
+// rename returns the document with another name for the object at an offset, and the names that change. It fails if any
+// name would denote something else then, or if a cell had an error that it has not now.
+func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to string, modules module.Source) (*document, []name, error) {
+	n, ok := a.at(cell, offset)
+	switch {
+	case !ok:
+		return nil, nil, fmt.Errorf("rename: there is no name here")
+	case n.key == "":
+		return nil, nil, fmt.Errorf("rename: %s is not defined in a cell", n.text)
+	case !token.IsIdentifier(to) || to == "_":
+		return nil, nil, fmt.Errorf("rename: %q is not a name in Go", to)
+	case to == n.text:
+		return d, nil, nil
+	}
+	renamed := &document{uri: d.uri}
+	for _, t := range d.cells {
+		c := *t
+		renamed.cells = append(renamed.cells, &c)
+	}
+	names := a.of(n.key)
+	for _, n := range slices.Backward(names) {
+		t := renamed.cells[n.cell]
+		t.content = t.content[:n.start] + to + t.content[n.end:]
+	}
+	after, err := analyze(ctx, renamed, modules)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(after.findings) > len(a.findings) {
+		for _, f := range after.findings {
+			if !slices.ContainsFunc(a.findings, func(old vet.Finding) bool { return old.Cell == f.Cell && old.Message == f.Message }) {
+				return nil, nil, fmt.Errorf("rename %s to %s: cell %d, line %d: %s", n.text, to, f.Cell, f.Line, f.Message)
+			}
+		}
+	}
+	if other, ok := a.differs(after); ok {
+		return nil, nil, fmt.Errorf("rename %s to %s: %s in cell %d would denote something else", n.text, to, cmp.Or(other.text, to), other.cell+1)
+	}
+	return renamed, names, nil
+}
+
+// differs returns a name that is bound to another definition in b, a document with the same names but for their text.
+func (a *analysis) differs(b *analysis) (name, bool) {
+	if len(a.names) != len(b.names) {
+		return name{}, true
+	}
+	to, from := map[string]string{}, map[string]string{}
+	for i, x := range a.names {
+		y := b.names[i]
+		outside := x.key == "" && (y.key != "" || x.text != y.text)
+		if x.cell != y.cell || outside || x.key != "" && y.key == "" {
+			return x, true
+		}
+		if x.key == "" {
+			continue
+		}
+		if known, ok := to[x.key]; ok && known != y.key {
+			return x, true
+		}
+		if known, ok := from[y.key]; ok && known != x.key {
+			return x, true
+		}
+		to[x.key], from[y.key] = y.key, x.key
+	}
+	return name{}, false
+}
