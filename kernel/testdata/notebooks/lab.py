@@ -7,6 +7,8 @@ The browser test beside this file uses the same steps.
 
 import argparse
 import contextlib
+import json
+import os
 import pathlib
 import shutil
 import socket
@@ -29,7 +31,7 @@ def free_port():
 
 
 @contextlib.contextmanager
-def jupyterlab(folder):
+def jupyterlab(folder, language_server=False):
     """A JupyterLab server without a token, on a free port; returns its address."""
     port = free_port()
     with tempfile.TemporaryDirectory() as config:
@@ -37,11 +39,14 @@ def jupyterlab(folder):
         quiet = pathlib.Path(config, "settings", "@jupyterlab", "apputils-extension", "notification.jupyterlab-settings")
         quiet.parent.mkdir(parents=True)
         quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+        page = pathlib.Path(config, "labconfig", "page_config.json")
+        page.parent.mkdir()
+        page.write_text(json.dumps({"disabledExtensions": {"@jupyter-lsp/jupyterlab-lsp": not language_server}}))
         server = subprocess.Popen(
             [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}",
              f"--notebook-dir={folder}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
              f"--LabApp.user_settings_dir={config}/settings", f"--LabApp.workspaces_dir={config}/workspaces"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            env=dict(os.environ, JUPYTER_CONFIG_PATH=config), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             address = f"http://127.0.0.1:{port}"
             wait_for(lambda: answers(address + "/api"), 60, "the JupyterLab server")

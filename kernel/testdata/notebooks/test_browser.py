@@ -260,3 +260,24 @@ class TestSteps:
         notebook.picture(PICTURES / "12-loaded-again.png")
         self.inside(notebook, "button.widget-button", 10)[1].click()
         lab.wait_for(lambda: "Question 2 of 2" in notebook.output(10), 20, "the next question")
+
+
+@needs_browser
+def test_mistakes_are_marked_while_typing(tmp_path):
+    """jupyterlab-lsp shows what quern lsp finds; no cell runs."""
+    cells = ["func Twice(x int) int {\n\tunused := 1\n\treturn 2 * x\n}", "n := Twice(missing)", "x"]
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    nb.metadata.kernelspec = {"name": "quern", "display_name": "Go (Quern)", "language": "go"}
+    nbformat.write(nb, tmp_path / "typing.ipynb")
+    with lab.jupyterlab(tmp_path, language_server=True) as address, lab.browser(height=700) as driver:
+        notebook = lab.Notebook(driver, address, "typing.ipynb")
+
+        def marked():
+            return driver.execute_script("return [...document.querySelectorAll('.cm-lintRange')].map(e => e.className.split('-').pop() + ' ' + e.textContent)")
+
+        lab.wait_for(lambda: marked() == ["warning unused", "error missing", "error x"], 30, "three marks")
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        notebook.picture(PICTURES / "language-server.png")
+        notebook.edit(2)
+        ActionChains(driver).send_keys(" := Twice(2)").perform()
+        lab.wait_for(lambda: marked() == ["warning unused", "error missing"], 30, "the marks without x")
