@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -183,11 +185,11 @@ func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) 
 		c.schedule = nil
 	})})
 	run, err := Fit(v.ctx, v.model, t.set, options...)
-	var diverged *DivergedError
+	var diverged *history.DivergedError
 	if err != nil && !errors.As(err, &diverged) {
 		return 0, 0, err
 	}
-	return speedAfter(run, tryWarmUp), run.peakBytes, nil
+	return speedAfter(run, tryWarmUp), run.Card().PeakBytes, nil
 }
 
 // better reports whether each round with the change was faster than each round without.
@@ -232,7 +234,7 @@ func (a *Advice) Recommendation() string {
 	}
 	for _, t := range a.Memory {
 		if t.Err == nil && len(t.Speeds) > 0 && t.PeakBytes < base.PeakBytes*9/10 {
-			sentence += fmt.Sprintf(" If memory is short: %s needs %s instead of %s, at %.2f× the speed.", t.Change, size(t.PeakBytes), size(base.PeakBytes), t.Speed()/base.Speed())
+			sentence += fmt.Sprintf(" If memory is short: %s needs %s instead of %s, at %.2f× the speed.", t.Change, format.Bytes(t.PeakBytes), format.Bytes(base.PeakBytes), t.Speed()/base.Speed())
 		}
 	}
 	return sentence
@@ -245,7 +247,7 @@ func (a *Advice) table() table {
 		if i == 0 {
 			base = x.Speed()
 		}
-		row := []string{x.Change, rateText(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), size(x.PeakBytes), ""}
+		row := []string{x.Change, format.Rate(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), format.Bytes(x.PeakBytes), ""}
 		switch {
 		case i == 0:
 			row[0], row[2] = "unchanged", ""

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -87,7 +89,7 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 }
 
 // train makes some updates and restores the weights.
-func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start weights, given []Option, more ...Option) (*Run, error) {
+func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start weights, given []Option, more ...Option) (*history.Run, error) {
 	options := append(append([]Option{}, given...), Quiet(), plain("Check", func(c *options) {
 		c.measured = len(c.metrics) > 0
 		c.trainOnly()
@@ -123,7 +125,7 @@ func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dat
 // overfit trains with one batch.
 func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.Dataset, start weights, given []Option) error {
 	run, err := r.train(ctx, model, batch, start, given, Steps(overfitSteps), NoChecks())
-	var diverged *DivergedError
+	var diverged *history.DivergedError
 	if err != nil && !errors.As(err, &diverged) {
 		return err
 	}
@@ -132,7 +134,7 @@ func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.
 	}
 	if n := len(r.Overfit); err != nil || !(r.Overfit[n-1] < 0.1*r.Overfit[0]) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the model does not learn one batch of %s by heart: in %s its loss went from %s to %s; "+
-			"check labels, model, loss and learning rate, or whether dropout or augmentation make that impossible", plural(batch.Len(), "example"), plural(n, "step"), number(r.Overfit[0]), number(r.Overfit[n-1])))
+			"check labels, model, loss and learning rate, or whether dropout or augmentation make that impossible", format.Plural(batch.Len(), "example"), format.Plural(n, "step"), format.Number(r.Overfit[0]), format.Number(r.Overfit[n-1])))
 	}
 	return nil
 }
@@ -147,7 +149,7 @@ func (r *CheckResult) String() string {
 	case len(r.Notes) == 0:
 		b.WriteString("no typical mistakes found")
 	default:
-		b.WriteString(plural(len(r.Notes), "finding"))
+		b.WriteString(format.Plural(len(r.Notes), "finding"))
 	}
 	for _, n := range r.Notes {
 		b.WriteString("\n- " + n)
@@ -156,7 +158,7 @@ func (r *CheckResult) String() string {
 		fmt.Fprintf(&b, "\nFindLR suggests the learning rate %.2g", r.LearningRate)
 	}
 	if n := len(r.Overfit); n > 0 {
-		fmt.Fprintf(&b, "\nloss of one batch in %s: %s to %s", plural(n, "step"), number(r.Overfit[0]), number(r.Overfit[n-1]))
+		fmt.Fprintf(&b, "\nloss of one batch in %s: %s to %s", format.Plural(n, "step"), format.Number(r.Overfit[0]), format.Number(r.Overfit[n-1]))
 	}
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/optim"
 )
 
@@ -49,7 +50,7 @@ type checkpoint struct {
 	Best                       int
 	BestBy                     string `json:",omitempty"` // the metric that selects Best; "" for the loss
 	ExamplesTrained            int    // number of examples that were trained on, in all epochs
-	Time                       Timing
+	Time                       history.Timing
 }
 
 const (
@@ -123,21 +124,21 @@ func (c *checkpoint) fits(here checkpoint) error {
 }
 
 // addHistory adds the history in the file to a run.
-func (c *checkpoint) addHistory(r *Run) {
+func (c *checkpoint) addHistory(r *history.Run) {
 	for _, v := range c.Steps {
-		r.Steps = append(r.Steps, Step{
+		r.Steps = append(r.Steps, history.Step{
 			Epoch: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]),
 			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0, LossScale: float64(v[6]), GradNorm: float64(v[7]),
 		})
 	}
 	for _, v := range c.Epochs {
-		r.Epochs = append(r.Epochs, Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
+		r.Epochs = append(r.Epochs, history.Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
 	}
 	for i, v := range c.Validations {
-		validation := Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])}
+		validation := history.Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])}
 		if i < len(c.Metrics) {
 			for _, m := range c.Metrics[i] {
-				validation.Metrics = append(validation.Metrics, MetricValue{m.Name, float64(m.Value), m.Share})
+				validation.Metrics = append(validation.Metrics, history.MetricValue{m.Name, float64(m.Value), m.Share})
 			}
 		}
 		r.Validations = append(r.Validations, validation)

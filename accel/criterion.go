@@ -3,6 +3,8 @@ package accel
 import (
 	"fmt"
 	"math"
+
+	"github.com/quernlab/quern/accel/history"
 )
 
 // criterion selects the best validation; the zero criterion takes the lowest loss.
@@ -12,7 +14,7 @@ type criterion struct {
 }
 
 // check returns an error if a validation has no value for the criterion.
-func (c criterion) check(v Validation) error {
+func (c criterion) check(v history.Validation) error {
 	if c.name == "" {
 		return nil
 	}
@@ -25,10 +27,10 @@ func (c criterion) check(v Validation) error {
 }
 
 // better reports whether a validation is better than another one. Any number is better than NaN.
-func (c criterion) better(v, than Validation) bool {
+func (c criterion) better(v, than history.Validation) bool {
 	a, b := v.Loss, than.Loss
 	if c.name != "" {
-		a, b = valueOf(v.Metrics, c.name), valueOf(than.Metrics, c.name)
+		a, b = v.Metric(c.name), than.Metric(c.name)
 		if !c.lower {
 			a, b = -a, -b
 		}

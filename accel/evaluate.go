@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -30,7 +31,7 @@ import (
 // all ranks call it with the same model and data set; each measures a part of the examples, and
 // all get the result for the whole data set. Ranks whose models or data sets differ get an
 // error.
-func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
+func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *history.Result, err error) {
 	o, err := evaluateOptions(options)
 	if err != nil {
 		return nil, err
@@ -64,12 +65,12 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 }
 
 // evaluate measures on all ranks together, on a part of the data set each.
-func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, given []metrics.Metric, r processes, meter *display.Meter) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, given []metrics.Metric, r processes, meter *display.Meter) (result *history.Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	defer meter.End()
 	begin := time.Now()
-	result = &Result{dataset: set.Name(), examples: set.Len(), classes: set.Classes()}
+	found := history.Measurements{Dataset: set.Name(), Examples: set.Len(), Classes: set.Classes()}
 	m, err := newMeasures(set, given)
 	if err != nil {
 		return nil, err
@@ -80,27 +81,27 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 		total, m, err = r.sumResult(total, m)
 	}
 	if err == nil {
-		err = r.runOnAll(func() error { return m.addTo(result) })
+		err = r.runOnAll(func() error { return m.addTo(&found) })
 	}
 	if err != nil {
 		return nil, err
 	}
-	result.loss = total.sum / total.weight
-	if notANumber(result.loss) {
-		if result.nonFinite, err = firstNonFinite(ctx, set); err != nil {
+	found.Loss = total.sum / total.weight
+	if notANumber(found.Loss) {
+		if found.NonFinite, err = firstNonFinite(ctx, set); err != nil {
 			return nil, err
 		}
 	}
-	if notANumber(result.loss) && result.nonFinite == "" {
+	if notANumber(found.Loss) && found.NonFinite == "" {
 		for _, p := range nn.State(model) {
 			if !finite(p.Tensor) {
-				result.nonFinite = p.Name + " is not finite"
+				found.NonFinite = p.Name + " is not finite"
 				break
 			}
 		}
 	}
-	result.elapsed = time.Since(begin)
-	return result, nil
+	found.Elapsed = time.Since(begin)
+	return history.NewResult(found), nil
 }
 
 // evaluatePart adds a part of the data set to the loss and to the measures.

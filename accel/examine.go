@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -23,6 +24,8 @@ func NoChecks() Option {
 type examiner struct {
 	ownObserver
 	steps   *stepper
+	record  *history.Recorder
+	found   []string // so far
 	o       *options
 	earlier bool    // the model has been trained before
 	chance  float64 // mean squared error of the mean of the targets; 0 if unknown
@@ -67,7 +70,7 @@ func newExaminer(l *loop) *examiner {
 	if l.o.unexamined || !l.strategy.writes() {
 		return nil
 	}
-	return &examiner{steps: &l.stepper, o: l.o, earlier: trainedWith(l.Model) != nil}
+	return &examiner{steps: &l.stepper, record: l.record, o: l.o, earlier: trainedWith(l.Model) != nil}
 }
 
 // alone reports whether this process computes the whole step.
@@ -75,13 +78,13 @@ func (e *examiner) alone() bool { return e.steps.Run.Ranks == 1 }
 
 func (e *examiner) note(findings []string) {
 	for _, f := range findings {
-		e.steps.Run.note("%s", f)
-		e.steps.Run.findings = append(e.steps.Run.findings, f)
+		e.record.Finding(f)
+		e.found = append(e.found, f)
 	}
 }
 
 // Begin examines the data sets.
-func (e *examiner) Begin(t *Training) (err error) {
+func (e *examiner) Begin(t *history.Training) (err error) {
 	if len(t.Run.Steps) > 0 { // resumed
 		return nil
 	}
@@ -204,7 +207,7 @@ func (e *examiner) updated(step int) {
 }
 
 // Step examines what has been computed by now.
-func (e *examiner) Step(t *Training, step Step) error {
+func (e *examiner) Step(t *history.Training, step history.Step) error {
 	defer func() {
 		if recover() != nil { // values that cannot be read are an error of the step
 			e.sample, e.gradients = nil, nil
@@ -231,7 +234,7 @@ func (e *examiner) Step(t *Training, step Step) error {
 	return nil
 }
 
-func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
+func (e *examiner) examineSample(t *history.Training, s *sample) (found []string) {
 	if s.x.DType().IsFloat() {
 		found = examine.Inputs(examine.Batch{Shape: t.Dataset.Shape(), X: s.x.Float64s(), Columns: t.Dataset.Columns()}, s.model.Raw, s.model.Image)
 	}
@@ -242,7 +245,7 @@ func (e *examiner) examineSample(t *Training, s *sample) (found []string) {
 		}
 		s.prediction.Release()
 		for _, f := range o.Find() {
-			if !slices.Contains(t.Run.findings, f) {
+			if !slices.Contains(e.found, f) {
 				found = append(found, f)
 			}
 		}
@@ -259,7 +262,7 @@ func (e *examiner) takesLogs() bool {
 func (e *examiner) ownLoss() bool { return e.steps.answers.loss == "" }
 
 // End examines the course of the training.
-func (e *examiner) End(t *Training, err error) {
+func (e *examiner) End(t *history.Training, err error) {
 	if err != nil || len(t.Run.Steps) == 0 {
 		return
 	}
@@ -274,7 +277,7 @@ func (e *examiner) End(t *Training, err error) {
 	if e.o.loss == nil {
 		c.Chance, c.Guess = e.chance, "always predicting the mean of the targets"
 	}
-	if n := len(t.Dataset.Classes()); e.o.loss == nil && t.Run.classes {
+	if n := len(t.Dataset.Classes()); e.o.loss == nil && t.Dataset.Targets() == 0 {
 		c.Chance, c.Guess = math.Log(float64(n)), fmt.Sprintf("guessing among %d classes", n)
 	}
 	if e.weight != nil {
@@ -292,7 +295,7 @@ func (e *examiner) regression() bool {
 }
 
 // unused finds parts of the model that take no part in the training.
-func (e *examiner) unused(t *Training) []string {
+func (e *examiner) unused(t *history.Training) []string {
 	if !e.alone() || len(t.Run.Steps) < gradientStep {
 		return nil
 	}
@@ -306,8 +309,8 @@ func (e *examiner) unused(t *Training) []string {
 }
 
 // judge compares the last validation with the training.
-func (e *examiner) judge(t *Training) (found []string) {
-	if e.o.validate == nil || e.o.loss != nil || t.Run.averaged || len(t.Run.Epochs) == 0 || !t.Run.validated() {
+func (e *examiner) judge(t *history.Training) (found []string) {
+	if e.o.validate == nil || e.o.loss != nil || e.o.judgesAverage() || len(t.Run.Epochs) == 0 || !validated(t.Run) {
 		return nil
 	}
 	defer func() { _ = recover() }() // an example that cannot be read is an error of the validation

@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
 // fitSmall trains a small model, the same one each time.
-func fitSmall(options ...Option) (*Run, error) {
+func fitSmall(options ...Option) (*history.Run, error) {
 	train, _, err := data.Digits()
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func checkpoints(t *testing.T, owner string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			losses := func(r *Run) (all []float64) {
+			losses := func(r *history.Run) (all []float64) {
 				for _, s := range r.Steps {
 					all = append(all, s.Loss)
 				}
@@ -115,11 +116,11 @@ func TestFailpointsOfTrack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if last := all.Runs[len(all.Runs)-1]; last.Status != Finished {
+			if last := all.Runs[len(all.Runs)-1]; last.Status != history.Finished {
 				t.Errorf("the run after that is %v: %s", last.Status, last.Error)
 			}
 			for _, r := range all.Runs {
-				if r.Status == Unreadable {
+				if r.Status == history.Unreadable {
 					t.Errorf("a run cannot be read: %s", r.Error)
 				}
 			}

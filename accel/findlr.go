@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/plots"
@@ -51,7 +52,7 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		c.stop = s.risen
 	}), internalObserver(&partialSearch{screen: screen}))
 	run, err := Fit(ctx, model, train, options...)
-	var diverged *DivergedError
+	var diverged *history.DivergedError
 	if errors.As(err, &diverged) {
 		err = nil // divergence is a normal end of the search
 	}
@@ -72,7 +73,7 @@ type partialSearch struct {
 }
 
 // Step updates the progress bar, and draws the losses if an update is due.
-func (p *partialSearch) Step(t *Training, _ Step) error {
+func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
 	steps := t.Run.Steps // only appended to
 	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
 		return func() *plots.Figure {
@@ -87,7 +88,7 @@ func (p *partialSearch) Step(t *Training, _ Step) error {
 }
 
 // risen ends the search when the loss is far above its minimum.
-func (s *LRSearch) risen(r *Run) bool {
+func (s *LRSearch) risen(r *history.Run) bool {
 	lowest := math.Inf(1)
 	for _, step := range r.Steps {
 		lowest = min(lowest, step.Loss)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/prof"
@@ -29,8 +30,8 @@ import (
 // Only one Fit runs at a time: while it runs, a second one returns [ErrBusy]. Other goroutines
 // may meanwhile evaluate and apply other models, which does not affect the training. They must
 // not use the model that is being trained, since it is in training mode.
-func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
-	run = &Run{Best: -1}
+func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *history.Run, err error) {
+	run = &history.Run{Best: -1}
 	defer nn.Catch(&err)
 	o, err := newOptions(options)
 	if err != nil {
@@ -93,17 +94,14 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 			defer stop()
 		}
 	}
-	l := newLoop(model, train, o, run)
-	if l.strategy, err = newStrategy(ctx, o, l.Training); err != nil {
+	l := newLoop(model, train, o)
+	run = l.Run
+	if l.strategy, err = newStrategy(ctx, o, l.Training, l.record); err != nil {
 		return run, err
 	}
 	if !l.strategy.writes() {
 		o.quiet, o.live, o.tensorBoard, o.track, o.saveBest = true, nil, "", "", ""
 		o.energy, o.watts = false, 0
-	}
-	run.assumedWatts, run.localRanks = o.watts, 1
-	if o.group != nil {
-		run.localRanks = o.group.LocalSize()
 	}
 	l.observe(ctx)
 	returned := false
@@ -127,7 +125,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 			p.ZeroGrad()
 		}
 	}()
-	run.peakBytes = tensor.PeakBytes(func() { err = l.train(ctx) })
+	l.record.Peak(tensor.PeakBytes(func() { err = l.train(ctx) }))
 	returned = true
 	return run, err
 }
@@ -140,12 +138,8 @@ var oneFit sync.Mutex
 func (l *loop) observe(ctx context.Context) {
 	training := *l.Training // a copy: what observers assign to its fields does not affect the loop
 	l.observers = &observers{training: &training, all: slices.Clone(l.o.observers)}
-	add := func(o Observer) { l.observers.all = append(l.observers.all, o) }
-	add(&screen{ctx: ctx, o: l.o})
-	if l.o.measuresEnergy() {
-		add(&meter{ctx: ctx})
-	}
-	for _, r := range l.o.recordings() {
+	add := func(o history.Observer) { l.observers.all = append(l.observers.all, o) }
+	for _, r := range l.o.recordings(ctx, l.record) {
 		add(r)
 	}
 	if s, ok := l.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
@@ -153,17 +147,18 @@ func (l *loop) observe(ctx context.Context) {
 	}
 	var stopping *earlyStopping
 	if l.o.patience > 0 {
-		stopping = &earlyStopping{patience: l.o.patience, criterion: l.o.criterion, judged: l.o.judged()}
+		stopping = &earlyStopping{record: l.record, patience: l.o.patience, criterion: l.o.criterion, judged: l.o.judged()}
 		add(stopping)
 	}
 	if l.o.checkpoint != "" {
 		l.resumption = &resumption{
-			o: l.o, training: l.Training, position: &l.position, processes: l.strategy,
+			o: l.o, training: l.Training, record: l.record, position: &l.position, processes: l.strategy,
 			optimizer: l.optimizer, scaler: l.precision.scaler, stopping: stopping,
 		}
 		add(l.resumption)
 	}
 	l.divergence = &divergence{
+		record:            l.record,
 		forward:           func(b data.Batch) { l.precision.cast(func() { l.forward(b) }) },
 		stopSynchronizing: l.strategy.stopSynchronizing,
 	}

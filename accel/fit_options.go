@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 )
@@ -146,13 +147,13 @@ func ValidateEvery(steps int) Option {
 // Live draws the run while it goes on, in one output that is updated in place at most twice a
 // second. Without arguments it draws loss and accuracy. The metrics of option [Metrics] are drawn
 // with them.
-func Live(metrics ...Metric) Option {
+func Live(metrics ...history.Metric) Option {
 	names := make([]string, len(metrics))
 	for i, m := range metrics {
 		names[i] = m.String()
 	}
 	if len(metrics) == 0 {
-		metrics = []Metric{Loss, Accuracy}
+		metrics = []history.Metric{history.Loss, history.Accuracy}
 	}
 	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics }).output()
 }
@@ -206,13 +207,13 @@ func ValidateParameters() Option {
 // StopWhen ends the training when the function returns true. Fit calls it after every step and
 // every validation with the run so far, which it must not change. The newest step may be
 // missing from the run, since losses are read one step late.
-func StopWhen(done func(*Run) bool) Option {
+func StopWhen(done func(*history.Run) bool) Option {
 	return fitOption("StopWhen(done)", func(c *options) error {
 		if done == nil {
 			return errors.New("accel: StopWhen(nil): the function is nil")
 		}
 		before := c.stop
-		c.stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
+		c.stop = func(r *history.Run) bool { return before != nil && before(r) || done(r) }
 		return nil
 	})
 }
@@ -258,7 +259,7 @@ func AMP(precision ...Precision) Option {
 // Observe registers an observer of the training. With several observers, each event goes to all
 // of them in the order in which they were given. With [DataParallel] every rank calls its own
 // observers, and all ranks stop if one observer stops.
-func Observe(o Observer) Option {
+func Observe(o history.Observer) Option {
 	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *options) error {
 		if o == nil {
 			return errors.New("accel: Observe(nil): the observer is nil")
@@ -269,6 +270,6 @@ func Observe(o Observer) Option {
 }
 
 // observe is [Observe] for functions of this package; it is not listed in Run.Options.
-func internalObserver(o Observer) Option {
+func internalObserver(o history.Observer) Option {
 	return plain("", func(c *options) { c.observers = append(c.observers, o) })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -25,17 +26,18 @@ type loop struct {
 	resumption *resumption  // nil without Resume
 	pending    *measurement // the newest step, whose results have not been read yet
 	pause      pause
+	record     *history.Recorder
 
 	waited, making time.Duration // for batches, by the training, and by the workers to make them, since it was started or resumed
 }
 
-func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
+func newLoop(model nn.Module, train *data.Dataset, o *options) *loop {
 	planned := o.epochs * ceilDiv(ceilDiv(o.examplesPerEpoch(train), o.batchSize), o.accumulate)
 	if o.steps > 0 && (planned == 0 || o.steps < planned) {
 		planned = o.steps
 	}
 	l := &loop{o: o, stepper: stepper{
-		Training: &Training{Run: run, Model: model, Dataset: train, TotalSteps: planned},
+		Training: &history.Training{Model: model, Dataset: train, TotalSteps: planned},
 		loss:     o.loss, mixer: o.mixer, schedule: optim.Constant(), afterStep: o.afterStep,
 	}}
 	if l.loss == nil {
@@ -50,12 +52,19 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	if o.absoluteRates {
 		l.rate = 1
 	}
-	seed, _ := (*tensor.Generator)(nil).State()
-	*run = Run{
-		Dataset: train.Name(), Options: o.texts(), outputs: o.outputs(), Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
-		planned: planned, metrics: o.live, averaged: o.judged().average != nil && o.validate != nil, classes: train.Targets() == 0, Ranks: 1,
+	setup := history.Setup{
+		Dataset: train.Name(), Classes: train.Targets() == 0, Options: o.texts(), Outputs: o.outputs(), Seed: nextSeed(),
+		Planned: planned, Live: o.live, Average: o.judgesAverage(), Ranks: 1, LocalRanks: 1,
 	}
-	l.precision = newPrecision(o.amp, o.precision, run)
+	if o.group != nil {
+		setup.Ranks, setup.LocalRanks = o.group.Size(), o.group.LocalSize()
+	}
+	if o.writes() {
+		setup.Watts = o.watts
+	}
+	l.record = history.NewRecorder(setup)
+	l.Run = l.record.Run()
+	l.precision = newPrecision(o.amp, o.precision, l.record)
 	return l
 }
 
@@ -83,10 +92,11 @@ func (l *loop) train(ctx context.Context) (err error) {
 		return err
 	}
 	nn.Train(l.Model, true)
-	l.Run.began = time.Now()
-	l.began = l.Run.began.Add(-l.Run.Time.Total)
+	now := time.Now()
+	l.record.Begin(now)
+	l.began = now.Add(-l.Run.Time.Total)
 	stop, err := l.vote(l.observers.stop)
-	for !stop && err == nil && (len(l.Run.Steps) < l.Run.planned || l.unfinished()) {
+	for !stop && err == nil && (len(l.Run.Steps) < l.Run.Planned || l.unfinished()) {
 		stop, err = l.oneEpoch(ctx)
 	}
 	if err != nil {
@@ -112,7 +122,7 @@ func (l *loop) stop() (bool, error) {
 // oneEpoch runs one pass over the data set, or the rest of one, and adds it to the run.
 func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.epochBegan = time.Now()
-	l.Run.epochStarts = append(l.Run.epochStarts, l.epochBegan)
+	l.record.BeginEpoch(l.epochBegan)
 	if l.unfinished() {
 		l.epochBegan = l.epochBegan.Add(-l.spent)
 	} else {
@@ -140,12 +150,8 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
 	if len(l.Run.Steps) > l.firstStep {
-		e := Epoch{
-			Steps: len(l.Run.Steps), Loss: l.sum.loss(), Accuracy: l.sum.accuracy(), Seconds: time.Since(l.epochBegan).Seconds(),
-			began: l.Run.epochStarts[len(l.Run.epochStarts)-1], ended: time.Now(),
-		}
-		l.Run.Epochs = append(l.Run.Epochs, e)
-		err = joinErrors(err, l.observers.epoch(e))
+		l.record.Epoch(history.Epoch{Steps: len(l.Run.Steps), Loss: l.sum.loss(), Accuracy: l.sum.accuracy(), Seconds: time.Since(l.epochBegan).Seconds()})
+		err = joinErrors(err, l.observers.epoch(l.Run.Epochs[len(l.Run.Epochs)-1]))
 	}
 	if err != nil || stop {
 		return stop, err
@@ -173,7 +179,7 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if err := l.strategy.askStop(); err != nil {
 		return false, err
 	}
-	for l.examplesSeen < l.o.examplesPerEpoch(l.Dataset) && l.stepsDone() < l.Run.planned {
+	for l.examplesSeen < l.o.examplesPerEpoch(l.Dataset) && l.stepsDone() < l.Run.Planned {
 		if err := l.strategy.interrupt(ctx); err != nil {
 			return false, joinErrors(l.readPending(nil), err)
 		}
@@ -214,8 +220,8 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if err := l.readPending(nil); err != nil {
 		return false, err
 	}
-	ended := len(l.Run.Steps) == l.Run.planned
-	if l.o.validate != nil && !l.Run.validated() && (l.o.evalEvery == 0 || ended) {
+	ended := len(l.Run.Steps) == l.Run.Planned
+	if l.o.validate != nil && !validated(l.Run) && (l.o.evalEvery == 0 || ended) {
 		return l.validate(ctx)
 	}
 	return false, nil
@@ -243,12 +249,11 @@ func (l *loop) read(newest *measurement) (err error) {
 	if !notANumber(loss) || !m.skipped {
 		l.sum.add(measured)
 	}
-	s := Step{
+	s := history.Step{
 		Epoch: m.epoch, Loss: loss, Accuracy: measured.right / measured.counted,
 		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale, GradNorm: m.norm,
 	}
-	l.Run.Steps = append(l.Run.Steps, s)
-	l.Run.Examples += m.examples
+	l.record.Step(s, m.examples)
 	return l.observers.step(s)
 }
 
@@ -259,10 +264,10 @@ func (l *loop) explain(err error) error {
 	if !errors.As(err, &loss) {
 		return l.divergence.locate(l.Training, err)
 	}
-	l.Run.Steps = append(l.Run.Steps, Step{ // so that the history shows the loss
+	l.record.Step(history.Step{ // so that the history shows the loss
 		Epoch: l.epoch, Loss: loss.Value, Accuracy: math.NaN(),
 		LearningRate: l.learningRate(), Seconds: time.Since(l.began).Seconds(),
-	})
+	}, 0)
 	return l.divergence.findCause(l.Training, loss.Value)
 }
 
@@ -278,7 +283,7 @@ func (l *loop) stepsDone() int {
 // validateIfDue validates if [ValidateEvery] asks for it after this step.
 func (l *loop) validateIfDue(ctx context.Context) (stop bool, err error) {
 	made := l.stepsDone()
-	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.Run.validated() {
+	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && validated(l.Run) {
 		return false, nil
 	}
 	return l.validate(ctx)
@@ -293,7 +298,7 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 	if err := l.strategy.broadcastBuffers(l.Model); err != nil {
 		return false, err
 	}
-	var result *Result
+	var result *history.Result
 	func() {
 		defer l.o.judged().use()()
 		l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.o.metrics, l.strategy, nil) })
@@ -306,14 +311,11 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 		}
 		return false, err
 	}
-	newest := Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy(), Metrics: result.Metrics()}
+	newest := history.Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy(), Metrics: result.Metrics()}
 	if err := l.o.criterion.check(newest); err != nil {
 		return false, err
 	}
-	l.Run.Validations = append(l.Run.Validations, newest)
-	if l.Run.Best < 0 || l.o.criterion.better(newest, l.Run.Validations[l.Run.Best]) {
-		l.Run.Best = len(l.Run.Validations) - 1
-	}
+	l.record.Validation(newest, l.Run.Best < 0 || l.o.criterion.better(newest, l.Run.Validations[l.Run.Best]))
 	if err := l.observers.validation(newest); err != nil {
 		return false, err
 	}
@@ -326,21 +328,26 @@ const inputBound = 0.2
 
 // end adds to the run how it ended, before the observers end.
 func (l *loop) end(err error) {
-	r := l.Run
-	r.finished = true
-	l.precision.note(r)
-	if l.began.IsZero() {
+	var total time.Duration
+	if !l.began.IsZero() {
+		total = time.Since(l.began)
+	}
+	l.record.Finish(total)
+	l.precision.note(l.record)
+	if total == 0 {
 		return
 	}
-	now := time.Now()
-	r.epochStarts = append(r.epochStarts, now)
-	r.Time.Total = now.Sub(l.began)
-	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
-	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && l.making >= l.waited && r.Time.Total > time.Second {
-		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
+	if waiting := l.Run.Time.Waiting.Seconds() / total.Seconds(); waiting > inputBound && l.making >= l.waited && total > time.Second {
+		l.record.Note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
 	}
-	if r.averaged {
-		r.note("validations measured the average of the parameters (EMA), which Use gives to the model")
+	if l.o.judgesAverage() {
+		l.record.Note("validations measured the average of the parameters (EMA), which Use gives to the model")
 	}
-	r.noteError(err)
+	l.record.Failed(err)
+}
+
+// validated reports whether the model has been validated after the newest step.
+func validated(r *history.Run) bool {
+	n := len(r.Validations)
+	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -173,18 +174,18 @@ func (m *measures) merge(other *measures) error {
 	return nil
 }
 
-// addTo computes the values of a result.
-func (m *measures) addTo(r *Result) error {
-	r.accuracy = math.NaN()
+// addTo computes the values.
+func (m *measures) addTo(r *history.Measurements) error {
+	r.Accuracy = math.NaN()
 	if m.Classes {
 		values, err := m.basic.Values()
 		switch err := m.finite(err); {
 		case err != nil:
 			return err
 		case !m.NotFinite:
-			r.accuracy = values[0].Value
-			r.counts, _ = m.basic.ConfusionMatrix() // sequences have none
-			r.counts = square(r.counts, len(r.classes))
+			r.Accuracy = values[0].Value
+			r.Counts, _ = m.basic.ConfusionMatrix() // sequences have none
+			r.Counts = square(r.Counts, len(r.Classes))
 		}
 	}
 	if m.given == nil {
@@ -196,13 +197,13 @@ func (m *measures) addTo(r *Result) error {
 	}
 	if m.NotFinite {
 		for _, metric := range m.given.Metrics() {
-			r.metrics = append(r.metrics, MetricValue{Name: metric.Name(), Value: math.NaN(), Share: metric.IsShare()})
+			r.Metrics = append(r.Metrics, history.MetricValue{Name: metric.Name(), Value: math.NaN(), Share: metric.IsShare()})
 		}
 		return nil
 	}
-	r.collected = m.given
+	r.Collection = m.given
 	for _, v := range values {
-		r.metrics = append(r.metrics, MetricValue{Name: v.Name, Value: v.Value, Share: v.Metric.IsShare()})
+		r.Metrics = append(r.Metrics, history.MetricValue{Name: v.Name, Value: v.Value, Share: v.Metric.IsShare()})
 	}
 	return nil
 }
@@ -220,3 +221,6 @@ func square(counts [][]int, size int) [][]int {
 	}
 	return counts
 }
+
+// classNames returns the names of the classes or of the targets of a data set, which has one of both.
+func classNames(set *data.Dataset) []string { return append(set.Classes(), set.Schema().Targets...) }

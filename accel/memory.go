@@ -3,6 +3,7 @@ package accel
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/plots"
@@ -40,16 +41,16 @@ func (m *MemoryUse) Figure() *plots.Figure {
 	in := func(bytes int) float64 { return float64(bytes) / float64(unit) }
 	f := plots.Bar("Memory of tensors on "+m.Device, []string{"allocated", "reserved", "peak"}, []float64{in(m.Allocated), in(m.Reserved), in(m.Peak)}).XLabel(name)
 	if m.Limit > 0 {
-		f.Subtitle("of " + size(m.Limit))
+		f.Subtitle("of " + format.Bytes(m.Limit))
 	}
 	return f
 }
 
 // String returns the memory in one line.
 func (m *MemoryUse) String() string {
-	text := fmt.Sprintf("tensors on %s: %s allocated, %s reserved, %s at the peak", m.Device, size(m.Allocated), size(m.Reserved), size(m.Peak))
+	text := fmt.Sprintf("tensors on %s: %s allocated, %s reserved, %s at the peak", m.Device, format.Bytes(m.Allocated), format.Bytes(m.Reserved), format.Bytes(m.Peak))
 	if m.Limit > 0 {
-		text += ", of " + size(m.Limit)
+		text += ", of " + format.Bytes(m.Limit)
 	}
 	return text
 }

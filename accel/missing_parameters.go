@@ -3,6 +3,7 @@ package accel
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -18,7 +19,7 @@ type MissingParametersError struct {
 func (e *MissingParametersError) Error() string {
 	return fmt.Sprintf("accel: nn.Parameters finds %s in the model, but the model also computes with %s that it does not find, of shape %s: "+
 		"training would not update these. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
-		plural(e.Found, "parameter"), plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
+		format.Plural(e.Found, "parameter"), format.Plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
 }
 
 // shapesText lists the first few shapes.

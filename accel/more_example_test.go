@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -129,15 +128,4 @@ func ExampleMemory() {
 	}
 	fmt.Println(with.Allocated-before.Allocated, "bytes for", x.Numel(), "elements")
 	// Output: 1048576 bytes for 262144 elements
-}
-
-func ExampleRun_Cost() {
-	run := &accel.Run{Steps: []accel.Step{{}}, Examples: 60_000, Time: accel.Timing{Total: 90 * time.Second}}
-	cost, err := run.Cost(2) // per hour
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.2f for %v s\n", cost.Price, cost.Seconds)
-	// Output: 0.05 for 90 s
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 )
@@ -72,7 +73,7 @@ type bestFile struct {
 }
 
 // Validation writes the file after the best validation so far.
-func (b *bestFile) Validation(t *Training, _ Validation) error {
+func (b *bestFile) Validation(t *history.Training, _ history.Validation) error {
 	if t.Run.Best != len(t.Run.Validations)-1 {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -13,6 +14,7 @@ import (
 // divergence ends a training whose loss is not finite, and finds the cause.
 type divergence struct {
 	ownObserver
+	record            *history.Recorder
 	forward           func(data.Batch) // computes the loss of a batch as a step does
 	stopSynchronizing func()           // see strategy
 	last              attempt          // the newest step
@@ -37,7 +39,7 @@ func (d *divergence) batch(b data.Batch) {
 
 // Step fails if the loss is not finite, unless float16 gradients overflowed and the step was
 // skipped.
-func (d *divergence) Step(t *Training, s Step) error {
+func (d *divergence) Step(t *history.Training, s history.Step) error {
 	if !notANumber(s.Loss) || s.Skipped && s.LossScale >= leastScale {
 		return nil
 	}
@@ -46,19 +48,19 @@ func (d *divergence) Step(t *Training, s Step) error {
 
 // findCause returns the error of the newest step, whose loss is not finite, with where values
 // first stopped being finite.
-func (d *divergence) findCause(t *Training, loss float64) *DivergedError {
-	e := &DivergedError{Step: len(t.Run.Steps), Loss: loss, Dataset: t.Dataset.Name()}
+func (d *divergence) findCause(t *history.Training, loss float64) *history.DivergedError {
+	e := &history.DivergedError{Step: len(t.Run.Steps), Loss: loss, Dataset: t.Dataset.Name()}
 	if d.last.batch.X == nil { // this rank computed nothing
 		return e
 	}
 	var err error
 	if e.Examples, e.Tensor, err = nonFiniteExamples(t.Dataset, d.last.batch); err != nil {
-		t.Run.note("could not check whether the examples are finite: %v", err)
+		d.record.Note("could not check whether the examples are finite: %v", err)
 	}
 	if len(e.Examples) == 0 { // the loss may belong to an earlier batch, which was not kept
 		e.Examples, e.Tensor, err = nonFiniteSource(t.Dataset, slices.Concat(d.indices[0], d.indices[1]))
 		if err != nil {
-			t.Run.note("could not check whether the examples are finite: %v", err)
+			d.record.Note("could not check whether the examples are finite: %v", err)
 		}
 	}
 	if len(e.Examples) == 0 {
@@ -68,7 +70,7 @@ func (d *divergence) findCause(t *Training, loss float64) *DivergedError {
 }
 
 // locate names the layer and the example of an index that is out of range in the newest batch.
-func (d *divergence) locate(t *Training, err error) error {
+func (d *divergence) locate(t *history.Training, err error) error {
 	if !locatable(err) || d.last.batch.X == nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func (d *divergence) locate(t *Training, err error) error {
 
 // firstNotFinite finds the first non-finite tensor of the last attempt. The model still has the
 // weights from before the attempt and keeps them.
-func (d *divergence) firstNotFinite(t *Training) (name string, found *tensor.NonFinite) {
+func (d *divergence) firstNotFinite(t *history.Training) (name string, found *tensor.NonFinite) {
 	for _, p := range nn.State(t.Model) {
 		if !finite(p.Tensor) {
 			return p.Name, nil
@@ -95,7 +97,7 @@ func (d *divergence) firstNotFinite(t *Training) (name string, found *tensor.Non
 	}()
 	(*tensor.Generator)(nil).SetState(seed, drawn)
 	if err = errors.Join(err, measured.restore(t.Model)); err != nil {
-		t.Run.note("could not find the first tensor that is not finite: %v", err)
+		d.record.Note("could not find the first tensor that is not finite: %v", err)
 		return "", nil
 	}
 	if found == nil {

@@ -1,6 +1,10 @@
 package accel
 
-import "github.com/quernlab/quern/accel/nn"
+import (
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/nn"
+)
 
 // EarlyStopping ends the training when no validation has been better than the best one for patience
 // validations in a row, and restores the weights of the best validation: the one with the lowest
@@ -12,6 +16,7 @@ func EarlyStopping(patience int) Option {
 // earlyStopping keeps the best weights, and ends the training when the loss stops falling.
 type earlyStopping struct {
 	ownObserver
+	record   *history.Recorder
 	patience int
 	criterion
 	judged
@@ -19,10 +24,10 @@ type earlyStopping struct {
 }
 
 // Begin ends a training whose patience was already exhausted when it was saved.
-func (e *earlyStopping) Begin(t *Training) error { return e.stopIfOver(t.Run) }
+func (e *earlyStopping) Begin(t *history.Training) error { return e.stopIfOver(t.Run) }
 
 // Validation copies the weights of the best validation so far.
-func (e *earlyStopping) Validation(t *Training, _ Validation) error {
+func (e *earlyStopping) Validation(t *history.Training, _ history.Validation) error {
 	if t.Run.Best == len(t.Run.Validations)-1 {
 		restore := e.use()
 		e.best = copyWeights(t.Model)
@@ -32,22 +37,24 @@ func (e *earlyStopping) Validation(t *Training, _ Validation) error {
 }
 
 // stopIfOver returns ErrStop if the patience is exhausted.
-func (e *earlyStopping) stopIfOver(r *Run) error {
+func (e *earlyStopping) stopIfOver(r *history.Run) error {
 	if e.exhausted(r) {
-		return ErrStop
+		return history.ErrStop
 	}
 	return nil
 }
 
-func (e *earlyStopping) exhausted(r *Run) bool { return len(r.Validations)-1-r.Best >= e.patience }
+func (e *earlyStopping) exhausted(r *history.Run) bool {
+	return len(r.Validations)-1-r.Best >= e.patience
+}
 
 // End restores the best weights.
-func (e *earlyStopping) End(t *Training, _ error) {
+func (e *earlyStopping) End(t *history.Training, _ error) {
 	r := t.Run
 	if e.exhausted(r) {
-		r.note("stopped early: %s in %s", e.unimproved(), plural(e.patience, "validation"))
+		e.record.Note("stopped early: %s in %s", e.unimproved(), format.Plural(e.patience, "validation"))
 	}
-	if e.best.none() || e.average == nil && r.Best == len(r.Validations)-1 && r.validated() {
+	if e.best.none() || e.average == nil && r.Best == len(r.Validations)-1 && validated(r) {
 		return
 	}
 	best, what := r.Validations[r.Best], "weights"
@@ -60,11 +67,11 @@ func (e *earlyStopping) End(t *Training, _ error) {
 		what, err = "average (EMA)", e.average.SetState(averages)
 	}
 	if err != nil {
-		r.note("could not restore the best weights: %v", err)
+		e.record.Note("could not restore the best weights: %v", err)
 		return
 	}
-	r.restored = true
-	r.note("the model has the %s of epoch %d, step %d, with %v", what, best.Epoch, best.Step, e.criterion)
+	e.record.Restored()
+	e.record.Note("the model has the %s of epoch %d, step %d, with %v", what, best.Epoch, best.Step, e.criterion)
 }
 
 // plateau passes validation losses to a schedule that depends on them.
@@ -74,7 +81,7 @@ type plateau struct {
 }
 
 // Begin passes on the validations before the training was resumed.
-func (p *plateau) Begin(t *Training) error {
+func (p *plateau) Begin(t *history.Training) error {
 	for _, c := range t.Run.Validations {
 		p.observe(c.Loss)
 	}
@@ -82,7 +89,7 @@ func (p *plateau) Begin(t *Training) error {
 }
 
 // Validation passes on a validation.
-func (p *plateau) Validation(_ *Training, c Validation) error {
+func (p *plateau) Validation(_ *history.Training, c history.Validation) error {
 	p.observe(c.Loss)
 	return nil
 }

@@ -1,33 +1,40 @@
 package accel
 
 import (
+	"context"
 	"errors"
-	"time"
+
+	"github.com/quernlab/quern/accel/history"
 )
 
-// recorder writes a run to files while the training goes on.
-type recorder interface {
-	// offer writes what is new in the run.
-	offer(*Run) error
-	// close writes the rest, with the error that ended the training, nil for none.
-	close(*Run, error) error
-}
-
-// recording connects a recorder to a training. If the recorder fails, on a full disk for
+// recording connects an output to a training. If the output fails, on a full disk for
 // instance, it is closed, a note is added to the run, and the training continues.
 type recording struct {
 	ownObserver
-	open     func(r *Run, now time.Time) (recorder, error)
-	recorder recorder // nil before Begin and after an error
+	record *history.Recorder
+	open   func(*history.Run) (history.Output, error)
+	output history.Output // nil before Begin and after an error
 }
 
-// recordings returns the recordings that the options ask for.
-func (c *options) recordings() (all []Observer) {
+// recordings returns the observers that show and save the run, as the options ask for.
+func (c *options) recordings(ctx context.Context, record *history.Recorder) (all []history.Observer) {
+	add := func(open func(*history.Run) (history.Output, error)) {
+		all = append(all, &recording{record: record, open: open})
+	}
+	switch {
+	case len(c.live) > 0:
+		add(func(r *history.Run) (history.Output, error) { return history.Live(ctx, r), nil })
+	case !c.quiet:
+		add(func(*history.Run) (history.Output, error) { return history.Line(), nil })
+	}
+	if c.measuresEnergy() {
+		add(func(*history.Run) (history.Output, error) { return history.Meter(ctx), nil })
+	}
 	if c.tensorBoard != "" {
-		all = append(all, &recording{open: func(_ *Run, now time.Time) (recorder, error) { return newEvents(c.tensorBoard, now) }})
+		add(func(*history.Run) (history.Output, error) { return history.TensorBoard(c.tensorBoard) })
 	}
 	if c.track != "" {
-		all = append(all, &recording{open: func(r *Run, now time.Time) (recorder, error) { return newTracker(c.track, c.label, r, now) }})
+		add(func(r *history.Run) (history.Output, error) { return history.Track(c.track, c.label, r) })
 	}
 	if c.saveBest != "" {
 		all = append(all, &bestFile{path: c.saveBest, judged: c.judged()})
@@ -35,39 +42,41 @@ func (c *options) recordings() (all []Observer) {
 	return all
 }
 
-// Begin creates the files.
-func (w *recording) Begin(t *Training) error {
-	made, err := w.open(t.Run, time.Now())
+// Begin opens the output.
+func (w *recording) Begin(t *history.Training) (err error) {
+	opened, err := w.open(t.Run)
 	if err == nil {
-		w.recorder = made
+		w.output = opened
 	}
 	return err
 }
 
-// Step writes a step.
-func (w *recording) Step(t *Training, _ Step) error { return w.offer(t.Run) }
+// Step shows or saves a step.
+func (w *recording) Step(t *history.Training, _ history.Step) error { return w.update(t.Run) }
 
-// Validation writes a validation.
-func (w *recording) Validation(t *Training, _ Validation) error { return w.offer(t.Run) }
+// Validation shows or saves a validation.
+func (w *recording) Validation(t *history.Training, _ history.Validation) error {
+	return w.update(t.Run)
+}
 
-func (w *recording) offer(r *Run) error {
-	if w.recorder == nil {
+func (w *recording) update(r *history.Run) error {
+	if w.output == nil {
 		return nil
 	}
-	if err := w.recorder.offer(r); err != nil {
-		r.note("recording stopped: %v", errors.Join(err, w.recorder.close(r, nil)))
-		w.recorder = nil
+	if err := w.output.Update(r); err != nil {
+		w.record.Note("recording stopped: %v", errors.Join(err, w.output.Close(r, nil)))
+		w.output = nil
 	}
 	return nil
 }
 
-// End writes the rest.
-func (w *recording) End(t *Training, err error) {
-	if w.recorder == nil {
+// End shows or saves the rest.
+func (w *recording) End(t *history.Training, err error) {
+	if w.output == nil {
 		return
 	}
-	if err := w.recorder.close(t.Run, err); err != nil {
-		t.Run.note("could not record the end of the run: %v", err)
+	if err := w.output.Close(t.Run, err); err != nil {
+		w.record.Note("could not record the end of the run: %v", err)
 	}
-	w.recorder = nil
+	w.output = nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -53,7 +54,8 @@ func SaveEvery(steps int) Option {
 type resumption struct {
 	ownObserver
 	o         *options
-	training  *Training
+	training  *history.Training
+	record    *history.Recorder
 	position  *position // of the loop
 	processes processes
 	optimizer *optim.Optimizer
@@ -80,7 +82,7 @@ func (r *resumption) due(made int) bool {
 }
 
 // Epoch saves the training after a complete epoch.
-func (r *resumption) Epoch(*Training, Epoch) error {
+func (r *resumption) Epoch(*history.Training, history.Epoch) error {
 	if !r.position.complete {
 		return nil
 	}
@@ -91,7 +93,7 @@ func (r *resumption) Epoch(*Training, Epoch) error {
 // would give other results than without the interruption.
 func (r *resumption) skip() {
 	if r != nil && r.processes.writes() {
-		r.training.Run.note("not saved in %s: the last step was interrupted before its end, so resuming continues from an earlier one", r.o.checkpoint)
+		r.record.Note("not saved in %s: the last step was interrupted before its end, so resuming continues from an earlier one", r.o.checkpoint)
 	}
 }
 
@@ -276,7 +278,7 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	if w := c.Weights; w != nil {
 		tensor.WeightGenerator().SetState(w[0], w[1])
 	}
-	run.note("resumed after step %d in epoch %d", len(run.Steps), c.Epoch)
+	r.record.Note("resumed after step %d in epoch %d", len(run.Steps), c.Epoch)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -168,16 +169,16 @@ type options struct {
 	validate        *data.Dataset
 	evalEvery       int // in steps; 0 for after every epoch
 	patience        int
-	criterion       criterion       // of the best validation
-	bestBy          *metrics.Metric // the metric of the criterion; nil for the loss
-	saveBest        string          // path of the file of SaveBest; "" for none
-	live            []Metric        // nil for none
+	criterion       criterion        // of the best validation
+	bestBy          *metrics.Metric  // the metric of the criterion; nil for the loss
+	saveBest        string           // path of the file of SaveBest; "" for none
+	live            []history.Metric // nil for none
 	quiet           bool
-	energy          bool       // measure or estimate it
-	watts           float64    // assumed; 0 for none
-	observers       []Observer // of the user, and of functions that call Fit
-	checkpoint      string     // path of the file of Resume; "" for none
-	saveEvery       int        // in steps; 0 for after every epoch only
+	energy          bool               // measure or estimate it
+	watts           float64            // assumed; 0 for none
+	observers       []history.Observer // of the user, and of functions that call Fit
+	checkpoint      string             // path of the file of Resume; "" for none
+	saveEvery       int                // in steps; 0 for after every epoch only
 
 	derivedFrom nn.Module // the model from which the evaluated one was made; nil for none
 
@@ -190,9 +191,9 @@ type options struct {
 	label              string          // name of the run in Track's folder
 	absoluteRates      bool            // the schedule returns learning rates, not factors
 	afterStep          []func(updates int) error
-	average            *optim.EMA      // nil for none
-	validateParameters bool            // instead of average
-	stop               func(*Run) bool // called after each step and validation; nil for never
+	average            *optim.EMA              // nil for none
+	validateParameters bool                    // instead of average
+	stop               func(*history.Run) bool // called after each step and validation; nil for never
 	mixer              mixer
 	recompute          bool // recompute activations in the backward pass
 	amp                bool

@@ -3,6 +3,7 @@ package accel
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -37,11 +38,11 @@ type precision struct {
 }
 
 // newPrecision selects the types of the device, unless float names them, and creates the gradient scaler of float16.
-func newPrecision(amp bool, float Precision, run *Run) *precision {
+func newPrecision(amp bool, float Precision, record *history.Recorder) *precision {
 	p := &precision{float: float}
 	if amp && float == 0 {
 		if onCPU() {
-			run.note("AMP: computed in float32, since the CPU has no 16-bit matrix multiplication")
+			record.Note("AMP: computed in float32, since the CPU has no 16-bit matrix multiplication")
 			return p
 		}
 		p.float = BF16
@@ -110,7 +111,7 @@ func (p *precision) update(optimizer *optim.Optimizer) (lossScale, made *Tensor)
 }
 
 // note adds to the run in which precision it was computed.
-func (p *precision) note(r *Run) {
+func (p *precision) note(r *history.Recorder) {
 	text := map[Precision]string{
 		BF16: "bfloat16", FP16: "float16",
 		FP8: "8-bit floats in linear layers, to bfloat16 elsewhere",
@@ -126,7 +127,7 @@ func (p *precision) note(r *Run) {
 	if p.scaler != nil {
 		text += "; " + p.scaler.String()
 	}
-	r.note("%s", text)
+	r.Note("%s", text)
 }
 
 // leastScale is the loss scale below which a non-finite loss is treated as divergence instead

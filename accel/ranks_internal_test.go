@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/accel/history"
 )
 
 func TestNoteExchange(t *testing.T) {
@@ -16,9 +18,10 @@ func TestNoteExchange(t *testing.T) {
 		{"little", time.Second, 10 * time.Second, ""},
 		{"a short run", 300 * time.Millisecond, 900 * time.Millisecond, ""},
 	} {
-		r := &Run{Time: Timing{CommunicationWait: c.waiting}}
-		r.noteCommunication(c.total, 2)
-		if got := strings.Join(r.Notes, "\n"); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
+		record := history.NewRecorder(history.Setup{})
+		record.Run().Time.CommunicationWait = c.waiting
+		noteCommunication(record, c.total, 2)
+		if got := strings.Join(record.Run().Notes, "\n"); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

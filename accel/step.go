@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -13,7 +14,7 @@ import (
 // stepper computes the steps of a training. The strategy decides where a step runs, and the
 // precision in which element types.
 type stepper struct {
-	*Training
+	*history.Training
 	loss       func(prediction, target *Tensor) *Tensor
 	answers    answers
 	mixer      mixer

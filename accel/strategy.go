@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/display"
@@ -75,16 +76,15 @@ func newProcesses(ctx context.Context, group *parallel.Group) processes {
 
 // newStrategy returns the strategy of a training. Several ranks first verify that they are
 // about to run the same one.
-func newStrategy(ctx context.Context, o *options, t *Training) (strategy, error) {
+func newStrategy(ctx context.Context, o *options, t *history.Training, record *history.Recorder) (strategy, error) {
 	r, ok := newProcesses(ctx, o.group).(*ranks)
 	if !ok {
 		return single{}, nil
 	}
-	d := newDataParallel(r, o, t)
+	d := newDataParallel(r, o, t, record)
 	if err := r.compareTrainings(t.Dataset, o); err != nil {
 		r.release("the training", true)
 		return nil, err
 	}
-	t.Run.Ranks = r.group.Size()
 	return d, nil
 }

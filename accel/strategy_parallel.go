@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
@@ -16,7 +18,8 @@ import (
 // batch.
 type dataParallel struct {
 	*ranks
-	training   *Training
+	training   *history.Training
+	record     *history.Recorder
 	accumulate int
 	gradients  *parallel.Gradients
 
@@ -28,8 +31,8 @@ type dataParallel struct {
 	stopping bool // all ranks have agreed to stop
 }
 
-func newDataParallel(r *ranks, o *options, t *Training) *dataParallel {
-	return &dataParallel{ranks: r, training: t, accumulate: o.accumulate, gradients: parallel.NewGradients(r.group, t.Model)}
+func newDataParallel(r *ranks, o *options, t *history.Training, record *history.Recorder) *dataParallel {
+	return &dataParallel{ranks: r, training: t, record: record, accumulate: o.accumulate, gradients: parallel.NewGradients(r.group, t.Model)}
 }
 
 // end releases the resources of this rank. An error that the other ranks do not know of, or a
@@ -39,7 +42,7 @@ func (r *dataParallel) end(err error, returned bool) {
 	case !returned:
 		r.group.Fail(errors.New("the training has panicked"))
 	case err != nil && !r.agreed:
-		var diverged *DivergedError
+		var diverged *history.DivergedError
 		if !errors.As(err, &diverged) { // all ranks have found it at the same step
 			r.group.Fail(err)
 		}
@@ -144,9 +147,9 @@ func (r *dataParallel) begin() error {
 		}
 	}
 	if tensor.Device() != "cpu" {
-		t.Run.note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
+		r.record.Note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
 		if r.group.OnDevices() {
-			t.Run.nccl = r.group.Backend()
+			r.record.Reduction(r.group.Backend())
 		}
 	}
 	start := sharedStart{Order: t.Run.Seed}
@@ -180,7 +183,7 @@ func (r *dataParallel) finish() error {
 	if err := r.broadcastBuffers(r.training.Model); err != nil {
 		return err
 	}
-	if err := r.compareWaiting(r.training.Run, r.accumulate); err != nil {
+	if err := r.compareWaiting(); err != nil {
 		return err
 	}
 	var state sharedStart
@@ -196,7 +199,7 @@ func (r *dataParallel) finish() error {
 const slowRankShare = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.
-func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
+func (r *dataParallel) compareWaiting() error {
 	waited := make([]float64, r.group.Size())
 	waited[r.group.Rank()] = (r.group.Stats().Time - r.usageBefore.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
@@ -212,10 +215,10 @@ func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 		}
 	}
 	if waited[next]-waited[slowest] > slowRankShare {
-		run.note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, percent(waited[next]), percent(waited[slowest]))
+		r.record.Note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, format.Percent(waited[next]), format.Percent(waited[slowest]))
 		return nil
 	}
-	run.noteCommunication(time.Since(r.since), accumulate)
+	noteCommunication(r.record, time.Since(r.since), r.accumulate)
 	return nil
 }
 
@@ -224,9 +227,9 @@ func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 const communicationBound = 0.2
 
 // noteCommunication adds a note on what to do if ranks spend much of their time communicating.
-func (r *Run) noteCommunication(total time.Duration, accumulate int) {
-	if share := r.Time.CommunicationWait.Seconds() / total.Seconds(); share > communicationBound && total > time.Second {
-		r.note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), communicates less often", 100*share, 2*accumulate)
+func noteCommunication(r *history.Recorder, total time.Duration, accumulate int) {
+	if share := r.Run().Time.CommunicationWait.Seconds() / total.Seconds(); share > communicationBound && total > time.Second {
+		r.Note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), communicates less often", 100*share, 2*accumulate)
 	}
 }
 

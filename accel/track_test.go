@@ -10,20 +10,19 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 )
 
 // tracked trains a small model on some digits and reads its recorded run.
-func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*Run, TrackedRun, error) {
+func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*history.Run, history.TrackedRun, error) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -70,17 +69,17 @@ func TestTrack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Dataset != run.Dataset {
+	if got.Status != history.Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Dataset != run.Dataset {
 		t.Errorf("kept %+v of %v", got, run)
 	}
-	if len(got.Training) != 4 || got.Training[3] != (Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (Point{4, run.Validations[1].Loss}) {
+	if len(got.Training) != 4 || got.Training[3] != (history.Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (history.Point{4, run.Validations[1].Loss}) {
 		t.Errorf("history %v, validation %v", got.Training, got.Validation)
 	}
 	history := readLines(t, filepath.Join(got.Folder, "history.jsonl"))
 	if len(history) != 6 || history[0]["_step"] != 1 || history[0]["train/learning_rate"] != 0.1 || history[2]["validation/loss"] != run.Validations[0].Loss {
 		t.Errorf("history.jsonl: %v", history)
 	}
-	if at := history[0]["_timestamp"]; math.Abs(at-wall(time.Now())) > 3600 {
+	if at := history[0]["_timestamp"]; math.Abs(at-float64(time.Now().Unix())) > 3600 {
 		t.Errorf("the first line is of %.0f", at)
 	}
 	system := readLines(t, filepath.Join(got.Folder, "system.jsonl"))
@@ -98,11 +97,11 @@ func TestTrackEnds(t *testing.T) {
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := stopAfter(2, cancel)
-	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != Interrupted || got.Steps != 2 || got.Error == "" {
+	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != history.Interrupted || got.Steps != 2 || got.Error == "" {
 		t.Errorf("interrupted: %+v, %v", got, err)
 	}
-	var diverged *DivergedError
-	if _, got, err := tracked(t, t.Context(), folder, SGD(3e38, 0)); !errors.As(err, &diverged) || got.Status != Diverged || len(got.Training) >= got.Steps+1 {
+	var diverged *history.DivergedError
+	if _, got, err := tracked(t, t.Context(), folder, SGD(3e38, 0)); !errors.As(err, &diverged) || got.Status != history.Diverged || len(got.Training) >= got.Steps+1 {
 		t.Errorf("diverged: %+v, %v", got, err)
 	}
 
@@ -125,7 +124,7 @@ func TestTrackEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := all.Runs[2]; got.Status != Unfinished || got.Steps != 4 || len(got.Training) != 4 || len(got.Validation) != 1 {
+	if got := all.Runs[2]; got.Status != history.Unfinished || got.Steps != 4 || len(got.Training) != 4 || len(got.Validation) != 1 {
 		t.Errorf("killed: %+v", got)
 	}
 	if text := all.String(); !strings.Contains(text, "SGD(3e+38, 0)") || !strings.Contains(text, "3 runs, all with Epochs(2)") {
@@ -139,85 +138,13 @@ func TestTrackEnds(t *testing.T) {
 // stopAfter cancels a training after a number of steps.
 func stopAfter(steps int, cancel context.CancelFunc) Option {
 	return plain("", func(c *options) {
-		c.stop = func(r *Run) bool {
+		c.stop = func(r *history.Run) bool {
 			if len(r.Steps) == steps {
 				cancel()
 			}
 			return false
 		}
 	})
-}
-
-// TestTrackFullDisk requires the training to continue when the disk is full.
-func TestTrackFullDisk(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has /dev/full")
-	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := &Run{Dataset: "digits", Best: -1}
-	tr, err := newTracker(t.TempDir(), "", run, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.history.file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	tr.history.file = full
-	w, training := &recording{recorder: tr}, &Training{Run: run}
-	run.Steps = append(run.Steps, Step{Epoch: 1, Loss: 1, Accuracy: math.NaN()})
-	if err := w.Step(training, run.Steps[0]); err != nil {
-		t.Error(err)
-	}
-	closed := w.recorder == nil
-	w.End(training, nil)
-	if !closed || len(run.Notes) != 1 || !strings.Contains(run.Notes[0], "no space left on device") {
-		t.Errorf("closed: %v, notes %q", closed, run.Notes)
-	}
-}
-
-// smallDisk accepts a limited number of bytes.
-type smallDisk struct {
-	*os.File
-	free int
-}
-
-func (d *smallDisk) Write(b []byte) (int, error) {
-	n := min(len(b), d.free)
-	d.free -= n
-	if _, err := d.File.Write(b[:n]); err != nil || n == len(b) {
-		return n, err
-	}
-	return n, syscall.ENOSPC
-}
-
-// TestTrackedLinesAreWhole simulates a disk that becomes full after each number of bytes.
-func TestTrackedLinesAreWhole(t *testing.T) {
-	const lineBytes = len(`{"_step":1,"_runtime":0,"_timestamp":0,"train/loss":0.5,"crc32c":"00000000"}` + "\n")
-	for free := range 3*lineBytes + 1 {
-		path := filepath.Join(t.TempDir(), "history.jsonl")
-		l, err := newLines(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.file = &smallDisk{l.file.(*os.File), free}
-		for range 3 {
-			for range 2 {
-				l.begin(1, time.Unix(0, 0), 0)
-				l.number("train/loss", 0.5)
-				l.end()
-			}
-			_ = l.flush()
-		}
-		if err := l.close(); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("%d bytes: %v", free, err)
-		}
-		if got, want := len(readLines(t, path)), free/lineBytes; got != want {
-			t.Fatalf("%d bytes: %d lines, want %d", free, got, want)
-		}
-	}
 }
 
 // TestUnreadableRuns damages one file of a run: the other runs are listed.
@@ -231,7 +158,7 @@ func TestUnreadableRuns(t *testing.T) {
 		}
 		files = append(files, r.Folder)
 	}
-	for i, name := range []string{configFile, historyFile, summaryFile} {
+	for i, name := range []string{"config.json", "history.jsonl", "summary.json"} {
 		path := filepath.Join(files[i], name)
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -250,12 +177,12 @@ func TestUnreadableRuns(t *testing.T) {
 	}
 	broken, text := 0, all.String()
 	for _, r := range all.Runs {
-		if r.Status == Unreadable {
+		if r.Status == history.Unreadable {
 			broken++
 			if !strings.Contains(r.Error, r.Folder) || !strings.Contains(text, r.Error) {
 				t.Errorf("%s: %q does not tell which file", r.Folder, r.Error)
 			}
-		} else if r.Status != Finished || len(r.Validation) != 2 {
+		} else if r.Status != history.Finished || len(r.Validation) != 2 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -271,7 +198,7 @@ func TestDamagedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func() TrackedRun {
+	read := func() history.TrackedRun {
 		t.Helper()
 		all, err := Runs(folder)
 		if err != nil || len(all.Runs) != 1 {
@@ -280,7 +207,7 @@ func TestDamagedRuns(t *testing.T) {
 		return all.Runs[0]
 	}
 	files := map[string][]byte{}
-	for _, name := range []string{configFile, historyFile, systemFile, summaryFile} {
+	for _, name := range []string{"config.json", "history.jsonl", "system.jsonl", "summary.json"} {
 		if files[name], err = os.ReadFile(filepath.Join(want.Folder, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +220,7 @@ func TestDamagedRuns(t *testing.T) {
 	}
 	for name, whole := range files {
 		bits, step := []int{0}, 3 // of the others a third of the bytes, since each takes a millisecond
-		if name == configFile {
+		if name == "config.json" {
 			bits, step = []int{0, 5, 1}, 1 // bit 5 is the case of a letter, and bit 1 changes version 2 to version 0
 		}
 		for at := 0; at < len(whole); at += step {
@@ -304,7 +231,7 @@ func TestDamagedRuns(t *testing.T) {
 				damaged := bytes.Clone(whole)
 				damaged[at] ^= 1 << bit
 				write(name, damaged)
-				if got := read(); got.Status != Unreadable || !strings.Contains(got.Error, filepath.Join(want.Folder, name)) {
+				if got := read(); got.Status != history.Unreadable || !strings.Contains(got.Error, filepath.Join(want.Folder, name)) {
 					t.Errorf("%s, bit %d of byte %d: %v %s", name, bit, at, got.Status, got.Error)
 				} else if !isBeginning(got, want) {
 					t.Errorf("%s, bit %d of byte %d: %+v", name, bit, at, got)
@@ -313,14 +240,14 @@ func TestDamagedRuns(t *testing.T) {
 		}
 		write(name, whole)
 	}
-	lines := bytes.SplitAfter(files[historyFile], []byte("\n"))
+	lines := bytes.SplitAfter(files["history.jsonl"], []byte("\n"))
 	for i := range lines[:len(lines)-2] { // a missing line is damage, too
-		write(historyFile, bytes.Join(slices.Delete(slices.Clone(lines), i, i+1), nil))
-		if got := read(); got.Status != Unreadable || !isBeginning(got, want) {
+		write("history.jsonl", bytes.Join(slices.Delete(slices.Clone(lines), i, i+1), nil))
+		if got := read(); got.Status != history.Unreadable || !isBeginning(got, want) {
 			t.Errorf("without line %d: %+v", i+1, got)
 		}
 	}
-	write(historyFile, files[historyFile])
+	write("history.jsonl", files["history.jsonl"])
 
 	// The files as they were before they had checksums.
 	sums := regexp.MustCompile(`,"crc32c":"[0-9a-f]{8}"`)
@@ -334,9 +261,9 @@ func TestDamagedRuns(t *testing.T) {
 		write(name, whole)
 	}
 	for name, whole := range files {
-		if name != configFile {
+		if name != "config.json" {
 			write(name, sums.ReplaceAll(whole, nil))
-			if got := read(); got.Status != Unreadable || !strings.Contains(got.Error, name) {
+			if got := read(); got.Status != history.Unreadable || !strings.Contains(got.Error, name) {
 				t.Errorf("%s without a checksum: %+v", name, got)
 			}
 			write(name, whole)
@@ -344,19 +271,19 @@ func TestDamagedRuns(t *testing.T) {
 	}
 
 	// A run that goes on, or was killed, has a beginning of the lines.
-	if err := os.Remove(filepath.Join(want.Folder, summaryFile)); err != nil {
+	if err := os.Remove(filepath.Join(want.Folder, "summary.json")); err != nil {
 		t.Fatal(err)
 	}
-	for n := 0; n < len(files[historyFile]); n += 2 {
-		write(historyFile, files[historyFile][:n])
-		if got := read(); got.Status != Unfinished || !isBeginning(got, want) || len(got.Training)+len(got.Validation) != bytes.Count(files[historyFile][:n], []byte("\n")) {
+	for n := 0; n < len(files["history.jsonl"]); n += 2 {
+		write("history.jsonl", files["history.jsonl"][:n])
+		if got := read(); got.Status != history.Unfinished || !isBeginning(got, want) || len(got.Training)+len(got.Validation) != bytes.Count(files["history.jsonl"][:n], []byte("\n")) {
 			t.Errorf("the first %d bytes of the history: %+v", n, got)
 		}
 	}
 }
 
 // isBeginning reports whether the values of a run that could not be read completely are those of the whole one.
-func isBeginning(got, want TrackedRun) bool {
+func isBeginning(got, want history.TrackedRun) bool {
 	loss := math.IsNaN(got.Loss) || got.Loss == want.Loss
 	for _, v := range got.Validation {
 		loss = loss || got.Loss == v.Loss

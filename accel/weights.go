@@ -49,6 +49,9 @@ func (o *options) judged() judged {
 	return judged{o.average}
 }
 
+// judgesAverage reports whether validations measure an average.
+func (o *options) judgesAverage() bool { return o.judged().average != nil && o.validate != nil }
+
 // use gives the model these weights until restore is called.
 func (j judged) use() (restore func()) {
 	if j.average == nil {

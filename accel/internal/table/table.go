@@ -45,3 +45,33 @@ func HTML(rows [][]string, right func(column int) bool) string {
 	b.WriteString("</table>")
 	return b.String()
 }
+
+// Table is a table of texts with headings and a text below it.
+type Table struct {
+	Headings []string
+	Rows     [][]string
+	Below    string
+}
+
+func (t Table) all() [][]string { return append([][]string{t.Headings}, t.Rows...) }
+
+// Text returns the table with its columns aligned by spaces.
+func (t Table) Text() string { return strings.TrimRight(Text(t.all())+t.Below, "\n") }
+
+// HTML returns the table as HTML: the first column left-aligned, the others right-aligned.
+func (t Table) HTML() string {
+	page := HTML(t.all(), func(column int) bool { return column > 0 })
+	for line := range strings.Lines(t.Below) {
+		page += "<div>" + html.EscapeString(strings.TrimRight(line, "\n")) + "</div>"
+	}
+	return page
+}
+
+// Bundle returns the table as HTML and text, below an HTML figure if that is not empty.
+func (t Table) Bundle(figure string) map[string]any {
+	page := t.HTML()
+	if figure != "" {
+		page = "<div>" + figure + "</div>" + page
+	}
+	return map[string]any{"text/plain": t.Text(), "text/html": page}
+}

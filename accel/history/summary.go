@@ -1,10 +1,13 @@
-package accel
+package history
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/internal/table"
 )
 
 // Summary describes the run in a few lines.
@@ -14,7 +17,7 @@ func (r *Run) Summary() string { return r.String() + "\n" + r.whereTimeWent() }
 func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
-		rateText(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
+		format.Rate(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
 	switch {
 	case r.nccl != "":
 		fmt.Fprintf(&b, "\n%d ranks; waiting for other ranks %s, without the time in which %s adds the gradients on the GPUs; prof.Run measures that",
@@ -32,7 +35,7 @@ func (r *Run) whereTimeWent() string {
 		if e.Source == EnergySamples {
 			about = "about "
 		}
-		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch, %s per example", about, rateText(e.Joules), rateText(e.Joules/float64(len(r.Epochs))), joulesText(e.PerExample))
+		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch, %s per example", about, format.Rate(e.Joules), format.Rate(e.Joules/float64(len(r.Epochs))), joulesText(e.PerExample))
 	case AssumedEnergy:
 		b.WriteString("\n" + e.String())
 	}
@@ -48,30 +51,30 @@ const maxEpochRows = 10
 
 // epochTable returns a table with a row for each epoch. Of many epochs it shows some, among
 // them the last and the best.
-func (r *Run) epochTable() table {
+func (r *Run) epochTable() table.Table {
 	accuracy := r.hasAccuracy()
-	t := table{headings: []string{"epoch", "loss"}, below: r.String() + "\n" + r.whereTimeWent()}
+	t := table.Table{Headings: []string{"epoch", "loss"}, Below: r.String() + "\n" + r.whereTimeWent()}
 	if accuracy {
-		t.headings = append(t.headings, "accuracy")
+		t.Headings = append(t.Headings, "accuracy")
 	}
 	if len(r.Validations) > 0 {
 		validationLoss := "validation loss"
 		if r.averaged {
 			validationLoss += " (EMA)"
 		}
-		t.headings = append(t.headings, validationLoss)
+		t.Headings = append(t.Headings, validationLoss)
 		if accuracy {
-			t.headings = append(t.headings, "validation accuracy")
+			t.Headings = append(t.Headings, "validation accuracy")
 		}
 		for _, v := range r.Metrics() {
-			t.headings = append(t.headings, v.Name)
+			t.Headings = append(t.Headings, v.Name)
 		}
 	}
-	t.headings = append(t.headings, "seconds")
+	t.Headings = append(t.Headings, "seconds")
 	joules, _ := r.Energy()
 	energy := slices.ContainsFunc(joules, isNumber)
 	if energy {
-		t.headings = append(t.headings, "joules")
+		t.Headings = append(t.Headings, "joules")
 	}
 	checks := map[int]Validation{} // the last validation of each epoch
 	for _, c := range r.Validations {
@@ -91,13 +94,13 @@ func (r *Run) epochTable() table {
 		if n == best {
 			name += ", best"
 		}
-		row := []string{name, number(e.Loss)}
+		row := []string{name, format.Number(e.Loss)}
 		if accuracy {
 			row = append(row, known(e.Accuracy))
 		}
 		if len(r.Validations) > 0 {
 			c, ok := checks[n]
-			row = append(row, only(ok, number(c.Loss)))
+			row = append(row, only(ok, format.Number(c.Loss)))
 			if accuracy {
 				row = append(row, only(ok, known(c.Accuracy)))
 			}
@@ -108,9 +111,9 @@ func (r *Run) epochTable() table {
 		}
 		row = append(row, fmt.Sprintf("%.2f", e.Seconds))
 		if energy {
-			row = append(row, only(isNumber(joules[i]), rateText(joules[i])))
+			row = append(row, only(isNumber(joules[i]), format.Rate(joules[i])))
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -124,4 +127,4 @@ func only(ok bool, text string) string {
 }
 
 // known formats a share in percent, or "" if it was not measured.
-func known(share float64) string { return only(!math.IsNaN(share), percent(share)) }
+func known(share float64) string { return only(!math.IsNaN(share), format.Percent(share)) }

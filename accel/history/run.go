@@ -1,14 +1,13 @@
-package accel
+package history
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
 )
@@ -27,9 +26,10 @@ type Run struct {
 	// Best is the index in Validations of the lowest loss, or see BestBy; -1 without validation.
 	Best int
 	// Notes describe in words what Fit did on its own: a precision that the device does not
-	// support, an early end, weights that were restored; and typical mistakes, as [Check] lists them.
+	// support, an early end, weights that were restored; and typical mistakes, as accel.Check lists them.
 	Notes []string
 
+	Planned  int    // number of updates that were planned
 	Examples int    // examples trained on by all ranks; each epoch counts again
 	Ranks    int    // number of processes that trained together; 1 without DataParallel
 	Time     Timing // where the time went
@@ -48,11 +48,10 @@ type Run struct {
 	assumedWatts float64 // of AssumePower; 0 for none
 	localRanks   int     // on this machine
 
-	planned  int // planned number of updates
 	finished bool
 	restored bool     // the weights are those of the best validation
 	diverged bool     // it ended with a DivergedError
-	averaged bool     // validations measured the average of [EMA]
+	averaged bool     // validations measured the average of EMA
 	classes  bool     // the data set has classes, not targets
 	metrics  []Metric // drawn besides loss and accuracy
 	drawn    bool     // Live has displayed the figure
@@ -97,6 +96,9 @@ type Validation struct {
 	Metrics  []MetricValue // values of option Metrics
 }
 
+// Metric returns the value of the metric of option Metrics with a name, such as "F1 (macro)". It is NaN if there is none.
+func (v Validation) Metric(name string) float64 { return valueOf(v.Metrics, name) }
+
 // Timing is where the time of a run went.
 type Timing struct {
 	Total      time.Duration // from the start to the end of the training
@@ -110,7 +112,7 @@ type Timing struct {
 	CommunicationWait, Communication time.Duration
 }
 
-// Loss returns the validation loss of the model with the weights that training left it with; with [EMA]
+// Loss returns the validation loss of the model with the weights that training left it with; with EMA
 // it is that of their average.
 // Without validation it is the mean training loss of the last epoch. It is NaN if nothing was
 // measured, and if the training ended with a [*DivergedError].
@@ -126,7 +128,7 @@ func (r *Run) Accuracy() float64 {
 	return accuracy
 }
 
-// Metrics returns the values of the metrics of option [Metrics] that belong to [Run.Loss].
+// Metrics returns the values of the metrics of option Metrics that belong to [Run.Loss].
 func (r *Run) Metrics() []MetricValue {
 	if len(r.Validations) == 0 || r.diverged {
 		return nil
@@ -165,6 +167,9 @@ func (r *Run) outcome() (loss, accuracy float64) {
 	return math.NaN(), math.NaN()
 }
 
+// Diverged reports whether the training ended with a [*DivergedError].
+func (r *Run) Diverged() bool { return r.diverged }
+
 // ExamplesPerSecond returns the training throughput, without the time of validation.
 func (r *Run) ExamplesPerSecond() float64 {
 	return float64(r.Examples) / (r.Time.Total - r.Time.Validating).Seconds()
@@ -175,7 +180,7 @@ func (r *Run) String() string {
 	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
 	}
-	parts := []string{plural(len(r.Epochs), "epoch") + ", " + plural(len(r.Steps), "step")}
+	parts := []string{format.Plural(len(r.Epochs), "epoch") + ", " + format.Plural(len(r.Steps), "step")}
 	loss, accuracy := r.outcome()
 	which := "training"
 	if len(r.Validations) > 0 {
@@ -187,63 +192,35 @@ func (r *Run) String() string {
 	if r.diverged {
 		parts = append(parts, "diverged")
 	} else {
-		parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
+		parts = append(parts, fmt.Sprintf("%s loss %s", which, format.Number(loss)))
 	}
 	if !math.IsNaN(accuracy) {
-		parts = append(parts, "accuracy "+percent(accuracy))
+		parts = append(parts, "accuracy "+format.Percent(accuracy))
 	}
 	for _, v := range r.Metrics() {
 		parts = append(parts, v.Name+" "+v.text())
 	}
 	if r.Best >= 0 && r.Best < len(r.Validations)-1 {
 		best := r.Validations[r.Best]
-		parts = append(parts, fmt.Sprintf("best %s in epoch %d", number(best.Loss), best.Epoch))
+		parts = append(parts, fmt.Sprintf("best %s in epoch %d", format.Number(best.Loss), best.Epoch))
 	}
-	return strings.Join(append(parts, seconds(r.Time.Total)), ", ")
+	return strings.Join(append(parts, format.Seconds(r.Time.Total)), ", ")
 }
 
 func (r *Run) share(d time.Duration) string {
 	if r.Time.Total <= 0 {
-		return percent(0)
+		return format.Percent(0)
 	}
 	return fmt.Sprintf("%.0f %%", 100*d.Seconds()/r.Time.Total.Seconds())
 }
 
-// note adds a note on what Fit did on its own.
-func (r *Run) note(format string, values ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
-}
-
-// validated reports whether the model has been validated after the newest step.
-func (r *Run) validated() bool {
-	n := len(r.Validations)
-	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
-}
-
-// noteError adds a note on the error with which the training ended.
-func (r *Run) noteError(err error) {
-	var diverged *DivergedError
-	switch {
-	case errors.As(err, &diverged):
-		r.diverged = true
-		r.note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
-	case interrupt.Is(err):
-		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
-	case err != nil:
-		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)
-	}
-}
-
-// part returns the fraction of the planned steps that have been made.
-func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
-
 // progress returns the progress of the run.
 func (r *Run) progress() display.Progress {
-	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
+	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.Planned), Ended: r.finished}
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
 		p.Passed = time.Duration(s.Seconds * float64(time.Second))
-		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, number(s.Loss))
+		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, format.Number(s.Loss))
 	}
 	return p
 }

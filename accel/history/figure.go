@@ -1,4 +1,4 @@
-package accel
+package history
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/plots"
 )
 
 // Figure draws the run: loss and accuracy over the steps, and below them the metrics of option
-// [Metrics] and what else [Live] draws.
+// Metrics and what else [Live] draws.
 func (r *Run) Figure() *plots.Figure {
 	return r.draw(append([]Metric{Loss, Accuracy}, r.metrics...)).Notes(r.findings...)
 }
@@ -40,7 +41,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 			add("scale", r.scales)
 		case m == GradNorm:
 			add("norm", r.norms)
-		case m.ofDevice() && !slices.ContainsFunc(r.histories(), unknown):
+		case m.OfDevice() && !slices.ContainsFunc(r.histories(), unknown):
 			add("device", r.deviceUse)
 		}
 	}
@@ -64,7 +65,7 @@ func (r *Run) deviceUse() *plots.Figure {
 
 // training draws the curves of loss and accuracy, or of one of them.
 func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
-	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.planned)}
+	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.Planned)}
 	if r.finished {
 		d.Total = 0
 	}
@@ -90,14 +91,14 @@ func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
 	return plots.Training(d)
 }
 
-// metricFigures draws the metrics of option [Metrics] at each validation: those from 0 to 1 in one
+// metricFigures draws the metrics of option Metrics at each validation: those from 0 to 1 in one
 // figure, the others in one each.
 func (r *Run) metricFigures() (figures []*plots.Figure) {
 	var shares []plots.Series
 	draw := func(title string, series ...plots.Series) {
 		f := plots.Lines(title, series...).XLabel("step").Size(0, 180)
 		if !r.finished {
-			f.RangeX(0, float64(r.planned))
+			f.RangeX(0, float64(r.Planned))
 		}
 		figures = append(figures, f)
 	}
@@ -134,10 +135,10 @@ func (r *Run) rates() *plots.Figure {
 	}
 	f := plots.Line("Learning rate", rates).XLabel("step").Size(0, 160)
 	if !r.finished {
-		f.RangeX(0, float64(r.planned))
+		f.RangeX(0, float64(r.Planned))
 	}
 	if n := len(rates); n > 0 {
-		f.Subtitle("highest " + rate(slices.Max(rates)) + ", now " + rate(rates[n-1]))
+		f.Subtitle("highest " + format.LearningRate(slices.Max(rates)) + ", now " + format.LearningRate(rates[n-1]))
 	}
 	return f
 }
@@ -152,7 +153,7 @@ func (r *Run) norms() *plots.Figure {
 	}
 	f := plots.Line("Gradient norm", norms).XLabel("step").Size(0, 160)
 	if !r.finished {
-		f.RangeX(0, float64(r.planned))
+		f.RangeX(0, float64(r.Planned))
 	}
 	return f
 }
@@ -170,9 +171,9 @@ func (r *Run) scales() *plots.Figure {
 		}
 	}
 	f := plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
-		Subtitle(plural(skipped, "step") + " skipped")
+		Subtitle(format.Plural(skipped, "step") + " skipped")
 	if !r.finished {
-		f.RangeX(0, float64(r.planned))
+		f.RangeX(0, float64(r.Planned))
 	}
 	return f
 }
@@ -184,7 +185,7 @@ func (r *Run) MIMEBundle() map[string]any {
 	case r == nil || len(r.Steps) == 0:
 		return map[string]any{"text/plain": r.String()}
 	case r.drawn:
-		return r.epochTable().bundle()
+		return r.epochTable().Bundle("")
 	}
 	bundle := r.Figure().MIMEBundle()
 	bundle["text/plain"] = r.Summary()

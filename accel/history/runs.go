@@ -1,4 +1,4 @@
-package accel
+package history
 
 import (
 	"bufio"
@@ -16,7 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/sealed"
+	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -57,7 +59,7 @@ type Point struct {
 	Loss float64 // mean over the examples of the step or the validation
 }
 
-// Runs reads the runs that [Track] recorded in a folder, including those that are still running
+// ReadRuns reads the runs that [Track] recorded in a folder, including those that are still running
 // or were killed. If a file of a run is damaged, which its checksums show, or not from Track, the run has
 // the status [Unreadable], the reason with the file and the line as Error, and the values that were read
 // before. Files of earlier versions of this package have no checksums. Runs fails if the folder
@@ -352,10 +354,10 @@ func (t *RunList) options() (shared []string, own [][]string) {
 }
 
 // table returns a row for each run, with the shared options below.
-func (t *RunList) table() table {
+func (t *RunList) table() table.Table {
 	shared, own := t.options()
 	measured := t.metrics()
-	out := table{headings: slices.Concat([]string{"run", "status", "steps", "loss", "accuracy"}, measured, []string{"seconds", "options"})}
+	out := table.Table{Headings: slices.Concat([]string{"run", "status", "steps", "loss", "accuracy"}, measured, []string{"seconds", "options"})}
 	for i, r := range t.Runs {
 		row := []string{r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy)}
 		for _, name := range measured {
@@ -365,15 +367,15 @@ func (t *RunList) table() table {
 			}
 			row = append(row, measuredText("%.4g", v))
 		}
-		out.rows = append(out.rows, append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", ")))
+		out.Rows = append(out.Rows, append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", ")))
 	}
-	out.below = t.Folder + ": " + plural(len(t.Runs), "run")
+	out.Below = t.Folder + ": " + format.Plural(len(t.Runs), "run")
 	if len(shared) > 0 && len(t.Runs) > 1 {
-		out.below += ", all with " + strings.Join(shared, ", ")
+		out.Below += ", all with " + strings.Join(shared, ", ")
 	}
 	for _, r := range t.Runs {
 		if r.Status == Unreadable {
-			out.below += "\n" + r.Error
+			out.Below += "\n" + r.Error
 		}
 	}
 	return out
@@ -387,9 +389,13 @@ func measuredText(format string, v float64) string {
 }
 
 // String returns the table as text.
-func (t *RunList) String() string { return t.table().text() }
+func (t *RunList) String() string { return t.table().Text() }
 
 // MIMEBundle returns the figure with the table below it.
 func (t *RunList) MIMEBundle() map[string]any {
-	return figureAndTable(len(t.Runs) > 0, t.Figure, t.table())
+	figure := ""
+	if len(t.Runs) > 0 {
+		figure = t.Figure().HTML()
+	}
+	return t.table().Bundle(figure)
 }

@@ -1,4 +1,4 @@
-package accel
+package history
 
 import (
 	"bytes"
@@ -19,48 +19,6 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/internal/failpoint"
 )
-
-// Track records the run in a new folder below the given one, named by the time. [Runs] compares
-// the recorded runs. Nothing leaves the machine. The folder has
-//
-//	config.json     the data set, the options, the seeds, the device and the versions
-//	history.jsonl   a line for each step and each validation
-//	system.jsonl    a line per second: how busy the machine was
-//	summary.json    the [Card], how the run ended, and why
-//	figure.svg      loss and accuracy
-//
-// The names are those of Weights & Biases and Trackio: _step, _runtime in seconds and
-// _timestamp in seconds since 1970; train/loss, train/accuracy, train/learning_rate,
-// train/epoch and, with AMP(FP16), train/loss_scale; validation/loss, validation/accuracy and
-// the metrics of option [Metrics], such as validation/F1 (macro);
-// system.cpu, system.memory_percent, system.cpu.powerWatts and system.cpu.energyJoules, or for
-// each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock, .energyJoules
-// and .slowed, on Hopper and later also .smActive, .smOccupancy, .pipeTensorActive and
-// .dramActive. Values that were not measured are left out.
-//
-// Each line, and each JSON file, ends with the field crc32c, the CRC-32C of its text without that field; in a
-// file of lines it goes on from the line before. [Runs] rejects what does not match. Other programs
-// may ignore it.
-//
-// Complete lines are written to disk within half a second. A run without summary.json is still
-// running or was killed. If writing fails, on a full disk for instance, the training continues
-// and a note is added to the run.
-func Track(folder string) Option {
-	text := fmt.Sprintf("Track(%q)", folder)
-	return fitOption(text, func(c *options) error {
-		if folder == "" {
-			return fmt.Errorf("accel: %s: the folder name is empty", text)
-		}
-		c.track = folder
-		return nil
-	}).output()
-}
-
-// labeled names the run in Track's folder. It has no text, since it is not an option of the
-// user.
-func labeled(name string) Option {
-	return fitOption("", func(c *options) error { c.label = name; return nil })
-}
 
 // The files of a run.
 const (
@@ -119,7 +77,17 @@ type tracker struct {
 	sampled            []time.Time // time of the last recorded sample of each device
 }
 
-// newTracker creates the folder of a run that begins now.
+// OpenTrack records a run that begins now in a new folder below the given one, as option accel.Track describes it. The label
+// names the run in [Runs]; "" for the name of the folder.
+func Track(folder, label string, r *Run) (Output, error) {
+	t, err := newTracker(folder, label, r, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// newTracker creates the folder of a run.
 func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err error) {
 	t = &tracker{begin: now}
 	if t.folder, err = newFolder(folder, now); err != nil {
@@ -128,7 +96,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	c := r.Card()
 	if err := t.store(configFile, config{
 		Version: trackVersion, Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
-		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
+		Began: now.UTC().Truncate(time.Second), Planned: r.Planned,
 		Device: c.Device, Threads: c.Threads, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {
 		return nil, err
@@ -161,7 +129,8 @@ func newFolder(parent string, now time.Time) (string, error) {
 	}
 }
 
-func (t *tracker) offer(r *Run) error {
+// Update adds what is new in the run, and writes it to disk if that is due.
+func (t *tracker) Update(r *Run) error {
 	for ; t.steps < len(r.Steps); t.steps++ {
 		s := r.Steps[t.steps]
 		t.history.begin(t.steps+1, t.begin, s.Seconds)
@@ -232,13 +201,14 @@ func (t *tracker) sample(device int, host bool, s gpu.Sample) {
 	}
 }
 
-func (t *tracker) close(r *Run, failure error) error {
+// Close writes the rest, the summary and the figure.
+func (t *tracker) Close(r *Run, failure error) error {
 	t.watch.stop()
 	if len(r.Utilization.Samples) == 0 { // Live has not recorded it
 		r.recordUtilization(t.watch)
 	}
 	t.due = time.Time{}
-	err := errors.Join(t.offer(r), t.history.close(), t.system.close())
+	err := errors.Join(t.Update(r), t.history.close(), t.system.close())
 	s := summary{Status: statusOf(failure), Card: r.Card()}
 	if failure != nil {
 		s.Error = failure.Error()

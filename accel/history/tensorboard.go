@@ -1,4 +1,4 @@
-package accel
+package history
 
 import (
 	"encoding/binary"
@@ -11,21 +11,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/tfrecord"
 	"github.com/quernlab/quern/internal/failpoint"
 )
-
-// TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can
-// show during the training: train/loss, train/accuracy, train/learning_rate and, with
-// AMP(FP16), train/loss_scale and, with RecordGradNorm, train/grad_norm of each step, and validation/loss, validation/accuracy
-// and the metrics of option [Metrics].
-func TensorBoard(folder string) Option {
-	text := fmt.Sprintf("TensorBoard(%q)", folder)
-	return fitOption(text, func(c *options) error {
-		if folder == "" {
-			return fmt.Errorf("accel: %s: the folder name is empty", text)
-		}
-		c.tensorBoard = folder
-		return nil
-	}).output()
-}
 
 // events is an event file: a sequence of TFRecords with Event messages.
 //
@@ -40,6 +25,15 @@ type events struct {
 	size               int64 // of the complete records
 	steps, validations int   // number of steps and validations that have been written
 	begin              time.Time
+}
+
+// OpenTensorBoard writes a run that begins now to a new event file in a folder, as option accel.TensorBoard describes it.
+func TensorBoard(folder string) (Output, error) {
+	e, err := newEvents(folder, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // newEvents creates an event file with a name that TensorBoard recognizes.
@@ -67,8 +61,8 @@ func newEvents(folder string, now time.Time) (*events, error) {
 	return e, nil
 }
 
-// offer writes what is new in the run.
-func (e *events) offer(r *Run) error {
+// Update writes what is new in the run.
+func (e *events) Update(r *Run) error {
 	var out []byte
 	for ; e.steps < len(r.Steps); e.steps++ {
 		s := r.Steps[e.steps]
@@ -107,9 +101,9 @@ func (e *events) write(b []byte) error {
 	return nil
 }
 
-// close writes the rest of the run and closes the file.
-func (e *events) close(r *Run, _ error) error {
-	return errors.Join(e.offer(r), failpoint.Do(failpoint.EventsClose, e.file.Close))
+// Close writes the rest of the run and closes the file.
+func (e *events) Close(r *Run, _ error) error {
+	return errors.Join(e.Update(r), failpoint.Do(failpoint.EventsClose, e.file.Close))
 }
 
 // scalar is a value with a name. NaN means that it was not measured.

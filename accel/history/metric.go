@@ -1,10 +1,10 @@
-package accel
+package history
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/format"
 )
 
 // Metric is a quantity that [Live] can draw.
@@ -32,10 +32,10 @@ func (m Metric) String() string {
 	return metricNames[m]
 }
 
-// ofDevice reports whether the metric is about the utilization of the machine.
-func (m Metric) ofDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }
+// OfDevice reports whether the metric is about the utilization of the machine.
+func (m Metric) OfDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }
 
-// MetricValue is the value of a metric of option [Metrics].
+// MetricValue is the value of a metric of option Metrics.
 type MetricValue struct {
 	Name  string  // as metrics.Value
 	Value float64 // NaN if a prediction is NaN
@@ -48,9 +48,9 @@ func (v MetricValue) text() string {
 	case math.IsNaN(v.Value):
 		return "–"
 	case v.Share:
-		return percent(v.Value)
+		return format.Percent(v.Value)
 	}
-	return number(v.Value)
+	return format.Number(v.Value)
 }
 
 // valueOf returns the value of the metric of a name; NaN if there is none.
@@ -62,6 +62,3 @@ func valueOf(values []MetricValue, name string) float64 {
 	}
 	return math.NaN()
 }
-
-// classNames returns the names of the classes or of the targets of a data set, which has one of both.
-func classNames(set *data.Dataset) []string { return append(set.Classes(), set.Schema().Targets...) }

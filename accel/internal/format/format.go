@@ -1,4 +1,5 @@
-package accel
+// Package format writes numbers as the texts that people read in figures, tables and summaries.
+package format
 
 import (
 	"fmt"
@@ -10,18 +11,20 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-func plural(n int, noun string) string {
+// Plural returns a number with a noun: 1 step, 2 steps.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+// Percent formats a share from 0 to 1.
+func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// number formats v with four significant digits and keeps trailing zeros, so that the decimal
+// Number formats v with four significant digits and keeps trailing zeros, so that the decimal
 // points of a column align: 0.3400, not 0.34.
-func number(v float64) string {
+func Number(v float64) string {
 	text := fmt.Sprintf("%.4g", v)
 	if size := math.Abs(v); size >= 1e-3 && size < 1000 && !strings.Contains(text, "e") {
 		text = strings.TrimSuffix(fmt.Sprintf("%#.4g", v), ".")
@@ -29,8 +32,8 @@ func number(v float64) string {
 	return text
 }
 
-// seconds formats a duration for people.
-func seconds(d time.Duration) string {
+// Seconds formats a duration for people.
+func Seconds(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
 		return "0 s"
@@ -44,8 +47,8 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// rateText formats a rate with few digits.
-func rateText(v float64) string {
+// Rate formats a rate with few digits.
+func Rate(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
@@ -57,8 +60,8 @@ func rateText(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// size formats a number of bytes for people.
-func size(bytes int) string {
+// Bytes formats a number of bytes for people.
+func Bytes(bytes int) string {
 	switch {
 	case bytes >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
@@ -68,8 +71,8 @@ func size(bytes int) string {
 	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
 }
 
-// rate formats a learning rate like the axes of figures: 0.01, 5.72e−4.
-func rate(v float64) string {
+// LearningRate formats a learning rate like the axes of figures: 0.01, 5.72e−4.
+func LearningRate(v float64) string {
 	text := fmt.Sprintf("%.3g", v)
 	if v > 0 && v < 1e-3 {
 		text = strconv.FormatFloat(v, 'e', 2, 64)
@@ -84,5 +87,3 @@ func rate(v float64) string {
 	}
 	return strings.ReplaceAll(text, "-", "−")
 }
-
-func isNumber(v float64) bool { return !math.IsNaN(v) }

@@ -1,4 +1,4 @@
-package accel
+package history
 
 import (
 	"context"

@@ -1,61 +1,10 @@
-package accel
+package history
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
 )
-
-// MeasureEnergy samples the energy counters and the power of the devices during the training, as [Live] with [Power] and
-// [Track] do, for [Run.EnergyUse] and the summary of the run: those of NVIDIA GPUs, or on the CPU those of its packages
-// (RAPL), which Linux usually lets only root read.
-func MeasureEnergy() Option {
-	return plain("MeasureEnergy()", func(c *options) { c.energy = true }).output()
-}
-
-// AssumePower estimates the energy of a training on devices without counters and power sensors, such as most laptops:
-// watts is the mean power that you assume for everything that trains. All outputs say that it is an estimate. Where
-// [MeasureEnergy] finds counters, these count instead.
-func AssumePower(watts float64) Option {
-	text := fmt.Sprintf("AssumePower(%g)", watts)
-	return fitOption(text, func(c *options) error {
-		if !(watts > 0) || math.IsInf(watts, 0) {
-			return fmt.Errorf("accel: %s: the power must be a positive number of watts", text)
-		}
-		c.energy, c.watts = true, watts
-		return nil
-	}).output()
-}
-
-// measuresEnergy reports whether a meter is needed: Live and Track record the devices themselves.
-func (c *options) measuresEnergy() bool {
-	for _, m := range c.live {
-		if m.ofDevice() {
-			return false
-		}
-	}
-	return c.energy && c.track == ""
-}
-
-// meter samples the devices of a training.
-type meter struct {
-	ownObserver
-	ctx   context.Context
-	watch *watch
-}
-
-// Begin starts the samples. They end with End, not with the context.
-func (m *meter) Begin(*Training) error {
-	m.watch = startWatch(context.WithoutCancel(m.ctx), sampleEvery)
-	return nil
-}
-
-// End records them.
-func (m *meter) End(t *Training, _ error) {
-	m.watch.stop()
-	t.Run.recordUtilization(m.watch)
-}
 
 // EnergySource says how an energy was found.
 type EnergySource string
@@ -82,7 +31,7 @@ type EnergyUse struct {
 
 // EnergyUse returns the energy of the training, in all epochs. Measured is the energy of the GPUs that this machine's ranks
 // use, without the rest of the machine; on the CPU that of its packages, for all processes of the machine and without
-// memory and disks. Without a measurement, [AssumePower] estimates it for the time of the run.
+// memory and disks. Without a measurement, accel.AssumePower estimates it for the time of the run.
 func (r *Run) EnergyUse() EnergyUse {
 	e := EnergyUse{Joules: math.NaN(), PerExample: math.NaN(), recorded: len(r.Utilization.Samples) > 0, machine: max(r.localRanks, 1), ranks: max(r.Ranks, 1)}
 	if joules, estimated := r.energy(); isNumber(joules) {
@@ -177,3 +126,5 @@ func (c Cost) String() string {
 	}
 	return fmt.Sprintf("%.4g for %.4g s, if %s costs %g per hour and only the seconds of the training are paid\n%v", c.Price, c.Seconds, what, c.PerHour, c.Energy)
 }
+
+func isNumber(v float64) bool { return !math.IsNaN(v) }

@@ -1,0 +1,122 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Setup is what is known of a training before its first step, for [NewRecorder].
+type Setup struct {
+	Dataset string   // name of the training set
+	Classes bool     // the examples have classes, not targets
+	Options []string // as Go code, for Run.Options
+	Outputs []string // those of the options that only show or save the run
+	Seed    uint64   // of the order of the examples
+	Planned int      // number of updates
+	Live    []Metric // what the figure shows besides loss and accuracy
+	Average bool     // validations measure an average of the parameters
+	Watts   float64  // power that is assumed where no device reports it; 0 for none
+
+	Ranks, LocalRanks int // processes that train together, and those of them on this machine
+}
+
+// Recorder records the run of a training loop. The loop calls its methods in the order of the training, and everyone
+// else reads the [Run]. [accel.Fit] uses one; a loop of your own can, too:
+//
+//	r := history.NewRecorder(history.Setup{Dataset: train.Name(), Classes: true, Planned: steps, Ranks: 1, LocalRanks: 1})
+//	r.Begin(time.Now())
+//	r.BeginEpoch(time.Now())
+//	r.Step(history.Step{Epoch: 1, Loss: loss, Accuracy: accuracy}, b.Len()) // for each batch
+//	r.Finish(time.Since(start))
+//	display.Show(r.Run())
+//
+// An [Output], such as that of [TensorBoard], shows or saves the run while it grows.
+type Recorder struct{ run *Run }
+
+// NewRecorder returns a recorder of a training on the current device, with the current random numbers.
+func NewRecorder(s Setup) *Recorder {
+	seed, _ := (*tensor.Generator)(nil).State()
+	return &Recorder{&Run{
+		Dataset: s.Dataset, Options: s.Options, outputs: s.Outputs, Seed: s.Seed, Best: -1, streamSeed: seed, device: tensor.Device(),
+		Planned: s.Planned, metrics: s.Live, averaged: s.Average, classes: s.Classes, Ranks: s.Ranks, localRanks: s.LocalRanks, assumedWatts: s.Watts,
+	}}
+}
+
+// Run returns the run, which grows with the training.
+func (r *Recorder) Run() *Run { return r.run }
+
+// Note adds a note on what the training did on its own.
+func (r *Recorder) Note(format string, values ...any) {
+	r.run.Notes = append(r.run.Notes, fmt.Sprintf(format, values...))
+}
+
+// Finding adds a note on a typical mistake, which the figure shows, too.
+func (r *Recorder) Finding(text string) {
+	r.Note("%s", text)
+	r.run.findings = append(r.run.findings, text)
+}
+
+// Reduction records the library that adds the gradients of the ranks on their GPUs. Without it the CPUs do.
+func (r *Recorder) Reduction(library string) { r.run.nccl = library }
+
+// Begin records when the first step begins, also of a training that is resumed.
+func (r *Recorder) Begin(at time.Time) { r.run.began = at }
+
+// BeginEpoch records when an epoch begins.
+func (r *Recorder) BeginEpoch(at time.Time) { r.run.epochStarts = append(r.run.epochStarts, at) }
+
+// Step adds an update of the parameters, and the number of examples of all ranks that it was computed from.
+func (r *Recorder) Step(s Step, examples int) {
+	r.run.Steps = append(r.run.Steps, s)
+	r.run.Examples += examples
+}
+
+// Validation adds a validation. best reports that it is the best so far.
+func (r *Recorder) Validation(v Validation, best bool) {
+	if r.run.Validations = append(r.run.Validations, v); best {
+		r.run.Best = len(r.run.Validations) - 1
+	}
+}
+
+// Epoch adds the epoch that began last and ends now.
+func (r *Recorder) Epoch(e Epoch) {
+	e.began, e.ended = r.run.epochStarts[len(r.run.epochStarts)-1], time.Now()
+	r.run.Epochs = append(r.run.Epochs, e)
+}
+
+// Peak records the highest number of bytes that the tensors took at once.
+func (r *Recorder) Peak(bytes int) { r.run.peakBytes = bytes }
+
+// Restored records that the model got the weights of the best validation.
+func (r *Recorder) Restored() { r.run.restored = true }
+
+// Finish records that the training has ended, after the given time since its start, which includes the time before it was
+// resumed; 0 if it has not begun.
+func (r *Recorder) Finish(total time.Duration) {
+	r.run.finished = true
+	if total == 0 {
+		return
+	}
+	r.BeginEpoch(time.Now())
+	t := &r.run.Time
+	t.Total = total
+	t.Computing = max(0, t.Total-t.Waiting-t.Validating)
+}
+
+// Failed adds a note on the error with which the training ended; nil for none.
+func (r *Recorder) Failed(err error) {
+	var diverged *DivergedError
+	switch {
+	case errors.As(err, &diverged):
+		r.run.diverged = true
+		r.Note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
+	case interrupt.Is(err):
+		r.Note("interrupted in step %d of %d: %v", len(r.run.Steps)+1, r.run.Planned, err)
+	case err != nil:
+		r.Note("failed in step %d of %d", len(r.run.Steps)+1, r.run.Planned)
+	}
+}

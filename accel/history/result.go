@@ -1,0 +1,115 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/metrics"
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/plots"
+)
+
+// Result is what [accel.Evaluate] measures. It displays itself with the confusion matrix of a
+// classifier.
+type Result struct{ m Measurements }
+
+// Measurements are the values of a [Result].
+type Measurements struct {
+	Dataset    string              // name of the data set
+	Examples   int                 // their number
+	Classes    []string            // names; nil for regression
+	Loss       float64             // mean over the examples
+	Accuracy   float64             // NaN if there is none
+	Counts     [][]int             // of examples by class and predicted class; nil unless a classifier
+	Metrics    []MetricValue       // of option Metrics
+	Collection *metrics.Collection // of the metrics; nil without them
+	NonFinite  string              // why the loss is not finite: the first non-finite example or tensor of the model
+	Elapsed    time.Duration       // of the evaluation
+}
+
+// NewResult returns a result with these values.
+func NewResult(m Measurements) *Result { return &Result{m} }
+
+// Loss returns the mean loss over the examples.
+func (r *Result) Loss() float64 { return r.m.Loss }
+
+// Accuracy returns the share of correct predictions, from 0 to 1, and NaN for regression, for
+// outputs that are no scores of the classes, or if a prediction is NaN.
+func (r *Result) Accuracy() float64 { return r.m.Accuracy }
+
+// Metrics returns the values of the metrics of option Metrics, in their order.
+func (r *Result) Metrics() []MetricValue { return slices.Clone(r.m.Metrics) }
+
+// Metric returns the value of the metric of option Metrics with a name, such as "F1 (macro)". It
+// is NaN if there is no such metric.
+func (r *Result) Metric(name string) float64 { return valueOf(r.m.Metrics, name) }
+
+// Collection returns the measurement of the metrics of option Metrics, which has curves and
+// bins besides values: [metrics.Collection.ROC], for instance. It is nil without metrics and if a
+// prediction was NaN.
+func (r *Result) Collection() *metrics.Collection { return r.m.Collection }
+
+// Len returns the number of examples.
+func (r *Result) Len() int { return r.m.Examples }
+
+// Seconds returns how long the evaluation took.
+func (r *Result) Seconds() float64 { return r.m.Elapsed.Seconds() }
+
+// ConfusionMatrix returns the confusion matrix: element [i][j] is the number of examples of
+// class i that the model predicted as class j. It is nil for regression.
+func (r *Result) ConfusionMatrix() [][]int {
+	var counts [][]int
+	for _, row := range r.m.Counts {
+		counts = append(counts, append([]int(nil), row...))
+	}
+	return counts
+}
+
+// Figure draws the confusion matrix. The figure is empty for regression.
+func (r *Result) Figure() *plots.Figure {
+	return plots.Confusion(r.m.Dataset, r.m.Classes, r.m.Counts).Subtitle(r.measured())
+}
+
+// String describes the result in one line.
+func (r *Result) String() string { return r.m.Dataset + ": " + r.measured() }
+
+func (r *Result) measured() string {
+	text := "loss " + format.Number(r.m.Loss)
+	if !math.IsNaN(r.m.Accuracy) {
+		text += ", accuracy " + format.Percent(r.m.Accuracy)
+	}
+	for _, v := range r.m.Metrics {
+		text += ", " + v.Name + " " + v.text()
+	}
+	if r.m.NonFinite != "" {
+		text += " (" + r.m.NonFinite + ")"
+	}
+	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.m.Examples), format.Seconds(r.m.Elapsed))
+}
+
+// maxConfusion is the largest number of classes whose confusion matrix is still readable.
+const maxConfusion = 30
+
+// MIMEBundle returns the result as text, with the confusion matrix of a classifier of at most
+// thirty classes.
+func (r *Result) MIMEBundle() map[string]any {
+	bundle := map[string]any{}
+	if r.drawn() {
+		bundle = r.Figure().MIMEBundle()
+	}
+	bundle["text/plain"] = r.String()
+	return bundle
+}
+
+// MIMEMetadata returns the size of the figure, if there is one.
+func (r *Result) MIMEMetadata() map[string]any {
+	if r.drawn() {
+		return r.Figure().MIMEMetadata()
+	}
+	return nil
+}
+
+func (r *Result) drawn() bool { return len(r.m.Counts) > 1 && len(r.m.Counts) <= maxConfusion }
