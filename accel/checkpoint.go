@@ -138,7 +138,7 @@ func (c *checkpoint) addHistory(r *history.Run) {
 		validation := history.Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])}
 		if i < len(c.Metrics) {
 			for _, m := range c.Metrics[i] {
-				validation.Metrics = append(validation.Metrics, history.MetricValue{m.Name, float64(m.Value), m.Share})
+				validation.Metrics = append(validation.Metrics, history.MetricValue{Name: m.Name, Value: float64(m.Value), Share: m.Share})
 			}
 		}
 		r.Validations = append(r.Validations, validation)

@@ -72,7 +72,7 @@ func TestTrack(t *testing.T) {
 	if got.Status != history.Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Dataset != run.Dataset {
 		t.Errorf("kept %+v of %v", got, run)
 	}
-	if len(got.Training) != 4 || got.Training[3] != (history.Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (history.Point{4, run.Validations[1].Loss}) {
+	if len(got.Training) != 4 || got.Training[3] != (history.Point{Step: 4, Loss: run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (history.Point{Step: 4, Loss: run.Validations[1].Loss}) {
 		t.Errorf("history %v, validation %v", got.Training, got.Validation)
 	}
 	history := readLines(t, filepath.Join(got.Folder, "history.jsonl"))
