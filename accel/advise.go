@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -65,12 +66,12 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	if err != nil {
 		return a, err
 	}
-	if err := touch(ctx, model, train); err != nil {
+	if err := loop.Touch(ctx, model, train); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
-	defer keepRandom()()
+	defer loop.KeepRandom()()
 	a.Dataset = train.Name()
-	start := copyWeights(model)
+	start := loop.CopyWeights(model)
 	sizes := &BatchSizeSearch{}
 	meter := display.NewMeter("batch sizes", batchTries(train))
 	err = findBatchSize(ctx, model, train, given, sizes, func(tries float64, size string) { meter.Set(tries, size) })
@@ -78,9 +79,9 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	if err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
-	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.batchSize}
+	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.BatchSize}
 	err = adviser.run(a, train, o, sizes.Size)
-	return a, errors.Join(err, start.restore(model))
+	return a, errors.Join(err, start.Restore(model))
 }
 
 // adviser runs the trials for one model.
@@ -100,12 +101,12 @@ type change struct {
 	batch int
 }
 
-func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) error {
+func (v *adviser) run(a *Advice, train *data.Dataset, o *loop.Settings, size int) error {
 	faster := []change{{tried: &Trial{}, set: train, batch: v.batch}}
 	if size > 0 && size != v.batch {
 		faster = append(faster, change{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "fewer updates per epoch: compare the resulting loss"}, train, []Option{BatchSize(size)}, size})
 	}
-	workers := 2 * max(1, o.workers)
+	workers := 2 * max(1, o.Workers)
 	faster = append(faster, change{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
 	resident := &Trial{Change: "train.OnDevice()"}
 	on, err := train.OnDevice()
@@ -113,7 +114,7 @@ func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) erro
 		resident.Err, on = err, nil
 	}
 	faster = append(faster, change{resident, on, nil, v.batch})
-	if !o.amp && !o.trainsOnCPU() { // the CPU has no 16-bit matrix multiplication
+	if !o.Amp && !o.TrainsOnCPU() { // the CPU has no 16-bit matrix multiplication
 		faster = append(faster, change{&Trial{Change: "AMP()", Note: "16-bit matrix multiplication"}, train, []Option{AMP()}, v.batch})
 	}
 	gpus, _ := tensor.GPUs() // Devices reports why there are none
@@ -179,10 +180,10 @@ func (v *adviser) pace(t change) error {
 // fewer steps, so that each trial sees about the same number of examples.
 func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) {
 	steps = max(trySteps, steps*v.batch/t.batch)
-	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *options) {
-		c.trainOnly()
-		c.epochs, c.accumulate, c.needsValidation = 0, 1, false
-		c.schedule = nil
+	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *loop.Settings) {
+		c.TrainOnly()
+		c.Epochs, c.Accumulate, c.NeedsValidation = 0, 1, false
+		c.Schedule = nil
 	})})
 	run, err := Fit(v.ctx, v.model, t.set, options...)
 	var diverged *history.DivergedError

@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
 	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -34,7 +35,7 @@ const overfitSteps = 200
 // learns these few examples by heart: if its loss does not fall to a tenth, then data, model or loss are
 // wrong, or the learning rate is.
 func OverfitBatch() Option {
-	o := plain("OverfitBatch()", func(c *options) { c.overfit = true })
+	o := plain("OverfitBatch()", func(c *loop.Settings) { c.Overfit = true })
 	return o.in(inCheck)
 }
 
@@ -62,25 +63,25 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 		return r, err
 	}
 	fit := slices.DeleteFunc(slices.Clone(given), func(option Option) bool { return option.scope == inCheck })
-	if err := touch(ctx, model, train); err != nil {
+	if err := loop.Touch(ctx, model, train); err != nil {
 		return r, fmt.Errorf("accel: Check: %w", err)
 	}
-	defer keepRandom()()
-	start := copyWeights(model)
-	run, err := r.train(ctx, model, train, start, fit, Steps(gradientStep+1))
+	defer loop.KeepRandom()()
+	start := loop.CopyWeights(model)
+	run, err := r.train(ctx, model, train, start, fit, Steps(loop.GradientStep+1))
 	if err != nil {
 		return r, err
 	}
 	r.Notes = append(r.Notes, run.Notes...)
-	if o.validate != nil {
-		r.Notes = append(r.Notes, examine.Overlap(train, o.validate)...)
-		r.Notes = append(r.Notes, examine.NewClasses(train, o.validate)...)
+	if o.Validate != nil {
+		r.Notes = append(r.Notes, examine.Overlap(train, o.Validate)...)
+		r.Notes = append(r.Notes, examine.NewClasses(train, o.Validate)...)
 	}
 	if err := r.rate(ctx, model, train, o, fit); err != nil {
 		return r, err
 	}
-	if o.overfit {
-		if err := r.overfit(ctx, model, train.Shuffled(1).First(o.batchSize), start, fit); err != nil {
+	if o.Overfit {
+		if err := r.overfit(ctx, model, train.Shuffled(1).First(o.BatchSize), start, fit); err != nil {
 			return r, err
 		}
 	}
@@ -89,14 +90,14 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 }
 
 // train makes some updates and restores the weights.
-func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start weights, given []Option, more ...Option) (*history.Run, error) {
-	options := append(append([]Option{}, given...), Quiet(), plain("Check", func(c *options) {
-		c.measured = len(c.metrics) > 0
-		c.trainOnly()
-		c.epochs, c.steps, c.unexamined = 0, 0, false
+func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start loop.Weights, given []Option, more ...Option) (*history.Run, error) {
+	options := append(append([]Option{}, given...), Quiet(), plain("Check", func(c *loop.Settings) {
+		c.Measured = len(c.Metrics) > 0
+		c.TrainOnly()
+		c.Epochs, c.Steps, c.Unexamined = 0, 0, false
 	}))
 	run, err := Fit(ctx, model, train, append(options, more...)...)
-	if restored := start.restore(model); err == nil {
+	if restored := start.Restore(model); err == nil {
 		err = restored
 	}
 	return run, err
@@ -106,14 +107,14 @@ func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Da
 const farRate = 50
 
 // rate compares the learning rate with the suggestion.
-func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dataset, o *options, given []Option) error {
+func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dataset, o *loop.Settings, given []Option) error {
 	found, err := FindLR(ctx, model, train, append(append([]Option{}, given...), Quiet())...)
 	if err != nil {
 		return err
 	}
 	r.LearningRate = found.LearningRate
-	rate := o.optimizer(model, o.hyperparameters...).LearningRate()
-	if o.absoluteRates || math.IsNaN(r.LearningRate) {
+	rate := o.Optimizer(model, o.Hyperparameters...).LearningRate()
+	if o.AbsoluteRates || math.IsNaN(r.LearningRate) {
 		return nil
 	}
 	if factor := rate / r.LearningRate; factor > farRate || factor < 1/float64(farRate) {
@@ -123,7 +124,7 @@ func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dat
 }
 
 // overfit trains with one batch.
-func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.Dataset, start weights, given []Option) error {
+func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.Dataset, start loop.Weights, given []Option) error {
 	run, err := r.train(ctx, model, batch, start, given, Steps(overfitSteps), NoChecks())
 	var diverged *history.DivergedError
 	if err != nil && !errors.As(err, &diverged) {

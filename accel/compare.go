@@ -108,7 +108,7 @@ func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset,
 
 // comparing displays the progress of a run of a comparison.
 type comparing struct {
-	ownObserver
+	NopObserver
 	show func(*history.Run)
 }
 

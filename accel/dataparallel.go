@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/parallel"
 )
 
@@ -31,14 +32,14 @@ import (
 // its process dies, the others fail with a [*parallel.LostError], and the group cannot be used
 // any more.
 func DataParallel(group *parallel.Group) Option {
-	return fitOption("DataParallel(group)", func(c *options) error {
+	return fitOption("DataParallel(group)", func(c *loop.Settings) error {
 		if group == nil {
 			return errors.New("accel: DataParallel(nil): the group is nil: check the error of parallel.Join")
 		}
 		if err := group.Err(); err != nil {
 			return fmt.Errorf("accel: DataParallel(group): %w", err)
 		}
-		c.group = group
+		c.Group = group
 		return nil
 	}).in(inFit | inEvaluate)
 }

@@ -1,12 +1,15 @@
 package accel
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/plots"
 )
 
 // SetDevice makes all computations run on a device from now on: "cpu", "cuda" for the first
@@ -30,43 +33,7 @@ func Device() string { return tensor.Device() }
 // On trains on the given device and switches back afterwards. With [Compare], the CPU and a GPU
 // can be two variants.
 func On(device string) Option {
-	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device }).perRank()
-}
-
-// useDevice switches to the device of the options. The caller calls back after the training.
-func (c *options) useDevice() (back func() error, err error) {
-	before := tensor.Device()
-	device := c.ownGPU(before)
-	if device == "" {
-		return func() error { return nil }, nil
-	}
-	if err := tensor.SetDevice(device); err != nil {
-		return nil, err
-	}
-	return func() error { return tensor.SetDevice(before) }, nil
-}
-
-// ownGPU returns the device of the options. If several ranks run on one machine, each gets a
-// GPU of its own.
-func (c *options) ownGPU(inUse string) string {
-	if c.group == nil || c.group.LocalSize() == 1 {
-		return c.device
-	}
-	gpus, err := tensor.GPUs()
-	if err != nil {
-		return c.device // tensor.SetDevice will report the error
-	}
-	return gpuOf(c.group.LocalRank(), len(gpus), c.device, inUse)
-}
-
-// gpuOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
-// the current device name the first GPU. If the launcher shows each rank only one GPU, all use
-// that. The result is empty if the device does not change.
-func gpuOf(localRank, gpus int, on, inUse string) string {
-	if asked := cmp.Or(on, inUse); gpus == 0 || asked != "cuda" && asked != "cuda:0" {
-		return on
-	}
-	return fmt.Sprintf("cuda:%d", localRank%gpus)
+	return plain(fmt.Sprintf("On(%q)", device), func(c *loop.Settings) { c.Device = device }).perRank()
 }
 
 // DeviceList is the list of devices that [Devices] found. It displays itself as a table.
@@ -119,5 +86,58 @@ func (l *DeviceList) String() string { return l.table().text() }
 // MIMEBundle returns the table as HTML and text.
 func (l *DeviceList) MIMEBundle() map[string]any { return l.table().bundle() }
 
-// trainsOnCPU reports whether the training will run on the CPU.
-func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }
+// MemoryUse is the memory of tensors on a device; [Memory] returns it. It displays itself as a figure.
+type MemoryUse struct {
+	Device    string // for [SetDevice]
+	Allocated int    // bytes of tensors that can be reached
+	// Reserved is the bytes that the device holds for tensors. A GPU keeps freed memory for later tensors, so that it need not ask the
+	// driver, and the temporaries of its plans. On the CPU these are the tensors that the garbage collector had not removed when
+	// Memory was called, and the temporaries.
+	Reserved int
+	Peak     int // the most bytes of tensors and temporaries at once since the start of the program
+	Limit    int // bytes that tensors may take: a GPU's memory, or that of [tensor.SetMemoryLimit]; 0 if unknown
+}
+
+// Memory returns how much memory the tensors of the program take on the current device, like torch.cuda.memory_allocated,
+// memory_reserved and max_memory_allocated. It runs the operations recorded so far and the garbage collector. prof.Run shows what the
+// memory of a training step is for, and [tensor.PeakBytes] measures the peak of a function. The error is that of an operation that failed.
+func Memory() (use *MemoryUse, err error) {
+	defer nn.Catch(&err)
+	m := tensor.Memory()
+	return &MemoryUse{Device: tensor.Device(), Allocated: m.Allocated, Reserved: m.Reserved, Peak: m.Peak, Limit: m.Limit}, nil
+}
+
+// Figure draws the memory as bars.
+func (m *MemoryUse) Figure() *plots.Figure {
+	unit, name := 1<<10, "KiB"
+	if most := max(m.Reserved, m.Peak); most >= 1<<30 {
+		unit, name = 1<<30, "GiB"
+	} else if most >= 1<<20 {
+		unit, name = 1<<20, "MiB"
+	}
+	in := func(bytes int) float64 { return float64(bytes) / float64(unit) }
+	f := plots.Bar("Memory of tensors on "+m.Device, []string{"allocated", "reserved", "peak"}, []float64{in(m.Allocated), in(m.Reserved), in(m.Peak)}).XLabel(name)
+	if m.Limit > 0 {
+		f.Subtitle("of " + format.Bytes(m.Limit))
+	}
+	return f
+}
+
+// String returns the memory in one line.
+func (m *MemoryUse) String() string {
+	text := fmt.Sprintf("tensors on %s: %s allocated, %s reserved, %s at the peak", m.Device, format.Bytes(m.Allocated), format.Bytes(m.Reserved), format.Bytes(m.Peak))
+	if m.Limit > 0 {
+		text += ", of " + format.Bytes(m.Limit)
+	}
+	return text
+}
+
+// MIMEBundle returns the figure and the line.
+func (m *MemoryUse) MIMEBundle() map[string]any {
+	bundle := m.Figure().MIMEBundle()
+	bundle["text/plain"] = m.String()
+	return bundle
+}
+
+// MIMEMetadata returns the size of the figure.
+func (m *MemoryUse) MIMEMetadata() map[string]any { return m.Figure().MIMEMetadata() }

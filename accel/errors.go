@@ -3,7 +3,6 @@ package accel
 import (
 	"errors"
 
-	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -22,16 +21,3 @@ type OutOfMemoryError = tensor.OutOfMemoryError
 
 // ErrBusy is returned by [Fit] while another Fit runs.
 var ErrBusy = errors.New("accel: Fit: another call of Fit is running: wait until it returns, since only one model is trained at a time")
-
-// joinErrors joins two errors, either of which may be nil.
-func joinErrors(a, b error) error {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	case interrupt.Is(a) && interrupt.Is(b):
-		return a
-	}
-	return errors.Join(a, b)
-}

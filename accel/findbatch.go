@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -39,10 +40,10 @@ type BatchSizeTrial struct {
 // in themselves: an epoch then has fewer updates. Options are those of [Fit]. The model's
 // weights are restored afterwards.
 func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*BatchSizeSearch, error) {
-	if err := touch(ctx, model, train); err != nil {
+	if err := loop.Touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}
-	defer keepRandom()()
+	defer loop.KeepRandom()()
 	s := &BatchSizeSearch{}
 	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
 	ctx = display.Unmeasured(ctx)
@@ -59,9 +60,9 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 // findBatchSize is [FindBatchSize] for a model whose layers have their parameters. It calls
 // follow with the number of trials and the last size.
 func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, follow func(tries float64, size string)) error {
-	start := copyWeights(model)
+	start := loop.CopyWeights(model)
 	err := s.search(ctx, model, train, given, follow)
-	if restoreErr := start.restore(model); err == nil {
+	if restoreErr := start.Restore(model); err == nil {
 		err = restoreErr
 	}
 	s.choose()
@@ -90,10 +91,10 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 			s.Stopped = fmt.Sprintf("%d was the largest batch that was tried", size/2)
 			return nil
 		}
-		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *options) {
-			c.trainOnly()
-			c.epochs, c.accumulate, c.needsValidation = 0, 1, false
-			c.schedule = nil
+		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *loop.Settings) {
+			c.TrainOnly()
+			c.Epochs, c.Accumulate, c.NeedsValidation = 0, 1, false
+			c.Schedule = nil
 		}))
 		run, err := Fit(ctx, model, train, options...)
 		var memory *OutOfMemoryError

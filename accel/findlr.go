@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/plots"
@@ -37,26 +38,26 @@ const (
 // optimizer, batch size and loss affect the suggestion. The model's weights and the random numbers are
 // restored afterwards; layers that had no parameters yet keep those that they got in the search.
 func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {
-	if err := touch(ctx, model, train); err != nil {
+	if err := loop.Touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindLR: %w", err)
 	}
-	defer keepRandom()()
-	start := copyWeights(model)
+	defer loop.KeepRandom()()
+	start := loop.CopyWeights(model)
 	s := &LRSearch{}
 	screen := plots.NewPartial(ctx, "learning rates", searchSteps)
 	defer func() { s.drawn = screen.Close(s.Figure) }()
-	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
-		c.trainOnly()
-		c.epochs = 0
-		c.schedule, c.needsValidation, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
-		c.stop = s.risen
+	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *loop.Settings) {
+		c.TrainOnly()
+		c.Epochs = 0
+		c.Schedule, c.NeedsValidation, c.AbsoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
+		c.Stop = s.risen
 	}), internalObserver(&partialSearch{screen: screen}))
 	run, err := Fit(ctx, model, train, options...)
 	var diverged *history.DivergedError
 	if errors.As(err, &diverged) {
 		err = nil // divergence is a normal end of the search
 	}
-	if restoreErr := start.restore(model); err == nil {
+	if restoreErr := start.Restore(model); err == nil {
 		err = restoreErr
 	}
 	for _, step := range run.Steps {
@@ -68,7 +69,7 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 
 // partialSearch draws the losses so far.
 type partialSearch struct {
-	ownObserver
+	NopObserver
 	screen *plots.Partial
 }
 

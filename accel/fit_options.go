@@ -7,56 +7,47 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 )
 
-func newOptions(given []Option) (*options, error) { return optionsIn(inFit, given) }
+func newOptions(given []Option) (*loop.Settings, error) { return optionsIn(inFit, given) }
 
 // optionsIn returns the settings of a training by a function that accepts the options of a scope.
-func optionsIn(s scope, given []Option) (*options, error) {
-	c := &options{workers: defaultWorkers, accumulate: 1}
-	if err := c.apply(s, given); err != nil {
+func optionsIn(s scope, given []Option) (*loop.Settings, error) {
+	c := &loop.Settings{Workers: defaultWorkers, Accumulate: 1}
+	if err := apply(c, s, given); err != nil {
 		return nil, err
 	}
-	if c.epochs == 0 && c.steps == 0 {
-		c.epochs = defaultEpochs
+	if c.Epochs == 0 && c.Steps == 0 {
+		c.Epochs = defaultEpochs
 	}
-	if c.batchSize == 0 {
-		c.batchSize = defaultBatchSize
+	if c.BatchSize == 0 {
+		c.BatchSize = defaultBatchSize
 	}
-	if c.optimizer == nil {
+	if c.Optimizer == nil {
 		if err := AdamW(defaultRate).set(c); err != nil {
 			return nil, err
 		}
 	}
-	if c.patience > 0 && c.validate == nil {
-		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.patience)
+	if c.Patience > 0 && c.Validate == nil {
+		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.Patience)
 	}
-	if err := c.addCriterion(); err != nil {
+	if err := c.AddCriterion(); err != nil {
 		return nil, err
 	}
-	if len(c.metrics) > 0 && c.validate == nil {
+	if len(c.Metrics) > 0 && c.Validate == nil {
 		return nil, errors.New("accel: Metrics measures a validation set: add Validate(set)")
 	}
-	if c.needsValidation && c.validate == nil {
+	if c.NeedsValidation && c.Validate == nil {
 		return nil, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
 	}
-	if c.saveEvery > 0 && c.checkpoint == "" {
-		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.saveEvery)
+	if c.SaveEvery > 0 && c.Checkpoint == "" {
+		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.SaveEvery)
 	}
 	return c, nil
-}
-
-// trainOnly removes everything that validates, shows, saves or observes a run.
-func (c *options) trainOnly() {
-	c.validate, c.evalEvery, c.patience, c.metrics = nil, 0, 0, nil
-	c.live = nil
-	c.criterion, c.bestBy, c.saveBest = criterion{}, nil, ""
-	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
-	c.energy, c.watts = false, 0
-	c.stop, c.observers = nil, nil
-	c.unexamined = true
 }
 
 const (
@@ -69,24 +60,24 @@ const (
 // Epochs trains for n passes over the data set. The default is 5 unless [Steps] is given; with
 // both, training ends at whichever comes first.
 func Epochs(n int) Option {
-	return count("Epochs", n, func(c *options) *int { return &c.epochs })
+	return count("Epochs", n, func(c *loop.Settings) *int { return &c.Epochs })
 }
 
 // Steps trains for n updates of the parameters, over as many epochs as they need.
 func Steps(n int) Option {
-	return count("Steps", n, func(c *options) *int { return &c.steps })
+	return count("Steps", n, func(c *loop.Settings) *int { return &c.Steps })
 }
 
 // BatchSize sets the number of examples in a batch; the default is 64. The last batch of an
 // epoch may be smaller, unless [DropLast] leaves it out.
 func BatchSize(n int) Option {
-	return count("BatchSize", n, func(c *options) *int { return &c.batchSize })
+	return count("BatchSize", n, func(c *loop.Settings) *int { return &c.BatchSize })
 }
 
 // Workers sets the number of goroutines that prepare batches ahead; the default is 2. The
 // result of training does not depend on n.
 func Workers(n int) Option {
-	return plain(fmt.Sprintf("Workers(%d)", n), func(c *options) { c.workers = n }).perRank()
+	return plain(fmt.Sprintf("Workers(%d)", n), func(c *loop.Settings) { c.Workers = n }).perRank()
 }
 
 // Accumulate updates the parameters once every n batches, with the gradient of all their
@@ -95,21 +86,21 @@ func Workers(n int) Option {
 // weight. Layers that use statistics of the batch, such as [nn.BatchNorm], see the small
 // batches.
 func Accumulate(n int) Option {
-	return count("Accumulate", n, func(c *options) *int { return &c.accumulate })
+	return count("Accumulate", n, func(c *loop.Settings) *int { return &c.Accumulate })
 }
 
 // Minimize sets the loss function, which must return the mean over the batch: a loss of package
 // nn, such as nn.BCEWithLogits or nn.CrossEntropyLoss(nn.LabelSmoothing(0.1)), or any other
 // function. The default is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
-	return fitOption("Minimize(loss)", func(c *options) error {
+	return fitOption("Minimize(loss)", func(c *loop.Settings) error {
 		switch {
 		case loss == nil:
 			return errors.New("accel: Minimize(nil): the loss function is nil")
-		case c.loss != nil:
+		case c.Loss != nil:
 			return errors.New("accel: Minimize is given twice, but a training has one loss: add the two losses in one function")
 		}
-		c.loss = loss
+		c.Loss = loss
 		return nil
 	}).in(inFit | inEvaluate)
 }
@@ -118,22 +109,22 @@ func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 // that [ValidateEvery] sets.
 func Validate(set *data.Dataset) Option {
 	if set == nil {
-		return fitOption("Validate(nil)", func(*options) error {
+		return fitOption("Validate(nil)", func(*loop.Settings) error {
 			return errors.New("accel: Validate(nil): the data set is nil: check the error returned where it was created")
 		})
 	}
 	text := fmt.Sprintf("Validate(%s)", set.Name())
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if set.Unlabeled() {
 			return fmt.Errorf("accel: %s: the examples have no labels", text)
 		}
 		if set.Len() == 0 {
 			return fmt.Errorf("accel: %s: the data set is empty", text)
 		}
-		if c.validate != nil {
-			return fmt.Errorf("accel: Validate(%s) and %s: a training has one validation set; use Evaluate for others", c.validate.Name(), text)
+		if c.Validate != nil {
+			return fmt.Errorf("accel: Validate(%s) and %s: a training has one validation set; use Evaluate for others", c.Validate.Name(), text)
 		}
-		c.validate = set
+		c.Validate = set
 		return nil
 	})
 }
@@ -141,7 +132,7 @@ func Validate(set *data.Dataset) Option {
 // ValidateEvery validates after every given number of steps and at the end, instead of after
 // each epoch.
 func ValidateEvery(steps int) Option {
-	return count("ValidateEvery", steps, func(c *options) *int { return &c.evalEvery })
+	return count("ValidateEvery", steps, func(c *loop.Settings) *int { return &c.EvalEvery })
 }
 
 // Live draws the run while it goes on, in one output that is updated in place at most twice a
@@ -155,7 +146,7 @@ func Live(metrics ...history.Metric) Option {
 	if len(metrics) == 0 {
 		metrics = []history.Metric{history.Loss, history.Accuracy}
 	}
-	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics }).output()
+	return plain("Live("+strings.Join(names, ", ")+")", func(c *loop.Settings) { c.Live = metrics }).output()
 }
 
 // AfterStep calls a function after every update of the parameters with the number of updates so
@@ -163,11 +154,11 @@ func Live(metrics ...history.Metric) Option {
 // under [tensor.NoGrad], before anything else reads them, for instance to keep pruned weights
 // at zero. If it returns an error, the training ends with it. [Resume] does not save what it keeps.
 func AfterStep(do func(updates int) error) Option {
-	return fitOption("AfterStep(do)", func(c *options) error {
+	return fitOption("AfterStep(do)", func(c *loop.Settings) error {
 		if do == nil {
 			return errors.New("accel: AfterStep(nil): the function is nil")
 		}
-		c.afterStep = append(c.afterStep, do)
+		c.AfterStep = append(c.AfterStep, do)
 		return nil
 	})
 }
@@ -178,15 +169,15 @@ func AfterStep(do func(updates int) error) Option {
 // parameters themselves. After the training the model has its parameters, or with EarlyStopping the
 // best average. See [optim.EMA] for how to use the average.
 func EMA(average *optim.EMA) Option {
-	return fitOption("EMA(average)", func(c *options) error {
+	return fitOption("EMA(average)", func(c *loop.Settings) error {
 		switch {
 		case average == nil:
 			return errors.New("accel: EMA(nil): the average is nil: make it with optim.NewEMA")
-		case c.average != nil:
+		case c.Average != nil:
 			return errors.New("accel: EMA: there are two averages")
 		}
-		c.average = average
-		c.afterStep = append(c.afterStep, func(int) (err error) {
+		c.Average = average
+		c.AfterStep = append(c.AfterStep, func(int) (err error) {
 			defer nn.Catch(&err)
 			average.Update()
 			return nil
@@ -198,8 +189,8 @@ func EMA(average *optim.EMA) Option {
 // ValidateParameters makes [Validate], [BestBy], [EarlyStopping] and [SaveBest] use the parameters of a
 // training with [EMA] instead of their average.
 func ValidateParameters() Option {
-	return fitOption("ValidateParameters()", func(c *options) error {
-		c.validateParameters = true
+	return fitOption("ValidateParameters()", func(c *loop.Settings) error {
+		c.ValidateParameters = true
 		return nil
 	})
 }
@@ -208,19 +199,19 @@ func ValidateParameters() Option {
 // every validation with the run so far, which it must not change. The newest step may be
 // missing from the run, since losses are read one step late.
 func StopWhen(done func(*history.Run) bool) Option {
-	return fitOption("StopWhen(done)", func(c *options) error {
+	return fitOption("StopWhen(done)", func(c *loop.Settings) error {
 		if done == nil {
 			return errors.New("accel: StopWhen(nil): the function is nil")
 		}
-		before := c.stop
-		c.stop = func(r *history.Run) bool { return before != nil && before(r) || done(r) }
+		before := c.Stop
+		c.Stop = func(r *history.Run) bool { return before != nil && before(r) || done(r) }
 		return nil
 	})
 }
 
 // Quiet displays nothing while training, not even a line of progress.
 func Quiet() Option {
-	return plain("Quiet()", func(c *options) { c.quiet = true }).output()
+	return plain("Quiet()", func(c *loop.Settings) { c.Quiet = true }).output()
 }
 
 // AMP trains with automatic mixed precision, as PyTorch's autocast does: matrix multiplications
@@ -243,13 +234,13 @@ func AMP(precision ...Precision) Option {
 	if len(precision) > 0 {
 		text = fmt.Sprintf("AMP(%v)", precision[0])
 	}
-	return fitOption(text, func(c *options) error {
-		c.amp, c.precision = true, 0
+	return fitOption(text, func(c *loop.Settings) error {
+		c.Amp, c.Precision = true, 0
 		switch {
 		case len(precision) == 0:
 			return nil
 		case len(precision) == 1 && precision[0] >= BF16 && precision[0] <= FP8:
-			c.precision = precision[0]
+			c.Precision = loop.Precision(precision[0])
 			return nil
 		}
 		return fmt.Errorf("accel: %s: the precision must be BF16, FP16 or FP8, or be left out", text)
@@ -260,16 +251,97 @@ func AMP(precision ...Precision) Option {
 // of them in the order in which they were given. With [DataParallel] every rank calls its own
 // observers, and all ranks stop if one observer stops.
 func Observe(o history.Observer) Option {
-	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *options) error {
+	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *loop.Settings) error {
 		if o == nil {
 			return errors.New("accel: Observe(nil): the observer is nil")
 		}
-		c.observers = append(c.observers, o)
+		c.Observers = append(c.Observers, o)
 		return nil
 	})
 }
 
 // observe is [Observe] for functions of this package; it is not listed in Run.Options.
 func internalObserver(o history.Observer) Option {
-	return plain("", func(c *options) { c.observers = append(c.observers, o) })
+	return plain("", func(c *loop.Settings) { c.Observers = append(c.Observers, o) })
 }
+
+// Metrics measures metrics besides the loss: in [Evaluate], and in [Fit] with each validation,
+// which needs [Validate]. They appear in the history, the figures, the table of epochs, the
+// [Card], and in the files of [Track] and [TensorBoard]. Classifiers always have the accuracy.
+//
+//	accel.Metrics(metrics.F1(metrics.Macro), metrics.ROCAUC())
+//
+// A metric without a value, such as the ROC AUC of a class that the data set does not have, is an
+// error that wraps [*metrics.UndefinedError]. If a prediction is NaN, metrics are NaN, as the
+// loss.
+func Metrics(all ...metrics.Metric) Option {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.String()
+	}
+	text := "Metrics(" + strings.Join(texts, ", ") + ")"
+	return fitOption(text, func(c *loop.Settings) error {
+		for _, m := range all {
+			if err := c.AddMetric(m); err != nil {
+				return fmt.Errorf("accel: %s: %w", text, err)
+			}
+		}
+		return nil
+	}).in(inFit | inEvaluate)
+}
+
+// BestBy selects the best validation by a metric instead of the loss, for Run.Best,
+// [EarlyStopping] and [SaveBest]: the highest value, or the lowest for a metric such as an error.
+// It measures the metric with each validation, as [Metrics] does. The metric needs one value, so
+// per class is not possible.
+func BestBy(metric metrics.Metric) Option {
+	text := fmt.Sprintf("BestBy(%v)", metric)
+	return fitOption(text, func(c *loop.Settings) error {
+		if c.Criterion.Name != "" {
+			return fmt.Errorf("accel: BestBy(%s) and %s: a training has one criterion", c.Criterion.Name, text)
+		}
+		if err := metric.Valid(); err != nil {
+			return fmt.Errorf("accel: %s: %w", text, err)
+		}
+		c.Criterion = loop.Criterion{Name: metric.Name(), Lower: metric.LowerIsBetter()}
+		c.BestBy = &metric
+		return nil
+	})
+}
+
+// EarlyStopping ends the training when no validation has been better than the best one for patience
+// validations in a row, and restores the weights of the best validation: the one with the lowest
+// loss, or see [BestBy]. With [EMA] these are the average of that validation, which the EMA has then too.
+func EarlyStopping(patience int) Option {
+	return count("EarlyStopping", patience, func(c *loop.Settings) *int { return &c.Patience })
+}
+
+// NoChecks leaves out the notes on typical mistakes that Fit adds to [Run.Notes]: see [Check].
+func NoChecks() Option {
+	return plain("NoChecks()", func(c *loop.Settings) { c.Unexamined = true }).output()
+}
+
+// Recompute trains with less memory: each chain of modules ([nn.Sequential]) in the model is
+// split into parts that keep only their input; the backward pass computes their activations
+// again (gradient checkpointing; see [nn.SetRecompute]). The result of training is the same bit
+// for bit, including dropout, and a step takes about a third longer. Layers without parameters
+// get them from one example before the training begins. Fit fails if the model has no chain
+// that can be split; use [nn.Recompute] in such a model.
+//
+// To save a training to a file, use [Resume].
+func Recompute() Option {
+	return plain("Recompute()", func(c *loop.Settings) { c.Recompute = true })
+}
+
+// Precision is a floating-point type for [AMP].
+type Precision uint8
+
+// The precisions of mixed-precision training.
+const (
+	BF16 = Precision(loop.BF16) // the range of float32 with 8 bits of precision
+	FP16 = Precision(loop.FP16) // 11 bits of precision, from 6e-8 to 65 504
+	FP8  = Precision(loop.FP8)  // 8-bit floats in linear layers, BF16 elsewhere: see [tensor.AutocastFP8]
+)
+
+// String returns the name of the constant.
+func (p Precision) String() string { return loop.Precision(p).String() }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/loop"
 )
 
 // DropLast leaves out the last batch of each epoch if it is smaller than the others, like
@@ -16,7 +17,7 @@ import (
 // out each time. [nn.BatchNorm] needs it if the last batch would have a single example. A data set
 // that is smaller than a batch is one batch, which is used.
 func DropLast() Option {
-	return plain("DropLast()", func(c *options) { c.dropLast = true })
+	return plain("DropLast()", func(c *loop.Settings) { c.DropLast = true })
 }
 
 // WeightedRandomSampler draws the examples of each epoch at random with replacement, each with a
@@ -28,8 +29,8 @@ func WeightedRandomSampler(weights []float64) Option {
 		hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
 	}
 	name := fmt.Sprintf("%s %x", text, hash.Sum64())
-	return plain(text, func(c *options) {
-		c.weights, c.samplerName = slices.Concat([]float64{}, weights), name
+	return plain(text, func(c *loop.Settings) {
+		c.Weights, c.SamplerName = slices.Concat([]float64{}, weights), name
 	}).sharedAs(name)
 }
 
@@ -39,25 +40,7 @@ func WeightedRandomSampler(weights []float64) Option {
 // class for each example.
 func ClassBalancedSampler() Option {
 	const text = "ClassBalancedSampler()"
-	return plain(text, func(c *options) { c.balanced, c.samplerName = true, text })
-}
-
-// balanceClasses sets the weights of ClassBalancedSampler.
-func (c *options) balanceClasses(set *data.Dataset) error {
-	switch {
-	case !c.balanced:
-		return nil
-	case c.weights != nil:
-		return errors.New("accel: Fit: ClassBalancedSampler and WeightedRandomSampler both set the weights of the examples: leave one out")
-	case set.Targets() > 0 || set.SequenceLength() > 0:
-		return fmt.Errorf("accel: Fit: ClassBalancedSampler: the examples of %s do not have one class each", set.Name())
-	}
-	counts := set.Counts()
-	c.weights = make([]float64, set.Len())
-	for i := range c.weights {
-		c.weights[i] = 1 / float64(counts[set.Label(i)])
-	}
-	return nil
+	return plain(text, func(c *loop.Settings) { c.Balanced, c.SamplerName = true, text })
 }
 
 // HardExampleSampler draws the examples of each epoch at random with replacement, each with a probability
@@ -71,44 +54,16 @@ func (c *options) balanceClasses(set *data.Dataset) error {
 // epoch, loss must return the same values as without interruption. It needs a training in one process.
 func HardExampleSampler(loss func(i int) float64, uniform float64) Option {
 	text := fmt.Sprintf("HardExampleSampler(loss, %g)", uniform)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if loss == nil {
 			return fmt.Errorf("accel: %s: the function is nil", text)
 		}
 		if _, err := data.HardExampleWeights(nil, uniform); err != nil {
 			return fmt.Errorf("accel: %s: %w", text, err)
 		}
-		c.hardness, c.uniform, c.samplerName = loss, uniform, text
+		c.Hardness, c.Uniform, c.SamplerName = loss, uniform, text
 		return nil
 	})
-}
-
-// checkHardness returns an error if HardExampleSampler cannot be used with the other options.
-func (c *options) checkHardness() error {
-	switch {
-	case c.hardness == nil:
-		return nil
-	case c.weights != nil || c.balanced || c.byLength:
-		return errors.New("accel: Fit: HardExampleSampler and another sampler both set the order of the examples: leave one out")
-	case c.group != nil && c.group.Size() > 1:
-		return errors.New("accel: Fit: HardExampleSampler needs a training in one process: the ranks would draw by different losses")
-	}
-	return nil
-}
-
-// weighHard sets the weights of HardExampleSampler for an epoch.
-func (c *options) weighHard(set *data.Dataset) (err error) {
-	if c.hardness == nil {
-		return nil
-	}
-	losses := make([]float64, set.Len())
-	for i := range losses {
-		losses[i] = c.hardness(i)
-	}
-	if c.weights, err = data.HardExampleWeights(losses, c.uniform); err != nil {
-		return fmt.Errorf("accel: Fit: HardExampleSampler: %w", err)
-	}
-	return nil
 }
 
 // GroupByLength makes batches of sequences of similar lengths, so that they have little padding; see
@@ -116,25 +71,40 @@ func (c *options) weighHard(set *data.Dataset) (err error) {
 // [WeightedRandomSampler].
 func GroupByLength() Option {
 	const text = "GroupByLength()"
-	return plain(text, func(c *options) { c.byLength, c.samplerName = true, text })
+	return plain(text, func(c *loop.Settings) { c.ByLength, c.SamplerName = true, text })
 }
 
-// examplesPerEpoch returns the number of examples of an epoch.
-func (c *options) examplesPerEpoch(set *data.Dataset) int {
-	n := set.Len()
-	if c.dropLast && n > c.batchSize {
-		n -= n % c.batchSize
-	}
-	return n
+// Mixup trains on mixtures of examples (Zhang et al., arXiv:1710.09412): each batch is mixed
+// with a permutation of itself,
+//
+//	x = λ·x + (1-λ)·x',   loss = λ·loss(y) + (1-λ)·loss(y')
+//
+// where λ is drawn for each batch from the distribution Beta(alpha, alpha): 0.2 mixes a little,
+// 1 evenly. The mixing runs on the device; [Seed] determines the random numbers. Training
+// accuracy is measured against y. Mixup needs numeric examples, not tokens.
+func Mixup(alpha float64) Option {
+	return mixing(fmt.Sprintf("Mixup(%g)", alpha), loop.Mixer{Alpha: alpha})
 }
 
-// sampler returns the option for the batches of an epoch.
-func (c *options) sampler() data.Option {
-	switch {
-	case c.byLength:
-		return data.GroupByLength()
-	case c.weights != nil:
-		return data.WeightedRandomSampler(c.weights)
-	}
-	return data.Option{}
+// CutMix trains on images with a rectangle of another image (Yun et al., arXiv:1905.04899): each
+// batch is combined with a permutation of itself. A share of about 1-λ of the area comes from the
+// other image, at the same place, where λ is drawn for each batch from the distribution
+// Beta(alpha, alpha), and the loss is that of [Mixup] with the exact share of the area. The
+// rectangle is that of torchvision's CutMix: its center is anywhere, so a part of it may be
+// outside. It needs examples of shape [C, H, W] or [H, W].
+func CutMix(alpha float64) Option {
+	return mixing(fmt.Sprintf("CutMix(%g)", alpha), loop.Mixer{Alpha: alpha, Cut: true})
+}
+
+func mixing(text string, m loop.Mixer) Option {
+	return fitOption(text, func(c *loop.Settings) error {
+		switch {
+		case !(m.Alpha > 0) || math.IsInf(m.Alpha, 1):
+			return fmt.Errorf("accel: %s: alpha must be positive and finite", text)
+		case c.Mixer.Alpha > 0 && c.Mixer.Cut != m.Cut:
+			return errors.New("accel: Mixup and CutMix cannot be combined: use one of them")
+		}
+		c.Mixer = m
+		return nil
+	})
 }

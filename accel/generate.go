@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -150,7 +151,7 @@ func (g *generating) logits(model nn.Module, tokens []int) []float32 {
 	size = min(size, g.length)
 	padded := append(slices.Clone(seen), make([]int, size-len(seen))...)
 	x := tensor.FromInts(padded, 1, size)
-	y := forward(model, data.Batch{X: x})
+	y := loop.Forward(model, data.Batch{X: x})
 	if shape := y.Shape(); len(shape) != 3 || shape[0] != 1 || shape[1] != size || shape[2] < 1 {
 		panic(&tensor.ShapeError{Op: "Generate", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the model must map tokens [1 %d] to logits [1 %d C]", size, size)})
 	}

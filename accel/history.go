@@ -47,3 +47,7 @@ const (
 	LossScale    = history.LossScale    // at each step, with AMP(FP16)
 	GradNorm     = history.GradNorm     // at each step, with RecordGradNorm
 )
+
+// MissingParametersError reports that a model computes with parameters that nn.Parameters does not find: see
+// [history.MissingParametersError].
+type MissingParametersError = history.MissingParametersError

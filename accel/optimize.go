@@ -1,10 +1,12 @@
 package accel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 )
@@ -41,11 +43,11 @@ func Lion(rate float64) Option { return optimizer("Lion", rate, optim.Lion) }
 // optimizer returns an option that selects an optimizer.
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
-	return fitOption(text, func(c *options) error {
-		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
+	return fitOption(text, func(c *loop.Settings) error {
+		if err := c.Choose(&c.OptimizerText, "optimizer", text); err != nil {
 			return err
 		}
-		c.optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
+		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
 			return make(model, rate, hyperparameters...)
 		}
 		return checkRate(text, rate)
@@ -62,14 +64,14 @@ func Nesterov(rate, momentum float64) Option {
 
 func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 	text := fmt.Sprintf("%s(%g, %g)", name, rate, momentum)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if !(momentum >= 0 && momentum < 1) {
 			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
 		}
-		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
+		if err := c.Choose(&c.OptimizerText, "optimizer", text); err != nil {
 			return err
 		}
-		c.optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
+		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
 			hyperparameters = append(hyperparameters, optim.Momentum(momentum))
 			return optim.SGD(model, rate, append(hyperparameters, more...)...)
 		}
@@ -88,31 +90,21 @@ func checkRate(text string, rate float64) error {
 // 0.01 for AdamW and LAMB, 0.1 for Muon, and 0 for the others.
 func WeightDecay(decay float64) Option {
 	text := fmt.Sprintf("WeightDecay(%g)", decay)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if !(decay >= 0) || math.IsInf(decay, 1) {
 			return fmt.Errorf("accel: %s: the weight decay must be finite and at least 0", text)
 		}
-		c.hyperparameters = append(c.hyperparameters, optim.WeightDecay(decay))
+		c.Hyperparameters = append(c.Hyperparameters, optim.WeightDecay(decay))
 		return nil
 	})
 }
 
 // schedule returns an option that selects a learning-rate schedule.
 func schedule(text string, make func(total int) optim.Schedule) Option {
-	return fitOption(text, func(c *options) error {
-		c.schedule = make
-		return c.choose(&c.scheduleText, "schedule", text)
+	return fitOption(text, func(c *loop.Settings) error {
+		c.Schedule = make
+		return c.Choose(&c.ScheduleText, "schedule", text)
 	})
-}
-
-// choose records the optimizer or the schedule of a training, and fails if one was chosen
-// before.
-func (c *options) choose(chosen *string, what, text string) error {
-	if *chosen != "" {
-		return fmt.Errorf("accel: %s and %s exclude each other: a training has one %s", *chosen, text, what)
-	}
-	*chosen = text
-	return nil
 }
 
 // WarmupCosine raises the learning rate over the first steps and then lowers it to zero along a
@@ -169,7 +161,7 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 // checkedSchedule is schedule with arguments that may be invalid.
 func checkedSchedule(text string, valid bool, why string, make func(total int) optim.Schedule) Option {
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if !valid {
 			return fmt.Errorf("accel: %s: %s", text, why)
 		}
@@ -182,14 +174,14 @@ func checkedSchedule(text string, valid bool, why string, make func(total int) o
 // [Validate].
 func ReduceLROnPlateau(patience int, factor float64) Option {
 	text := fmt.Sprintf("ReduceLROnPlateau(%d, %g)", patience, factor)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if patience < 0 || !(factor > 0 && factor < 1) {
 			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor strictly between 0 and 1", text)
 		}
-		if err := c.choose(&c.scheduleText, "schedule", text); err != nil {
+		if err := c.Choose(&c.ScheduleText, "schedule", text); err != nil {
 			return err
 		}
-		c.schedule, c.needsValidation = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
+		c.Schedule, c.NeedsValidation = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
 		return nil
 	})
 }
@@ -206,11 +198,11 @@ func ClipGradValue(limit float64) Option {
 // clipping returns an option that limits the gradients.
 func clipping(name string, limit float64, clip func(limit float64) optim.Option) Option {
 	text := fmt.Sprintf("%s(%g)", name, limit)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if !(limit > 0) {
 			return fmt.Errorf("accel: %s: the limit must be positive", text)
 		}
-		c.hyperparameters = append(c.hyperparameters, clip(limit))
+		c.Hyperparameters = append(c.Hyperparameters, clip(limit))
 		return nil
 	})
 }
@@ -219,5 +211,48 @@ func clipping(name string, limit float64, clip func(limit float64) optim.Option)
 // Run.Steps, for [TensorBoard] and [Track], and for the metric [GradNorm] of [Live]. It shows which limit
 // [ClipGradNorm] needs. With an optimizer of option [Optimizer], the function must use its options.
 func RecordGradNorm() Option {
-	return plain("RecordGradNorm()", func(c *options) { c.hyperparameters = append(c.hyperparameters, optim.RecordGradNorm()) })
+	return plain("RecordGradNorm()", func(c *loop.Settings) { c.Hyperparameters = append(c.Hyperparameters, optim.RecordGradNorm()) })
+}
+
+// Optimizer trains with an optimizer that a function creates, such as one of [optim.Custom]. The
+// function gets the options of [WeightDecay], [ClipGradNorm] and [Hyperparameters]:
+//
+//	accel.Optimizer("SignSGD", func(model any, options ...optim.Option) *optim.Optimizer {
+//		return optim.Custom("SignSGD", model, 1e-3, update, options...)
+//	})
+func Optimizer(name string, make func(model any, options ...optim.Option) *optim.Optimizer) Option {
+	text := fmt.Sprintf("Optimizer(%q, make)", name)
+	return fitOption(text, func(c *loop.Settings) error {
+		if make == nil {
+			return fmt.Errorf("accel: %s: the function is nil", text)
+		}
+		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
+			return make(model, hyperparameters...)
+		}
+		return c.Choose(&c.OptimizerText, "optimizer", text)
+	})
+}
+
+// Hyperparameters passes options to the optimizer, for instance [optim.Betas], or groups of parameters
+// with options of their own:
+//
+//	accel.Hyperparameters(optim.Group("*.bias", optim.WeightDecay(0)), optim.Group("head.*", optim.RateFactor(10)))
+func Hyperparameters(given ...optim.Option) Option {
+	text := "Hyperparameters("
+	for i, o := range given {
+		if i > 0 {
+			text += ", "
+		}
+		text += o.String()
+	}
+	return plain(text+")", func(c *loop.Settings) { c.Hyperparameters = append(c.Hyperparameters, given...) })
+}
+
+// Schedule changes the learning rate by a schedule of your own, such as one of [optim.ScheduleFunc].
+// make gets the number of steps of the training.
+func Schedule(name string, make func(steps int) optim.Schedule) Option {
+	if make == nil {
+		return fitOption("Schedule(nil)", func(*loop.Settings) error { return errors.New("accel: Schedule: the function is nil") })
+	}
+	return schedule(fmt.Sprintf("Schedule(%q, make)", name), make)
 }

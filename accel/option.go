@@ -3,12 +3,7 @@ package accel
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/metrics"
-	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/optim"
-	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/internal/loop"
 )
 
 // Option changes how [Fit] trains or how [Evaluate] measures; each rejects the options that are
@@ -18,7 +13,7 @@ type Option struct {
 	scope   scope
 	shared  string // compared between ranks, which must agree on it; empty for no comparison
 	outputs bool   // it only shows the run or saves it
-	set     func(*options) error
+	set     func(*loop.Settings) error
 }
 
 // String returns the option as Go code, without the package name.
@@ -46,19 +41,19 @@ func (s scope) String() string {
 }
 
 // fitOption returns an option of Fit that must be equal on all ranks.
-func fitOption(text string, set func(*options) error) Option {
+func fitOption(text string, set func(*loop.Settings) error) Option {
 	return Option{text: text, scope: inFit, shared: text, set: set}
 }
 
 // plain returns an option whose arguments need no check.
-func plain(text string, set func(*options)) Option {
-	return fitOption(text, func(c *options) error { set(c); return nil })
+func plain(text string, set func(*loop.Settings)) Option {
+	return fitOption(text, func(c *loop.Settings) error { set(c); return nil })
 }
 
 // count returns an option that sets a positive integer.
-func count(name string, n int, field func(*options) *int) Option {
+func count(name string, n int, field func(*loop.Settings) *int) Option {
 	text := fmt.Sprintf("%s(%d)", name, n)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if n < 1 {
 			return fmt.Errorf("accel: %s: the number must be at least 1", text)
 		}
@@ -89,8 +84,8 @@ func (o Option) output() Option {
 	return o.perRank()
 }
 
-// apply applies options to c. It fails for an option of another function.
-func (c *options) apply(s scope, given []Option) error {
+// apply applies options to the settings. It fails for an option of another function.
+func apply(c *loop.Settings, s scope, given []Option) error {
 	for _, o := range given {
 		if o.set == nil {
 			continue // the zero Option
@@ -101,7 +96,7 @@ func (c *options) apply(s scope, given []Option) error {
 		if err := o.set(c); err != nil {
 			return err
 		}
-		c.given = append(c.given, o)
+		c.Given = append(c.Given, loop.Given{Text: o.text, Shared: o.shared, Output: o.outputs})
 	}
 	return nil
 }
@@ -110,100 +105,7 @@ func (c *options) apply(s scope, given []Option) error {
 var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom"}
 
 // evaluateOptions returns the settings of Evaluate.
-func evaluateOptions(given []Option) (*options, error) {
-	c := &options{}
-	return c, c.apply(inEvaluate, given)
+func evaluateOptions(given []Option) (*loop.Settings, error) {
+	c := &loop.Settings{}
+	return c, apply(c, inEvaluate, given)
 }
-
-// texts returns the options as Go code.
-func (c *options) texts() []string {
-	return c.list(func(o Option) string { return o.text })
-}
-
-// outputs returns the options that only show the run or save it.
-func (c *options) outputs() []string {
-	return c.list(func(o Option) string {
-		if o.outputs {
-			return o.text
-		}
-		return ""
-	})
-}
-
-// shared returns the texts that all ranks must agree on.
-func (c *options) shared() []string {
-	return c.list(func(o Option) string { return o.shared })
-}
-
-// list returns the non-empty texts of the options.
-func (c *options) list(text func(Option) string) (all []string) {
-	for _, o := range c.given {
-		if t := text(o); t != "" {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// options are the settings that options have made. The zero value of a field stands for its
-// default.
-type options struct {
-	epochs          int // 5, unless steps are given
-	steps           int
-	batchSize       int // 64
-	dropLast        bool
-	weights         []float64           // of the examples; nil without WeightedRandomSampler
-	byLength        bool                // GroupByLength
-	balanced        bool                // ClassBalancedSampler, which sets weights
-	hardness        func(i int) float64 // of HardExampleSampler, which sets weights at the start of each epoch
-	uniform         float64             // share of its draws that are uniform
-	samplerName     string              // of the sampler and its weights; "" without one
-	workers         int
-	loss            func(prediction, target *Tensor) *Tensor
-	optimizer       newOptimizer
-	schedule        func(total int) optim.Schedule
-	needsValidation bool           // the schedule depends on the validation loss
-	hyperparameters []optim.Option // hyperparameters of the optimizer
-	accumulate      int            // 1
-	metrics         []metrics.Metric
-	validate        *data.Dataset
-	evalEvery       int // in steps; 0 for after every epoch
-	patience        int
-	criterion       criterion        // of the best validation
-	bestBy          *metrics.Metric  // the metric of the criterion; nil for the loss
-	saveBest        string           // path of the file of SaveBest; "" for none
-	live            []history.Metric // nil for none
-	quiet           bool
-	energy          bool               // measure or estimate it
-	watts           float64            // assumed; 0 for none
-	observers       []history.Observer // of the user, and of functions that call Fit
-	checkpoint      string             // path of the file of Resume; "" for none
-	saveEvery       int                // in steps; 0 for after every epoch only
-
-	derivedFrom nn.Module // the model from which the evaluated one was made; nil for none
-
-	optimizerText, scheduleText string // as Go code; "" for none
-
-	group              *parallel.Group // nil for one process
-	device             string          // "" for the current device
-	tensorBoard        string          // folder; "" for none
-	track              string          // folder; "" for none
-	label              string          // name of the run in Track's folder
-	absoluteRates      bool            // the schedule returns learning rates, not factors
-	afterStep          []func(updates int) error
-	average            *optim.EMA              // nil for none
-	validateParameters bool                    // instead of average
-	stop               func(*history.Run) bool // called after each step and validation; nil for never
-	mixer              mixer
-	recompute          bool // recompute activations in the backward pass
-	amp                bool
-	overfit            bool      // OverfitBatch
-	unexamined         bool      // leave out the notes on typical mistakes
-	measured           bool      // with Metrics, which Check removes
-	precision          Precision // 0 for the device's default
-	given              []Option  // in the order in which they were given
-}
-
-// newOptimizer creates an optimizer once the model and the hyperparameters of other options are
-// known.
-type newOptimizer func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer

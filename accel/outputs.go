@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
 )
 
 // TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can
@@ -13,11 +14,11 @@ import (
 // and the metrics of option [Metrics].
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if folder == "" {
 			return fmt.Errorf("accel: %s: the folder name is empty", text)
 		}
-		c.tensorBoard = folder
+		c.TensorBoard = folder
 		return nil
 	}).output()
 }
@@ -49,11 +50,11 @@ func TensorBoard(folder string) Option {
 // and a note is added to the run.
 func Track(folder string) Option {
 	text := fmt.Sprintf("Track(%q)", folder)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if folder == "" {
 			return fmt.Errorf("accel: %s: the folder name is empty", text)
 		}
-		c.track = folder
+		c.Track = folder
 		return nil
 	}).output()
 }
@@ -61,14 +62,14 @@ func Track(folder string) Option {
 // labeled names the run in Track's folder. It has no text, since it is not an option of the
 // user.
 func labeled(name string) Option {
-	return fitOption("", func(c *options) error { c.label = name; return nil })
+	return fitOption("", func(c *loop.Settings) error { c.Label = name; return nil })
 }
 
 // MeasureEnergy samples the energy counters and the power of the devices during the training, as [Live] with [Power] and
 // [Track] do, for [Run.EnergyUse] and the summary of the run: those of NVIDIA GPUs, or on the CPU those of its packages
 // (RAPL), which Linux usually lets only root read.
 func MeasureEnergy() Option {
-	return plain("MeasureEnergy()", func(c *options) { c.energy = true }).output()
+	return plain("MeasureEnergy()", func(c *loop.Settings) { c.Energy = true }).output()
 }
 
 // AssumePower estimates the energy of a training on devices without counters and power sensors, such as most laptops:
@@ -76,23 +77,13 @@ func MeasureEnergy() Option {
 // [MeasureEnergy] finds counters, these count instead.
 func AssumePower(watts float64) Option {
 	text := fmt.Sprintf("AssumePower(%g)", watts)
-	return fitOption(text, func(c *options) error {
+	return fitOption(text, func(c *loop.Settings) error {
 		if !(watts > 0) || math.IsInf(watts, 0) {
 			return fmt.Errorf("accel: %s: the power must be a positive number of watts", text)
 		}
-		c.energy, c.watts = true, watts
+		c.Energy, c.Watts = true, watts
 		return nil
 	}).output()
-}
-
-// measuresEnergy reports whether a meter is needed: Live and Track record the devices themselves.
-func (c *options) measuresEnergy() bool {
-	for _, m := range c.live {
-		if m.OfDevice() {
-			return false
-		}
-	}
-	return c.energy && c.track == ""
 }
 
 // Runs reads the runs that [Track] recorded in a folder, including those that are still running or were killed. If a file
@@ -100,5 +91,46 @@ func (c *options) measuresEnergy() bool {
 // exist; it ignores folders without a recorded run.
 func Runs(folder string) (*history.RunList, error) { return history.Runs(folder) }
 
-// writes reports whether this process shows and saves the run.
-func (c *options) writes() bool { return c.group == nil || c.group.First() }
+// SaveBest writes the model to a safetensors file, as nn.Save does, after each validation that is
+// the best so far: with the lowest validation loss, or see [BestBy]. With [EMA] it is the average that
+// was validated. The file is replaced atomically. nn.Load reads it.
+func SaveBest(path string) Option {
+	text := fmt.Sprintf("SaveBest(%q)", path)
+	return fitOption(text, func(c *loop.Settings) error {
+		if path == "" {
+			return fmt.Errorf("accel: %s: the path is empty", text)
+		}
+		c.SaveBest = path
+		return nil
+	}).output()
+}
+
+// Resume saves the training to a file, and continues from the file if it exists. The result is
+// the same bit for bit as without interruption: the file has the parameters, the state of the
+// optimizer and the schedule, the average of [EMA], the order of the examples, the state of the random numbers, and
+// the history of the run. Running a program or a cell again therefore continues its training; a
+// training that had finished is loaded.
+//
+// Fit writes the file after each epoch, after every given number of steps with [SaveEvery], and
+// when the training ends, also when its context is done. After a kill the training continues
+// from the last of these. The file is in safetensors format, with parameters named
+// model.0.weight and so on, and is replaced atomically.
+//
+// Fit fails with a [*nn.CorruptFileError] if the file was damaged: it has checksums. It also fails if the
+// file belongs to another data set, batch size, [DropLast], sampler, optimizer or
+// model; if classes, columns or targets have other names, with a [*data.MismatchError].
+func Resume(path string) Option {
+	text := fmt.Sprintf("Resume(%q)", path)
+	return fitOption(text, func(c *loop.Settings) error {
+		if path == "" {
+			return fmt.Errorf("accel: %s: the path is empty", text)
+		}
+		c.Checkpoint = path
+		return nil
+	}).sharedAs("Resume") // only rank 0 needs the file
+}
+
+// SaveEvery makes [Resume] save the training after every given number of steps too.
+func SaveEvery(steps int) Option {
+	return count("SaveEvery", steps, func(c *loop.Settings) *int { return &c.SaveEvery })
+}

@@ -6,15 +6,15 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // PredictOption changes how [Predict] and [PredictDataset] work.
 type PredictOption struct {
 	text string
-	set  func(*predicting) error
+	set  func(*loop.Prediction) error
 }
 
 // String returns the option as Go code.
@@ -24,11 +24,11 @@ func (o PredictOption) String() string { return o.text }
 // batches are faster until the CPU or the GPU is fully used; smaller ones need less memory.
 func PredictBatchSize(examples int) PredictOption {
 	text := fmt.Sprintf("PredictBatchSize(%d)", examples)
-	return PredictOption{text, func(p *predicting) error {
+	return PredictOption{text, func(p *loop.Prediction) error {
 		if examples < 1 {
 			return fmt.Errorf("accel: %s: the batch size must be at least 1", text)
 		}
-		p.batchSize = examples
+		p.BatchSize = examples
 		return nil
 	}}
 }
@@ -37,8 +37,8 @@ func PredictBatchSize(examples int) PredictOption {
 // number of all examples. Without it, a call that takes longer than a second displays a
 // progress bar.
 func Progress(report func(done, all int)) PredictOption {
-	return PredictOption{"Progress(…)", func(p *predicting) error {
-		p.report = report
+	return PredictOption{"Progress(…)", func(p *loop.Prediction) error {
+		p.Report = report
 		return nil
 	}}
 }
@@ -47,26 +47,13 @@ func Progress(report func(done, all int)) PredictOption {
 // [PredictDataset] with the same model and data set, which is verified, and all get the outputs
 // of all examples. [Progress] then reports the rank's own part. [Predict] rejects this option.
 func PredictParallel(group *parallel.Group) PredictOption {
-	return PredictOption{"PredictParallel(group)", func(p *predicting) error {
+	return PredictOption{"PredictParallel(group)", func(p *loop.Prediction) error {
 		if group == nil {
 			return errors.New("accel: PredictParallel(nil): the group is nil: check the error of parallel.Join")
 		}
-		p.group = group
+		p.Group = group
 		return nil
 	}}
-}
-
-func newPredicting(call string, model nn.Module, all int, options []PredictOption) (*predicting, error) {
-	p := &predicting{call: call, model: model, batchSize: evaluationBatch, total: all}
-	for _, o := range options {
-		if o.set == nil {
-			continue
-		}
-		if err := o.set(p); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
 }
 
 // Predict returns the output of the model for x, whose first dimension is the batch of
@@ -86,25 +73,14 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 	case x.NDim() == 0:
 		return nil, errors.New("accel: Predict: the input is a scalar, but its first dimension must be the batch of examples")
 	}
-	p, err := newPredicting("Predict", model, x.Size(0), options)
+	p, err := newPrediction("Predict", model, x.Size(0), options)
 	if err != nil {
 		return nil, err
 	}
-	if p.group != nil {
+	if p.Group != nil {
 		return nil, errors.New("accel: Predict: PredictParallel needs PredictDataset, which verifies that all ranks have the same examples")
 	}
-	from := 0
-	all := data.Batch{X: x, Index: make([]int, p.total)}
-	for i := range all.Index {
-		all.Index[i] = i
-	}
-	return p.run(ctx, func() (data.Batch, error) {
-		begin := from
-		from = min(from+p.batchSize, p.total)
-		b := all.Slice(begin, from)
-		tensor.Flush() // computes the slice now, so that it survives a model that fails
-		return b, nil
-	})
+	return p.Tensor(ctx, x)
 }
 
 // PredictDataset is [Predict] for the examples of a data set, in order, without their labels.
@@ -120,15 +96,22 @@ func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, opt
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: PredictDataset: %s is empty", set.Name())
 	}
-	p, err := newPredicting("PredictDataset", model, set.Len(), options)
+	p, err := newPrediction("PredictDataset", model, set.Len(), options)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkColumns(set); err != nil {
-		return nil, err
+	return p.Dataset(ctx, set)
+}
+
+func newPrediction(call string, model nn.Module, all int, options []PredictOption) (*loop.Prediction, error) {
+	p := loop.NewPrediction(call, model, all)
+	for _, o := range options {
+		if o.set == nil {
+			continue
+		}
+		if err := o.set(p); err != nil {
+			return nil, err
+		}
 	}
-	if r, ok := newProcesses(ctx, p.group).(*ranks); ok {
-		return p.runOnRanks(r, set)
-	}
-	return p.runSet(ctx, set)
+	return p, nil
 }

@@ -7,20 +7,6 @@ import "github.com/quernlab/quern/accel/tensor"
 // the number of cores and workers. A program starts as if Seed(0) had been called.
 func Seed(n uint64) { tensor.Seed(n) }
 
-// nextSeed draws a seed for the order of a run's examples.
-func nextSeed() uint64 { return (*tensor.Generator)(nil).Uint64() }
-
-// keepRandom returns a function that sets the random numbers back to where they are now, so that a search
-// does not change the training after it.
-func keepRandom() (restore func()) {
-	seed, drawn := (*tensor.Generator)(nil).State()
-	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
-	return func() {
-		(*tensor.Generator)(nil).SetState(seed, drawn)
-		tensor.WeightGenerator().SetState(weightSeed, weightsDrawn)
-	}
-}
-
 // Statistics counts what the tensor runtime did since the start of the program.
 type Statistics struct {
 	Flushes   int // lists of operations that were run
@@ -38,3 +24,9 @@ type Statistics struct {
 
 // Stats returns the counts since the start of the program.
 func Stats() Statistics { return Statistics(tensor.Stats()) }
+
+// AllowTF32 sets whether matrix multiplications of float32 tensors may use a GPU's TF32 tensor
+// cores, which round their inputs to ten mantissa bits: several times faster, with relative
+// errors of about 1e-3. It is off by default and has no effect on the CPU. [AMP] is faster
+// still.
+func AllowTF32(on bool) { tensor.AllowTF32(on) }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 )
@@ -137,8 +138,8 @@ func TestTrackEnds(t *testing.T) {
 
 // stopAfter cancels a training after a number of steps.
 func stopAfter(steps int, cancel context.CancelFunc) Option {
-	return plain("", func(c *options) {
-		c.stop = func(r *history.Run) bool {
+	return plain("", func(c *loop.Settings) {
+		c.Stop = func(r *history.Run) bool {
 			if len(r.Steps) == steps {
 				cancel()
 			}

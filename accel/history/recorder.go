@@ -95,10 +95,10 @@ func (r *Recorder) Peak(bytes int) { r.run.peakBytes = bytes }
 func (r *Recorder) Restored() { r.run.restored = true }
 
 // Finish records that the training has ended, after the given time since its start, which includes the time before it was
-// resumed; 0 if it has not begun.
+// resumed.
 func (r *Recorder) Finish(total time.Duration) {
 	r.run.finished = true
-	if total == 0 {
+	if r.run.began.IsZero() {
 		return
 	}
 	r.BeginEpoch(time.Now())

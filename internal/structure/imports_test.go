@@ -25,6 +25,7 @@ var directions = []direction{
 	// Packages for users do not depend on Jupyter.
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
+	{"accel/internal/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
 	{"accel/internal/cuda", []string{"accel/internal", "internal/atomicfile", "internal/loader", "internal/trust"}},

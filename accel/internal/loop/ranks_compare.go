@@ -1,0 +1,167 @@
+package loop
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// subject is the model and the data set of a rank, for comparison.
+type subject struct {
+	Dataset  string
+	Contents contents
+	Tensors  []tensorSum // of the model
+}
+
+// tensorSum is a tensor of the model with its checksum.
+type tensorSum struct {
+	Name  string
+	Bytes int
+	Sum   uint32
+}
+
+// contents is a summary of the examples of a data set.
+type contents struct {
+	Examples int
+	Sum      uint32 // CRC of some labels and examples
+}
+
+// The numbers of labels and examples that the checksum covers, at equal distances: enough to
+// notice another order or another file.
+const comparedLabels, comparedExamples = 4096, 16
+
+// contentsOf returns the summary of a data set. It leaves out transforms ([data.Dataset.Map]),
+// which may be random.
+func contentsOf(set *data.Dataset) (c contents, err error) {
+	defer func() { // a file that cannot be read panics
+		if p := recover(); p != nil {
+			failed, ok := p.(error)
+			if !ok {
+				panic(p)
+			}
+			err = failed
+		}
+	}()
+	c.Examples = set.Len()
+	add := func(values any) {
+		var b []byte
+		if b, err = binary.Append(nil, binary.LittleEndian, values); err == nil {
+			c.Sum = crc32.Update(c.Sum, castagnoli, b)
+		}
+	}
+	for k := range min(set.Len(), comparedLabels) {
+		i := k * set.Len() / min(set.Len(), comparedLabels)
+		add(int64(set.Label(i)))
+		add(set.Target(i))
+	}
+	for k := range min(set.Len(), comparedExamples) {
+		add(set.Example(k * set.Len() / min(set.Len(), comparedExamples)))
+	}
+	return c, err
+}
+
+// compareModels fails on all ranks unless they have the same model and data set.
+func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
+	mine := subject{Dataset: set.Name()}
+	err := r.runOnAll(func() (err error) {
+		if err = Touch(ctx, model, set); err == nil { // layers without parameters get them
+			mine.Contents, err = contentsOf(set)
+		}
+		for _, p := range nn.State(model) {
+			raw := p.Raw()
+			mine.Tensors = append(mine.Tensors, tensorSum{p.Name, len(raw), crc32.Checksum(raw, castagnoli)})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	all, err := gather(r, mine)
+	if err != nil {
+		return err
+	}
+	for rank, other := range all {
+		if difference := other.different(all[0]); difference != "" {
+			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s", rank, difference)
+		}
+	}
+	return nil
+}
+
+// different describes the first difference from rank 0; "" for none.
+func (s subject) different(first subject) string {
+	switch {
+	case s.Dataset != first.Dataset:
+		return fmt.Sprintf("its data set is %s, that of rank 0 is %s", s.Dataset, first.Dataset)
+	case s.Contents.Examples != first.Contents.Examples:
+		return fmt.Sprintf("its data set has %d examples, that of rank 0 has %d", s.Contents.Examples, first.Contents.Examples)
+	case s.Contents != first.Contents:
+		return "its data set has different examples, or a different order"
+	case len(s.Tensors) != len(first.Tensors):
+		return fmt.Sprintf("its model has %d tensors, that of rank 0 has %d", len(s.Tensors), len(first.Tensors))
+	}
+	for i, t := range s.Tensors {
+		switch other := first.Tensors[i]; {
+		case t.Name != other.Name || t.Bytes != other.Bytes:
+			return fmt.Sprintf("its model has tensor %s of %d bytes, that of rank 0 has %s of %d bytes", t.Name, t.Bytes, other.Name, other.Bytes)
+		case t.Sum != other.Sum:
+			return fmt.Sprintf("the values of %s differ: call parallel.BroadcastModel to copy those of rank 0 to all ranks", t.Name)
+		}
+	}
+	return ""
+}
+
+// plan is what must be the same on all ranks before a training.
+type plan struct {
+	Dataset            string
+	Contents           contents
+	ValidationContents contents // of the validation set
+	Options            []string
+}
+
+// different describes the first difference from rank 0; "" for none.
+func (p plan) different(other plan) string {
+	switch {
+	case p.Dataset != other.Dataset:
+		return fmt.Sprintf("its training set is %s, that of rank 0 is %s", p.Dataset, other.Dataset)
+	case p.Contents.Examples != other.Contents.Examples:
+		return fmt.Sprintf("its training set has %d examples, that of rank 0 has %d", p.Contents.Examples, other.Contents.Examples)
+	case p.Contents != other.Contents:
+		return "its training set has different examples, or a different order"
+	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
+		return fmt.Sprintf("its options are %v, those of rank 0 are %v", p.Options, other.Options)
+	case p.ValidationContents != other.ValidationContents:
+		return "its validation set has different examples, or a different order"
+	}
+	return ""
+}
+
+// compareTrainings fails on all ranks unless they are about to run the same training.
+func (r *ranks) compareTrainings(set *data.Dataset, o *Settings) error {
+	mine := plan{Dataset: set.Name(), Options: o.shared()}
+	err := r.runOnAll(func() (err error) {
+		if mine.Contents, err = contentsOf(set); err == nil && o.Validate != nil {
+			mine.ValidationContents, err = contentsOf(o.Validate)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	plans, err := gather(r, mine)
+	if err != nil {
+		return err
+	}
+	for i, p := range plans {
+		if difference := p.different(plans[0]); difference != "" {
+			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s: call Fit with the same arguments on all ranks", i, difference)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package loop
+
+import (
+	"context"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
+)
+
+// processes are those that compute something together: this process alone ([single]), or the
+// ranks of a group ([ranks]). All methods are collective (each rank calls them in the same
+// order), except shard, writes, groupError, meter and release.
+type processes interface {
+	// shard selects the part of each batch that this process computes.
+	shard() data.Option
+	// writes reports whether this process displays figures and writes files.
+	writes() bool
+	// runOnAll runs work on each rank, and fails on all ranks if it fails on one.
+	runOnAll(work func() error) error
+	// anyRank reports whether mine is true on any rank.
+	anyRank(mine bool) (bool, error)
+	// broadcastFile sends the tensors and notes that rank 0 has read to all ranks; notes is nil
+	// if there is no file.
+	broadcastFile(tensors map[string]*tensor.Tensor, notes map[string]string) (map[string]*tensor.Tensor, map[string]string, error)
+	// broadcastBuffers gives all ranks the buffers of rank 0, such as running means.
+	broadcastBuffers(model nn.Module) error
+	// sumResult adds up the losses and measures of all ranks for their parts of a data set.
+	sumResult(loss weightedLoss, m *measures) (weightedLoss, *measures, error)
+	// compareModels fails unless all ranks have the same model and data set.
+	compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error
+	// groupError returns why other ranks cannot be reached any more, nil if they can.
+	groupError() error
+	// meter returns a progress bar for a number of examples; nil on ranks that display nothing.
+	meter(ctx context.Context, examples int) *display.Meter
+	// release ends an evaluation or a prediction.
+	release(what string, returned bool)
+}
+
+// strategy is how the steps of a training run: in this process alone ([single]), or on the
+// ranks of a group together ([dataParallel]). All methods are collective, except loss,
+// interrupt, stopSynchronizing and end.
+type strategy interface {
+	processes
+
+	// begin gives all ranks the same weights and order of the examples before the first step;
+	// finish gives them the same state after the last step.
+	begin() error
+	finish() error
+	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
+	// the gradients and the measurement of the step over the ranks. idle participates in a
+	// batch of which this rank has no examples; learn computes gradients with weight zero.
+	lastBatch(p *precision, m *measurement, learn func()) error
+	idle(learn func(data.Batch))
+	// loss returns the loss to differentiate for the loss of a batch.
+	loss(p *precision, loss *tensor.Tensor) *tensor.Tensor
+	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
+	// error with which the training then ends.
+	askStop() error
+	interrupt(ctx context.Context) error
+	// stopSynchronizing makes layers such as SyncBatchNorm stop communicating with other ranks.
+	stopSynchronizing()
+	// end ends the training, after an error or a panic too.
+	end(err error, returned bool)
+}
+
+// newProcesses returns the ranks of a group, or this process alone if group is nil.
+func newProcesses(ctx context.Context, group *parallel.Group) processes {
+	if group == nil || group.Size() == 1 {
+		return single{}
+	}
+	return newRanks(ctx, group)
+}
+
+// newStrategy returns the strategy of a training. Several ranks first verify that they are
+// about to run the same one.
+func newStrategy(ctx context.Context, o *Settings, t *history.Training, record *history.Recorder) (strategy, error) {
+	r, ok := newProcesses(ctx, o.Group).(*ranks)
+	if !ok {
+		return single{}, nil
+	}
+	d := newDataParallel(r, o, t, record)
+	if err := r.compareTrainings(t.Dataset, o); err != nil {
+		r.release("the training", true)
+		return nil, err
+	}
+	return d, nil
+}

@@ -1,8 +1,0 @@
-//go:build !js
-
-package accel
-
-// pause does nothing on systems with threads.
-type pause struct{}
-
-func (*pause) letOthersRun() {}
