@@ -2,17 +2,16 @@ package data
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/quernlab/quern/accel/frame"
 )
 
 // ReadCSV reads a table in CSV format (RFC 4180) whose first line has the column names. The
@@ -20,37 +19,29 @@ import (
 // alphabetically, or by value if all are numbers: 1, 2 and 10 are three classes. All other columns
 // must be numbers.
 //
-// Any other content is a [*FormatError] with line and column, and so is a missing value: an
-// empty field, NA, NaN or ?. NaN would spread during training; fill in or remove such lines
-// first.
+// The file is read as by [frame.ReadCSV], which also has the words for a missing value, such as NA,
+// unless they are quoted; ? and - are others. Any other content is a [*FormatError] with line and
+// column, and so is a missing value. NaN would spread during training; fill in or remove such lines
+// first, or read the file with package frame and prepare it with package preprocess.
 func ReadCSV(r io.Reader, label string) (*Dataset, error) {
-	t, err := readTable(r, []string{label})
+	t, err := readTable(r, frame.Required(frame.Text, label), label)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(t.chosen))
-	for i, row := range t.chosen {
-		if names[i] = row[0]; missing(row[0]) {
-			return nil, missingField(t.lines[i], label, row[0])
-		}
+	column := t.Column(label)
+	classes := column.Distinct()
+	for i, name := range classes {
+		classes[i] = strings.Clone(name) // not with the whole file
 	}
-	classes := slices.Clone(names)
 	slices.Sort(classes)
-	classes = slices.Compact(classes)
 	sortNumbers(classes)
-	index := map[string]int{}
-	for i, c := range classes {
-		index[c] = i
+	index := indices(classes)
+	labels := make([]int, t.Len())
+	for i := range labels {
+		labels[i] = index[column.Format(i)]
 	}
-	labels := make([]int, len(names))
-	for i, name := range names {
-		labels[i] = index[name]
-	}
-	set, err := FromSlices(t.numbers, labels)
-	if err != nil {
-		return nil, err
-	}
-	set.classes, set.columns = classes, t.names
+	set := features(t.Drop(label))
+	set.classes, set.source.(*floats).labels = classes, labels
 	return set, nil
 }
 
@@ -60,25 +51,14 @@ func ReadCSVTargets(r io.Reader, targets ...string) (*Dataset, error) {
 	if len(targets) == 0 {
 		return nil, errors.New("data: ReadCSVTargets: name at least one column of targets")
 	}
-	t, err := readTable(r, targets)
+	t, err := readTable(r, frame.Required(frame.Float, targets...), targets...)
 	if err != nil {
 		return nil, err
 	}
-	wanted := make([][]float32, len(t.chosen))
-	for i, row := range t.chosen {
-		for k, field := range row {
-			v, err := parseField(t.lines[i], targets[k], field)
-			if err != nil {
-				return nil, err
-			}
-			wanted[i] = append(wanted[i], v)
-		}
-	}
-	set, err := FromTargets(t.numbers, wanted)
-	if err != nil {
-		return nil, err
-	}
-	set.columns, set.targetNames = t.names, slices.Clone(targets)
+	set := features(t.Drop(targets...))
+	values := set.source.(*floats)
+	values.outputs, values.wanted = len(targets), matrix(t.Select(targets...))
+	set.targetNames = slices.Clone(targets)
 	return set, nil
 }
 
@@ -116,115 +96,47 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 	return set.Named(path), nil
 }
 
-// columns is a table: numbers, and the fields of the selected columns.
-type columns struct {
-	names   []string // column names of the numbers
-	numbers [][]float32
-	chosen  [][]string
-	lines   []int // line numbers in the file
-}
+// missingWords are read as missing values beside those of package frame.
+var missingWords = []string{"?", "-", "na", "NAN", "Nan", "Null", "none", "NONE", "nil", "Nil", "NIL", "N/a"}
 
-// missing reports whether a field means that a value is missing.
-func missing(field string) bool {
-	switch strings.ToLower(strings.TrimSpace(field)) {
-	case "", "na", "n/a", "nan", "null", "none", "nil", "?", "-":
-		return true
-	}
-	return false
-}
-
-func missingField(line int, column, field string) error {
-	return &FormatError{Format: "CSV", Want: fmt.Sprintf("a value in line %d, column %q; fill it in, or leave out the line", line, column), Got: fmt.Sprintf("none (%q)", field)}
-}
-
-// parseField parses a finite number.
-func parseField(line int, column, field string) (float32, error) {
-	if missing(field) {
-		return 0, missingField(line, column, field)
-	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
-	if err != nil || math.IsInf(v, 0) {
-		return 0, &FormatError{Format: "CSV", Want: fmt.Sprintf("a number in line %d, column %q", line, column), Got: fmt.Sprintf("%q", field)}
-	}
-	return float32(v), nil
-}
-
-func readTable(r io.Reader, chosen []string) (*columns, error) {
+// readTable reads a table whose columns are numbers, except for those of the option, which have these names.
+func readTable(r io.Reader, chosen frame.CSVOption, names ...string) (*frame.Frame, error) {
 	r, meter := withProgress(r, "reading CSV data", 0)
 	defer meter.End()
-	lines := csv.NewReader(r)
-	lines.TrimLeadingSpace = true
-	header, err := lines.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, &FormatError{Format: "CSV", Want: "a first line with the names of the columns", Got: "nothing"}
-	}
-	if err != nil {
-		return nil, csvError(err)
-	}
-	position := make([]int, len(header)) // index in the selected columns, or -1
-	for i, name := range header {
-		position[i] = slices.Index(chosen, strings.TrimPrefix(name, "\ufeff"))
-	}
-	for k, name := range chosen {
-		if !slices.Contains(position, k) {
-			return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a column %q", name), Got: described(header)}
-		}
-	}
-	t := &columns{}
-	for i, name := range header {
-		if position[i] < 0 {
-			t.names = append(t.names, strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
-		}
-	}
-	for {
-		row, err := lines.Read()
-		if errors.Is(err, io.EOF) && len(t.lines) == 0 {
-			return nil, &FormatError{Format: "CSV", Want: "lines with examples below the names of the columns", Got: "none"}
-		}
-		if errors.Is(err, io.EOF) {
-			return t, nil
-		}
-		if err != nil {
-			return nil, csvError(err)
-		}
-		numbers, words := make([]float32, 0, len(row)), make([]string, len(chosen))
-		for i, field := range row {
-			if position[i] >= 0 {
-				words[position[i]] = field
-				continue
-			}
-			at, _ := lines.FieldPos(i)
-			v, err := parseField(at, header[i], field)
-			if err != nil {
-				return nil, err
-			}
-			numbers = append(numbers, v)
-		}
-		at, _ := lines.FieldPos(0)
-		t.numbers, t.chosen, t.lines = append(t.numbers, numbers), append(t.chosen, words), append(t.lines, at)
-	}
-}
-
-// described returns the names of columns, or what the file is if it is not a text in UTF-8.
-func described(header []string) string {
-	text := strings.Join(header, ", ")
+	t, err := frame.ReadCSV(r, chosen, frame.Required(frame.Float), frame.Missing(missingWords...))
+	var invalid *frame.FileError
+	var column *frame.ColumnError
 	switch {
-	case strings.HasPrefix(text, "\x1f\x8b"):
-		return "data compressed with gzip: uncompress the file, or read it with package frame"
-	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
-		return "text in UTF-16: save it as UTF-8"
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return fmt.Sprintf("%.60q, which is not text in UTF-8", text)
+	case errors.As(err, &invalid):
+		return nil, &FormatError{Format: "CSV", Line: invalid.Line, Column: invalid.Column, Want: invalid.Want, Got: invalid.Got}
+	case errors.As(err, &column):
+		return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a column %q", column.Name), Got: fmt.Sprintf("%.200q", strings.Join(column.Columns, ", "))}
+	case err != nil:
+		return nil, fmt.Errorf("data: %w", err)
+	case t.Len() == 0:
+		return nil, &FormatError{Format: "CSV", Want: "lines with examples below the names of the columns", Got: "none"}
+	case len(names) == len(t.Columns()):
+		return nil, &FormatError{Format: "CSV", Want: "a column of features", Got: fmt.Sprintf("only %q", names)}
 	}
-	return text
+	return t, nil
 }
 
-func csvError(err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return &FormatError{Format: "CSV", Want: "lines of equally many fields, as in RFC 4180", Got: parse.Error()}
+// features returns a data set of the columns without classes or targets.
+func features(t *frame.Frame) *Dataset {
+	names := t.Columns()
+	return &Dataset{name: "examples", shape: []int{len(names)}, columns: names, source: &floats{width: len(names), data: matrix(t)}}
+}
+
+// matrix returns the numbers of a table, row by row.
+func matrix(t *frame.Frame) []float32 {
+	names := t.Columns()
+	values := make([]float32, t.Len()*len(names))
+	for c, name := range names {
+		for i, v := range t.Column(name).Floats() {
+			values[i*len(names)+c] = float32(v)
+		}
 	}
-	return fmt.Errorf("data: reading CSV: %w", err)
+	return values
 }
 
 // sortNumbers sorts names by value if all are numbers.

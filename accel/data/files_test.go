@@ -41,6 +41,11 @@ func TestCSV(t *testing.T) {
 	if x := set.Example(2); !slices.Equal(x, []float32{5, 60}) {
 		t.Errorf("example %v", x)
 	}
+	// Numbers in any notation, classes as they are written.
+	notations, err := data.ReadCSV(strings.NewReader("a;b;kind\n007;+.5e1;01\n12345678901234567890;0x1p-2;1\n"), "kind")
+	if err != nil || !slices.Equal(notations.Example(0), []float32{7, 5}) || !slices.Equal(notations.Example(1), []float32{12345678901234567890, 0.25}) || !slices.Equal(notations.Classes(), []string{"01", "1"}) {
+		t.Errorf("notations: %v, %v", notations, err)
+	}
 	path := write(t, filepath.Join(t.TempDir(), "a.csv"), []byte("y,x,z\n1,2,3\n4,5,6\n"))
 	regression, err := data.CSVTargets(path, "z", "y")
 	if err != nil {
@@ -56,20 +61,23 @@ func TestCSV(t *testing.T) {
 	for name, tt := range map[string]struct{ in, want string }{
 		"empty":              {"", "a first line"},
 		"no column":          {"a,b\n1,2\n", `a column "kind"`},
-		"no number":          {"a,kind\n1,x\nq,x\n", `a number in line 3, column "a"`},
-		"fields":             {"a,kind\n1\n", "equally many fields"},
-		"missing":            {"a,b,kind\n1,2,x\n3,,y\n", `want a value in line 3, column "b"; fill it in, or leave out the line, got none ("")`},
-		"NaN":                {"a,kind\n1,x\nNaN,y\n", `a value in line 3, column "a"`},
-		"question":           {"a,kind\n1,x\n ? ,y\n", `a value in line 3, column "a"`},
-		"infinite":           {"a,kind\nInf,x\n", `a number in line 2, column "a"`},
-		"too large":          {"a,kind\n1e99,x\n", `a number in line 2, column "a"`},
-		"no class":           {"a,kind\n1,x\n2,\n", `a value in line 3, column "kind"`},
-		"after a blank line": {"a,kind\n1,x\n\n\"2\n3\",y\nNA,z\n", `a number in line 4, column "a"`},
-		"quote":              {"a,kind\n\"1,x\n", "RFC 4180"},
+		"no number":          {"a,kind\n1,x\nq,x\n", `CSV data, line 3, column "a": want a value of type float, got "q"`},
+		"fields":             {"a,kind\n1\n", "line 2: want 2 fields, as in the first line, got 1"},
+		"missing":            {"a,b,kind\n1,2,x\n3,,y\n", `line 3, column "b": want a value; fill it in, or leave out the line, got ""`},
+		"NaN":                {"a,kind\n1,x\nNaN,y\n", `line 3, column "a": want a value`},
+		"question":           {"a,kind\n1,x\n ? ,y\n", `line 3, column "a": want a value`},
+		"infinite":           {"a,kind\nInf,x\n", `line 2, column "a": want a finite number`},
+		"too large":          {"a,kind\n1e99,x\n", `line 2, column "a": want a finite number`},
+		"no class":           {"a,kind\n1,x\n2,\n", `line 3, column "kind": want a value`},
+		"after a blank line": {"a,kind\n1,x\n\n\"2\n3\",y\nNA,z\n", `line 4, column "a": want a value of type float`},
+		"quote":              {"a,kind\n\"1,x\n", "line 2: want a quotation mark at the end of the field"},
+		"words":              {"a,kind\n1,x\n2,-\n", `line 3, column "kind": want a value`},
+		"no features":        {"kind\nx\n", `want a column of features, got only ["kind"]`},
+		"two names":          {"a,a,kind\n1,2,x\n", `line 1: want another name for each column`},
 		"no example":         {"a,kind\n", "want lines with examples below the names of the columns, got none"},
-		"gzip":               {"\x1f\x8b\x08\x00\x00\x00", "data compressed with gzip"},
+		"gzip":               {"\x1f\x8b\x08\x00\x00\x00", "want a whole file"},
 		"UTF-16":             {"\xff\xfea\x00,\x00", "text in UTF-16: save it as UTF-8"},
-		"bytes":              {"a\x00,\x00", "which is not text"},
+		"bytes":              {"a\x00,\x00", `want a column "kind", got "a\x00, \x00"`},
 	} {
 		_, err := data.ReadCSV(strings.NewReader(tt.in), "kind")
 		var format *data.FormatError
@@ -78,7 +86,7 @@ func TestCSV(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"y,x\n1,2\nNA,3\n": `a value in line 3, column "y"`, "y,x\n1,2\nz,3\n": `a number in line 3, column "y"`,
+		"y,x\n1,2\nNA,3\n": `line 3, column "y": want a value;`, "y,x\n1,2\nz,3\n": `line 3, column "y": want a value of type float`,
 	} {
 		if _, err := data.ReadCSVTargets(strings.NewReader(in), "y"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

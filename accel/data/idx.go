@@ -23,6 +23,8 @@ type IDX struct {
 type FormatError struct {
 	Format string // IDX
 	Path   string // path of the file; empty if unknown
+	Line   int    // of a text file, from 1; 0 if unknown
+	Column string // of a table; empty if unknown
 	Record int    // of a TFRecord file, from 1; 0 for other files
 	Want   string // what was expected
 	Got    string // what was found
@@ -32,6 +34,12 @@ func (e *FormatError) Error() string {
 	where := e.Format + " data"
 	if e.Path != "" {
 		where = e.Path
+	}
+	if e.Line > 0 {
+		where += fmt.Sprintf(", line %d", e.Line)
+	}
+	if e.Column != "" {
+		where += fmt.Sprintf(", column %q", e.Column)
 	}
 	if e.Record > 0 {
 		where += fmt.Sprintf(", record %d", e.Record)

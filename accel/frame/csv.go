@@ -16,9 +16,26 @@ type csvFormat struct {
 	names     []string // of the columns of a file without a header
 	noHeader  bool
 	only      []string
-	forced    map[string]Type
-	layouts   map[string]string // of times by column
-	comma     bool              // for decimals
+	forced    map[string]forcedType
+	others    *forcedType // of the columns that forced does not name; may be nil
+	comma     bool        // for decimals
+}
+
+// forcedType is the type of a column that is not derived from its values.
+type forcedType struct {
+	kind     Type
+	layout   string // of times; empty for ISO 8601
+	required bool   // values that are missing or not finite are errors
+}
+
+// force sets the type of columns, or without names of all that have none of their own.
+func (f *csvFormat) force(t forcedType, columns []string) {
+	if len(columns) == 0 {
+		f.others = &t
+	}
+	for _, name := range columns {
+		f.forced[name] = t
+	}
 }
 
 // Separator sets the character between two fields. Without it the first line decides: a comma if
@@ -44,13 +61,15 @@ func Only(columns ...string) CSVOption {
 }
 
 // As sets the type of columns instead of deriving it from their values. A value of another type is
-// a [*FileError].
+// a [*FileError]. Without names, it is the type of all columns that no other option names.
 func As(t Type, columns ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) {
-		for _, name := range columns {
-			f.forced[name] = t
-		}
-	}}
+	return CSVOption{func(f *csvFormat) { f.force(forcedType{kind: t}, columns) }}
+}
+
+// Required is [As] for columns whose values a model needs: a missing value is a [*FileError], and so is a
+// number that is infinite or too large for float32. data.CSV reads files in this way.
+func Required(t Type, columns ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) { f.force(forcedType{kind: t, required: true}, columns) }}
 }
 
 // Layout reads columns as times in a layout of package time, such as "02.01.2006 15:04". A value in
@@ -58,7 +77,7 @@ func As(t Type, columns ...string) CSVOption {
 func Layout(layout string, columns ...string) CSVOption {
 	return CSVOption{func(f *csvFormat) {
 		for _, name := range columns {
-			f.forced[name], f.layouts[name] = Time, layout
+			f.forced[name] = forcedType{kind: Time, layout: layout}
 		}
 	}}
 }
@@ -91,7 +110,7 @@ func CSV(path string, options ...CSVOption) (*Frame, error) {
 //
 // ReadCSV keeps the whole file in memory and uses all cores.
 func ReadCSV(r io.Reader, options ...CSVOption) (*Frame, error) {
-	format := &csvFormat{missing: slices.Clone(missingWords), forced: map[string]Type{}, layouts: map[string]string{}}
+	format := &csvFormat{missing: slices.Clone(missingWords), forced: map[string]forcedType{}}
 	for _, o := range options {
 		o.apply(format)
 	}

@@ -55,8 +55,9 @@ func (f *csvFile) parse(p *part, from, to int, asText []bool, into []cells) erro
 			values.into = into[c]
 		}
 		var err error
-		if column.forced {
-			p.columns[c], err = values.as(column)
+		if column.forced != nil {
+			values.any = true
+			p.columns[c], err = values.as(column.name, column.forced)
 		} else {
 			p.columns[c] = values.derive(asText[c])
 		}
@@ -85,6 +86,7 @@ type chunkColumn struct {
 	field int
 	file  *csvFile
 	into  cells // where the values are written, or nil
+	any   bool  // numbers may be in any decimal notation
 }
 
 // chunkList returns a list for the values of a column, in v.into if that is of the same type.
@@ -156,7 +158,7 @@ func (v chunkColumn) derive(asText bool) partColumn {
 }
 
 // as returns the column with the type that the caller wants.
-func (v chunkColumn) as(c csvColumn) (partColumn, error) {
+func (v chunkColumn) as(name string, c *forcedType) (partColumn, error) {
 	var l cells
 	bad := -1
 	switch c.kind {
@@ -178,16 +180,33 @@ func (v chunkColumn) as(c csvColumn) (partColumn, error) {
 		}
 		l, bad = scan(v, parse)
 	default:
-		return partColumn{}, fmt.Errorf("frame: column %q as %s: use Float, Int, Bool, Text or Time", c.name, c.kind)
+		return partColumn{}, fmt.Errorf("frame: column %q as %s: use Float, Int, Bool, Text or Time", name, c.kind)
+	}
+	want := "a value of type " + c.kind.String()
+	if c.layout != "" {
+		want = fmt.Sprintf("a time in the layout %q", c.layout)
+	}
+	if bad < 0 && c.required {
+		bad, want = unusable(l)
 	}
 	if bad >= 0 {
-		want := "a value of type " + c.kind.String()
-		if c.layout != "" {
-			want = fmt.Sprintf("a time in the layout %q", c.layout)
-		}
-		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: c.name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
+		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
 	}
 	return partColumn{kind: c.kind, cells: l}, nil
+}
+
+// unusable returns the first value that is missing or not finite as a float32, and what is wanted; or -1.
+func unusable(l cells) (bad int, want string) {
+	numbers, _ := l.(*list[float64])
+	for i := range l.len() {
+		if l.missing(i) {
+			return i, "a value; fill it in, or leave out the line"
+		}
+		if numbers != nil && math.IsInf(float64(float32(numbers.values[i])), 0) {
+			return i, "a finite number in the range of float32"
+		}
+	}
+	return -1, ""
 }
 
 // scan parses the values, and returns the first record with an invalid one, or -1.
@@ -236,7 +255,11 @@ func (v chunkColumn) float(b []byte) (float64, bool) {
 			b[i] = '.'
 		}
 	}
-	return parseFloat(b)
+	x, ok := parseFloat(b)
+	if !ok && v.any {
+		return convertFloat(b)
+	}
+	return x, ok
 }
 
 func (v chunkColumn) texts() *list[string] {
@@ -281,7 +304,7 @@ type oddity struct {
 func (f *csvFile) reasons(parts []part, bounds []int, kinds []Type) []string {
 	var odd []oddity
 	for c, kind := range kinds {
-		if kind != Text || f.columns[c].forced {
+		if kind != Text || f.columns[c].forced != nil {
 			continue
 		}
 		if k := mixedPart(parts, c); k >= 0 {

@@ -26,10 +26,8 @@ type csvFile struct {
 // csvColumn is a column to read.
 type csvColumn struct {
 	name   string
-	field  int // its place in a line
-	forced bool
-	kind   Type   // if forced
-	layout string // of times; empty for ISO 8601
+	field  int         // its place in a line
+	forced *forcedType // nil if the values decide
 }
 
 func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
@@ -97,9 +95,11 @@ func (f *csvFile) choose(format *csvFormat) error {
 	}
 	chosen, err := chooseColumns(f.names, format.only)
 	for _, i := range chosen {
-		name := f.names[i]
-		kind, forced := format.forced[name]
-		f.columns = append(f.columns, csvColumn{name: name, field: i, forced: forced, kind: kind, layout: format.layouts[name]})
+		c := csvColumn{name: f.names[i], field: i, forced: format.others}
+		if forced, ok := format.forced[c.name]; ok {
+			c.forced = &forced
+		}
+		f.columns = append(f.columns, c)
 	}
 	return err
 }

@@ -146,7 +146,7 @@ func parseFloat(b []byte) (float64, bool) {
 	return v, true
 }
 
-// convertFloat is parseFloat for a number whose syntax is valid. Those too large are not accepted.
+// convertFloat parses a number in any notation of package strconv. Those too large are not accepted.
 func convertFloat(b []byte) (float64, bool) {
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
 	return v, err == nil
