@@ -229,3 +229,27 @@ func TestErrors(t *testing.T) {
 		t.Errorf("after cancellation: %v", err)
 	}
 }
+
+// A feature that is constant in the training set is not scaled, so another value of it does not become a large number.
+func TestConstantFeatureIsNotScaled(t *testing.T) {
+	for _, n := range []int{3, 41, 49, 55} {
+		x, y := make([][]float32, n), make([]int, n)
+		for i := range x {
+			x[i], y[i] = []float32{7, float32(i)}, i%2
+		}
+		train, err := data.FromSlices(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := baseline.Neighbors(1).Fit(t.Context(), train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The neighbor of (7.01, i) is example i.
+		for i := range x {
+			if got := model.Forward(tensor.New([]float32{7.01, float32(i)}, 1, 2)).ArgMax(1).Ints()[0]; got != y[i] {
+				t.Fatalf("%d times 7: example %d has class %d, want %d", n, i, got, y[i])
+			}
+		}
+	}
+}

@@ -1,20 +1,25 @@
 package baseline
 
 import (
+	"github.com/quernlab/quern/accel/preprocess"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// scale is the mean and the standard deviation of each feature, float32 [D]. The deviation is that of
-// the examples themselves, as of scikit-learn's StandardScaler; it is 1 for a constant feature.
+// scale is the mean and the standard deviation of each feature, float32 [D], as of [preprocess.Scale].
 type scale struct{ mean, deviation *tensor.Tensor }
 
 // newScale returns the scale of examples [N, D].
 func newScale(x *tensor.Tensor) scale {
-	wide := x.Cast(tensor.Float64)
-	deviation := wide.Std(0, 0)
-	one := tensor.Ones(1).Cast(tensor.Float64)
-	zero := tensor.Zeros(1).Cast(tensor.Float64)
-	return scale{wide.Mean(0).Cast(tensor.Float32), tensor.Where(deviation.Greater(zero), deviation, one).Cast(tensor.Float32)}
+	n, width, values := x.Size(0), x.Size(1), x.Float64s()
+	mean, deviation := make([]float64, width), make([]float64, width)
+	column := make([]float64, n)
+	for d := range width {
+		for i := range column {
+			column[i] = values[i*width+d]
+		}
+		mean[d], deviation[d] = preprocess.Scale(column)
+	}
+	return scale{tensor.FromFloat64s(mean, width).Cast(tensor.Float32), tensor.FromFloat64s(deviation, width).Cast(tensor.Float32)}
 }
 
 // apply standardizes examples [N, D].

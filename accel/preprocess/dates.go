@@ -41,7 +41,7 @@ func (c DateColumns) fit(train *frame.Frame) ([]encoder, error) {
 				differ = differ || v != values[0]
 			}
 			if differ {
-				mean, scale := standard(values)
+				mean, scale := Scale(values)
 				d.Parts = append(d.Parts, datePart{part.name, mean, scale})
 			}
 		}

@@ -31,3 +31,11 @@ func Example() {
 	// [age class=first class=second class=third] [no yes]
 	// [0 1 0 0] yes
 }
+
+func ExampleScale() {
+	fmt.Println(preprocess.Scale([]float64{1, 2, 3, 4, 5}))
+	fmt.Println(preprocess.Scale([]float64{0.1, 0.1, 0.1}))
+	// Output:
+	// 3 1.4142135623730951
+	// 0.1 1
+}

@@ -87,15 +87,16 @@ func (c NumberColumns) fit(train *frame.Frame) ([]encoder, error) {
 			return nil, err
 		}
 		if !c.raw {
-			n.Mean, n.Scale = standard(values)
+			n.Mean, n.Scale = Scale(values)
 		}
 		encoders = append(encoders, n)
 	}
 	return encoders, nil
 }
 
-// standard returns the mean and the standard deviation of the values, or 1 if that is zero.
-func standard(values []float64) (mean, scale float64) {
+// Scale returns what [Numbers] subtracts from values and divides them by: their mean and their standard deviation
+// with the divisor n. For equal values these are exactly the value and 1, so that they become 0; for none 0 and 1.
+func Scale(values []float64) (mean, scale float64) {
 	if len(values) == 0 {
 		return 0, 1
 	}

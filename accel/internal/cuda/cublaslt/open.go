@@ -37,10 +37,8 @@ func Open(found *library.Handle) (Library, error) {
 	return l, nil
 }
 
-// Symbols returns the functions of cuBLASLt that the package calls.
-func Symbols() []string {
-	return library.Names(func(i int) string { return C.GoString(C.quern_blas_symbol(C.int(i))) })
-}
+// symbols returns the functions of cuBLASLt that the package calls, in the order of the table.
+func symbols() []string { return library.Names(unsafe.Pointer(&C.quern_blas_symbols)) }
 
 // opened is the real library.
 type opened struct {
@@ -51,13 +49,8 @@ type opened struct {
 
 // bind looks up the functions.
 func bind(found *library.Handle) (*opened, error) {
-	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
-	set := func(i int, at uintptr) { C.quern_blas_set(l.table, C.int(i), C.uintptr_t(at)) }
-	if err := found.Bind(Symbols(), set); err != nil {
-		C.free(unsafe.Pointer(l.table))
-		return nil, err
-	}
-	return l, nil
+	table, err := found.Table(symbols(), nil)
+	return &opened{table: (*C.table)(table), version: found.Version}, err
 }
 
 // Version returns the version of the library.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -327,12 +326,4 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", p, got, name)
 		}
 	}
-}
-
-func TestSymbols(t *testing.T) {
-	names := Symbols()
-	if len(names) < 15 || !slices.Contains(names, "cublasLtMatmul") {
-		t.Fatalf("symbols %q", names)
-	}
-	librarytest.CheckSymbols(t, library.CuBLASLt, names)
 }

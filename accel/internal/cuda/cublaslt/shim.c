@@ -51,12 +51,8 @@ static const int gelu_epilogues[] = {0, epilogue_gelu, epilogue_gelu_aux, epilog
 static const int sum_epilogues[] = {0, epilogue_bgrad_a, epilogue_bgrad_b};
 
 #define NAME(name, parameters) #name,
-static const char *const symbols[] = {FUNCTIONS(NAME) "cublasLtGetStatusName", NULL};
+const char *const quern_blas_symbols[] = {FUNCTIONS(NAME) "cublasLtGetStatusName", NULL};
 #undef NAME
-
-const char *quern_blas_symbol(int i) { return symbols[i]; }
-
-void quern_blas_set(table *t, int i, uintptr_t function) { ((uintptr_t *)t)[i] = function; }
 
 const char *quern_blas_status(table *t, int status) { return t->cublasLtGetStatusName(status); }
 

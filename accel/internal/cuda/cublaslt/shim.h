@@ -76,10 +76,8 @@ typedef struct {
   int is_float64;
 } descriptors;
 
-// quern_blas_symbol returns the name of the i-th function, NULL after the last.
-const char *quern_blas_symbol(int i);
-// quern_blas_set sets the i-th function of the table.
-void quern_blas_set(table *t, int i, uintptr_t function);
+// quern_blas_symbols are the names of the functions of the table in its order; NULL is the end.
+extern const char *const quern_blas_symbols[];
 const char *quern_blas_status(table *t, int status);
 
 int quern_blas_create(table *t, handle *library);

@@ -92,12 +92,8 @@ enum { id_x = 1, id_w = 2, id_y = 3 };
 enum { forward, input_gradient, weight_gradient };
 
 #define NAME(name, parameters) #name,
-static const char *const symbols[] = {FUNCTIONS(NAME) "cudnnGetErrorString", "cudnnGetLastErrorString", NULL};
+const char *const quern_dnn_symbols[] = {FUNCTIONS(NAME) "cudnnGetErrorString", "cudnnGetLastErrorString", NULL};
 #undef NAME
-
-const char *quern_dnn_symbol(int i) { return symbols[i]; }
-
-void quern_dnn_set(table *t, int i, uintptr_t function) { ((uintptr_t *)t)[i] = function; }
 
 const char *quern_dnn_status(table *t, int status) { return t->cudnnGetErrorString(status); }
 

@@ -56,8 +56,8 @@ typedef struct {
   } knobs[max_knobs];
 } engine;
 
-const char *quern_dnn_symbol(int i);
-void quern_dnn_set(table *t, int i, uintptr_t function);
+// quern_dnn_symbols are the names of the functions of the table in its order; NULL is the end.
+extern const char *const quern_dnn_symbols[];
 const char *quern_dnn_status(table *t, int status);
 void quern_dnn_words(table *t, char *text, size_t bytes);
 

@@ -15,7 +15,7 @@ import (
 
 // context is a retained primary context.
 type context struct {
-	library *library
+	library *opened
 	table   *C.cuda_driver
 	info    Info
 	device  C.int

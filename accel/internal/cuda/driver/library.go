@@ -2,7 +2,6 @@
 
 package driver
 
-// #cgo LDFLAGS: -ldl
 // #include <stdlib.h>
 // #include "shim.h"
 import "C"
@@ -12,8 +11,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/NVIDIA/go-nvml/pkg/dl"
-
+	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/internal/loader"
 )
 
@@ -31,28 +29,22 @@ func Open() (Driver, error) {
 	return openLibrary(path, m)
 }
 
-// Symbols returns the names of the CUDA driver functions that the package calls.
-func Symbols() []string {
-	var names []string
-	for i := 0; ; i++ {
-		name := C.quern_symbol(C.int(i))
-		if name == nil {
-			return names
-		}
-		names = append(names, C.GoString(name))
-	}
+// symbols returns the names of the functions that the package calls, and of those that only later drivers have.
+func symbols() (required, optional []string) {
+	return library.Names(unsafe.Pointer(&C.quern_symbols)), library.Names(unsafe.Pointer(&C.quern_optional_symbols))
 }
 
-// library is the real driver. It stays loaded until the process ends, because CUDA has
+// opened is the real driver. It stays loaded until the process ends, because CUDA has
 // threads of its own by then.
-type library struct {
+type opened struct {
+	loaded  *library.Handle
 	table   *C.cuda_driver
 	version int
 	devices []Info
 	ordinal []C.int // CUdevice of each device
 }
 
-func openLibrary(path string, m machine) (*library, error) {
+func openLibrary(path string, m machine) (*opened, error) {
 	l, err := loadLibrary(path, m)
 	if err != nil {
 		return nil, err
@@ -81,30 +73,21 @@ func openLibrary(path string, m machine) (*library, error) {
 }
 
 // loadLibrary looks up the library's functions and calls none.
-func loadLibrary(path string, m machine) (*library, error) {
-	// Load it first with the package that loads the other NVIDIA libraries: its errors
-	// explain what is wrong with a library. The table keeps the library loaded.
-	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
-	if err := shared.Open(); err != nil {
+func loadLibrary(path string, m machine) (*opened, error) {
+	loaded, err := library.Load(path)
+	if err != nil {
 		return nil, m.withoutLibrary(err)
 	}
-	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
-	l := &library{table: (*C.cuda_driver)(C.malloc(C.size_t(unsafe.Sizeof(C.cuda_driver{}))))}
-	missing := C.quern_open(l.table, name)
-	if err := shared.Close(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
+	table, err := loaded.Table(symbols())
+	if err != nil {
+		loaded.Close()
+		return nil, fmt.Errorf("%w: %w: the NVIDIA driver is too old, it must support CUDA %s", ErrNoGPU, err, versionText(oldestVersion))
 	}
-	if missing != nil {
-		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, it must support CUDA %s", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
-		l.close()
-		return nil, err
-	}
-	return l, nil
+	return &opened{loaded: loaded, table: (*C.cuda_driver)(table)}, nil
 }
 
-func (l *library) close() {
-	C.quern_close(l.table)
+func (l *opened) close() {
+	l.loaded.Close()
 	C.free(unsafe.Pointer(l.table))
 	l.table = nil
 }
@@ -129,7 +112,7 @@ const (
 )
 
 // describe queries a device for the fields of Info.
-func (l *library) describe(i int) error {
+func (l *opened) describe(i int) error {
 	var device C.int
 	var name [256]byte
 	var pci [32]byte
@@ -170,12 +153,12 @@ func text(b []byte) string {
 	return string(before)
 }
 
-func (l *library) Version() int { return l.version }
+func (l *opened) Version() int { return l.version }
 
-func (l *library) Devices() []Info { return l.devices }
+func (l *opened) Devices() []Info { return l.devices }
 
 // Context retains the primary context, which is shared with other libraries in the process.
-func (l *library) Context(device int) (Context, error) {
+func (l *opened) Context(device int) (Context, error) {
 	if device < 0 || device >= len(l.devices) {
 		return nil, &Error{Code: InvalidDevice, Call: "cuDevicePrimaryCtxRetain", Op: fmt.Sprintf("device %d of %d", device, len(l.devices))}
 	}

@@ -14,7 +14,3 @@ func Open() (Driver, error) {
 	}
 	return nil, fmt.Errorf("%w: the program was built without cgo", ErrNoGPU)
 }
-
-// Symbols returns the names of the CUDA driver functions that the package calls: none in
-// this build.
-func Symbols() []string { return nil }

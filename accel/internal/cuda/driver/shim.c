@@ -1,37 +1,13 @@
 //go:build linux && cgo
 
-#define _GNU_SOURCE
 #include "shim.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #define NAME(name, parameters, arguments) #name,
-static const char *const symbols[] = {WITHOUT_CONTEXT(NAME) WITH_CONTEXT(NAME) OPTIONAL(NAME) NULL};
+const char *const quern_symbols[] = {WITHOUT_CONTEXT(NAME) WITH_CONTEXT(NAME) NULL};
+const char *const quern_optional_symbols[] = {OPTIONAL(NAME) NULL};
 #undef NAME
-
-const char *quern_symbol(int i) { return symbols[i]; }
-
-const char *quern_open(cuda_driver *d, const char *path) {
-  memset(d, 0, sizeof *d);
-  d->library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-  if (!d->library) return path;
-#define LOAD(name, parameters, arguments) \
-  *(void **)&d->name = dlsym(d->library, #name); \
-  if (!d->name) return #name;
-  WITHOUT_CONTEXT(LOAD)
-  WITH_CONTEXT(LOAD)
-#undef LOAD
-#define LOAD(name, parameters, arguments) *(void **)&d->name = dlsym(d->library, #name);
-  OPTIONAL(LOAD)
-#undef LOAD
-  return NULL;
-}
-
-void quern_close(cuda_driver *d) {
-  if (d->library) dlclose(d->library);
-  d->library = NULL;
-}
 
 // Make the context current, or return with the error.
 #define CURRENT \

@@ -164,20 +164,13 @@ typedef struct {
 
 #define FIELD(name, parameters, arguments) int(*name) parameters;
 typedef struct {
-  void *library;
   WITHOUT_CONTEXT(FIELD) WITH_CONTEXT(FIELD) OPTIONAL(FIELD)
 } cuda_driver;
 #undef FIELD
 
-// quern_open fills the table from a library that is already loaded; it returns the name of
-// the first missing function, or NULL.
-const char *quern_open(cuda_driver *d, const char *path);
-
-// quern_close releases the reference that quern_open took.
-void quern_close(cuda_driver *d);
-
-// quern_symbol returns the name of the i-th function, NULL after the last.
-const char *quern_symbol(int i);
+// The names of the functions of the table in its order, first those of every driver; NULL is the end.
+extern const char *const quern_symbols[];
+extern const char *const quern_optional_symbols[];
 
 int quern_init(cuda_driver *d, int *version, int *count);
 int quern_device(cuda_driver *d, int ordinal, int *device, char *name, int name_bytes, char *pci, int pci_bytes, void *uuid, size_t *memory);

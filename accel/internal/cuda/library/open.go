@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -95,13 +96,28 @@ func damaged(path string, signal int) error {
 	return &LoadError{Path: path, Reason: fmt.Sprintf("is damaged (%v in a process that tried it): install it again", syscall.Signal(signal))}
 }
 
-// dlopen loads a file that whole has checked. The error is a [*LoadError].
-func dlopen(path string) (unsafe.Pointer, error) {
+// try loads a file that whole has checked. The error is a [*LoadError].
+func try(path string) (unsafe.Pointer, error) {
 	c := C.CString(path)
 	defer C.free(unsafe.Pointer(c))
 	if signal := C.quern_library_try(c, 0, 0); signal != 0 {
 		return nil, damaged(path, int(signal))
 	}
+	return dlopen(path)
+}
+
+// Load loads a file that is none of [All], such as the driver, and checks nothing. The error is a [*LoadError].
+func Load(path string) (*Handle, error) {
+	loaded, err := dlopen(path)
+	return &Handle{Location: Location{Path: path}, library: loaded}, err
+}
+
+// Close closes a library of [Load] of which nothing was called.
+func (h *Handle) Close() { C.quern_library_close(h.library) }
+
+func dlopen(path string) (unsafe.Pointer, error) {
+	c := C.CString(path)
+	defer C.free(unsafe.Pointer(c))
 	var reason [512]C.char
 	library := C.quern_library_open(c, &reason[0], C.int(len(reason)))
 	if library == nil {
@@ -115,7 +131,7 @@ func (l *Library) load(m Machine, location Location, driver int) (*Handle, error
 	if err := l.whole(location); err != nil {
 		return nil, err
 	}
-	library, err := dlopen(location.Path)
+	library, err := try(location.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +237,7 @@ func (h *Handle) needs(m Machine, file string, locations []Location, remedy stri
 			err = whole(p.Path)
 		}
 		if err == nil {
-			if _, err = dlopen(p.Path); err == nil {
+			if _, err = try(p.Path); err == nil {
 				return nil
 			}
 		}
@@ -239,4 +255,31 @@ func (h *Handle) Symbol(name string) (uintptr, error) {
 		return 0, &LoadError{Path: h.Path, Reason: "has no " + name}
 	}
 	return at, nil
+}
+
+// Names returns the strings of an array of C strings, of which NULL is the end.
+func Names(array unsafe.Pointer) (names []string) {
+	for _, name := range unsafe.Slice((**C.char)(array), 1<<10) {
+		if name == nil {
+			break
+		}
+		names = append(names, C.GoString(name))
+	}
+	return names
+}
+
+// Table returns the addresses of functions in C memory, one after the other, which are the fields of a C struct; the
+// caller frees it. The address of an optional function that the library does not have is 0. The error is a [*LoadError]
+// for the first other one that it does not have.
+func (h *Handle) Table(required, optional []string) (unsafe.Pointer, error) {
+	table := C.calloc(C.size_t(len(required)+len(optional)), C.size_t(unsafe.Sizeof(uintptr(0))))
+	for i, name := range slices.Concat(required, optional) {
+		at, err := h.Symbol(name)
+		if err != nil && i < len(required) {
+			C.free(table)
+			return nil, err
+		}
+		unsafe.Slice((*uintptr)(table), i+1)[i] = at
+	}
+	return table, nil
 }

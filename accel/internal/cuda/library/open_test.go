@@ -235,3 +235,30 @@ func TestOpenAfterError(t *testing.T) {
 		t.Errorf("loaded again: %+v, %v", again, err)
 	}
 }
+
+// A table has the addresses in the order of the names, and 0 for an optional function that the library does not have.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	compiled(t, folder, "libquern_table.so", "int one(void) { return 1; }\nint two(void) { return 2; }\n")
+	h, err := Load(filepath.Join(folder, "libquern_table.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	table, err := h.Table([]string{"two", "one"}, []string{"three", "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := h.Symbol("one")
+	two, _ := h.Symbol("two")
+	if got, want := *(*[4]uintptr)(table), [4]uintptr{two, one, 0, one}; got != want || one == 0 || one == two {
+		t.Errorf("got %x, want %x", got, want)
+	}
+	if _, err := h.Table([]string{"one", "three"}, nil); !errors.As(err, new(*LoadError)) || !strings.Contains(err.Error(), "has no three") {
+		t.Errorf("a required function: %v", err)
+	}
+	if _, err := Load(filepath.Join(folder, "nothing.so")); !errors.As(err, new(*LoadError)) {
+		t.Errorf("no file: %v", err)
+	}
+}

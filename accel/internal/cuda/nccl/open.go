@@ -23,19 +23,15 @@ const statusInProgress = 7
 
 // Open initializes a library that package library has loaded.
 func Open(found *library.Handle) (Library, error) {
-	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
-	set := func(i int, at uintptr) { C.quern_nccl_set(l.table, C.int(i), C.uintptr_t(at)) }
-	if err := found.Bind(Symbols(), set); err != nil {
-		C.free(unsafe.Pointer(l.table))
+	table, err := found.Table(symbols(), nil)
+	if err != nil {
 		return nil, err
 	}
-	return l, nil
+	return &opened{table: (*C.table)(table), version: found.Version}, nil
 }
 
-// Symbols returns the functions of NCCL that the package calls.
-func Symbols() []string {
-	return library.Names(func(i int) string { return C.GoString(C.quern_nccl_symbol(C.int(i))) })
-}
+// symbols returns the functions of NCCL that the package calls, in the order of the table.
+func symbols() []string { return library.Names(unsafe.Pointer(&C.quern_nccl_symbols)) }
 
 // opened is the real library. Its table lives as long as the process, as the library does.
 type opened struct {

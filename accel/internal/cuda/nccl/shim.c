@@ -14,12 +14,8 @@ enum {
 };
 
 #define NAME(name, parameters) #name,
-static const char *const symbols[] = {FUNCTIONS(NAME) "ncclGetErrorString", "ncclGetLastError", NULL};
+const char *const quern_nccl_symbols[] = {FUNCTIONS(NAME) "ncclGetErrorString", "ncclGetLastError", NULL};
 #undef NAME
-
-const char *quern_nccl_symbol(int i) { return symbols[i]; }
-
-void quern_nccl_set(table *t, int i, uintptr_t function) { ((uintptr_t *)t)[i] = function; }
 
 const char *quern_nccl_status(table *t, int status) { return t->ncclGetErrorString(status); }
 

@@ -39,10 +39,8 @@ typedef struct {
 } table;
 #undef FIELD
 
-// quern_nccl_symbol returns the name of the i-th function, NULL after the last.
-const char *quern_nccl_symbol(int i);
-// quern_nccl_set sets the i-th function of the table.
-void quern_nccl_set(table *t, int i, uintptr_t function);
+// quern_nccl_symbols are the names of the functions of the table in its order; NULL is the end.
+extern const char *const quern_nccl_symbols[];
 const char *quern_nccl_status(table *t, int status);
 const char *quern_nccl_words(table *t, handle c);
 

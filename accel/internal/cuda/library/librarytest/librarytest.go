@@ -98,14 +98,3 @@ func CheckEqual(t *testing.T, source string, pairs map[string]string, options ..
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// CheckSymbols fails unless a library of this machine has functions.
-func CheckSymbols(t *testing.T, l *library.Library, names []string) {
-	t.Helper()
-	h := Installed(t, l)
-	for _, name := range names {
-		if _, err := h.Symbol(name); err != nil {
-			t.Error(err)
-		}
-	}
-}
