@@ -158,7 +158,7 @@ cuda-kernels:
 	GOGC=400 $(TEST) ./accel/internal/cuda/kernels
 cuda-training:
 	GOGC=400 $(TEST) -run OnCUDA \
-		$$(git grep -lE '^func Test[A-Za-z0-9]*OnCUDA' -- 'accel/*_test.go' 'gpu/check/*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+		$$(git grep -lE '^func Test[A-Za-z0-9]*OnCUDA' -- 'accel/*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: ptx
 ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and compare (minutes)
@@ -167,9 +167,9 @@ ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and
 # The warnings of go-nvml's C code hide our own.
 .PHONY: gpu-archive
 gpu-archive: export CGO_CFLAGS := $(or $(CGO_CFLAGS),-O2 -g) -Wno-deprecated-declarations
-gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU of a machine without Go; see gpu/check/README.md
+gpu-archive: ## pack build/gpu-check.tar.gz, which checks and measures the GPU of a machine without Go; see accel/gpucheck/README.md
 	@mkdir -p $(BUILD)/gpu-check
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check ./gpu/check
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check ./accel/gpucheck
 	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check-kernels ./accel/internal/cuda/kernels
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check/gpu-check-bench ./accel/bench
 	tar -C $(BUILD) --owner=0 --group=0 -c gpu-check | gzip -9 > $(BUILD)/gpu-check.tar.gz

@@ -15,7 +15,7 @@
 // runs with one or two threads, eager and compiled (torch.compile, which needs
 // a C++ compiler), and for images in channels-last format; its Adam is the fused one. On a GPU,
 // PyTorch runs eager, compiled, and as a CUDA graph, and JAX has no cases. Quern is
-// compared with the fastest of them. Whether a device computes right values is tested by gpu/check,
+// compared with the fastest of them. Whether a device computes right values is tested by accel/gpucheck,
 // which also runs this program.
 //
 // # How the time is measured

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestQuickOnCUDA measures on the simulated GPU; gpu/check runs all cases.
+// TestQuickOnCUDA measures on the simulated GPU; accel/gpucheck runs all cases.
 func TestQuickOnCUDA(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trainings on the simulated GPU")

@@ -75,7 +75,7 @@ func TestReference(t *testing.T) {
 	if strings.Contains(text, "// Output:") {
 		t.Error("the output of an example is shown twice")
 	}
-	for _, none := range []string{"accel/internal/cpu", "gpu/check"} {
+	for _, none := range []string{"accel/internal/cpu", "accel/gpucheck"} {
 		if s.pages[none] != nil {
 			t.Errorf("%s has a page", none)
 		}

@@ -39,7 +39,7 @@ var directions = []direction{
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel", "display", "gpu"}},
-	{"gpu/check", []string{"accel", "gpu", "internal/loader", "internal/trust"}},
+	{"accel/gpucheck", []string{"accel", "gpu", "internal/loader", "internal/trust"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "interp", "kernel", "widgets"}},
 	{"docs/site", []string{"kernel/notebook"}},
@@ -51,7 +51,7 @@ var directions = []direction{
 var fences = map[string][]string{
 	"github.com/go-zeromq/zmq4":       {"kernel/transport"},
 	"github.com/traefik/yaegi":        {"interp/lower", "interp/symbols", "interp/yaegi"},
-	"github.com/NVIDIA/go-nvml":       {"gpu", "accel/internal/cuda"},
+	"github.com/NVIDIA/go-nvml":       {"gpu"},
 	"gonum.org/v1/plot":               {"plots", "interp/symbols"},
 	"google.golang.org/protobuf":      {"accel/internal/tfrecord", "accel/onnx"},
 	"github.com/rogpeppe/go-internal": {"internal/golden"},

@@ -21,7 +21,7 @@ import (
 
 var entryName = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
-// loadedKernel is a line of TestLoad, which gpu/check reads.
+// loadedKernel is a line of TestLoad, which accel/gpucheck reads.
 type loadedKernel struct {
 	Module       string  `json:"module"`
 	Kernel       string  `json:"kernel"`
@@ -76,7 +76,7 @@ func modulesFor(t *testing.T, gpu driver.Info) (all []string) {
 	return all
 }
 
-// loadedCubins is the line of TestLoadCubins, which gpu/check reads.
+// loadedCubins is the line of TestLoadCubins, which accel/gpucheck reads.
 type loadedCubins struct {
 	Missing   string        `json:"missing,omitempty"` // why there is no ptxas
 	Assembler string        `json:"assembler"`         // path of ptxas

@@ -16,12 +16,13 @@
 // gpu-check-bench is accel/bench, which has the models at full size.
 //
 //	main.go      the command line, and a command with its parts
-//	parts.go     the parts, their processes and statuses; resume.go how a part continues after its
-//	             process has ended; group_unix.go the processes that a part starts
+//	parts.go     the parts, their processes and statuses, and how a part continues after its process
+//	             has ended; group_unix.go the processes that a part starts
 //	machine.go   libraries, driver, owners of files, clocks
-//	load.go      all kernels; smoke.go small models; ops.go the ops and how they are compared
+//	smoke.go     small models; ops.go the ops and how they are compared
 //	models.go    what accel/bench measures: profiles, candidates, PyTorch, variants
-//	ranks.go, others.go   several ranks and GPUs
-//	kernels.go   the tests of the kernels; cubins.go machine code of ptxas; tools.go NVIDIA's tools
+//	ranks.go     several ranks and GPUs
+//	kernels.go   loading the kernels, also as machine code of ptxas, and their tests
+//	tools.go     NVIDIA's tools
 //	report.go    the result file; table.go the table
 package main

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -42,40 +43,29 @@ type report struct {
 	NCU       []measured      `json:"ncu,omitempty"`
 	Sanitizer []string        `json:"sanitizer,omitempty"` // summary for each model
 
-	// Of the process of a part: how it ended, the index of the next piece, and the piece that was
-	// running.
-	Part    *partResult `json:"part,omitempty"`
-	Next    int         `json:"next,omitempty"`
-	Running string      `json:"running,omitempty"`
+	progress
 }
 
-// take merges the report of a part.
+// progress is of the process of a part.
+type progress struct {
+	Part    *partResult `json:"part,omitempty"`    // how it ended
+	Next    int         `json:"next,omitempty"`    // index of the next piece
+	Running string      `json:"running,omitempty"` // the piece that was running
+}
+
+// take merges the report of a part: lists become longer, and what the part has set replaces what was there.
 func (r *report) take(own report) {
-	if m := own.Machine; m != nil {
-		r.Machine, r.Missing = m, own.Missing
-		if own.Name != "" {
-			r.Name = own.Name
+	own.progress = progress{}
+	to, from := reflect.ValueOf(r).Elem(), reflect.ValueOf(own)
+	for i := range to.NumField() {
+		switch field := from.Field(i); {
+		case field.IsZero():
+		case field.Kind() == reflect.Slice:
+			to.Field(i).Set(reflect.AppendSlice(to.Field(i), field))
+		default:
+			to.Field(i).Set(field)
 		}
 	}
-	if own.FirstUse > 0 {
-		r.FirstUse = own.FirstUse
-	}
-	if own.Models != nil {
-		r.Models = own.Models
-	}
-	if own.Cubins != nil {
-		r.Cubins = own.Cubins
-	}
-	r.Loaded = append(r.Loaded, own.Loaded...)
-	r.Smoke = append(r.Smoke, own.Smoke...)
-	r.Profiles = append(r.Profiles, own.Profiles...)
-	r.Candidates = append(r.Candidates, own.Candidates...)
-	r.Ops = append(r.Ops, own.Ops...)
-	r.Ranks = append(r.Ranks, own.Ranks...)
-	r.Kernels = append(r.Kernels, own.Kernels...)
-	r.Variants = append(r.Variants, own.Variants...)
-	r.NCU = append(r.NCU, own.NCU...)
-	r.Sanitizer = append(r.Sanitizer, own.Sanitizer...)
 }
 
 // failure returns why the part of the report failed, or nil.

@@ -214,7 +214,7 @@ func TestWrongResults(t *testing.T) {
 		"model": func(r *report) { r.addSmoked(smoked{Model: "mlp", Error: "differs"}, &bytes.Buffer{}) },
 		"test":  func(r *report) { r.addTest(tested{"TestAdd", "FAIL", "is 1"}, &bytes.Buffer{}) },
 	} {
-		r := &report{Command: "tell", Part: &partResult{Status: complete}}
+		r := &report{Command: "tell", progress: progress{Part: &partResult{Status: complete}}}
 		record(r)
 		if r.Part.Status != wrong || !strings.Contains(r.table(), "WRONG "+map[string]string{"op": "op", "model": "model", "test": "kernel test"}[name]) {
 			t.Errorf("%s: %+v\n%s", name, r.Part, r.table())
