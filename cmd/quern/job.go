@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/kernel/batch"
 	"github.com/quernlab/quern/kernel/notebook"
 	"github.com/quernlab/quern/kernel/notebook/compare"
+	"github.com/quernlab/quern/kernel/submit"
 )
 
 // A job is a notebook of quern run, and then how it went.
@@ -130,6 +131,13 @@ func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 	}
 	if j.output != "" {
 		err = errors.Join(err, j.notebook.Write(j.output))
+	}
+	if o.log {
+		text, failed := j.notebook.Encode()
+		if failed == nil {
+			failed = submit.WriteResult(std.out, text, err)
+		}
+		err = errors.Join(err, failed)
 	}
 	switch {
 	case err != nil: // outputs of a failed run are not compared, and do not replace others

@@ -5,6 +5,7 @@
 //	quern install      write the kernelspec with which Jupyter finds the kernel
 //	quern uninstall    remove it
 //	quern run nb.ipynb execute a notebook without Python and without a browser
+//	quern submit NB    run a notebook as several ranks on a cluster
 //	quern export NB    convert a notebook to a Go program
 //	quern fmt NB       format the cells of a notebook
 //	quern vet NB       report mistakes in the cells of a notebook
@@ -50,6 +51,7 @@ var commands = []command{
 	{"install", "write the kernelspec with which Jupyter finds the kernel", runInstall},
 	{"uninstall", "remove the kernelspec", runUninstall},
 	{"run", "execute a notebook without Python and without a browser", runRun},
+	{"submit", "run a notebook as several ranks on a cluster", runSubmit},
 	{"export", "convert a notebook to a Go program", runExport},
 	{"fmt", "format the cells of notebooks", runFmt},
 	{"vet", "report mistakes in the cells of notebooks", runVet},

@@ -70,12 +70,14 @@ where GitHub does not take lines of cells for its commands.
 
 After a cell with "%ranks 4", four processes run each of the following cells. If it
 is started by torchrun, mpirun or srun, quern run is one of several ranks, and rank 0
-writes -o.
+writes -o. quern submit starts them on a cluster. With --log-notebook only rank 0 prints its
+output, and then the executed notebook, compressed, where quern submit finds it.
 `
 
 // runOptions are the flags of quern run.
 type runOptions struct {
 	output     string // -o
+	log        bool   // --log-notebook
 	exclude    patterns
 	timeout    duration
 	limit      duration // --notebook-timeout
@@ -95,6 +97,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	o := runOptions{github: os.Getenv("GITHUB_ACTIONS") == "true"}
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.StringVar(&o.output, "o", "", "")
+	flags.BoolVar(&o.log, "log-notebook", false, "")
 	flags.Var(&o.timeout, "timeout", "")
 	flags.Var(&o.parameters, "param", "")
 	flags.IntVar(&o.jobs, "j", 1, "")
@@ -123,6 +126,9 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 
 // runNotebooks runs the notebooks of the arguments.
 func runNotebooks(ctx context.Context, arguments []string, o runOptions, std stdio) ([]*job, error) {
+	if o.log && !isFirst() {
+		std.out = io.Discard // some launchers have one log for all ranks
+	}
 	paths, found, err := selectNotebooks(arguments, o.exclude, std)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
@@ -264,6 +270,8 @@ func (o *runOptions) checkFlags() error {
 		return wrong("the timeout is negative", "quern run nb.ipynb --timeout 60s")
 	case o.retries < 0:
 		return wrong("--retries is negative", "quern run --retries 1 nb.ipynb")
+	case o.log && (o.github || o.retries > 0):
+		return wrong("--log-notebook does not work with --github and --retries", "--log-notebook is for one run on a cluster")
 	case o.retries > 0 && alone == nil && place.Size > 1:
 		return wrong("--retries does not work on several ranks", "the others would not run the notebook again")
 	case o.jobs < 0:
