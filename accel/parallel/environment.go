@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -49,35 +50,37 @@ func singleProcess() RankInfo { return RankInfo{Size: 1, LocalSize: 1} }
 // as os.LookupEnv. It uses the first launcher in this list whose variables are set; launchers
 // that start processes most directly come first:
 //
-//	torchrun, Kubeflow's PyTorchJob  RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
-//	Open MPI, Kubeflow's MPIJob      OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
-//	MPICH, Intel MPI                 PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
-//	Slurm's srun                     SLURM_STEP_ID, SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_NODELIST
+//	torchrun, by hand             RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
+//	Open MPI, Kubeflow's MPIJob   OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
+//	MPICH, Intel MPI              PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
+//	MVAPICH                       MV2_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
+//	jsrun                         JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
+//	Flux                          FLUX_TASK_RANK, FLUX_JOB_SIZE, FLUX_TASK_LOCAL_ID
+//	Slurm's srun                  SLURM_STEP_ID, SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_NODELIST
+//	Kubeflow Trainer              PET_NODE_RANK, PET_NNODES, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT
+//	JAX                           JAX_PROCESS_ID, JAX_NUM_PROCESSES, JAX_COORDINATOR_ADDRESS
 //
-// MASTER_ADDR and MASTER_PORT apply to all of them. Without MASTER_ADDR, rank 0 is on the first
-// host named by Slurm, or on this machine if the launcher says that all ranks are. Without
-// MASTER_PORT, it listens on a port derived from the name of the run, if Slurm, Open MPI or
-// Intel MPI sets one, and otherwise on [DefaultPort]. Without any of these variables the
+// MASTER_ADDR and MASTER_PORT apply to all of them. Without MASTER_ADDR, rank 0 is where the
+// launcher says, on the first host named by Slurm, or on this machine if the launcher says that all
+// ranks are. Without MASTER_PORT, it listens on a port derived from the name of the run, if the
+// launcher sets one, and otherwise on [DefaultPort]. Without any of these variables the
 // process is alone, and so is a process in the script of sbatch or the shell of salloc without
-// srun: Slurm describes all tasks that the job may have, but starts it once. If variables of
-// other launchers announce several processes, such as PET_NNODES=2 of Kubeflow Trainer without
-// torchrun, FromEnvironment returns an [*EnvironmentError] that names them; otherwise each
+// srun: Slurm describes all tasks that the job may have, but starts it once. If other
+// variables announce several processes, such as JOB_COMPLETION_INDEX=1 of an Indexed Job of
+// Kubernetes, FromEnvironment returns an [*EnvironmentError] that names them; otherwise each
 // process would silently train alone. Incomplete variables, or values that are not numbers, are
 // also an [*EnvironmentError].
 func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
 	for _, l := range launchers {
 		v := &variables{lookup: lookup, launcher: l.name}
-		if !v.any(l.variables...) || l.started != nil && !l.started(v) {
+		if !v.any(l.rank...) && !v.any(l.size...) || l.started != nil && !l.started(v) {
 			continue
 		}
 		p, err := l.read(v)
 		if err != nil {
 			return RankInfo{}, err
 		}
-		p.Launcher = l.name
-		if name := v.text(launcherVariable); name != "" && l.name == torchrun.name {
-			p.Launcher = name
-		}
+		p.Launcher = cmp.Or(v.text(launcherVariable), l.name)
 		return p, p.check(l.name)
 	}
 	if err := checkUnsupported(lookup); err != nil {
@@ -90,25 +93,9 @@ func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
 // itself: the kernel of a notebook, for %ranks.
 const launcherVariable = "QUERN_PARALLEL_LAUNCHER"
 
-// launcher is a program that starts ranks.
-type launcher struct {
-	name      string
-	variables []string // variables of which at least one is set by the launcher
-	// started reports whether the launcher started this process and not only an enclosing one;
-	// nil if marks say that.
-	started func(*variables) bool
-	read    func(*variables) (RankInfo, error)
-}
-
-// launchers are in order of preference. srun may start torchrun, and mpirun may run within a
-// Slurm job; the variables of the outer launcher are then set too.
-var launchers = []launcher{torchrun, openMPI, mpich, slurm}
-
 // check checks that the numbers are a valid rank.
 func (p RankInfo) check(launcher string) error {
-	wrong := func(format string, values ...any) error {
-		return &EnvironmentError{Launcher: launcher, Hint: fmt.Sprintf(format, values...)}
-	}
+	wrong := (&variables{launcher: launcher}).wrong
 	switch {
 	case p.Size < 1:
 		return wrong("the number of ranks is %d; it must be at least 1", p.Size)
@@ -130,6 +117,12 @@ type variables struct {
 	launcher string
 }
 
+// wrong returns an error about the variables.
+func (v *variables) wrong(format string, values ...any) error {
+	return &EnvironmentError{Launcher: v.launcher, Hint: fmt.Sprintf(format, values...)}
+}
+
+// any reports whether one of some variables is set.
 func (v *variables) any(names ...string) bool {
 	for _, n := range names {
 		if v.text(n) != "" {
@@ -159,11 +152,11 @@ func (v *variables) first(names ...string) (value, name string) {
 func (v *variables) number(names ...string) (int, error) {
 	s, name := v.first(names...)
 	if s == "" {
-		return 0, &EnvironmentError{Launcher: v.launcher, Hint: name + " is not set, but other variables of the launcher are"}
+		return 0, v.wrong("%s is not set, but other variables of the launcher are", name)
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, &EnvironmentError{Launcher: v.launcher, Hint: fmt.Sprintf("%s=%q is not a number", name, s)}
+		return 0, v.wrong("%s=%q is not a number", name, s)
 	}
 	return n, nil
 }
@@ -174,24 +167,6 @@ func (v *variables) optional(missing int, names ...string) (int, error) {
 		return missing, nil
 	}
 	return v.number(names...)
-}
-
-// names are the variables of a launcher's four numbers, each with alternative names.
-type names struct{ rank, size, localRank, localSize []string }
-
-// readRank reads the four numbers.
-func (v *variables) readRank(n names) (p RankInfo, err error) {
-	if p.Rank, err = v.number(n.rank...); err != nil {
-		return p, err
-	}
-	if p.Size, err = v.number(n.size...); err != nil {
-		return p, err
-	}
-	if p.LocalRank, err = v.optional(-1, n.localRank...); err != nil {
-		return p, err
-	}
-	p.LocalSize, err = v.optional(0, n.localSize...)
-	return p, err
 }
 
 // address returns where rank 0 listens; host and port are the defaults without MASTER_ADDR and
@@ -205,7 +180,7 @@ func (v *variables) address(host string, port int) (string, error) {
 		return "", err
 	}
 	if port < 1 || port > 65535 {
-		return "", &EnvironmentError{Launcher: v.launcher, Hint: fmt.Sprintf("MASTER_PORT=%d is not a port; ports are 1 to 65535", port)}
+		return "", v.wrong("MASTER_PORT=%d is not a port; ports are 1 to 65535", port)
 	}
 	if host == "" {
 		return "", nil

@@ -8,36 +8,17 @@ import (
 	"strings"
 )
 
-// slurm's srun sets these variables for each task. Names with STEP describe the step that srun
-// has started, the others its job.
-var slurm = launcher{
-	name:      "Slurm",
-	variables: []string{"SLURM_PROCID"},
-	started:   inStep,
-	read: func(v *variables) (RankInfo, error) {
-		p, err := v.readRank(names{
-			rank: []string{"SLURM_PROCID"}, size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
-			localRank: []string{"SLURM_LOCALID"},
-		})
-		if err != nil {
-			return p, err
-		}
-		host := ""
-		list, name := v.first("SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST")
-		if list != "" {
-			if host, err = firstHost(list); err != nil {
-				return p, &EnvironmentError{Launcher: v.launcher, Hint: name + ": " + err.Error()}
-			}
-		}
-		if p.Size > 1 && host == "" && v.text("MASTER_ADDR") == "" {
-			return p, &EnvironmentError{Launcher: v.launcher, Hint: "neither " + name + " nor MASTER_ADDR is set, so the address of rank 0 is unknown"}
-		}
-		p.Run, _ = v.first("SLURM_JOB_ID", "SLURM_JOBID")
-		step, _ := v.first("SLURM_STEP_ID", "SLURM_STEPID")
-		p.Run += "." + step
-		p.Address, err = v.address(host, jobPort(p.Run))
-		return p, err
-	},
+// slurmHost returns the first host of the step or job of Slurm, or "" outside of one.
+func (v *variables) slurmHost() (string, error) {
+	list, name := v.first("SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST")
+	if list == "" {
+		return "", nil
+	}
+	host, err := firstHost(list)
+	if err != nil {
+		return "", v.wrong("%s: %v", name, err)
+	}
+	return host, nil
 }
 
 // specialSteps is the smallest step number not used by srun: larger ones are the batch script,

@@ -108,6 +108,9 @@ func (c *cluster) follow(ctx context.Context) error {
 				if err := c.logs(ctx, p.Metadata.Name, log); err != nil {
 					return err
 				}
+				if log.ended() {
+					continue // the state is an old one
+				}
 			}
 		}
 		switch {

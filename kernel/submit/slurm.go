@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -54,9 +55,12 @@ func (slurm) Manifest(j *Job) (string, error) {
 // slurmLog returns the path of the log of a job, beside the executed notebook.
 func slurmLog(output string) string { return strings.TrimSuffix(output, filepath.Ext(output)) + ".log" }
 
+// harmless are words without a meaning for a shell.
+var harmless = regexp.MustCompile(`^[A-Za-z0-9._/=:,@+-]+$`)
+
 // shellQuote returns a word of a shell command.
 func shellQuote(word string) string {
-	if plain.MatchString(word) {
+	if harmless.MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

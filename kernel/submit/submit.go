@@ -127,6 +127,9 @@ func Name(notebook, suffix string) string {
 
 // CheckName returns an error if a name is none that Kubernetes, Slurm and Ray accept.
 func CheckName(name string) error {
+	if name == "" {
+		return errors.New("the name of the job is empty")
+	}
 	for i, r := range name {
 		if (r < 'a' || r > 'z') && (i == 0 || (r < '0' || r > '9') && (r != '-' || i == len(name)-1)) {
 			return fmt.Errorf("the name %q of the job is not valid: use lower-case letters, digits and dashes, and a letter first", name)
