@@ -195,6 +195,10 @@ notebooks: kernelspec ## execute every lesson and tutorial and check its output
 clients: kernelspec ## test the kernel with Jupyter's own test suite and with real clients
 	$(PYTEST) kernel/testdata/clients
 
+.PHONY: engines
+engines: $(BIN) ## submit notebooks to real engines: Slurm and Open MPI of Debian, and Ray, which it installs into build/engines (minutes)
+	PYTHON="$(PYTHON)" .ci/engines
+
 GRADER := $(BUILD)/nbgrader
 
 .PHONY: course

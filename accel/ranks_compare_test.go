@@ -175,5 +175,8 @@ func TestDataParallelAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if note := "1 rank computed this"; !strings.Contains(got.Text, note) || strings.Contains(want.Text, note) {
+		t.Errorf("%s\nwithout DataParallel: %s", got.Text, want.Text)
+	}
 	compareOutcomes(t, 0, got, want, want, 0)
 }

@@ -32,7 +32,8 @@ func (r Reduction) String() string {
 //
 // Large arrays use the ring algorithm: the values travel twice around the ring in as many
 // chunks as there are ranks and are summed on the first round (Patarasuk and Yuan, 2009), so
-// each rank sends 2n(N-1)/N values. Small arrays are passed around the ring as a whole.
+// each rank sends 2n(N-1)/N values. Small arrays are passed around the ring as a whole. With [MPI],
+// MPI_Allreduce sums large arrays.
 func (g *Group) AllReduce(ctx context.Context, data []float32, how Reduction) error {
 	return reduce(ctx, g, collective{kind: allReduce, count: len(data), how: how}, data)
 }
@@ -59,6 +60,15 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 		}
 		if err := g.checkSameCall(c); err != nil {
 			return err
+		}
+		if g.mpi.world != nil {
+			if err := sumByMPI(g, data); err != nil {
+				return err
+			}
+			if c.how == Mean {
+				divide(data, g.Size())
+			}
+			return nil
 		}
 		if err := reduceScatter(g, data); err != nil {
 			return err

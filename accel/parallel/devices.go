@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,8 +21,8 @@ type devices struct {
 // joinTime is the time limit for connecting the GPUs of all ranks.
 const joinTime = time.Minute
 
-// Backend returns what reduces the gradients: "NCCL 2.27.3", "the hosts", or "the hosts, since …"
-// with the reason if there are GPUs. It is empty before [Gradients.Begin].
+// Backend returns what reduces the gradients: "NCCL 2.27.3", "Open MPI v4.1.4", "the hosts", or "the hosts, since …"
+// with the reason if there are GPUs or [MPI] was requested. It is empty before [Gradients.Begin].
 func (g *Group) Backend() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -30,8 +31,10 @@ func (g *Group) Backend() string {
 		return ""
 	case d.joined != nil:
 		return d.joined.String()
-	case d.why != "":
-		return "the hosts, since " + d.why
+	case g.mpi.world != nil:
+		return g.mpi.world.Version
+	case d.why != "" || g.mpi.why != "":
+		return "the hosts, since " + cmp.Or(d.why, g.mpi.why)
 	}
 	return "the hosts"
 }

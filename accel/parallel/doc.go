@@ -6,9 +6,9 @@
 //	defer group.Close()
 //	run, err := accel.Fit(ctx, model, train, accel.DataParallel(group))
 //
-// [Join] reads the rank from the environment: from the variables that torchrun, Kubeflow's
-// training operator, mpirun or Slurm's srun set for the processes that they start (see
-// [FromEnvironment]). A process started by hand, without such variables, is a group of one, and
+// [Join] reads the rank from the environment: from the variables that torchrun, Kubeflow
+// Trainer, mpirun or Slurm's srun set for the processes that they start (see
+// [FromEnvironment]). The command quern submit starts a notebook in this way on a cluster. A process started by hand, without such variables, is a group of one, and
 // the program works unchanged.
 //
 // A custom training loop divides the batches with data.Shard and reduces the gradients with
@@ -25,7 +25,7 @@
 // and nobody without the secret can join. Ranks on one machine without an explicit secret
 // authenticate each frame but do not encrypt. Ranks on several machines need a secret, see
 // [Secret]; those on one machine use one from a file of the user, and listen only on the
-// loopback interface. Traffic of NCCL between GPUs is not encrypted.
+// loopback interface. Traffic of NCCL between GPUs, and of [MPI], is not encrypted.
 //
 // # Collectives
 //

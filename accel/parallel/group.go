@@ -26,6 +26,8 @@ type Group struct {
 	end     chan struct{} // closed by Close
 	watches sync.WaitGroup
 
+	mpi messagePassing
+
 	mu     sync.Mutex
 	err    error        // why the group is broken; guarded by mu
 	left   map[int]bool // ranks that have closed their group; guarded by mu
@@ -37,7 +39,7 @@ type Group struct {
 // Stats is the statistics of a group.
 type Stats struct {
 	Collectives int           // exchanges with other ranks
-	Bytes       int           // sent by this rank
+	Bytes       int           // sent by this rank, except by MPI and NCCL
 	Time        time.Duration // in collectives, including waiting for other ranks
 }
 
@@ -153,15 +155,16 @@ func (g *Group) breakWith(err error) error {
 
 // Close leaves the group. After that the other ranks can only Close as well.
 func (g *Group) Close() error {
+	left := g.leaveMPI()
 	g.mu.Lock()
 	if g.closed {
 		g.mu.Unlock()
-		return nil
+		return left
 	}
 	g.closed = true
 	whole := g.err == nil
 	g.mu.Unlock()
-	err := g.closeDevices(whole)
+	err := errors.Join(left, g.closeDevices(whole))
 	if whole {
 		g.notify(notice{Kind: leaving, Rank: g.Rank()})
 	}

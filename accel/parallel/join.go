@@ -55,6 +55,7 @@ type joiner struct {
 	heartbeatTimeout time.Duration
 	bucket           int // in bytes
 	log              *slog.Logger
+	mpi              bool // MPI is requested
 
 	reached   string   // address at which this rank has reached rank 0
 	addresses []string // addresses of the ranks' ring listeners
@@ -102,6 +103,11 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 	waiting, cancel := context.WithTimeout(ctx, j.timeout)
 	defer cancel()
 	g, err := j.connectAll(waiting)
+	if err == nil && j.mpi {
+		if err = g.joinMPI(waiting); err != nil {
+			g, err = nil, errors.Join(err, g.Close())
+		}
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("parallel: join as rank %d: %w", j.info.Rank, ctx.Err())
 	}

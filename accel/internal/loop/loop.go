@@ -72,6 +72,9 @@ func New(ctx context.Context, model nn.Module, train *data.Dataset, o *Settings)
 	}
 	l.record = history.NewRecorder(o.setup(train, planned))
 	l.run = l.record.Run()
+	if o.Group != nil && o.Group.Size() == 1 {
+		l.record.Note("1 rank computed this: the group of DataParallel contains no other")
+	}
 	l.precision = newPrecision(o.Amp, o.Precision, l.record)
 	var err error
 	if l.strategy, err = newStrategy(ctx, o, l.training(), l.record); err != nil {

@@ -1,0 +1,106 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/mpi"
+)
+
+// MPI makes AllReduce use MPI_Allreduce of libmpi if Open MPI's mpirun has started the ranks; otherwise the ranks use the ring, and
+// [Group.Backend] says why. Small values always use the ring. All ranks must pass the option. A process can do so once, and must
+// [Group.Close] the group before it ends: mpirun takes a process that does not for one that has crashed. Close waits until all
+// ranks have closed their groups, or one is lost.
+//
+// MPI neither encrypts nor authenticates what it sends between machines.
+func MPI() Option { return func(j *joiner) { j.mpi = true } }
+
+// messagePassing is the state of MPI in a group.
+type messagePassing struct {
+	world *mpi.World // nil if the ring is used
+	why   string     // why it is used although MPI was requested
+	leave sync.Once
+}
+
+// joinMPI initializes MPI on all ranks, or on none.
+func (g *Group) joinMPI(ctx context.Context) error {
+	path, err := mpi.Find()
+	if why, err := g.anyReason(ctx, err); err != nil || why != "" {
+		g.mpi.why = why
+		return err
+	}
+	type outcome struct {
+		world *mpi.World
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		w, err := mpi.Init(path)
+		if err == nil && (w.Rank != g.Rank() || w.Size != g.Size()) {
+			err = fmt.Errorf("this is rank %d of %d of mpirun, and rank %d of %d of the group", w.Rank, w.Size, g.Rank(), g.Size())
+		}
+		done <- outcome{w, err}
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-g.broken:
+		return g.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	why, err := g.anyReason(ctx, o.err)
+	if err == nil && why == "" {
+		g.mpi.world = o.world
+	}
+	g.mpi.why = why
+	return err
+}
+
+// anyReason returns the first error of all ranks.
+func (g *Group) anyReason(ctx context.Context, mine error) (why string, err error) {
+	text := ""
+	if mine != nil {
+		text = mine.Error()
+	}
+	reasons, err := gatherJSON(ctx, g, text)
+	for rank, reason := range reasons {
+		if reason != "" {
+			return fmt.Sprintf("rank %d reports: %s", rank, reason), err
+		}
+	}
+	return "", err
+}
+
+// sumByMPI replaces values by their sums over all ranks. If the group breaks, nobody waits for the call any more; its memory
+// is then not used again, and neither is MPI.
+func sumByMPI[T float32 | float64](g *Group, values []T) error {
+	done := make(chan error, 1)
+	go func() { done <- mpi.Sum(g.mpi.world, values) }()
+	select {
+	case err := <-done:
+		return err
+	case <-g.broken:
+		return g.Err()
+	}
+}
+
+// leaveMPI ends MPI on all ranks together. The ring ends before: a rank that still needs this one must not wait for it.
+func (g *Group) leaveMPI() (err error) {
+	g.mpi.leave.Do(func() {
+		if g.mpi.world == nil || g.Err() != nil {
+			return
+		}
+		g.notify(notice{Kind: leaving, Rank: g.Rank()})
+		g.next.close()
+		g.previous.close()
+		done := make(chan error, 1)
+		go func() { done <- g.mpi.world.Finalize() }()
+		select {
+		case err = <-done:
+		case <-g.broken:
+		}
+	})
+	return err
+}
