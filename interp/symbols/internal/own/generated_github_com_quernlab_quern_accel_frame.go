@@ -47,6 +47,7 @@ func symbols_github_com_quernlab_quern_accel_frame() map[string]reflect.Value {
 		"ReadParquet":   reflect.ValueOf(frame.ReadParquet),
 		"ReadTFRecord":  reflect.ValueOf(frame.ReadTFRecord),
 		"Reduce":        reflect.ValueOf(frame.Reduce),
+		"Required":      reflect.ValueOf(frame.Required),
 		"Separator":     reflect.ValueOf(frame.Separator),
 		"Std":           reflect.ValueOf(frame.Std),
 		"Sum":           reflect.ValueOf(frame.Sum),

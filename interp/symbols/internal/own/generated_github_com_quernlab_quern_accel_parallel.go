@@ -22,6 +22,7 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"Join":             reflect.ValueOf(parallel.Join),
 		"Local":            reflect.ValueOf(parallel.Local),
 		"Logger":           reflect.ValueOf(parallel.Logger),
+		"MPI":              reflect.ValueOf(parallel.MPI),
 		"Mean":             reflect.ValueOf(parallel.Mean),
 		"NewGradients":     reflect.ValueOf(parallel.NewGradients),
 		"Secret":           reflect.ValueOf(parallel.Secret),

@@ -18,6 +18,7 @@ func symbols_github_com_quernlab_quern_accel_preprocess() map[string]reflect.Val
 		"Mean":            reflect.ValueOf(&preprocess.Mean).Elem(),
 		"Median":          reflect.ValueOf(&preprocess.Median).Elem(),
 		"Numbers":         reflect.ValueOf(preprocess.Numbers),
+		"Scale":           reflect.ValueOf(preprocess.Scale),
 		"Values":          reflect.ValueOf(preprocess.Values),
 		"CategoryColumns": reflect.ValueOf((*preprocess.CategoryColumns)(nil)),
 		"CategoryError":   reflect.ValueOf((*preprocess.CategoryError)(nil)),

@@ -15,6 +15,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/download/download":          symbols_github_com_quernlab_quern_accel_download,
 	"github.com/quernlab/quern/accel/explain/explain":            symbols_github_com_quernlab_quern_accel_explain,
 	"github.com/quernlab/quern/accel/frame/frame":                symbols_github_com_quernlab_quern_accel_frame,
+	"github.com/quernlab/quern/accel/history/history":            symbols_github_com_quernlab_quern_accel_history,
 	"github.com/quernlab/quern/accel/metrics/metrics":            symbols_github_com_quernlab_quern_accel_metrics,
 	"github.com/quernlab/quern/accel/models/models":              symbols_github_com_quernlab_quern_accel_models,
 	"github.com/quernlab/quern/accel/nn/nn":                      symbols_github_com_quernlab_quern_accel_nn,
