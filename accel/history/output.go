@@ -24,7 +24,7 @@ type liveFigure struct {
 	watch   *watch // nil unless device utilization is drawn
 }
 
-// OpenLive draws a run while it goes on, with the metrics of its [Setup], in one output that is updated in place at most twice
+// Live draws a run while it goes on, with the metrics of its [Setup], in one output that is updated in place at most twice
 // a second. Its goroutines end with Close, not with the context, so that a run that was interrupted still gets its final
 // figure.
 func Live(ctx context.Context, r *Run) Output {

@@ -59,7 +59,7 @@ type Point struct {
 	Loss float64 // mean over the examples of the step or the validation
 }
 
-// ReadRuns reads the runs that [Track] recorded in a folder, including those that are still running
+// Runs reads the runs that [Track] recorded in a folder, including those that are still running
 // or were killed. If a file of a run is damaged, which its checksums show, or not from Track, the run has
 // the status [Unreadable], the reason with the file and the line as Error, and the values that were read
 // before. Files of earlier versions of this package have no checksums. Runs fails if the folder

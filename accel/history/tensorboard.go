@@ -27,7 +27,7 @@ type events struct {
 	begin              time.Time
 }
 
-// OpenTensorBoard writes a run that begins now to a new event file in a folder, as option accel.TensorBoard describes it.
+// TensorBoard writes a run that begins now to a new event file in a folder, as option accel.TensorBoard describes it.
 func TensorBoard(folder string) (Output, error) {
 	e, err := newEvents(folder, time.Now())
 	if err != nil {

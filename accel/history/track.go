@@ -77,7 +77,7 @@ type tracker struct {
 	sampled            []time.Time // time of the last recorded sample of each device
 }
 
-// OpenTrack records a run that begins now in a new folder below the given one, as option accel.Track describes it. The label
+// Track records a run that begins now in a new folder below the given one, as option accel.Track describes it. The label
 // names the run in [Runs]; "" for the name of the folder.
 func Track(folder, label string, r *Run) (Output, error) {
 	t, err := newTracker(folder, label, r, time.Now())

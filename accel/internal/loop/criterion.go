@@ -59,3 +59,9 @@ func (c Criterion) unimproved() string {
 	}
 	return c.Name + " has not risen"
 }
+
+// validated reports whether the model has been validated after the newest step.
+func validated(r *history.Run) bool {
+	n := len(r.Validations)
+	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
+}

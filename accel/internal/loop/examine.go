@@ -62,12 +62,8 @@ const (
 	GradientStep    = 2 // whose gradients are examined: the parameters exist
 )
 
-// newExaminer returns nil if nothing is examined.
-func newExaminer(l *Loop) *examiner {
-	if l.settings.Unexamined || !l.strategy.writes() {
-		return nil
-	}
-	return &examiner{run: l.run, model: l.model, answers: l.answers, record: l.record, o: l.settings, earlier: TrainedWith(l.model) != nil}
+func newExaminer(run *history.Run, model nn.Module, a answers, record *history.Recorder, o *Settings) *examiner {
+	return &examiner{run: run, model: model, answers: a, record: record, o: o, earlier: TrainedWith(model) != nil}
 }
 
 // alone reports whether this process computes the whole step.

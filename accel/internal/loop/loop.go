@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -94,6 +95,43 @@ func (l *Loop) Run() *history.Run { return l.run }
 // not affect the loop.
 func (l *Loop) training() *history.Training {
 	return &history.Training{Run: l.run, Model: l.model, Dataset: l.set, TotalSteps: l.run.Planned}
+}
+
+// observe creates the observers of the training: the user's, then those that other options
+// need.
+func (l *Loop) observe(ctx context.Context) {
+	o := l.settings
+	l.observers = &observers{training: l.training(), all: slices.Clone(o.Observers), users: len(o.Observers)}
+	add := func(o history.Observer) { l.observers.all = append(l.observers.all, o) }
+	for _, r := range o.recordings(ctx, l.record) {
+		add(r)
+	}
+	if s, ok := l.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
+		add(&plateau{observe: s.Observe})
+	}
+	var stopping *earlyStopping
+	if o.Patience > 0 {
+		stopping = &earlyStopping{record: l.record, patience: o.Patience, criterion: o.Criterion, judged: o.judged()}
+		add(stopping)
+	}
+	if o.Checkpoint != "" {
+		l.resumption = &resumption{
+			o: o, training: l.training(), record: l.record, position: &l.at, processes: l.strategy,
+			optimizer: l.optimizer, scaler: l.precision.scaler, stopping: stopping,
+		}
+		add(l.resumption)
+	}
+	l.divergence = &divergence{
+		record:            l.record,
+		forward:           func(b data.Batch) { l.precision.cast(func() { l.forward(b) }) },
+		stopSynchronizing: l.strategy.stopSynchronizing,
+	}
+	add(l.divergence)
+	if !o.Unexamined && l.strategy.writes() {
+		e := newExaminer(l.run, l.model, l.answers, l.record, o)
+		l.watch = e
+		add(e) // the last one, whose End is the first: the model still has its last weights
+	}
 }
 
 // Train runs the training, and ends it in order also after an error or a panic of the model.
@@ -528,10 +566,4 @@ func (l *Loop) end(err error) {
 		l.record.Note("validations measured the average of the parameters (EMA), which Use gives to the model")
 	}
 	l.record.Failed(err)
-}
-
-// validated reports whether the model has been validated after the newest step.
-func validated(r *history.Run) bool {
-	n := len(r.Validations)
-	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
 }

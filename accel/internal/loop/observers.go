@@ -1,16 +1,12 @@
 package loop
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/optim"
 )
 
 // observers passes the events of a training to all observers.
@@ -98,38 +94,15 @@ func (o *observers) end(err error) (failed error) {
 	return failed
 }
 
-// observe creates the observers of the training: the user's, then those that other options
-// need.
-func (l *Loop) observe(ctx context.Context) {
-	o := l.settings
-	l.observers = &observers{training: l.training(), all: slices.Clone(o.Observers), users: len(o.Observers)}
-	add := func(o history.Observer) { l.observers.all = append(l.observers.all, o) }
-	for _, r := range o.recordings(ctx, l.record) {
-		add(r)
+// JoinErrors joins two errors, either of which may be nil.
+func JoinErrors(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	case interrupt.Is(a) && interrupt.Is(b):
+		return a
 	}
-	if s, ok := l.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
-		add(&plateau{observe: s.Observe})
-	}
-	var stopping *earlyStopping
-	if o.Patience > 0 {
-		stopping = &earlyStopping{record: l.record, patience: o.Patience, criterion: o.Criterion, judged: o.judged()}
-		add(stopping)
-	}
-	if o.Checkpoint != "" {
-		l.resumption = &resumption{
-			o: o, training: l.training(), record: l.record, position: &l.at, processes: l.strategy,
-			optimizer: l.optimizer, scaler: l.precision.scaler, stopping: stopping,
-		}
-		add(l.resumption)
-	}
-	l.divergence = &divergence{
-		record:            l.record,
-		forward:           func(b data.Batch) { l.precision.cast(func() { l.forward(b) }) },
-		stopSynchronizing: l.strategy.stopSynchronizing,
-	}
-	add(l.divergence)
-	if e := newExaminer(l); e != nil {
-		l.watch = e
-		add(e) // the last one, whose End is the first: the model still has its last weights
-	}
+	return errors.Join(a, b)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -64,4 +65,33 @@ func (o *Settings) beginRecompute(ctx context.Context, model nn.Module, train *d
 		return nil, errors.New("accel: Recompute(): the model contains no nn.Sequential of two or more modules; wrap parts of the model in nn.Recompute instead")
 	}
 	return func() { nn.SetRecompute(model, false) }, nil
+}
+
+// Prepare switches to the device, splits the model for Recompute, and names the ops for a profiler that is attached. undo
+// ends all of that after the training.
+func (c *Settings) Prepare(ctx context.Context, model nn.Module, train *data.Dataset) (undo func() error, err error) {
+	back, err := c.useDevice()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { // also when the model panics
+		if undo == nil {
+			err = JoinErrors(err, back())
+		}
+	}()
+	endRecompute, err := c.beginRecompute(ctx, model, train)
+	if err != nil {
+		return nil, err
+	}
+	stop := func() {}
+	if prof.ToolAttached() {
+		if end, err := prof.NVTX(); err == nil { // NVTX ranges were not enabled by the program itself
+			stop = end
+		}
+	}
+	return func() error {
+		stop()
+		endRecompute()
+		return back()
+	}, nil
 }

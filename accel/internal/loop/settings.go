@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -327,35 +325,6 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 	return nil
 }
 
-// Prepare switches to the device, splits the model for Recompute, and names the ops for a profiler that is attached. undo
-// ends all of that after the training.
-func (c *Settings) Prepare(ctx context.Context, model nn.Module, train *data.Dataset) (undo func() error, err error) {
-	back, err := c.useDevice()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { // also when the model panics
-		if undo == nil {
-			err = JoinErrors(err, back())
-		}
-	}()
-	endRecompute, err := c.beginRecompute(ctx, model, train)
-	if err != nil {
-		return nil, err
-	}
-	stop := func() {}
-	if prof.ToolAttached() {
-		if end, err := prof.NVTX(); err == nil { // NVTX ranges were not enabled by the program itself
-			stop = end
-		}
-	}
-	return func() error {
-		stop()
-		endRecompute()
-		return back()
-	}, nil
-}
-
 // plannedSteps returns the number of updates of a training.
 func (c *Settings) plannedSteps(train *data.Dataset) int {
 	planned := c.Epochs * ceilDiv(ceilDiv(c.examplesPerEpoch(train), c.BatchSize), c.Accumulate)
@@ -388,3 +357,6 @@ func (c *Settings) dropOutputs() {
 	c.Quiet, c.Live, c.TensorBoard, c.Track, c.SaveBest = true, nil, "", "", ""
 	c.Energy, c.Watts = false, 0
 }
+
+// nextSeed draws a seed for the order of a run's examples.
+func nextSeed() uint64 { return (*tensor.Generator)(nil).Uint64() }

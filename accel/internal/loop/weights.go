@@ -63,3 +63,14 @@ func (j judged) state(model nn.Module) map[string]*tensor.Tensor {
 	}
 	return tensors
 }
+
+// KeepRandom returns a function that sets the random numbers back to where they are now, so that a search
+// does not change the training after it.
+func KeepRandom() (restore func()) {
+	seed, drawn := (*tensor.Generator)(nil).State()
+	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
+	return func() {
+		(*tensor.Generator)(nil).SetState(seed, drawn)
+		tensor.WeightGenerator().SetState(weightSeed, weightsDrawn)
+	}
+}

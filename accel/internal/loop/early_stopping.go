@@ -1,6 +1,9 @@
 package loop
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/nn"
@@ -85,5 +88,28 @@ func (p *plateau) Begin(t *history.Training) error {
 // Validation passes on a validation.
 func (p *plateau) Validation(_ *history.Training, c history.Validation) error {
 	p.observe(c.Loss)
+	return nil
+}
+
+// bestFile writes the file of [SaveBest].
+type bestFile struct {
+	history.NopObserver
+	path   string
+	judged judged
+}
+
+// Validation writes the file after the best validation so far.
+func (b *bestFile) Validation(t *history.Training, _ history.Validation) error {
+	if t.Run.Best != len(t.Run.Validations)-1 {
+		return nil
+	}
+	tensors := b.judged.state(t.Model)
+	if len(tensors) == 0 {
+		return errors.New("accel: SaveBest: the model has no parameters")
+	}
+	record := &TrainingRecord{Schema: t.Dataset.Schema()}
+	if err := nn.SaveTensors(b.path, tensors, record.FileNotes()); err != nil {
+		return fmt.Errorf("accel: SaveBest: %w", err)
+	}
 	return nil
 }
