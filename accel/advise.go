@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
@@ -186,7 +185,7 @@ func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) 
 		c.Schedule = nil
 	})})
 	run, err := Fit(v.ctx, v.model, t.set, options...)
-	var diverged *history.DivergedError
+	var diverged *DivergedError
 	if err != nil && !errors.As(err, &diverged) {
 		return 0, 0, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/loop"
@@ -90,7 +89,7 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 }
 
 // train makes some updates and restores the weights.
-func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start loop.Weights, given []Option, more ...Option) (*history.Run, error) {
+func (r *CheckResult) train(ctx context.Context, model nn.Module, train *data.Dataset, start loop.Weights, given []Option, more ...Option) (*Run, error) {
 	options := append(append([]Option{}, given...), Quiet(), plain("Check", func(c *loop.Settings) {
 		c.Measured = len(c.Metrics) > 0
 		c.TrainOnly()
@@ -126,7 +125,7 @@ func (r *CheckResult) rate(ctx context.Context, model nn.Module, train *data.Dat
 // overfit trains with one batch.
 func (r *CheckResult) overfit(ctx context.Context, model nn.Module, batch *data.Dataset, start loop.Weights, given []Option) error {
 	run, err := r.train(ctx, model, batch, start, given, Steps(overfitSteps), NoChecks())
-	var diverged *history.DivergedError
+	var diverged *DivergedError
 	if err != nil && !errors.As(err, &diverged) {
 		return err
 	}

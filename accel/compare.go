@@ -46,7 +46,7 @@ type VariantResult struct {
 	Name string // as Variant.Name
 	// Runs are in the order of the seeds. A run that was interrupted is left out, unless it is the
 	// variant's first.
-	Runs []*history.Run
+	Runs []*Run
 }
 
 // Compare trains a new model with each variant and the seeds 1, 2 and 3, and returns means and
@@ -78,12 +78,12 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	for seed := 1; seed <= compareSeeds; seed++ {
 		for i, v := range variants {
 			Seed(uint64(seed))
-			follow := &comparing{show: func(r *history.Run) {
+			follow := &comparing{show: func(r *Run) {
 				screen.Set(float64(ended)+partDone(r), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
 			}}
 			run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
 			ended++
-			var diverged *history.DivergedError
+			var diverged *DivergedError
 			if errors.As(err, &diverged) {
 				err = nil // a diverged run is a result
 			}
@@ -100,8 +100,8 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 }
 
 // fitNew trains a new model. The run is not nil.
-func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset, options ...Option) (run *history.Run, err error) {
-	run = &history.Run{Best: -1}
+func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
+	run = &Run{Best: -1}
 	defer interrupt.Catch(&err) // newModel was interrupted
 	return Fit(ctx, newModel(), train, options...)
 }
@@ -109,26 +109,26 @@ func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset,
 // comparing displays the progress of a run of a comparison.
 type comparing struct {
 	NopObserver
-	show func(*history.Run)
+	show func(*Run)
 }
 
 // Step displays the run.
-func (c *comparing) Step(t *history.Training, _ history.Step) error {
+func (c *comparing) Step(t *Training, _ Step) error {
 	c.show(t.Run)
 	return nil
 }
 
 // Validation displays the run.
-func (c *comparing) Validation(t *history.Training, _ history.Validation) error {
-	return c.Step(t, history.Step{})
+func (c *comparing) Validation(t *Training, _ Validation) error {
+	return c.Step(t, Step{})
 }
 
 // partDone returns the fraction of the planned steps that have been made.
-func partDone(r *history.Run) float64 { return float64(len(r.Steps)) / float64(max(r.Planned, 1)) }
+func partDone(r *Run) float64 { return float64(len(r.Steps)) / float64(max(r.Planned, 1)) }
 
 // soFar returns a function that draws the results so far. The current run of a variant counts if
 // it is the variant's first.
-func (c *Comparison) soFar(variant int, r *history.Run) func() *plots.Figure {
+func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	now, run := *c, *r
 	now.Variants = slices.Clone(c.Variants)
 	for i := range now.Variants {
@@ -148,7 +148,7 @@ type spread struct{ mean, deviation float64 }
 
 // over returns the spread of a value over the runs. The deviation is the sample standard
 // deviation, NaN for a single run.
-func (c VariantResult) over(measure func(*history.Run) float64) spread {
+func (c VariantResult) over(measure func(*Run) float64) spread {
 	values := make([]float64, len(c.Runs))
 	for i, r := range c.Runs {
 		values[i] = measure(r)
@@ -172,26 +172,26 @@ func (s spread) text(format, unit string) string {
 
 // Loss returns the mean of [Run.Loss] over the seeds and its standard deviation.
 func (c VariantResult) Loss() (mean, deviation float64) {
-	s := c.over((*history.Run).Loss)
+	s := c.over((*Run).Loss)
 	return s.mean, s.deviation
 }
 
 // Accuracy returns the mean of [Run.Accuracy] over the seeds and its standard deviation.
 func (c VariantResult) Accuracy() (mean, deviation float64) {
-	s := c.over((*history.Run).Accuracy)
+	s := c.over((*Run).Accuracy)
 	return s.mean, s.deviation
 }
 
 // Seconds returns the mean training time over the seeds and its standard deviation.
 func (c VariantResult) Seconds() (mean, deviation float64) {
-	s := c.over(func(r *history.Run) float64 { return r.Time.Total.Seconds() })
+	s := c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
 	return s.mean, s.deviation
 }
 
 // Metric returns the mean of [Run.Metric] with a name, such as "F1 (macro)", over the seeds and its
 // standard deviation. They are NaN if a run does not have the metric.
 func (c VariantResult) Metric(name string) (mean, deviation float64) {
-	s := c.over(func(r *history.Run) float64 { return r.Metric(name) })
+	s := c.over(func(r *Run) float64 { return r.Metric(name) })
 	return s.mean, s.deviation
 }
 
@@ -230,8 +230,8 @@ func (c *Comparison) table() table {
 		}
 		row := []string{
 			v.Name,
-			v.over((*history.Run).Loss).text("%.4f", ""),
-			v.over(func(r *history.Run) float64 { return 100 * r.Accuracy() }).text("%.2f", " %"),
+			v.over((*Run).Loss).text("%.4f", ""),
+			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f", " %"),
 		}
 		for _, m := range measured {
 			mean, deviation := v.Metric(m.Name)
@@ -242,8 +242,8 @@ func (c *Comparison) table() table {
 			}
 		}
 		t.rows = append(t.rows, append(row,
-			v.over(func(r *history.Run) float64 { return r.Time.Total.Seconds() }).text("%.2f", ""),
-			format.Rate(v.over((*history.Run).ExamplesPerSecond).mean),
+			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f", ""),
+			format.Rate(v.over((*Run).ExamplesPerSecond).mean),
 		))
 	}
 	what := "loss and accuracy of training"
@@ -299,7 +299,7 @@ func (c *Comparison) Figure() *plots.Figure {
 }
 
 // epochLoss returns the validation loss of epoch e, counted from 0, or else its training loss.
-func epochLoss(r *history.Run, e int) (loss float64, ok bool) {
+func epochLoss(r *Run, e int) (loss float64, ok bool) {
 	if e >= len(r.Epochs) {
 		return 0, false
 	}

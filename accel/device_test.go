@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -22,7 +21,7 @@ func TestFitOnCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	train, test = train.First(96), test.First(40)
-	fit := func(options ...Option) *history.Run {
+	fit := func(options ...Option) *Run {
 		t.Helper()
 		Seed(3)
 		model := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dropout(.1), nn.Dense(10))
@@ -32,7 +31,7 @@ func TestFitOnCUDA(t *testing.T) {
 		}
 		return run
 	}
-	want, got := fit(), fit(On("simulated"), Live(history.GPUUtil))
+	want, got := fit(), fit(On("simulated"), Live(GPUUtil))
 	for i, s := range want.Steps {
 		if g := got.Steps[i]; !(math.Abs(g.Loss-s.Loss) < 1e-3) {
 			t.Errorf("step %d: loss %.5f, on the CPU %.5f", i+1, g.Loss, s.Loss)
@@ -64,7 +63,7 @@ func TestDivergedOnCUDA(t *testing.T) {
 	} {
 		run, err := Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(16), nn.Dense(10)), train.First(row.examples),
 			append(row.options, SGD(3e38, 0), BatchSize(64), Epochs(1), Quiet())...)
-		var diverged *history.DivergedError
+		var diverged *DivergedError
 		if !errors.As(err, &diverged) || diverged.Step < 2 || diverged.Step > 4 || len(run.Steps) != diverged.Step {
 			t.Errorf("%d examples, %v: %d steps, %v", row.examples, run.Options, len(run.Steps), err)
 		}
@@ -93,12 +92,12 @@ func TestPrecisionsOnCUDA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := func(examples int, options ...Option) (*history.Run, error) {
+	fit := func(examples int, options ...Option) (*Run, error) {
 		Seed(3)
 		model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.GELU(), nn.Dense(32), nn.ReLU(), nn.Dense(10))
 		return Fit(t.Context(), model, train.First(examples), append(options, Epochs(6), BatchSize(128), AdamW(1e-2), Quiet())...)
 	}
-	last := func(r *history.Run, err error) float64 {
+	last := func(r *Run, err error) float64 {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

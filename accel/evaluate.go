@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 )
@@ -28,7 +27,7 @@ import (
 // all ranks call it with the same model and data set; each measures a part of the examples, and
 // all get the result for the whole data set. Ranks whose models or data sets differ get an
 // error.
-func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *history.Result, err error) {
+func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
 	o, err := evaluateOptions(options)
 	if err != nil {
 		return nil, err

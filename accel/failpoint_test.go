@@ -20,7 +20,7 @@ import (
 )
 
 // fitSmall trains a small model, the same one each time.
-func fitSmall(options ...Option) (*history.Run, error) {
+func fitSmall(options ...Option) (*Run, error) {
 	train, _, err := data.Digits()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func checkpoints(t *testing.T, owner string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			losses := func(r *history.Run) (all []float64) {
+			losses := func(r *Run) (all []float64) {
 				for _, s := range r.Steps {
 					all = append(all, s.Loss)
 				}

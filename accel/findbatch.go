@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
@@ -98,7 +97,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 		}))
 		run, err := Fit(ctx, model, train, options...)
 		var memory *OutOfMemoryError
-		var diverged *history.DivergedError
+		var diverged *DivergedError
 		switch {
 		case errors.As(err, &memory):
 			s.Stopped = fmt.Sprintf("batches of %d do not fit into memory", size)
@@ -115,7 +114,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 
 // speedAfter returns the examples per second of a run without its first steps; NaN if the run
 // has no other steps.
-func speedAfter(r *history.Run, steps int) float64 {
+func speedAfter(r *Run, steps int) float64 {
 	n := len(r.Steps)
 	if n <= steps {
 		return math.NaN()

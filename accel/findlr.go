@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -53,7 +52,7 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		c.Stop = s.risen
 	}), internalObserver(&partialSearch{screen: screen}))
 	run, err := Fit(ctx, model, train, options...)
-	var diverged *history.DivergedError
+	var diverged *DivergedError
 	if errors.As(err, &diverged) {
 		err = nil // divergence is a normal end of the search
 	}
@@ -74,7 +73,7 @@ type partialSearch struct {
 }
 
 // Step updates the progress bar, and draws the losses if an update is due.
-func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
+func (p *partialSearch) Step(t *Training, _ Step) error {
 	steps := t.Run.Steps // only appended to
 	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
 		return func() *plots.Figure {
@@ -89,7 +88,7 @@ func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
 }
 
 // risen ends the search when the loss is far above its minimum.
-func (s *LRSearch) risen(r *history.Run) bool {
+func (s *LRSearch) risen(r *Run) bool {
 	lowest := math.Inf(1)
 	for _, step := range r.Steps {
 		lowest = min(lowest, step.Loss)

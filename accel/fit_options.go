@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -138,13 +137,13 @@ func ValidateEvery(steps int) Option {
 // Live draws the run while it goes on, in one output that is updated in place at most twice a
 // second. Without arguments it draws loss and accuracy. The metrics of option [Metrics] are drawn
 // with them.
-func Live(metrics ...history.Metric) Option {
+func Live(metrics ...Metric) Option {
 	names := make([]string, len(metrics))
 	for i, m := range metrics {
 		names[i] = m.String()
 	}
 	if len(metrics) == 0 {
-		metrics = []history.Metric{history.Loss, history.Accuracy}
+		metrics = []Metric{Loss, Accuracy}
 	}
 	return plain("Live("+strings.Join(names, ", ")+")", func(c *loop.Settings) { c.Live = metrics }).output()
 }
@@ -198,13 +197,13 @@ func ValidateParameters() Option {
 // StopWhen ends the training when the function returns true. Fit calls it after every step and
 // every validation with the run so far, which it must not change. The newest step may be
 // missing from the run, since losses are read one step late.
-func StopWhen(done func(*history.Run) bool) Option {
+func StopWhen(done func(*Run) bool) Option {
 	return fitOption("StopWhen(done)", func(c *loop.Settings) error {
 		if done == nil {
 			return errors.New("accel: StopWhen(nil): the function is nil")
 		}
 		before := c.Stop
-		c.Stop = func(r *history.Run) bool { return before != nil && before(r) || done(r) }
+		c.Stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
 		return nil
 	})
 }
@@ -250,7 +249,7 @@ func AMP(precision ...Precision) Option {
 // Observe registers an observer of the training. With several observers, each event goes to all
 // of them in the order in which they were given. With [DataParallel] every rank calls its own
 // observers, and all ranks stop if one observer stops.
-func Observe(o history.Observer) Option {
+func Observe(o Observer) Option {
 	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *loop.Settings) error {
 		if o == nil {
 			return errors.New("accel: Observe(nil): the observer is nil")
@@ -260,8 +259,8 @@ func Observe(o history.Observer) Option {
 	})
 }
 
-// observe is [Observe] for functions of this package; it is not listed in Run.Options.
-func internalObserver(o history.Observer) Option {
+// internalObserver is [Observe] for functions of this package; it is not listed in Run.Options.
+func internalObserver(o Observer) Option {
 	return plain("", func(c *loop.Settings) { c.Observers = append(c.Observers, o) })
 }
 

@@ -21,7 +21,7 @@ func TestAssumePowerInFit(t *testing.T) {
 			t.Errorf("%v W: %v", watts, err)
 		}
 	}
-	for _, options := range [][]Option{{AssumePower(40)}, {MeasureEnergy()}, {MeasureEnergy(), Live(history.Power)}, {AssumePower(40), Track(t.TempDir())}} {
+	for _, options := range [][]Option{{AssumePower(40)}, {MeasureEnergy()}, {MeasureEnergy(), Live(Power)}, {AssumePower(40), Track(t.TempDir())}} {
 		run, err := Fit(t.Context(), model, train, append(options, Epochs(1), Quiet())...)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 )
 
 // tracked trains a small model on some digits and reads its recorded run.
-func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*history.Run, history.TrackedRun, error) {
+func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*Run, history.TrackedRun, error) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -101,7 +101,7 @@ func TestTrackEnds(t *testing.T) {
 	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != history.Interrupted || got.Steps != 2 || got.Error == "" {
 		t.Errorf("interrupted: %+v, %v", got, err)
 	}
-	var diverged *history.DivergedError
+	var diverged *DivergedError
 	if _, got, err := tracked(t, t.Context(), folder, SGD(3e38, 0)); !errors.As(err, &diverged) || got.Status != history.Diverged || len(got.Training) >= got.Steps+1 {
 		t.Errorf("diverged: %+v, %v", got, err)
 	}
@@ -139,7 +139,7 @@ func TestTrackEnds(t *testing.T) {
 // stopAfter cancels a training after a number of steps.
 func stopAfter(steps int, cancel context.CancelFunc) Option {
 	return plain("", func(c *loop.Settings) {
-		c.Stop = func(r *history.Run) bool {
+		c.Stop = func(r *Run) bool {
 			if len(r.Steps) == steps {
 				cancel()
 			}
