@@ -1,8 +1,7 @@
 package accel
 
 import (
-	"errors"
-
+	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -20,4 +19,4 @@ type DeviceError = tensor.DeviceError
 type OutOfMemoryError = tensor.OutOfMemoryError
 
 // ErrBusy is returned by [Fit] while another Fit runs.
-var ErrBusy = errors.New("accel: Fit: another call of Fit is running: wait until it returns, since only one model is trained at a time")
+var ErrBusy = loop.ErrBusy

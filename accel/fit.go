@@ -2,7 +2,6 @@ package accel
 
 import (
 	"context"
-	"sync"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/loop"
@@ -24,32 +23,10 @@ import (
 // Only one Fit runs at a time: while it runs, a second one returns [ErrBusy]. Other goroutines
 // may meanwhile evaluate and apply other models, which does not affect the training. They must
 // not use the model that is being trained, since it is in training mode.
-func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
-	run = &Run{Best: -1}
-	defer nn.Catch(&err)
+func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (*Run, error) {
 	settings, err := newOptions(options)
-	if err == nil {
-		err = settings.Check(model, train)
-	}
 	if err != nil {
-		return run, err
+		return &Run{Best: -1}, err
 	}
-	if !oneFit.TryLock() {
-		return run, ErrBusy
-	}
-	defer oneFit.Unlock()
-	undo, err := settings.Prepare(ctx, model, train)
-	if err != nil {
-		return run, err
-	}
-	defer func() { err = loop.JoinErrors(err, undo()) }()
-	l, err := loop.New(ctx, model, train, settings)
-	run = l.Run()
-	if err == nil {
-		err = l.Train(ctx)
-	}
-	return run, err
+	return loop.Fit(ctx, model, train, settings)
 }
-
-// oneFit is locked by the Fit that runs.
-var oneFit sync.Mutex

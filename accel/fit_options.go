@@ -12,13 +12,17 @@ import (
 	"github.com/quernlab/quern/accel/optim"
 )
 
-func newOptions(given []Option) (*loop.Settings, error) { return optionsIn(inFit, given) }
+func newOptions(given []Option) (*loop.Settings, error) { return optionsIn(inFit, given, nil) }
 
-// optionsIn returns the settings of a training by a function that accepts the options of a scope.
-func optionsIn(s scope, given []Option) (*loop.Settings, error) {
+// optionsIn returns the settings of a training by a function that accepts the options of a scope, with a change, nil for
+// none.
+func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Settings, error) {
 	c := &loop.Settings{Workers: defaultWorkers, Accumulate: 1}
 	if err := apply(c, s, given); err != nil {
 		return nil, err
+	}
+	if change != nil {
+		change(c)
 	}
 	if c.Epochs == 0 && c.Steps == 0 {
 		c.Epochs = defaultEpochs

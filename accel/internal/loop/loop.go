@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -18,10 +19,40 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Loop is the training loop of one call of accel.Fit. This file has all of it, from the top to the bottom: Train, an epoch,
+// Fit trains a model on a data set, as accel.Fit describes it. The run is not nil.
+func Fit(ctx context.Context, model nn.Module, train *data.Dataset, settings *Settings) (run *history.Run, err error) {
+	run = &history.Run{Best: -1}
+	defer nn.Catch(&err)
+	if err := settings.Check(model, train); err != nil {
+		return run, err
+	}
+	if !oneFit.TryLock() {
+		return run, ErrBusy
+	}
+	defer oneFit.Unlock()
+	undo, err := settings.prepare(ctx, model, train)
+	if err != nil {
+		return run, err
+	}
+	defer func() { err = joinErrors(err, undo()) }()
+	l, err := newLoop(ctx, model, train, settings)
+	run = l.run
+	if err == nil {
+		err = l.train(ctx)
+	}
+	return run, err
+}
+
+// oneFit is locked by the Fit that runs.
+var oneFit sync.Mutex
+
+// ErrBusy is returned by [Fit] while another Fit runs.
+var ErrBusy = errors.New("accel: Fit: another call of Fit is running: wait until it returns, since only one model is trained at a time")
+
+// loop is the training loop of one call of accel.Fit. This file has all of it, from the top to the bottom: Fit, the epochs,
 // its steps, a step, a validation, and the end. The strategy decides on which processes a step runs, the precision in which
 // element types, and observers follow the training.
-type Loop struct {
+type loop struct {
 	settings *Settings
 	model    nn.Module
 	set      *data.Dataset
@@ -55,11 +86,11 @@ type Loop struct {
 	pause          pause
 }
 
-// New returns the loop of a training whose settings have been checked and prepared. It returns the loop also with an error
+// newLoop returns the loop of a training whose settings have been checked and prepared. It returns the loop also with an error
 // of the strategy, with which the training must not begin.
-func New(ctx context.Context, model nn.Module, train *data.Dataset, o *Settings) (*Loop, error) {
+func newLoop(ctx context.Context, model nn.Module, train *data.Dataset, o *Settings) (*loop, error) {
 	planned := o.plannedSteps(train)
-	l := &Loop{settings: o, model: model, set: train, schema: train.Schema(), loss: o.Loss, schedule: optim.Constant()}
+	l := &loop{settings: o, model: model, set: train, schema: train.Schema(), loss: o.Loss, schedule: optim.Constant()}
 	if l.loss == nil {
 		l.loss = defaultLoss(train)
 	}
@@ -88,18 +119,15 @@ func New(ctx context.Context, model nn.Module, train *data.Dataset, o *Settings)
 	return l, nil
 }
 
-// Run returns the history so far.
-func (l *Loop) Run() *history.Run { return l.run }
-
 // training returns what others know of the training. Each gets its own, so that what observers assign to its fields does
 // not affect the loop.
-func (l *Loop) training() *history.Training {
+func (l *loop) training() *history.Training {
 	return &history.Training{Run: l.run, Model: l.model, Dataset: l.set, TotalSteps: l.run.Planned}
 }
 
 // observe creates the observers of the training: the user's, then those that other options
 // need.
-func (l *Loop) observe(ctx context.Context) {
+func (l *loop) observe(ctx context.Context) {
 	o := l.settings
 	l.observers = &observers{training: l.training(), all: slices.Clone(o.Observers), users: len(o.Observers)}
 	add := func(o history.Observer) { l.observers.all = append(l.observers.all, o) }
@@ -134,8 +162,8 @@ func (l *Loop) observe(ctx context.Context) {
 	}
 }
 
-// Train runs the training, and ends it in order also after an error or a panic of the model.
-func (l *Loop) Train(ctx context.Context) (err error) {
+// train runs the training, and ends it in order also after an error or a panic of the model.
+func (l *loop) train(ctx context.Context) (err error) {
 	returned := false
 	defer func() {
 		ended := err
@@ -147,7 +175,7 @@ func (l *Loop) Train(ctx context.Context) (err error) {
 			(&TrainingRecord{Schema: l.schema, loss: l.loss}).attach(l.model)
 		}
 		defer l.strategy.end(ended, returned)
-		err = JoinErrors(err, l.observers.end(ended))
+		err = joinErrors(err, l.observers.end(ended))
 	}()
 	defer func() { // the gradients of the last step are not those of a loop that follows
 		if l.watch != nil && returned && err == nil {
@@ -163,7 +191,7 @@ func (l *Loop) Train(ctx context.Context) (err error) {
 }
 
 // epochs runs the epochs.
-func (l *Loop) epochs(ctx context.Context) (err error) {
+func (l *loop) epochs(ctx context.Context) (err error) {
 	defer nn.Catch(&err)
 	if err := l.precision.supported(); err != nil {
 		return err
@@ -198,7 +226,7 @@ func (l *Loop) epochs(ctx context.Context) (err error) {
 
 // vote reports whether any rank ends the training early. Without a function or an observer of
 // the user all ranks decide the same, and need not ask each other.
-func (l *Loop) vote(stop bool) (bool, error) {
+func (l *loop) vote(stop bool) (bool, error) {
 	if l.settings.Stop == nil && len(l.settings.Observers) == 0 {
 		return stop, nil
 	}
@@ -206,12 +234,12 @@ func (l *Loop) vote(stop bool) (bool, error) {
 }
 
 // stop reports whether an observer or the function of [StopWhen] ends the training.
-func (l *Loop) stop() (bool, error) {
+func (l *loop) stop() (bool, error) {
 	return l.vote(l.observers.stop || l.settings.Stop != nil && l.settings.Stop(l.run))
 }
 
 // oneEpoch runs one pass over the data set, or the rest of one, and adds it to the run.
-func (l *Loop) oneEpoch(ctx context.Context) (stop bool, err error) {
+func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.at.epochBegan = time.Now()
 	l.record.BeginEpoch(l.at.epochBegan)
 	if l.unfinished() {
@@ -238,11 +266,11 @@ func (l *Loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	case l.torn: // a function that the step has called was interrupted
 		l.resumption.skip()
 	default:
-		err = JoinErrors(err, l.resumption.save()) // to resume within the epoch
+		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
 	if len(l.run.Steps) > l.at.firstStep {
 		l.record.Epoch(history.Epoch{Steps: len(l.run.Steps), Loss: l.at.sum.loss(), Accuracy: l.at.sum.accuracy(), Seconds: time.Since(l.at.epochBegan).Seconds()})
-		err = JoinErrors(err, l.observers.epoch(l.run.Epochs[len(l.run.Epochs)-1]))
+		err = joinErrors(err, l.observers.epoch(l.run.Epochs[len(l.run.Epochs)-1]))
 	}
 	if err != nil || stop {
 		return stop, err
@@ -252,15 +280,15 @@ func (l *Loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 
 // unfinished reports whether the training was saved within an epoch, or before the validation
 // at its end.
-func (l *Loop) unfinished() bool {
+func (l *loop) unfinished() bool {
 	return l.at.resumed && l.at.epoch > 0 && len(l.run.Epochs) < l.at.epoch
 }
 
 // pass runs the steps and validations of one epoch, until an observer stops them.
-func (l *Loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err error) {
+func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err error) {
 	defer func() {
 		if interrupt.Is(err) && l.strategy.groupError() == nil { // it may have been the panic of a function that was interrupted
-			err = JoinErrors(l.readPending(nil), err)
+			err = joinErrors(l.readPending(nil), err)
 		}
 	}()
 	defer nn.Catch(&err)
@@ -272,7 +300,7 @@ func (l *Loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	}
 	for l.at.examplesSeen < l.settings.examplesPerEpoch(l.set) && l.stepsDone() < l.run.Planned {
 		if err := l.strategy.interrupt(ctx); err != nil {
-			return false, JoinErrors(l.readPending(nil), err)
+			return false, joinErrors(l.readPending(nil), err)
 		}
 		l.pause.letOthersRun()
 		examples := min(l.settings.BatchSize*l.settings.Accumulate, l.settings.examplesPerEpoch(l.set)-l.at.examplesSeen)
@@ -286,10 +314,10 @@ func (l *Loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 		m.epoch = l.at.epoch
 		l.at.examplesSeen += examples
 		if before := l.readPending(m); before != nil {
-			return false, JoinErrors(before, err)
+			return false, joinErrors(before, err)
 		}
 		if err != nil { // the step was made
-			return false, JoinErrors(err, l.readPending(nil))
+			return false, joinErrors(err, l.readPending(nil))
 		}
 		if stop, err := l.stop(); err != nil {
 			return false, err
@@ -323,7 +351,7 @@ func (l *Loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 // its examples, of classes that are not [data.Ignored], or a sum of weights, so that the gradient
 // equals that of one large batch. If the update was made, but a function of [AfterStep] fails, step
 // returns the measurement with the error.
-func (l *Loop) step(batches *data.Batches, number, examples int) (made *measurement, err error) {
+func (l *loop) step(batches *data.Batches, number, examples int) (made *measurement, err error) {
 	defer nn.Catch(&err)
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
 	m := &measurement{examples: examples}
@@ -359,17 +387,17 @@ func (l *Loop) step(batches *data.Batches, number, examples int) (made *measurem
 	l.scheduleStep++
 	made = m
 	for _, after := range l.settings.AfterStep {
-		err = JoinErrors(err, after(l.scheduleStep))
+		err = joinErrors(err, after(l.scheduleStep))
 	}
 	l.torn = false
 	return made, err
 }
 
 // learningRate returns the learning rate of the current step.
-func (l *Loop) learningRate() float64 { return l.rate * l.schedule.Factor(l.scheduleStep) }
+func (l *loop) learningRate() float64 { return l.rate * l.schedule.Factor(l.scheduleStep) }
 
 // forwardBackward adds the gradient of a batch to that of the step.
-func (l *Loop) forwardBackward(m *measurement, b data.Batch) {
+func (l *loop) forwardBackward(m *measurement, b data.Batch) {
 	if b.Len() == 0 {
 		l.strategy.idle(l.placeholder)
 		return
@@ -400,7 +428,7 @@ func (l *Loop) forwardBackward(m *measurement, b data.Batch) {
 
 // forward computes the prediction and the loss of a batch, and what the loss was divided by; nil for the
 // number of examples.
-func (l *Loop) forward(b data.Batch) (prediction, loss, divisor *tensor.Tensor) {
+func (l *loop) forward(b data.Batch) (prediction, loss, divisor *tensor.Tensor) {
 	mixture := l.settings.Mixer.mix(&b)
 	prediction = Forward(l.model, b)
 	if !l.parametersChecked {
@@ -411,7 +439,7 @@ func (l *Loop) forward(b data.Batch) (prediction, loss, divisor *tensor.Tensor) 
 }
 
 // placeholder computes the gradients of a batch and adds them with weight zero.
-func (l *Loop) placeholder(b data.Batch) {
+func (l *loop) placeholder(b data.Batch) {
 	var loss *tensor.Tensor
 	l.precision.cast(func() { loss = l.loss(Forward(l.model, b), b.Y) })
 	l.backward(loss, 0)
@@ -419,7 +447,7 @@ func (l *Loop) placeholder(b data.Batch) {
 }
 
 // backward adds the gradient of loss times share.
-func (l *Loop) backward(loss *tensor.Tensor, share float64) {
+func (l *loop) backward(loss *tensor.Tensor, share float64) {
 	part := loss
 	if share < 1 {
 		part = part.MulScalar(share)
@@ -446,9 +474,9 @@ type stepWatcher interface {
 
 // readPending reads the results of the previous step and makes newest the pending one. Reading
 // one step late lets a GPU start the next step without waiting for the host.
-func (l *Loop) readPending(newest *measurement) error { return l.explain(l.read(newest)) }
+func (l *loop) readPending(newest *measurement) error { return l.explain(l.read(newest)) }
 
-func (l *Loop) read(newest *measurement) (err error) {
+func (l *loop) read(newest *measurement) (err error) {
 	defer nn.Catch(&err)
 	m := l.pending
 	l.pending = newest
@@ -476,7 +504,7 @@ func (l *Loop) read(newest *measurement) (err error) {
 
 // explain converts the error of a step whose loss was not finite to a [DivergedError]; it
 // returns other errors unchanged.
-func (l *Loop) explain(err error) error {
+func (l *loop) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -492,7 +520,7 @@ func (l *Loop) explain(err error) error {
 }
 
 // stepsDone returns the number of updates, including the one whose loss has not been read.
-func (l *Loop) stepsDone() int {
+func (l *loop) stepsDone() int {
 	n := len(l.run.Steps)
 	if l.pending != nil {
 		n++
@@ -501,7 +529,7 @@ func (l *Loop) stepsDone() int {
 }
 
 // validateIfDue validates if [ValidateEvery] asks for it after this step.
-func (l *Loop) validateIfDue(ctx context.Context) (stop bool, err error) {
+func (l *loop) validateIfDue(ctx context.Context) (stop bool, err error) {
 	made := l.stepsDone()
 	if l.settings.EvalEvery == 0 || l.settings.Validate == nil || made == 0 || made%l.settings.EvalEvery > 0 || l.pending == nil && validated(l.run) {
 		return false, nil
@@ -510,7 +538,7 @@ func (l *Loop) validateIfDue(ctx context.Context) (stop bool, err error) {
 }
 
 // validate measures the model on the validation set.
-func (l *Loop) validate(ctx context.Context) (stop bool, err error) {
+func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 	if err := l.readPending(nil); err != nil {
 		return false, err
 	}
@@ -549,7 +577,7 @@ func (l *Loop) validate(ctx context.Context) (stop bool, err error) {
 const inputBound = 0.2
 
 // end adds to the run how it ended, before the observers end.
-func (l *Loop) end(err error) {
+func (l *loop) end(err error) {
 	var total time.Duration
 	if !l.at.began.IsZero() {
 		total = time.Since(l.at.began)

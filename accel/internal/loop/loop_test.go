@@ -41,7 +41,7 @@ func TestInputBound(t *testing.T) {
 		record := history.NewRecorder(history.Setup{})
 		r := record.Run()
 		r.Time.Waiting = row.waiting
-		l := &Loop{settings: o, record: record, run: r, precision: newPrecision(o.Amp, o.Precision, record), waited: row.waiting, making: row.making}
+		l := &loop{settings: o, record: record, run: r, precision: newPrecision(o.Amp, o.Precision, record), waited: row.waiting, making: row.making}
 		l.at.began = time.Now().Add(-row.total)
 		l.end(nil)
 		if len(r.Notes) != row.want {

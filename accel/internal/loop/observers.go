@@ -55,7 +55,7 @@ func (o *observers) pass(number int, event func() error) (err error) {
 // each passes an event to all observers, whatever one of them returns.
 func (o *observers) each(event func(history.Observer) error) (err error) {
 	for i, observer := range o.all {
-		err = JoinErrors(err, o.pass(i, func() error { return event(observer) }))
+		err = joinErrors(err, o.pass(i, func() error { return event(observer) }))
 	}
 	return err
 }
@@ -89,13 +89,13 @@ func (o *observers) end(err error) (failed error) {
 			o.all[number].End(o.training, err)
 			return nil
 		})
-		failed = JoinErrors(failed, JoinErrors(last, others))
+		failed = joinErrors(failed, joinErrors(last, others))
 	}
 	return failed
 }
 
-// JoinErrors joins two errors, either of which may be nil.
-func JoinErrors(a, b error) error {
+// joinErrors joins two errors, either of which may be nil.
+func joinErrors(a, b error) error {
 	switch {
 	case a == nil:
 		return b

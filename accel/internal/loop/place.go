@@ -67,16 +67,16 @@ func (o *Settings) beginRecompute(ctx context.Context, model nn.Module, train *d
 	return func() { nn.SetRecompute(model, false) }, nil
 }
 
-// Prepare switches to the device, splits the model for Recompute, and names the ops for a profiler that is attached. undo
+// prepare switches to the device, splits the model for Recompute, and names the ops for a profiler that is attached. undo
 // ends all of that after the training.
-func (c *Settings) Prepare(ctx context.Context, model nn.Module, train *data.Dataset) (undo func() error, err error) {
+func (c *Settings) prepare(ctx context.Context, model nn.Module, train *data.Dataset) (undo func() error, err error) {
 	back, err := c.useDevice()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { // also when the model panics
 		if undo == nil {
-			err = JoinErrors(err, back())
+			err = joinErrors(err, back())
 		}
 	}()
 	endRecompute, err := c.beginRecompute(ctx, model, train)

@@ -1,4 +1,4 @@
-package accel
+package search
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
 
-// Advice is what [Advise] measured. It displays itself as a table of the trials with a
+// Advice is what accel.Advise measured. It displays itself as a table of the trials with a
 // recommendation.
 type Advice struct {
 	Dataset string  // name of the training set
@@ -50,63 +51,55 @@ const (
 	minSpeedup = 1.1 // a smaller speedup is not worth a change
 )
 
-// Advise tries changes that may make the training of a model faster or smaller: a larger batch,
-// more workers, the data set on the device, 16-bit floats, Recompute, and each GPU of the
-// machine. It tries each change by itself, in three rounds of a fraction of a second, which are
-// interleaved with the unchanged training. It recommends a change only if every round with it
-// was faster than every round without; if only the median was faster, it says "perhaps".
-//
-// Advise measures speed and memory. To see how a batch size or a precision affects the result
-// of training, use [Compare]. Options are those of [Fit]. The model's weights are restored
-// afterwards.
-func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*Advice, error) {
+// Advise tries changes that may make a training faster or smaller, as accel.Advise describes it.
+func Advise(ctx context.Context, t Training) (*Advice, error) {
 	a := &Advice{}
-	o, err := newOptions(given)
+	o, err := t.Settings(nil)
 	if err != nil {
 		return a, err
 	}
-	if err := loop.Touch(ctx, model, train); err != nil {
+	if err := loop.Touch(ctx, t.Model, t.Dataset); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
 	defer loop.KeepRandom()()
-	a.Dataset = train.Name()
-	start := loop.CopyWeights(model)
+	a.Dataset = t.Dataset.Name()
+	start := loop.CopyWeights(t.Model)
 	sizes := &BatchSizeSearch{}
-	meter := display.NewMeter("batch sizes", batchTries(train))
-	err = findBatchSize(ctx, model, train, given, sizes, func(tries float64, size string) { meter.Set(tries, size) })
+	meter := display.NewMeter("batch sizes", batchTries(t.Dataset))
+	err = sizes.find(ctx, t, func(tries float64, size string) { meter.Set(tries, size) })
 	meter.End()
 	if err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
-	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.BatchSize}
-	err = adviser.run(a, train, o, sizes.Size)
-	return a, errors.Join(err, start.Restore(model))
+	adviser := &adviser{ctx: ctx, training: t, batch: o.BatchSize}
+	err = adviser.run(a, o, sizes.Size)
+	return a, errors.Join(err, start.Restore(t.Model))
 }
 
 // adviser runs the trials for one model.
 type adviser struct {
-	ctx   context.Context
-	model nn.Module
-	given []Option
-	batch int
-	steps int
+	ctx      context.Context
+	training Training
+	batch    int
+	steps    int
 }
 
 // change is a change to be tried.
 type change struct {
 	tried *Trial
 	set   *data.Dataset
-	add   []Option
+	make  func(*loop.Settings) // nil for none
 	batch int
 }
 
-func (v *adviser) run(a *Advice, train *data.Dataset, o *loop.Settings, size int) error {
+func (v *adviser) run(a *Advice, o *loop.Settings, size int) error {
+	train := v.training.Dataset
 	faster := []change{{tried: &Trial{}, set: train, batch: v.batch}}
 	if size > 0 && size != v.batch {
-		faster = append(faster, change{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "fewer updates per epoch: compare the resulting loss"}, train, []Option{BatchSize(size)}, size})
+		faster = append(faster, change{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "fewer updates per epoch: compare the resulting loss"}, train, func(c *loop.Settings) { c.BatchSize = size }, size})
 	}
 	workers := 2 * max(1, o.Workers)
-	faster = append(faster, change{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
+	faster = append(faster, change{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, func(c *loop.Settings) { c.Workers = workers }, v.batch})
 	resident := &Trial{Change: "train.OnDevice()"}
 	on, err := train.OnDevice()
 	if err != nil {
@@ -114,15 +107,15 @@ func (v *adviser) run(a *Advice, train *data.Dataset, o *loop.Settings, size int
 	}
 	faster = append(faster, change{resident, on, nil, v.batch})
 	if !o.Amp && !o.TrainsOnCPU() { // the CPU has no 16-bit matrix multiplication
-		faster = append(faster, change{&Trial{Change: "AMP()", Note: "16-bit matrix multiplication"}, train, []Option{AMP()}, v.batch})
+		faster = append(faster, change{&Trial{Change: "AMP()", Note: "16-bit matrix multiplication"}, train, func(c *loop.Settings) { c.Amp, c.Precision = true, 0 }, v.batch})
 	}
 	gpus, _ := tensor.GPUs() // Devices reports why there are none
 	for _, g := range gpus {
 		if g.Device != tensor.Device() {
-			faster = append(faster, change{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
+			faster = append(faster, change{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, func(c *loop.Settings) { c.Device = g.Device }, v.batch})
 		}
 	}
-	smaller := change{&Trial{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
+	smaller := change{&Trial{Change: "Recompute()"}, train, func(c *loop.Settings) { c.Recompute = true }, v.batch}
 	err = v.measure(append(faster, smaller))
 	for _, t := range faster {
 		a.Trials = append(a.Trials, *t.tried)
@@ -179,13 +172,14 @@ func (v *adviser) pace(t change) error {
 // fewer steps, so that each trial sees about the same number of examples.
 func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) {
 	steps = max(trySteps, steps*v.batch/t.batch)
-	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *loop.Settings) {
-		c.TrainOnly()
-		c.Epochs, c.Accumulate, c.NeedsValidation = 0, 1, false
-		c.Schedule = nil
-	})})
-	run, err := Fit(v.ctx, v.model, t.set, options...)
-	var diverged *DivergedError
+	run, err := v.training.fit(v.ctx, t.set, func(c *loop.Settings) {
+		if t.make != nil {
+			t.make(c)
+		}
+		c.Steps = tryWarmUp + steps
+		c.Accumulate, c.NeedsValidation, c.Schedule = 1, false, nil
+	})
+	var diverged *history.DivergedError
 	if err != nil && !errors.As(err, &diverged) {
 		return 0, 0, err
 	}
@@ -240,8 +234,8 @@ func (a *Advice) Recommendation() string {
 	return sentence
 }
 
-func (a *Advice) table() table {
-	t := table{headings: []string{"change", "examples/s", "", "memory", ""}}
+func (a *Advice) table() table.Table {
+	t := table.Table{Headings: []string{"change", "examples/s", "", "memory", ""}}
 	var base float64
 	for i, x := range append(slices.Clone(a.Trials), a.Memory...) {
 		if i == 0 {
@@ -258,14 +252,14 @@ func (a *Advice) table() table {
 		case a.unsure(x):
 			row[4] = "perhaps"
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	t.below = a.Recommendation()
+	t.Below = a.Recommendation()
 	return t
 }
 
 // String returns the table as text.
-func (a *Advice) String() string { return a.table().text() }
+func (a *Advice) String() string { return a.table().Text() }
 
 // MIMEBundle returns the table as HTML and text.
-func (a *Advice) MIMEBundle() map[string]any { return a.table().bundle() }
+func (a *Advice) MIMEBundle() map[string]any { return a.table().Bundle("") }

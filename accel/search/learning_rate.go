@@ -1,4 +1,4 @@
-package accel
+package search
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/plots"
 )
 
-// LRSearch is what [FindLR] found. It displays itself as a figure of the loss over the learning
+// LRSearch is what accel.FindLR found. It displays itself as a figure of the loss over the learning
 // rates.
 type LRSearch struct {
 	// LearningRate is the suggestion: the rate at which the loss falls fastest over the
@@ -31,32 +30,27 @@ const (
 	searchSteps             = 100
 )
 
-// FindLR suggests a learning rate (Smith, Cyclical Learning Rates, 2017). It trains for up to a
-// hundred steps with learning rates that rise from 1e-7 to 10, until the loss is four times its
-// minimum, and suggests the rate at which the loss fell fastest. Options are those of [Fit];
-// optimizer, batch size and loss affect the suggestion. The model's weights and the random numbers are
-// restored afterwards; layers that had no parameters yet keep those that they got in the search.
-func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {
-	if err := loop.Touch(ctx, model, train); err != nil {
+// FindLR searches a learning rate for a training, as accel.FindLR describes it.
+func FindLR(ctx context.Context, t Training) (*LRSearch, error) {
+	if err := loop.Touch(ctx, t.Model, t.Dataset); err != nil {
 		return nil, fmt.Errorf("accel: FindLR: %w", err)
 	}
 	defer loop.KeepRandom()()
-	start := loop.CopyWeights(model)
+	start := loop.CopyWeights(t.Model)
 	s := &LRSearch{}
 	screen := plots.NewPartial(ctx, "learning rates", searchSteps)
 	defer func() { s.drawn = screen.Close(s.Figure) }()
-	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *loop.Settings) {
-		c.TrainOnly()
-		c.Epochs = 0
+	run, err := t.fit(ctx, t.Dataset, func(c *loop.Settings) {
+		c.Steps = searchSteps
 		c.Schedule, c.NeedsValidation, c.AbsoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.Stop = s.risen
-	}), internalObserver(&partialSearch{screen: screen}))
-	run, err := Fit(ctx, model, train, options...)
-	var diverged *DivergedError
+		c.Observers = append(c.Observers, &partialSearch{screen: screen})
+	})
+	var diverged *history.DivergedError
 	if errors.As(err, &diverged) {
 		err = nil // divergence is a normal end of the search
 	}
-	if restoreErr := start.Restore(model); err == nil {
+	if restoreErr := start.Restore(t.Model); err == nil {
 		err = restoreErr
 	}
 	for _, step := range run.Steps {
@@ -68,12 +62,12 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 
 // partialSearch draws the losses so far.
 type partialSearch struct {
-	NopObserver
+	history.NopObserver
 	screen *plots.Partial
 }
 
 // Step updates the progress bar, and draws the losses if an update is due.
-func (p *partialSearch) Step(t *Training, _ Step) error {
+func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
 	steps := t.Run.Steps // only appended to
 	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
 		return func() *plots.Figure {
@@ -88,7 +82,7 @@ func (p *partialSearch) Step(t *Training, _ Step) error {
 }
 
 // risen ends the search when the loss is far above its minimum.
-func (s *LRSearch) risen(r *Run) bool {
+func (s *LRSearch) risen(r *history.Run) bool {
 	lowest := math.Inf(1)
 	for _, step := range r.Steps {
 		lowest = min(lowest, step.Loss)

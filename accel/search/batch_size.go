@@ -1,4 +1,4 @@
-package accel
+package search
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
-// BatchSizeSearch is what [FindBatchSize] measured. It displays itself as a figure of the speed
+// BatchSizeSearch is what accel.FindBatchSize measured. It displays itself as a figure of the speed
 // over the batch sizes.
 type BatchSizeSearch struct {
 	// Size is the suggestion: the smallest batch with at least 90 % of the highest speed.
@@ -33,20 +34,16 @@ type BatchSizeTrial struct {
 	ExamplesPerSecond float64 // in training steps, with the update
 }
 
-// FindBatchSize measures how fast a model trains with batches of 16, 32, 64 and so on, for a
-// few steps each, up to 16,384, the size of the data set, or the limit of the memory. It
-// suggests the smallest batch size with nearly the highest speed. Larger batches are not better
-// in themselves: an epoch then has fewer updates. Options are those of [Fit]. The model's
-// weights are restored afterwards.
-func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*BatchSizeSearch, error) {
-	if err := loop.Touch(ctx, model, train); err != nil {
+// FindBatchSize measures the speed of a training with batches of several sizes, as accel.FindBatchSize describes it.
+func FindBatchSize(ctx context.Context, t Training) (*BatchSizeSearch, error) {
+	if err := loop.Touch(ctx, t.Model, t.Dataset); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}
 	defer loop.KeepRandom()()
 	s := &BatchSizeSearch{}
-	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
+	screen := plots.NewPartial(ctx, "batch sizes", batchTries(t.Dataset))
 	ctx = display.Unmeasured(ctx)
-	err := findBatchSize(ctx, model, train, given, s, func(tries float64, size string) {
+	err := s.find(ctx, t, func(tries float64, size string) {
 		screen.Set(tries, size, func() func() *plots.Figure {
 			now := &BatchSizeSearch{Trials: slices.Clone(s.Trials)}
 			return now.speeds
@@ -56,12 +53,12 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	return s, err
 }
 
-// findBatchSize is [FindBatchSize] for a model whose layers have their parameters. It calls
+// find is [FindBatchSize] for a model whose layers have their parameters. It calls
 // follow with the number of trials and the last size.
-func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, follow func(tries float64, size string)) error {
-	start := loop.CopyWeights(model)
-	err := s.search(ctx, model, train, given, follow)
-	if restoreErr := start.Restore(model); err == nil {
+func (s *BatchSizeSearch) find(ctx context.Context, t Training, follow func(tries float64, size string)) error {
+	start := loop.CopyWeights(t.Model)
+	err := s.search(ctx, t, follow)
+	if restoreErr := start.Restore(t.Model); err == nil {
 		err = restoreErr
 	}
 	s.choose()
@@ -84,20 +81,18 @@ const (
 	trySteps  = 5
 )
 
-func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, follow func(tries float64, size string)) error {
+func (s *BatchSizeSearch) search(ctx context.Context, t Training, follow func(tries float64, size string)) error {
 	for size := smallestBatch; ; size *= 2 {
-		if size > largestBatch || size > train.Len() && size > smallestBatch {
+		if size > largestBatch || size > t.Dataset.Len() && size > smallestBatch {
 			s.Stopped = fmt.Sprintf("%d was the largest batch that was tried", size/2)
 			return nil
 		}
-		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *loop.Settings) {
-			c.TrainOnly()
-			c.Epochs, c.Accumulate, c.NeedsValidation = 0, 1, false
-			c.Schedule = nil
-		}))
-		run, err := Fit(ctx, model, train, options...)
-		var memory *OutOfMemoryError
-		var diverged *DivergedError
+		run, err := t.fit(ctx, t.Dataset, func(c *loop.Settings) {
+			c.BatchSize, c.Steps = size, tryWarmUp+trySteps
+			c.Accumulate, c.NeedsValidation, c.Schedule = 1, false, nil
+		})
+		var memory *tensor.OutOfMemoryError
+		var diverged *history.DivergedError
 		switch {
 		case errors.As(err, &memory):
 			s.Stopped = fmt.Sprintf("batches of %d do not fit into memory", size)
@@ -114,7 +109,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 
 // speedAfter returns the examples per second of a run without its first steps; NaN if the run
 // has no other steps.
-func speedAfter(r *Run, steps int) float64 {
+func speedAfter(r *history.Run, steps int) float64 {
 	n := len(r.Steps)
 	if n <= steps {
 		return math.NaN()
