@@ -1,6 +1,10 @@
 package accel
 
-import "github.com/quernlab/quern/accel/history"
+import (
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // Run is the history of a training, which [Fit] returns: see [history.Run]. The types of package history that programs
 // name most often have this second name here, so that a program that only trains needs one import.
@@ -51,3 +55,19 @@ const (
 // MissingParametersError reports that a model computes with parameters that nn.Parameters does not find: see
 // [history.MissingParametersError].
 type MissingParametersError = history.MissingParametersError
+
+// Tensor is the type of tensors.
+type Tensor = tensor.Tensor
+
+// ShapeError reports an operation that cannot take tensors of these shapes.
+type ShapeError = tensor.ShapeError
+
+// DeviceError reports that a device cannot do what it was asked for: it does not support an
+// operation, a kernel faulted, or the device is gone.
+type DeviceError = tensor.DeviceError
+
+// OutOfMemoryError reports that a device could not allocate the requested memory.
+type OutOfMemoryError = tensor.OutOfMemoryError
+
+// ErrBusy is returned by [Fit] while another Fit runs.
+var ErrBusy = loop.ErrBusy
