@@ -15,6 +15,7 @@ var (
 		"Bernoulli":  "TestDropout", // torch draws other random numbers
 		"Int8Linear": "TestInt8Linear in accel/internal/cpu",
 		"Recompute":  "TestRecompute",
+		"Unfold":     "TestCompositions: compositions record it",
 		"Fill":       "every test with a constant, such as Ones or Zeros",
 		"Finite":     "TestRequireFinite",
 		"Index":      "TestIndicesOfAnyType",

@@ -111,6 +111,7 @@ func TestOnCUDA(t *testing.T) {
 		"Gradients":              TestGradients,
 		"AgainstTorch":           TestAgainstTorch,
 		"Float64":                TestFloat64,
+		"Compositions":           TestCompositions,
 		"Float16Ops":             TestFloat16Ops,
 		"Float16Gradients":       TestFloat16Gradients,
 		"IndicesOfAnyType":       TestIndicesOfAnyType,

@@ -85,21 +85,32 @@ func (r *Recorder) appendRoles() {
 }
 
 func (r *Recorder) makePlan() *plan {
-	p, err := r.planner().plan(r.nodes, r.externals)
+	e := r.expand()
+	list := r.nodes
+	if e != nil {
+		list = e.list
+	}
+	p, err := r.planner(e).plan(list, r.externals)
 	if errors.Is(err, errRounded) {
-		pl := r.planner()
+		pl := r.planner(e)
 		pl.roundsApart = true
-		p, err = pl.plan(r.nodes, r.externals)
+		p, err = pl.plan(list, r.externals)
 	}
 	if err != nil {
 		panic(r.failed(err))
 	}
+	if e != nil {
+		e.restore(p)
+	}
 	return p
 }
 
-// planner returns a planner for the device.
-func (r *Recorder) planner() *planner {
-	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
+// planner returns a planner for the device. e is the list with compositions, nil if there are none.
+func (r *Recorder) planner(e *expansion) *planner {
+	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused, words: len(r.words)}
+	if e != nil {
+		pl.assigns, pl.made = e.assigns, e.made
+	}
 	pl.float16, _ = r.device.(Float16Multiplier)
 	pl.reader, _ = r.device.(Float16Reader)
 	pl.lasts, _ = r.device.(ChannelsLast)
@@ -170,6 +181,7 @@ func (r *Recorder) run(p *plan) {
 			bind[o.slot] = made[o.slot].Storage
 		}
 	}
+	r.words = append(r.words, p.words...)
 	if done, err := r.execute(p, bind); err != nil {
 		r.lost(p, done)
 		panic(r.failed(err))

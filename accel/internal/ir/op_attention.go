@@ -100,6 +100,40 @@ func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) 
 	return grads
 }
 
+// Compose computes the scores, their softmax and its product with v. It stores all scores.
+func (o Attention) Compose(r *Recorder, in []*Value) *Value {
+	q, v := in[0], in[2]
+	if Len(q.shape[:3]) == 0 {
+		return r.Reshape(q, []int{0})
+	}
+	scores := o.scores(r, in[:2], in[3:])
+	top := r.keep(r.Record(Max{Axis: 3}, scores), 3)
+	zero, one := r.scalar(0, q.dtype), r.scalar(1, q.dtype)
+	seen := r.Record(Not{}, r.Record(Eq{}, top, r.scalar(math.Inf(-1), q.dtype))) // whether a query sees any key
+	top = r.Record(Where{}, seen, top, zero)
+	e := r.Record(Exp{}, r.Record(Sub{}, scores, top))
+	total := r.Record(Where{}, seen, r.sumLast(e), one)
+	y := r.Record(MatMul{}, r.Record(Div{}, e, total), v)
+	sums := r.Add(top, r.Record(Log{}, total))
+	return r.Record(Concat{}, r.flat(r.swap(y, 1, 2)), r.flat(sums))
+}
+
+// scores returns q·kᵀ·Scale and what is added to it, [B, H, T, S]; -Inf for keys that a query does not see.
+func (o Attention) scores(r *Recorder, qk, added []*Value) *Value {
+	scores := r.MulScalar(r.Record(MatMul{}, qk[0], r.swapLast(qk[1])), o.Scale)
+	if len(added) == 1 {
+		scores = r.Add(scores, added[0])
+	}
+	if o.Causal {
+		ones := r.Record(Fill{Value: 1, Shape: append([]int{}, scores.shape[2:]...), DType: Float32})
+		scores = r.Record(Where{}, r.Record(Triangle{}, ones), scores, r.scalar(math.Inf(-1), scores.dtype))
+	}
+	return scores
+}
+
+// flat returns the elements of v as a vector.
+func (r *Recorder) flat(v *Value) *Value { return r.Reshape(v, []int{v.Len()}) }
+
 // heads returns a range of a flat value that holds the heads [B, H, T, D] in the order [B, T, H, D].
 func (r *Recorder) heads(v *Value, from int, shape []int) *Value {
 	return r.swap(r.part(v, from, []int{shape[0], shape[2], shape[1], shape[3]}), 1, 2)
@@ -180,4 +214,28 @@ func (AttentionGradient) multiplyAdds(in [][]int, _ []int) int {
 // Infer returns the number of elements of q, k and v.
 func (AttentionGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, in[0].dtype}, nil
+}
+
+// Compose computes the probabilities again and applies the formula of Attention's gradient.
+func (o AttentionGradient) Compose(r *Recorder, in []*Value) *Value {
+	q, k, v, out := in[0], in[1], in[2], in[3]
+	shape := []int{q.shape[0], q.shape[1], q.shape[2], last(v.shape)}
+	dy := r.swap(r.Reshape(in[4], []int{shape[0], shape[2], shape[1], shape[3]}), 1, 2)
+	y, sums := r.heads(out, 0, shape), r.part(out, Len(shape), append(shape[:3:3], 1))
+	p := r.Record(Exp{}, r.Record(Sub{}, o.scores(r, in[:2], in[5:]), sums))
+	slopes := r.Record(MatMul{}, dy, r.swapLast(v))
+	slopes = r.MulScalar(r.Mul(p, r.Record(Sub{}, slopes, r.sumLast(r.Mul(dy, y)))), o.Scale)
+	grads := []*Value{r.Record(MatMul{}, slopes, k), r.Record(MatMul{}, r.swapLast(slopes), q), r.Record(MatMul{}, r.swapLast(p), dy)}
+	for i, g := range grads {
+		g = r.swap(g, 1, 2)
+		if o.Joined {
+			grads[i] = r.keep(g, 2)
+		} else {
+			grads[i] = r.flat(g)
+		}
+	}
+	if o.Joined {
+		return r.flat(r.Record(Concat{Axis: 2}, grads...))
+	}
+	return r.Record(Concat{}, grads...)
 }

@@ -14,6 +14,12 @@ func (o AvgPool2D) Infer(in []*Value) (Type, error) {
 	return o.Pool.Infer(in)
 }
 
+// Compose averages the windows.
+func (o AvgPool2D) Compose(r *Recorder, in []*Value) *Value {
+	x := r.windows(in[0], o.window(in[0].shape[2:]), 0)
+	return r.Record(Sum{From: 4, To: 6, Mean: true}, r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, x))
+}
+
 // Gradient returns dy's share at each element of the window.
 func (o AvgPool2D) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(AvgPool2DGradient{Pool: o.Pool, H: in[0].shape[2], W: in[0].shape[3]}, dy)}
@@ -32,4 +38,12 @@ func (AvgPool2DGradient) Name() string { return "AvgPool2DGradient" }
 func (o AvgPool2DGradient) Infer(in []*Value) (Type, error) {
 	s := in[0].shape
 	return Type{[]int{s[0], s[1], o.H, o.W}, in[0].dtype}, nil
+}
+
+// Compose sums the shares of the windows that each element is in.
+func (o AvgPool2DGradient) Compose(r *Recorder, in []*Value) *Value {
+	image := []int{o.H, o.W}
+	dy := r.Record(Div{}, in[0], r.scalar(float64(o.Kernel[0]*o.Kernel[1]), in[0].dtype))
+	dy = r.reaching(dy, o.window(image), image)
+	return r.Record(Sum{From: 4, To: 6}, r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, dy))
 }

@@ -43,6 +43,30 @@ func (BatchNorm) Infer(in []*Value) (Type, error) {
 	return Type{x, in[0].dtype}, nil
 }
 
+// Compose computes channel by channel.
+func (o BatchNorm) Compose(r *Recorder, in []*Value) *Value {
+	x, _ := r.normalizedChannels(in[0], in[1], o.Epsilon)
+	return r.Add(r.Mul(x, r.perChannel(in[2], x)), r.perChannel(in[3], x))
+}
+
+// normalizedChannels returns x̂ of x [N, C, …], and 1/√(variance + epsilon) for each channel.
+func (r *Recorder) normalizedChannels(x, statistics *Value, epsilon float64) (y, scale *Value) {
+	scale = r.inverseRoot(r.perChannel(r.row(statistics, 1), x), epsilon)
+	return r.Mul(r.Record(Sub{}, x, r.perChannel(r.row(statistics, 0), x)), scale), scale
+}
+
+// perChannel returns v [C] in a shape that broadcasts to x [N, C, …].
+func (r *Recorder) perChannel(v, x *Value) *Value {
+	shape := ones(len(x.shape) - 1)
+	shape[0] = x.shape[1]
+	return r.Reshape(v, shape)
+}
+
+// channels returns x [N, C, …] as [C, N…].
+func (r *Recorder) channels(x *Value) *Value {
+	return r.Reshape(r.swap(x, 0, 1), []int{x.shape[1], x.shape[0] * Len(x.shape[2:])})
+}
+
 // Gradient returns, with x̂ for the normalized x, w·(dy - mean(dy) -
 // x̂·mean(dy·x̂))/√(variance + Epsilon) for x, without the means outside of training, Σ
 // dy·x̂ for w and Σ dy for b.
@@ -100,6 +124,14 @@ func (BatchStatistics) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, x[1]}, in[0].dtype}, nil
 }
 
+// Compose reduces each channel.
+func (BatchStatistics) Compose(r *Recorder, in []*Value) *Value {
+	x := r.channels(in[0])
+	mean := r.meanLast(x)
+	variance := r.meanLast(r.Record(Square{}, r.Record(Sub{}, x, mean)))
+	return r.rows(r.Reshape(mean, x.shape[:1]), r.Reshape(variance, x.shape[:1]))
+}
+
 // BatchNormSums computes Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
 // statistics.
 type BatchNormSums struct {
@@ -115,6 +147,13 @@ func (BatchNormSums) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, in[0].shape[1]}, in[0].dtype}, nil
 }
 
+// Compose sums over each channel.
+func (o BatchNormSums) Compose(r *Recorder, in []*Value) *Value {
+	y, _ := r.normalizedChannels(in[0], in[2], o.Epsilon)
+	sum := func(v *Value) *Value { return r.Record(Sum{From: 1, To: 2}, r.channels(v)) }
+	return r.rows(sum(in[1]), sum(r.Mul(in[1], y)))
+}
+
 // BatchNormInputGradient computes the gradient dx of BatchNorm from x, dy, the statistics,
 // w and the sums.
 type BatchNormInputGradient struct {
@@ -128,4 +167,16 @@ func (BatchNormInputGradient) absorbs(Op) bool { return false }
 // Infer returns x's type.
 func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
+}
+
+// Compose applies the formula of BatchNorm's gradient.
+func (o BatchNormInputGradient) Compose(r *Recorder, in []*Value) *Value {
+	x, d, sums := in[0], in[1], in[4]
+	y, scale := r.normalizedChannels(x, in[2], o.Epsilon)
+	if o.Training {
+		n := r.scalar(float64(x.shape[0]*Len(x.shape[2:])), x.dtype)
+		mean := func(i int) *Value { return r.perChannel(r.Record(Div{}, r.row(sums, i), n), x) }
+		d = r.Record(Sub{}, r.Record(Sub{}, d, mean(0)), r.Mul(y, mean(1)))
+	}
+	return r.Mul(d, r.Mul(scale, r.perChannel(in[3], x)))
 }

@@ -62,6 +62,35 @@ func (o Conv2D) Infer(in []*Value) (Type, error) {
 	return Type{out, in[0].dtype}, nil
 }
 
+// Compose multiplies the kernels with the windows of the image, which it stores: KH·KW times the elements of x, or
+// fewer with a stride.
+func (o Conv2D) Compose(r *Recorder, in []*Value) *Value {
+	x, w := in[0], in[1]
+	columns := r.columns(r.windows(x, o.window(x.shape[2:], w.shape[2:]), 0), o.Groups)
+	kernels := r.Reshape(w, []int{o.Groups, w.shape[0] / o.Groups, Len(w.shape[1:])})
+	t, err := o.Infer(in)
+	if err != nil {
+		panic(err)
+	}
+	y := r.Reshape(r.Record(MatMul{}, kernels, columns), t.Shape)
+	if len(in) == 3 {
+		y = r.Add(y, r.perChannel(in[2], y))
+	}
+	return y
+}
+
+// window returns the windows of kernels [KH, KW] in an image [H, W].
+func (o Conv2D) window(image, kernel []int) [2]window {
+	return windowsOf([2]int(kernel), image, o.Stride, o.Padding, o.Dilation)
+}
+
+// columns returns windows [N, C, OH, KH, OW, KW] as matrices [N, Groups, C/Groups·KH·KW, OH·OW].
+func (r *Recorder) columns(x *Value, groups int) *Value {
+	s := x.shape
+	x = r.Reshape(r.Record(Permute{Perm: []int{0, 1, 3, 5, 2, 4}}, x), []int{s[0], groups, s[1] / groups * s[3] * s[5], s[2] * s[4]})
+	return x
+}
+
 // Windows returns the number of positions of a window along one dimension.
 func Windows(size, window, stride, padding, dilation int) (int, error) {
 	if padding > (math.MaxInt32-size)/2 {
@@ -140,6 +169,16 @@ func (o Conv2DInputGradient) Gradient(r *Recorder, in []*Value, _, g *Value, wan
 	return out
 }
 
+// Compose convolves dy, with zeros between its elements, with the rotated kernels.
+func (o Conv2DInputGradient) Compose(r *Recorder, in []*Value) *Value {
+	dy, w := in[0], in[1]
+	image, s := []int{o.H, o.W}, w.shape
+	columns := r.columns(r.reaching(dy, o.window(image, s[2:]), image), o.Groups)
+	kernels := r.Reshape(r.flip(r.flip(w, 2), 3), []int{o.Groups, s[0] / o.Groups, s[1], s[2] * s[3]})
+	kernels = r.Reshape(r.swap(kernels, 1, 2), []int{o.Groups, s[1], s[0] / o.Groups * s[2] * s[3]})
+	return r.Reshape(r.Record(MatMul{}, kernels, columns), []int{dy.shape[0], s[1] * o.Groups, o.H, o.W})
+}
+
 // Conv2DWeightGradient computes the gradient of Conv2D with respect to w [O, C/Groups, KH,
 // KW], from x and dy.
 type Conv2DWeightGradient struct {
@@ -155,4 +194,17 @@ func (Conv2DWeightGradient) absorbs(Op) bool                        { return fal
 // Infer returns [O, C/Groups, KH, KW].
 func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, in[0].dtype}, nil
+}
+
+// Compose multiplies dy with the windows of the image.
+func (o Conv2DWeightGradient) Compose(r *Recorder, in []*Value) *Value {
+	x, dy := in[0], in[1]
+	s := dy.shape
+	columns := r.columns(r.windows(x, o.window(x.shape[2:], []int{o.KH, o.KW}), 0), o.Groups)
+	// Only as many windows as dy has elements: the image may be larger.
+	products := s[0] * s[2] * s[3]
+	columns = r.Reshape(r.Record(Permute{Perm: []int{1, 0, 3, 2}}, columns), []int{o.Groups, products, columns.shape[2]})
+	slopes := r.Reshape(dy, []int{s[0], o.Groups, s[1] / o.Groups, s[2] * s[3]})
+	slopes = r.Reshape(r.Record(Permute{Perm: []int{1, 2, 0, 3}}, slopes), []int{o.Groups, s[1] / o.Groups, products})
+	return r.Reshape(r.Record(MatMul{}, slopes, columns), []int{s[1], x.shape[1] / o.Groups, o.KH, o.KW})
 }

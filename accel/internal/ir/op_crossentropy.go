@@ -46,6 +46,29 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 	return Type{[]int{}, logits.dtype}, nil
 }
 
+// Compose selects the loss of each row's class.
+func (o CrossEntropy) Compose(r *Recorder, in []*Value) *Value {
+	label, skipped := o.labels(r, in)
+	zero := r.scalar(0, in[0].dtype)
+	losses := r.Record(Where{}, label, r.Record(LogSoftmax{}, in[0]), zero)
+	loss := r.Record(Sum{From: 1, To: 2}, losses)
+	if o.Masked {
+		loss = r.Record(Where{}, skipped, zero, loss)
+	}
+	return r.Record(Neg{}, r.Record(Sum{From: 0, To: 1, Mean: true}, loss))
+}
+
+// labels returns a mask [N, C] of the labels, which it checks, and one [N] of the rows that are skipped.
+func (o CrossEntropy) labels(r *Recorder, in []*Value) (label, skipped *Value) {
+	classes, at := in[0].shape[1], r.as(in[1], Int64)
+	if o.Masked {
+		skipped = r.Record(Eq{}, in[1], r.as(r.scalar(float64(o.Ignored), Float64), Int32))
+		at = r.as(r.Record(Where{}, skipped, r.scalar(0, Float64), r.as(in[1], Float64)), Int64)
+	}
+	at = r.Record(Index{Size: classes, For: o.Name()}, at)
+	return r.Record(OneHot{Classes: classes}, at), skipped
+}
+
 // Gradient returns (softmax(logits) - one-hot(label))·dy/N.
 func (o CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(CrossEntropyGradient{CrossEntropy: o}, in[0], in[1], dy), nil}
@@ -62,4 +85,15 @@ func (CrossEntropyGradient) Name() string { return "CrossEntropyGradient" }
 // Infer returns the logits' type.
 func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
+}
+
+// Compose applies the formula.
+func (o CrossEntropyGradient) Compose(r *Recorder, in []*Value) *Value {
+	label, skipped := o.labels(r, in)
+	d := r.Record(Sub{}, r.Record(Softmax{}, in[0]), r.as(label, in[0].dtype))
+	d = r.Mul(d, r.Record(Div{}, in[2], r.scalar(float64(in[0].shape[0]), in[0].dtype)))
+	if o.Masked {
+		d = r.Record(Where{}, r.keep(skipped, 1), r.scalar(0, d.dtype), d)
+	}
+	return d
 }

@@ -29,6 +29,11 @@ func (Linear) Infer(in []*Value) (Type, error) {
 	return Type{[]int{x[0], w[0]}, Float32}, nil
 }
 
+// Compose multiplies and adds.
+func (o Linear) Compose(r *Recorder, in []*Value) *Value {
+	return r.Add(r.Record(MatMul{FP8: o.FP8}, in[0], r.swapLast(in[1])), in[2])
+}
+
 // Gradient returns dy·w, dyᵀ·x and the sum of dy's rows.
 func (o Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var dx, dw, db *Value

@@ -12,6 +12,12 @@ func (LogSoftmax) onnx() Operator { return Operator{"LogSoftmax", []Attribute{{"
 // Infer returns the input's type.
 func (LogSoftmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 
+// Compose subtracts the logarithm of the sum.
+func (LogSoftmax) Compose(r *Recorder, in []*Value) *Value {
+	x := r.belowMax(in[0])
+	return r.Record(Sub{}, x, r.Record(Log{}, r.sumLast(r.Record(Exp{}, x))))
+}
+
 // Gradient returns dy - eʸ·Σ dy.
 func (LogSoftmax) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Sub{}, dy, r.Mul(r.Record(Exp{}, out), r.sumLast(dy)))}

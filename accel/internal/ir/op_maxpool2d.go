@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Pool is a window that moves over images [N, C, H, W]. Pairs are height and width.
 type Pool struct {
@@ -41,11 +44,28 @@ func (o Pool) Infer(in []*Value) (Type, error) {
 	return Type{out, in[0].dtype}, nil
 }
 
+// window returns the windows in an image [H, W].
+func (o Pool) window(image []int) [2]window {
+	return windowsOf(o.Kernel, image, o.Stride, o.Padding, o.Dilation)
+}
+
+// elements returns the elements [N, C, OH, OW, KH·KW] of the windows of x, with a value outside of the image.
+func (o Pool) elements(r *Recorder, x *Value, value float64) *Value {
+	y := r.windows(x, o.window(x.shape[2:]), value)
+	s := y.shape
+	return r.Reshape(r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, y), []int{s[0], s[1], s[2], s[4], s[3] * s[5]})
+}
+
 // MaxPool2D is the largest element of each window of x [N, C, H, W], NaN if it
 // has one; torch's max_pool2d.
 type MaxPool2D struct{ Pool }
 
 func (MaxPool2D) Name() string { return "MaxPool2D" }
+
+// Compose finds the largest element of each window.
+func (o MaxPool2D) Compose(r *Recorder, in []*Value) *Value {
+	return r.Record(Max{Axis: 4}, o.elements(r, in[0], math.Inf(-1)))
+}
 
 // Gradient returns dy at the window's first largest element. Where x comes from a ReLU, the
 // ReLU's gradient is applied to the fewer elements of dy first: the largest element is
@@ -78,3 +98,36 @@ func (MaxPool2DGradient) Name() string { return "MaxPool2DGradient" }
 
 // Infer returns x's type.
 func (MaxPool2DGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
+
+// Compose finds the element of each window that MaxPool2D has taken, the last NaN or else the first of equal ones, and
+// adds dy to it.
+func (o MaxPool2DGradient) Compose(r *Recorder, in []*Value) *Value {
+	x, y, dy := in[0], in[1], in[2]
+	s, w := x.shape, o.window(x.shape[2:])
+	if x.Len() > math.MaxInt32 {
+		panic(&ShapeError{Op: o.Name(), Shapes: [][]int{append([]int{}, s...)}, Hint: "more than 2³¹-1 elements cannot be indexed"})
+	}
+	all := o.elements(r, x, math.Inf(-1))
+	inside := o.elements(r, r.Record(Fill{Value: 1, Shape: []int{1, 1, s[2], s[3]}, DType: Float32}), 0)
+	equal := r.Mul(r.Record(Eq{}, all, r.keep(y, 4)), inside)
+	number := r.as(r.count(all.shape[4]), Float32)
+	nan := r.Record(Not{}, r.Record(Eq{}, all, all))
+	score := r.Record(Where{}, nan, r.Record(AddScalar{Scalar: 2}, number), equal)
+	taken := r.Record(Greater{}, r.Record(Max{Axis: 4}, score), r.scalar(0, Float32)) // not in a window of padding
+
+	at := r.as(r.Record(ArgMax{Axis: 4}, score), Float64)
+	row := r.Record(Floor{}, r.Record(Div{}, at, r.scalar(float64(w[1].size), Float64)))
+	column := r.Record(Sub{}, at, r.MulScalar(row, float64(w[1].size)))
+	place := func(i int, within *Value) *Value { // the position along an axis of the image
+		first := r.Record(AddScalar{Scalar: -float64(w[i].padding)}, r.MulScalar(r.count(at.shape[2+i]), float64(w[i].step)))
+		if i == 0 {
+			first = r.keep(first, 1)
+		}
+		return r.Add(first, r.MulScalar(within, float64(w[i].dilation)))
+	}
+	plane := r.Reshape(r.MulScalar(r.count(s[0]*s[1]), float64(s[2]*s[3])), []int{s[0], s[1], 1, 1})
+	position := r.Add(r.Add(plane, r.MulScalar(place(0, row), float64(s[3]))), place(1, column))
+	position = r.as(r.Record(Where{}, taken, position, r.scalar(0, Float64)), Int32)
+	dy = r.Record(Where{}, taken, dy, r.scalar(0, dy.dtype))
+	return r.Reshape(r.Record(IndexAdd{Rows: x.Len(), Row: []int{}}, r.flat(dy), r.flat(position)), s)
+}

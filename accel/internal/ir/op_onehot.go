@@ -21,3 +21,9 @@ func (o OneHot) Infer(in []*Value) (Type, error) {
 	}
 	return Type{append(append([]int{}, in[0].shape...), o.Classes), Float32}, nil
 }
+
+// Compose compares each index with all classes.
+func (o OneHot) Compose(r *Recorder, in []*Value) *Value {
+	at := r.Record(Index{Size: o.Classes, For: o.Name()}, r.as(in[0], Int64))
+	return r.Record(Eq{}, r.keep(at, len(at.shape)), r.as(r.count(o.Classes), Int32))
+}

@@ -16,6 +16,12 @@ func (o RMSNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsilo
 // Infer returns x's type.
 func (RMSNorm) Infer(in []*Value) (Type, error) { return inferNorm(in) }
 
+// Compose multiplies the normalized rows by w.
+func (o RMSNorm) Compose(r *Recorder, in []*Value) *Value {
+	x, _ := r.normalized(in[0], false, o.Epsilon)
+	return r.Mul(x, in[1])
+}
+
 // Gradient returns, with x̂ for the normalized x and g = dy·w, (g -
 // x̂·mean(g·x̂))/√(mean(x²) + Epsilon) for x and Σ dy·x̂ for w.
 func (o RMSNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
@@ -42,6 +48,11 @@ func (RMSNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
+// Compose applies the formula of RMSNorm's gradient.
+func (o RMSNormInputGradient) Compose(r *Recorder, in []*Value) *Value {
+	return r.normGradient(in[0], in[1], in[2], false, o.Epsilon)
+}
+
 // RMSNormWeightGradient computes the gradient dw of RMSNorm, [1, D], from x and dy.
 type RMSNormWeightGradient struct {
 	gradientOp
@@ -53,4 +64,10 @@ func (RMSNormWeightGradient) Name() string { return "RMSNormWeightGradient" }
 // Infer returns [1, D].
 func (RMSNormWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{1, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
+}
+
+// Compose sums over the rows.
+func (o RMSNormWeightGradient) Compose(r *Recorder, in []*Value) *Value {
+	y, _ := r.normalized(in[0], false, o.Epsilon)
+	return r.rows(r.sumRows(r.Mul(in[1], y)))
 }

@@ -13,6 +13,21 @@ func (Softmax) onnx() Operator { return Operator{"Softmax", []Attribute{{"axis",
 // Infer returns the input's type.
 func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 
+// Compose divides the exponentials by their sum.
+func (Softmax) Compose(r *Recorder, in []*Value) *Value {
+	e := r.Record(Exp{}, r.belowMax(in[0]))
+	return r.Record(Div{}, e, r.sumLast(e))
+}
+
+// belowMax returns x minus the largest element of each row.
+func (r *Recorder) belowMax(x *Value) *Value {
+	k := len(x.shape) - 1
+	if x.shape[k] == 0 {
+		return x
+	}
+	return r.Record(Sub{}, x, r.keep(r.Record(Max{Axis: k}, x), k))
+}
+
 // softmaxFLOPs counts the maximum, the difference, the exponential, the sum and the quotient.
 const softmaxFLOPs = 5
 
@@ -35,5 +50,16 @@ func (Softmax) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Va
 // sumLast sums over the last axis and keeps it with size one.
 func (r *Recorder) sumLast(v *Value) *Value {
 	k := len(v.shape) - 1
-	return r.Reshape(r.Record(Sum{From: k, To: k + 1}, v), append(append([]int{}, v.shape[:k]...), 1))
+	return r.keep(r.Record(Sum{From: k, To: k + 1}, v), k)
+}
+
+// meanLast is sumLast for the mean.
+func (r *Recorder) meanLast(v *Value) *Value {
+	k := len(v.shape) - 1
+	return r.keep(r.Record(Sum{From: k, To: k + 1, Mean: true}, v), k)
+}
+
+// keep returns v with a dimension of size one at an axis.
+func (r *Recorder) keep(v *Value, axis int) *Value {
+	return r.Reshape(v, append(append(append([]int{}, v.shape[:axis]...), 1), v.shape[axis:]...))
 }

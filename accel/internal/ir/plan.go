@@ -16,6 +16,7 @@ type plan struct {
 	outputs   []output
 	donated   []donation
 	results   []result
+	words     []uint64 // dynamic words of compositions, which follow those of the list
 
 	bytes int  // of newBytes
 	ran   bool // whether it ran at least once
@@ -59,10 +60,13 @@ type planner struct {
 	nodes       []*planned
 	order       []*planned // the nodes, and before each the casts of its inputs
 	roundedOnce map[roundedSource]operandSource
+	madeWords   []uint64 // dynamic words of compositions
 	externals   []*Value
 	assigns     []assignment
 	canDonate   func(assignment) bool
 	kept        func(*Value) bool
+	made        []bool // of the nodes: whether they are part of a composition; nil if there is none
+	words       int    // dynamic words of the list
 	fuse        bool
 	float16     Float16Multiplier // nil if the device only multiplies float32
 	reader      Float16Reader     // nil if other ops read float32 only
@@ -100,7 +104,7 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 		kind = func(*group) string { return "" }
 	}
 	groups := f.run(live, kind)
-	b := &builder{planner: p, plan: &plan{program: &Program{}}, last: map[int]int{}, first: map[int]int{}, copies: map[string]int{}}
+	b := &builder{planner: p, plan: &plan{program: &Program{}, words: p.madeWords}, last: map[int]int{}, first: map[int]int{}, copies: map[string]int{}}
 	b.build(groups)
 	if err := Verify(b.program); err != nil {
 		return nil, err
@@ -124,11 +128,16 @@ func (p *planner) resolve(list []*Value) {
 	orders := p.orders(list)
 	p.roundedOnce = map[roundedSource]operandSource{}
 	for i, v := range list {
-		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v), store: v.dtype}
+		made := p.made != nil && p.made[i]
+		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: !made && p.kept(v), store: v.dtype}
 		if p.rounds(v) {
 			n.class = Elementwise
 		}
-		if d, ok := v.op.(Dynamic); ok {
+		switch d, ok := v.op.(Dynamic); {
+		case ok && made:
+			n.word = p.words + len(p.madeWords)
+			p.madeWords = d.AppendWords(p.madeWords)
+		case ok:
 			word += len(d.AppendWords(nil))
 		}
 		for _, x := range v.in {

@@ -54,8 +54,12 @@ type Recorder struct {
 	backward bool          // Backward is recording
 	planning time.Duration // time of the last planning, while profiling
 
+	lacks func(op Op, in []*Value) bool // ops that are composed where they are recorded; nil for none
+
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
+	// composed makes every op that states a composition run as it, for tests.
+	composed bool
 	// halved makes Flush divide every list into single ops, for tests.
 	halved bool
 	// recast makes Round cast parameters each time, for tests.
@@ -79,6 +83,11 @@ func NewRecorder(d Device) *Recorder {
 func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	for _, v := range in {
 		v.check(op.Name())
+	}
+	if r.lacks != nil {
+		if args := append([]*Value{}, in...); r.lacks(op, args) { // a copy, so that in does not escape to the heap
+			return op.(Composer).Compose(r, args)
+		}
 	}
 	v := newValue(op, in)
 	args := v.in // not in, which would then escape to the heap

@@ -104,6 +104,7 @@ func Table() []Op {
 		Sum{},
 		Tanh{},
 		Triangle{},
+		Unfold{},
 		Where{},
 	}
 }

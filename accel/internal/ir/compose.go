@@ -1,0 +1,158 @@
+package ir
+
+// A composition is a whole-tensor op written as others: elementwise ops, Sum, Max, ArgMax, CumSum, MatMul,
+// IndexSelect, IndexAdd, Concat, Pad and views. It is what a device computes that has no kernel for the
+// op, or none in the element type, and what a kernel is tested against. So a new op needs no code for any
+// device, and a kernel is written where a measurement says that it is worth it:
+//
+//	func (RMSNorm) Compose(r *Recorder, in []*Value) *Value { … }
+//
+// The planner replaces an op by its composition before it plans, so that elementwise parts fuse with
+// others. The gradient remains that of the op.
+
+// Composer is an op that states a composition.
+type Composer interface {
+	Op
+	// Compose records ops that compute the op from its inputs, and returns their result. They depend on
+	// the op's key and the types of the inputs alone.
+	Compose(r *Recorder, in []*Value) *Value
+}
+
+// KernelLister is implemented by a device that has no kernel for some ops that state a composition. A device
+// that does not implement it has kernels for all.
+type KernelLister interface {
+	// HasKernel reports whether there is a kernel for an op whose first input has an element type.
+	HasKernel(op Op, d DType) bool
+}
+
+// composes returns a function that reports whether the device computes an op by its composition; nil if it
+// computes none so.
+func (r *Recorder) composes() func(op Op, in []*Value) bool {
+	kernels, lists := r.device.(KernelLister)
+	if !lists && !r.composed {
+		return nil
+	}
+	return func(op Op, in []*Value) bool {
+		_, ok := op.(Composer)
+		return ok && op.Class(in) == Whole && (r.composed || !kernels.HasKernel(op, in[0].dtype))
+	}
+}
+
+// expansion is a list in which compositions have replaced ops.
+type expansion struct {
+	list    []*Value
+	of      []int  // of each value of list: the index of the recorded one that it computes, alone or with others
+	made    []bool // of each value of list: whether it is part of a composition
+	assigns []assignment
+}
+
+// expand returns the recorded list with compositions, or nil if it remains as it is. The recorded values do not
+// change: list consists of copies, since the indices differ.
+func (r *Recorder) expand() *expansion {
+	lacks := r.composes()
+	if lacks == nil {
+		return nil
+	}
+	first := 0
+	for ; first < len(r.nodes) && !lacks(r.nodes[first].op, r.nodes[first].in); first++ {
+	}
+	if first == len(r.nodes) {
+		return nil
+	}
+	c := &Recorder{epoch: r.epoch, noGrad: 1, lacks: lacks}
+	e := &expansion{}
+	at := make([]*Value, len(r.nodes)) // the copy of each recorded value
+	for i, v := range r.nodes {
+		next := *v
+		next.in = make([]*Value, len(v.in))
+		for k, x := range v.in {
+			if next.in[k] = x; x.index >= 0 {
+				next.in[k] = at[x.index]
+			}
+		}
+		if lacks(v.op, v.in) {
+			y := v.op.(Composer).Compose(c, next.in)
+			if y.dtype != v.dtype || !sameShape(y.shape, v.shape) {
+				panic("ir: the composition of " + v.op.Name() + " has the type " + y.dtype.String() + " " + FormatShape(y.shape) +
+					" instead of " + v.dtype.String() + " " + FormatShape(v.shape))
+			}
+			next.op, next.in = Alias{}, []*Value{y}
+		}
+		for len(e.of) < len(c.nodes) {
+			e.of, e.made = append(e.of, i), append(e.made, true)
+		}
+		next.index = len(c.nodes)
+		at[i] = &next
+		c.nodes, e.of, e.made = append(c.nodes, &next), append(e.of, i), append(e.made, false)
+	}
+	for _, a := range r.assigns {
+		if a.new.epoch == r.epoch && a.new.index >= 0 {
+			a.new = at[a.new.index]
+		}
+		e.assigns = append(e.assigns, a)
+	}
+	e.list = c.nodes
+	return e
+}
+
+// restore makes a plan of the list one of the recorded values.
+func (e *expansion) restore(p *plan) {
+	for i := range p.results {
+		p.results[i].node = e.of[p.results[i].node]
+	}
+	for _, s := range p.program.Steps {
+		for i, n := range s.Nodes {
+			s.Nodes[i] = e.of[n]
+		}
+	}
+}
+
+// Composition returns the ops of an op's composition, in order, for inputs of some types. ok is false if
+// it has none.
+func Composition(op Op, in ...Type) (c Composed, ok bool) {
+	o, ok := op.(Composer)
+	if !ok {
+		return Composed{}, false
+	}
+	r := &Recorder{epoch: 1, noGrad: 1}
+	args := make([]*Value, len(in))
+	number := map[*Value]int{}
+	for i, t := range in {
+		args[i] = &Value{}
+		r.setType(args[i], t)
+		args[i].layout = RowMajor(args[i].shape)
+		number[args[i]] = i
+	}
+	y := o.Compose(r, args)
+	for i, v := range r.nodes {
+		number[v] = len(in) + i
+		one := ComposedOp{Op: v.op, Type: Type{v.shape, v.dtype}}
+		for _, x := range v.in {
+			one.In = append(one.In, number[x])
+		}
+		c.Ops = append(c.Ops, one)
+	}
+	c.Out = number[y]
+	return c, true
+}
+
+// Composed is a composition. Values are named by numbers: the inputs come first, then the results of the ops.
+type Composed struct {
+	Ops []ComposedOp
+	Out int
+}
+
+// ComposedOp is an op of a composition, with the type of its result.
+type ComposedOp struct {
+	Op   Op
+	In   []int
+	Type Type
+}
+
+// Composed makes every op that states a composition run as it from now on, for tests that compare the two. It
+// drops the plans.
+func (r *Recorder) Composed(on bool) {
+	r.Flush()
+	r.composed = on
+	r.plans = newPlanCache()
+}
