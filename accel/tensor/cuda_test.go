@@ -112,6 +112,7 @@ func TestOnCUDA(t *testing.T) {
 		"AgainstTorch":           TestAgainstTorch,
 		"Float64":                TestFloat64,
 		"Compositions":           TestCompositions,
+		"OpWithoutKernels":       TestOpWithoutKernels,
 		"Float16Ops":             TestFloat16Ops,
 		"Float16Gradients":       TestFloat16Gradients,
 		"IndicesOfAnyType":       TestIndicesOfAnyType,

@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.Attention](newAttention, float64Attention)
+var _ = implementFloat32[ir.Attention](newAttention)
 
 // Blocks of queries and keys whose scores are computed together: small enough that they fit
 // in the L2 cache with their operands.
@@ -48,29 +48,51 @@ func (h *headed) at(head, row int) matrix {
 	return matrix{h.data[head/n*h.Stride[0]+head%n*h.Stride[1]+row*h.Stride[2]:], h.Stride[2], h.Stride[3]}
 }
 
+// addend maps scores [B, H, T, S] to elements of the tensor that is added to them; its
+// dimensions of size 1 are broadcast.
+type addend struct {
+	heads  int // heads per example
+	stride [4]int
+}
+
+func newAddend(shape []int, heads int) addend {
+	a := addend{heads: heads}
+	for i, n := range ir.Strides(shape) {
+		if shape[i] > 1 {
+			a.stride[i] = n
+		}
+	}
+	return a
+}
+
+// at returns the offset for a head, counted over the whole batch, a query and a key.
+func (a *addend) at(head, query, key int) int {
+	return head/a.heads*a.stride[0] + head%a.heads*a.stride[1] + query*a.stride[2] + key*a.stride[3]
+}
+
 // headRows are the rows of one head of a result, which lie pitch elements apart.
-type headRows[T float32 | float64] struct {
-	data          []T
+type headRows struct {
+	data          []float32
 	pitch, length int
 }
 
 // headOf returns the rows of a head of a tensor [B, rows, heads, length].
-func headOf[T float32 | float64](data []T, head, heads, rows, length int) headRows[T] {
+func headOf(data []float32, head, heads, rows, length int) headRows {
 	return headAt(data, head, heads, rows, length, heads*length, 0)
 }
 
 // headAt returns the rows of a head where the heads of a row start at offset in pitch elements.
-func headAt[T float32 | float64](data []T, head, heads, rows, length, pitch, offset int) headRows[T] {
+func headAt(data []float32, head, heads, rows, length, pitch, offset int) headRows {
 	at := min(head/heads*rows*pitch+offset+head%heads*length, len(data))
-	return headRows[T]{data[at:], pitch, length}
+	return headRows{data[at:], pitch, length}
 }
 
-func (h headRows[T]) row(i int) []T { return h.data[i*h.pitch:][:h.length] }
+func (h headRows) row(i int) []float32 { return h.data[i*h.pitch:][:h.length] }
 
 // from returns the rows starting at i.
-func (h headRows[T]) from(i int) []T { return h.data[min(i*h.pitch, len(h.data)):] }
+func (h headRows) from(i int) []float32 { return h.data[min(i*h.pitch, len(h.data)):] }
 
-func (h headRows[T]) clear(rows int) {
+func (h headRows) clear(rows int) {
 	for i := range rows {
 		clear(h.row(i))
 	}

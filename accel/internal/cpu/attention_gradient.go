@@ -2,7 +2,7 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-var _ = implement[ir.AttentionGradient](newAttentionGradient, float64AttentionGradient)
+var _ = implementFloat32[ir.AttentionGradient](newAttentionGradient)
 
 // attentionGradient recomputes each block of scores and adds its part to the gradients of
 // queries, keys and values.

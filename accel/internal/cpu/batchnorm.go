@@ -6,10 +6,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.BatchNorm](newBatchNorm, float64BatchNorm)
-var _ = implement[ir.BatchNormInputGradient](newBatchNormInput, float64BatchNormInput)
-var _ = implement[ir.BatchNormSums](newBatchNormSums, float64BatchNormSums)
-var _ = implement[ir.BatchStatistics](newBatchStatistics, float64BatchStatistics)
+var _ = implementFloat32[ir.BatchNorm](newBatchNorm)
+var _ = implementFloat32[ir.BatchNormInputGradient](newBatchNormInput)
+var _ = implementFloat32[ir.BatchNormSums](newBatchNormSums)
+var _ = implementFloat32[ir.BatchStatistics](newBatchStatistics)
 
 // channels is the state that the steps of batch normalization share: x [N, C, S] with one
 // mean and variance per channel.

@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.Conv2D](newConv2D, float64Conv)
+var _ = implementFloat32[ir.Conv2D](newConv2D)
 
 // conv2d is y = x ∗ w + b: for each group, w [O, C·KH·KW] times the shifted runs of x (see
 // planes). One chunk computes a few images and some output channels of one group.

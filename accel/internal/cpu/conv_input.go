@@ -2,7 +2,7 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-var _ = implement[ir.Conv2DInputGradient](newConv2DInput, float64ConvInput)
+var _ = implementFloat32[ir.Conv2DInputGradient](newConv2DInput)
 
 // conv2dInput is the gradient with respect to x. Elements that the convolution reads with a
 // shift are written here with the opposite shift: each run of x is the transposed w times

@@ -2,7 +2,7 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-var _ = implement[ir.Conv2DWeightGradient](newConv2DWeight, float64ConvWeight)
+var _ = implementFloat32[ir.Conv2DWeightGradient](newConv2DWeight)
 
 // conv2dWeight is the gradient with respect to w: each element is the dot product of a run
 // of dy and a shifted run of x. The batch is split into slices depending on its size alone,

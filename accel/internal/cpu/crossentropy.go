@@ -6,8 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.CrossEntropy](newCrossEntropy, float64CrossEntropy)
-var _ = implement[ir.CrossEntropyGradient](newCrossEntropyGradient, float64CrossEntropyGradient)
+var _ = implementFloat32[ir.CrossEntropy](newCrossEntropy)
+var _ = implementFloat32[ir.CrossEntropyGradient](newCrossEntropyGradient)
 
 // crossEntropy is the mean of the rows' losses.
 type crossEntropy struct {

@@ -5,53 +5,65 @@ import "github.com/quernlab/quern/accel/internal/ir"
 var _ = implement[ir.CumSum](newCumSum)
 var _ = implement[ir.OneHot](newOneHot)
 
-// cumSum computes sums along the middle dimension of [outer, n, inner], in float64.
-type cumSum struct {
+// cumSum computes sums along the middle dimension of [outer, n, inner], in float64. A chunk is some lines, which are
+// next to each other.
+type cumSum[T float32 | float64] struct {
 	in, out         ir.Operand
 	outer, n, inner int
 	reverse         bool
 	per             int // lines per chunk
-	x, y            []float32
+	x, y            []T
 }
 
 func newCumSum(_ *Device, s ir.Step) (step, error) {
-	op := s.Op.(ir.CumSum)
-	n := s.In[0].Shape[op.Axis]
 	if s.Out[0].DType == ir.Float64 {
-		return newFloat64Lines(s, op.Axis, op.Axis+1, n, func(out, line []float64) {
-			total := 0.0
-			for i := range line {
-				if op.Reverse {
-					i = len(line) - 1 - i
-				}
-				total += line[i]
-				out[i] = total
-			}
-		}), nil
+		return cumSumOf[float64](s), nil
 	}
-	k := &cumSum{in: s.In[0], out: s.Out[0], reverse: op.Reverse}
-	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.Axis, op.Axis+1)
-	k.per = max(1, rowsPerTask/max(n, 1))
-	return k, nil
+	return cumSumOf[float32](s), nil
 }
 
-func (k *cumSum) run(p *program) error {
-	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
+func cumSumOf[T float32 | float64](s ir.Step) step {
+	op := s.Op.(ir.CumSum)
+	k := &cumSum[T]{in: s.In[0], out: s.Out[0], reverse: op.Reverse}
+	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.Axis, op.Axis+1)
+	k.per = max(1, rowsPerTask/max(k.n, 1))
+	if k.inner > 1 {
+		k.per = min(max(k.per, cumSumLines), k.inner)
+	}
+	return k
+}
+
+// cumSumLines is the number of lines that are summed together if their elements are next to each other.
+const cumSumLines = 64
+
+func (k *cumSum[T]) run(p *program) error {
+	k.x, k.y = elements[T](p, k.in), elements[T](p, k.out)
 	p.device.pool.run((k.outer*k.inner+k.per-1)/k.per, k)
 	k.x, k.y = nil, nil
 	return nil
 }
 
-func (k *cumSum) work(chunk, _ int) {
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.outer*k.inner); i++ {
-		at := i/k.inner*k.n*k.inner + i%k.inner
-		total := 0.0
-		for j := range k.n {
-			if k.reverse {
-				j = k.n - 1 - j
-			}
-			total += float64(k.x[at+j*k.inner])
-			k.y[at+j*k.inner] = float32(total)
+func (k *cumSum[T]) work(chunk, _ int) {
+	end := min((chunk+1)*k.per, k.outer*k.inner)
+	for i := chunk * k.per; i < end; {
+		o, c := i/k.inner, i%k.inner
+		width := min(cumSumLines, k.inner-c, end-i)
+		k.lines(o*k.n*k.inner+c, width)
+		i += width
+	}
+}
+
+// lines computes some lines from an offset.
+func (k *cumSum[T]) lines(at, width int) {
+	var totals [cumSumLines]float64
+	for j := range k.n {
+		if k.reverse {
+			j = k.n - 1 - j
+		}
+		x, y := k.x[at+j*k.inner:][:width], k.y[at+j*k.inner:][:width]
+		for c, v := range x {
+			totals[c] += float64(v)
+			y[c] = T(totals[c])
 		}
 	}
 }

@@ -28,7 +28,10 @@ type Device struct {
 	widened   []float32   // int8 weights converted to floats
 }
 
-var _ ir.Device = (*Device)(nil)
+var (
+	_ ir.Device       = (*Device)(nil)
+	_ ir.KernelLister = (*Device)(nil)
+)
 
 // Implementations returns the names of the kernel sets that this CPU can run, the fastest
 // first.

@@ -12,10 +12,11 @@ import (
 
 // float64Elementwise is an elementwise op on float64. A chunk is some elements.
 type float64Elementwise struct {
-	f      scalar
+	f      line
 	in     []ir.Operand
 	walk   [3]ir.Layout
 	base   [3]unsafe.Pointer
+	direct [3][]float64 // inputs that are read where they are
 	out    ir.Operand
 	y      []float64
 	word   int // -1 without a scalar
@@ -23,7 +24,7 @@ type float64Elementwise struct {
 }
 
 func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
-	f := scalarOf(s.Op)
+	f := lineOf(s.Op)
 	if f == nil || s.Out[0].DType != ir.Float64 {
 		return nil, fmt.Errorf("cpu: there is no kernel for %s of %s", s.Op.Name(), s.Out[0].DType)
 	}
@@ -41,12 +42,15 @@ func (k *float64Elementwise) run(p *program) error {
 	k.y = elements[float64](p, k.out)
 	for i, o := range k.in {
 		k.base[i] = p.memory[o.Slot]
+		if o.DType == ir.Float64 && o.Contiguous() && ir.Len(o.Shape) == len(k.y) {
+			k.direct[i] = elements[float64](p, o)
+		}
 	}
 	if k.word >= 0 {
 		k.scalar = p.scalar(k.word)
 	}
 	p.device.pool.run((len(k.y)+moveLen-1)/moveLen, k)
-	k.y, k.base = nil, [3]unsafe.Pointer{}
+	k.y, k.base, k.direct = nil, [3]unsafe.Pointer{}, [3][]float64{}
 	return nil
 }
 
@@ -55,11 +59,75 @@ func (k *float64Elementwise) work(chunk, _ int) {
 	end := min((chunk+1)*moveLen, len(k.y))
 	for at := chunk * moveLen; at < end; at += len(v[0]) {
 		n := min(len(v[0]), end-at)
+		in := [3][]float64{v[0][:n], v[1][:n], v[2][:n]}
 		for i, o := range k.in {
-			castTo(v[i][:n], k.base[i], o.DType, k.walk[i], at)
+			if x := k.direct[i]; x != nil {
+				in[i] = x[at:][:n]
+			} else {
+				castTo(in[i], k.base[i], o.DType, k.walk[i], at)
+			}
 		}
-		for i := range n {
-			k.y[at+i] = k.f(v[0][i], v[1][i], v[2][i], k.scalar)
+		k.f(k.y[at:][:n], in[0], in[1], in[2], k.scalar)
+	}
+}
+
+// line computes an elementwise op for elements next to each other. a, b and c are the inputs, s is the scalar.
+type line func(y, a, b, c []float64, s float64)
+
+// lineOf returns the function of an op, or nil. The ops of which compositions consist have loops of their own, which
+// are several times faster than a call for each element.
+func lineOf(op ir.Op) line {
+	switch op.(type) {
+	case ir.Add:
+		return func(y, a, b, _ []float64, _ float64) {
+			for i := range y {
+				y[i] = a[i] + b[i]
+			}
+		}
+	case ir.Sub:
+		return func(y, a, b, _ []float64, _ float64) {
+			for i := range y {
+				y[i] = a[i] - b[i]
+			}
+		}
+	case ir.Mul:
+		return func(y, a, b, _ []float64, _ float64) {
+			for i := range y {
+				y[i] = a[i] * b[i]
+			}
+		}
+	case ir.Div:
+		return func(y, a, b, _ []float64, _ float64) {
+			for i := range y {
+				y[i] = a[i] / b[i]
+			}
+		}
+	case ir.Square:
+		return func(y, a, _, _ []float64, _ float64) {
+			for i := range y {
+				y[i] = a[i] * a[i]
+			}
+		}
+	case ir.MulScalar:
+		return func(y, a, _, _ []float64, s float64) {
+			for i := range y {
+				y[i] = a[i] * s
+			}
+		}
+	case ir.Where:
+		return func(y, a, b, c []float64, _ float64) {
+			for i := range y {
+				y[i] = where1(a[i] != 0, b[i], c[i])
+			}
+		}
+	}
+	f := scalarOf(op)
+	if f == nil {
+		return nil
+	}
+	return func(y, a, b, c []float64, s float64) {
+		for i := range y {
+			y[i] = f(a[i], b[i], c[i], s)
 		}
 	}
 }
@@ -89,16 +157,30 @@ func (k *float64Lines) run(p *program) error {
 }
 
 func (k *float64Lines) work(chunk, _ int) {
-	line, out := make([]float64, k.n), make([]float64, k.m)
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.outer*k.inner); i++ {
+	const side = 8 // lines that are read together, since their elements are next to each other
+	end := min((chunk+1)*k.per, k.outer*k.inner)
+	if k.inner == 1 {
+		for i := chunk * k.per; i < end; i++ {
+			k.f(k.y[i*k.m:][:k.m], k.x[i*k.n:][:k.n])
+		}
+		return
+	}
+	lines, out := make([]float64, side*k.n), make([]float64, k.m)
+	for i := chunk * k.per; i < end; {
 		o, c := i/k.inner, i%k.inner
-		for j := range line {
-			line[j] = k.x[(o*k.n+j)*k.inner+c]
+		width := min(side, k.inner-c, end-i)
+		for j := range k.n {
+			for t, v := range k.x[(o*k.n+j)*k.inner+c:][:width] {
+				lines[t*k.n+j] = v
+			}
 		}
-		k.f(out, line)
-		for j, v := range out {
-			k.y[(o*k.m+j)*k.inner+c] = v
+		for t := range width {
+			k.f(out, lines[t*k.n:][:k.n])
+			for j, v := range out {
+				k.y[(o*k.m+j)*k.inner+c+t] = v
+			}
 		}
+		i += width
 	}
 }
 
@@ -118,16 +200,14 @@ func meanLine(out, line []float64) {
 	out[0] = s.mean(len(line))
 }
 
-// compensated is a compensated sum (Neumaier, ZAMM 54(1), 1974).
+// compensated is a compensated sum (Neumaier, ZAMM 54(1), 1974), with the rounding errors of Knuth's TwoSum, which
+// needs no branch.
 type compensated struct{ sum, low float64 }
 
 func (s *compensated) add(v float64) {
 	t := s.sum + v
-	if math.Abs(s.sum) >= math.Abs(v) {
-		s.low += (s.sum - t) + v
-	} else {
-		s.low += (v - t) + s.sum
-	}
+	of := t - s.sum // what t has of v
+	s.low += (s.sum - (t - of)) + (v - of)
 	s.sum = t
 }
 
@@ -139,32 +219,6 @@ func (s compensated) mean(n int) float64 {
 		return quotient
 	}
 	return quotient + (math.FMA(-quotient, by, s.sum)+s.low)/by
-}
-
-func maxLine(out, line []float64) {
-	out[0] = line[0]
-	for _, v := range line[1:] {
-		out[0] = max(out[0], v)
-	}
-}
-
-func softmaxLine(log bool) func(out, line []float64) {
-	return func(out, line []float64) {
-		if len(line) == 0 {
-			return
-		}
-		top, total := []float64{0}, 0.0
-		maxLine(top, line)
-		for i, v := range line {
-			out[i] = math.Exp(v - top[0])
-			total += out[i]
-		}
-		for i, v := range line {
-			if out[i] /= total; log {
-				out[i] = v - top[0] - math.Log(total)
-			}
-		}
-	}
 }
 
 // float64MatMul is a batch of matrix multiplications in float64.
@@ -195,11 +249,33 @@ func (k *float64MatMul) work(chunk, _ int) {
 	r := len(k.out.Shape) - 2
 	y := k.y[chunk*k.n : (chunk+1)*k.n]
 	clear(y)
-	for p := range k.k {
-		x := k.x[a+i*k.a.Stride[r]+p*k.a.Stride[r+1]]
-		at := b + p*k.b.Stride[r]
+	if k.k == 0 || k.n == 0 {
+		return
+	}
+	across, down := k.a.Stride[r+1], k.b.Stride[r]
+	x, step := k.x[a+i*k.a.Stride[r]:], k.b.Stride[r+1]
+	switch {
+	case step == 1:
+		for p := range k.k {
+			v, z := x[p*across], k.z[b+p*down:][:k.n]
+			for j := range y {
+				y[j] += v * z[j]
+			}
+		}
+	case down == 1: // the columns are contiguous
 		for j := range y {
-			y[j] += x * k.z[at+j*k.b.Stride[r+1]]
+			total := 0.0
+			for p, z := range k.z[b+j*step:][:k.k] {
+				total += x[p*across] * z
+			}
+			y[j] = total
+		}
+	default:
+		for p := range k.k {
+			v, z := x[p*across], k.z[b+p*down:]
+			for j := range y {
+				y[j] += v * z[j*step]
+			}
 		}
 	}
 }

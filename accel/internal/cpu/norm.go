@@ -6,12 +6,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.LayerNorm](newNorm, float64Norm)
-var _ = implement[ir.LayerNormInputGradient](newNorm, float64NormInput)
-var _ = implement[ir.LayerNormWeightGradient](newNormWeight, float64NormWeight)
-var _ = implement[ir.RMSNorm](newNorm, float64Norm)
-var _ = implement[ir.RMSNormInputGradient](newNorm, float64NormInput)
-var _ = implement[ir.RMSNormWeightGradient](newNormWeight, float64NormWeight)
+var _ = implementFloat32[ir.LayerNorm](newNorm)
+var _ = implementFloat32[ir.LayerNormInputGradient](newNorm)
+var _ = implementFloat32[ir.LayerNormWeightGradient](newNormWeight)
+var _ = implementFloat32[ir.RMSNorm](newNorm)
+var _ = implementFloat32[ir.RMSNormInputGradient](newNorm)
+var _ = implementFloat32[ir.RMSNormWeightGradient](newNormWeight)
 
 // norm is LayerNorm or RMSNorm of rows, or the gradient of its input.
 type norm struct {

@@ -6,10 +6,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.AvgPool2D](newAvgPool, float64AvgPool)
-var _ = implement[ir.AvgPool2DGradient](newAvgPool, float64AvgPoolGradient)
-var _ = implement[ir.MaxPool2D](newMaxPool, float64MaxPool)
-var _ = implement[ir.MaxPool2DGradient](newMaxPool, float64MaxPoolGradient)
+var _ = implementFloat32[ir.AvgPool2D](newAvgPool)
+var _ = implementFloat32[ir.AvgPool2DGradient](newAvgPool)
+var _ = implementFloat32[ir.MaxPool2D](newMaxPool)
+var _ = implementFloat32[ir.MaxPool2DGradient](newMaxPool)
 
 // windows is the geometry of pooling over planes of h×w.
 type windows struct {
@@ -121,9 +121,9 @@ func (k *maxPool) forward(x, y, scratch []float32) {
 	}
 }
 
-// largest returns the largest element of a window, or the last NaN, and its index.
-func largest[T float32 | float64](g *windows, x []T, top, left int) (T, int) {
-	best, at := T(math.Inf(-1)), -1
+// largestIn returns the largest element of a window, or the last NaN, and its index.
+func (g *windows) largestIn(x []float32, top, left int) (float32, int) {
+	best, at := float32(math.Inf(-1)), -1
 	for u := range g.kernel[0] {
 		r := top + u*g.dilation[0]
 		if r < 0 || r >= g.h {
@@ -146,7 +146,7 @@ func (k *maxPool) backward(x, y, dy, dx []float32) {
 	if !k.pairs() {
 		clear(dx)
 		k.each(func(i, top, left int) {
-			if _, at := largest(&k.windows, x, top, left); at >= 0 {
+			if _, at := k.largestIn(x, top, left); at >= 0 {
 				dx[at] += dy[i]
 			}
 		})

@@ -26,29 +26,31 @@ type step interface {
 // builder builds the step of a whole-tensor op.
 type builder func(*Device, ir.Step) (step, error)
 
-// builders are the builders of whole-tensor ops by type, and float64Builders those of float64 if
-// they differ. The file of each op calls implement.
-var builders, float64Builders = map[reflect.Type]builder{}, map[reflect.Type]builder{}
+// builders are the builders of whole-tensor ops by type. The file of each op calls implement, or implementFloat32 for
+// an op that computes float64 by its composition.
+var builders, onlyFloat32 = map[reflect.Type]builder{}, map[reflect.Type]bool{}
 
-func implement[T ir.Op](build builder, float64s ...func(ir.Step) *float64Op) struct{} {
-	op := reflect.TypeFor[T]()
-	builders[op] = build
-	for _, build := range float64s {
-		float64Builders[op] = func(_ *Device, s ir.Step) (step, error) { return build(s), nil }
-	}
+func implement[T ir.Op](build builder) struct{} {
+	builders[reflect.TypeFor[T]()] = build
 	return struct{}{}
+}
+
+func implementFloat32[T ir.Op](build builder) struct{} {
+	onlyFloat32[reflect.TypeFor[T]()] = true
+	return implement[T](build)
+}
+
+// HasKernel reports whether there is a kernel for an op and the element type of its first input.
+func (d *Device) HasKernel(op ir.Op, t ir.DType) bool {
+	return Implements(op) && !(t == ir.Float64 && onlyFloat32[reflect.TypeOf(op)])
 }
 
 // builderOf returns the builder of a step, or nil.
 func builderOf(s ir.Step) builder {
-	op := reflect.TypeOf(s.Op)
-	if build := float64Builders[op]; build != nil && s.In[0].DType == ir.Float64 {
+	if build := builders[reflect.TypeOf(s.Op)]; build != nil {
 		return build
 	}
-	if build := builders[op]; build != nil {
-		return build
-	}
-	if scalarOf(s.Op) != nil {
+	if lineOf(s.Op) != nil {
 		return newFloat64Elementwise
 	}
 	return nil

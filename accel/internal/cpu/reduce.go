@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-var _ = implement[ir.ArgMax](newArgMax, float64ArgMax)
-var _ = implement[ir.Max](newMax)
+var _ = implement[ir.ArgMax](newLargest)
+var _ = implement[ir.Max](newLargest)
 var _ = implement[ir.Sum](newSum)
 
 // A sum is split into blocks of fixed size, so the order of additions depends on the shape
@@ -155,45 +155,49 @@ func (k *sum) columns(block, from, to int) {
 	k.store(k.y[block*k.inner+from:], sums)
 }
 
-// maxStep computes the largest element of the middle dimension of [outer, n, inner].
-type maxStep struct {
+// largest finds the largest element of the middle dimension of [outer, n, inner], the first of equal ones, or its index.
+type largest[T float32 | float64] struct {
 	in, out         ir.Operand
 	outer, n, inner int
 	perChunk        int
-	x, y            []float32
+	x, y            []T
 	index           []int32
 }
 
-func newMax(_ *Device, s ir.Step) (step, error) {
-	axis := s.Op.(ir.Max).Axis
-	if s.Out[0].DType == ir.Float64 {
-		return newFloat64Lines(s, axis, axis+1, 1, maxLine), nil
+func newLargest(_ *Device, s ir.Step) (step, error) {
+	axis := 0
+	switch op := s.Op.(type) {
+	case ir.Max:
+		axis = op.Axis
+	case ir.ArgMax:
+		axis = op.Axis
 	}
-	return newLargest(s, axis), nil
+	if s.In[0].DType == ir.Float64 {
+		return largestOf[float64](s, axis), nil
+	}
+	return largestOf[float32](s, axis), nil
 }
 
-func newArgMax(_ *Device, s ir.Step) (step, error) { return newLargest(s, s.Op.(ir.ArgMax).Axis), nil }
-
-func newLargest(s ir.Step, axis int) *maxStep {
-	k := &maxStep{in: s.In[0], out: s.Out[0]}
+func largestOf[T float32 | float64](s ir.Step, axis int) *largest[T] {
+	k := &largest[T]{in: s.In[0], out: s.Out[0]}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, axis, axis+1)
 	k.perChunk = max(1, rowsPerTask/max(k.n, 1))
 	return k
 }
 
-func (k *maxStep) run(p *program) error {
-	k.x = elements[float32](p, k.in)
+func (k *largest[T]) run(p *program) error {
+	k.x = elements[T](p, k.in)
 	if k.out.DType == ir.Int32 {
 		k.index = elements[int32](p, k.out)
 	} else {
-		k.y = elements[float32](p, k.out)
+		k.y = elements[T](p, k.out)
 	}
 	p.device.pool.run((k.outer*k.inner+k.perChunk-1)/k.perChunk, k)
 	k.x, k.y, k.index = nil, nil, nil
 	return nil
 }
 
-func (k *maxStep) work(chunk, _ int) {
+func (k *largest[T]) work(chunk, _ int) {
 	for i := chunk * k.perChunk; i < min((chunk+1)*k.perChunk, k.outer*k.inner); i++ {
 		x := k.x[i/k.inner*k.n*k.inner+i%k.inner:]
 		best, at := x[0], 0

@@ -6,8 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-var _ = implement[ir.LogSoftmax](newSoftmax)
-var _ = implement[ir.Softmax](newSoftmax)
+var _ = implementFloat32[ir.LogSoftmax](newSoftmax)
+var _ = implementFloat32[ir.Softmax](newSoftmax)
 
 // softmax computes rows of softmax, or of its logarithm.
 type softmax struct {
@@ -21,10 +21,6 @@ type softmax struct {
 
 func newSoftmax(d *Device, s ir.Step) (step, error) {
 	shape := s.In[0].Shape
-	if last := len(shape) - 1; s.Out[0].DType == ir.Float64 {
-		_, log := s.Op.(ir.LogSoftmax)
-		return newFloat64Lines(s, last, last+1, shape[last], softmaxLine(log)), nil
-	}
 	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
 	k.per = lossRows(k.rows, k.n)

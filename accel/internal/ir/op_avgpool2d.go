@@ -17,7 +17,7 @@ func (o AvgPool2D) Infer(in []*Value) (Type, error) {
 // Compose averages the windows.
 func (o AvgPool2D) Compose(r *Recorder, in []*Value) *Value {
 	x := r.windows(in[0], o.window(in[0].shape[2:]), 0)
-	return r.Record(Sum{From: 4, To: 6, Mean: true}, r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, x))
+	return r.Record(Sum{From: 2, To: 4, Mean: true}, r.Record(Permute{Perm: []int{0, 1, 3, 5, 2, 4}}, x))
 }
 
 // Gradient returns dy's share at each element of the window.
@@ -40,10 +40,10 @@ func (o AvgPool2DGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{s[0], s[1], o.H, o.W}, in[0].dtype}, nil
 }
 
-// Compose sums the shares of the windows that each element is in.
+// Compose adds up the shares of the windows that each element is in.
 func (o AvgPool2DGradient) Compose(r *Recorder, in []*Value) *Value {
-	image := []int{o.H, o.W}
+	image, s := []int{o.H, o.W}, in[0].shape
 	dy := r.Record(Div{}, in[0], r.scalar(float64(o.Kernel[0]*o.Kernel[1]), in[0].dtype))
-	dy = r.reaching(dy, o.window(image), image)
-	return r.Record(Sum{From: 4, To: 6}, r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, dy))
+	shares := r.Record(Expand{Shape: []int{s[0], s[1], s[2], o.Kernel[0], s[3], o.Kernel[1]}}, r.keep(r.keep(dy, 3), 5))
+	return r.fold(shares, o.window(image), image)
 }

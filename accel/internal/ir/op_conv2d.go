@@ -87,8 +87,7 @@ func (o Conv2D) window(image, kernel []int) [2]window {
 // columns returns windows [N, C, OH, KH, OW, KW] as matrices [N, Groups, C/Groups·KH·KW, OH·OW].
 func (r *Recorder) columns(x *Value, groups int) *Value {
 	s := x.shape
-	x = r.Reshape(r.Record(Permute{Perm: []int{0, 1, 3, 5, 2, 4}}, x), []int{s[0], groups, s[1] / groups * s[3] * s[5], s[2] * s[4]})
-	return x
+	return r.Reshape(r.Record(Permute{Perm: []int{0, 1, 3, 5, 2, 4}}, x), []int{s[0], groups, s[1] / groups * s[3] * s[5], s[2] * s[4]})
 }
 
 // Windows returns the number of positions of a window along one dimension.
@@ -169,14 +168,15 @@ func (o Conv2DInputGradient) Gradient(r *Recorder, in []*Value, _, g *Value, wan
 	return out
 }
 
-// Compose convolves dy, with zeros between its elements, with the rotated kernels.
+// Compose multiplies the kernels with dy, and adds the products up where they are in the image. It stores as many as
+// Conv2D.Compose.
 func (o Conv2DInputGradient) Compose(r *Recorder, in []*Value) *Value {
 	dy, w := in[0], in[1]
-	image, s := []int{o.H, o.W}, w.shape
-	columns := r.columns(r.reaching(dy, o.window(image, s[2:]), image), o.Groups)
-	kernels := r.Reshape(r.flip(r.flip(w, 2), 3), []int{o.Groups, s[0] / o.Groups, s[1], s[2] * s[3]})
-	kernels = r.Reshape(r.swap(kernels, 1, 2), []int{o.Groups, s[1], s[0] / o.Groups * s[2] * s[3]})
-	return r.Reshape(r.Record(MatMul{}, kernels, columns), []int{dy.shape[0], s[1] * o.Groups, o.H, o.W})
+	image, s, d := []int{o.H, o.W}, w.shape, dy.shape
+	kernels := r.swapLast(r.Reshape(w, []int{o.Groups, s[0] / o.Groups, Len(s[1:])}))
+	slopes := r.Reshape(dy, []int{d[0], o.Groups, d[1] / o.Groups, d[2] * d[3]})
+	columns := r.Reshape(r.Record(MatMul{}, kernels, slopes), []int{d[0], s[1] * o.Groups, s[2], s[3], d[2], d[3]})
+	return r.fold(r.Record(Permute{Perm: []int{0, 1, 4, 2, 5, 3}}, columns), o.window(image, s[2:]), image)
 }
 
 // Conv2DWeightGradient computes the gradient of Conv2D with respect to w [O, C/Groups, KH,
@@ -201,7 +201,6 @@ func (o Conv2DWeightGradient) Compose(r *Recorder, in []*Value) *Value {
 	x, dy := in[0], in[1]
 	s := dy.shape
 	columns := r.columns(r.windows(x, o.window(x.shape[2:], []int{o.KH, o.KW}), 0), o.Groups)
-	// Only as many windows as dy has elements: the image may be larger.
 	products := s[0] * s[2] * s[3]
 	columns = r.Reshape(r.Record(Permute{Perm: []int{1, 0, 3, 2}}, columns), []int{o.Groups, products, columns.shape[2]})
 	slopes := r.Reshape(dy, []int{s[0], o.Groups, s[1] / o.Groups, s[2] * s[3]})

@@ -49,11 +49,11 @@ func (o Pool) window(image []int) [2]window {
 	return windowsOf(o.Kernel, image, o.Stride, o.Padding, o.Dilation)
 }
 
-// elements returns the elements [N, C, OH, OW, KH·KW] of the windows of x, with a value outside of the image.
+// elements returns the elements [N, C, KH·KW, OH, OW] of the windows of x, with a value outside of the image.
 func (o Pool) elements(r *Recorder, x *Value, value float64) *Value {
 	y := r.windows(x, o.window(x.shape[2:]), value)
 	s := y.shape
-	return r.Reshape(r.Record(Permute{Perm: []int{0, 1, 2, 4, 3, 5}}, y), []int{s[0], s[1], s[2], s[4], s[3] * s[5]})
+	return r.Reshape(r.Record(Permute{Perm: []int{0, 1, 3, 5, 2, 4}}, y), []int{s[0], s[1], s[3] * s[5], s[2], s[4]})
 }
 
 // MaxPool2D is the largest element of each window of x [N, C, H, W], NaN if it
@@ -64,7 +64,7 @@ func (MaxPool2D) Name() string { return "MaxPool2D" }
 
 // Compose finds the largest element of each window.
 func (o MaxPool2D) Compose(r *Recorder, in []*Value) *Value {
-	return r.Record(Max{Axis: 4}, o.elements(r, in[0], math.Inf(-1)))
+	return r.Record(Max{Axis: 2}, o.elements(r, in[0], math.Inf(-1)))
 }
 
 // Gradient returns dy at the window's first largest element. Where x comes from a ReLU, the
@@ -109,13 +109,13 @@ func (o MaxPool2DGradient) Compose(r *Recorder, in []*Value) *Value {
 	}
 	all := o.elements(r, x, math.Inf(-1))
 	inside := o.elements(r, r.Record(Fill{Value: 1, Shape: []int{1, 1, s[2], s[3]}, DType: Float32}), 0)
-	equal := r.Mul(r.Record(Eq{}, all, r.keep(y, 4)), inside)
-	number := r.as(r.count(all.shape[4]), Float32)
+	equal := r.Mul(r.Record(Eq{}, all, r.keep(y, 2)), inside)
+	number := r.Reshape(r.as(r.count(all.shape[2]), Float32), []int{all.shape[2], 1, 1})
 	nan := r.Record(Not{}, r.Record(Eq{}, all, all))
 	score := r.Record(Where{}, nan, r.Record(AddScalar{Scalar: 2}, number), equal)
-	taken := r.Record(Greater{}, r.Record(Max{Axis: 4}, score), r.scalar(0, Float32)) // not in a window of padding
+	taken := r.Record(Greater{}, r.Record(Max{Axis: 2}, score), r.scalar(0, Float32)) // not in a window of padding
 
-	at := r.as(r.Record(ArgMax{Axis: 4}, score), Float64)
+	at := r.as(r.Record(ArgMax{Axis: 2}, score), Float64)
 	row := r.Record(Floor{}, r.Record(Div{}, at, r.scalar(float64(w[1].size), Float64)))
 	column := r.Record(Sub{}, at, r.MulScalar(row, float64(w[1].size)))
 	place := func(i int, within *Value) *Value { // the position along an axis of the image

@@ -76,38 +76,45 @@ func (r *Recorder) padded(x *Value, axis, n int, value float64) *Value {
 	return r.Record(Concat{Axis: axis}, side, x, side)
 }
 
-// reaching returns, for each element of an image of sizes [H, W], the elements of dy [N, C, OH, OW] whose
-// windows it is in, [N, C, H, KH, W, KW]: the window's last element first. It is 0 for those that there are
-// not.
-func (r *Recorder) reaching(dy *Value, w [2]window, image []int) *Value {
-	for i, a := range [2]int{2, 4} {
-		n, step := dy.shape[a], w[i].step
-		if step > 1 { // zeros between the elements
-			shape := dy.shape
-			dy = r.Record(Pad{Axis: a + 1, Size: step}, r.keep(dy, a+1))
-			dy = r.Reshape(dy, append(append(append([]int{}, shape[:a]...), n*step), shape[a+1:]...))
-		}
-		reach := (w[i].size - 1) * w[i].dilation
-		dy = r.placed(dy, a, reach-w[i].padding, image[i]+reach)
-		dy = r.Record(Unfold{Axis: a, Size: w[i].size, Step: 1, Dilation: w[i].dilation}, dy)
+// fold is the adjoint of windows with zeros: it adds the elements of windows [N, C, OH, KH, OW, KW] up where they are in
+// an image of sizes [H, W].
+func (r *Recorder) fold(y *Value, w [2]window, image []int) *Value {
+	return r.foldAxis(r.foldAxis(y, 4, w[1], image[1]), 2, w[0], image[0])
+}
+
+// foldAxis folds the windows and their elements, which are two axes, to one of n elements. Without dilation it takes
+// as many elements of each window at once as lie between the windows, which do not overlap then.
+func (r *Recorder) foldAxis(y *Value, axis int, w window, n int) (sum *Value) {
+	group := 1
+	if w.dilation == 1 {
+		group = w.step
 	}
-	return dy
+	for j := 0; j < w.size; j += group {
+		part := r.Record(Slice{Axis: axis + 1, From: j, To: min(j+group, w.size)}, y)
+		if part.shape[axis+1] < w.step {
+			part = r.Record(Pad{Axis: axis + 1, Size: w.step}, part)
+		}
+		s := part.shape
+		part = r.Reshape(part, append(append(append([]int{}, s[:axis]...), s[axis]*s[axis+1]), s[axis+2:]...))
+		part = r.placed(part, axis, j*w.dilation-w.padding, n)
+		if sum == nil {
+			sum = part
+		} else {
+			sum = r.Add(sum, part)
+		}
+	}
+	return sum
 }
 
 // placed returns x from an offset along an axis of a size, which may be negative, with zeros around it.
 func (r *Recorder) placed(x *Value, axis, at, size int) *Value {
-	if from, to := max(0, -at), min(x.shape[axis], size-at); from > 0 || to < x.shape[axis] {
-		x, at = r.Record(Slice{Axis: axis, From: min(from, max(from, to)), To: max(from, to)}, x), max(0, at)
+	to := max(0, min(x.shape[axis], size-at))
+	from := min(max(0, -at), to)
+	if from > 0 || to < x.shape[axis] {
+		x = r.Record(Slice{Axis: axis, From: from, To: to}, x)
 	}
-	return r.Record(Pad{Axis: axis, Before: min(at, size-x.shape[axis]), Size: size}, x)
-}
-
-// flip returns x from the end along an axis.
-func (r *Recorder) flip(x *Value, axis int) *Value {
-	if x.shape[axis] < 2 {
+	if x.shape[axis] == size {
 		return x
 	}
-	from := r.Record(CumSum{Reverse: true}, r.Record(Fill{Value: 1, Shape: []int{x.shape[axis]}, DType: Float64}))
-	from = r.as(r.Record(AddScalar{Scalar: -1}, from), Int32)
-	return r.swap(r.Record(IndexSelect{}, r.swap(x, 0, axis), from), 0, axis)
+	return r.Record(Pad{Axis: axis, Before: min(max(0, at), size-x.shape[axis]), Size: size}, x)
 }
