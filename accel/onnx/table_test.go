@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,38 @@ import (
 // TestEveryOpHasAConverter checks that every op has one converter or a reason why there is none.
 func TestEveryOpHasAConverter(t *testing.T) {
 	for _, op := range ir.Table() {
+		if composed(op) {
+			continue
+		}
 		_, err := converterOf(&step{ops: []ir.Op{op}})
 		if err != nil && (!errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrRandom) || strings.HasSuffix(err.Error(), ErrUnsupported.Error())) {
 			t.Errorf("%s has no converter, without a reason: %v", op.Name(), err)
 		}
 		if converters[reflect.TypeOf(op)] != nil && ir.ONNX(op).Name != "" {
 			t.Errorf("%s has two converters", op.Name())
+		}
+	}
+}
+
+// TestCompositionIsExported exports an op that is no operator of ONNX and has no converter. The parities of CrossEntropy
+// compare the values.
+func TestCompositionIsExported(t *testing.T) {
+	if !composed(ir.CrossEntropy{}) {
+		t.Fatal("CrossEntropy has a converter: this test needs another op")
+	}
+	m, err := BuildFunc(func(in []*Tensor) []*Tensor {
+		return []*Tensor{tensor.CrossEntropy(in[0], in[1])}
+	}, []*Tensor{tensor.Zeros(2, 3), tensor.FromInts([]int{0, 2}, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []string
+	for _, n := range m.nodes {
+		ops = append(ops, n.op)
+	}
+	for _, want := range []string{"LogSoftmax", "OneHot", "Where", "ReduceSum", "ReduceMean", "Neg"} {
+		if !slices.Contains(ops, want) {
+			t.Errorf("no %s among the nodes: %v", want, ops)
 		}
 	}
 }

@@ -61,6 +61,7 @@ func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensor.Gra
 		g.Release()
 		return nil, err
 	}
+	compose(g)
 	return g, nil
 }
 

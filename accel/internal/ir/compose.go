@@ -107,13 +107,8 @@ func (e *expansion) restore(p *plan) {
 	}
 }
 
-// Composition returns the ops of an op's composition, in order, for inputs of some types. ok is false if
-// it has none.
-func Composition(op Op, in ...Type) (c Composed, ok bool) {
-	o, ok := op.(Composer)
-	if !ok {
-		return Composed{}, false
-	}
+// Composition returns the ops of an op's composition, in order, for inputs of some types.
+func Composition(op Composer, in ...Type) (c Composed) {
 	r := &Recorder{epoch: 1, noGrad: 1}
 	args := make([]*Value, len(in))
 	number := map[*Value]int{}
@@ -123,7 +118,7 @@ func Composition(op Op, in ...Type) (c Composed, ok bool) {
 		args[i].layout = RowMajor(args[i].shape)
 		number[args[i]] = i
 	}
-	y := o.Compose(r, args)
+	y := op.Compose(r, args)
 	for i, v := range r.nodes {
 		number[v] = len(in) + i
 		one := ComposedOp{Op: v.op, Type: Type{v.shape, v.dtype}}
@@ -133,7 +128,7 @@ func Composition(op Op, in ...Type) (c Composed, ok bool) {
 		c.Ops = append(c.Ops, one)
 	}
 	c.Out = number[y]
-	return c, true
+	return c
 }
 
 // Composed is a composition. Values are named by numbers: the inputs come first, then the results of the ops.

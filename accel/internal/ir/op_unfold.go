@@ -12,6 +12,9 @@ type Unfold struct {
 }
 
 func (Unfold) Name() string { return "Unfold" }
+func (Unfold) noONNX() string {
+	return "compositions of convolutions and pools record it, which are operators of ONNX"
+}
 
 // Class returns View.
 func (Unfold) Class([]*Value) Class { return View }

@@ -1,0 +1,54 @@
+package onnx
+
+import (
+	"reflect"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// composed reports whether an op is exported as its composition: it states one, and neither an operator nor a reason
+// why it cannot be exported, and there is no converter.
+func composed(op ir.Op) bool {
+	_, states := op.(ir.Composer)
+	return states && ir.ONNX(op).Name == "" && ir.NoONNX(op) == "" && converters[reflect.TypeOf(op)] == nil
+}
+
+// compose replaces such ops of a graph, also in compositions.
+func compose(g *tensor.Graph) {
+	var nodes []tensor.GraphNode
+	for _, n := range g.Nodes {
+		nodes = append(nodes, composition(g, n)...)
+	}
+	g.Nodes = nodes
+}
+
+// composition returns the nodes for one, and adds the values between them to the graph.
+func composition(g *tensor.Graph, n tensor.GraphNode) []tensor.GraphNode {
+	if !composed(n.Op) {
+		return []tensor.GraphNode{n}
+	}
+	types := make([]ir.Type, len(n.In))
+	for i, v := range n.In {
+		types[i] = ir.Type{Shape: g.Values[v].Shape, DType: g.Values[v].DType}
+	}
+	c := ir.Composition(n.Op.(ir.Composer), types...)
+	if c.Out < len(n.In) { // an input
+		return []tensor.GraphNode{{Op: ir.Reshape{Shape: g.Values[n.Out].Shape}, In: []int{n.In[c.Out]}, Out: n.Out, Path: n.Path, Kind: n.Kind}}
+	}
+	var nodes []tensor.GraphNode
+	number := append([]int{}, n.In...) // of each value of the composition: its index in the graph
+	for i, o := range c.Ops {
+		one := tensor.GraphNode{Op: o.Op, Out: n.Out, Path: n.Path, Kind: n.Kind}
+		if len(n.In)+i != c.Out {
+			one.Out = len(g.Values)
+			g.Values = append(g.Values, tensor.GraphValue{Shape: o.Type.Shape, DType: o.Type.DType})
+		}
+		for _, x := range o.In {
+			one.In = append(one.In, number[x])
+		}
+		number = append(number, one.Out)
+		nodes = append(nodes, composition(g, one)...)
+	}
+	return nodes
+}
