@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
@@ -130,10 +129,7 @@ func partDone(r *Run) float64 { return float64(len(r.Steps)) / float64(max(r.Pla
 // it is the variant's first.
 func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	now, run := *c, *r
-	now.Variants = slices.Clone(c.Variants)
-	for i := range now.Variants {
-		now.Variants[i].Runs = slices.Clone(now.Variants[i].Runs)
-	}
+	now.Variants = slices.Clone(c.Variants) // their runs are only appended to
 	if v := &now.Variants[variant]; len(v.Runs) == 0 && len(run.Epochs) > 0 {
 		v.Runs = append(v.Runs, &run)
 	}
@@ -143,56 +139,26 @@ func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	return now.Figure
 }
 
-// spread is the mean and standard deviation of a value over the runs.
-type spread struct{ mean, deviation float64 }
-
-// over returns the spread of a value over the runs. The deviation is the sample standard
-// deviation, NaN for a single run.
-func (c VariantResult) over(measure func(*Run) float64) spread {
-	values := make([]float64, len(c.Runs))
-	for i, r := range c.Runs {
-		values[i] = measure(r)
-	}
-	mean, deviation := seeds.Mean(values)
-	return spread{mean, deviation}
-}
-
-func (s spread) text(format, unit string) string {
-	if math.Abs(s.mean) >= 1e6 {
-		format = "%.4g" // instead of dozens of digits
-	}
-	switch {
-	case math.IsNaN(s.mean) || math.IsInf(s.mean, 0):
-		return "–"
-	case math.IsNaN(s.deviation):
-		return fmt.Sprintf(format, s.mean) + unit
-	}
-	return fmt.Sprintf(format+" ± "+format, s.mean, s.deviation) + unit
+// over returns the mean of a value over the runs and its standard deviation, NaN for a single run.
+func (c VariantResult) over(measure func(*Run) float64) (mean, deviation float64) {
+	return seeds.Of(c.Runs, measure)
 }
 
 // Loss returns the mean of [Run.Loss] over the seeds and its standard deviation.
-func (c VariantResult) Loss() (mean, deviation float64) {
-	s := c.over((*Run).Loss)
-	return s.mean, s.deviation
-}
+func (c VariantResult) Loss() (mean, deviation float64) { return c.over((*Run).Loss) }
 
 // Accuracy returns the mean of [Run.Accuracy] over the seeds and its standard deviation.
-func (c VariantResult) Accuracy() (mean, deviation float64) {
-	s := c.over((*Run).Accuracy)
-	return s.mean, s.deviation
-}
+func (c VariantResult) Accuracy() (mean, deviation float64) { return c.over((*Run).Accuracy) }
 
 // Seconds returns the mean training time over the seeds and its standard deviation.
 func (c VariantResult) Seconds() (mean, deviation float64) {
-	s := c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
-	return s.mean, s.deviation
+	return c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
 }
 
 // Metric returns the mean of [Run.Metric] with a name, such as "F1 (macro)", over the seeds and its
 // standard deviation. They are NaN if a run does not have the metric.
 func (c VariantResult) Metric(name string) (mean, deviation float64) {
-	s := c.over(func(r *Run) float64 { return r.Metric(name) })
-	return s.mean, s.deviation
+	return c.over(func(r *Run) float64 { return r.Metric(name) })
 }
 
 // metrics returns the metrics that any run has.
@@ -209,18 +175,27 @@ func (c *Comparison) metrics() (all []history.MetricValue) {
 	return all
 }
 
-func (c *Comparison) table() table {
-	t := table{headings: []string{"", "loss", "accuracy"}}
-	measured := c.metrics()
-	for _, m := range measured {
-		t.headings = append(t.headings, m.Name)
+// share formats a fraction as a percentage.
+func share(mean, deviation float64) string { return seeds.Text("%.2f", " %", 100*mean, 100*deviation) }
+
+// Report returns the figure with the table below it.
+func (c *Comparison) Report() *display.Report {
+	out := new(display.Report)
+	if !c.drawn && len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0 {
+		out.Figure(c.Figure())
 	}
-	t.headings = append(t.headings, "seconds", "examples/s")
-	checked, below := false, ""
+	columns, measured := []string{"", "loss", "accuracy"}, c.metrics()
+	for _, m := range measured {
+		columns = append(columns, m.Name)
+	}
+	out.Table(append(columns, "seconds", "examples/s")...)
+	what, below := "training", ""
 	for _, v := range c.Variants {
 		diverged := 0
 		for _, r := range v.Runs {
-			checked = checked || len(r.Validations) > 0
+			if len(r.Validations) > 0 {
+				what = "validation"
+			}
 			if r.Diverged() {
 				diverged++
 			}
@@ -228,43 +203,27 @@ func (c *Comparison) table() table {
 		if diverged > 0 {
 			below += fmt.Sprintf("\n%s: %d of %s diverged", v.Name, diverged, format.Plural(len(v.Runs), "run"))
 		}
-		row := []string{
-			v.Name,
-			v.over((*Run).Loss).text("%.4f", ""),
-			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f", " %"),
-		}
+		loss, deviation := v.Loss()
+		row := []any{v.Name, seeds.Text("%.4f", "", loss, deviation), share(v.Accuracy())}
 		for _, m := range measured {
-			mean, deviation := v.Metric(m.Name)
-			if m.Share {
-				row = append(row, spread{100 * mean, 100 * deviation}.text("%.2f", " %"))
+			if mean, deviation := v.Metric(m.Name); m.Share {
+				row = append(row, share(mean, deviation))
 			} else {
-				row = append(row, spread{mean, deviation}.text("%.4g", ""))
+				row = append(row, seeds.Text("%.4g", "", mean, deviation))
 			}
 		}
-		t.rows = append(t.rows, append(row,
-			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f", ""),
-			format.Rate(v.over((*Run).ExamplesPerSecond).mean),
-		))
+		seconds, deviation := v.Seconds()
+		speed, _ := v.over((*Run).ExamplesPerSecond)
+		out.Row(append(row, seeds.Text("%.2f", "", seconds, deviation), format.Rate(speed))...)
 	}
-	what := "loss and accuracy of training"
-	if checked {
-		what = "loss and accuracy of validation"
-	}
-	t.below = fmt.Sprintf("%s, %s; %s", c.Dataset, what, seeds.Spread(c.runs()))
-	t.below += below
 	if c.Err != nil {
-		t.below += fmt.Sprintf("\nended early: %v", c.Err)
+		below += fmt.Sprintf("\nended early: %v", c.Err)
 	}
-	return t
+	return out.Text(fmt.Sprintf("%s, loss and accuracy of %s; %s", c.Dataset, what, seeds.Spread(c.Variants, VariantResult.seeds)) + below)
 }
 
-// runs returns the names of the variants and the number of runs of each.
-func (c *Comparison) runs() (names []string, counts []int) {
-	for _, v := range c.Variants {
-		names, counts = append(names, v.Name), append(counts, len(v.Runs))
-	}
-	return names, counts
-}
+// seeds returns the name and the number of runs.
+func (c VariantResult) seeds() (name string, runs int) { return c.Name, len(c.Runs) }
 
 // Figure draws the mean loss of each variant over the epochs: the validation loss if there is
 // one, else the training loss.
@@ -295,7 +254,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		series = append(series, s)
 	}
 	return plots.Lines(what, series...).XLabel("epoch").YLabel("loss").
-		Subtitle(c.Dataset + ", " + seeds.Means(c.runs()) + fewer)
+		Subtitle(c.Dataset + ", " + seeds.Means(c.Variants, VariantResult.seeds) + fewer)
 }
 
 // epochLoss returns the validation loss of epoch e, counted from 0, or else its training loss.
@@ -312,9 +271,4 @@ func epochLoss(r *Run, e int) (loss float64, ok bool) {
 }
 
 // String returns the table as text.
-func (c *Comparison) String() string { return c.table().text() }
-
-// MIMEBundle returns the figure with the table below it.
-func (c *Comparison) MIMEBundle() map[string]any {
-	return figureAndTable(!c.drawn && len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0, c.Figure, c.table())
-}
+func (c *Comparison) String() string { return c.Report().String() }

@@ -1,7 +1,6 @@
 package accel
 
 import (
-	"math"
 	"strings"
 	"testing"
 )
@@ -42,21 +41,5 @@ func TestComparisonSoFar(t *testing.T) {
 	v := VariantResult{Runs: []*Run{run(0.1), run(0.1), run(0.1)}}
 	if mean, deviation := v.Loss(); mean != 0.1 || deviation != 0 {
 		t.Errorf("three times 0.1: %v ± %v", mean, deviation)
-	}
-	if got := (spread{math.NaN(), math.NaN()}).text("%.1f", " %"); got != "–" {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestTextOfASpread(t *testing.T) {
-	for want, s := range map[string]spread{
-		"0.1234 ± 0.0100":   {0.12341, 0.01},
-		"2.5000":            {2.5, math.NaN()},
-		"5.533e+28 ± 1e+27": {5.5333e28, 1e27},
-		"–":                 {math.NaN(), 1},
-	} {
-		if got := s.text("%.4f", ""); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }

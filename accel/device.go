@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -58,33 +59,31 @@ func Devices() *DeviceList {
 	return l
 }
 
-func (l *DeviceList) table() table {
+// Report returns the table.
+func (l *DeviceList) Report() *display.Report {
 	mark := func(name string) string {
 		if name == l.InUse {
 			return "in use"
 		}
 		return ""
 	}
-	t := table{headings: []string{"device", "", "memory", "cores, SMs", "capability", ""}}
-	t.rows = append(t.rows, []string{"cpu", runtime.GOARCH, "", fmt.Sprint(runtime.GOMAXPROCS(0)), "", mark("cpu")})
+	t := new(display.Report).Table("device", "", "memory", "cores, SMs", "capability", "")
+	t.Row("cpu", runtime.GOARCH, "", runtime.GOMAXPROCS(0), "", mark("cpu"))
 	for _, g := range l.GPUs {
-		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.SMs), g.Capability, mark(g.Device)})
+		t.Row(g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), g.SMs, g.Capability, mark(g.Device))
 	}
-	if l.InUse != "" && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[0] == l.InUse }) {
-		t.rows = append(t.rows, []string{l.InUse, "", "", "", "", mark(l.InUse)}) // a simulated GPU
+	if l.InUse != "" && l.InUse != "cpu" && !slices.ContainsFunc(l.GPUs, func(g tensor.GPU) bool { return g.Device == l.InUse }) {
+		t.Row(l.InUse, "", "", "", "", mark(l.InUse)) // a simulated GPU
 	}
-	t.below = l.Missing
+	t.Text(l.Missing)
 	for _, library := range l.Libraries {
-		t.below += library.String() + "\n"
+		t.Text(library.String())
 	}
 	return t
 }
 
 // String returns the table as text.
-func (l *DeviceList) String() string { return l.table().text() }
-
-// MIMEBundle returns the table as HTML and text.
-func (l *DeviceList) MIMEBundle() map[string]any { return l.table().bundle() }
+func (l *DeviceList) String() string { return l.Report().String() }
 
 // MemoryUse is the memory of tensors on a device; [Memory] returns it. It displays itself as a figure.
 type MemoryUse struct {
@@ -109,13 +108,8 @@ func Memory() (use *MemoryUse, err error) {
 
 // Figure draws the memory as bars.
 func (m *MemoryUse) Figure() *plots.Figure {
-	unit, name := 1<<10, "KiB"
-	if most := max(m.Reserved, m.Peak); most >= 1<<30 {
-		unit, name = 1<<30, "GiB"
-	} else if most >= 1<<20 {
-		unit, name = 1<<20, "MiB"
-	}
-	in := func(bytes int) float64 { return float64(bytes) / float64(unit) }
+	unit, name := display.ByteUnit(float64(max(m.Reserved, m.Peak)))
+	in := func(bytes int) float64 { return float64(bytes) / unit }
 	f := plots.Bar("Memory of tensors on "+m.Device, []string{"allocated", "reserved", "peak"}, []float64{in(m.Allocated), in(m.Reserved), in(m.Peak)}).XLabel(name)
 	if m.Limit > 0 {
 		f.Subtitle("of " + format.Bytes(m.Limit))
@@ -132,15 +126,10 @@ func (m *MemoryUse) String() string {
 	return text
 }
 
-// MIMEBundle returns the figure and the line.
-func (m *MemoryUse) MIMEBundle() map[string]any {
-	bundle := m.Figure().MIMEBundle()
-	bundle["text/plain"] = m.String()
-	return bundle
+// Report returns the figure and the line.
+func (m *MemoryUse) Report() *display.Report {
+	return new(display.Report).Figure(m.Figure()).Alt(m.String())
 }
-
-// MIMEMetadata returns the size of the figure.
-func (m *MemoryUse) MIMEMetadata() map[string]any { return m.Figure().MIMEMetadata() }
 
 // Seed sets the seed of all random numbers from here on: initial weights, the order of the
 // examples in [Fit], and dropout. Two runs after the same seed are equal bit for bit, whatever

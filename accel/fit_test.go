@@ -283,7 +283,7 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !math.IsNaN(result.Accuracy()) || result.ConfusionMatrix() != nil || len(result.MIMEBundle()) != 1 {
+	if !math.IsNaN(result.Accuracy()) || result.ConfusionMatrix() != nil || len(result.Report().MIMEBundle()) != 1 {
 		t.Errorf("result %v", result)
 	}
 	if text := run.String() + result.String(); strings.Contains(text, "accuracy") || strings.Contains(text, "NaN") {

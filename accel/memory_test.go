@@ -40,7 +40,7 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%q is missing in %s", want, with)
 			}
 		}
-		if _, ok := with.MIMEBundle()["image/svg+xml"]; !ok {
+		if _, ok := with.Report().MIMEBundle()["image/svg+xml"]; !ok {
 			t.Error("no figure")
 		}
 	}

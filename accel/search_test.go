@@ -206,7 +206,7 @@ func TestCompareNamesItsSeeds(t *testing.T) {
 			t.Errorf("after %d runs there are %d, want %d: an interrupted run counts if it is a variant's first", row.trained, runs, want)
 		}
 		unshown := &accel.Comparison{Dataset: c.Dataset, Seeds: c.Seeds, Variants: c.Variants, Err: c.Err}
-		page := unshown.MIMEBundle()["text/html"].(string)
+		page := unshown.Report().MIMEBundle()["text/html"].(string)
 		of, means := "standard deviation of "+row.want, "mean of "+row.want
 		if row.want == "1 seed" {
 			of, means = "; 1 seed", ", 1 seed"

@@ -131,7 +131,7 @@ func TestTrackEnds(t *testing.T) {
 	if text := all.String(); !strings.Contains(text, "SGD(3e+38, 0)") || !strings.Contains(text, "3 runs, all with Epochs(2)") {
 		t.Errorf("the table:\n%s", text)
 	}
-	if page := all.MIMEBundle()["text/html"].(string); !strings.Contains(page, "quern-figure") || !strings.Contains(page, "interrupted") {
+	if page := all.Report().MIMEBundle()["text/html"].(string); !strings.Contains(page, "quern-figure") || !strings.Contains(page, "interrupted") {
 		t.Errorf("the page: %.300s", page)
 	}
 }
@@ -187,7 +187,7 @@ func TestUnreadableRuns(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if page := all.MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "quern-figure") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
+	if page := all.Report().MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "quern-figure") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
 		t.Errorf("%d are broken\n%s", broken, text)
 	}
 }
@@ -311,7 +311,7 @@ func TestTrackRefused(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	empty, err := Runs(t.TempDir())
-	if err != nil || len(empty.Runs) != 0 || empty.MIMEBundle()["text/plain"] == "" {
+	if err != nil || len(empty.Runs) != 0 || empty.Report().MIMEBundle()["text/plain"] == "" {
 		t.Errorf("an empty folder: %v, %v", empty, err)
 	}
 	if _, err := Compare(t.Context(), func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(10)) }, train.First(64),

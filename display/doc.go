@@ -1,7 +1,8 @@
 // Package display displays values in a notebook.
 //
 // The notebook displays a value that is the last expression of a cell with its method
-// MIMEBundle, if it has one (see [Displayer]). [HTML], [Markdown], [LaTeX], [SVG], [PNG],
+// MIMEBundle, if it has one (see [Displayer]), or as the [Report] that its method Report returns: texts,
+// tables and figures. [HTML], [Markdown], [LaTeX], [SVG], [PNG],
 // [JSON] and [VegaLite] wrap content that is already in such a format. [Show] displays a value
 // immediately and returns a [Handle], whose Update replaces it in place; [ClearOutput] removes
 // the output of the cell. [Table] displays slices, maps and structs as rows and columns.

@@ -109,7 +109,7 @@ func TestFormatIsBounded(t *testing.T) {
 		in       any
 		contains []string
 	}{
-		{"slice", numbers(1_000_000), []string{"[0 1 2 ", "… 999990", "999999] (1000000 elements)"}},
+		{"slice", numbers(1_000_000), []string{"[0 1 2 ", "… 999990", "999999] (1\u00a0000\u00a0000 elements)"}},
 		{"matrix", grid(1000, 500), []string{"⋮", "…", "(1000×500)", "1048.9"}},
 		{"map", large, []string{"map[int][]int{", "0: [0 1 2", "… 970 entries more", "(1000 entries)"}},
 		{"structs", points, []string{"[]display_test.point{", "0: {X:0 Y:0 name:}", "… 4970 elements more", "(5000 elements)"}},
@@ -117,7 +117,7 @@ func TestFormatIsBounded(t *testing.T) {
 		{"deep", deep, []string{"…"}},
 		{"text", strings.Repeat("a", 1<<20), []string{"bytes more"}},
 		{"texts", []string{strings.Repeat("a", 1<<20), "b"}, []string{"…\n b] (2 elements)"}},
-		{"bytes", make([]byte, 1<<20), []string{"(1048576 elements)"}},
+		{"bytes", make([]byte, 1<<20), []string{"(1\u00a0048\u00a0576 elements)"}},
 		{"NaN", map[float64]int{math.NaN(): 1, 2: 3}, []string{"2:3"}},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,7 @@ func (p *printer) structure(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range n.value.NumField() {
 		if !p.newline(indent + "  ") {
-			p.text.WriteString(" … " + count(n.value.NumField()-i, "field") + " more")
+			p.text.WriteString(" … " + Plural(n.value.NumField()-i, "field") + " more")
 			break
 		}
 		name, f := n.field(i)
@@ -39,7 +39,7 @@ func (p *printer) mapping(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i, e := range entries {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, count(len(entries)-i, "entry"))
+			p.more(indent, Plural(len(entries)-i, "entry"))
 			break
 		}
 		if e.key.kind() == reflect.String && !e.key.hasText() {
@@ -50,7 +50,7 @@ func (p *printer) mapping(n node, indent string, depth int) {
 		p.text.WriteString(": ")
 		p.node(e.value, indent+"  ", depth+1)
 	}
-	p.close(indent, "} ("+count(len(entries), "entry")+")")
+	p.close(indent, "} ("+Plural(len(entries), "entry")+")")
 }
 
 // sortedEntries returns the entries of a map sorted by key: numbers by value, all other keys by
@@ -91,13 +91,13 @@ func (p *printer) list(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range length {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, count(length-i, "element"))
+			p.more(indent, Plural(length-i, "element"))
 			break
 		}
 		p.text.WriteString(strconv.Itoa(i) + ": ")
 		p.node(n.index(i), indent+"  ", depth+1)
 	}
-	p.close(indent, "} ("+count(length, "element")+")")
+	p.close(indent, "} ("+Plural(length, "element")+")")
 }
 
 // scalar reports whether the elements of a list are numbers, strings or other short values.
@@ -137,7 +137,7 @@ func (p *printer) flow(n node, indent string) {
 			column += width
 		}
 	}
-	p.text.WriteString("] (" + count(length, "element") + ")")
+	p.text.WriteString("] (" + Plural(length, "element") + ")")
 }
 
 // cut truncates a text to a number of characters.
@@ -254,16 +254,6 @@ func (p *printer) more(indent, what string) {
 		p.text.WriteString("\n" + indent + "  ")
 	}
 	p.text.WriteString("… " + what + " more")
-}
-
-// count returns a number of things: 1 element, 2 entries.
-func count(n int, what string) string {
-	if stem, ok := strings.CutSuffix(what, "y"); ok && n != 1 {
-		return fmt.Sprintf("%d %sies", n, stem)
-	} else if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // close writes the end of a block on its own line.

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Render returns the MIME bundle of any value: that of a Displayer, a PNG for an image.Image, a
+// Render returns the MIME bundle of any value: that of a Displayer or of the report of a Reporter, a PNG for an image.Image, a
 // string as it is, and the text of Format for everything else; a list or a map of structs is also a table in HTML, as Table makes it,
 // unless they have a text of their own. If a Displayer panics, or its
 // bundle cannot be encoded as JSON, Render returns a text with the reason, because displaying a
@@ -23,7 +23,11 @@ func Render(v any) (data, metadata map[string]any) {
 			metadata = nil
 		}
 	}()
-	switch v := v.(type) {
+	shown := v
+	if r, ok := v.(Reporter); ok {
+		shown = r.Report()
+	}
+	switch v := shown.(type) {
 	case Displayer:
 		var why string
 		if data, why = encodable(v.MIMEBundle()); data == nil {
@@ -72,7 +76,7 @@ func structs(n node) string {
 	if element.Kind() == reflect.Pointer {
 		element = element.Elem()
 	}
-	if _, shows := first.shown.(Displayer); shows || element.Kind() != reflect.Struct || first.hasText() {
+	if rich(first.shown) || element.Kind() != reflect.Struct || first.hasText() {
 		return ""
 	}
 	t, err := newTable(n, nil)

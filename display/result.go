@@ -33,8 +33,14 @@ func Result(values ...any) {
 
 // showsItself reports whether a value has more than a text form.
 func showsItself(v any) bool {
+	_, ok := v.(image.Image)
+	return ok || rich(v)
+}
+
+// rich reports whether a value has a representation of its own.
+func rich(v any) bool {
 	switch v.(type) {
-	case Displayer, image.Image:
+	case Displayer, Reporter:
 		return true
 	}
 	return false
@@ -42,7 +48,7 @@ func showsItself(v any) bool {
 
 // isPlain reports whether the result form of a value is its own text.
 func isPlain(v any) bool {
-	if _, ok := v.(Displayer); ok {
+	if rich(v) {
 		return false
 	}
 	switch v.(type) {

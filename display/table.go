@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Limits for long tables, because a notebook stores everything it displays.
@@ -48,7 +49,9 @@ type table struct {
 	gap     int // rows are left out before this row; -1: none
 	total   int
 	columns int // including those left out
+	width   int // most characters of a cell as text
 	numbers []bool
+	named   bool // the first column has names, which may look like numbers
 }
 
 func newTable(n node, columns []string) (*table, error) {
@@ -59,7 +62,7 @@ func newTable(n node, columns []string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{header: s.header, gap: -1, total: s.rows, columns: len(s.header)}
+	t := &table{header: s.header, gap: -1, total: s.rows, columns: len(s.header), width: cellWidth}
 	t.header = t.header[:min(len(t.header), tableColumns)]
 	t.numbers = make([]bool, len(t.header))
 	for i := range t.numbers {
@@ -80,14 +83,19 @@ func newTable(n node, columns []string) (*table, error) {
 		}
 		t.rows = append(t.rows, row)
 	}
-	for j := range t.numbers {
-		t.numbers[j] = t.numbers[j] || t.quantities(j)
-	}
-	return t, nil
+	return t.aligned(), nil
 }
 
-// quantity matches a number with an optional deviation and unit: "8.06 ms", "63.5 ± 9.1 %".
-var quantity = regexp.MustCompile(`^[-−+]?\d[\d., \x{a0}\x{202f}]*(e[-−+]?\d+)?( ?± ?\d[\d.]*)?( ?(%|[\pL/]{1,8}))?$`)
+// aligned returns the table with right-aligned columns of quantities.
+func (t *table) aligned() *table {
+	for j := range t.numbers {
+		t.numbers[j] = t.numbers[j] || t.quantities(j) && !(t.named && j == 0)
+	}
+	return t
+}
+
+// quantity matches a number with an optional deviation and unit, "8.06 ms", "63.5 ± 9.1 %", or what stands for a number that is missing.
+var quantity = regexp.MustCompile(`^([-−+]?\d+([., \x{a0}\x{202f}]\d+)*(e[-−+]?\d+)?( ?± ?\d[\d.]*(e[-−+]?\d+)?)?( ?(%|×|[\pL/]{1,8}))?|–|NaN|[+-]Inf)$`)
 
 // quantities reports whether column j has at least one cell that is not empty, and all of those
 // are quantities.
@@ -124,9 +132,9 @@ func cellText(n node) string {
 func size(n node) string {
 	switch n.kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return count(n.value.Len(), "element")
+		return Plural(n.value.Len(), "element")
 	case reflect.Struct:
-		return count(n.value.NumField(), "field")
+		return Plural(n.value.NumField(), "field")
 	}
 	return "large"
 }
@@ -138,6 +146,9 @@ func (t *table) footer() string {
 	}
 	return fmt.Sprintf("%d rows × %d columns", t.total, t.columns)
 }
+
+// blank reports whether a character is shown as a space in text, which has a line for each row.
+func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func (t *table) text() string {
 	rows := [][]string{t.header}
@@ -151,7 +162,7 @@ func (t *table) text() string {
 		}
 		short := make([]string, len(row))
 		for j, text := range row {
-			short[j] = cut(strings.Join(strings.Fields(text), " "), cellWidth)
+			short[j] = cut(strings.Join(strings.FieldsFunc(text, blank), " "), t.width)
 		}
 		rows = append(rows, short)
 	}

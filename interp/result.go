@@ -84,7 +84,7 @@ func (r *renderer) render(run *goroutine.Run, cell *check.Cell) (Result, error) 
 // showsItself reports whether a value has another representation than text.
 func (r *renderer) showsItself(v any) bool {
 	switch v.(type) {
-	case display.Displayer, image.Image:
+	case display.Displayer, display.Reporter, image.Image:
 		return true
 	}
 	return false
@@ -158,10 +158,9 @@ func (r *renderer) plainText(v any) (text string, ok bool) {
 		return "<nil>", true
 	case time.Time: // without the reading of the monotonic clock
 		return v.Round(0).String(), true
-	case display.Displayer, error, fmt.Stringer:
-		if _, ok := v.(display.Displayer); ok {
-			return "", false
-		}
+	case display.Displayer, display.Reporter:
+		return "", false
+	case error, fmt.Stringer:
 		return fmt.Sprint(v), true
 	}
 	switch value := reflect.ValueOf(v); value.Kind() {

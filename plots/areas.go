@@ -26,7 +26,6 @@ func (k areas) sections(l settings) []section {
 	p := axes()
 	p.X.Label.Text = l.labelX
 	p.Add(grid{})
-	var legend []entry
 	for i, s := range k.series {
 		above := make([]point, len(below))
 		at := 0
@@ -48,9 +47,6 @@ func (k areas) sections(l settings) []section {
 			stretch[j] = interval{x: below[j].x, low: below[j].y, high: above[j].y}
 		}
 		p.Add(band{stretch, hue(i)})
-		if s.name != "" {
-			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
-		}
 		below = above
 	}
 	scale(&p.X, x.widened(false), false, counter(7, false, false))
@@ -61,5 +57,5 @@ func (k areas) sections(l settings) []section {
 	} else {
 		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, subtitle, legend)
+	return l.onePanel(p, subtitle, legendOf(k.series, nil))
 }

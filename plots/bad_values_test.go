@@ -62,7 +62,7 @@ func figuresOf(y []float64) map[string]*Figure {
 		"heat map":     HeatMap("heat", table, names, nil),
 		"images":       Images(make([]image.Image, min(len(y), 3)), names...),
 		"predictions":  Predictions("predictions", make([]image.Image, min(len(y), 5)), classes, nil, names),
-		"rate finder":  LRFinder(y, y),
+		"rate finder":  LRFinder(y, y, math.NaN()),
 		"training":     Training(TrainingData{Loss: Series{Y: y}, ValidationLoss: Series{X: y, Y: y}, Accuracy: Series{Y: y}, ValidationAccuracy: Series{X: y, Y: y}}),
 		"training log": Training(TrainingData{Loss: Series{X: y, Y: y}, ValidationLoss: Series{Y: y}, Total: 1e308}).LogX().LogY(),
 		"device":       DeviceUse(device),

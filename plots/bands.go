@@ -11,18 +11,22 @@ type Band struct {
 // Bands draws lines with their ranges, and a dot at every value. A value that is NaN, infinite
 // or beyond ±1e300 interrupts the line and is marked in red.
 func Bands(title string, bands ...Band) *Figure {
-	k := make(banded, len(bands))
-	for i, b := range bands {
-		k[i] = bandSeries{
+	k := banded{dots: true}
+	for _, b := range bands {
+		k.bands = append(k.bands, bandSeries{
 			named: named{b.Name, b.points()},
 			low:   Series{X: b.X, Y: b.Low}.points(),
 			high:  Series{X: b.X, Y: b.High}.points(),
-		}
+		})
 	}
 	return newFigure(title, k)
 }
 
-type banded []bandSeries
+// banded draws lines, with ranges where they have some.
+type banded struct {
+	bands []bandSeries
+	dots  bool // at every value
+}
 
 type bandSeries struct {
 	named
@@ -34,7 +38,7 @@ func (banded) size() (width, height float64) { return defaultWidth, defaultHeigh
 func (k banded) sections(l settings) []section {
 	var x, y limits
 	n, steps := 0, true
-	for _, s := range k {
+	for _, s := range k.bands {
 		ranges(&x, &y, s.points, l.logX, l.logY)
 		for _, run := range s.ranges(l) {
 			for _, r := range run {
@@ -46,12 +50,12 @@ func (k banded) sections(l settings) []section {
 	}
 	x = l.shown(x).widened(l.logX)
 	p := l.curveAxes(x, y, steps)
-	all := make([]named, len(k))
-	for i, s := range k {
+	all := make([]named, len(k.bands))
+	for i, s := range k.bands {
 		all[i] = s.named
 	}
 	overlaps := covering(all, y)
-	for i, s := range k {
+	for i, s := range k.bands {
 		for _, run := range s.ranges(l) {
 			opacity := opacityArea
 			if len(run) == 1 {
@@ -61,25 +65,21 @@ func (k banded) sections(l settings) []section {
 		}
 	}
 	var bad []point
-	var legend []entry
-	for i, s := range k {
+	for i, s := range k.bands {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
 			p.Add(series(i, overlaps[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
-			if len(part) <= maxDotsPerLine && !l.stepped {
+			if k.dots && len(part) <= maxDotsPerLine && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}
 		}
 		bad = append(bad, gone...)
-		if s.name != "" {
-			legend = append(legend, entry{name: s.name, color: hue(i), dashes: pattern(i, overlaps[i])})
-		}
 	}
 	p.Add(undrawable{bad})
 	if !y.some {
 		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, describeRange(n, len(bad), y), append(legend, notDrawn(bad)...))
+	return l.onePanel(p, describeRange(n, len(bad), y), append(legendOf(all, overlaps), notDrawn(bad)...))
 }
 
 // maxDotsPerLine is the number of values up to which a line has a dot at each value.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/quernlab/quern/display"
 )
 
 // DeviceData holds measurements of one device over time. Each slice has one value for each
@@ -165,14 +167,7 @@ func memoryUnit(d DeviceData) (size float64, name string) {
 			}
 		}
 	}
-	size, name = 1, "bytes"
-	for _, next := range [...]string{"KiB", "MiB", "GiB", "TiB"} {
-		if most < 1000*size {
-			break
-		}
-		size, name = size*1024, next
-	}
-	return size, name
+	return display.ByteUnit(most)
 }
 
 type deviceUse struct {

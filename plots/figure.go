@@ -180,6 +180,13 @@ func (f *Figure) PNG() []byte {
 	return c.encoded()
 }
 
+// HTML returns the figure as an image for a web page. The image is never wider than the page,
+// follows its theme, and has the text of [Figure.String] as its alternative text.
+func (f *Figure) HTML() string {
+	width, _ := f.points()
+	return display.Picture(f.SVG(), f.String(), pixels(width))
+}
+
 // Save writes the figure to a file. The name must end in .svg or .png.
 func (f *Figure) Save(path string) error {
 	var data []byte
@@ -200,7 +207,7 @@ func (f *Figure) Save(path string) error {
 // content returns the kind, or an empty figure if there is none.
 func (f *Figure) content() kind {
 	if f.kind == nil {
-		return lines{}
+		return banded{}
 	}
 	return f.kind
 }

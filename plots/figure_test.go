@@ -190,7 +190,7 @@ func oneOfEach() []*Figure {
 		Confusion("confusion", []string{"cat", "dog"}, [][]int{{9, 1}, {2, 8}}),
 		HeatMap("heat", [][]float64{{1, -1}, {0, .5}}, nil, []string{"a", "b"}),
 		Predictions("predictions", []image.Image{square, square}, []int{0, 1}, []int{0, 0}, []string{"cat", "dog"}),
-		LRFinder([]float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 2, 3, 4}, []float64{2, 2, 1.9, 1.5, 1, .8, 2, 5, 9}),
+		LRFinder([]float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 2, 3, 4}, []float64{2, 2, 1.9, 1.5, 1, .8, 2, 5, 9}, 1e-2),
 		Training(TrainingData{Loss: Series{Y: y}, ValidationLoss: Series{X: []float64{100, 200}, Y: []float64{1, .5}}, Accuracy: Series{Y: y}}),
 		DeviceUse(DeviceData{Seconds: []float64{0, 1, 2}, Busy: []float64{10, 90, 50}, Memory: []float64{1e9, 2e9, 2e9}, MemoryTotal: 4e9, Watts: []float64{100, 300, 200}, WattsLimit: 350}),
 		Stack(Line("one", y), Line("two", y)),

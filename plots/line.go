@@ -13,41 +13,11 @@ func Line(title string, values []float64) *Figure {
 
 // Lines draws several series as lines, with a legend if the series have names.
 func Lines(title string, series ...Series) *Figure {
-	return newFigure(title, lines{copied(series)})
-}
-
-type lines struct{ series []named }
-
-func (lines) size() (width, height float64) { return defaultWidth, defaultHeight }
-
-func (k lines) sections(l settings) []section {
-	var x, y limits
-	n, steps := 0, true
-	for _, s := range k.series {
-		ranges(&x, &y, s.points, l.logX, l.logY)
-		n += len(s.points)
-		steps = steps && wholeX(s.points)
+	k := banded{}
+	for _, s := range copied(series) {
+		k.bands = append(k.bands, bandSeries{named: s})
 	}
-	x = l.shown(x).widened(l.logX)
-	p := l.curveAxes(x, y, steps)
-	overlaps := covering(k.series, y)
-	var bad []point
-	var legend []entry
-	for i, s := range k.series {
-		parts, gone := runs(s.points, l.logX, l.logY)
-		for _, part := range parts {
-			p.Add(series(i, overlaps[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
-		}
-		bad = append(bad, gone...)
-		if s.name != "" {
-			legend = append(legend, entry{name: s.name, color: hue(i), dashes: pattern(i, overlaps[i])})
-		}
-	}
-	p.Add(undrawable{bad})
-	if !y.some {
-		showEmpty(p, "no data")
-	}
-	return l.onePanel(p, describeRange(n, len(bad), y), append(legend, notDrawn(bad)...))
+	return newFigure(title, k)
 }
 
 // shown extends x by the range that the caller set.

@@ -4,30 +4,30 @@ import "math"
 
 // LRFinder draws the losses of a learning-rate range test over the learning rates, on a
 // logarithmic axis. It names two candidates: the learning rate where the loss falls fastest,
-// and a tenth of the one where the loss is lowest (L. Smith, "Cyclical learning rates", 2017).
-// The loss is smoothed with a centered moving average, because a trailing average would shift
-// both.
-func LRFinder(rates, losses []float64) *Figure {
+// as the caller has found it, or NaN, and a tenth of the one where the loss is lowest (L. Smith,
+// "Cyclical learning rates", 2017). The loss is smoothed with a centered moving average, because
+// a trailing average would shift the minimum.
+func LRFinder(rates, losses []float64, steepest float64) *Figure {
 	if rates == nil {
 		rates = []float64{}
 	}
-	return newFigure("Learning-rate finder", rateFinder(Series{X: rates, Y: losses}.points()))
+	return newFigure("Learning-rate finder", rateFinder{Series{X: rates, Y: losses}.points(), steepest})
 }
 
-type rateFinder []point
+type rateFinder struct {
+	points   []point
+	steepest float64
+}
 
 func (rateFinder) size() (width, height float64) { return 560, 293 }
 
-// neighbors returns the number of neighbors on each side in the moving average over n points.
-func neighbors(n int) int { return min(5, n/16) }
-
 func (k rateFinder) sections(l settings) []section {
-	parts, bad := runs(k, true, false)
+	parts, bad := runs(k.points, true, false)
 	var all []point
 	for _, part := range parts {
 		all = append(all, part...)
 	}
-	curve := centered(all, neighbors(len(all)))
+	curve := centered(all, min(5, len(all)/16))
 	p := axes()
 	var x, y limits
 	ranges(&x, &y, curve, true, false)
@@ -55,10 +55,10 @@ func (k rateFinder) sections(l settings) []section {
 		}
 		tenth := curve[lowest].x / 10
 		subtitle = "lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
-		if i, ok := steepest(curve[:lowest+1], max(1, neighbors(len(all)))); ok {
-			subtitle = "steepest at " + value(curve[i].x) + ", lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
-			p.Add(verticalLine{curve[i].x, "steepest " + value(curve[i].x), hue(2), curve[i].x < tenth})
-			p.Add(verticalLine{tenth, "minimum ÷ 10: " + value(tenth), hue(4), curve[i].x >= tenth})
+		if drawable(k.steepest, true) {
+			subtitle = "steepest at " + value(k.steepest) + ", " + subtitle
+			p.Add(verticalLine{k.steepest, "steepest " + value(k.steepest), hue(2), k.steepest < tenth})
+			p.Add(verticalLine{tenth, "minimum ÷ 10: " + value(tenth), hue(4), k.steepest >= tenth})
 		}
 	}
 	scale(&p.Y, y.based(), false, ticker(5, false))
@@ -74,17 +74,4 @@ func (k rateFinder) sections(l settings) []section {
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
 		body: rows{{panels: []panel{{p, label}}, weight: 1, headroom: verticalLabelHeight}},
 	}}
-}
-
-// steepest returns the point at which the curve falls fastest over log x, using differences
-// over reach points, as many as the average spans.
-func steepest(curve []point, reach int) (at int, ok bool) {
-	fastest := 0.0
-	for i := reach; i < len(curve); i++ {
-		before := curve[i-reach]
-		if fall := (curve[i].y - before.y) / math.Log(curve[i].x/before.x); fall < fastest {
-			at, fastest, ok = i-reach/2, fall, true
-		}
-	}
-	return at, ok
 }

@@ -17,31 +17,13 @@ func sweep() (rates, losses []float64) {
 
 func TestLRFinder(t *testing.T) {
 	rates, losses := sweep()
-	pinned(t, "lrfinder", LRFinder(rates, losses))
-}
-
-func TestSteepest(t *testing.T) {
-	rates, losses := sweep()
-	curve := Series{X: rates, Y: losses}.points()
-	i, ok := steepest(curve, max(1, neighbors(len(curve))))
-	if !ok || math.Abs(math.Log10(curve[i].x)+3) > .15 {
-		t.Errorf("steepest at %v, want 1e-3", curve[i].x)
-	}
-	if _, ok := steepest(curve[:1], 1); ok {
-		t.Error("steepest accepts a single point")
-	}
-	for i := range curve {
-		curve[i].y = float64(i)
-	}
-	if _, ok := steepest(curve, max(1, neighbors(len(curve)))); ok {
-		t.Error("steepest reports a fall in a loss that only rises")
-	}
+	pinned(t, "lrfinder", LRFinder(rates, losses, 1e-3))
 }
 
 // The axis of an unfinished search has all learning rates that will be tried.
 func TestLRFinderRange(t *testing.T) {
 	rates, losses := sweep()
-	f := LRFinder(rates[:5], losses[:5]).RangeX(1e-7, 10)
+	f := LRFinder(rates[:5], losses[:5], math.NaN()).RangeX(1e-7, 10)
 	found := map[string]bool{}
 	for _, w := range writings(t, f) {
 		found[w.label] = true

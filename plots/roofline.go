@@ -115,7 +115,6 @@ func (k roofline) sections(l settings) []section {
 		y.add(k.FLOPs/1e9*1.6, x.lo*k.Bytes/1e9)
 		flops, bytes := k.FLOPsName+" "+value(k.FLOPs/1e9)+" GFLOP/s", k.BytesName+" "+value(k.Bytes/1e9)+" GB/s"
 		ceilings = append(ceilings, ceiling{[]point{{x.lo, x.lo * k.Bytes / 1e9}, {knee, k.FLOPs / 1e9}, {x.hi, k.FLOPs / 1e9}}, bytes, flops})
-		p.Add(roof{knee: knee, peak: k.FLOPs / 1e9, from: x.lo, to: x.hi, flops: flops, bytes: bytes})
 		subtitle = flops + ", " + bytes
 	}
 	for _, r := range k.Ceilings {
@@ -126,8 +125,10 @@ func (k roofline) sections(l settings) []section {
 				line = append([]point{{knee, k.FLOPs / 1e9}}, line...)
 			}
 			ceilings = append(ceilings, ceiling{line, "", label})
-			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, label: label})
 		}
+	}
+	for _, c := range ceilings {
+		p.Add(c)
 	}
 	p.Add(roofMarks{marks, ceilings})
 	scale(&p.X, x.widened(true), true, ticker(6, true))
@@ -138,45 +139,27 @@ func (k roofline) sections(l settings) []section {
 	}}
 }
 
-// roof draws the memory and the compute ceiling.
-type roof struct {
-	knee, peak, from, to float64
-	flops, bytes         string
-}
-
 // slopeTextOffset is the distance of the text along the slope from its lower end.
 const slopeTextOffset = vg.Length(10)
 
-func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
-	slope := []point{{m.from, m.peak * m.from / m.knee}, {m.knee, m.peak}, {m.to, m.peak}}
-	line(slope, ink(.75), widthLine).Plot(c, p)
-	at := toCanvas(c, p, slope)
+// Plot draws the ceiling: a further one, without text along its slope, is dashed.
+func (k ceiling) Plot(c draw.Canvas, p *plot.Plot) {
+	drawn := line(k.line, ink(.75), widthLine)
+	if k.along == "" {
+		drawn = line(k.line, ink(.55), 1.1)
+		drawn.style.Dashes = dashes
+	}
+	drawn.Plot(c, p)
+	at := toCanvas(c, p, k.line)
 	style := textStyle(sizeSmall, ink(.65))
 	style.XAlign = draw.XRight
-	c.FillText(style, vg.Point{X: c.Max.X, Y: at[1].Y + 2}, m.flops)
+	c.FillText(style, vg.Point{X: c.Max.X, Y: at[len(at)-1].Y + 2}, k.end)
+	if k.along == "" {
+		return
+	}
 	style.XAlign = draw.XLeft
 	style.Rotation = math.Atan2(float64(at[1].Y-at[0].Y), float64(at[1].X-at[0].X))
 	sin, cos := math.Sincos(style.Rotation)
 	along := slopeTextOffset
-	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, m.bytes)
-}
-
-// flatRoof is a further compute ceiling, with the slope from the knee of the first one up to
-// its own.
-type flatRoof struct {
-	knee, peak, from, to float64
-	label                string
-}
-
-func (m flatRoof) Plot(c draw.Canvas, p *plot.Plot) {
-	points := []point{{m.knee, m.peak}, {m.to, m.peak}}
-	if m.from > 0 && m.from < m.knee {
-		points = append([]point{{m.from, m.peak * m.from / m.knee}}, points...)
-	}
-	roof := line(points, ink(.55), 1.1)
-	roof.style.Dashes = dashes
-	roof.Plot(c, p)
-	style := textStyle(sizeSmall, ink(.65))
-	style.XAlign = draw.XRight
-	c.FillText(style, vg.Point{X: c.Max.X, Y: toCanvas(c, p, points[len(points)-1:])[0].Y + 2}, m.label)
+	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, k.along)
 }

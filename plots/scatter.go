@@ -43,7 +43,6 @@ func (k scatter) sections(l settings) []section {
 
 	radius, opacity := dotStyle(n)
 	var bad []point
-	var legend []entry
 	var all cloud
 	for i, s := range k.series {
 		parts, gone := runs(s.points, l.logX, l.logY)
@@ -51,15 +50,12 @@ func (k scatter) sections(l settings) []section {
 		for _, part := range parts {
 			all = append(all, spots{part, radius, at(hue(i), opacity)})
 		}
-		if s.name != "" {
-			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
-		}
 	}
 	p.Add(all, undrawable{bad})
 	if !y.some {
 		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, counted(n, "point"), append(legend, notDrawn(bad)...))
+	return l.onePanel(p, counted(n, "point"), append(legendOf(k.series, nil), notDrawn(bad)...))
 }
 
 // dotStyle returns smaller and fainter dots for more points.

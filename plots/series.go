@@ -64,6 +64,20 @@ func copied(series []Series) []named {
 	return kept
 }
 
+// legendOf returns the entries of the series that have names: lines, which cover others as overlaps says, or areas without overlaps.
+func legendOf(all []named, overlaps []bool) (legend []entry) {
+	for i, s := range all {
+		switch {
+		case s.name == "":
+		case overlaps == nil:
+			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
+		default:
+			legend = append(legend, entry{name: s.name, color: hue(i), dashes: pattern(i, overlaps[i])})
+		}
+	}
+	return legend
+}
+
 // ranges extends x and y by the range of points. A point whose y is not drawable still counts
 // for x, because it is marked there.
 func ranges(x, y *limits, points []point, logX, logY bool) {

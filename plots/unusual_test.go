@@ -90,7 +90,7 @@ func TestBandsAreInterrupted(t *testing.T) {
 	one := func(y, low, high []float64) [][]interval {
 		f := Bands("b", Band{Series: Series{Y: y}, Low: low, High: high})
 		sane(t, f)
-		return f.kind.(banded)[0].ranges(settings{})
+		return f.kind.(banded).bands[0].ranges(settings{})
 	}
 	runs := one([]float64{1, 2, nan, 4, 5}, []float64{0, 1, nan, 3, 4}, []float64{2, 3, nan, 5, 6})
 	if len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 2 {
@@ -297,7 +297,7 @@ func TestLRFinderThatExplodes(t *testing.T) {
 		}
 		losses = append(losses, loss)
 	}
-	if svg := LRFinder(rates, losses).SVG(); strings.Contains(svg, "k</text>") || !strings.Contains(svg, ">2.0<") {
+	if svg := LRFinder(rates, losses, 1e-3).SVG(); strings.Contains(svg, "k</text>") || !strings.Contains(svg, ">2.0<") {
 		t.Error("the axis reaches to the explosion")
 	}
 }

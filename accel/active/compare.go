@@ -101,10 +101,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 // measured.
 func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
 	now := *c
-	now.Strategies = slices.Clone(c.Strategies)
-	for k := range now.Strategies {
-		now.Strategies[k].Curves = slices.Clone(now.Strategies[k].Curves)
-	}
+	now.Strategies = slices.Clone(c.Strategies)             // their curves are only appended to
 	if l := &now.Strategies[strategy]; len(l.Curves) == 0 { // all later ones have the same length
 		l.Curves = []*Curve{{Points: slices.Clone(curve.Points), Regression: curve.Regression}}
 	}

@@ -178,7 +178,7 @@ func TestCompareNamesItsSeeds(t *testing.T) {
 			t.Fatalf("after %d curves: %v", row.curves, err)
 		}
 		unshown := &active.Comparison{Dataset: c.Dataset, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies, Err: c.Err}
-		page := unshown.MIMEBundle()["text/html"].(string)
+		page := unshown.Report().MIMEBundle()["text/html"].(string)
 		if !strings.Contains(c.String(), row.want) || !strings.Contains(page, row.want) || !strings.Contains(c.Figure().String(), row.want) {
 			t.Errorf("after %d curves, want %q:\n%s\n%v", row.curves, row.want, c, c.Figure())
 		}
@@ -222,11 +222,11 @@ func TestSentence(t *testing.T) {
 	if mean, deviation := c.Strategies[0].At(3000); mean < .8199 || mean > .8201 || deviation < .0141 || deviation > .0142 {
 		t.Errorf("%v ± %v", mean, deviation)
 	}
-	if none := new(active.Comparison); none.Conclusion() == "" || none.String() == "" || none.MIMEBundle()["text/plain"] == nil {
+	if none := new(active.Comparison); none.Conclusion() == "" || none.String() == "" || none.Report().MIMEBundle()["text/plain"] == nil {
 		t.Error("a comparison of nothing shows nothing")
 	}
 	var empty active.Curve
-	if empty.String() != "no points" || empty.MIMEBundle()["text/plain"] == nil {
+	if empty.String() != "no points" || empty.Report().MIMEBundle()["text/plain"] == nil {
 		t.Error("an empty curve does not show itself")
 	}
 }

@@ -2,7 +2,6 @@ package active
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"strings"
 
@@ -15,11 +14,7 @@ import (
 // and its sample standard deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
 // that number.
 func (l StrategyResult) At(labels int) (mean, deviation float64) {
-	values := make([]float64, len(l.Curves))
-	for i, c := range l.Curves {
-		values[i] = c.at(labels)
-	}
-	return seeds.Mean(values)
+	return seeds.Of(l.Curves, func(c *Curve) float64 { return c.at(labels) })
 }
 
 // rounding is the rounding error allowed in a mean of accuracies: the mean of .85 and .95 is
@@ -134,86 +129,59 @@ func (c *Comparison) Figure() *plots.Figure {
 		bands = append(bands, b)
 	}
 	return plots.Bands(m.title, bands...).XLabel("labels").YLabel(m.axis).
-		Subtitle(c.Dataset + ", " + c.seeds())
+		Subtitle(c.Dataset + ", " + seeds.Spread(c.Strategies, StrategyResult.seeds))
 }
 
-// seeds says of how many seeds the values are means.
-func (c *Comparison) seeds() string {
-	names, counts := make([]string, len(c.Strategies)), make([]int, len(c.Strategies))
-	for k, l := range c.Strategies {
-		names[k], counts[k] = l.Name, len(l.Curves)
-	}
-	return seeds.Spread(names, counts)
-}
+// seeds returns the name and the number of curves.
+func (l StrategyResult) seeds() (name string, curves int) { return l.Name, len(l.Curves) }
 
 // maxColumns is the number of label counts in the table.
 const maxColumns = 5
 
-// table has a row for each strategy.
-func (c *Comparison) table() display.Content {
-	first := c.first()
-	if first == nil {
-		return display.Text("nothing was compared")
+// Report returns the figure, a table with a row for each strategy, and the conclusion.
+func (c *Comparison) Report() *display.Report {
+	r, text := new(display.Report), c.Conclusion()
+	if first := c.first(); first != nil {
+		if !c.displayed {
+			r.Figure(c.Figure())
+		}
+		c.table(r, first.measured())
+		text += "\n" + c.Test + ", " + seeds.Spread(c.Strategies, StrategyResult.seeds)
 	}
-	all := first.measured()
+	if c.Err != nil {
+		text += fmt.Sprintf("\nended early: %v", c.Err)
+	}
+	return r.Text(text)
+}
+
+// table adds a row for each strategy, with some of the numbers of labels.
+func (c *Comparison) table(r *display.Report, all []int) {
 	var labels []int
+	columns, m := []string{"strategy"}, c.measure()
 	for k := range min(maxColumns, len(all)) {
-		labels = append(labels, all[k*(len(all)-1)/max(1, min(maxColumns, len(all))-1)])
+		n := all[k*(len(all)-1)/max(1, min(maxColumns, len(all))-1)]
+		labels, columns = append(labels, n), append(columns, display.Integer(n)+" labels")
 	}
-	columns := []string{"strategy"}
-	for _, n := range labels {
-		columns = append(columns, display.Integer(n)+" labels")
-	}
-	columns = append(columns, "labels to "+c.target(), "choosing, s", "training, s")
-	var rows [][]any
+	r.Table(append(columns, "labels to "+c.target(), "choosing, s", "training, s")...)
 	for _, l := range c.Strategies {
 		if len(l.Curves) == 0 {
 			continue
 		}
 		row := []any{l.Name}
 		for _, n := range labels {
-			row = append(row, c.measure().withDeviation(l.At(n)))
+			row = append(row, m.withDeviation(l.At(n)))
 		}
 		needed := "–"
 		if n, ok := l.LabelsTo(c.Target); ok {
 			needed = display.Integer(n)
 		}
 		querying, training := l.Seconds()
-		rows = append(rows, append(row, needed, fmt.Sprintf("%.2f", querying), fmt.Sprintf("%.2f", training)))
+		r.Row(append(row, needed, fmt.Sprintf("%.2f", querying), fmt.Sprintf("%.2f", training))...)
 	}
-	return display.Table(rows, columns...)
 }
 
-// caption returns the text below the table.
-func (c *Comparison) caption() string {
-	text := c.Conclusion()
-	if c.first() != nil {
-		text += "\n" + c.Test + ", " + c.seeds()
-	}
-	if c.Err != nil {
-		text += fmt.Sprintf("\nended early: %v", c.Err)
-	}
-	return text
-}
-
-// String returns the table as text, and the sentence.
-func (c *Comparison) String() string { return c.table().String() + "\n" + c.caption() }
-
-// MIMEBundle returns the display: the figure, the sentence and the table.
-func (c *Comparison) MIMEBundle() map[string]any {
-	if c.first() == nil {
-		return map[string]any{"text/plain": c.caption()}
-	}
-	page := ""
-	if !c.displayed {
-		page = "<div>" + c.Figure().HTML() + "</div>"
-	}
-	for line := range strings.Lines(c.caption()) {
-		page += "<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>"
-	}
-	rows, _ := c.table().MIMEBundle()["text/html"].(string)
-	return map[string]any{"text/html": page + rows, "text/plain": c.String()}
-}
+// String returns the table as text, and the conclusion.
+func (c *Comparison) String() string { return c.Report().String() }
 
 // target returns the target as text.
 func (c *Comparison) target() string { return c.measure().target(c.Target) }

@@ -49,11 +49,8 @@ func (c *Curve) String() string {
 	return fmt.Sprintf("%s with %s labels", measureOf(c.Regression).text(c.value(p)), display.Integer(p.Labels))
 }
 
-// MIMEBundle returns the display of the figure.
-func (c *Curve) MIMEBundle() map[string]any { return c.Figure().MIMEBundle() }
-
-// MIMEMetadata returns the size of the figure.
-func (c *Curve) MIMEMetadata() map[string]any { return c.Figure().MIMEMetadata() }
+// Report returns the figure.
+func (c *Curve) Report() *display.Report { return new(display.Report).Figure(c.Figure()) }
 
 // at returns the accuracy or the error at a number of labels; NaN if it was not measured.
 func (c *Curve) at(labels int) float64 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/quernlab/quern/accel/internal/seeds"
 )
 
 // measure is how curves and comparisons show what they measure: the accuracy, or the error.
@@ -31,15 +33,10 @@ func (m measure) text(v float64) string {
 
 // withDeviation formats a mean with its deviation over the seeds, NaN for one seed.
 func (m measure) withDeviation(mean, deviation float64) string {
-	switch {
-	case m.error && math.IsNaN(deviation):
-		return fmt.Sprintf("%.3g", mean)
-	case m.error:
-		return fmt.Sprintf("%.3g ± %.2g", mean, deviation)
-	case math.IsNaN(deviation):
-		return percent(mean, 1)
+	if m.error {
+		return seeds.Text("%.3g", "", mean, deviation)
 	}
-	return fmt.Sprintf("%.1f ± %.1f %%", 100*mean, 100*deviation)
+	return seeds.Text("%.1f", " %", 100*mean, 100*deviation)
 }
 
 // target formats a target: 82 %, 82.5 %, RMSE 0.4.

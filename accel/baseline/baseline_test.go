@@ -166,7 +166,7 @@ func TestCompare(t *testing.T) {
 	if own.Row("linear") != nil {
 		t.Error("a row that was not asked for")
 	}
-	text := table.MIMEBundle()["text/plain"].(string)
+	text := table.Report().MIMEBundle()["text/plain"].(string)
 	for _, part := range []string{"model", "accuracy", "F1 (macro)", "majority", "5 nearest neighbors", test.Name()} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

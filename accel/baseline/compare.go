@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/interrupt"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 )
 
 // Comparison is what [Compare] measured. It displays itself as a table.
@@ -79,42 +77,30 @@ func (c *Comparison) Row(name string) *Row {
 	return nil
 }
 
-// cells returns the table with its headings.
-func (c *Comparison) cells() [][]string {
-	rows := [][]string{{"model"}}
+// Report returns the table.
+func (c *Comparison) Report() *display.Report {
+	columns, rows := []string{"model"}, make([][]any, len(c.Rows))
 	for i, r := range c.Rows {
-		row := []string{r.Name}
-		if counts := r.Result.ConfusionMatrix(); counts != nil {
-			if i == 0 {
-				rows[0] = append(rows[0], "accuracy")
+		rows[i] = []any{r.Name}
+		add := func(column, text string) {
+			if rows[i] = append(rows[i], text); i == 0 {
+				columns = append(columns, column)
 			}
-			row = append(row, fmt.Sprintf("%.1f %%", 100*r.Result.Accuracy()))
+		}
+		if counts := r.Result.ConfusionMatrix(); counts != nil {
+			add("accuracy", fmt.Sprintf("%.1f %%", 100*r.Result.Accuracy()))
 		}
 		for _, v := range r.Result.Metrics() {
-			if i == 0 {
-				rows[0] = append(rows[0], v.Name)
-			}
-			row = append(row, fmt.Sprintf("%.4g", v.Value))
+			add(v.Name, fmt.Sprintf("%.4g", v.Value))
 		}
-		if i == 0 {
-			rows[0] = append(rows[0], "fitted in")
-		}
-		rows = append(rows, append(row, r.Fitted.Round(time.Millisecond).String()))
+		add("fitted in", r.Fitted.Round(time.Millisecond).String())
 	}
-	return rows
-}
-
-func (c *Comparison) title() string {
-	return fmt.Sprintf("fitted to %s, measured on %s", c.Train, c.Test)
+	out := new(display.Report).Table(columns...)
+	for _, row := range rows {
+		out.Row(row...)
+	}
+	return out.Text(fmt.Sprintf("fitted to %s, measured on %s", c.Train, c.Test))
 }
 
 // String returns the table as text.
-func (c *Comparison) String() string {
-	return strings.TrimRight(table.Text(c.cells())+c.title(), "\n")
-}
-
-// MIMEBundle returns the table as HTML and text.
-func (c *Comparison) MIMEBundle() map[string]any {
-	page := table.HTML(c.cells(), func(column int) bool { return column > 0 })
-	return map[string]any{"text/plain": c.String(), "text/html": page + "<div>" + html.EscapeString(c.title()) + "</div>"}
-}
+func (c *Comparison) String() string { return c.Report().String() }

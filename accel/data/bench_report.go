@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/compare"
 	"github.com/quernlab/quern/display"
 )
 
@@ -85,39 +84,26 @@ func (r *BenchReport) limit(inMemory bool) string {
 		}
 	}
 	return fmt.Sprintf("What limits is the time of %s: %s of the %s of a batch, with %s. A training step that takes longer than %s does not wait for data.",
-		what, compare.Seconds(part.Seconds()), compare.Seconds(whole.Seconds()), workers(warm.Workers), compare.Seconds(whole.Seconds()))
+		what, display.Seconds(part.Seconds()), display.Seconds(whole.Seconds()), display.Plural(warm.Workers, "worker"), display.Seconds(whole.Seconds()))
 }
 
-func workers(n int) string {
-	if n == 1 {
-		return "1 worker"
-	}
-	return fmt.Sprintf("%d workers", n)
-}
-
-func (r *BenchReport) table() display.Content {
-	var rows [][]any
+// Report returns the sentence that says what limits the speed, and the table.
+func (r *BenchReport) Report() *display.Report {
+	out := new(display.Report).Text(fmt.Sprintf("%s; batches of %d. %s", r.Dataset, r.Batch, r.Limit))
+	out.Table("", "workers", "time per batch", "examples/s", "MB/s")
 	for _, row := range r.Rows {
 		with := ""
 		if row.Workers > 0 {
 			with = fmt.Sprint(row.Workers)
 		}
 		if row.Reason != "" {
-			rows = append(rows, []any{string(row.What), with, "not measured: " + row.Reason, "", ""})
+			out.Row(string(row.What), with, "not measured: "+row.Reason)
 			continue
 		}
-		rows = append(rows, []any{string(row.What), with, compare.Seconds(row.Seconds.Seconds()), fmt.Sprintf("%.3g", row.Examples), fmt.Sprintf("%.3g", row.Bytes/1e6)})
+		out.Row(string(row.What), with, display.Seconds(row.Seconds.Seconds()), fmt.Sprintf("%.3g", row.Examples), fmt.Sprintf("%.3g", row.Bytes/1e6))
 	}
-	return display.Table(rows, "", "workers", "time per batch", "examples/s", "MB/s")
+	return out
 }
 
 // String returns the report as text.
-func (r *BenchReport) String() string {
-	text, _ := r.MIMEBundle()["text/plain"].(string)
-	return text
-}
-
-// MIMEBundle returns the sentence that says what limits the speed, and the table.
-func (r *BenchReport) MIMEBundle() map[string]any {
-	return compare.Shown(fmt.Sprintf("%s; batches of %d. %s", r.Dataset, r.Batch, r.Limit), r.table())
-}
+func (r *BenchReport) String() string { return r.Report().String() }

@@ -81,7 +81,7 @@ func TestBenchReport(t *testing.T) {
 	if text := r.String(); !strings.Contains(text, "MB/s") || !strings.Contains(text, "copy to the device, from pinned memory") {
 		t.Error(text)
 	}
-	if page, _ := r.MIMEBundle()["text/html"].(string); !strings.Contains(page, "<table") {
+	if page, _ := r.Report().MIMEBundle()["text/html"].(string); !strings.Contains(page, "<table") {
 		t.Error(page)
 	}
 }

@@ -215,7 +215,7 @@ func TestSetShowsItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundle := train.MIMEBundle()
+	bundle := train.Report().MIMEBundle()
 	if got, want := bundle["text/plain"], "digits, train: 1437 examples of shape [1 8 8], 10 classes"; got != want {
 		t.Errorf("text\n want %q\n got  %q", want, got)
 	}
@@ -231,7 +231,7 @@ func TestSetShowsItself(t *testing.T) {
 		t.Error("the SVG does not say how many examples there are")
 	}
 	for _, s := range []*Dataset{numbersSet(t, 3), train.First(0)} {
-		if _, ok := s.MIMEBundle()["image/png"]; ok {
+		if _, ok := s.Report().MIMEBundle()["image/png"]; ok {
 			t.Errorf("%v has a sheet", s)
 		}
 	}

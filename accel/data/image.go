@@ -86,24 +86,13 @@ func (s *Dataset) holds() string {
 	return text
 }
 
-// MIMEBundle returns the display of the data set: its description and, for images, the first
-// ones with their class names.
-func (s *Dataset) MIMEBundle() map[string]any {
-	sheet := s.sheet()
-	if sheet == nil {
-		return map[string]any{"text/plain": s.String()}
-	}
-	bundle := sheet.MIMEBundle()
-	bundle["text/plain"] = s.String()
-	return bundle
-}
-
-// MIMEMetadata returns the size of the figure, if there is one.
-func (s *Dataset) MIMEMetadata() map[string]any {
+// Report returns the description of the data set and, for images, the first ones with their class names.
+func (s *Dataset) Report() *display.Report {
+	r := new(display.Report).Alt(s.String())
 	if sheet := s.sheet(); sheet != nil {
-		return sheet.MIMEMetadata()
+		r.Figure(sheet)
 	}
-	return nil
+	return r
 }
 
 const (

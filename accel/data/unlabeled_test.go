@@ -39,7 +39,7 @@ func TestUnlabeledImages(t *testing.T) {
 	if set.Len() != 2 || !set.Unlabeled() || filepath.Base(set.Path(0)) != "b.png" || filepath.Base(set.Path(1)) != "a.png" {
 		t.Fatalf("%v, the first file is %s", set, set.Path(0))
 	}
-	if set.MIMEBundle() == nil || set.Counts()[0] != 0 {
+	if set.Report().MIMEBundle() == nil || set.Counts()[0] != 0 {
 		t.Errorf("counts %v", set.Counts())
 	}
 	all, err := set.Tensors()

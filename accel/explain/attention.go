@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -140,12 +141,7 @@ func (a *Attention) String() string {
 	return fmt.Sprintf("%d layers, %d heads, %d positions", len(a.Layers), len(first), len(first[0]))
 }
 
-// MIMEBundle returns the figure and the text.
-func (a *Attention) MIMEBundle() map[string]any {
-	bundle := a.Figure().MIMEBundle()
-	bundle["text/plain"] = a.String()
-	return bundle
+// Report returns the figure and the text.
+func (a *Attention) Report() *display.Report {
+	return new(display.Report).Figure(a.Figure()).Alt(a.String())
 }
-
-// MIMEMetadata returns the size of the figure.
-func (a *Attention) MIMEMetadata() map[string]any { return a.Figure().MIMEMetadata() }

@@ -73,8 +73,8 @@ func TestAttentionEqualsPyTorch(t *testing.T) {
 	if _, err := maps.Head(2, 0); !errors.Is(err, explain.ErrNoHead) {
 		t.Error(err)
 	}
-	if maps.String() != "2 layers, 2 heads, 4 positions" || maps.MIMEBundle()["image/svg+xml"] == nil {
-		t.Errorf("%v: %v", maps, maps.MIMEBundle())
+	if maps.String() != "2 layers, 2 heads, 4 positions" || maps.Report().MIMEBundle()["image/svg+xml"] == nil {
+		t.Errorf("%v: %v", maps, maps.Report().MIMEBundle())
 	}
 }
 

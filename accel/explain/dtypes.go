@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // DTypeTable is what [DTypes] returns. It displays itself as a table.
@@ -88,13 +88,14 @@ func (i DTypeInfo) underflows(magnitude float64) bool {
 	return magnitude > 0 && magnitude <= i.SmallestSubnormal/2
 }
 
-func (t *DTypeTable) cells() [][]string {
-	rows := [][]string{{"type", "bytes", "exponent", "fraction", "spacing at 1", "largest", "smallest normal", "smallest"}}
+// Report returns the table.
+func (t *DTypeTable) Report() *display.Report {
+	out := new(display.Report).Table("type", "bytes", "exponent", "fraction", "spacing at 1", "largest", "smallest normal", "smallest")
 	for _, r := range t.Rows {
-		rows = append(rows, []string{r.DType.String(), strconv.Itoa(r.Bytes), strconv.Itoa(r.ExponentBits) + " bits", strconv.Itoa(r.FractionBits) + " bits",
-			magnitude(r.Epsilon), magnitude(r.Largest), magnitude(r.SmallestNormal), magnitude(r.SmallestSubnormal)})
+		out.Row(r.DType.String(), r.Bytes, strconv.Itoa(r.ExponentBits)+" bits", strconv.Itoa(r.FractionBits)+" bits",
+			magnitude(r.Epsilon), magnitude(r.Largest), magnitude(r.SmallestNormal), magnitude(r.SmallestSubnormal))
 	}
-	return rows
+	return out
 }
 
 // magnitude formats a number with three significant digits, or all of a number below a million with few.
@@ -106,9 +107,4 @@ func magnitude(v float64) string {
 }
 
 // String returns the table as text.
-func (t *DTypeTable) String() string { return table.Text(t.cells()) }
-
-// MIMEBundle returns the table as HTML and text.
-func (t *DTypeTable) MIMEBundle() map[string]any {
-	return map[string]any{"text/plain": t.String(), "text/html": table.HTML(t.cells(), func(column int) bool { return column > 0 })}
-}
+func (t *DTypeTable) String() string { return t.Report().String() }

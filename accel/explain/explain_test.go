@@ -70,7 +70,7 @@ func TestSaliencyOfLinearModel(t *testing.T) {
 	if layer.Weight.Grad() != nil || !layer.Weight.RequiresGrad() {
 		t.Error("the weights have a gradient, or are frozen")
 	}
-	if _, ok := maps.MIMEBundle()["image/svg+xml"]; !ok {
+	if _, ok := maps.Report().MIMEBundle()["image/svg+xml"]; !ok {
 		t.Error("no figure")
 	}
 }
@@ -201,14 +201,14 @@ func TestWorstMistakes(t *testing.T) {
 	if want := math.Log(1 + math.Exp(3)); worst.Example != 2 || worst.Label != 1 || worst.Predicted != 0 || math.Abs(worst.Loss-want) > 1e-6 {
 		t.Errorf("%+v, want loss %v", worst, want)
 	}
-	if html := m.MIMEBundle()["text/html"].(string); !strings.Contains(html, "<table>") {
+	if html := m.Report().MIMEBundle()["text/html"].(string); !strings.Contains(html, "<table>") {
 		t.Error(html)
 	}
 	images, err := explain.WorstMistakes(t.Context(), nn.Sequential(nn.Flatten(), dense(make([]float32, 16), []float32{15: 1})), images(t), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := images.MIMEBundle()["image/svg+xml"]; !ok {
+	if _, ok := images.Report().MIMEBundle()["image/svg+xml"]; !ok {
 		t.Error("no figure")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -121,19 +121,14 @@ func (g *Gradients) about() string {
 
 // String returns the gradients as a table.
 func (g *Gradients) String() string {
-	rows := [][]string{{"parameter", "gradient", "weight", "ratio"}}
+	out := new(display.Report).Table("parameter", "gradient", "weight", "ratio")
 	for _, p := range g.Parameters {
-		rows = append(rows, []string{p.Name, fmt.Sprintf("%.3g", p.Norm), fmt.Sprintf("%.3g", p.Weight), fmt.Sprintf("%.3g", p.Ratio())})
+		out.Row(p.Name, fmt.Sprintf("%.3g", p.Norm), fmt.Sprintf("%.3g", p.Weight), fmt.Sprintf("%.3g", p.Ratio()))
 	}
-	return table.Text(rows) + g.about()
+	return out.Text(g.about()).String()
 }
 
-// MIMEBundle returns the figure and the table as text.
-func (g *Gradients) MIMEBundle() map[string]any {
-	bundle := g.Figure().MIMEBundle()
-	bundle["text/plain"] = g.String()
-	return bundle
+// Report returns the figure and the text.
+func (g *Gradients) Report() *display.Report {
+	return new(display.Report).Figure(g.Figure()).Alt(g.String())
 }
-
-// MIMEMetadata returns the size of the figure.
-func (g *Gradients) MIMEMetadata() map[string]any { return g.Figure().MIMEMetadata() }

@@ -216,10 +216,10 @@ func ExampleGraph() {
 	// Output:
 	//      layer     output  parameters  from                       times
 	//      input     [4]
-	// 0    Dense(8)  [8]     40
+	// 0    Dense(8)  [8]             40
 	// 1.0  ReLU()    [8]
-	// 1.1  Dense(8)  [8]     72
+	// 1.1  Dense(8)  [8]             72
 	// 1    Add       [8]                 0 Dense(8) + 1.1 Dense(8)
-	// 2    Dense(2)  [2]     18
+	// 2    Dense(2)  [2]             18
 	// 5 layers, 130 parameters
 }

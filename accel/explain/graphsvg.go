@@ -1,11 +1,12 @@
 package explain
 
 import (
-	"encoding/base64"
 	"fmt"
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Sizes of the drawing in CSS pixels.
@@ -138,16 +139,12 @@ func shortened(layer string) string {
 	return string(letters[:graphLabel-1]) + "…"
 }
 
-// graphTheme makes the drawing follow the theme of the page, as figures of package plots do.
-const graphTheme = `<style>[data-jp-theme-light=true] .quern-figure{color-scheme:only light}[data-jp-theme-light=false] .quern-figure{color-scheme:only dark}</style>`
-
 // MIMEBundle returns the drawing, and the graph as text.
 func (g *ModelGraph) MIMEBundle() map[string]any {
 	svg, width := g.draw()
 	return map[string]any{
 		"text/plain":    g.String(),
 		"image/svg+xml": svg,
-		"text/html": fmt.Sprintf(`%s<img class="quern-figure" alt="%s" width="%.0f" style="max-width:100%%;height:auto" src="data:image/svg+xml;base64,%s">`,
-			graphTheme, html.EscapeString(g.about()), width, base64.StdEncoding.EncodeToString([]byte(svg))),
+		"text/html":     display.Picture(svg, g.about(), int(width+0.5)),
 	}
 }

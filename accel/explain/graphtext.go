@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -52,7 +51,7 @@ func (g *ModelGraph) about() string {
 // one above, and column "times" says how often a block is repeated.
 func (g *ModelGraph) String() string {
 	rows, folds := g.rows()
-	cells := [][]string{{"", "layer", "output", "parameters", "from", "times"}}
+	out := new(display.Report).Table("", "layer", "output", "parameters", "from", "times")
 	for i, r := range rows {
 		var from []string
 		for _, in := range r.in {
@@ -68,9 +67,9 @@ func (g *ModelGraph) String() string {
 		if n := r.node.Parameters + r.node.Frozen; n > 0 {
 			count = display.Integer(n)
 		}
-		cells = append(cells, []string{r.node.Path, r.node.Layer, fmt.Sprint(r.node.Shape), count, strings.Join(from, " + "), times})
+		out.Row(r.node.Path, r.node.Layer, fmt.Sprint(r.node.Shape), count, strings.Join(from, " + "), times)
 	}
-	return table.Text(cells) + g.about()
+	return out.Text(g.about()).String()
 }
 
 // Mermaid returns the graph as a flowchart in the language of Mermaid, which Jupyter and GitHub draw in Markdown between

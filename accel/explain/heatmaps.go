@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -92,15 +93,10 @@ func (h *Heatmaps) String() string {
 	return fmt.Sprintf("%s of %d examples of %s", h.title, len(h.Maps), h.Dataset)
 }
 
-// MIMEBundle returns the figure.
-func (h *Heatmaps) MIMEBundle() map[string]any {
-	bundle := h.Figure().MIMEBundle()
-	bundle["text/plain"] = h.String()
-	return bundle
+// Report returns the figure and the text.
+func (h *Heatmaps) Report() *display.Report {
+	return new(display.Report).Figure(h.Figure()).Alt(h.String())
 }
-
-// MIMEMetadata returns the size of the figure.
-func (h *Heatmaps) MIMEMetadata() map[string]any { return h.Figure().MIMEMetadata() }
 
 // checkImages checks a model and a data set of images with classes, and returns channels, height and width.
 func checkImages(call string, model nn.Module, set *data.Dataset) (channels, height, width int, err error) {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // LayerTable is what [Layers] measured. It displays itself as a table.
@@ -152,18 +152,14 @@ func (o *outputs) dead() (n int) {
 	return n
 }
 
-func (t *LayerTable) cells() [][]string {
-	rows := [][]string{{"layer", "", "output", "mean", "deviation", "units", "dead"}}
+// Report returns the table.
+func (t *LayerTable) Report() *display.Report {
+	out := new(display.Report).Table("", "layer", "output", "mean", "deviation", "units", "dead")
 	for _, r := range t.Rows {
-		rows = append(rows, []string{r.Path, r.Layer, fmt.Sprint(r.Shape), fmt.Sprintf("%.3g", r.Mean), fmt.Sprintf("%.3g", r.Deviation), strconv.Itoa(r.Units), strconv.Itoa(r.Dead)})
+		out.Row(r.Path, r.Layer, fmt.Sprint(r.Shape), fmt.Sprintf("%.3g", r.Mean), fmt.Sprintf("%.3g", r.Deviation), r.Units, r.Dead)
 	}
-	return rows
+	return out
 }
 
 // String returns the table as text.
-func (t *LayerTable) String() string { return table.Text(t.cells()) }
-
-// MIMEBundle returns the table as HTML and text.
-func (t *LayerTable) MIMEBundle() map[string]any {
-	return map[string]any{"text/plain": t.String(), "text/html": table.HTML(t.cells(), func(column int) bool { return column > 2 })}
-}
+func (t *LayerTable) String() string { return t.Report().String() }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -101,43 +101,29 @@ func (m *Mistakes) name(class int) string {
 	return fmt.Sprint(class)
 }
 
-func (m *Mistakes) cells() [][]string {
-	rows := [][]string{{"example", "label", "predicted", "probability of the label"}}
-	for _, w := range m.Worst {
-		rows = append(rows, []string{fmt.Sprint(w.Example), m.name(w.Label), m.name(w.Predicted), fmt.Sprintf("%.2g", w.Probability)})
-	}
-	return rows
-}
-
 func (m *Mistakes) about() string {
 	return fmt.Sprintf("%d of %d examples of %s are predicted wrongly", m.Wrong, m.Examples, m.Dataset)
 }
 
+// table returns the mistakes as a table.
+func (m *Mistakes) table() *display.Report {
+	out := new(display.Report)
+	if len(m.Worst) > 0 {
+		out.Table("example", "label", "predicted", "probability of the label")
+	}
+	for _, w := range m.Worst {
+		out.Row(w.Example, m.name(w.Label), m.name(w.Predicted), fmt.Sprintf("%.2g", w.Probability))
+	}
+	return out.Text(m.about())
+}
+
 // String returns the mistakes as a table.
-func (m *Mistakes) String() string {
-	if len(m.Worst) == 0 {
-		return m.about()
-	}
-	return table.Text(m.cells()) + m.about()
-}
+func (m *Mistakes) String() string { return m.table().String() }
 
-// MIMEBundle returns the images, or for other examples the table.
-func (m *Mistakes) MIMEBundle() map[string]any {
-	bundle := map[string]any{}
-	switch {
-	case len(m.images) > 0:
-		bundle = m.Figure().MIMEBundle()
-	case len(m.Worst) > 0:
-		bundle["text/html"] = table.HTML(m.cells(), func(column int) bool { return column == 0 || column == 3 })
+// Report returns the images, or for other examples the table.
+func (m *Mistakes) Report() *display.Report {
+	if len(m.images) == 0 {
+		return m.table()
 	}
-	bundle["text/plain"] = m.String()
-	return bundle
-}
-
-// MIMEMetadata returns the size of the figure, if there is one.
-func (m *Mistakes) MIMEMetadata() map[string]any {
-	if len(m.images) > 0 {
-		return m.Figure().MIMEMetadata()
-	}
-	return nil
+	return new(display.Report).Figure(m.Figure()).Alt(m.String())
 }

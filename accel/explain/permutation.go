@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -139,10 +140,10 @@ func (r *Importance) Figure() *plots.Figure {
 
 func (r *Importance) about() string {
 	text := fmt.Sprintf("%s, %s %.4g", r.Dataset, r.Score, r.Base)
-	if r.Rounds == 1 {
-		return text + ", 1 round"
+	if r.Rounds > 1 {
+		text += ", mean of"
 	}
-	return fmt.Sprintf("%s, mean of %d rounds", text, r.Rounds)
+	return strings.Replace(text+", "+display.Plural(r.Rounds, "round"), "of, ", "of ", 1)
 }
 
 // String returns the columns, the most important first, one in a line.
@@ -158,12 +159,7 @@ func (r *Importance) String() string {
 	return b.String()
 }
 
-// MIMEBundle returns the figure and the text.
-func (r *Importance) MIMEBundle() map[string]any {
-	bundle := r.Figure().MIMEBundle()
-	bundle["text/plain"] = r.String()
-	return bundle
+// Report returns the figure and the text.
+func (r *Importance) Report() *display.Report {
+	return new(display.Report).Figure(r.Figure()).Alt(r.String())
 }
-
-// MIMEMetadata returns the size of the figure.
-func (r *Importance) MIMEMetadata() map[string]any { return r.Figure().MIMEMetadata() }

@@ -31,7 +31,7 @@ func TestDTypes(t *testing.T) {
 			t.Errorf("%+v, want %+v", row, want[i])
 		}
 	}
-	if len(table.Rows) != len(want) || !strings.Contains(fmt.Sprint(table.MIMEBundle()["text/html"]), "65504") {
+	if len(table.Rows) != len(want) || !strings.Contains(fmt.Sprint(table.Report().MIMEBundle()["text/html"]), "65504") {
 		t.Error(table)
 	}
 }

@@ -3,8 +3,8 @@ package explain
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // RangeTable is what [Range] measured. It displays itself as a table.
@@ -70,26 +70,26 @@ func (t *RangeTable) heading(c rangeColumn) string {
 	return "scaled"
 }
 
-func (t *RangeTable) cells() [][]string {
-	heading := []string{"layer", "of", "smallest", "largest"}
+// Report returns the table.
+func (t *RangeTable) Report() *display.Report {
+	columns := []string{"layer", "of", "smallest", "largest"}
 	for _, c := range rangeColumns {
-		heading = append(heading, t.heading(c))
+		columns = append(columns, t.heading(c))
 	}
-	rows := [][]string{heading}
-	last := ""
+	out, last := new(display.Report).Table(columns...), ""
 	for _, r := range t.Rows {
 		name := r.Layer
 		if name == last {
 			name = ""
 		}
 		last = r.Layer
-		row := []string{name, string(r.Of), fmt.Sprintf("%.2g", r.Smallest), fmt.Sprintf("%.2g", r.Largest)}
+		row := []any{name, string(r.Of), fmt.Sprintf("%.2g", r.Smallest), fmt.Sprintf("%.2g", r.Largest)}
 		for _, c := range rangeColumns {
 			row = append(row, r.loss(c))
 		}
-		rows = append(rows, row)
+		out.Row(row...)
 	}
-	return rows
+	return out.Text(fmt.Sprintf("%s, one batch of %d examples, loss %.4g; shares of the elements that are not 0", t.Dataset, t.Examples, t.Loss))
 }
 
 // loss describes what a type loses as shares of the elements that are not 0; "" if it was not measured.
@@ -122,15 +122,5 @@ func percentOf(n, all int) string {
 	}
 }
 
-func (t *RangeTable) about() string {
-	return fmt.Sprintf("%s, one batch of %d examples, loss %.4g; shares of the elements that are not 0", t.Dataset, t.Examples, t.Loss)
-}
-
 // String returns the table as text.
-func (t *RangeTable) String() string { return table.Text(t.cells()) + t.about() }
-
-// MIMEBundle returns the table as HTML and text.
-func (t *RangeTable) MIMEBundle() map[string]any {
-	page := table.HTML(t.cells(), func(column int) bool { return column > 1 }) + t.about()
-	return map[string]any{"text/plain": t.String(), "text/html": page}
-}
+func (t *RangeTable) String() string { return t.Report().String() }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/display"
 )
 
@@ -24,8 +23,16 @@ const (
 // and the size. Of many columns it has the first and the last.
 func (f *Frame) String() string {
 	columns, rows, gap := f.shown()
-	line := func(first string, of func(Column) string) []string {
-		texts := []string{first}
+	names := []string{""}
+	for _, c := range columns {
+		if c == nil {
+			c = &Column{name: "…"}
+		}
+		names = append(names, c.name)
+	}
+	out := new(display.Report).Table(names...)
+	row := func(first string, of func(Column) string) {
+		texts := []any{first}
 		for _, c := range columns {
 			if c == nil {
 				texts = append(texts, "…")
@@ -33,26 +40,16 @@ func (f *Frame) String() string {
 			}
 			texts = append(texts, of(*c))
 		}
-		return texts
+		out.Row(texts...)
 	}
-	lines := [][]string{line("", func(c Column) string { return c.name }), line("", Column.summary)}
+	row("", Column.summary)
 	for k, i := range rows {
 		if k == gap {
-			lines = append(lines, append([]string{"…"}, make([]string, len(columns))...))
+			out.Row("…")
 		}
-		lines = append(lines, line(strconv.Itoa(i), func(c Column) string { return c.shown(i) }))
+		row(strconv.Itoa(i), func(c Column) string { return c.shown(i) })
 	}
-	for _, line := range lines {
-		for k := range line {
-			line[k] = strings.Map(func(r rune) rune {
-				if r < ' ' {
-					return ' '
-				}
-				return r
-			}, line[k])
-		}
-	}
-	return table.Text(lines) + f.size()
+	return out.Text(f.size()).String()
 }
 
 // MIMEBundle returns the frame as an HTML table, in which each column has its type, its number of missing
@@ -119,13 +116,7 @@ func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
 }
 
 func (f *Frame) size() string {
-	text := display.Integer(f.rows) + " rows × " + display.Integer(len(f.columns)) + " columns"
-	if f.rows == 1 {
-		text = strings.Replace(text, "1 rows", "1 row", 1)
-	}
-	if len(f.columns) == 1 {
-		text = strings.Replace(text, "1 columns", "1 column", 1)
-	}
+	text := display.Plural(f.rows, "row") + " × " + display.Plural(len(f.columns), "column")
 	if more := len(f.columns) - shownColumns; more > 0 {
 		text += fmt.Sprintf(", %d in the middle not shown: use Select", more)
 	}

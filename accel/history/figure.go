@@ -185,7 +185,7 @@ func (r *Run) MIMEBundle() map[string]any {
 	case r == nil || len(r.Steps) == 0:
 		return map[string]any{"text/plain": r.String()}
 	case r.drawn:
-		return r.epochTable().Bundle("")
+		return r.epochTable().MIMEBundle()
 	}
 	bundle := r.Figure().MIMEBundle()
 	bundle["text/plain"] = r.Summary()

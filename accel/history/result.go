@@ -93,23 +93,12 @@ func (r *Result) measured() string {
 // maxConfusion is the largest number of classes whose confusion matrix is still readable.
 const maxConfusion = 30
 
-// MIMEBundle returns the result as text, with the confusion matrix of a classifier of at most
+// Report returns the result as text, with the confusion matrix of a classifier of at most
 // thirty classes.
-func (r *Result) MIMEBundle() map[string]any {
-	bundle := map[string]any{}
-	if r.drawn() {
-		bundle = r.Figure().MIMEBundle()
+func (r *Result) Report() *display.Report {
+	out := new(display.Report).Alt(r.String())
+	if n := len(r.m.Counts); n > 1 && n <= maxConfusion {
+		out.Figure(r.Figure())
 	}
-	bundle["text/plain"] = r.String()
-	return bundle
+	return out
 }
-
-// MIMEMetadata returns the size of the figure, if there is one.
-func (r *Result) MIMEMetadata() map[string]any {
-	if r.drawn() {
-		return r.Figure().MIMEMetadata()
-	}
-	return nil
-}
-
-func (r *Result) drawn() bool { return len(r.m.Counts) > 1 && len(r.m.Counts) <= maxConfusion }

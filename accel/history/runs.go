@@ -18,7 +18,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/sealed"
-	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -353,13 +353,17 @@ func (t *RunList) options() (shared []string, own [][]string) {
 	return shared, own
 }
 
-// table returns a row for each run, with the shared options below.
-func (t *RunList) table() table.Table {
+// Report returns the figure, and a row for each run with the shared options below.
+func (t *RunList) Report() *display.Report {
 	shared, own := t.options()
 	measured := t.metrics()
-	out := table.Table{Headings: slices.Concat([]string{"run", "status", "steps", "loss", "accuracy"}, measured, []string{"seconds", "options"})}
+	out := new(display.Report)
+	if len(t.Runs) > 0 {
+		out.Figure(t.Figure())
+	}
+	out.Table(slices.Concat([]string{"run", "status", "steps", "loss", "accuracy"}, measured, []string{"seconds", "options"})...)
 	for i, r := range t.Runs {
-		row := []string{r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy)}
+		row := []any{r.Name, string(r.Status), r.Steps, measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy)}
 		for _, name := range measured {
 			v, ok := r.Metrics[name]
 			if !ok {
@@ -367,18 +371,18 @@ func (t *RunList) table() table.Table {
 			}
 			row = append(row, measuredText("%.4g", v))
 		}
-		out.Rows = append(out.Rows, append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", ")))
+		out.Row(append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", "))...)
 	}
-	out.Below = t.Folder + ": " + format.Plural(len(t.Runs), "run")
+	below := t.Folder + ": " + format.Plural(len(t.Runs), "run")
 	if len(shared) > 0 && len(t.Runs) > 1 {
-		out.Below += ", all with " + strings.Join(shared, ", ")
+		below += ", all with " + strings.Join(shared, ", ")
 	}
 	for _, r := range t.Runs {
 		if r.Status == Unreadable {
-			out.Below += "\n" + r.Error
+			below += "\n" + r.Error
 		}
 	}
-	return out
+	return out.Text(below)
 }
 
 func measuredText(format string, v float64) string {
@@ -389,13 +393,4 @@ func measuredText(format string, v float64) string {
 }
 
 // String returns the table as text.
-func (t *RunList) String() string { return t.table().Text() }
-
-// MIMEBundle returns the figure with the table below it.
-func (t *RunList) MIMEBundle() map[string]any {
-	figure := ""
-	if len(t.Runs) > 0 {
-		figure = t.Figure().HTML()
-	}
-	return t.table().Bundle(figure)
-}
+func (t *RunList) String() string { return t.Report().String() }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/format"
-	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/display"
 )
 
 // Summary describes the run in a few lines.
@@ -51,31 +51,32 @@ const maxEpochRows = 10
 
 // epochTable returns a table with a row for each epoch. Of many epochs it shows some, among
 // them the last and the best.
-func (r *Run) epochTable() table.Table {
+func (r *Run) epochTable() *display.Report {
 	accuracy := r.hasAccuracy()
-	t := table.Table{Headings: []string{"epoch", "loss"}, Below: r.String() + "\n" + r.whereTimeWent()}
+	columns := []string{"epoch", "loss"}
 	if accuracy {
-		t.Headings = append(t.Headings, "accuracy")
+		columns = append(columns, "accuracy")
 	}
 	if len(r.Validations) > 0 {
 		validationLoss := "validation loss"
 		if r.averaged {
 			validationLoss += " (EMA)"
 		}
-		t.Headings = append(t.Headings, validationLoss)
+		columns = append(columns, validationLoss)
 		if accuracy {
-			t.Headings = append(t.Headings, "validation accuracy")
+			columns = append(columns, "validation accuracy")
 		}
 		for _, v := range r.Metrics() {
-			t.Headings = append(t.Headings, v.Name)
+			columns = append(columns, v.Name)
 		}
 	}
-	t.Headings = append(t.Headings, "seconds")
+	columns = append(columns, "seconds")
 	joules, _ := r.Energy()
 	energy := slices.ContainsFunc(joules, isNumber)
 	if energy {
-		t.Headings = append(t.Headings, "joules")
+		columns = append(columns, "joules")
 	}
+	t := new(display.Report).Table(columns...)
 	checks := map[int]Validation{} // the last validation of each epoch
 	for _, c := range r.Validations {
 		checks[c.Epoch] = c
@@ -94,7 +95,7 @@ func (r *Run) epochTable() table.Table {
 		if n == best {
 			name += ", best"
 		}
-		row := []string{name, format.Number(e.Loss)}
+		row := []any{name, format.Number(e.Loss)}
 		if accuracy {
 			row = append(row, known(e.Accuracy))
 		}
@@ -113,9 +114,9 @@ func (r *Run) epochTable() table.Table {
 		if energy {
 			row = append(row, only(isNumber(joules[i]), format.Rate(joules[i])))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Row(row...)
 	}
-	return t
+	return t.Text(r.String() + "\n" + r.whereTimeWent())
 }
 
 // only returns text if ok, else "".

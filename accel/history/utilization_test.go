@@ -56,7 +56,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 			}
 		}
 		some := !math.IsNaN(row.want[2])
-		if table := r.epochTable().Text(); strings.Contains(table, "joules") != some || strings.Contains(table, "NaN J") {
+		if table := r.epochTable().String(); strings.Contains(table, "joules") != some || strings.Contains(table, "NaN J") {
 			t.Errorf("%s: the table is\n%s", row.name, table)
 		}
 		r.Epochs = r.Epochs[1:]

@@ -145,11 +145,11 @@ func TestDetailsOfDegenerateData(t *testing.T) {
 			if (err != nil) != reason || err == nil && pr.AveragePrecision() != 1 {
 				t.Errorf("%v: precision and recall of class %d: %v, %v", d, class, pr, err)
 			}
-			if err == nil && (len(roc.MIMEBundle()) == 0 || len(pr.MIMEBundle()) == 0) {
+			if err == nil && (len(roc.Report().MIMEBundle()) == 0 || len(pr.Report().MIMEBundle()) == 0) {
 				t.Errorf("%v: the curves of class %d are not shown", d, class)
 			}
 		}
-		if len(bins.MIMEBundle()) == 0 {
+		if len(bins.Report().MIMEBundle()) == 0 {
 			t.Errorf("%v: the calibration is not shown", d)
 		}
 	}

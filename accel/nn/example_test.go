@@ -42,11 +42,11 @@ func ExampleSummary() {
 	model := nn.Sequential(nn.Flatten(), nn.Dense(128), nn.ReLU(), nn.Dense(10))
 	fmt.Println(nn.Summary(model, 1, 8, 8))
 	// Output:
-	//    layer       output   parameters  FLOPs
+	//    layer       output   parameters   FLOPs
 	//    input       [1 8 8]
 	// 0  Flatten()   [64]
-	// 1  Dense(128)  [128]    8320        16.4 k
+	// 1  Dense(128)  [128]          8320  16.4 k
 	// 2  ReLU()      [128]
-	// 3  Dense(10)   [10]     1290        2.56 k
+	// 3  Dense(10)   [10]           1290  2.56 k
 	// 9610 parameters, 18.9 k FLOPs per example
 }

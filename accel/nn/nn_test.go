@@ -292,16 +292,16 @@ func TestSummary(t *testing.T) {
 	want := `     layer               output   parameters  FLOPs
      input               [1 2 2]
 0    Flatten()           [4]
-1    Dense(4)            [4]      20          32
-2.0  Dense(4)            [4]                  32
+1    Dense(4)            [4]              20     32
+2.0  Dense(4)            [4]                     32
 2.1  ReLU()              [4]
 3    Dropout(0.5)        [4]
-4    Dense(2, NoBias())  [2]      8           16
+4    Dense(2, NoBias())  [2]               8     16
 28 parameters, 80 FLOPs per example`
 	if table.String() != want {
 		t.Errorf("want\n%s\ngot\n%s", want, table)
 	}
-	if html := table.MIMEBundle()["text/html"].(string); !strings.Contains(html, "Dense(2, NoBias())") {
+	if html := table.Report().MIMEBundle()["text/html"].(string); !strings.Contains(html, "Dense(2, NoBias())") {
 		t.Errorf("html %s", html)
 	}
 	broken := nn.Summary(nn.Sequential(shared, shared, nn.Residual(nn.Dense(5))), 4)

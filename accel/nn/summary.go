@@ -2,11 +2,8 @@ package nn
 
 import (
 	"fmt"
-	"html"
 	"strconv"
-	"strings"
 
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -156,7 +153,7 @@ func (t *SummaryTable) total() string {
 		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
 	}
 	if n := t.FLOPs(); n > 0 {
-		text += fmt.Sprintf(", %s FLOPs per example", short(n)) + t.shares()
+		text += fmt.Sprintf(", %s FLOPs per example", display.Count(n)) + t.shares()
 	}
 	if t.Err != nil {
 		text += fmt.Sprintf("; stopped by an error: %v", t.Err)
@@ -164,50 +161,37 @@ func (t *SummaryTable) total() string {
 	return text
 }
 
-// short formats a number of operations with three digits.
-func short(n int) string {
-	v := float64(n)
-	for _, unit := range []string{"", " k", " M", " G", " T"} {
-		if v < 1000 || unit == " T" {
-			return fmt.Sprintf("%.3g%s", v, unit)
-		}
-		v /= 1000
+// Report returns the table.
+func (t *SummaryTable) Report() *display.Report {
+	columns := []string{"", "layer", "output", "parameters"}
+	frozen, cast := t.sum(func(r SummaryRow) int { return r.Frozen }) > 0, t.cast()
+	if frozen {
+		columns = append(columns, "frozen")
 	}
-	return ""
-}
-
-func (t *SummaryTable) cells() [][]string {
-	cells := [][]string{{"", "layer", "output", "parameters", "FLOPs"}, {"", "input", fmt.Sprint(t.Input), "", ""}}
-	cast := t.cast()
+	columns = append(columns, "FLOPs")
 	if cast {
-		cells[0], cells[1] = append(cells[0], "computes in"), append(cells[1], "")
+		columns = append(columns, "computes in")
 	}
+	some := func(n int, format func(int) string) string {
+		if n == 0 {
+			return ""
+		}
+		return format(n)
+	}
+	out := new(display.Report).Table(columns...).Row("", "input", fmt.Sprint(t.Input))
 	for _, r := range t.Rows {
-		n, flops := "", ""
-		if r.Parameters > 0 {
-			n = display.Integer(r.Parameters)
+		row := []any{r.Path, r.Layer, fmt.Sprint(r.Output), some(r.Parameters, display.Integer)}
+		if frozen {
+			row = append(row, some(r.Frozen, display.Integer))
 		}
-		if r.Frozen > 0 {
-			n = strings.TrimSpace(fmt.Sprintf("%s (%s frozen)", n, display.Integer(r.Frozen)))
-		}
-		if r.FLOPs > 0 {
-			flops = short(r.FLOPs)
-		}
-		row := []string{r.Path, r.Layer, fmt.Sprint(r.Output), n, flops}
+		row = append(row, some(r.FLOPs, display.Count))
 		if cast {
 			row = append(row, r.types())
 		}
-		cells = append(cells, row)
+		out.Row(row...)
 	}
-	return cells
+	return out.Text(t.total())
 }
 
 // String returns the table as text.
-func (t *SummaryTable) String() string { return table.Text(t.cells()) + t.total() }
-
-// MIMEBundle returns the table as HTML and text.
-func (t *SummaryTable) MIMEBundle() map[string]any {
-	counts := func(column int) bool { return column == 3 || column == 4 }
-	page := table.HTML(t.cells(), counts) + html.EscapeString(t.total())
-	return map[string]any{"text/html": page, "text/plain": t.String()}
-}
+func (t *SummaryTable) String() string { return t.Report().String() }

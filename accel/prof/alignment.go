@@ -180,29 +180,17 @@ func (a *Alignment) name() string {
 	return a.DType.String()
 }
 
-func (a *Alignment) content() display.Content {
-	rows := make([][]any, len(a.Rows))
-	for i, m := range a.Rows {
-		next := (m.Size + a.Multiple - 1) / a.Multiple * a.Multiple
-		rows[i] = []any{m.Layer, m.Of, m.Size, next, fmt.Sprintf("%.1f %%", 100*m.Share)}
+// Report returns the table.
+func (a *Alignment) Report() *display.Report {
+	out := new(display.Report)
+	if len(a.Rows) > 0 {
+		out.Table("layer", "", "size", "next multiple", "share of a step")
 	}
-	return display.Table(rows, "layer", "", "size", "next multiple", "share of a step")
+	for _, m := range a.Rows {
+		out.Row(m.Layer, m.Of, m.Size, (m.Size+a.Multiple-1)/a.Multiple*a.Multiple, fmt.Sprintf("%.1f %%", 100*m.Share))
+	}
+	return out.Text(a.about())
 }
 
 // String returns the table as text.
-func (a *Alignment) String() string {
-	if len(a.Rows) == 0 {
-		return a.about()
-	}
-	return a.content().String() + "\n" + a.about()
-}
-
-// MIMEBundle returns the table as HTML and text.
-func (a *Alignment) MIMEBundle() map[string]any {
-	bundle := map[string]any{"text/plain": a.String()}
-	if len(a.Rows) > 0 {
-		page, _ := a.content().MIMEBundle()["text/html"].(string)
-		bundle["text/html"] = page + a.about()
-	}
-	return bundle
-}
+func (a *Alignment) String() string { return a.Report().String() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -165,16 +166,16 @@ func (r *Report) MemoryUse() MemoryUse {
 
 // String returns the memory in one line.
 func (m MemoryUse) String() string {
-	text := fmt.Sprintf("allocated %s, reserved %s", size(float64(m.Allocated)), size(float64(m.Reserved)))
+	text := fmt.Sprintf("allocated %s, reserved %s", display.Bytes(m.Allocated), display.Bytes(m.Reserved))
 	if m.Peak > 0 {
-		text += ", peak over a step " + size(float64(m.Peak))
+		text += ", peak over a step " + display.Bytes(m.Peak)
 	}
 	for _, p := range []struct {
 		phase Phase
 		bytes int
 	}{{Forward, m.Forward}, {Backward, m.Backward}, {Update, m.Update}} {
 		if p.bytes > 0 {
-			text += fmt.Sprintf("; %s %s", p.phase, size(float64(p.bytes)))
+			text += fmt.Sprintf("; %s %s", p.phase, display.Bytes(p.bytes))
 		}
 	}
 	return text
@@ -199,13 +200,7 @@ func (r *Report) MemoryFigure() *plots.Figure {
 	for _, m := range r.memory {
 		largest = max(largest, float64(m.Total()))
 	}
-	unit, name := 1.0, "bytes"
-	for _, next := range []string{"KiB", "MiB", "GiB"} {
-		if largest/unit < 1000 {
-			break
-		}
-		unit, name = unit*1024, next
-	}
+	unit, name := display.ByteUnit(largest)
 	for _, kind := range memoryKinds {
 		s := plots.Series{Name: string(kind), X: []float64{}}
 		some := false

@@ -339,7 +339,7 @@ func TestRunRefuses(t *testing.T) {
 		if len(r.Steps) != row.steps {
 			t.Errorf("%s: %d steps, want %d", row.name, len(r.Steps), row.steps)
 		}
-		if row.steps == 0 && (r.String() != "no steps" || r.MIMEBundle()["text/plain"] != "no steps" || len(r.Hints()) != 1 || r.Save("x.json") == nil || r.SavePprof("x") == nil) {
+		if row.steps == 0 && (r.String() != "no steps" || r.Report().MIMEBundle()["text/plain"] != "no steps" || len(r.Hints()) != 1 || r.Save("x.json") == nil || r.SavePprof("x") == nil) {
 			t.Errorf("%s: %v", row.name, r)
 		}
 		_, _, _, _ = r.Timeline().SVG(), r.MemoryFigure().SVG(), r.Table(prof.SelfCPU, 3).String(), r.Layers().String()

@@ -3,7 +3,6 @@ package prof
 import (
 	"errors"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -75,11 +74,7 @@ func (r *ServingReport) String() string {
 	if r == nil || len(r.Sizes) == 0 {
 		return "no request was measured"
 	}
-	threads := "1 thread"
-	if r.Threads != 1 {
-		threads = fmt.Sprintf("%d threads", r.Threads)
-	}
-	text := fmt.Sprintf("measured on %s with %s, %d requests of each batch size, one after the other: ", r.Device, threads, len(r.Sizes[0].Times))
+	text := fmt.Sprintf("measured on %s with %s, %d requests of each batch size, one after the other: ", r.Device, display.Plural(r.Threads, "thread"), len(r.Sizes[0].Times))
 	within := ""
 	if r.Limit > 0 {
 		within = fmt.Sprintf(" with 99 %% of the requests within %s", duration(r.Limit))
@@ -89,15 +84,6 @@ func (r *ServingReport) String() string {
 		return text + "no batch size has" + strings.TrimPrefix(within, " with")
 	}
 	return text + fmt.Sprintf("batch size %d has the highest throughput%s, %.3g examples/s", b.Batch, within, b.Throughput())
-}
-
-// table returns one row for each batch size.
-func (r *ServingReport) table() display.Content {
-	rows := make([][]any, len(r.Sizes))
-	for i, b := range r.Sizes {
-		rows[i] = []any{b.Batch, duration(b.Latency(0.5)), duration(b.Latency(0.95)), duration(b.Latency(0.99)), fmt.Sprintf("%.3g", b.Throughput())}
-	}
-	return display.Table(rows, "batch size", "p50", "p95", "p99", "examples/s")
 }
 
 // LatencyFigure draws the percentiles of the latency against the batch size.
@@ -130,14 +116,15 @@ func (r *ServingReport) series(name string, value func(BatchTimes) float64) plot
 	return s
 }
 
-// MIMEBundle returns the display of the report: the best batch size, the table and the figures.
-func (r *ServingReport) MIMEBundle() map[string]any {
+// Report returns what is displayed: the best batch size, a table with a row for each one, and the figures.
+func (r *ServingReport) Report() *display.Report {
+	out := new(display.Report).Text(r.String())
 	if r == nil || len(r.Sizes) == 0 {
-		return map[string]any{"text/plain": r.String()}
+		return out
 	}
-	table := r.table()
-	rows, _ := table.MIMEBundle()["text/html"].(string)
-	page := "<div>" + html.EscapeString(r.String()) + "</div>" + rows +
-		"<div>" + r.LatencyFigure().HTML() + "</div><div>" + r.ThroughputFigure().HTML() + "</div>"
-	return map[string]any{"text/html": page, "text/plain": r.String() + "\n\n" + table.String()}
+	out.Table("batch size", "p50", "p95", "p99", "examples/s")
+	for _, b := range r.Sizes {
+		out.Row(b.Batch, duration(b.Latency(0.5)), duration(b.Latency(0.95)), duration(b.Latency(0.99)), fmt.Sprintf("%.3g", b.Throughput()))
+	}
+	return out.Figure(r.LatencyFigure()).Figure(r.ThroughputFigure())
 }

@@ -100,7 +100,7 @@ func TestServingReport(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	b := r.MIMEBundle()
+	b := r.Report().MIMEBundle()
 	if page, _ := b["text/html"].(string); !strings.Contains(page, "Latency: cpu") || !strings.Contains(page, "Throughput: cpu") || !strings.Contains(page, "<table") {
 		t.Errorf("%.300s", page)
 	}
@@ -108,7 +108,7 @@ func TestServingReport(t *testing.T) {
 		t.Error(text)
 	}
 	for _, empty := range []*prof.ServingReport{nil, {}} {
-		if got := empty.MIMEBundle()["text/plain"]; got != "no request was measured" {
+		if got := empty.Report().MIMEBundle()["text/plain"]; got != "no request was measured" {
 			t.Error(got)
 		}
 	}

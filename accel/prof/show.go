@@ -2,8 +2,8 @@ package prof
 
 import (
 	"errors"
-	"html"
-	"strings"
+
+	"github.com/quernlab/quern/display"
 )
 
 // errNoSteps is returned if there is nothing to write.
@@ -12,29 +12,19 @@ var errNoSteps = errors.New("prof: no step was measured")
 // displayedRows is the number of table rows in the display of a report.
 const displayedRows = 12
 
-// MIMEBundle returns the display of the report: the breakdown, the timeline, the memory, the
-// table and the hints.
-func (r *Report) MIMEBundle() map[string]any {
+// Report returns what is displayed: the breakdown, the timeline, the memory, the table and the hints.
+func (r *Report) Report() *display.Report {
+	out := new(display.Report).Text(r.String())
 	if r == nil || len(r.Steps) == 0 {
-		return map[string]any{"text/plain": r.String()}
+		return out
 	}
-	table := r.Table(SelfCUDA, displayedRows)
-	text := r.String() + "\n\n" + table.String() + "\n"
-	var page strings.Builder
-	for line := range strings.Lines(r.String()) {
-		page.WriteString("<div>" + html.EscapeString(strings.TrimSpace(line)) + "</div>")
-	}
-	page.WriteString("<div>" + r.Timeline().HTML() + "</div>")
+	out.Figure(r.Timeline())
 	if len(r.memory) > 0 {
-		page.WriteString("<div>" + r.MemoryFigure().HTML() + "</div>")
+		out.Figure(r.MemoryFigure())
 	}
-	rows, _ := table.content().MIMEBundle()["text/html"].(string)
-	page.WriteString(rows)
-	page.WriteString("<ul>")
+	r.Table(SelfCUDA, displayedRows).rows(out)
 	for _, hint := range r.Hints() {
-		text += "\n- " + hint
-		page.WriteString("<li>" + html.EscapeString(hint) + "</li>")
+		out.Text("• " + hint)
 	}
-	page.WriteString("</ul>")
-	return map[string]any{"text/html": page.String(), "text/plain": text}
+	return out
 }

@@ -210,21 +210,30 @@ func (t *Table) truncate(most int) {
 	}
 }
 
-// content returns the display of the table.
-func (t *Table) content() display.Content {
+// Report returns the table.
+func (t *Table) Report() *display.Report {
+	out := t.rows(new(display.Report))
+	if t.omitted > 0 {
+		out.Text(fmt.Sprintf("%d more rows", t.omitted))
+	}
+	return out
+}
+
+// rows adds the table to a report.
+func (t *Table) rows(out *display.Report) *display.Report {
 	columns := []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"}
 	if t.cuda {
 		columns = append(columns, "Self CUDA %", "Self CUDA", "CUDA total", "CUDA time avg")
 	}
-	columns = append(columns, "CPU Mem", "# of Calls", "GFLOP/s", "Input Shapes")
-	if t.layers {
-		columns = columns[:len(columns)-1]
+	columns = append(columns, "CPU Mem", "# of Calls", "GFLOP/s")
+	if !t.layers {
+		columns = append(columns, "Input Shapes")
 	}
 	percent := func(d time.Duration) string {
 		return fmt.Sprintf("%.1f %%", 100*d.Seconds()/max(t.total.Seconds(), 1e-12))
 	}
-	rows := make([][]any, len(t.Rows))
-	for i, r := range t.Rows {
+	out.Table(columns...)
+	for _, r := range t.Rows {
 		calls := time.Duration(max(r.Calls, 1))
 		row := []any{r.Name, percent(r.Self), duration(r.Self), percent(r.Total), duration(r.Total), duration(r.Total / calls)}
 		if t.cuda {
@@ -234,27 +243,10 @@ func (t *Table) content() display.Content {
 		if spent := max(r.Self, r.SelfCUDA); r.FLOPs > 0 && spent > 0 {
 			speed = fmt.Sprintf("%.3g", r.FLOPs/spent.Seconds()/1e9)
 		}
-		row = append(row, size(float64(r.Bytes)), r.Calls, speed)
-		if !t.layers {
-			row = append(row, r.Shapes)
-		}
-		rows[i] = row
+		out.Row(append(row, display.Bytes(r.Bytes), r.Calls, speed, r.Shapes)...)
 	}
-	return display.Table(rows, columns...)
+	return out
 }
 
 // String returns the table as text.
-func (t *Table) String() string {
-	text := t.content().String()
-	if t.omitted > 0 {
-		text += fmt.Sprintf("\n%d more rows", t.omitted)
-	}
-	return text
-}
-
-// MIMEBundle returns the display of the table.
-func (t *Table) MIMEBundle() map[string]any {
-	bundle := t.content().MIMEBundle()
-	bundle["text/plain"] = t.String()
-	return bundle
-}
+func (t *Table) String() string { return t.Report().String() }

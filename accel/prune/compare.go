@@ -165,53 +165,39 @@ func (r *Report) sentence() string {
 	return text
 }
 
-func (r *Report) rows() [][]any {
+// Report returns the sentence with the table below it.
+func (r *Report) Report() *display.Report {
 	a, b := r.Models[0], r.Models[1]
-	change := func(before, after int) string {
-		return fmt.Sprintf("%+.1f %%", 100*(float64(after)/float64(max(before, 1))-1))
+	out := new(display.Report).Text(r.sentence()).Table("", "dense", "pruned", "")
+	row := func(name string, before, after int, format func(int) string) {
+		out.Row(name, format(before), format(after), fmt.Sprintf("%+.1f %%", 100*(float64(after)/float64(max(before, 1))-1)))
 	}
-	rows := [][]any{
-		{"weights", count(a.Weights), count(b.Weights), change(a.Weights, b.Weights)},
-		{"zero weights", count(a.Zeros), count(b.Zeros), ""},
-		{"FLOPs per example", count(a.FLOPs), count(b.FLOPs), change(a.FLOPs, b.FLOPs)},
-		{"FLOPs with non-zero weights", count(a.NonZero), count(b.NonZero), change(a.NonZero, b.NonZero)},
-		compare.Faster(fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
-		{"file", compare.Bytes(a.FileBytes), compare.Bytes(b.FileBytes), change(a.FileBytes, b.FileBytes)},
-		{"packed as sparse", compare.Bytes(a.PackedBytes), compare.Bytes(b.PackedBytes), change(a.PackedBytes, b.PackedBytes)},
-	}
-	return append(rows, compare.Quality([2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})...)
-}
-
-// count formats a number with three digits.
-func count(n int) string {
-	v := float64(n)
-	for _, unit := range []string{"", " k", " M", " G"} {
-		if v < 1000 {
-			return fmt.Sprintf("%.3g%s", v, unit)
-		}
-		v /= 1000
-	}
-	return fmt.Sprintf("%.3g T", v)
+	row("weights", a.Weights, b.Weights, display.Count)
+	out.Row("zero weights", display.Count(a.Zeros), display.Count(b.Zeros))
+	row("FLOPs per example", a.FLOPs, b.FLOPs, display.Count)
+	row("FLOPs with non-zero weights", a.NonZero, b.NonZero, display.Count)
+	compare.Faster(out, fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds)
+	row("file", a.FileBytes, b.FileBytes, display.Bytes)
+	row("packed as sparse", a.PackedBytes, b.PackedBytes, display.Bytes)
+	compare.Quality(out, [2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})
+	return out
 }
 
 // String returns the report as text.
-func (r *Report) String() string { return r.MIMEBundle()["text/plain"].(string) }
+func (r *Report) String() string { return r.Report().String() }
 
-// MIMEBundle returns the display of the report.
-func (r *Report) MIMEBundle() map[string]any {
-	return compare.Shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
+// Report returns the table.
+func (c *ChannelReport) Report() *display.Report {
+	before, after := 0, 0
+	for _, l := range c.Layers {
+		before, after = before+l.Before, after+l.After
+	}
+	out := new(display.Report).Text(fmt.Sprintf("%d of %d outputs are left.", after, before)).Table("layer", "was", "outputs", "left", "because")
+	for _, l := range c.Layers {
+		out.Row(l.Name, l.Layer, l.Before, l.After, l.Reason)
+	}
+	return out
 }
 
 // String returns the table as text.
-func (c *ChannelReport) String() string { return c.MIMEBundle()["text/plain"].(string) }
-
-// MIMEBundle returns the display of the table.
-func (c *ChannelReport) MIMEBundle() map[string]any {
-	var rows [][]any
-	before, after := 0, 0
-	for _, l := range c.Layers {
-		rows = append(rows, []any{l.Name, l.Layer, l.Before, l.After, l.Reason})
-		before, after = before+l.Before, after+l.After
-	}
-	return compare.Shown(fmt.Sprintf("%d of %d outputs are left.", after, before), display.Table(rows, "layer", "was", "outputs", "left", "because"))
-}
+func (c *ChannelReport) String() string { return c.Report().String() }

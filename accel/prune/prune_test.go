@@ -303,7 +303,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("the report does not say %q:\n%s", word, text)
 		}
 	}
-	if !(r.Speedup() > 0) || r.MIMEBundle()["text/html"] == nil {
+	if !(r.Speedup() > 0) || r.Report().MIMEBundle()["text/html"] == nil {
 		t.Error("the report does not show itself")
 	}
 }

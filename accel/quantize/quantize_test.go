@@ -285,7 +285,7 @@ func TestReport(t *testing.T) {
 			t.Error("the worst layer is not the first")
 		}
 	}
-	b := r.MIMEBundle()
+	b := r.Report().MIMEBundle()
 	for _, word := range []string{"accuracy", "same class", "times smaller", "times as fast", "dB", "8-bit matrix multiplication by "} {
 		if !strings.Contains(b["text/plain"].(string), word) || !strings.Contains(b["text/html"].(string), word) {
 			t.Errorf("the report does not say %q:\n%s", word, r)

@@ -151,22 +151,17 @@ func (r *Report) Speedup() float64 {
 // SizeRatio returns the file size of the float model divided by that of the quantized model.
 func (r *Report) SizeRatio() float64 { return float64(r.FileBytes[0]) / float64(r.FileBytes[1]) }
 
-// comparison returns the table that compares the models.
-func (r *Report) comparison() [][]any {
-	rows := [][]any{
-		{"file", compare.Bytes(r.FileBytes[0]), compare.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio())},
-		compare.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
-	}
-	rows = append(rows, compare.Quality(r.Loss, r.Accuracy)...)
+// Report returns the table that compares the models, and that of the layers.
+func (r *Report) Report() *display.Report {
+	out := new(display.Report).Text(r.Model + ", measured on " + r.Dataset + ", " + r.Kernel + ". Times are medians, with the middle half of the rounds.")
+	out.Table("", "float", "quantized", "")
+	out.Row("file", display.Bytes(r.FileBytes[0]), display.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio()))
+	compare.Faster(out, fmt.Sprintf("%d examples", r.Batch), r.Seconds)
+	compare.Quality(out, r.Loss, r.Accuracy)
 	if !math.IsNaN(r.Agreement) {
-		rows = append(rows, []any{"same class", "", "", fmt.Sprintf("%.2f %% of the examples", 100*r.Agreement)})
+		out.Row("same class", "", "", fmt.Sprintf("%.2f %% of the examples", 100*r.Agreement))
 	}
-	return rows
-}
-
-// layers returns the table of layers.
-func (r *Report) layers() [][]any {
-	var rows [][]any
+	out.Table("layer", "", "signal to noise", "float", "quantized")
 	for _, l := range r.Layers {
 		what := "float: " + l.Reason
 		if l.Quantized {
@@ -174,24 +169,10 @@ func (r *Report) layers() [][]any {
 				what = fmt.Sprintf("%.1f dB", l.SQNR)
 			}
 		}
-		rows = append(rows, []any{l.Name, l.Kind, what, compare.Bytes(l.FloatBytes), compare.Bytes(l.Bytes)})
+		out.Row(l.Name, l.Kind, what, display.Bytes(l.FloatBytes), display.Bytes(l.Bytes))
 	}
-	return rows
-}
-
-func (r *Report) sentence() string {
-	return r.Model + ", measured on " + r.Dataset + ", " + r.Kernel + ". Times are medians, with the middle half of the rounds."
+	return out
 }
 
 // String returns the report as text.
-func (r *Report) String() string {
-	b := r.MIMEBundle()
-	return b["text/plain"].(string)
-}
-
-// MIMEBundle returns the display of the report.
-func (r *Report) MIMEBundle() map[string]any {
-	return compare.Shown(r.sentence(),
-		display.Table(r.comparison(), "", "float", "quantized", ""),
-		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantized"))
-}
+func (r *Report) String() string { return r.Report().String() }

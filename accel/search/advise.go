@@ -12,7 +12,6 @@ import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/format"
 	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -234,14 +233,15 @@ func (a *Advice) Recommendation() string {
 	return sentence
 }
 
-func (a *Advice) table() table.Table {
-	t := table.Table{Headings: []string{"change", "examples/s", "", "memory", ""}}
+// Report returns the table.
+func (a *Advice) Report() *display.Report {
+	out := new(display.Report).Table("change", "examples/s", "", "memory", "")
 	var base float64
 	for i, x := range append(slices.Clone(a.Trials), a.Memory...) {
 		if i == 0 {
 			base = x.Speed()
 		}
-		row := []string{x.Change, format.Rate(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), format.Bytes(x.PeakBytes), ""}
+		row := []any{x.Change, format.Rate(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), format.Bytes(x.PeakBytes), ""}
 		switch {
 		case i == 0:
 			row[0], row[2] = "unchanged", ""
@@ -252,14 +252,10 @@ func (a *Advice) table() table.Table {
 		case a.unsure(x):
 			row[4] = "perhaps"
 		}
-		t.Rows = append(t.Rows, row)
+		out.Row(row...)
 	}
-	t.Below = a.Recommendation()
-	return t
+	return out.Text(a.Recommendation())
 }
 
 // String returns the table as text.
-func (a *Advice) String() string { return a.table().Text() }
-
-// MIMEBundle returns the table as HTML and text.
-func (a *Advice) MIMEBundle() map[string]any { return a.table().Bundle("") }
+func (a *Advice) String() string { return a.Report().String() }

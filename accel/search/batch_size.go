@@ -152,20 +152,11 @@ func (s *BatchSizeSearch) String() string {
 	return fmt.Sprintf("batch size %d; %s", s.Size, s.Stopped)
 }
 
-// MIMEBundle returns the figure and the suggestion.
-func (s *BatchSizeSearch) MIMEBundle() map[string]any {
-	if s.drawn {
-		return map[string]any{"text/plain": s.String()}
+// Report returns the figure and the suggestion.
+func (s *BatchSizeSearch) Report() *display.Report {
+	r := new(display.Report).Alt(s.String())
+	if !s.drawn {
+		r.Figure(s.Figure())
 	}
-	bundle := s.Figure().MIMEBundle()
-	bundle["text/plain"] = s.String()
-	return bundle
-}
-
-// MIMEMetadata returns the size of the figure.
-func (s *BatchSizeSearch) MIMEMetadata() map[string]any {
-	if s.drawn {
-		return nil
-	}
-	return s.Figure().MIMEMetadata()
+	return r
 }

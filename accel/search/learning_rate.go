@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -75,7 +76,7 @@ func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
 			for _, step := range steps {
 				rates, losses = append(rates, step.LearningRate), append(losses, step.Loss)
 			}
-			return plots.LRFinder(rates, losses).RangeX(lowestRate, highestRate)
+			return plots.LRFinder(rates, losses, suggestion(rates, losses)).RangeX(lowestRate, highestRate)
 		}
 	})
 	return nil
@@ -92,8 +93,7 @@ func (s *LRSearch) risen(r *history.Run) bool {
 }
 
 // suggestion returns the rate at which a centered moving average of the loss falls fastest over
-// the logarithm of the rate, before its minimum; NaN if it never falls. The figure marks the
-// same rate as steepest.
+// the logarithm of the rate, before its minimum; NaN if it never falls. The figure marks it.
 func suggestion(rates, losses []float64) float64 {
 	var x, y []float64 // finite losses
 	for i, v := range losses {
@@ -132,7 +132,9 @@ func (risingRate) Factor(step int) float64 {
 func (risingRate) String() string { return "rising learning rate" }
 
 // Figure draws the losses over the rates.
-func (s *LRSearch) Figure() *plots.Figure { return plots.LRFinder(s.LearningRates, s.Losses) }
+func (s *LRSearch) Figure() *plots.Figure {
+	return plots.LRFinder(s.LearningRates, s.Losses, s.LearningRate)
+}
 
 // String describes the suggestion.
 func (s *LRSearch) String() string {
@@ -142,20 +144,11 @@ func (s *LRSearch) String() string {
 	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.LearningRate, len(s.LearningRates), s.LearningRates[0], s.LearningRates[len(s.LearningRates)-1])
 }
 
-// MIMEBundle returns the figure and the suggestion.
-func (s *LRSearch) MIMEBundle() map[string]any {
-	if s.drawn {
-		return map[string]any{"text/plain": s.String()}
+// Report returns the figure and the suggestion.
+func (s *LRSearch) Report() *display.Report {
+	r := new(display.Report).Alt(s.String())
+	if !s.drawn {
+		r.Figure(s.Figure())
 	}
-	bundle := s.Figure().MIMEBundle()
-	bundle["text/plain"] = s.String()
-	return bundle
-}
-
-// MIMEMetadata returns the size of the figure.
-func (s *LRSearch) MIMEMetadata() map[string]any {
-	if s.drawn {
-		return nil
-	}
-	return s.Figure().MIMEMetadata()
+	return r
 }

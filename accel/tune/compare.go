@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"time"
@@ -81,7 +80,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 			follow := Option{"", func(o *options) error {
 				o.follow = func(s *Search) {
 					done, of := s.progress(spends)
-					screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, plural(len(s.Trials), "trial")),
+					screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, display.Plural(len(s.Trials), "trial")),
 						func() func() *plots.Figure { return c.soFar(i, s) })
 				}
 				return nil
@@ -103,10 +102,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 // That search counts if it is the variant's first.
 func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
 	now := *c
-	now.Variants = slices.Clone(c.Variants)
-	for i := range now.Variants {
-		now.Variants[i].Searches = slices.Clone(now.Variants[i].Searches)
-	}
+	now.Variants = slices.Clone(c.Variants) // their searches are only appended to
 	if v := &now.Variants[variant]; len(v.Searches) == 0 {
 		v.Searches = []*Search{s.snapshot()}
 	}
@@ -116,16 +112,7 @@ func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
 // Best returns the mean and the sample standard deviation of the best values over the seeds.
 // The deviation is NaN for a single seed, and both are NaN if a search has no best value.
 func (c VariantResult) Best() (mean, deviation float64) {
-	return spread(c.Searches, func(s *Search) float64 { return s.at(math.Inf(1), false) })
-}
-
-// spread returns the mean and the standard deviation of a measure over searches.
-func spread(searches []*Search, measure func(*Search) float64) (mean, deviation float64) {
-	values := make([]float64, len(searches))
-	for i, s := range searches {
-		values[i] = measure(s)
-	}
-	return seeds.Mean(values)
+	return seeds.Of(c.Searches, func(s *Search) float64 { return s.at(math.Inf(1), false) })
 }
 
 // extremes returns the minimum and the maximum of a measure over searches.
@@ -183,7 +170,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		}
 		b := plots.Band{Series: plots.Series{Name: v.Name, X: []float64{}}}
 		for spent := step; spent <= total; spent += step {
-			mean, deviation := spread(v.Searches, func(s *Search) float64 { return s.at(float64(spent), c.Units) })
+			mean, deviation := seeds.Of(v.Searches, func(s *Search) float64 { return s.at(float64(spent), c.Units) })
 			if math.IsNaN(mean) {
 				continue // no trial of a search has finished yet
 			}
@@ -199,21 +186,15 @@ func (c *Comparison) Figure() *plots.Figure {
 	if c.Units {
 		unit = "units of work"
 	}
-	f := plots.Bands("Best so far", bands...).XLabel(unit).Stepped().Subtitle(c.seeds())
+	f := plots.Bands("Best so far", bands...).XLabel(unit).Stepped().Subtitle(seeds.Spread(c.Variants, VariantResult.seeds))
 	if low > 0 && high > 4*low { // first trials may be far from the last
 		f.LogY()
 	}
 	return f
 }
 
-// seeds says of how many seeds the values are means.
-func (c *Comparison) seeds() string {
-	names, counts := make([]string, len(c.Variants)), make([]int, len(c.Variants))
-	for i, v := range c.Variants {
-		names[i], counts[i] = v.Name, len(v.Searches)
-	}
-	return seeds.Spread(names, counts)
-}
+// seeds returns the name and the number of searches.
+func (c VariantResult) seeds() (name string, searches int) { return c.Name, len(c.Searches) }
 
 // meanWithDeviation formats a mean with its standard deviation, which has two significant digits. The mean
 // has no more decimal places than that.
@@ -225,49 +206,38 @@ func meanWithDeviation(mean, deviation float64) string {
 	return fmt.Sprintf("%.*f ± %.*f", decimals, mean, decimals, deviation)
 }
 
-func (c *Comparison) table() display.Content {
-	var rows [][]any
+// Report returns the figure with the table below it.
+func (c *Comparison) Report() *display.Report {
+	r := new(display.Report)
+	if c.spending() > 0 && !c.displayed {
+		r.Figure(c.Figure())
+	}
+	columns := []string{"search", "best", "trials"}
+	if c.Units {
+		columns = append(columns, "units")
+	}
+	r.Table(append(columns, "seconds")...)
 	for _, v := range c.Variants {
 		mean, deviation := v.Best()
 		best := formatValue(mean)
 		if !math.IsNaN(deviation) {
 			best = meanWithDeviation(mean, deviation)
 		}
-		trials, _ := spread(v.Searches, func(s *Search) float64 { return float64(len(s.Trials)) })
-		units, _ := spread(v.Searches, func(s *Search) float64 { return float64(s.spent) })
+		trials, _ := seeds.Of(v.Searches, func(s *Search) float64 { return float64(len(s.Trials)) })
 		row := []any{v.Name, best, fmt.Sprintf("%.0f", trials)}
 		if c.Units {
+			units, _ := seeds.Of(v.Searches, func(s *Search) float64 { return float64(s.spent) })
 			row = append(row, fmt.Sprintf("%.0f", units))
 		}
 		seconds, _ := seeds.Mean(v.Seconds)
-		rows = append(rows, append(row, fmt.Sprintf("%.2f", seconds)))
+		r.Row(append(row, fmt.Sprintf("%.2f", seconds))...)
 	}
-	columns := []string{"search", "best", "trials"}
-	if c.Units {
-		columns = append(columns, "units")
-	}
-	return display.Table(rows, append(columns, "seconds")...)
-}
-
-// caption returns the text below the table.
-func (c *Comparison) caption() string {
-	text := c.seeds()
+	text := seeds.Spread(c.Variants, VariantResult.seeds)
 	if c.Err != nil {
 		text += fmt.Sprintf("; ended early: %v", c.Err)
 	}
-	return text
+	return r.Text(text)
 }
 
 // String returns the table as text.
-func (c *Comparison) String() string {
-	return fmt.Sprint(c.table().MIMEBundle()["text/plain"]) + "\n" + c.caption()
-}
-
-// MIMEBundle returns the display of the comparison: the figure with the table below it.
-func (c *Comparison) MIMEBundle() map[string]any {
-	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.caption()) + "</div>"
-	if c.spending() > 0 && !c.displayed {
-		page = "<div>" + c.Figure().HTML() + "</div>" + page
-	}
-	return map[string]any{"text/html": page, "text/plain": c.String()}
-}
+func (c *Comparison) String() string { return c.Report().String() }

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (s *Search) Figure() *plots.Figure {
 	if len(axes) < 2 {
 		return best
 	}
-	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(plural(len(s.Trials), "trial")+": strong lines are the best"))
+	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(display.Plural(len(s.Trials), "trial")+": strong lines are the best"))
 }
 
 // axes returns the settings in the order of their requests, and the value.
@@ -209,8 +208,20 @@ func (s *Search) outcome() string {
 // tableRows is the number of trials in the table.
 const tableRows = 5
 
-// table returns a table of the best trials.
-func (s *Search) table() display.Content {
+// String returns the search in one line, followed by its notes.
+func (s *Search) String() string {
+	return strings.Join(append([]string{s.outcome()}, s.Notes...), "\n")
+}
+
+// Report returns the figure unless it has already been displayed, the text, and a table of the best trials.
+func (s *Search) Report() *display.Report {
+	r := new(display.Report)
+	if len(s.Trials) > 0 && !s.displayed {
+		r.Figure(s.Figure())
+	}
+	if r.Text(s.String()); len(s.Trials) == 0 {
+		return r
+	}
 	order := slices.Clone(s.Trials)
 	slices.SortStableFunc(order, s.compare)
 	order = order[:min(len(order), tableRows)]
@@ -222,33 +233,13 @@ func (s *Search) table() display.Content {
 			}
 		}
 	}
-	var rows [][]any
+	r.Table(append(slices.Clone(columns), "state", "seconds")...)
 	for _, t := range order {
 		row := []any{t.Number, formatValue(t.Value)}
 		for _, name := range columns[2:] {
 			row = append(row, Setting{name, t.Get(name)}.text())
 		}
-		rows = append(rows, append(row, string(t.State), fmt.Sprintf("%.2f", t.Seconds)))
+		r.Row(append(row, string(t.State), fmt.Sprintf("%.2f", t.Seconds))...)
 	}
-	return display.Table(rows, append(columns, "state", "seconds")...)
-}
-
-// String returns the search in one line, followed by its notes.
-func (s *Search) String() string {
-	return strings.Join(append([]string{s.outcome()}, s.Notes...), "\n")
-}
-
-// MIMEBundle returns the display of the search: figure, text and the best trials, without the
-// figure if it has already been displayed.
-func (s *Search) MIMEBundle() map[string]any {
-	text := s.String()
-	if len(s.Trials) == 0 {
-		return map[string]any{"text/plain": text}
-	}
-	rows := s.table().MIMEBundle()
-	page := "<div>" + strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") + "</div>" + rows["text/html"].(string)
-	if !s.displayed {
-		page = "<div>" + s.Figure().HTML() + "</div>" + page
-	}
-	return map[string]any{"text/html": page, "text/plain": text + "\n" + rows["text/plain"].(string)}
+	return r
 }

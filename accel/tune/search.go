@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Search is the result of [Run]. Notebooks display it as figures of the best value so far and of
@@ -82,7 +84,7 @@ func (s *Search) counts() string {
 	for _, t := range s.Trials {
 		n[t.State]++
 	}
-	text := plural(len(s.Trials), "trial")
+	text := display.Plural(len(s.Trials), "trial")
 	if n[Stopped] > 0 {
 		text += fmt.Sprintf(", %d stopped early", n[Stopped])
 	}
@@ -104,11 +106,4 @@ func (s *Search) noteOnce(format string, values ...any) {
 	if text := fmt.Sprintf(format, values...); !slices.Contains(s.Notes, text) {
 		s.Notes = append(s.Notes, text)
 	}
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

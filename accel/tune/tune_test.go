@@ -152,7 +152,7 @@ func TestCompareNamesItsSeeds(t *testing.T) {
 		if ended := row.searches < 6; ended != (err != nil) {
 			t.Fatalf("after %d searches: %v", row.searches, err)
 		}
-		page := (&Comparison{Variants: c.Variants, Err: c.Err}).MIMEBundle()["text/html"].(string)
+		page := (&Comparison{Variants: c.Variants, Err: c.Err}).Report().MIMEBundle()["text/html"].(string)
 		if !strings.Contains(c.String(), row.want) || !strings.Contains(page, row.want) || !strings.Contains(c.Figure().String(), row.want) {
 			t.Errorf("after %d searches, want %q:\n%s\n%v", row.searches, row.want, c, c.Figure())
 		}
@@ -356,7 +356,7 @@ func TestShown(t *testing.T) {
 		search(t, func(*Trial) (float64, error) { return 1, nil }, Trials(3)),
 	} {
 		s.displayed = false // on a slow machine the figure has been displayed already and would be left out
-		b := s.MIMEBundle()
+		b := s.Report().MIMEBundle()
 		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "quern-figure\"") || fmt.Sprint(b["text/plain"]) == "" {
 			t.Errorf("%v shows %v", s, b)
 		}

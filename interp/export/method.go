@@ -83,7 +83,7 @@ func receiver(f *types.Func) types.Object {
 
 // askedFor collects the names of the methods of all interfaces in the program and in its packages.
 func (p *program) interfaceMethods(names map[string]bool) {
-	for _, name := range []string{"Is", "As", "Unwrap", "Timeout", "Temporary", "MIMEBundle", "MIMEMetadata", "String", "Error", "Format", "GoString"} {
+	for _, name := range []string{"Is", "As", "Unwrap", "Timeout", "Temporary", "MIMEBundle", "MIMEMetadata", "Report", "String", "Error", "Format", "GoString"} {
 		names[name] = true
 	}
 	seen := map[*types.Package]bool{}

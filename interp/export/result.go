@@ -109,7 +109,7 @@ const (
 
 // form returns the simplest form that shows values of a type as a session does.
 func (p *program) form(t types.Type) form {
-	if p.methodOf(t, "MIMEBundle") {
+	if p.methodOf(t, "MIMEBundle") || p.methodOf(t, "Report") {
 		return displayed
 	}
 	if types.Identical(t, types.Universe.Lookup("error").Type()) {
@@ -140,9 +140,9 @@ func (p *program) methodOf(t types.Type, name string) bool {
 	return types.NewMethodSet(t).Lookup(p.pkg, name) != nil
 }
 
-// mayDisplay reports whether the program may contain values with a MIMEBundle method.
+// mayDisplay reports whether the program may contain values with a method MIMEBundle or Report.
 func (p *program) mayDisplay() bool {
-	if p.taken["MIMEBundle"] {
+	if p.taken["MIMEBundle"] || p.taken["Report"] {
 		return true
 	}
 	for _, c := range p.cells {

@@ -59,7 +59,7 @@ func (t Times) String() string {
 	if len(t) == 0 {
 		return "not measured"
 	}
-	return fmt.Sprintf("%s (%s to %s)", Seconds(t.Median()), Seconds(t.Quantile(0.25)), Seconds(t.Quantile(0.75)))
+	return fmt.Sprintf("%s (%s to %s)", display.Seconds(t.Median()), display.Seconds(t.Quantile(0.25)), display.Seconds(t.Quantile(0.75)))
 }
 
 // Ratio returns the median and the quartiles of the ratio of t to o in each round.
@@ -69,27 +69,4 @@ func (t Times) Ratio(o Times) (median, low, high float64) {
 		r = append(r, t[i]/o[i])
 	}
 	return r.Median(), r.Quantile(0.25), r.Quantile(0.75)
-}
-
-// Seconds formats a time with three digits.
-func Seconds(s float64) string {
-	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3g ms", s*1e3)
-	}
-	return fmt.Sprintf("%.3g µs", s*1e6)
-}
-
-// Bytes formats a size with three digits.
-func Bytes(n int) string {
-	v := float64(n)
-	for _, unit := range []string{"B", "KiB", "MiB"} {
-		if v < 1000 {
-			return fmt.Sprintf("%.3g %s", v, unit)
-		}
-		v /= 1024
-	}
-	return fmt.Sprintf("%.3g GiB", v)
 }

@@ -37,12 +37,7 @@ func TestTimes(t *testing.T) {
 	if m, low, high := a.Ratio(b); m != 2 || low != 2 || high != 3 {
 		t.Error(m, low, high)
 	}
-	for n, want := range map[int]string{0: "0 B", 999: "999 B", 2048: "2 KiB", 3 << 20: "3 MiB", 5 << 30: "5 GiB"} {
-		if got := Bytes(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-	if Seconds(2e-6) != "2 µs" || Seconds(1.5) != "1.5 s" || (Times{}).String() != "not measured" {
-		t.Error("times are written in another way")
+	if got := (Times{}).String(); got != "not measured" {
+		t.Error(got)
 	}
 }

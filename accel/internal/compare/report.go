@@ -3,11 +3,9 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"html"
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/quernlab/quern/display"
 )
@@ -30,33 +28,18 @@ func FileBytes(save func(path string) error) (size int, err error) {
 	return int(info.Size()), nil
 }
 
-// Quality returns the table rows of loss and accuracy, before and after. An accuracy of NaN
+// Quality adds rows of loss and accuracy, before and after, to the table of a report. An accuracy of NaN
 // means that it was not measured.
-func Quality(loss, accuracy [2]float64) [][]any {
-	rows := [][]any{{"loss", fmt.Sprintf("%.4g", loss[0]), fmt.Sprintf("%.4g", loss[1]), fmt.Sprintf("%+.2g", loss[1]-loss[0])}}
+func Quality(r *display.Report, loss, accuracy [2]float64) {
+	r.Row("loss", fmt.Sprintf("%.4g", loss[0]), fmt.Sprintf("%.4g", loss[1]), fmt.Sprintf("%+.2g", loss[1]-loss[0]))
 	if !math.IsNaN(accuracy[0]) {
-		rows = append(rows, []any{"accuracy", fmt.Sprintf("%.2f %%", 100*accuracy[0]), fmt.Sprintf("%.2f %%", 100*accuracy[1]), fmt.Sprintf("%+.2f points", 100*(accuracy[1]-accuracy[0]))})
+		r.Row("accuracy", fmt.Sprintf("%.2f %%", 100*accuracy[0]), fmt.Sprintf("%.2f %%", 100*accuracy[1]), fmt.Sprintf("%+.2f points", 100*(accuracy[1]-accuracy[0])))
 	}
-	return rows
 }
 
-// Faster returns a table row with the times before and after, and their ratio.
-func Faster(what string, before, after Times) []any {
+// Faster adds a row with the times of each round before and after, in seconds, and their ratio.
+func Faster(r *display.Report, what string, seconds [2][]float64) {
+	before, after := Times(seconds[0]), Times(seconds[1])
 	median, low, high := before.Ratio(after)
-	return []any{what, before.String(), after.String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)}
-}
-
-// Shown returns the MIME bundle of a sentence with tables below it.
-func Shown(sentence string, tables ...display.Content) map[string]any {
-	text, page := []string{sentence}, "<div>"+html.EscapeString(sentence)+"</div>"
-	for _, t := range tables {
-		b := t.MIMEBundle()
-		if plain, ok := b["text/plain"].(string); ok {
-			text = append(text, strings.TrimRight(plain, "\n"))
-		}
-		if rows, ok := b["text/html"].(string); ok {
-			page += rows
-		}
-	}
-	return map[string]any{"text/plain": strings.Join(text, "\n\n"), "text/html": page}
+	r.Row(what, before.String(), after.String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high))
 }

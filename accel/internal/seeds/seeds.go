@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Mean returns the mean of values and their sample standard deviation. The mean of equal values is
@@ -26,6 +28,30 @@ func Mean(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / (n - 1))
 }
 
+// Of returns Mean of a measure of runs, one for each seed.
+func Of[Run any](runs []Run, measure func(Run) float64) (mean, deviation float64) {
+	values := make([]float64, len(runs))
+	for i, r := range runs {
+		values[i] = measure(r)
+	}
+	return Mean(values)
+}
+
+// Text formats a mean with its deviation, unless that is NaN, both with a format such as "%.4f", and a unit: "0.1250 ± 0.0031".
+// A mean that is not finite is "–".
+func Text(format, unit string, mean, deviation float64) string {
+	if math.Abs(mean) >= 1e6 {
+		format = "%.4g" // instead of dozens of digits
+	}
+	switch {
+	case math.IsNaN(mean) || math.IsInf(mean, 0):
+		return "–"
+	case math.IsNaN(deviation):
+		return fmt.Sprintf(format, mean) + unit
+	}
+	return fmt.Sprintf(format+" ± "+format, mean, deviation) + unit
+}
+
 // Spread says what means and standard deviations are taken of: the names of the results and the
 // number of seeds of each.
 //
@@ -34,33 +60,33 @@ func Mean(values []float64) (mean, deviation float64) {
 //	1 seed
 //
 // Results without a seed are left out.
-func Spread(names []string, counts []int) string {
-	return text("mean ± standard deviation of ", names, counts)
+func Spread[R any](results []R, seeds func(R) (name string, n int)) string {
+	return text("mean ± standard deviation of ", results, seeds)
 }
 
 // Means is the same of means without deviations.
-func Means(names []string, counts []int) string { return text("mean of ", names, counts) }
+func Means[R any](results []R, seeds func(R) (name string, n int)) string {
+	return text("mean of ", results, seeds)
+}
 
-func text(statistic string, names []string, counts []int) string {
+func text[R any](statistic string, results []R, seeds func(R) (name string, n int)) string {
 	of := map[int][]string{}
 	var distinct []int
-	for i, n := range counts {
+	for _, r := range results {
+		name, n := seeds(r)
 		if n == 0 {
 			continue
 		}
 		if of[n] == nil {
 			distinct = append(distinct, n)
 		}
-		of[n] = append(of[n], names[i])
+		of[n] = append(of[n], name)
 	}
 	slices.Sort(distinct)
 	slices.Reverse(distinct)
 	var parts []string
 	for _, n := range distinct {
-		part := fmt.Sprintf("%d seeds", n)
-		if n == 1 {
-			part = "1 seed"
-		}
+		part := display.Plural(n, "seed")
 		if len(distinct) > 1 {
 			part += " (" + strings.Join(of[n], ", ") + ")"
 		}

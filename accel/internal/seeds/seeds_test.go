@@ -38,6 +38,31 @@ func TestMean(t *testing.T) {
 	}
 }
 
+func TestText(t *testing.T) {
+	nan := math.NaN()
+	for _, row := range []struct {
+		format, unit    string
+		mean, deviation float64
+		want            string
+	}{
+		{"%.4f", "", 0.125, 0.00312, "0.1250 ± 0.0031"},
+		{"%.1f", " %", 98.06, 0.21, "98.1 ± 0.2 %"},
+		{"%.1f", " %", 98.06, nan, "98.1 %"},
+		{"%.4f", "", 2.5, nan, "2.5000"},
+		{"%.4f", "", 5.5333e28, 1e27, "5.533e+28 ± 1e+27"},
+		{"%.1f", " %", nan, 1, "–"},
+		{"%.1f", " %", nan, nan, "–"},
+		{"%.1f", " %", math.Inf(1), nan, "–"},
+	} {
+		if got := seeds.Text(row.format, row.unit, row.mean, row.deviation); got != row.want {
+			t.Errorf("%+v: got %q", row, got)
+		}
+	}
+	if mean, deviation := seeds.Of([]string{"a", "abc"}, func(s string) float64 { return float64(len(s)) }); mean != 2 || deviation != math.Sqrt2 {
+		t.Errorf("%v ± %v", mean, deviation)
+	}
+}
+
 func TestSpread(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	for _, row := range []struct {
@@ -52,10 +77,11 @@ func TestSpread(t *testing.T) {
 		{[]int{2, 1, 1}, "mean ± standard deviation of 2 seeds (a), 1 seed (b, c)", "mean of 2 seeds (a), 1 seed (b, c)"},
 		{[]int{2, 3, 3}, "mean ± standard deviation of 3 seeds (b, c), 2 seeds (a)", "mean of 3 seeds (b, c), 2 seeds (a)"},
 	} {
-		if got := seeds.Spread(names, row.counts); got != row.spread {
+		count := func(name string) (string, int) { return name, row.counts[name[0]-'a'] }
+		if got := seeds.Spread(names, count); got != row.spread {
 			t.Errorf("%v: %q", row.counts, got)
 		}
-		if got := seeds.Means(names, row.counts); got != row.means {
+		if got := seeds.Means(names, count); got != row.means {
 			t.Errorf("%v: %q", row.counts, got)
 		}
 	}
