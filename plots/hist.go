@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -39,37 +40,24 @@ func (k histogram) sections(l settings) []section {
 	shown, outside := k.most(x)
 	first, width, count := bins(shown.widened(false), n)
 	p := axes()
-	p.X.Label.Text = l.labelX
-	if p.X.Label.Text == "" {
-		p.X.Label.Text = "value"
-	}
+	p.X.Label.Text = cmp.Or(l.labelX, "value")
 	scale(&p.X, limits{first, first + width*float64(count), true}, false, ticker(8, false))
 	p.Add(grid{})
 	var y limits
 	y.add(0)
-	var legend []entry
 	for i, s := range k {
 		outline := density(s.points, first, width, count)
 		for _, q := range outline {
 			y.add(q.y)
 		}
 		p.Add(area{outline, at(hue(i), opacityArea)}, line(outline, hue(i), 1.1))
-		if s.name != "" {
-			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
-		}
 	}
 	scale(&p.Y, y.based(), false, ticker(4, false))
 	if !x.some {
 		showEmpty(p, "no data")
 	}
-	label := "density"
-	if l.labelY != "" {
-		label = l.labelY
-	}
-	return []section{{
-		title: l.title, subtitle: subtitle, legend: append(append(legend, beyond(outside)...), notDrawn(bad)...), height: 1,
-		body: rows{{panels: []panel{{p, label}}, weight: 1}},
-	}}
+	l.labelY = cmp.Or(l.labelY, "density")
+	return l.onePanel(p, subtitle, slices.Concat(legendOf(k, nil), beyond(outside), notDrawn(bad)))
 }
 
 // most returns the range to show: that of nearly all values if a few outliers would compress

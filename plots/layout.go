@@ -255,16 +255,9 @@ func (rs rows) draw(c draw.Canvas) {
 
 // onePanel returns the sections of a figure with p as its only panel and the y label above it.
 func (l settings) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
-	label := ""
-	if l.labelY != "" {
-		label = l.labelY
-	}
 	return []section{{
-		title:    l.title,
-		subtitle: subtitle,
-		legend:   legend,
-		height:   1,
-		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
+		title: l.title, subtitle: subtitle, legend: legend, height: 1,
+		body: rows{{panels: []panel{{p, l.labelY}}, weight: 1}},
 	}}
 }
 

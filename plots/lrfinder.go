@@ -1,6 +1,9 @@
 package plots
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // LRFinder draws the losses of a learning-rate range test over the learning rates, on a
 // logarithmic axis. It names two candidates: the learning rate where the loss falls fastest,
@@ -32,10 +35,7 @@ func (k rateFinder) sections(l settings) []section {
 	var x, y limits
 	ranges(&x, &y, curve, true, false)
 	x = l.shown(x).widened(true)
-	p.X.Label.Text = "learning rate (log)"
-	if l.labelX != "" {
-		p.X.Label.Text = l.labelX
-	}
+	p.X.Label.Text = cmp.Or(l.labelX, "learning rate (log)")
 	scale(&p.X, x, true, ticker(7, true))
 	p.Add(grid{})
 	p.Add(line(reduce(all, x.lo, x.hi, true), at(faint, opacityFaint), widthFaint), line(reduce(curve, x.lo, x.hi, true), hue(0), widthLine))
@@ -66,12 +66,8 @@ func (k rateFinder) sections(l settings) []section {
 	if len(all) == 0 {
 		showEmpty(p, "no data")
 	}
-	label := "loss"
-	if l.labelY != "" {
-		label = l.labelY
-	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, label}}, weight: 1, headroom: verticalLabelHeight}},
+		body: rows{{panels: []panel{{p, cmp.Or(l.labelY, "loss")}}, weight: 1, headroom: verticalLabelHeight}},
 	}}
 }

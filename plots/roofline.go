@@ -133,10 +133,8 @@ func (k roofline) sections(l settings) []section {
 	p.Add(roofMarks{marks, ceilings})
 	scale(&p.X, x.widened(true), true, ticker(6, true))
 	scale(&p.Y, y.widened(true), true, ticker(5, true))
-	return []section{{
-		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, "GFLOP/s (log)"}}, weight: 1}},
-	}}
+	l.labelY = "GFLOP/s (log)"
+	return l.onePanel(p, subtitle, notDrawn(bad))
 }
 
 // slopeTextOffset is the distance of the text along the slope from its lower end.

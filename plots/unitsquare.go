@@ -1,5 +1,78 @@
 package plots
 
+import (
+	"cmp"
+	"math"
+)
+
+// ROC draws receiver operating characteristics: X of a series is the false positive rate and Y the
+// true positive rate, both from 0 to 1 and rising, as metrics.ROC returns them. The subtitle has
+// the area under the curves by the trapezoidal rule, and the diagonal is that of a random score.
+//
+// Values outside of 0 to 1 are left out and counted in the legend.
+func ROC(title string, curves ...Series) *Figure {
+	return newFigure(title, unitSquare{
+		series: copied(curves), labelX: "false positive rate", labelY: "true positive rate",
+		diagonal: "random", measure: trapezoids, measured: "AUC",
+	})
+}
+
+// trapezoids returns the area under a curve.
+func trapezoids(points []point) (area float64) {
+	for i := 1; i < len(points); i++ {
+		area += (points[i].x - points[i-1].x) * (points[i].y + points[i-1].y) / 2
+	}
+	return area
+}
+
+// PrecisionRecall draws precision-recall curves: X of a series is the recall and Y the precision,
+// both from 0 to 1 and with rising recall, as metrics.PrecisionRecall returns them. The subtitle
+// has the average precision, Σ (Xᵢ - Xᵢ₋₁)·Yᵢ.
+//
+// Values outside of 0 to 1 are left out and counted in the legend.
+func PrecisionRecall(title string, curves ...Series) *Figure {
+	return newFigure(title, unitSquare{
+		series: copied(curves), labelX: "recall", labelY: "precision", measure: averagePrecision, measured: "average precision",
+	})
+}
+
+func averagePrecision(points []point) (sum float64) {
+	for i := 1; i < len(points); i++ {
+		sum += (points[i].x - points[i-1].x) * points[i].y
+	}
+	return sum
+}
+
+// Calibration draws how well confidence agrees with reality: X of a series is the mean confidence
+// of the examples of a bin and Y the share of them that are right, both from 0 to 1. A calibrated
+// model is on the diagonal. The subtitle has the largest distance from it.
+//
+// Values outside of 0 to 1, and those of bins without examples (NaN), are left out.
+func Calibration(title string, models ...Series) *Figure {
+	k := unitSquare{
+		series: copied(models), labelX: "confidence", labelY: "right",
+		diagonal: "calibrated", dots: true, measure: farthest, measured: "largest difference",
+	}
+	for i, s := range k.series {
+		var filled []point
+		for _, q := range s.points {
+			if !math.IsNaN(q.x) && !math.IsNaN(q.y) {
+				filled = append(filled, q)
+			}
+		}
+		k.series[i].points = filled
+	}
+	return newFigure(title, k)
+}
+
+// farthest returns the largest difference of x and y.
+func farthest(points []point) (most float64) {
+	for _, q := range points {
+		most = max(most, math.Abs(q.y-q.x))
+	}
+	return most
+}
+
 // unitSquare draws curves whose x and y are shares, on axes from 0 to 100 %.
 type unitSquare struct {
 	series         []named
@@ -15,13 +88,8 @@ func (unitSquare) size() (width, height float64) { return 420, 400 }
 func (k unitSquare) sections(l settings) []section {
 	unit := limits{0, 1, true}
 	p := axes()
-	p.X.Label.Text = k.labelX
-	if l.labelX != "" {
-		p.X.Label.Text = l.labelX
-	}
-	if l.labelY == "" {
-		l.labelY = k.labelY
-	}
+	p.X.Label.Text = cmp.Or(l.labelX, k.labelX)
+	l.labelY = cmp.Or(l.labelY, k.labelY)
 	scale(&p.X, unit, false, linear{count: 5, format: shareLabel})
 	scale(&p.Y, unit, false, linear{count: 5, format: shareLabel})
 	p.Add(grid{vertical: true})
@@ -60,10 +128,10 @@ func (k unitSquare) sections(l settings) []section {
 	switch {
 	case !areas.some:
 		showEmpty(p, "no data")
-	case areas.lo == areas.hi:
-		subtitle = k.measured + " " + decimals(areas.lo, 3)
 	default:
-		subtitle = k.measured + " " + decimals(areas.lo, 3) + " to " + decimals(areas.hi, 3)
+		if subtitle = k.measured + " " + decimals(areas.lo, 3); areas.lo < areas.hi {
+			subtitle += " to " + decimals(areas.hi, 3)
+		}
 	}
 	return l.onePanel(p, subtitle, append(legend, notDrawn(bad)...))
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	interleaved "github.com/quernlab/quern/accel/internal/compare"
 )
 
 // times is the seconds per step over all rounds.
@@ -16,18 +18,8 @@ type times struct {
 }
 
 func newTimes(seconds []float64) times {
-	s := slices.Sorted(slices.Values(seconds))
-	return times{Median: quantile(s, 0.5), Low: quantile(s, 0.25), High: quantile(s, 0.75), Best: s[0]}
-}
-
-// quantile returns a quantile of sorted numbers by linear interpolation.
-func quantile(sorted []float64, share float64) float64 {
-	at := share * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	s := interleaved.Times(seconds)
+	return times{Median: s.Median(), Low: s.Quantile(0.25), High: s.Quantile(0.75), Best: slices.Min(seconds)}
 }
 
 // isQuern reports whether a key of a result is of a runner of Quern.

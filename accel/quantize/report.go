@@ -161,7 +161,7 @@ func (r *Report) Report() *display.Report {
 	if !math.IsNaN(r.Agreement) {
 		out.Row("same class", "", "", fmt.Sprintf("%.2f %% of the examples", 100*r.Agreement))
 	}
-	out.Table("layer", "", "signal to noise", "float", "quantized")
+	out.Table("", "layer", "signal to noise", "float", "quantized")
 	for _, l := range r.Layers {
 		what := "float: " + l.Reason
 		if l.Quantized {
