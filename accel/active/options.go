@@ -3,7 +3,6 @@ package active
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/internal/option"
@@ -26,7 +25,7 @@ type settings struct {
 func newSettings(options []Option) (*settings, error) {
 	s := &settings{initial: 20, batch: 20, budget: 200, seeds: 5}
 	s.training = []accel.Option{accel.Steps(400), accel.BatchSize(32), accel.AdamW(2e-3)}
-	if err := option.All(s, options); err != nil {
+	if err := option.Apply("active.Compare", s, options, "Initial", "Batch", "Budget", "Seeds", "Target", "Train"); err != nil {
 		return nil, err
 	}
 	if s.budget < s.initial {
@@ -36,7 +35,7 @@ func newSettings(options []Option) (*settings, error) {
 }
 
 func count(name string, n int, field func(*settings) *int) Option {
-	return Option{option.Count("active", name, n, 1, field)}
+	return Option{option.Count(name, n, 1, field)}
 }
 
 // Initial sets the number of initial labels, selected at random; the default is 20. All
@@ -57,25 +56,12 @@ func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { ret
 // are counted. The default is the final accuracy of the first strategy in whole percent, or its final
 // error.
 func Target(value float64) Option {
-	text := fmt.Sprintf("Target(%v)", value)
-	return Option{option.New(text, func(s *settings) error {
-		if !(value > 0) || math.IsInf(value, 1) {
-			return fmt.Errorf("active: %s: the accuracy or error must be positive and finite", text)
-		}
-		s.target = value
-		return nil
-	})}
+	return Option{option.New(func(s *settings) { s.target = value }, "Target", value).
+		Require(value > 0 && !math.IsInf(value, 1), "the accuracy or error must be positive and finite")}
 }
 
 // Train sets how each model is trained. The default is Steps(400), BatchSize(32), AdamW(2e-3):
 // the same number of steps for few labels as for many.
 func Train(options ...accel.Option) Option {
-	names := make([]string, len(options))
-	for i, o := range options {
-		names[i] = o.String()
-	}
-	return Option{option.New("Train("+strings.Join(names, ", ")+")", func(s *settings) error {
-		s.training = options
-		return nil
-	})}
+	return Option{option.New(func(s *settings) { s.training = options }, "Train", option.Each(options)...)}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -73,39 +74,36 @@ func (b Batch) Longest() (i int) {
 func (b Batch) Share() float64 { return float64(len(b.Index)) / float64(max(b.Whole, 1)) }
 
 // Option configures how a data set is divided into batches.
-type Option struct {
-	text string
-	set  func(*loader)
-}
+type Option struct{ setting }
 
-// String returns the option as a Go expression.
-func (o Option) String() string { return o.text }
+type setting = option.Of[loader]
+
+// batchOptions are the options of [Dataset.Batches].
+var batchOptions = []string{"Workers", "Shuffle", "Epoch", "DropLast", "Skip", "Shard", "Context", "WeightedRandomSampler", "GroupByLength"}
 
 // Workers prepares up to n batches in advance, each in its own goroutine; with 0 each batch is
 // made when it is requested. The default is 2. The batches and their order do not depend on n.
 func Workers(n int) Option {
-	return Option{fmt.Sprintf("Workers(%d)", n), func(l *loader) { l.workers = n }}
+	return Option{option.New(func(l *loader) { l.workers = n }, "Workers", n)}
 }
 
 // Shuffle shuffles the examples with a seed. Without it they are in the order of the data set.
 func Shuffle(seed uint64) Option {
-	return Option{fmt.Sprintf("Shuffle(%d)", seed), func(l *loader) { l.shuffle, l.seed = true, seed }}
+	return Option{option.New(func(l *loader) { l.shuffle, l.seed = true, seed }, "Shuffle", seed)}
 }
 
 // Epoch sets the number of the epoch: with the same seed each epoch has a different order.
-func Epoch(n int) Option {
-	return Option{fmt.Sprintf("Epoch(%d)", n), func(l *loader) { l.epoch = n }}
-}
+func Epoch(n int) Option { return Option{option.New(func(l *loader) { l.epoch = n }, "Epoch", n)} }
 
 // DropLast drops the last batch if it is smaller than the others. Without it the last batch may
 // be smaller, and all examples are used.
 func DropLast() Option {
-	return Option{"DropLast()", func(l *loader) { l.dropLast = true }}
+	return Option{option.New(func(l *loader) { l.dropLast = true }, "DropLast")}
 }
 
 // Skip begins with batch n instead of batch 0.
 func Skip(n int) Option {
-	return Option{fmt.Sprintf("Skip(%d)", n), func(l *loader) { l.skip = max(n, 0) }}
+	return Option{option.New(func(l *loader) { l.skip = max(n, 0) }, "Skip", n)}
 }
 
 // Shard divides each batch among ranks, which iterate with the same seed: this rank gets the
@@ -114,13 +112,14 @@ func Skip(n int) Option {
 // at most one example. If the last batch has fewer examples than there are ranks, some ranks
 // get a batch with nil X and Y and Len 0.
 func Shard(rank, ranks int) Option {
-	return Option{fmt.Sprintf("Shard(%d, %d)", rank, ranks), func(l *loader) { l.rank, l.ranks = rank, ranks }}
+	return Option{option.New(func(l *loader) { l.rank, l.ranks = rank, ranks }, "Shard", rank, ranks).
+		Require(ranks >= 0 && rank >= 0 && rank < max(ranks, 1), "the rank must be at least 0 and less than the number of ranks")}
 }
 
 // Context ends the iteration when ctx is done: Next returns false and Err returns the error of
 // ctx.
 func Context(ctx context.Context) Option {
-	return Option{"Context(ctx)", func(l *loader) { l.ctx = ctx }}
+	return Option{option.New(func(l *loader) { l.ctx = ctx }, "Context", option.Code("ctx"))}
 }
 
 // loader holds the values of the options.
@@ -186,18 +185,13 @@ var ErrBatchSize = errors.New("data: the batch size must be positive")
 // reported by [Batches.Err].
 func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	l := loader{workers: 2, ctx: context.Background()}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(&l)
-		}
-	}
-	b := &Batches{set: s, size: size, loader: l}
-	if size < 1 {
-		b.err = fmt.Errorf("%w, not %d", ErrBatchSize, size)
+	b := &Batches{set: s, size: size}
+	b.err = option.Apply("data.Batches", &l, options, batchOptions...)
+	if b.loader = l; b.err != nil {
 		return b
 	}
-	if l.ranks < 0 || l.rank < 0 || l.rank >= max(l.ranks, 1) {
-		b.err = fmt.Errorf("data: Shard(%d, %d): the rank must be at least 0 and less than the number of ranks", l.rank, l.ranks)
+	if size < 1 {
+		b.err = fmt.Errorf("%w, not %d", ErrBatchSize, size)
 		return b
 	}
 	if s.Len() == 0 {

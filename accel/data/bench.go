@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -43,10 +44,8 @@ func Bench(ctx context.Context, set *Dataset, size int, options ...Option) (*Ben
 		return nil, errors.New("data: Bench: the data set is nil: check the error returned where it was created")
 	}
 	several := loader{workers: max(2, runtime.GOMAXPROCS(0))}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(&several)
-		}
+	if err := option.Apply("data.Bench", &several, options, batchOptions...); err != nil {
+		return nil, err
 	}
 	m := &bencher{ctx: ctx, set: set, size: size, options: options}
 	switch it := m.iteration(1, set); {

@@ -100,7 +100,7 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 var missingWords = []string{"?", "-", "na", "NAN", "Nan", "Null", "none", "NONE", "nil", "Nil", "NIL", "N/a"}
 
 // readTable reads a table whose columns are numbers, except for those of the option, which have these names.
-func readTable(r io.Reader, chosen frame.CSVOption, names ...string) (*frame.Frame, error) {
+func readTable(r io.Reader, chosen frame.Option, names ...string) (*frame.Frame, error) {
 	r, meter := withProgress(r, "reading CSV data", 0)
 	defer meter.End()
 	t, err := frame.ReadCSV(r, chosen, frame.Required(frame.Float), frame.Missing(missingWords...))

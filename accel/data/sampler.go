@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // WeightedRandomSampler draws the examples of an epoch at random with replacement, each with a
@@ -13,7 +15,7 @@ import (
 // many examples as the data set; [Shuffle] sets the seed. [Dataset.BalancedWeights] returns weights
 // that make all classes equally frequent.
 func WeightedRandomSampler(weights []float64) Option {
-	return Option{fmt.Sprintf("WeightedRandomSampler(%d weights)", len(weights)), func(l *loader) { l.weights = weights }}
+	return Option{option.New(func(l *loader) { l.weights = weights }, "WeightedRandomSampler", option.Code(fmt.Sprintf("%d weights", len(weights))))}
 }
 
 // CheckWeights returns an error unless the weights can be those of a [WeightedRandomSampler] for n

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -211,7 +212,7 @@ func (b Batch) WithLengths(f func()) {
 // data set of [Sequences]. It divides the shuffled examples into parts of 50 batches, sorts each
 // part by length, and shuffles its batches. [Shuffle] sets the seed; each example is used once.
 func GroupByLength() Option {
-	return Option{"GroupByLength()", func(l *loader) { l.byLength = true }}
+	return Option{option.New(func(l *loader) { l.byLength = true }, "GroupByLength")}
 }
 
 // lengthOrder sorts an order of the examples for [GroupByLength].

@@ -5,27 +5,38 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Option configures [Schedule.DDPM] and [Schedule.DDIM].
-type Option struct{ set func(*sampler) }
+type Option struct{ setting }
+
+type setting = option.Of[sampler]
 
 // Condition gives the model a tensor with what it should generate, after the time step: for a model that was trained
 // with classes, floats or integers [N] with the class of each example. An embedding truncates floats that are no
 // integers.
-func Condition(on *Tensor) Option { return Option{func(s *sampler) { s.condition = on }} }
+func Condition(on *Tensor) Option {
+	return Option{option.New(func(s *sampler) { s.condition = on }, "Condition", option.Code("on"))}
+}
 
 // Clip limits the clean example that each step predicts to -limit..limit, the range of the examples: 1 for images that
 // are scaled to -1..1. With [Cosine] it is needed, because the first steps multiply errors of the model.
-func Clip(limit float64) Option { return Option{func(s *sampler) { s.limit = limit }} }
+func Clip(limit float64) Option {
+	return Option{option.New(func(s *sampler) { s.limit = limit }, "Clip", limit).Require(limit > 0, "the limit must be positive")}
+}
 
 // Eta sets the share η of random noise in the steps of [Schedule.DDIM], from 0, the default, to 1, that of DDPM.
-func Eta(share float64) Option { return Option{func(s *sampler) { s.eta = share }} }
+func Eta(share float64) Option {
+	return Option{option.New(func(s *sampler) { s.eta = share }, "Eta", share).Require(share >= 0 && share <= 1, "the share must be from 0 to 1")}
+}
 
 // Generator sets where the noise of the steps is drawn from. The default generator is that of accel.Seed.
-func Generator(g *tensor.Generator) Option { return Option{func(s *sampler) { s.generator = g }} }
+func Generator(g *tensor.Generator) Option {
+	return Option{option.New(func(s *sampler) { s.generator = g }, "Generator", option.Code("g"))}
+}
 
 // DDPM generates examples from noise [N, …] of the standard normal distribution by all T steps of Ho et al. (2020), from
 // the last one to the first. Each adds noise with the variance β̃_t = β_t·(1-ᾱ_{t-1})/(1-ᾱ_t). The result has the shape
@@ -36,14 +47,14 @@ func Generator(g *tensor.Generator) Option { return Option{func(s *sampler) { s.
 // the examples. Another number of values is a *tensor.ShapeError, an output that is not finite a
 // *tensor.NonFiniteError; and if ctx is done, its error is returned.
 func (s *Schedule) DDPM(ctx context.Context, model nn.Module, noise *Tensor, options ...Option) (*Tensor, error) {
-	return s.sample(ctx, "DDPM", model, noise, len(s.bars), append([]Option{Eta(1)}, options...))
+	return s.sample(ctx, "DDPM", model, noise, len(s.bars), sampler{eta: 1}, options)
 }
 
 // DDIM is [Schedule.DDPM] with fewer steps, such as 50 of 1000, which are evenly spaced, and without random noise, so
 // that the noise at the beginning determines the examples (Song et al., 2021). The last step T-1 is always the
 // first.
 func (s *Schedule) DDIM(ctx context.Context, model nn.Module, noise *Tensor, steps int, options ...Option) (*Tensor, error) {
-	return s.sample(ctx, "DDIM", model, noise, steps, options)
+	return s.sample(ctx, "DDIM", model, noise, steps, sampler{}, options, "Eta")
 }
 
 // sampler generates examples. DDPM is DDIM with all steps and η = 1.
@@ -55,20 +66,16 @@ type sampler struct {
 	generator  *tensor.Generator
 }
 
-func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *Tensor, steps int, options []Option) (x *Tensor, err error) {
-	m := sampler{Schedule: s, model: model, limit: math.Inf(1)}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(&m)
-		}
+func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *Tensor, steps int, m sampler, options []Option, more ...string) (x *Tensor, err error) {
+	m.Schedule, m.model, m.limit = s, model, math.Inf(1)
+	if err := option.Apply("diffusion."+call, &m, options, append([]string{"Condition", "Clip", "Generator"}, more...)...); err != nil {
+		return nil, err
 	}
 	switch {
 	case model == nil || noise == nil:
 		return nil, fmt.Errorf("diffusion: %s: the model or the noise is nil", call)
 	case steps < 1 || steps > len(s.bars):
 		return nil, fmt.Errorf("diffusion: %s: %d steps: the schedule has %d", call, steps, len(s.bars))
-	case !(m.limit > 0) || !(m.eta >= 0 && m.eta <= 1):
-		return nil, fmt.Errorf("diffusion: %s: Clip(%g) must be positive and Eta(%g) from 0 to 1", call, m.limit, m.eta)
 	case noise.NDim() < 2 || noise.Numel() == 0 || noise.DType() != tensor.Float32 && noise.DType() != tensor.Float64:
 		return nil, fmt.Errorf("diffusion: %s: the noise is %v of shape %v: it must be float32 or float64 [N …] with at least one value", call, noise.DType(), noise.Shape())
 	}

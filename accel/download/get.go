@@ -22,7 +22,7 @@ import (
 // Hugging Face does for large files, it is verified, too. A download longer than a second displays
 // a progress bar. Plain HTTP is rejected ([ErrInsecure]) without [SHA256] or [Check].
 func Get(ctx context.Context, address, path string, list ...Option) error {
-	o, err := settings(list)
+	o, err := settings("Get", list, append([]string{"SHA256"}, ofFiles...)...)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,12 @@ type File struct {
 }
 
 // Files downloads files below an address to a folder, one after the other. Files that are complete
-// are not downloaded again, so that a call after an error continues where the last one ended.
+// are not downloaded again, so that a call after an error continues where the last one ended. The options
+// are those of [Get] but [SHA256], which is a field of [File].
 func Files(ctx context.Context, address, folder string, files []File, list ...Option) error {
+	if _, err := settings("Files", list, ofFiles...); err != nil {
+		return err
+	}
 	for _, f := range files {
 		local := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(local) || strings.ContainsAny(f.Name, `\?#%`) {

@@ -1,13 +1,17 @@
 package frame
 
 import (
-	"fmt"
 	"io"
 	"slices"
+	"strconv"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
-// CSVOption changes how [CSV] reads a file.
-type CSVOption struct{ apply func(*csvFormat) }
+// Option changes how [CSV] and [ReadCSV] read a file.
+type Option struct{ setting }
+
+type setting = option.Of[csvFormat]
 
 // csvFormat is how a CSV file is read.
 type csvFormat struct {
@@ -40,56 +44,59 @@ func (f *csvFormat) force(t forcedType, columns []string) {
 
 // Separator sets the character between two fields. Without it the first line decides: a comma if
 // it has one, otherwise the most frequent of semicolon, tab and vertical bar.
-func Separator(separator byte) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.separator = separator }}
+func Separator(separator byte) Option {
+	return Option{option.New(func(f *csvFormat) { f.separator = separator }, "Separator", option.Code(strconv.QuoteRune(rune(separator)))).
+		Require(separator != '"' && separator != '\n' && separator != '\r' && separator < 0x80, "the character cannot separate fields")}
 }
 
 // Missing adds words that stand for a missing value, such as "?" or "-999".
-func Missing(words ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.missing = append(f.missing, words...) }}
+func Missing(words ...string) Option {
+	return Option{option.New(func(f *csvFormat) { f.missing = append(f.missing, words...) }, "Missing", option.Each(words)...)}
 }
 
 // NoHeader says that the first line has values, and names the columns. Without names the columns
 // are named "column 1", "column 2" and so on.
-func NoHeader(names ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.noHeader, f.names = true, slices.Clone(names) }}
+func NoHeader(names ...string) Option {
+	return Option{option.New(func(f *csvFormat) { f.noHeader, f.names = true, slices.Clone(names) }, "NoHeader", option.Each(names)...)}
 }
 
 // Only reads only these columns.
-func Only(columns ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.only = append(f.only, columns...) }}
+func Only(columns ...string) Option {
+	return Option{option.New(func(f *csvFormat) { f.only = append(f.only, columns...) }, "Only", option.Each(columns)...)}
 }
 
 // As sets the type of columns instead of deriving it from their values. A value of another type is
 // a [*FileError]. Without names, it is the type of all columns that no other option names.
-func As(t Type, columns ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.force(forcedType{kind: t}, columns) }}
+func As(t Type, columns ...string) Option {
+	return Option{option.New(func(f *csvFormat) { f.force(forcedType{kind: t}, columns) }, "As", append([]any{t}, option.Each(columns)...)...)}
 }
 
 // Required is [As] for columns whose values a model needs: a missing value is a [*FileError], and so is a
 // number that is infinite or too large for float32. data.CSV reads files in this way.
-func Required(t Type, columns ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) { f.force(forcedType{kind: t, required: true}, columns) }}
+func Required(t Type, columns ...string) Option {
+	return Option{option.New(func(f *csvFormat) { f.force(forcedType{kind: t, required: true}, columns) }, "Required", append([]any{t}, option.Each(columns)...)...)}
 }
 
 // Layout reads columns as times in a layout of package time, such as "02.01.2006 15:04". A value in
 // another layout is a [*FileError].
-func Layout(layout string, columns ...string) CSVOption {
-	return CSVOption{func(f *csvFormat) {
+func Layout(layout string, columns ...string) Option {
+	return Option{option.New(func(f *csvFormat) {
 		for _, name := range columns {
 			f.forced[name] = forcedType{kind: Time, layout: layout}
 		}
-	}}
+	}, "Layout", append([]any{layout}, option.Each(columns)...)...)}
 }
 
 // DecimalComma reads numbers with a comma before the fraction, such as 3,14.
-func DecimalComma() CSVOption { return CSVOption{func(f *csvFormat) { f.comma = true }} }
+func DecimalComma() Option {
+	return Option{option.New(func(f *csvFormat) { f.comma = true }, "DecimalComma")}
+}
 
 // missingWords are read as missing values, unless they are quoted; pandas has the same list.
 var missingWords = []string{"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 // CSV is [ReadCSV] for a file.
-func CSV(path string, options ...CSVOption) (*Frame, error) {
+func CSV(path string, options ...Option) (*Frame, error) {
 	return readFile(path, func(r io.Reader) (*Frame, error) { return ReadCSV(r, options...) })
 }
 
@@ -109,10 +116,10 @@ func CSV(path string, options ...CSVOption) (*Frame, error) {
 // mark that is not closed, doubled, or at the start of the field, or bytes that are no UTF-8.
 //
 // ReadCSV keeps the whole file in memory and uses all cores.
-func ReadCSV(r io.Reader, options ...CSVOption) (*Frame, error) {
+func ReadCSV(r io.Reader, options ...Option) (*Frame, error) {
 	format := &csvFormat{missing: slices.Clone(missingWords), forced: map[string]forcedType{}}
-	for _, o := range options {
-		o.apply(format)
+	if err := option.Apply("frame.ReadCSV", format, options, "Separator", "Missing", "NoHeader", "Only", "As", "Required", "Layout", "DecimalComma"); err != nil {
+		return nil, err
 	}
 	if s := format.separator; s == '"' || s == '\n' || s == '\r' || s >= 0x80 {
 		return nil, fmt.Errorf("frame: the separator %q cannot separate fields", s)

@@ -23,13 +23,13 @@ func TestCSV(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, file string
-		options    []frame.CSVOption
+		options    []frame.Option
 		want       string
 	}{
 		{"types", "a,b,c,d,e\n1,1.5,true,x,2024-02-29\n-2,1e3,False,,2024-02-29 13:14:15\n", nil,
 			"a int: 1 -2; b float: 1.5 1000; c bool: true false; d text: x -; e time: 2024-02-29 2024-02-29T13:14:15Z"},
 		{"missing", "a,b\n,NA\n1,null\n", nil, "a int: - 1; b float: - -"},
-		{"missing words", "a,b\n?,-999\n1,2\n", []frame.CSVOption{frame.Missing("?", "-999")}, "a int: - 1; b int: - 2"},
+		{"missing words", "a,b\n?,-999\n1,2\n", []frame.Option{frame.Missing("?", "-999")}, "a int: - 1; b int: - 2"},
 		{"quoted words are no missing values", "country,n\n\"NA\",1\nNA,2\n", nil, "country text: NA -; n int: 1 2"},
 		{"quotes", "a,b\n\"x, \"\"y\"\"\",\"line\nbreak\"\n", nil, "a text: x, \"y\"; b text: line\nbreak"},
 		{"quoted numbers", "\"a\",\"b\"\n\"1\",\"2.5\"\n\"\",\"3\"\n", nil, "a int: 1 -; b float: 2.5 3"},
@@ -39,24 +39,24 @@ func TestCSV(t *testing.T) {
 		{"byte order mark", "\ufeffa,b\n1,2", nil, "a int: 1; b int: 2"},
 		{"semicolons", "a;b\n1;2\n", nil, "a int: 1; b int: 2"},
 		{"tabs", "a\tb\n1\t\n", nil, "a int: 1; b float: -"},
-		{"separator", "a:b,c\n1:2\n", []frame.CSVOption{frame.Separator(':')}, "a int: 1; b,c int: 2"},
-		{"decimal comma", "a;b\n1,5;2\n-3,25;1e3\n", []frame.CSVOption{frame.DecimalComma()}, "a float: 1.5 -3.25; b float: 2 1000"},
+		{"separator", "a:b,c\n1:2\n", []frame.Option{frame.Separator(':')}, "a int: 1; b,c int: 2"},
+		{"decimal comma", "a;b\n1,5;2\n-3,25;1e3\n", []frame.Option{frame.DecimalComma()}, "a float: 1.5 -3.25; b float: 2 1000"},
 		{"ints become floats", "a\n1\n2\n2.5\n", nil, "a float: 1 2 2.5"},
 		{"mixed", "a\n1\ntrue\n2024-01-01\n", nil, "a text: 1 true 2024-01-01"},
 		{"postal codes", "a\n01234\n10115\n", nil, "a text: 01234 10115"},
-		{"all others as floats", "a,b,c\n01234,+1,x\n0x1p4,inf,\n", []frame.CSVOption{frame.As(frame.Text, "c"), frame.As(frame.Float)}, "a float: 1234 16; b float: 1 +Inf; c text: x -"},
-		{"postal codes as ints", "a\n01234\n10115\n", []frame.CSVOption{frame.As(frame.Int, "a")}, "a int: 1234 10115"},
+		{"all others as floats", "a,b,c\n01234,+1,x\n0x1p4,inf,\n", []frame.Option{frame.As(frame.Text, "c"), frame.As(frame.Float)}, "a float: 1234 16; b float: 1 +Inf; c text: x -"},
+		{"postal codes as ints", "a\n01234\n10115\n", []frame.Option{frame.As(frame.Int, "a")}, "a int: 1234 10115"},
 		{"telephone numbers", "a\n+4930123\n", nil, "a text: +4930123"},
 		{"beyond int", "a\n9223372036854775807\n9223372036854775808\n", nil, "a text: 9223372036854775807 9223372036854775808"},
 		{"largest int", "a\n9223372036854775807\n-9223372036854775808\n", nil, "a int: 9223372036854775807 -9223372036854775808"},
 		{"infinities", "a\ninf\n-Infinity\n1\n", nil, "a float: +Inf -Inf 1"},
 		{"negative zero", "a\n-0\n0.5\n", nil, "a float: -0 0.5"},
 		{"no dates", "a\n2023-02-29\n", nil, "a text: 2023-02-29"},
-		{"layout", "a\n31.12.2024\n", []frame.CSVOption{frame.Layout("02.01.2006", "a")}, "a time: 2024-12-31"},
+		{"layout", "a\n31.12.2024\n", []frame.Option{frame.Layout("02.01.2006", "a")}, "a time: 2024-12-31"},
 		{"times with zones", "a\n2024-06-01T10:00:00.5+02:00\n", nil, "a time: 2024-06-01T10:00:00.5+02:00"},
-		{"no header", "1,x\n2,y\n", []frame.CSVOption{frame.NoHeader()}, "column 1 int: 1 2; column 2 text: x y"},
-		{"no header, with names", "1,x\n", []frame.CSVOption{frame.NoHeader("n", "s")}, "n int: 1; s text: x"},
-		{"only", "a,b,c\n1,2,3\n", []frame.CSVOption{frame.Only("c", "a")}, "c int: 3; a int: 1"},
+		{"no header", "1,x\n2,y\n", []frame.Option{frame.NoHeader()}, "column 1 int: 1 2; column 2 text: x y"},
+		{"no header, with names", "1,x\n", []frame.Option{frame.NoHeader("n", "s")}, "n int: 1; s text: x"},
+		{"only", "a,b,c\n1,2,3\n", []frame.Option{frame.Only("c", "a")}, "c int: 3; a int: 1"},
 		{"header only", "a,b\n", nil, "a float:; b float:"},
 		{"a column without a name", ",b\n1,2\n", nil, "column 1 int: 1; b int: 2"},
 	} {
@@ -95,7 +95,7 @@ func TestCSVErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, file string
-		options    []frame.CSVOption
+		options    []frame.Option
 		want       string
 	}{
 		{"empty", "", nil, "frame: CSV: want a first line with the names of the columns, got nothing"},
@@ -106,13 +106,13 @@ func TestCSVErrors(t *testing.T) {
 		{"text after the quote", "a,b\n\"1\"x,2\n", nil, `frame: CSV, line 2: want a separator after the field in quotation marks, and those within it doubled, got "\"1\"x,2"`},
 		{"two names", "a,a\n1,2\n", nil, `frame: CSV, line 1: want another name for each column, got "a" twice`},
 		{"Latin-1", "a,b\n1,2\ncaf\xe9,3\n", nil, "frame: CSV, line 3: want text in UTF-8, got the byte 0xe9: convert the file, or read it through a decoder of golang.org/x/text/encoding/charmap with ReadCSV"},
-		{"a missing value", "a,b,c\n1,,\n2,x,NA\n", []frame.CSVOption{frame.As(frame.Text, "b"), frame.Required(frame.Float)}, `frame: CSV, line 2, column "c": want a value; fill it in, or leave out the line, got ""`},
-		{"beyond float32", "a\n1\n1e39\n", []frame.CSVOption{frame.Required(frame.Float, "a")}, `frame: CSV, line 3, column "a": want a finite number in the range of float32, got "1e39"`},
-		{"another type", "a,b\n\"x\ny\",2\nz,w\n", []frame.CSVOption{frame.As(frame.Int, "b")}, `frame: CSV, line 4, column "b": want a value of type int, got "w"`},
-		{"another layout", "a\n2024-12-31\n", []frame.CSVOption{frame.Layout("02.01.2006", "a")}, `frame: CSV, line 2, column "a": want a time in the layout "02.01.2006", got "2024-12-31"`},
+		{"a missing value", "a,b,c\n1,,\n2,x,NA\n", []frame.Option{frame.As(frame.Text, "b"), frame.Required(frame.Float)}, `frame: CSV, line 2, column "c": want a value; fill it in, or leave out the line, got ""`},
+		{"beyond float32", "a\n1\n1e39\n", []frame.Option{frame.Required(frame.Float, "a")}, `frame: CSV, line 3, column "a": want a finite number in the range of float32, got "1e39"`},
+		{"another type", "a,b\n\"x\ny\",2\nz,w\n", []frame.Option{frame.As(frame.Int, "b")}, `frame: CSV, line 4, column "b": want a value of type int, got "w"`},
+		{"another layout", "a\n2024-12-31\n", []frame.Option{frame.Layout("02.01.2006", "a")}, `frame: CSV, line 2, column "a": want a time in the layout "02.01.2006", got "2024-12-31"`},
 		{"workbook", "PK\x03\x04abc", nil, "frame: CSV: want text, got a ZIP archive, such as an Excel workbook: save the sheet as CSV"},
-		{"no such column", "age,b\n1,2\n", []frame.CSVOption{frame.Only("Agee")}, `frame: no column is named "Agee"; did you mean "age"?`},
-		{"a column twice", "a,b\n1,2\n", []frame.CSVOption{frame.Only("a", "a")}, `frame: two columns are named "a": rename one of them`},
+		{"no such column", "age,b\n1,2\n", []frame.Option{frame.Only("Agee")}, `frame: no column is named "Agee"; did you mean "age"?`},
+		{"a column twice", "a,b\n1,2\n", []frame.Option{frame.Only("a", "a")}, `frame: two columns are named "a": rename one of them`},
 		{"truncated gzip", "\x1f\x8b\x08\x00", nil, "frame: compressed data: want a whole file, got one that is damaged or truncated (unexpected EOF)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func TestLargeFiles(t *testing.T) {
 	for c := range names {
 		names[c] = number(0, c)
 	}
-	csv := func(text string, options ...frame.CSVOption) func() (*frame.Frame, error) {
+	csv := func(text string, options ...frame.Option) func() (*frame.Frame, error) {
 		return func() (*frame.Frame, error) { return frame.ReadCSV(strings.NewReader(text), options...) }
 	}
 	open := strings.Repeat("x,y\n", 2<<20)

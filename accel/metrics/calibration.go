@@ -138,8 +138,9 @@ func (c *bins) list() Calibration {
 // the probability of the positive class, and the share is that of positive examples. The options
 // are [Bins], [Probabilities] and [IgnoreIndex]. [Collection.Calibration] has the bins.
 func ECE(options ...Option) Metric {
-	s, _ := newSettings(options) // define reports the error
-	m := define(Metric{base: "ECE", code: "ECE", takes: ofBins | ofProbabilities | ofIgnored, lower: true, share: true, key: fmt.Sprintf("bins %d", s.bins)}, nil, options, newBins,
+	takes := []string{"Bins", "Probabilities", "IgnoreIndex"}
+	s, _ := newSettings("ECE", options, takes) // define reports the error
+	m := define(Metric{base: "ECE", code: "ECE", takes: takes, lower: true, share: true, key: fmt.Sprintf("bins %d", s.bins)}, nil, options, newBins,
 		func(c *bins, _ settings) ([]float64, error) {
 			sum, examples := 0.0, 0
 			for i, n := range c.Count {
@@ -151,18 +152,13 @@ func ECE(options ...Option) Metric {
 			}
 			return []float64{sum / float64(examples)}, nil
 		})
-	return m.withoutAverage(options, "the calibration error has no average over classes")
+	return m.withoutAverage("the calibration error has no average over classes")
 }
 
 // Bins sets the number of bins of equal width of [ECE]; the default is 15.
 func Bins(n int) Option {
-	return Option{fmt.Sprintf("%d bins", n), fmt.Sprintf("Bins(%d)", n), func(s *settings) error {
-		if n < 1 || n > maxBins {
-			return fmt.Errorf("metrics: Bins(%d): the number must be from 1 to %d", n, maxBins)
-		}
-		s.bins = n
-		return nil
-	}, ofBins}
+	return Option{with(func(s *settings) { s.bins = n }, fmt.Sprintf("%d bins", n), "Bins", n).
+		Require(n >= 1 && n <= maxBins, fmt.Sprintf("the number must be from 1 to %d", maxBins))}
 }
 
 // maxBins is far more than the examples of a data set can fill.

@@ -4,13 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
+
+// ofCount are the options of metrics of the numbers of each class.
+var ofCount = []string{"Threshold", "Probabilities", "IgnoreIndex"}
 
 // Accuracy returns the share of correct predictions, from 0 to 1: of examples, of tokens for
 // sequences, and of labels for several labels. The options are [Threshold], [Probabilities] and
 // [IgnoreIndex].
 func Accuracy(options ...Option) Metric {
-	m := define(Metric{base: "accuracy", code: "Accuracy", takes: ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, nil, options, newCounts,
+	m := define(Metric{base: "accuracy", code: "Accuracy", takes: ofCount, share: true, key: "counts"}, nil, options, newCounts,
 		func(c *counts, _ settings) ([]float64, error) {
 			if c.Counted == 0 {
 				return nil, empty()
@@ -21,7 +27,7 @@ func Accuracy(options ...Option) Metric {
 			}
 			return []float64{float64(right) / float64(c.Counted)}, nil
 		})
-	return m.withoutAverage(options, "Accuracy has no average: Recall(Macro) is the mean accuracy of the classes")
+	return m.withoutAverage("Accuracy has no average: Recall(Macro) is the mean accuracy of the classes")
 }
 
 // Precision returns the share of the predictions of a class that are correct, TP/(TP+FP), and 0
@@ -114,7 +120,7 @@ func CohenKappa(options ...Option) Metric {
 // agreement returns a metric of the numbers of correct predictions and of examples, and of the sums over
 // the classes of predictions times examples, of squared predictions and of squared examples.
 func agreement(name, code string, options []Option, of func(right, all, product, predicted, actual float64) (float64, error)) Metric {
-	m := define(Metric{base: name, code: code, takes: ofThreshold | ofProbabilities | ofIgnored, key: "counts"}, nil, options, newCounts,
+	m := define(Metric{base: name, code: code, takes: ofCount, key: "counts"}, nil, options, newCounts,
 		func(c *counts, _ settings) ([]float64, error) {
 			if c.Counted == 0 {
 				return nil, empty()
@@ -127,7 +133,7 @@ func agreement(name, code string, options []Option, of func(right, all, product,
 			v, err := of(right, float64(c.Counted), product, predicted, actual)
 			return []float64{v}, err
 		})
-	return m.withoutAverage(options, code+" is one value for all classes")
+	return m.withoutAverage(code + " is one value for all classes")
 }
 
 // classes returns the numbers of each class. Several labels are one question with the answers no and yes.
@@ -150,23 +156,23 @@ func counted(name, code string, arguments []string, options []Option, of func(ta
 
 // ofCounts returns a metric that is an average over the classes.
 func ofCounts(name, code string, arguments []string, options []Option, compute func(*counts, settings) ([]float64, error)) Metric {
-	return define(Metric{base: name, code: code, takes: ofAverage | ofThreshold | ofProbabilities | ofIgnored, share: true, key: "counts"}, arguments, options, newCounts, compute)
+	return define(Metric{base: name, code: code, takes: append(slices.Clone(averages), ofCount...), share: true, key: "counts"}, arguments, options, newCounts, compute)
 }
 
 // ConfusionMatrix counts the examples by class and predicted class; see
 // [Collection.ConfusionMatrix]. It has no value of its own. The options are [Threshold],
 // [Probabilities] and [IgnoreIndex].
 func ConfusionMatrix(options ...Option) Metric {
-	m := define(Metric{base: "confusion matrix", code: "ConfusionMatrix", takes: ofThreshold | ofProbabilities | ofIgnored, key: "counts"}, nil, options, newCounts,
+	m := define(Metric{base: "confusion matrix", code: "ConfusionMatrix", takes: ofCount, key: "counts"}, nil, options, newCounts,
 		func(*counts, settings) ([]float64, error) { return nil, nil })
 	m.prepare = func(st state) { st.(*counts).keepMatrix = true }
-	return m.withoutAverage(options, "a confusion matrix has no average")
+	return m.withoutAverage("a confusion matrix has no average")
 }
 
-// withoutAverage rejects the options that select an average or a class.
-func (m Metric) withoutAverage(options []Option, why string) Metric {
-	if s, err := newSettings(options); err == nil && s.average != natural && m.err == nil {
-		m.err = errors.New("metrics: " + m.code + ": " + why)
+// withoutAverage says why a metric does not take the options that select an average or a class.
+func (m Metric) withoutAverage(why string) Metric {
+	if other := (*option.Error)(nil); errors.As(m.err, &other) && slices.Contains(averages, other.Name) {
+		m.err = fmt.Errorf("%w; %s", m.err, why)
 	}
 	return m
 }

@@ -123,7 +123,7 @@ func (c *Collection) Values() (all []Value, err error) {
 		for k, v := range values {
 			value := Value{m.name, m, -1, v}
 			if m.each && none == nil {
-				value.Name, value.Class = strings.Replace(m.name, PerClass.text, c.className(k), 1), k
+				value.Name, value.Class = strings.Replace(m.name, perClassText, c.className(k), 1), k
 			}
 			all = append(all, value)
 		}

@@ -296,20 +296,20 @@ func TestOtherModel(t *testing.T) {
 
 func TestInvalidMetrics(t *testing.T) {
 	for want, ms := range map[string][]metrics.Metric{
-		"the zero Metric":                   {{}},
-		"Threshold(1): the probability":     {metrics.F1(metrics.Threshold(1))},
-		"OfClass(-1): the class":            {metrics.F1(metrics.OfClass(-1))},
-		"TopK(0): the number":               {metrics.TopK(0)},
-		"Bins(0): the number":               {metrics.ECE(metrics.Bins(0))},
-		"RecallAtK(0): the number":          {metrics.RecallAtK(0)},
-		"RecallAtK has no average":          {metrics.RecallAtK(1, metrics.Macro)},
-		"FBeta(-1): beta must be positive":  {metrics.FBeta(-1)},
-		"FBeta(NaN): beta":                  {metrics.FBeta(math.NaN())},
-		"FBeta(+Inf): beta":                 {metrics.FBeta(math.Inf(1))},
-		"CohenKappa is one value":           {metrics.CohenKappa(metrics.Macro)},
-		"MatthewsCorrCoef is one value":     {metrics.MatthewsCorrCoef(metrics.OfClass(1))},
-		"two metrics named F1 (macro)":      {metrics.F1(metrics.Macro), metrics.F1(metrics.Macro)},
-		"Accuracy(metrics.Macro): Accuracy": {metrics.Accuracy(metrics.Macro)},
+		"the zero Metric":                               {{}},
+		"Threshold(1): the probability":                 {metrics.F1(metrics.Threshold(1))},
+		"OfClass(-1): the class":                        {metrics.F1(metrics.OfClass(-1))},
+		"TopK(0): the number":                           {metrics.TopK(0)},
+		"Bins(0): the number":                           {metrics.ECE(metrics.Bins(0))},
+		"RecallAtK(0): the number":                      {metrics.RecallAtK(0)},
+		"RecallAtK has no average":                      {metrics.RecallAtK(1, metrics.Macro)},
+		"FBeta(-1): beta must be positive":              {metrics.FBeta(-1)},
+		"FBeta(NaN): beta":                              {metrics.FBeta(math.NaN())},
+		"FBeta(+Inf): beta":                             {metrics.FBeta(math.Inf(1))},
+		"CohenKappa is one value":                       {metrics.CohenKappa(metrics.Macro)},
+		"MatthewsCorrCoef is one value":                 {metrics.MatthewsCorrCoef(metrics.OfClass(1))},
+		"two metrics named F1 (macro)":                  {metrics.F1(metrics.Macro), metrics.F1(metrics.Macro)},
+		"Accuracy does not take Macro: its options are": {metrics.Accuracy(metrics.Macro)},
 	} {
 		if _, err := metrics.NewCollection(ms...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -27,7 +27,7 @@ func (c *likelihood) update(prediction, target *tensor.Tensor) error {
 	first := c.seen
 	c.seen += b.n
 	if b.kind == classes && !c.s.probabilities { // on the device, since there may be a large vocabulary
-		var options []nn.CrossEntropyOption
+		var options []nn.Option
 		if c.s.ignored != nil {
 			options = append(options, nn.IgnoreIndex(*c.s.ignored))
 		}
@@ -127,12 +127,12 @@ func Perplexity(options ...Option) Metric {
 }
 
 func ofLikelihood(base, code string, options []Option, of func(float64) float64) Metric {
-	m := define(Metric{base: base, code: code, takes: ofProbabilities | ofIgnored, lower: true, key: "likelihood"}, nil, options, newLikelihood,
+	m := define(Metric{base: base, code: code, takes: []string{"Probabilities", "IgnoreIndex"}, lower: true, key: "likelihood"}, nil, options, newLikelihood,
 		func(c *likelihood, _ settings) ([]float64, error) {
 			if c.Count == 0 {
 				return nil, empty()
 			}
 			return []float64{of(c.Sum / float64(c.Count))}, nil
 		})
-	return m.withoutAverage(options, "a likelihood has no average over classes")
+	return m.withoutAverage("a likelihood has no average over classes")
 }

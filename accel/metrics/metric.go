@@ -11,13 +11,13 @@ import (
 // Metric defines a quantity that is measured over the examples of a data set. The functions of
 // this package return metrics; [Mean] and [Of] define your own. The zero Metric is not valid.
 type Metric struct {
-	base   string // name without options
-	name   string // with options
-	code   string // as Go code
-	takes  optionKind
-	lower  bool   // smaller values are better
-	share  bool   // values are from 0 to 1
-	key    string // metrics with the same key share a state; "" for a state of its own
+	base   string   // name without options
+	name   string   // with options
+	code   string   // as Go code
+	takes  []string // names of its options
+	lower  bool     // smaller values are better
+	share  bool     // values are from 0 to 1
+	key    string   // metrics with the same key share a state; "" for a state of its own
 	create func() state
 	// prepare makes a state keep what this metric needs beyond what others need; may be nil.
 	prepare func(state)
@@ -73,10 +73,7 @@ type state interface {
 // define completes a metric of classification, whose base name and code m has: create returns its
 // empty state and values what is computed from it.
 func define[S state](m Metric, arguments []string, options []Option, create func(settings) S, values func(S, settings) ([]float64, error)) Metric {
-	s, err := newSettings(options)
-	if err == nil {
-		err = m.takes.accepts(m.code, options)
-	}
+	s, err := newSettings(m.code, options, m.takes)
 	if m.err == nil {
 		m.err = err
 	}

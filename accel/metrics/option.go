@@ -4,46 +4,32 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
-// Option changes how a metric of classification is computed.
-type Option struct {
-	text, code string // for names of metrics, and as Go code
-	set        func(*settings) error
-	kind       optionKind
-}
+// Option changes how a metric of classification is computed. Each metric lists those that it takes; with
+// another one it cannot be measured, see [Metric.Valid].
+type Option struct{ setting }
 
-// optionKind says what an option changes. Each metric takes some kinds.
-type optionKind int
+type setting = option.Of[settings]
 
-const (
-	ofAverage optionKind = 1 << iota // Micro, Macro, Weighted, PerClass, OfClass
-	ofThreshold
-	ofProbabilities
-	ofIgnored
-	ofBins
-)
-
-// optionNames are the options in the order of their kinds, for errors.
-var optionNames = []string{"the averages", "Threshold", "Probabilities", "IgnoreIndex", "Bins"}
-
-// accepts returns an error for the first option that would have no effect, since its name would be part
-// of a metric that it does not change.
-func (k optionKind) accepts(metric string, options []Option) error {
-	for _, o := range options {
-		if o.set == nil || o.kind&(k|ofAverage) != 0 { // withoutAverage says why a metric has no average
-			continue
-		}
-		var names []string
-		for i, name := range optionNames {
-			if k&(1<<i) != 0 {
-				names = append(names, name)
-			}
-		}
-		return fmt.Errorf("metrics: %s does not take %s: its options are %s", metric, o.code, strings.Join(names, ", "))
+// labeled returns what an option sets: also its part of the names of metrics, and its Go code.
+func labeled(set func(*settings), label, code string) func(*settings) {
+	return func(s *settings) {
+		set(s)
+		s.texts, s.codes = append(s.texts, label), append(s.codes, "metrics."+code)
 	}
-	return nil
 }
+
+// with returns an option, and label its part of the names of metrics.
+func with(set func(*settings), label, name string, arguments ...any) option.Of[settings] {
+	code := option.New[settings](nil, name, arguments...).String()
+	return option.New(labeled(set, label, code), name, arguments...)
+}
+
+// averages are the names of the options that select an average or a class.
+var averages = []string{"Micro", "Macro", "Weighted", "PerClass", "OfClass"}
 
 // settings are what options set.
 type settings struct {
@@ -83,22 +69,20 @@ var (
 	// Weighted is the mean over the classes, weighted by their numbers of examples.
 	Weighted = averaging(weighted, "weighted", "Weighted")
 	// PerClass gives a value for each class.
-	PerClass = averaging(perClass, "per class", "PerClass")
+	PerClass = averaging(perClass, perClassText, "PerClass")
 )
 
+// perClassText is the part of the names of metrics with a value for each class.
+const perClassText = "per class"
+
 func averaging(a average, text, code string) Option {
-	return Option{text, code, func(s *settings) error { s.average = a; return nil }, ofAverage}
+	return Option{option.Variable(labeled(func(s *settings) { s.average = a }, text, code), code)}
 }
 
 // OfClass measures one class, or one label, against all others.
 func OfClass(class int) Option {
-	return Option{classText(class), fmt.Sprintf("OfClass(%d)", class), func(s *settings) error {
-		if class < 0 {
-			return fmt.Errorf("metrics: OfClass(%d): the class is negative", class)
-		}
-		s.average, s.class = ofClass, class
-		return nil
-	}, ofAverage}
+	return Option{with(func(s *settings) { s.average, s.class = ofClass, class }, classText(class), "OfClass", class).
+		Require(class >= 0, "the class is negative")}
 }
 
 // classText stands for the name of a class.
@@ -110,39 +94,25 @@ func classText(class int) string { return fmt.Sprintf("class %d", class) }
 // logit. The positive class is 1, or that of [OfClass]. With more classes Threshold needs OfClass,
 // whose class is predicted from the threshold on, and else the largest other one.
 func Threshold(probability float64) Option {
-	return Option{fmt.Sprintf("threshold %g", probability), fmt.Sprintf("Threshold(%g)", probability), func(s *settings) error {
-		if !(probability > 0 && probability < 1) {
-			return fmt.Errorf("metrics: Threshold(%g): the probability must be between 0 and 1", probability)
-		}
-		s.threshold, s.thresholds = probability, true
-		return nil
-	}, ofThreshold}
+	return Option{with(func(s *settings) { s.threshold, s.thresholds = probability, true }, fmt.Sprintf("threshold %g", probability), "Threshold", probability).
+		Require(probability > 0 && probability < 1, "the probability must be between 0 and 1")}
 }
 
 // Probabilities says that the predictions are probabilities, not logits.
 func Probabilities() Option {
-	return Option{"probabilities", "Probabilities()", func(s *settings) error { s.probabilities = true; return nil }, ofProbabilities}
+	return Option{with(func(s *settings) { s.probabilities = true }, "probabilities", "Probabilities")}
 }
 
 // IgnoreIndex leaves out examples and tokens whose class index is the given one, such as the
 // padding of sequences, and labels with this value.
 func IgnoreIndex(class int) Option {
-	return Option{fmt.Sprintf("without %d", class), fmt.Sprintf("IgnoreIndex(%d)", class), func(s *settings) error { s.ignored = &class; return nil }, ofIgnored}
+	return Option{with(func(s *settings) { s.ignored = &class }, fmt.Sprintf("without %d", class), "IgnoreIndex", class)}
 }
 
-// newSettings returns the settings of options.
-func newSettings(options []Option) (s settings, err error) {
+// newSettings returns the settings of the options that are given to a metric.
+func newSettings(metric string, given []Option, takes []string) (s settings, err error) {
 	s.threshold, s.bins = 0.5, defaultBins
-	for _, o := range options {
-		if o.set == nil {
-			continue // the zero Option
-		}
-		if e := o.set(&s); e != nil && err == nil {
-			err = e
-		}
-		s.texts, s.codes = append(s.texts, o.text), append(s.codes, "metrics."+o.code)
-	}
-	return s, err
+	return s, option.Apply("metrics."+metric, &s, given, takes...)
 }
 
 // input is what the settings say of predictions and targets. Metrics that agree on it can share

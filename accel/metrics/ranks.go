@@ -195,7 +195,7 @@ func (c *neighbors) merge(other state) error {
 // no others, the metric is undefined. It keeps the embeddings of all N examples, and compares each with each
 // in time proportional to N²·D. The option is [IgnoreIndex].
 func RecallAtK(k int, options ...Option) Metric {
-	base := Metric{base: fmt.Sprintf("recall@%d", k), code: "RecallAtK", takes: ofIgnored, share: true, key: "neighbors"}
+	base := Metric{base: fmt.Sprintf("recall@%d", k), code: "RecallAtK", takes: []string{"IgnoreIndex"}, share: true, key: "neighbors"}
 	if k < 1 {
 		base.err = fmt.Errorf("metrics: RecallAtK(%d): the number must be at least 1", k)
 	}
@@ -210,7 +210,7 @@ func RecallAtK(k int, options ...Option) Metric {
 			}
 			return []float64{float64(found) / float64(asked)}, nil
 		})
-	return m.withoutAverage(options, "RecallAtK has no average over classes")
+	return m.withoutAverage("RecallAtK has no average over classes")
 }
 
 // recall returns the number of examples with one of their class among the k nearest, and the number of

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -198,7 +199,7 @@ func (c *scores) ofClass(class int, measure curve) (float64, error) {
 //
 // A class without examples, or without examples of other classes, is an [*UndefinedError].
 func ROCAUC(options ...Option) Metric {
-	return define(Metric{base: "ROC AUC", code: "ROCAUC", takes: ofAverage | ofProbabilities | ofIgnored, share: true, key: "scores"}, nil, options, newScores,
+	return define(Metric{base: "ROC AUC", code: "ROCAUC", takes: append(slices.Clone(averages), "Probabilities", "IgnoreIndex"), share: true, key: "scores"}, nil, options, newScores,
 		func(c *scores, s settings) ([]float64, error) {
 			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
 				curve, err := ROC(scores, positive)
@@ -213,7 +214,7 @@ func ROCAUC(options ...Option) Metric {
 // AveragePrecision returns the area under the precision-recall curve, [PRCurve.AveragePrecision].
 // Its options and errors are those of [ROCAUC]; [Collection.PrecisionRecall] has the curve.
 func AveragePrecision(options ...Option) Metric {
-	return define(Metric{base: "average precision", code: "AveragePrecision", takes: ofAverage | ofProbabilities | ofIgnored, share: true, key: "scores"}, nil, options, newScores,
+	return define(Metric{base: "average precision", code: "AveragePrecision", takes: append(slices.Clone(averages), "Probabilities", "IgnoreIndex"), share: true, key: "scores"}, nil, options, newScores,
 		func(c *scores, s settings) ([]float64, error) {
 			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
 				curve, err := PrecisionRecall(scores, positive)

@@ -61,7 +61,7 @@ func (c *hits) merge(other state) error { //nolint:unparam // a state
 // logits; of equal logits the first count as larger, so that TopK(1) is [Accuracy]. With ties, PyTorch's
 // topk may choose any, and scikit-learn's top_k_accuracy_score chooses the last. The option is [IgnoreIndex].
 func TopK(k int, options ...Option) Metric {
-	base := Metric{base: fmt.Sprintf("top-%d accuracy", k), code: "TopK", takes: ofIgnored, share: true, key: fmt.Sprintf("hits %d", k)}
+	base := Metric{base: fmt.Sprintf("top-%d accuracy", k), code: "TopK", takes: []string{"IgnoreIndex"}, share: true, key: fmt.Sprintf("hits %d", k)}
 	if k < 1 {
 		base.err = fmt.Errorf("metrics: TopK(%d): the number must be at least 1", k)
 	}
@@ -72,5 +72,5 @@ func TopK(k int, options ...Option) Metric {
 			}
 			return []float64{float64(c.Right) / float64(c.Examples)}, nil
 		})
-	return m.withoutAverage(options, "TopK has no average over classes")
+	return m.withoutAverage("TopK has no average over classes")
 }

@@ -71,7 +71,7 @@ func BERT(c BERTConfig) *BERTModel {
 	return m
 }
 
-func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
+func bertFromConfig(text []byte) (nn.Module, []nn.Option, error) {
 	c := struct {
 		BERTConfig
 		Activation string `json:"hidden_act"`
@@ -89,7 +89,7 @@ func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return BERT(c.BERTConfig), []nn.LoadOption{
+	return BERT(c.BERTConfig), []nn.Option{
 		nn.Rename(`\.LayerNorm\.gamma$`, ".LayerNorm.weight"), nn.Rename(`\.LayerNorm\.beta$`, ".LayerNorm.bias"), // old files
 		nn.Rename(`^(cls\.predictions\.decoder\..*|bert\.pooler\..*|cls\.seq_relationship\..*|bert\.embeddings\.position_ids)$`, ""),
 	}, nil

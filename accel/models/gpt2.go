@@ -93,7 +93,7 @@ func GPT2(c GPT2Config) *GPT2Model {
 	return m
 }
 
-func gpt2FromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
+func gpt2FromConfig(text []byte) (nn.Module, []nn.Option, error) {
 	c := struct {
 		GPT2Config
 		Activation string `json:"activation_function"`
@@ -111,7 +111,7 @@ func gpt2FromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return GPT2(c.GPT2Config), []nn.LoadOption{
+	return GPT2(c.GPT2Config), []nn.Option{
 		nn.Rename(`^(wte|wpe|h|ln_f)\.`, "transformer.$1."), // files without the head
 		nn.Rename(`^transformer\.h\.\d+\.attn\.(masked_)?bias$`, ""),
 		nn.Rename(`^lm_head\.weight$`, ""), // equal to wte

@@ -66,7 +66,7 @@ func Llama(c LlamaConfig) *LlamaModel {
 		}
 		return nn.Dense(out, nn.NoBias())
 	}
-	attention := []nn.GroupedAttentionOption{nn.Causal(), nn.RoPE(c.RopeBase), nn.HeadSize(c.HeadSize)}
+	attention := []nn.Option{nn.Causal(), nn.RoPE(c.RopeBase), nn.HeadSize(c.HeadSize)}
 	if !c.AttentionBias {
 		attention = append(attention, nn.NoBias())
 	}
@@ -83,7 +83,7 @@ func Llama(c LlamaConfig) *LlamaModel {
 	return m
 }
 
-func llamaFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
+func llamaFromConfig(text []byte) (nn.Module, []nn.Option, error) {
 	type rope struct {
 		Base float64 `json:"rope_theta"`
 		Type string  `json:"rope_type"`
@@ -117,7 +117,7 @@ func llamaFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rules := []nn.LoadOption{nn.Rename(`\.rotary_emb\.inv_freq$`, "")}
+	rules := []nn.Option{nn.Rename(`\.rotary_emb\.inv_freq$`, "")}
 	if c.Tied {
 		rules = append(rules, nn.Rename(`^lm_head\.weight$`, ""))
 	}

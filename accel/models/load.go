@@ -49,7 +49,7 @@ func Load(folder string) (nn.Module, error) {
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return nil, &ConfigError{path, "is not JSON", err}
 	}
-	build := map[string]func([]byte) (nn.Module, []nn.LoadOption, error){"gpt2": gpt2FromConfig, "bert": bertFromConfig, "llama": llamaFromConfig}[kind.Type]
+	build := map[string]func([]byte) (nn.Module, []nn.Option, error){"gpt2": gpt2FromConfig, "bert": bertFromConfig, "llama": llamaFromConfig}[kind.Type]
 	if build == nil {
 		return nil, &ConfigError{path, fmt.Sprintf("model_type is %q; supported are bert, gpt2 and llama", kind.Type), nil}
 	}

@@ -5,28 +5,26 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// AttentionOption changes a [SelfAttention] layer.
-type AttentionOption struct {
-	text string
-	set  func(*MultiHeadAttentionLayer)
-}
-
-// String returns the option as Go code.
-func (o AttentionOption) String() string { return o.text }
-
-// Causal makes each position of a sequence attend only to itself and to earlier positions.
-func Causal() AttentionOption {
-	return AttentionOption{"Causal()", func(a *MultiHeadAttentionLayer) { a.causal = true }}
-}
+// Causal makes an attention layer attend only backwards: each position of a sequence attends to itself and to earlier positions.
+func Causal() Option { return Option{option.New(func(o *options) { o.causal = true }, "Causal")} }
 
 // AttentionDropout drops attention weights in training mode with this probability, as the argument
 // dropout of PyTorch's MultiheadAttention. It needs memory for the weights of all positions.
-func AttentionDropout(share float64) AttentionOption {
-	return AttentionOption{fmt.Sprintf("AttentionDropout(%g)", share), func(a *MultiHeadAttentionLayer) { a.drop = &dropout{name: "AttentionDropout", share: share} }}
+func AttentionDropout(share float64) Option {
+	return Option{option.New(func(o *options) { o.dropped = share }, "AttentionDropout", share)}
+}
+
+// attentionDropout returns the layer of [AttentionDropout]; nil without.
+func (o options) attentionDropout() *dropout {
+	if o.dropped == 0 {
+		return nil
+	}
+	return &dropout{name: "AttentionDropout", share: o.dropped}
 }
 
 // SelfAttention returns multi-head self-attention over sequences [N, T, width] (Vaswani et al.,
@@ -38,26 +36,23 @@ func AttentionDropout(share float64) AttentionOption {
 // are concatenated and projected once more. Names, layout and initial values of the
 // parameters are those of PyTorch's MultiheadAttention: the projection to q, k and v is uniform in
 // ±√(6/(width+3·width)) (Glorot and Bengio, 2010), that of the outputs is that of [Dense], and
-// biases are 0. The first input determines width, which must be a multiple of heads.
-func SelfAttention(heads int, options ...AttentionOption) Module {
-	a := MultiHeadAttention(heads, options...)
-	a.name = "SelfAttention"
-	return a
+// biases are 0. The first input determines width, which must be a multiple of heads. Options are
+// [Causal] and [AttentionDropout].
+func SelfAttention(heads int, given ...Option) Module {
+	return newAttention("SelfAttention", heads, given)
 }
 
 // MultiHeadAttention returns multi-head attention of sequences to themselves or to other sequences:
 // PyTorch's MultiheadAttention with batch_first=True. [SelfAttention] has its formula and its
 // parameters. Forward is self-attention; [MultiHeadAttentionLayer.Attend] takes another sequence and
-// masks.
-func MultiHeadAttention(heads int, options ...AttentionOption) *MultiHeadAttentionLayer {
-	a := &MultiHeadAttentionLayer{heads: heads, outProj: &DenseLayer{}, name: "MultiHeadAttention"}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(a)
-			a.text += ", " + o.text
-		}
-	}
-	return a
+// masks. Options are [Causal] and [AttentionDropout].
+func MultiHeadAttention(heads int, given ...Option) *MultiHeadAttentionLayer {
+	return newAttention("MultiHeadAttention", heads, given)
+}
+
+func newAttention(name string, heads int, given []Option) *MultiHeadAttentionLayer {
+	o := options{}.read(name, given, "Causal", "AttentionDropout")
+	return &MultiHeadAttentionLayer{heads: heads, outProj: &DenseLayer{}, name: name, options: o, drop: o.attentionDropout()}
 }
 
 // MultiHeadAttentionLayer is multi-head attention; [MultiHeadAttention] returns it.
@@ -69,11 +64,10 @@ type MultiHeadAttentionLayer struct {
 
 	*adapter // of LoRA, for inProjWeight; nil for none
 
-	heads  int
-	causal bool
-	drop   *dropout // of attention weights; nil for none
-	name   string
-	text   string // the options as Go code
+	options
+	heads int
+	drop  *dropout // of attention weights; nil for none
+	name  string
 }
 
 // Forward maps sequences [N, T, width] to [N, T, width], in which each position attends to all
@@ -192,7 +186,7 @@ func (a *MultiHeadAttentionLayer) make(width int) {
 
 // String returns the layer as Go code.
 func (a *MultiHeadAttentionLayer) String() string {
-	return fmt.Sprintf("%s(%d%s)", a.name, a.heads, a.text)
+	return a.call(a.name, a.heads)
 }
 
 func (*MultiHeadAttentionLayer) retainsNothing() bool { return true }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -18,89 +19,75 @@ type Conv2DLayer struct {
 
 	*adapter // of LoRA; nil for none
 
+	options
 	out, kernel int
-	window      tensor.Window
-	same        bool
-	noBias      bool
-	text        []string // the arguments as Go code
 }
 
-// Conv2DOption changes a [Conv2D] layer.
-type Conv2DOption interface {
-	fmt.Stringer
-	conv(*Conv2DLayer)
+// Stride sets by how many pixels, or positions, the window of a convolution or of pooling moves. The
+// default is 1 for convolutions and the window size for pooling.
+func Stride(n int) Option {
+	return Option{option.New(func(o *options) { o.window.Stride = [2]int{n, n} }, "Stride", n)}
 }
 
-// PoolOption changes a layer such as [MaxPool2D] or [AvgPool1D].
-type PoolOption interface {
-	fmt.Stringer
-	pool(*pooling)
+// Padding adds n pixels, or positions, on all sides: zeros for convolutions and AvgPool2D, pixels that
+// are ignored for MaxPool2D.
+func Padding(n int) Option {
+	return Option{option.New(func(o *options) { o.window.Padding = [2]int{n, n} }, "Padding", n)}
 }
-
-// WindowOption is an option of [Conv2D], [MaxPool2D] and [AvgPool2D].
-type WindowOption struct {
-	text string
-	set  func(*tensor.Window)
-}
-
-// String returns the option as Go code.
-func (o WindowOption) String() string      { return o.text }
-func (o WindowOption) conv(c *Conv2DLayer) { o.set(&c.window) }
-func (o WindowOption) pool(p *pooling)     { o.set(&p.window) }
-
-// Stride sets by how many pixels the window moves. The default is 1 for Conv2D and the window
-// size for pooling.
-func Stride(n int) WindowOption {
-	return WindowOption{fmt.Sprintf("Stride(%d)", n), func(w *tensor.Window) { w.Stride = [2]int{n, n} }}
-}
-
-// Padding adds n pixels on all four sides: zeros for Conv2D and AvgPool2D, pixels that are
-// ignored for MaxPool2D.
-func Padding(n int) WindowOption {
-	return WindowOption{fmt.Sprintf("Padding(%d)", n), func(w *tensor.Window) { w.Padding = [2]int{n, n} }}
-}
-
-// ConvolutionOption is an option of [Conv2D] only.
-type ConvolutionOption struct {
-	text string
-	set  func(*Conv2DLayer)
-}
-
-// String returns the option as Go code.
-func (o ConvolutionOption) String() string      { return o.text }
-func (o ConvolutionOption) conv(c *Conv2DLayer) { o.set(c) }
 
 // Same pads the image so that with stride 1 the output has the size of the input, like
 // padding="same" in Keras and PyTorch. The kernel size must be odd.
-func Same() ConvolutionOption {
-	return ConvolutionOption{"Same()", func(c *Conv2DLayer) { c.same = true }}
-}
+func Same() Option { return Option{option.New(func(o *options) { o.same = true }, "Same")} }
 
 // Groups splits the channels into n groups that are convolved separately. With as many groups
 // as channels it is a depthwise convolution.
-func Groups(n int) ConvolutionOption {
-	return ConvolutionOption{fmt.Sprintf("Groups(%d)", n), func(c *Conv2DLayer) { c.window.Groups = n }}
+func Groups(n int) Option {
+	return Option{option.New(func(o *options) { o.window.Groups = n }, "Groups", n)}
 }
 
 // Dilation puts n-1 pixels between neighboring elements of the kernel.
-func Dilation(n int) ConvolutionOption {
-	return ConvolutionOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
+func Dilation(n int) Option {
+	return Option{option.New(func(o *options) { o.window.Dilation = [2]int{n, n} }, "Dilation", n)}
 }
 
 // Conv2D returns a two-dimensional convolution with out output channels and a square kernel;
 // see [tensor.Conv2D]. The first input determines the number of input channels. Initial weights
-// are those of [Dense], where the number of inputs is kernel² times the channels of a group.
-func Conv2D(out, kernel int, options ...Conv2DOption) *Conv2DLayer {
-	c := &Conv2DLayer{out: out, kernel: kernel, text: []string{fmt.Sprint(out), fmt.Sprint(kernel)}}
-	for _, o := range options {
-		o.conv(c)
-		c.text = append(c.text, o.String())
+// are those of [Dense], where the number of inputs is kernel² times the channels of a group. Options are
+// [Stride], [Padding], [Groups], [Dilation], [NoBias] and [Same].
+func Conv2D(out, kernel int, given ...Option) *Conv2DLayer {
+	return &Conv2DLayer{out: out, kernel: kernel, options: convolutionOptions("Conv2D", kernel, given, "Same")}
+}
+
+// convolutionOptions reads the options of a convolution, some of which not all convolutions take.
+func convolutionOptions(layer string, kernel int, given []Option, more string) options {
+	o := options{}.read(layer, given, "Stride", "Padding", "Groups", "Dilation", "NoBias", more)
+	if o.same {
+		reach := max(o.window.Dilation[0], 1) * (kernel - 1)
+		o.window.Padding = [2]int{reach / 2, reach / 2}
 	}
-	if c.same {
-		reach := max(c.window.Dilation[0], 1) * (kernel - 1)
-		c.window.Padding = [2]int{reach / 2, reach / 2}
+	return o
+}
+
+// checkConvolution panics unless a layer, a convolution over this number of dimensions, can take an input of a
+// shape.
+func (o options) checkConvolution(layer fmt.Stringer, dims, out, kernel int, shape []int) {
+	groups, hint := max(o.window.Groups, 1), ""
+	switch {
+	case (len(shape) != dims+2 || shape[1] < 1) && dims == 2:
+		hint = "the input must be images [N, C, H, W]"
+	case len(shape) != dims+2 || shape[1] < 1:
+		hint = fmt.Sprintf("the input must be [N, C, …] with %d dimensions after the channels", dims)
+	case out < 1 || kernel < 1:
+		hint = fmt.Sprintf("%v must have at least one output channel and a kernel size of at least 1", layer)
+	case o.same && max(o.window.Dilation[0], 1)*(kernel-1)%2 > 0:
+		hint = "Same() needs an odd kernel size"
+	case shape[1]%groups != 0 || out%groups != 0:
+		hint = fmt.Sprintf("%d input and %d output channels must both be multiples of the %d groups", shape[1], out, groups)
 	}
-	return c
+	if hint != "" {
+		name, _, _ := strings.Cut(layer.String(), "(")
+		panic(&tensor.ShapeError{Op: name, Shapes: [][]int{shape}, Hint: hint})
+	}
 }
 
 // Forward maps images [N, C, H, W] to [N, out, H', W'].
@@ -129,7 +116,7 @@ func (c *Conv2DLayer) Layer() any {
 	}
 	p := layer.MatMul{
 		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
-		SetOut: func(n int) { c.out, c.text[0] = n, fmt.Sprint(n) },
+		SetOut: func(n int) { c.out = n },
 		SetGroups: func(n int) {
 			for i, text := range c.text {
 				if text == fmt.Sprintf("Groups(%d)", c.window.Groups) {
@@ -147,21 +134,8 @@ func (c *Conv2DLayer) Layer() any {
 
 // start creates the parameters for an input of this shape.
 func (c *Conv2DLayer) start(shape []int) {
-	groups := max(c.window.Groups, 1)
-	wrong := func(hint string) {
-		panic(&tensor.ShapeError{Op: "Conv2D", Shapes: [][]int{shape}, Hint: hint})
-	}
-	switch {
-	case len(shape) != 4 || shape[1] < 1:
-		wrong("the input must be images [N, C, H, W]")
-	case c.out < 1 || c.kernel < 1:
-		wrong(fmt.Sprintf("%v must have at least one output channel and a kernel size of at least 1", c))
-	case c.same && max(c.window.Dilation[0], 1)*(c.kernel-1)%2 > 0:
-		wrong("Same() needs an odd kernel size")
-	case shape[1]%groups != 0 || c.out%groups != 0:
-		wrong(fmt.Sprintf("%d input and %d output channels must both be multiples of the %d groups", shape[1], c.out, groups))
-	}
-	channels := shape[1] / groups
+	c.checkConvolution(c, 2, c.out, c.kernel, shape)
+	channels := shape[1] / max(c.window.Groups, 1)
 	inputs := channels * c.kernel * c.kernel
 	c.Weight = uniform(inputs, !c.frozen, c.out, channels, c.kernel, c.kernel)
 	if !c.noBias {
@@ -170,4 +144,4 @@ func (c *Conv2DLayer) start(shape []int) {
 }
 
 // String returns the layer as Go code.
-func (c *Conv2DLayer) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }
+func (c *Conv2DLayer) String() string { return c.call("Conv2D", c.out, c.kernel) }

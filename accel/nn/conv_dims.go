@@ -1,97 +1,106 @@
 package nn
 
 import (
-	"fmt"
-	"strings"
-
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Conv1D returns a convolution of sequences [N, C, T] with out output channels; see
 // [tensor.Conv1D]. The options are those of [Conv2D]. The first input determines C. Initial weights
 // are those of [Dense], where the number of inputs is kernel times the channels of a group.
-func Conv1D(out, kernel int, options ...Conv2DOption) Module {
-	return newConvolution("Conv1D", 1, out, kernel, options)
+func Conv1D(out, kernel int, given ...Option) Module {
+	return newConvolution("Conv1D", 1, out, kernel, given)
 }
 
 // Conv3D returns a convolution of volumes [N, C, D, H, W] with out output channels and a cubic
 // kernel; see [tensor.Conv3D]. The options are those of [Conv2D], which apply to all three
 // dimensions. The first input determines C. Initial weights are those of [Dense], where the number
 // of inputs is kernel³ times the channels of a group.
-func Conv3D(out, kernel int, options ...Conv2DOption) Module {
-	return newConvolution("Conv3D", 3, out, kernel, options)
+func Conv3D(out, kernel int, given ...Option) Module {
+	return newConvolution("Conv3D", 3, out, kernel, given)
 }
 
-// convolution is a convolution over one or three dimensions.
+// ConvTranspose1D returns a transposed convolution of sequences [N, C, T], PyTorch's
+// ConvTranspose1d; see [tensor.ConvTranspose1D]. Options and initial weights are those of
+// [ConvTranspose2D].
+func ConvTranspose1D(out, kernel int, given ...Option) Module {
+	return newConvTranspose("ConvTranspose1D", 1, out, kernel, given)
+}
+
+// ConvTranspose2D returns a transposed convolution of images [N, C, H, W] with out output channels
+// and a square kernel, PyTorch's ConvTranspose2d; see [tensor.ConvTranspose2D]. The options are
+// those of [Conv2D] but [Same], and [OutputPadding]. With Stride(2), a kernel of 4 and Padding(1)
+// the output has twice the height and width. The first input determines C. Initial weights and
+// biases are uniform in ±1/√(out/groups·kernel²), as in PyTorch.
+func ConvTranspose2D(out, kernel int, given ...Option) Module {
+	return newConvTranspose("ConvTranspose2D", 2, out, kernel, given)
+}
+
+// OutputPadding adds n elements at the end of each dimension of the output of a transposed
+// convolution; n must be less than the stride.
+func OutputPadding(n int) Option {
+	return Option{option.New(func(o *options) { o.end = n }, "OutputPadding", n)}
+}
+
+// convolution is a convolution over one or three dimensions, or a transposed one over one or two.
 type convolution struct {
 	lazyState
-	weight, bias *Tensor // [out, in/groups, kernel…] and [out], nil before the first input
+	options
+	// weight is [out, in/groups, kernel…], or [in, out/groups, kernel…] if transposed, and bias [out]. Both are
+	// nil before the first input.
+	weight, bias *Tensor
 	name         string
+	transposed   bool
 	dims         int
-	options      convOptions
-}
-
-// convOptions are the settings of convolutions, which are those of a [Conv2D] layer.
-type convOptions struct {
 	out, kernel  int
-	window       tensor.Window
-	same, noBias bool
-	text         string // the arguments as Go code
 }
 
-func newConvolution(name string, dims, out, kernel int, options []Conv2DOption) Module {
-	return &convolution{name: name, dims: dims, options: readConvOptions(out, kernel, options)}
+func newConvolution(name string, dims, out, kernel int, given []Option) Module {
+	return &convolution{name: name, dims: dims, out: out, kernel: kernel, options: convolutionOptions(name, kernel, given, "Same")}
 }
 
-func readConvOptions(out, kernel int, options []Conv2DOption) convOptions {
-	c := Conv2D(out, kernel, options...)
-	return convOptions{out, kernel, c.window, c.same, c.noBias, strings.Join(c.text, ", ")}
-}
-
-// check panics unless an input of this shape, with a number of dimensions after the channels, can be
-// convolved.
-func (o convOptions) check(name string, dims int, shape []int) {
-	groups, hint := max(o.window.Groups, 1), ""
-	switch {
-	case len(shape) != dims+2 || shape[1] < 1:
-		hint = fmt.Sprintf("the input must be [N, C, …] with %d dimensions after the channels", dims)
-	case o.out < 1 || o.kernel < 1:
-		hint = fmt.Sprintf("%s(%s) must have at least one output channel and a kernel size of at least 1", name, o.text)
-	case o.same && max(o.window.Dilation[0], 1)*(o.kernel-1)%2 > 0:
-		hint = "Same() needs an odd kernel size"
-	case shape[1]%groups != 0 || o.out%groups != 0:
-		hint = fmt.Sprintf("%d input and %d output channels must both be multiples of the %d groups", shape[1], o.out, groups)
-	}
-	if hint != "" {
-		panic(&tensor.ShapeError{Op: name, Shapes: [][]int{shape}, Hint: hint})
-	}
-}
-
-// kernelShape returns the shape of a weight.
-func (o convOptions) kernelShape(first, second, dims int) []int {
-	shape := []int{first, second}
-	for range dims {
-		shape = append(shape, o.kernel)
-	}
-	return shape
+func newConvTranspose(name string, dims, out, kernel int, given []Option) Module {
+	o := convolutionOptions(name, kernel, given, "OutputPadding")
+	return &convolution{name: name, transposed: true, dims: dims, out: out, kernel: kernel, options: o}
 }
 
 func (c *convolution) Forward(x *Tensor) *Tensor {
 	if c.weight == nil {
-		c.options.check(c.name, c.dims, x.Shape())
-		shape := c.options.kernelShape(c.options.out, x.Size(1)/max(c.options.window.Groups, 1), c.dims)
+		c.checkConvolution(c, c.dims, c.out, c.kernel, x.Shape())
+		shape := c.weightShape(x.Size(1))
 		c.weight = uniform(product(shape[1:]), !c.frozen, shape...)
-		if !c.options.noBias {
-			c.bias = uniform(product(shape[1:]), !c.frozen, c.options.out)
+		if !c.noBias {
+			c.bias = uniform(product(shape[1:]), !c.frozen, c.out)
 		}
 	}
-	w := c.options.window
-	if c.dims == 1 {
+	w := c.window
+	switch {
+	case c.transposed && c.dims == 1:
+		return tensor.ConvTranspose1D(x, c.weight, c.bias, w, c.end)
+	case c.transposed:
+		return tensor.ConvTranspose2D(x, c.weight, c.bias, w, [2]int{c.end, c.end})
+	case c.dims == 1:
 		defer ofSequences(x.Shape(), c.weight.Shape())
 		return tensor.Conv1D(x, c.weight, c.bias, w)
 	}
 	triple := func(pair [2]int) [3]int { return [3]int{pair[0], pair[0], pair[0]} }
 	return tensor.Conv3D(x, c.weight, c.bias, tensor.Window3D{Stride: triple(w.Stride), Padding: triple(w.Padding), Dilation: triple(w.Dilation), Groups: w.Groups})
+}
+
+// weightShape returns the shape of the weight for a number of input channels, which is -1 if it is not known.
+func (c *convolution) weightShape(in int) []int {
+	groups := max(c.window.Groups, 1)
+	shape := []int{c.out, in}
+	switch {
+	case c.transposed:
+		shape = []int{in, c.out / groups}
+	case in > 0:
+		shape[1] = in / groups
+	}
+	for range c.dims {
+		shape = append(shape, c.kernel)
+	}
+	return shape
 }
 
 // ofSequences panics again with the error of a convolution of images of height 1, as which tensor.Conv1D computes
@@ -107,12 +116,12 @@ func ofSequences(x, weight []int) {
 }
 
 func (c *convolution) slots() []slot {
-	s := []slot{{name: "weight", at: &c.weight, shape: c.options.kernelShape(c.options.out, -1, c.dims)}}
-	if !c.options.noBias {
-		s = append(s, slot{name: "bias", at: &c.bias, shape: []int{c.options.out}})
+	s := []slot{{name: "weight", at: &c.weight, shape: c.weightShape(-1)}}
+	if !c.noBias {
+		s = append(s, slot{name: "bias", at: &c.bias, shape: []int{c.out}})
 	}
 	return s
 }
 
 func (*convolution) retainsNothing() bool { return true }
-func (c *convolution) String() string     { return c.name + "(" + c.options.text + ")" }
+func (c *convolution) String() string     { return c.call(c.name, c.out, c.kernel) }

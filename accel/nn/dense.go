@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -22,32 +23,16 @@ type DenseLayer struct {
 	noBias bool
 }
 
-// DenseOption changes a [Dense] layer.
-type DenseOption interface {
-	fmt.Stringer
-	dense(*DenseLayer)
-}
-
-// BiasOption is an option of layers with a bias.
-type BiasOption struct{}
-
-// NoBias leaves out the bias.
-func NoBias() BiasOption { return BiasOption{} }
-
-// String returns the option as Go code.
-func (BiasOption) String() string      { return "NoBias()" }
-func (BiasOption) dense(l *DenseLayer) { l.noBias = true }
-func (BiasOption) conv(c *Conv2DLayer) { c.noBias = true }
+// NoBias leaves out the bias of [Dense], convolutions, recurrent layers, and the projections of
+// [GroupedQueryAttention].
+func NoBias() Option { return Option{option.New(func(o *options) { o.noBias = true }, "NoBias")} }
 
 // Dense returns a fully connected layer with out outputs: y = x·Wᵀ + b over the last dimension
 // of x. The first input determines its size. W and b are initialized uniformly in ±1/√in, like
-// PyTorch's Linear (He et al., 2015, with a = √5); accel.Seed sets the random numbers.
-func Dense(out int, options ...DenseOption) *DenseLayer {
-	l := &DenseLayer{out: out}
-	for _, o := range options {
-		o.dense(l)
-	}
-	return l
+// PyTorch's Linear (He et al., 2015, with a = √5); accel.Seed sets the random numbers. It takes the
+// option [NoBias].
+func Dense(out int, given ...Option) *DenseLayer {
+	return &DenseLayer{out: out, noBias: options{}.read("Dense", given, "NoBias").noBias}
 }
 
 // Forward maps [N, in] to [N, out], and any [… in] to [… out].

@@ -1,58 +1,45 @@
 package nn
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// BagOption changes an [EmbeddingBag].
-type BagOption struct {
-	text string
-	set  func(*embeddingBag)
-}
-
-// String returns the option as Go code.
-func (o BagOption) String() string { return o.text }
-
 // BagSum makes [EmbeddingBag] add the vectors instead of computing their mean.
-func BagSum() BagOption {
-	return BagOption{"BagSum()", func(e *embeddingBag) { e.reduce = (*embeddingBag).sum }}
+func BagSum() Option {
+	return Option{option.New(func(o *options) { o.bag = (*embeddingBag).sum }, "BagSum")}
 }
 
 // BagMax makes [EmbeddingBag] compute the largest element of the vectors instead of their mean.
-func BagMax() BagOption {
-	return BagOption{"BagMax()", func(e *embeddingBag) { e.reduce = (*embeddingBag).max }}
+func BagMax() Option {
+	return Option{option.New(func(o *options) { o.bag = (*embeddingBag).max }, "BagMax")}
 }
 
-// BagPadding leaves out a token index, such as that of padding, as padding_idx in PyTorch.
-func BagPadding(token int) BagOption {
-	return BagOption{fmt.Sprintf("BagPadding(%d)", token), func(e *embeddingBag) { e.padding = &token }}
+// BagPadding makes [EmbeddingBag] leave out a token index, such as that of padding, as padding_idx in
+// PyTorch.
+func BagPadding(token int) Option {
+	return Option{option.New(func(o *options) { o.without = &token }, "BagPadding", token)}
 }
+
+// bagFunc reduces the vectors of a bag to one.
+type bagFunc func(e *embeddingBag, s *scratch, vectors, counted *Tensor) *Tensor
 
 // EmbeddingBag returns a layer that maps bags of token indices [N, T] to the means of their trained
 // vectors, [N, width]: [Embedding] and the mean over the tokens, in any order. [BagSum] and [BagMax]
 // compute something else than the mean. Tokens of [BagPadding], and the padding of the sequences of
 // data.Sequences, do not count; a bag without other tokens is 0, as in PyTorch. The indices and the
 // initial vectors are those of Embedding.
-func EmbeddingBag(tokens, width int, options ...BagOption) Module {
-	e := &embeddingBag{tokens: tokens, width: width, reduce: (*embeddingBag).mean, options: options}
-	for _, o := range options {
-		o.set(e)
-	}
-	return e
+func EmbeddingBag(tokens, width int, given ...Option) Module {
+	return &embeddingBag{tokens: tokens, width: width, options: options{bag: (*embeddingBag).mean}.read("EmbeddingBag", given, "BagSum", "BagMax", "BagPadding")}
 }
 
 type embeddingBag struct {
 	lazyState
 	weight        *Tensor // [tokens, width], nil before the first input
 	tokens, width int
-
-	reduce  func(e *embeddingBag, s *scratch, vectors, counted *Tensor) *Tensor
-	padding *int
-	options []BagOption
+	options
 }
 
 func (e *embeddingBag) Forward(x *Tensor) *Tensor {
@@ -64,7 +51,7 @@ func (e *embeddingBag) Forward(x *Tensor) *Tensor {
 	all := embedding{e.lazyState, e.weight, e.tokens, e.width}
 	vectors := s.keep(all.vectors("EmbeddingBag", e, x))
 	e.weight = all.weight
-	return e.reduce(e, &s, vectors, e.counted(&s, x, vectors))
+	return e.bag(e, &s, vectors, e.counted(&s, x, vectors))
 }
 
 // counted returns 1 for the tokens that count, as [N, T, 1]; nil for all.
@@ -75,8 +62,8 @@ func (e *embeddingBag) counted(s *scratch, x, vectors *Tensor) *Tensor {
 		at := s.keep(tensor.Arange(0, float64(t), 1, tensor.Int32))
 		all = s.keep(s.keep(lengths.Reshape(n, 1)).Greater(at))
 	}
-	if e.padding != nil {
-		own := s.keep(s.keep(x.EqScalar(float64(*e.padding))).Not())
+	if e.without != nil {
+		own := s.keep(s.keep(x.EqScalar(float64(*e.without))).Not())
 		if all == nil {
 			all = own
 		} else {
@@ -120,11 +107,7 @@ func (*embeddingBag) max(s *scratch, vectors, counted *Tensor) *Tensor {
 
 // String returns the layer as Go code.
 func (e *embeddingBag) String() string {
-	var options strings.Builder
-	for _, o := range e.options {
-		options.WriteString(", " + o.text)
-	}
-	return fmt.Sprintf("EmbeddingBag(%d, %d%s)", e.tokens, e.width, options.String())
+	return e.call("EmbeddingBag", e.tokens, e.width)
 }
 func (*embeddingBag) retainsNothing() bool { return true }
 

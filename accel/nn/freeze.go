@@ -1,5 +1,7 @@
 package nn
 
+import "github.com/quernlab/quern/accel/internal/option"
+
 // Frozen is the set of parameters that a call of [Freeze] has frozen.
 type Frozen struct {
 	tensors []*Tensor
@@ -7,24 +9,21 @@ type Frozen struct {
 	norms   []*batchNorm
 }
 
-// FreezeOption changes what [Freeze] freezes.
-type FreezeOption struct{ text string }
-
-// String returns the option as Go code.
-func (o FreezeOption) String() string { return o.text }
-
-// FreezeStatistics makes each [BatchNorm] normalize with its running means also in training mode, and
-// leave them as they are. A small data set for fine-tuning often cannot estimate better ones.
-func FreezeStatistics() FreezeOption { return FreezeOption{"FreezeStatistics()"} }
+// FreezeStatistics makes [Freeze] change each [BatchNorm], so that it normalizes with its running means also in training mode, and
+// leaves them as they are. A small data set for fine-tuning often cannot estimate better ones.
+func FreezeStatistics() Option {
+	return Option{option.New(func(o *options) { o.statistics = true }, "FreezeStatistics")}
+}
 
 // Freeze excludes the parameters of a model, or of a part of it, from training until [Frozen.Thaw]:
 // they get no gradient, optimizers do not update them, and [Parameters] does not return them. Layers
 // that have not seen an input yet will start frozen. The running means of BatchNorm are still updated
 // in training mode, unless [FreezeStatistics] is given.
-func Freeze(model any, options ...FreezeOption) *Frozen {
+func Freeze(model any, given ...Option) *Frozen {
+	statistics := options{}.read("Freeze", given, "FreezeStatistics").statistics
 	f := &Frozen{}
 	walk(model, func(_ []string, v any) {
-		if n, ok := v.(*batchNorm); ok && len(options) > 0 && !n.fixed {
+		if n, ok := v.(*batchNorm); ok && statistics && !n.fixed {
 			n.fixed = true
 			f.norms = append(f.norms, n)
 		}

@@ -2,79 +2,43 @@ package nn
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// GroupedAttentionOption changes a [GroupedQueryAttention] layer.
-type GroupedAttentionOption interface {
-	fmt.Stringer
-	grouped(*GroupedQueryAttentionLayer)
-}
-
-type groupedOption struct {
-	text string
-	set  func(*GroupedQueryAttentionLayer)
-}
-
-func (o groupedOption) String() string                        { return o.text }
-func (o groupedOption) grouped(a *GroupedQueryAttentionLayer) { o.set(a) }
-
-func (BiasOption) grouped(a *GroupedQueryAttentionLayer) {
-	for _, p := range []*DenseLayer{a.qProj, a.kProj, a.vProj, a.oProj} {
-		p.noBias = true
-	}
-}
-
-func (o AttentionOption) grouped(a *GroupedQueryAttentionLayer) {
-	if o.set != nil {
-		var other MultiHeadAttentionLayer
-		o.set(&other)
-		a.causal = a.causal || other.causal
-		if other.drop != nil {
-			a.drop = other.drop
-		}
-	}
-}
-
-// RoPE rotates queries and keys by angles that depend on their positions, with this base, usually
+// RoPE makes [GroupedQueryAttention] rotate queries and keys by angles that depend on their positions, with this base, usually
 // 10,000; see [tensor.RotaryEmbedding].
-func RoPE(base float64) GroupedAttentionOption {
-	return groupedOption{fmt.Sprintf("RoPE(%g)", base), func(a *GroupedQueryAttentionLayer) { a.ropeBase = base }}
+func RoPE(base float64) Option {
+	return Option{option.New(func(o *options) { o.ropeBase = base }, "RoPE", base)}
 }
 
-// HeadSize sets the size of a head. The default is width/heads.
-func HeadSize(d int) GroupedAttentionOption {
-	return groupedOption{fmt.Sprintf("HeadSize(%d)", d), func(a *GroupedQueryAttentionLayer) { a.headSize = d }}
+// HeadSize sets the size of a head of [GroupedQueryAttention]. The default is width/heads.
+func HeadSize(d int) Option {
+	return Option{option.New(func(o *options) { o.headSize = d }, "HeadSize", d)}
 }
 
 // GroupedQueryAttention returns multi-head self-attention over sequences [N, T, width] in which
 // heads/kvHeads neighboring heads share keys and values (Ainslie et al., 2023): with kvHeads equal to
 // heads it is multi-head attention, with 1 multi-query attention. q, k, v and the output have [Dense]
 // projections of their own, named q_proj, k_proj, v_proj and o_proj as in Llama. Options are
-// [Causal], [RoPE], [HeadSize] and [NoBias]. The first input determines width.
-func GroupedQueryAttention(heads, kvHeads int, options ...GroupedAttentionOption) *GroupedQueryAttentionLayer {
-	a := &GroupedQueryAttentionLayer{
-		qProj: &DenseLayer{}, kProj: &DenseLayer{}, vProj: &DenseLayer{}, oProj: &DenseLayer{},
-		heads: heads, kvHeads: kvHeads, text: []string{fmt.Sprint(heads), fmt.Sprint(kvHeads)},
+// [Causal], [AttentionDropout], [RoPE], [HeadSize] and [NoBias]. The first input determines width.
+func GroupedQueryAttention(heads, kvHeads int, given ...Option) *GroupedQueryAttentionLayer {
+	o := options{}.read("GroupedQueryAttention", given, "Causal", "AttentionDropout", "RoPE", "HeadSize", "NoBias")
+	project := func() *DenseLayer { return &DenseLayer{noBias: o.noBias} }
+	return &GroupedQueryAttentionLayer{
+		qProj: project(), kProj: project(), vProj: project(), oProj: project(),
+		heads: heads, kvHeads: kvHeads, options: o, drop: o.attentionDropout(),
 	}
-	for _, o := range options {
-		o.grouped(a)
-		a.text = append(a.text, o.String())
-	}
-	return a
 }
 
 // GroupedQueryAttentionLayer is attention whose heads share keys and values; [GroupedQueryAttention]
 // returns it.
 type GroupedQueryAttentionLayer struct {
 	qProj, kProj, vProj, oProj *DenseLayer
-	heads, kvHeads, headSize   int
-	ropeBase                   float64 // 0 for none
-	causal                     bool
-	drop                       *dropout // of attention weights; nil for none
-	text                       []string // the arguments as Go code
+	options
+	heads, kvHeads int
+	drop           *dropout // of attention weights; nil for none
 }
 
 // Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
@@ -130,5 +94,5 @@ func (*GroupedQueryAttentionLayer) retainsNothing() bool { return true }
 
 // String returns the layer as Go code.
 func (a *GroupedQueryAttentionLayer) String() string {
-	return "GroupedQueryAttention(" + strings.Join(a.text, ", ") + ")"
+	return a.call("GroupedQueryAttention", a.heads, a.kvHeads)
 }

@@ -1,8 +1,7 @@
 package nn
 
 import (
-	"fmt"
-
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -13,38 +12,20 @@ import (
 //
 // The first input determines the size of weight and bias, which start at 1 and 0. [Epsilon] sets
 // another value than 1e-5.
-func LayerNorm(options ...NormOption) Module {
-	return &layerNorm{normOptions: readNormOptions(options)}
+func LayerNorm(given ...Option) Module { return &layerNorm{options: normOptions("LayerNorm", given)} }
+
+// Epsilon sets the value that [LayerNorm] and [RMSNorm] add before the division, 1e-5 by default.
+func Epsilon(e float64) Option {
+	return Option{option.New(func(o *options) { o.epsilon = e }, "Epsilon", e)}
 }
 
-// NormOption changes a [LayerNorm] or [RMSNorm] layer.
-type NormOption struct {
-	text    string
-	epsilon float64
-}
-
-// String returns the option as Go code.
-func (o NormOption) String() string { return o.text }
-
-// Epsilon sets the value that is added before the division, 1e-5 by default.
-func Epsilon(e float64) NormOption { return NormOption{fmt.Sprintf("Epsilon(%g)", e), e} }
-
-type normOptions struct {
-	epsilon float64
-	text    string // the arguments as Go code
-}
-
-func readNormOptions(options []NormOption) normOptions {
-	o := normOptions{epsilon: epsilon}
-	for _, given := range options {
-		o.epsilon, o.text = given.epsilon, given.text
-	}
-	return o
+func normOptions(layer string, given []Option) options {
+	return options{epsilon: epsilon}.read(layer, given, "Epsilon")
 }
 
 type layerNorm struct {
 	lazyState
-	normOptions
+	options
 	weight, bias *Tensor // [size of the last dimension], nil before the first input
 }
 
@@ -62,5 +43,36 @@ func (n *layerNorm) Forward(x *Tensor) *Tensor {
 	return tensor.LayerNorm(x, n.weight, n.bias, 1, n.epsilon)
 }
 
-func (n *layerNorm) String() string     { return "LayerNorm(" + n.text + ")" }
+func (n *layerNorm) String() string     { return n.call("LayerNorm") }
 func (*layerNorm) retainsNothing() bool { return true }
+
+// RMSNorm returns a layer that divides by the root mean square over the last dimension, and
+// then multiplies by a trained scale (Zhang and Sennrich, 2019):
+//
+//	y = x / √(mean(x²) + 1e-5) · weight
+//
+// The first input determines the size of weight, which starts at 1. [Epsilon] sets another value
+// than 1e-5.
+func RMSNorm(given ...Option) Module { return &rmsNorm{options: normOptions("RMSNorm", given)} }
+
+type rmsNorm struct {
+	lazyState
+	options
+	weight *Tensor // [size of the last dimension], nil before the first input
+}
+
+func (n *rmsNorm) Forward(x *Tensor) *Tensor {
+	shape := x.Shape()
+	if len(shape) == 0 {
+		panic(&tensor.ShapeError{Op: "RMSNorm", Shapes: [][]int{shape}, Hint: "the input must have at least one dimension"})
+	}
+	last := len(shape) - 1
+	if n.weight == nil {
+		n.weight = tensor.Ones(shape[last])
+		n.weight.SetRequiresGrad(!n.frozen)
+	}
+	return tensor.RMSNorm(x, n.weight, 1, n.epsilon)
+}
+
+func (n *rmsNorm) String() string     { return n.call("RMSNorm") }
+func (*rmsNorm) retainsNothing() bool { return true }

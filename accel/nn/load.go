@@ -8,54 +8,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/display"
 )
 
-// LoadOption changes what [Load] reads.
-type LoadOption struct {
-	text string
-	set  func(*loading) error
-}
-
-// String returns the option as Go code.
-func (o LoadOption) String() string { return o.text }
-
-// loading is what the options of a [Load] set.
-type loading struct {
-	rules   []rename
-	partial bool
-	report  *LoadReport
-}
-
-type rename struct {
-	pattern     *regexp.Regexp
-	replacement string
-}
-
-// Rename replaces the matches of a regular expression in the names of a file, as
+// Rename makes [Load] replace the matches of a regular expression in the names of a file, as
 // [regexp.Regexp.ReplaceAllString] does. Rules apply in the order in which they are given. A tensor
 // whose name becomes empty is left out:
 //
 //	nn.Load(path, model, nn.Rename(`^module\.`, ""), nn.Rename(`^head\..*`, ""))
-func Rename(pattern, replacement string) LoadOption {
-	return LoadOption{fmt.Sprintf("Rename(%q, %q)", pattern, replacement), func(l *loading) error {
-		r, err := regexp.Compile(pattern)
-		l.rules = append(l.rules, rename{r, replacement})
-		return err
-	}}
+func Rename(pattern, replacement string) Option {
+	r, err := regexp.Compile(pattern)
+	rule := func(name string) string { return r.ReplaceAllString(name, replacement) }
+	return Option{option.New(func(o *options) { o.rules = append(o.rules, rule) }, "Rename", pattern, replacement).Check(err)}
 }
 
-// Partial loads the tensors that the file and the model have in common, by name and shape. All
+// Partial makes [Load] read the tensors that the file and the model have in common, by name and shape. All
 // others of the model keep their values; layers that have not seen an input yet start at random, as
 // without a file. That nothing fits is an error. [Report] returns what was loaded.
-func Partial() LoadOption {
-	return LoadOption{"Partial()", func(l *loading) error { l.partial = true; return nil }}
-}
+func Partial() Option { return Option{option.New(func(o *options) { o.partial = true }, "Partial")} }
 
-// Report stores what was loaded and what was not. Without [Partial], what was not is an error, and
+// Report makes [Load] store what was loaded and what was not. Without [Partial], what was not is an error, and
 // the report is stored with it.
-func Report(to *LoadReport) LoadOption {
-	return LoadOption{"Report(&report)", func(l *loading) error { l.report = to; return nil }}
+func Report(to *LoadReport) Option {
+	return Option{option.New(func(o *options) { o.report = to }, "Report", option.Code("&report"))}
 }
 
 // LoadReport compares a file of weights with a model. The names are those of the model, after
@@ -109,14 +85,10 @@ func first(names []string, separator string) string {
 // [*FormatError], and for a damaged one a [*CorruptFileError]. Damage is found by the checksums of files
 // that this package has written; files of other programs have none, so that only a damaged header or
 // length is found.
-func Load(path string, model any, options ...LoadOption) (err error) {
-	var l loading
-	for _, o := range options {
-		if o.set != nil {
-			if err := o.set(&l); err != nil {
-				return fmt.Errorf("nn: load %s: %v: %w", path, o, err)
-			}
-		}
+func Load(path string, model any, given ...Option) (err error) {
+	var l options
+	if err := option.Apply("nn.Load", &l, given, "Rename", "Partial", "Report"); err != nil {
+		return err
 	}
 	w, err := openWeights(path)
 	if err != nil {
@@ -144,12 +116,12 @@ func Load(path string, model any, options ...LoadOption) (err error) {
 }
 
 // rename returns the names in the file by those in the model, and the shapes by the latter.
-func (l *loading) rename(w *weightFiles) (names map[string]string, shapes map[string][]int, err error) {
+func (o *options) rename(w *weightFiles) (names map[string]string, shapes map[string][]int, err error) {
 	names, shapes = map[string]string{}, map[string][]int{}
 	for _, from := range w.names() {
 		to := from
-		for _, r := range l.rules {
-			to = r.pattern.ReplaceAllString(to, r.replacement)
+		for _, rule := range o.rules {
+			to = rule(to)
 		}
 		if to == "" || isBatchCount(to) {
 			continue

@@ -5,62 +5,49 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/divisor"
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// CrossEntropyOption changes [CrossEntropyLoss].
-type CrossEntropyOption interface{ crossEntropy(*classLoss) }
-
-// NLLOption changes [NLLLoss]. Every NLLOption is a [CrossEntropyOption] too.
-type NLLOption interface {
-	CrossEntropyOption
-	nll(*classLoss)
-}
-
-// classLoss are the settings of [CrossEntropyLoss] and [NLLLoss].
+// classLoss is [CrossEntropyLoss] or [NLLLoss] with their options.
 type classLoss struct {
-	op        string
-	weights   []float64 // by class; nil for 1
-	ignore    *int
-	smoothing float64
+	op string
+	options
 }
 
-type classLossOption func(*classLoss)
-
-func (o classLossOption) crossEntropy(l *classLoss) { o(l) }
-func (o classLossOption) nll(l *classLoss)          { o(l) }
-
-type labelSmoothing float64
-
-func (o labelSmoothing) crossEntropy(l *classLoss) { l.smoothing = float64(o) }
-
-// LabelSmoothing gives every class, also the wrong ones, a share of the target: each of the C
+// LabelSmoothing makes [CrossEntropyLoss] give every class, also the wrong ones, a share of the target: each of the C
 // classes gets e/C, and the right class the rest (Szegedy et al., 2016). e is from 0 to 1.
-func LabelSmoothing(e float64) CrossEntropyOption { return labelSmoothing(e) }
+func LabelSmoothing(e float64) Option {
+	return Option{option.New(func(o *options) { o.smoothing = e }, "LabelSmoothing", e).
+		Require(e >= 0 && e <= 1, "the share must be from 0 to 1")}
+}
 
 // ClassWeights multiplies the loss of each example by the weight of its class, for data in which
 // some classes are rare. The sum is divided by the sum of the weights of the examples; if that is
 // 0, the loss is 0. In Fit and Evaluate that is the sum over all batches and ranks. For targets that
 // are probabilities the sum is divided by the number of examples, as in PyTorch.
-func ClassWeights(weights ...float64) NLLOption {
-	return classLossOption(func(l *classLoss) { l.weights = slices.Clone(weights) })
+func ClassWeights(weights ...float64) Option {
+	o := option.New(func(o *options) { o.weights = slices.Clone(weights) }, "ClassWeights", option.Each(weights)...)
+	for c, w := range weights {
+		o = o.Require(w >= 0, fmt.Sprintf("the weight %v of class %d is negative or NaN", w, c))
+	}
+	return Option{o}
 }
 
 // IgnoreIndex leaves out examples, or tokens of sequences, with this class, for instance of
 // padding. The mean is that of the others. A batch without others has a loss of 0 and changes
 // nothing, so that one such batch does not end a training; in PyTorch it is NaN.
-func IgnoreIndex(class int) NLLOption {
-	return classLossOption(func(l *classLoss) { l.ignore = &class })
+func IgnoreIndex(class int) Option {
+	const exact = 1 << 24 // float32 has all integers up to this one
+	return Option{option.New(func(o *options) { o.ignore = &class }, "IgnoreIndex", class).
+		Require(-exact <= class && class <= exact, fmt.Sprintf("the class must be from %d to %d", -exact, exact))}
 }
 
-// CrossEntropyLoss returns [CrossEntropy] with options. [IgnoreIndex] has no meaning for targets that
-// are probabilities, which panic with a *tensor.ShapeError.
-func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
-	l := classLoss{op: "CrossEntropyLoss"}
-	for _, o := range options {
-		o.crossEntropy(&l)
-	}
-	l.check()
+// CrossEntropyLoss returns [CrossEntropy] with the options [LabelSmoothing], [ClassWeights] and
+// [IgnoreIndex]. The latter has no meaning for targets that are probabilities, which panic with a
+// *tensor.ShapeError.
+func CrossEntropyLoss(given ...Option) Loss {
+	l := classLoss{"CrossEntropyLoss", options{}.read("CrossEntropyLoss", given, "LabelSmoothing", "ClassWeights", "IgnoreIndex")}
 	if l.weights == nil && l.ignore == nil && l.smoothing == 0 {
 		return CrossEntropy
 	}
@@ -84,29 +71,14 @@ func NLL(logProbabilities, classes *Tensor) *Tensor {
 	return classLoss{op: "NLL"}.nll(logProbabilities, classes)
 }
 
-// NLLLoss returns [NLL] with options.
-func NLLLoss(options ...NLLOption) Loss {
-	l := classLoss{op: "NLLLoss"}
-	for _, o := range options {
-		o.nll(&l)
-	}
-	l.check()
-	return l.nll
+// NLLLoss returns [NLL] with the options [ClassWeights] and [IgnoreIndex].
+func NLLLoss(given ...Option) Loss {
+	return classLoss{"NLLLoss", options{}.read("NLLLoss", given, "ClassWeights", "IgnoreIndex")}.nll
 }
 
 func (l classLoss) nll(logProbabilities, classes *Tensor) *Tensor {
 	rows, classes := l.flatten(&scratch{}, logProbabilities, classes)
 	return inType(l.mean(inFloat32(rows), classes), logProbabilities.DType())
-}
-
-// check panics unless the options are valid.
-func (l classLoss) check() {
-	requireArgument(l.smoothing >= 0 && l.smoothing <= 1, l.op, fmt.Sprintf("the label smoothing %v must be from 0 to 1", l.smoothing))
-	const exact = 1 << 24 // float32 has all integers up to this one
-	requireArgument(l.ignore == nil || -exact <= *l.ignore && *l.ignore <= exact, l.op, fmt.Sprintf("the ignored index must be from %d to %d", -exact, exact))
-	for c, w := range l.weights {
-		requireArgument(w >= 0, l.op, fmt.Sprintf("the weight %v of class %d is negative or NaN", w, c))
-	}
 }
 
 // flatten returns scores [N, C] and classes [N], also for sequences and for images with a class of each

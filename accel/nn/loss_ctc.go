@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// CTCOption changes [CTC].
-type CTCOption func(*ctc)
-
 // Blank sets the class that stands for no label in [CTC]; it is 0 without this option.
-func Blank(class int) CTCOption { return func(c *ctc) { c.blank = class } }
+func Blank(class int) Option {
+	return Option{option.New(func(o *options) { o.blank = class }, "Blank", class)}
+}
 
 // ZeroInfinity makes [CTC] leave out sequences that are too short for their labels, whose loss is
 // infinite: their loss is 0, and they have no gradient. They still count in the mean, as in PyTorch.
-func ZeroInfinity() CTCOption { return func(c *ctc) { c.zeroInfinity = true } }
+func ZeroInfinity() Option {
+	return Option{option.New(func(o *options) { o.zeroInfinity = true }, "ZeroInfinity")}
+}
 
 // ctc are the settings and the sizes of a call of [CTC].
 type ctc struct {
-	blank        int
-	zeroInfinity bool
-
+	options
 	n, t, classes int
 	states        int   // 2·S+1: blanks before, between and after S labels
 	labels        []int // [N, S]
@@ -43,11 +43,8 @@ type ctc struct {
 //
 // The forward algorithm runs in logarithms over the positions, one after the other, so that its time is
 // proportional to T; a new T is a new plan.
-func CTC(logProbabilities, labels, inputLengths, labelLengths *Tensor, options ...CTCOption) *Tensor {
-	c := &ctc{}
-	for _, o := range options {
-		o(c)
-	}
+func CTC(logProbabilities, labels, inputLengths, labelLengths *Tensor, given ...Option) *Tensor {
+	c := &ctc{options: options{}.read("CTC", given, "Blank", "ZeroInfinity")}
 	c.read(logProbabilities, labels, inputLengths, labelLengths)
 	x := inFloat32(logProbabilities).Clamp(impossible, math.Inf(1)) // -Inf - (-Inf) would be NaN
 	emissions := c.emissions(x)

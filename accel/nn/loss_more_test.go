@@ -30,7 +30,7 @@ func TestMoreLossesEqualPyTorch(t *testing.T) {
 	pair := func(loss nn.Loss) func(in []T) T { return func(in []T) T { return loss(in[0], in[1]) } }
 	weights := nn.ClassWeights(0.5, 2, 1)
 	gaussian := func(in []T) T { return nn.GaussianNLL(in[0], in[1], in[2]) }
-	ctc := func(options ...nn.CTCOption) func(in []T) T {
+	ctc := func(options ...nn.Option) func(in []T) T {
 		return func(in []T) T { return nn.CTC(in[0].LogSoftmax(-1), in[1], in[2], in[3], options...) }
 	}
 	distillation := func(temperature float64) func(in []T) T {

@@ -90,7 +90,7 @@ func TestDropout2D(t *testing.T) {
 // TestEmbeddingBagOfPadding has bags that are empty without their padding, in which PyTorch's are 0.
 func TestEmbeddingBagOfPadding(t *testing.T) {
 	ids := tensor.FromInts([]int{2, 2, 2, 1}, 2, 2)
-	for _, options := range [][]nn.BagOption{{}, {nn.BagSum()}, {nn.BagMax()}} {
+	for _, options := range [][]nn.Option{{}, {nn.BagSum()}, {nn.BagMax()}} {
 		bag := nn.EmbeddingBag(3, 2, append(options, nn.BagPadding(2))...)
 		y := bag.Forward(ids)
 		y.Square().Sum().Backward()

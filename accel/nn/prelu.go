@@ -3,28 +3,27 @@ package nn
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// PReLUOption changes a [PReLU] layer.
-type PReLUOption struct{ text string }
-
-// String returns the option as Go code.
-func (o PReLUOption) String() string { return o.text }
-
 // PerChannel gives [PReLU] a slope for each channel, axis 1 of the input, as num_parameters in PyTorch.
-func PerChannel() PReLUOption { return PReLUOption{"PerChannel()"} }
+func PerChannel() Option {
+	return Option{option.New(func(o *options) { o.perChannel = true }, "PerChannel")}
+}
 
 // PReLU returns a layer that computes x for positive x and weight·x for others, where the weight is
 // trained and starts at 0.25 (He et al., 2015). There is one weight for all elements, as in PyTorch;
 // with [PerChannel] the first input [N, C, …] determines their number C. Weight decay makes it a
 // [ReLU]: leave it out with optim.Group.
-func PReLU(options ...PReLUOption) Module { return &prelu{perChannel: len(options) > 0} }
+func PReLU(given ...Option) Module {
+	return &prelu{options: options{}.read("PReLU", given, "PerChannel")}
+}
 
 type prelu struct {
 	lazyState
-	weight     *Tensor // [1] or [C], nil before the first input
-	perChannel bool
+	options
+	weight *Tensor // [1] or [C], nil before the first input
 }
 
 func (p *prelu) Forward(x *Tensor) *Tensor {
@@ -70,12 +69,7 @@ func (p *prelu) channels(shape []int) int {
 }
 
 // String returns the layer as Go code.
-func (p *prelu) String() string {
-	if p.perChannel {
-		return "PReLU(PerChannel())"
-	}
-	return "PReLU()"
-}
+func (p *prelu) String() string     { return p.call("PReLU") }
 func (*prelu) retainsNothing() bool { return true }
 
 func (p *prelu) slots() []slot {

@@ -3,8 +3,8 @@ package nn
 import (
 	"fmt"
 	"math"
-	"strings"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -12,61 +12,35 @@ import (
 // PyTorch's names and layouts, such as weight_ih_l0 and bias_hh_l1_reverse.
 type RecurrentLayer struct {
 	lazyState
-	cell       tensor.Cell
-	hidden     int
-	layers     int
-	directions int
-	noBias     bool
-	relu       bool     // WithReLU
-	last       bool     // Forward returns the last output only
-	between    *dropout // between layers; nil for none
-	weights    slotTensors
-	text       []string // the arguments as Go code
+	options
+	cell    tensor.Cell
+	hidden  int
+	drop    *dropout // between layers; nil for none
+	weights slotTensors
 }
 
-// RecurrentOption changes an [RNN], [LSTM] or [GRU].
-type RecurrentOption interface {
-	fmt.Stringer
-	recurrent(*RecurrentLayer)
+// NumLayers stacks n layers of an [RNN], [LSTM] or [GRU], each of which takes the outputs of the one before. The default is 1.
+func NumLayers(n int) Option {
+	return Option{option.New(func(o *options) { o.layers = n }, "NumLayers", n)}
 }
 
-type recurrentOption struct {
-	text string
-	set  func(*RecurrentLayer)
-}
-
-func (o recurrentOption) String() string              { return o.text }
-func (o recurrentOption) recurrent(l *RecurrentLayer) { o.set(l) }
-
-func (BiasOption) recurrent(l *RecurrentLayer) { l.noBias = true }
-
-// NumLayers stacks n layers, each of which takes the outputs of the one before. The default is 1.
-func NumLayers(n int) RecurrentOption {
-	return recurrentOption{fmt.Sprintf("NumLayers(%d)", n), func(l *RecurrentLayer) { l.layers = n }}
-}
-
-// Bidirectional adds to each layer one that runs from the last step to the first. The outputs of
+// Bidirectional adds to each layer of an [RNN], [LSTM] or [GRU] one that runs from the last step to the first. The outputs of
 // both are concatenated, so the width is 2·hidden.
-func Bidirectional() RecurrentOption {
-	return recurrentOption{"Bidirectional()", func(l *RecurrentLayer) { l.directions = 2 }}
+func Bidirectional() Option {
+	return Option{option.New(func(o *options) { o.directions = 2 }, "Bidirectional")}
 }
 
-// LayerDropout applies a [Dropout] to the outputs of each layer but the last.
-func LayerDropout(share float64) RecurrentOption {
-	return recurrentOption{fmt.Sprintf("LayerDropout(%g)", share), func(l *RecurrentLayer) { l.between = &dropout{name: "LayerDropout", share: share} }}
+// LayerDropout applies a [Dropout] to the outputs of each layer of an [RNN], [LSTM] or [GRU] but the last.
+func LayerDropout(share float64) Option {
+	return Option{option.New(func(o *options) { o.between = share }, "LayerDropout", share)}
 }
 
-// LastOutput makes Forward return [N, hidden], the output of the last step instead of those of all
+// LastOutput makes Forward of an [RNN], [LSTM] or [GRU] return [N, hidden], the output of the last step instead of those of all
 // steps; with [Bidirectional], [N, 2·hidden] with the output of each direction's own last step.
-func LastOutput() RecurrentOption {
-	return recurrentOption{"LastOutput()", func(l *RecurrentLayer) { l.last = true }}
-}
+func LastOutput() Option { return Option{option.New(func(o *options) { o.last = true }, "LastOutput")} }
 
-// WithReLU makes an [RNN] use max(x, 0) instead of tanh(x). LSTM and GRU reject it at the first
-// input.
-func WithReLU() RecurrentOption {
-	return recurrentOption{"WithReLU()", func(l *RecurrentLayer) { l.relu = true }}
-}
+// WithReLU makes an [RNN] use max(x, 0) instead of tanh(x).
+func WithReLU() Option { return Option{option.New(func(o *options) { o.relu = true }, "WithReLU")} }
 
 // RNN returns a recurrent network (Elman, 1990) with hidden units: in each step, its state h
 // becomes
@@ -75,32 +49,35 @@ func WithReLU() RecurrentOption {
 //
 // Forward maps sequences [N, T, in] to the states of all steps, [N, T, hidden];
 // [RecurrentLayer.Run] also takes an initial state and the lengths of padded sequences, and returns
-// the final state. Initial weights and biases are uniform in ±1/√hidden, as in PyTorch's RNN.
-func RNN(hidden int, options ...RecurrentOption) *RecurrentLayer {
-	return newRecurrent(tensor.TanhCell, hidden, options)
+// the final state. Initial weights and biases are uniform in ±1/√hidden, as in PyTorch's RNN. Options are
+// [NumLayers], [Bidirectional], [LayerDropout], [LastOutput], [NoBias] and [WithReLU].
+func RNN(hidden int, given ...Option) *RecurrentLayer {
+	return newRecurrent(tensor.TanhCell, hidden, given, "WithReLU")
 }
 
 // LSTM returns a long short-term memory (Hochreiter and Schmidhuber, 1997, with forget gates by
 // Gers et al., 2000), PyTorch's LSTM, with the shapes and the initial weights of [RNN].
-// [tensor.LSTMCell] has its formulas.
-func LSTM(hidden int, options ...RecurrentOption) *RecurrentLayer {
-	return newRecurrent(tensor.LSTMCell, hidden, options)
+// [tensor.LSTMCell] has its formulas. Options are those of RNN but [WithReLU].
+func LSTM(hidden int, given ...Option) *RecurrentLayer {
+	return newRecurrent(tensor.LSTMCell, hidden, given)
 }
 
 // GRU returns a network of gated recurrent units (Cho et al., 2014), PyTorch's GRU, with the shapes
-// and the initial weights of [RNN]. [tensor.GRUCell] has its formulas.
-func GRU(hidden int, options ...RecurrentOption) *RecurrentLayer {
-	return newRecurrent(tensor.GRUCell, hidden, options)
+// and the initial weights of [RNN]. [tensor.GRUCell] has its formulas. Options are those of RNN but
+// [WithReLU].
+func GRU(hidden int, given ...Option) *RecurrentLayer {
+	return newRecurrent(tensor.GRUCell, hidden, given)
 }
 
-func newRecurrent(cell tensor.Cell, hidden int, options []RecurrentOption) *RecurrentLayer {
-	l := &RecurrentLayer{cell: cell, hidden: hidden, layers: 1, directions: 1, text: []string{fmt.Sprint(hidden)}}
-	for _, o := range options {
-		o.recurrent(l)
-		l.text = append(l.text, o.String())
-	}
-	if l.relu && cell == tensor.TanhCell {
+func newRecurrent(cell tensor.Cell, hidden int, given []Option, more ...string) *RecurrentLayer {
+	l := &RecurrentLayer{cell: cell, hidden: hidden}
+	takes := append([]string{"NumLayers", "Bidirectional", "LayerDropout", "LastOutput", "NoBias"}, more...)
+	l.options = options{layers: 1, directions: 1}.read(l.name(), given, takes...)
+	if l.relu {
 		l.cell = tensor.ReLUCell
+	}
+	if l.between != 0 {
+		l.drop = &dropout{name: "LayerDropout", share: l.between}
 	}
 	l.weights = make(slotTensors, max(l.layers, 0)*l.directions*l.perDirection())
 	return l
@@ -179,8 +156,8 @@ func (l *RecurrentLayer) Run(x *Tensor, start RecurrentState, lengths *Tensor) (
 		if l.directions == 2 {
 			y = s.keep(tensor.Concat(2, outputs...))
 		}
-		if l.between != nil && layer < l.layers-1 {
-			if dropped := l.between.Forward(y); dropped != y {
+		if l.drop != nil && layer < l.layers-1 {
+			if dropped := l.drop.Forward(y); dropped != y {
 				y = s.keep(dropped)
 			}
 		}
@@ -214,8 +191,6 @@ func (l *RecurrentLayer) check(shape []int, start RecurrentState) {
 	switch {
 	case l.hidden < 1 || l.layers < 1:
 		hint = fmt.Sprintf("%v must have at least one hidden unit and one layer", l)
-	case l.relu && l.cell != tensor.ReLUCell:
-		hint = fmt.Sprintf("%v: only an RNN can have the option WithReLU", l)
 	case len(shape) != 3 || shape[1] < 1 || shape[2] < 1:
 		hint = "the input must be sequences [N, T, in] with at least one step"
 	case start.C != nil && l.cell != tensor.LSTMCell:
@@ -283,4 +258,4 @@ func (l *RecurrentLayer) name() string {
 }
 
 // String returns the layer as Go code.
-func (l *RecurrentLayer) String() string { return l.name() + "(" + strings.Join(l.text, ", ") + ")" }
+func (l *RecurrentLayer) String() string { return l.call(l.name(), l.hidden) }

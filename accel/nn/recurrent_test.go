@@ -15,7 +15,7 @@ import (
 
 func recurrentMakers() map[string]func() *nn.RecurrentLayer {
 	const hidden = 6
-	two := []nn.RecurrentOption{nn.NumLayers(2), nn.Bidirectional()}
+	two := []nn.Option{nn.NumLayers(2), nn.Bidirectional()}
 	return map[string]func() *nn.RecurrentLayer{
 		"rnn":          func() *nn.RecurrentLayer { return nn.RNN(hidden) },
 		"rnn relu":     func() *nn.RecurrentLayer { return nn.RNN(hidden, nn.WithReLU()) },
@@ -207,7 +207,6 @@ func TestRecurrentErrors(t *testing.T) {
 		{"no step", func() { nn.LSTM(5).Forward(tensor.Zeros(4, 0, 3)) }, "at least one step"},
 		{"no unit", func() { nn.GRU(0).Forward(x) }, "at least one hidden unit"},
 		{"no layer", func() { nn.GRU(5, nn.NumLayers(0)).Forward(x) }, "GRU(5, NumLayers(0)) must have"},
-		{"ReLU", func() { nn.GRU(5, nn.WithReLU()).Forward(x) }, "only an RNN"},
 		{"other width", func() { used.Forward(tensor.Zeros(2, 4, 2)) }, "expects 3 inputs in each step but got 2"},
 		{"state", func() { used.Run(x, nn.RecurrentState{H: tensor.Zeros(2, 2, 5)}, nil) }, "[1 2 5]"},
 		{"state C", func() { nn.GRU(5).Run(x, nn.RecurrentState{C: tensor.Zeros(1, 2, 5)}, nil) }, "no state C"},

@@ -1,63 +1,29 @@
 package nn
 
 import (
-	"fmt"
-	"strings"
-
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TransformerOption changes a [TransformerEncoderLayer] or [TransformerDecoderLayer].
-type TransformerOption struct {
-	text string
-	set  func(*transformerOptions)
+// FeedForward sets the width of the two linear layers in a layer of a transformer; the default is 2048.
+func FeedForward(width int) Option {
+	return Option{option.New(func(o *options) { o.feedForward = width }, "FeedForward", width)}
 }
 
-// String returns the option as Go code.
-func (o TransformerOption) String() string { return o.text }
-
-type transformerOptions struct {
-	feedForward int
-	dropout     float64
-	normFirst   bool
-	gelu        bool
-	text        string // the arguments as Go code
+// TransformerDropout sets the probability of the dropouts in a layer of a transformer, also of that of
+// attention weights; the default is 0.1.
+func TransformerDropout(share float64) Option {
+	return Option{option.New(func(o *options) { o.dropout = share }, "TransformerDropout", share)}
 }
 
-// FeedForward sets the width of the two linear layers in between; the default is 2048.
-func FeedForward(width int) TransformerOption {
-	return TransformerOption{fmt.Sprintf("FeedForward(%d)", width), func(o *transformerOptions) { o.feedForward = width }}
+// NormFirst makes a layer of a transformer normalize the inputs of attention and linear layers, as most
+// models since GPT-2 do, instead of the sums with their outputs.
+func NormFirst() Option {
+	return Option{option.New(func(o *options) { o.normFirst = true }, "NormFirst")}
 }
 
-// TransformerDropout sets the probability of the dropouts, also of that of attention weights; the
-// default is 0.1.
-func TransformerDropout(share float64) TransformerOption {
-	return TransformerOption{fmt.Sprintf("TransformerDropout(%g)", share), func(o *transformerOptions) { o.dropout = share }}
-}
-
-// NormFirst normalizes the inputs of attention and linear layers, as most models since GPT-2 do,
-// instead of the sums with their outputs.
-func NormFirst() TransformerOption {
-	return TransformerOption{"NormFirst()", func(o *transformerOptions) { o.normFirst = true }}
-}
-
-// WithGELU uses [GELU] instead of [ReLU].
-func WithGELU() TransformerOption {
-	return TransformerOption{"WithGELU()", func(o *transformerOptions) { o.gelu = true }}
-}
-
-func readTransformerOptions(heads int, options []TransformerOption) transformerOptions {
-	o := transformerOptions{feedForward: 2048, dropout: 0.1}
-	text := []string{fmt.Sprint(heads)}
-	for _, given := range options {
-		if given.set != nil {
-			given.set(&o)
-			text = append(text, given.text)
-		}
-	}
-	o.text = "(" + strings.Join(text, ", ") + ")"
-	return o
-}
+// WithGELU makes a layer of a transformer use [GELU] instead of [ReLU].
+func WithGELU() Option { return Option{option.New(func(o *options) { o.gelu = true }, "WithGELU")} }
 
 // feedForward is what encoder and decoder layers have in common: two linear layers, and how to add
 // the outputs of a part to its inputs.
@@ -65,11 +31,13 @@ type feedForward struct {
 	linear1, linear2 *DenseLayer
 	activation       Module
 	dropout          Module
-	options          transformerOptions
+	options          options
+	heads            int
 }
 
-func newFeedForward(o transformerOptions) feedForward {
-	f := feedForward{linear1: Dense(o.feedForward), linear2: &DenseLayer{}, activation: ReLU(), dropout: Dropout(o.dropout), options: o}
+func newFeedForward(layer string, heads int, given []Option) feedForward {
+	o := options{feedForward: 2048, dropout: 0.1}.read(layer, given, "FeedForward", "TransformerDropout", "NormFirst", "WithGELU")
+	f := feedForward{linear1: Dense(o.feedForward), linear2: &DenseLayer{}, activation: ReLU(), dropout: Dropout(o.dropout), options: o, heads: heads}
 	if o.gelu {
 		f.activation = GELU()
 	}
@@ -106,9 +74,9 @@ func (f *feedForward) add(x *Tensor, norm Module, part func(x *Tensor) *Tensor) 
 // al., 2017): self-attention and two linear layers, each added to its input, and a [LayerNorm] after
 // each sum. Options are [FeedForward], [TransformerDropout], [NormFirst] and [WithGELU]. The first
 // input determines the width, which must be a multiple of heads.
-func TransformerEncoderLayer(heads int, options ...TransformerOption) *TransformerEncoderLayerModule {
-	o := readTransformerOptions(heads, options)
-	return &TransformerEncoderLayerModule{selfAttn: MultiHeadAttention(heads, AttentionDropout(o.dropout)), feedForward: newFeedForward(o), norm1: LayerNorm(), norm2: LayerNorm()}
+func TransformerEncoderLayer(heads int, given ...Option) *TransformerEncoderLayerModule {
+	f := newFeedForward("TransformerEncoderLayer", heads, given)
+	return &TransformerEncoderLayerModule{selfAttn: MultiHeadAttention(heads, AttentionDropout(f.options.dropout)), feedForward: f, norm1: LayerNorm(), norm2: LayerNorm()}
 }
 
 // TransformerEncoderLayerModule is a layer of a transformer's encoder; [TransformerEncoderLayer]
@@ -139,18 +107,19 @@ func (*TransformerEncoderLayerModule) retainsNothing() bool { return true }
 
 // String returns the layer as Go code.
 func (l *TransformerEncoderLayerModule) String() string {
-	return "TransformerEncoderLayer" + l.options.text
+	return l.options.call("TransformerEncoderLayer", l.heads)
 }
 
 // TransformerDecoderLayer returns PyTorch's TransformerDecoderLayer with batch_first=True (Vaswani et
 // al., 2017): causal self-attention, attention to the encoder's outputs, and two linear layers, each
 // added to its input, and a [LayerNorm] after each sum. Options are those of
 // [TransformerEncoderLayer].
-func TransformerDecoderLayer(heads int, options ...TransformerOption) *TransformerDecoderLayerModule {
-	o := readTransformerOptions(heads, options)
+func TransformerDecoderLayer(heads int, given ...Option) *TransformerDecoderLayerModule {
+	f := newFeedForward("TransformerDecoderLayer", heads, given)
+	dropout := AttentionDropout(f.options.dropout)
 	return &TransformerDecoderLayerModule{
-		selfAttn: MultiHeadAttention(heads, Causal(), AttentionDropout(o.dropout)), multiheadAttn: MultiHeadAttention(heads, AttentionDropout(o.dropout)),
-		feedForward: newFeedForward(o), norm1: LayerNorm(), norm2: LayerNorm(), norm3: LayerNorm(),
+		selfAttn: MultiHeadAttention(heads, Causal(), dropout), multiheadAttn: MultiHeadAttention(heads, dropout),
+		feedForward: f, norm1: LayerNorm(), norm2: LayerNorm(), norm3: LayerNorm(),
 	}
 }
 
@@ -175,5 +144,5 @@ func (l *TransformerDecoderLayerModule) Decode(x, memory *Tensor, see, seeMemory
 
 // String returns the layer as Go code.
 func (l *TransformerDecoderLayerModule) String() string {
-	return "TransformerDecoderLayer" + l.options.text
+	return l.options.call("TransformerDecoderLayer", l.heads)
 }

@@ -24,7 +24,7 @@ func TestTransformerLayersEqualPyTorch(t *testing.T) {
 	none := tensor.AttentionMask{}
 	of4 := func() tensor.AttentionMask { return tensor.AttentionMask{Lengths: tensor.FromInts(g.Lengths, 2)} }
 	of5 := func() tensor.AttentionMask { return tensor.AttentionMask{Lengths: tensor.FromInts(g.MemoryLengths, 2)} }
-	options := []nn.TransformerOption{nn.FeedForward(6), nn.TransformerDropout(0)}
+	options := []nn.Option{nn.FeedForward(6), nn.TransformerDropout(0)}
 	modern := append(options, nn.WithGELU(), nn.NormFirst())
 	cases := map[string]func() (model any, forward func(x, memory *nn.Tensor) *nn.Tensor){
 		"cross attention": func() (any, func(x, memory *nn.Tensor) *nn.Tensor) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // Feature is one or more features that are computed from a column of a table: a [Number] or a [Category].
@@ -27,18 +29,12 @@ type Feature interface {
 //
 // The method ExportONNX of accel/preprocess makes the features of a fitted transform.
 func Columns(features ...Feature) Option {
-	return Option{fmt.Sprintf("Columns(%d features)", len(features)), func(o *options) error {
-		if len(features) == 0 {
-			return errors.New("onnx: Columns: there are no features")
-		}
-		for _, f := range features {
-			if err := f.check(); err != nil {
-				return err
-			}
-		}
-		o.columns = slices.Clone(features)
-		return nil
-	}}
+	o := option.New(func(o *options) { o.columns = slices.Clone(features) }, "Columns", option.Code(fmt.Sprintf("%d features", len(features)))).
+		Require(len(features) > 0, "there are no features")
+	for _, f := range features {
+		o = o.Check(f.check())
+	}
+	return Option{o}
 }
 
 // checkColumns checks the features against the example.

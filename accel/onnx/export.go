@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -87,13 +88,8 @@ func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Opt
 		}
 	}
 	o := &options{axes: map[int][]string{}, name: "quern"}
-	for _, option := range list {
-		if option.set == nil {
-			continue
-		}
-		if err := option.set(o); err != nil {
-			return nil, err
-		}
+	if err := option.Apply("onnx.Export", o, list, "Axes", "Inputs", "Outputs", "Uses", "Name", "Note", "ExternalData", "Columns"); err != nil {
+		return nil, err
 	}
 	for input, names := range o.axes {
 		if input >= len(examples) {

@@ -3,19 +3,19 @@ package onnx
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
-// Option configures [Export].
-type Option struct {
-	text string
-	set  func(*options) error
-}
+// Option configures [Export], [ExportFunc], [Build] and [BuildFunc], or [Model.SaveTriton]; String returns
+// it as a Go expression. Functions fail for an option that they do not take.
+type Option struct{ setting }
 
-// String returns the option as a Go expression.
-func (o Option) String() string { return o.text }
+type setting = option.Of[options]
 
 type options struct {
+	serving // of SaveTriton
+
 	axes     map[int][]string // by input: names of its axes, "" for a fixed size
 	inputs   []string
 	columns  []Feature // that the input is computed from
@@ -36,19 +36,12 @@ type options struct {
 // The example must have at least size 1 in a named axis. For a model with a maximum sequence
 // length, pass an example of that length.
 func Axes(input int, names ...string) Option {
-	text := fmt.Sprintf("Axes(%d%s)", input, quoted(names, ", "))
-	return Option{text, func(o *options) error {
-		if input < 0 {
-			return fmt.Errorf("onnx: %s: inputs are numbered from 0", text)
-		}
-		for i, n := range names {
-			if n != "" && slices.Contains(names[:i], n) {
-				return fmt.Errorf("onnx: %s: two axes of an input have the same name", text)
-			}
-		}
-		o.axes[input] = slices.Clone(names)
-		return nil
-	}}
+	o := option.New(func(o *options) { o.axes[input] = slices.Clone(names) }, "Axes", append([]any{input}, option.Each(names)...)...).
+		Require(input >= 0, "inputs are numbered from 0")
+	for i, n := range names {
+		o = o.Require(n == "" || !slices.Contains(names[:i], n), "two axes of an input have the same name")
+	}
+	return Option{o}
 }
 
 // Inputs names the inputs in order. The default is "input", or "input_0" and so on for several.
@@ -63,62 +56,36 @@ func Outputs(names ...string) Option {
 }
 
 func namesOption(call string, names []string, at func(*options) *[]string) Option {
-	text := fmt.Sprintf("%s(%s)", call, strings.TrimPrefix(quoted(names, ", "), ", "))
-	return Option{text, func(o *options) error {
-		for i, n := range names {
-			if n == "" || slices.Contains(names[:i], n) {
-				return fmt.Errorf("onnx: %s: the names must be unique and not empty", text)
-			}
-		}
-		*at(o) = slices.Clone(names)
-		return nil
-	}}
+	o := option.New(func(o *options) { *at(o) = slices.Clone(names) }, call, option.Each(names)...)
+	for i, n := range names {
+		o = o.Require(n != "" && !slices.Contains(names[:i], n), "the names must be unique and not empty")
+	}
+	return Option{o}
 }
 
 // Uses lists the models that the function of [ExportFunc] uses: their layers compute in
 // evaluation mode, and their parameters keep their names. With one model the names are as in
 // [nn.State]; with several they begin with a number, "1.0.weight".
 func Uses(models ...any) Option {
-	return Option{fmt.Sprintf("Uses(%d models)", len(models)), func(o *options) error {
-		for i, m := range models {
-			if m == nil {
-				return fmt.Errorf("onnx: Uses: model %d is nil", i)
-			}
-		}
-		o.uses = append(o.uses, models...)
-		return nil
-	}}
+	o := option.New(func(o *options) { o.uses = append(o.uses, models...) }, "Uses", option.Code(fmt.Sprintf("%d models", len(models))))
+	for i, m := range models {
+		o = o.Require(m != nil, fmt.Sprintf("model %d is nil", i))
+	}
+	return Option{o}
 }
 
 // Name sets the name of the graph in the file; the default is "quern".
 func Name(name string) Option {
-	return Option{fmt.Sprintf("Name(%q)", name), func(o *options) error {
-		o.name = name
-		return nil
-	}}
+	return Option{option.New(func(o *options) { o.name = name }, "Name", name)}
 }
 
 // Note adds an entry to the metadata of the file, for example the class names.
 func Note(key, value string) Option {
-	return Option{fmt.Sprintf("Note(%q, %q)", key, value), func(o *options) error {
-		o.notes = append(o.notes, [2]string{key, value})
-		return nil
-	}}
+	return Option{option.New(func(o *options) { o.notes = append(o.notes, [2]string{key, value}) }, "Note", key, value)}
 }
 
 // ExternalData puts the weights into a separate file beside the model file, with ".data"
 // appended to its name. Weights of more than 2 GiB need it.
 func ExternalData() Option {
-	return Option{"ExternalData()", func(o *options) error {
-		o.external = true
-		return nil
-	}}
-}
-
-func quoted(names []string, before string) string {
-	var b strings.Builder
-	for _, n := range names {
-		fmt.Fprintf(&b, "%s%q", before, n)
-	}
-	return b.String()
+	return Option{option.New(func(o *options) { o.external = true }, "ExternalData")}
 }

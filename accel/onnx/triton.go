@@ -34,11 +34,13 @@ import (
 //
 // An [*Error] that wraps [ErrNotServable] says what Triton cannot serve: bfloat16, an axis of size 0, and, without
 // a batch, an input or output without axes.
-func (m *Model) SaveTriton(repository, name string, options ...TritonOption) (version int64, err error) {
-	s := &serving{maxBatch: unset}
-	if err := option.All(s, options); err != nil {
+func (m *Model) SaveTriton(repository, name string, given ...Option) (version int64, err error) {
+	o := options{serving: serving{maxBatch: unset}}
+	takes := []string{"MaxBatchSize", "DynamicBatching", "GPUInstances", "CPUInstances", "ServeLatest", "ServeAll", "ServeVersions"}
+	if err := option.Apply("onnx.SaveTriton", &o, given, takes...); err != nil {
 		return 0, err
 	}
+	s := &o.serving
 	if err := checkTritonName(name); err != nil {
 		return 0, err
 	}

@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/option"
 )
-
-// TritonOption configures [Model.SaveTriton]; String returns it as a Go expression.
-type TritonOption struct{ option.Of[serving] }
 
 // serving is the part of a Triton configuration that does not follow from the model.
 type serving struct {
@@ -39,101 +35,66 @@ type instances struct {
 	gpus  []int
 }
 
-func tritonOption(text string, set func(*serving) error) TritonOption {
-	return TritonOption{option.New(text, func(s *serving) error {
-		if err := set(s); err != nil {
-			return fmt.Errorf("onnx: %s: %w", text, err)
-		}
-		return nil
-	})}
-}
-
 // MaxBatchSize sets the maximum number of examples that Triton passes to the model at once. The default is 4, which is
 // Triton's own, or 0 if the first axis of an input or output is not the batch. With 0, Triton passes
 // each request on as it is, with all of its axes.
-func MaxBatchSize(examples int) TritonOption {
-	return tritonOption(fmt.Sprintf("MaxBatchSize(%d)", examples), func(s *serving) error {
-		s.maxBatch = examples
-		return checkRange("the maximum batch size", examples, 0)
-	})
+func MaxBatchSize(examples int) Option {
+	return Option{option.New(func(o *options) { o.maxBatch = examples }, "MaxBatchSize", examples).
+		Check(checkRange("the maximum batch size", examples, 0))}
 }
 
 // DynamicBatching lets Triton compute requests of several clients together. A request waits for others up to delay, in
 // whole microseconds; 0 means that only those that have arrived meanwhile are taken together. If preferred
 // sizes are given, a batch that has one of them does not wait.
-func DynamicBatching(delay time.Duration, preferred ...int) TritonOption {
-	text := fmt.Sprintf("DynamicBatching(%v%s)", delay, listed(preferred))
-	return tritonOption(text, func(s *serving) error {
-		if delay < 0 || delay%time.Microsecond != 0 {
-			return errors.New("the delay must be whole microseconds, and at least 0")
-		}
-		for _, n := range preferred {
-			if err := checkRange("a preferred batch size", n, 1); err != nil {
-				return err
-			}
-		}
-		s.batching = &dynamicBatching{delay, slices.Clone(preferred)}
-		return nil
-	})
+func DynamicBatching(delay time.Duration, preferred ...int) Option {
+	batching := &dynamicBatching{delay, slices.Clone(preferred)}
+	o := option.New(func(o *options) { o.batching = batching }, "DynamicBatching", append([]any{delay}, option.Each(preferred)...)...).
+		Require(delay >= 0 && delay%time.Microsecond == 0, "the delay must be whole microseconds, and at least 0")
+	for _, n := range preferred {
+		o = o.Check(checkRange("a preferred batch size", n, 1))
+	}
+	return Option{o}
 }
 
 // GPUInstances makes count copies of the model on each of these GPUs, or on each GPU of the server if none is given.
 // Several requests, or batches, are computed at the same time. This and [CPUInstances] may be used together and
 // several times.
-func GPUInstances(count int, gpus ...int) TritonOption {
+func GPUInstances(count int, gpus ...int) Option {
 	return instanceOption("GPUInstances", instances{count, "KIND_GPU", slices.Clone(gpus)})
 }
 
 // CPUInstances makes count copies of the model on the CPU, see [GPUInstances].
-func CPUInstances(count int) TritonOption {
+func CPUInstances(count int) Option {
 	return instanceOption("CPUInstances", instances{count, "KIND_CPU", nil})
 }
 
-func instanceOption(call string, group instances) TritonOption {
-	return tritonOption(fmt.Sprintf("%s(%d%s)", call, group.count, listed(group.gpus)), func(s *serving) error {
-		if err := checkRange("the number of instances", group.count, 1); err != nil {
-			return err
-		}
-		for i, gpu := range group.gpus {
-			if err := checkRange("the number of a GPU", gpu, 0); err != nil {
-				return err
-			}
-			if slices.Contains(group.gpus[:i], gpu) {
-				return fmt.Errorf("GPU %d is listed twice", gpu)
-			}
-		}
-		s.groups = append(s.groups, group)
-		return nil
-	})
+func instanceOption(call string, group instances) Option {
+	o := option.New(func(o *options) { o.groups = append(o.groups, group) }, call, append([]any{group.count}, option.Each(group.gpus)...)...).
+		Check(checkRange("the number of instances", group.count, 1))
+	for i, gpu := range group.gpus {
+		o = o.Check(checkRange("the number of a GPU", gpu, 0)).
+			Require(!slices.Contains(group.gpus[:i], gpu), fmt.Sprintf("GPU %d is listed twice", gpu))
+	}
+	return Option{o}
 }
 
 // ServeLatest serves the n newest versions. The default is 1.
-func ServeLatest(n int) TritonOption {
-	return tritonOption(fmt.Sprintf("ServeLatest(%d)", n), func(s *serving) error {
-		s.policy, s.versions = fmt.Sprintf("latest { num_versions: %d }", n), nil
-		return checkRange("the number of versions", n, 1)
-	})
+func ServeLatest(n int) Option {
+	policy := fmt.Sprintf("latest { num_versions: %d }", n)
+	return Option{option.New(func(o *options) { o.policy, o.versions = policy, nil }, "ServeLatest", n).
+		Check(checkRange("the number of versions", n, 1))}
 }
 
 // ServeAll serves all versions.
-func ServeAll() TritonOption {
-	return tritonOption("ServeAll()", func(s *serving) error {
-		s.policy, s.versions = "all { }", nil
-		return nil
-	})
+func ServeAll() Option {
+	return Option{option.New(func(o *options) { o.policy, o.versions = "all { }", nil }, "ServeAll")}
 }
 
 // ServeVersions serves these versions, each of which must be in the repository or be the one that is saved.
-func ServeVersions(versions ...int64) TritonOption {
-	text := fmt.Sprintf("ServeVersions(%s)", strings.TrimPrefix(listed(versions), ", "))
-	return tritonOption(text, func(s *serving) error {
-		if len(versions) == 0 {
-			return errors.New("there is no version")
-		}
-		s.versions = slices.Clone(versions)
-		s.policy = fmt.Sprintf("specific { versions: %s }", tritonInts(versions))
-		return nil
-	})
+func ServeVersions(versions ...int64) Option {
+	policy := fmt.Sprintf("specific { versions: %s }", tritonInts(versions))
+	return Option{option.New(func(o *options) { o.policy, o.versions = policy, slices.Clone(versions) }, "ServeVersions", option.Each(versions)...).
+		Require(len(versions) > 0, "there is no version")}
 }
 
 // checkBatching fails if requests cannot be collected.
@@ -167,13 +128,4 @@ func checkRange(what string, n, least int) error {
 		return fmt.Errorf("%s is %d, but must be from %d to %d", what, n, least, math.MaxInt32)
 	}
 	return nil
-}
-
-// listed formats further arguments of a call.
-func listed[N int | int64](all []N) string {
-	text := ""
-	for _, n := range all {
-		text += fmt.Sprintf(", %d", n)
-	}
-	return text
 }

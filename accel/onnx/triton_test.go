@@ -26,7 +26,7 @@ import (
 var repositories = []struct {
 	name    string
 	build   func() (*onnx.Model, error)
-	options []onnx.TritonOption
+	options []onnx.Option
 	saves   int // how often it is saved
 }{
 	{"digits", func() (*onnx.Model, error) {
@@ -37,19 +37,19 @@ var repositories = []struct {
 			return []*tensor.Tensor{in[0].Mul(in[1].Cast(tensor.Float32)), in[0].Sum(1, 2), in[0].Greater(in[1].Cast(tensor.Float32))}
 		}, []*tensor.Tensor{steps(2, 6, 4), tokens(3, 2, 6, 4)}, onnx.Axes(0, "batch", "time"), onnx.Axes(1, "batch", "time"),
 			onnx.Inputs("x", "weights"), onnx.Outputs("products", "sums", `"positive"`))
-	}, []onnx.TritonOption{
+	}, []onnx.Option{
 		onnx.MaxBatchSize(64), onnx.DynamicBatching(2*time.Millisecond, 8, 32),
 		onnx.GPUInstances(2, 0, 1), onnx.CPUInstances(1), onnx.ServeLatest(2),
 	}, 2},
 	{"mean", func() (*onnx.Model, error) {
 		return onnx.Build(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean(0).Cast(tensor.Float64) }), steps(2, 3))
-	}, []onnx.TritonOption{onnx.ServeAll()}, 1},
+	}, []onnx.Option{onnx.ServeAll()}, 1},
 	{"unbatched", func() (*onnx.Model, error) {
 		return onnx.Build(nn.ReLU(), steps(2, 3).Cast(tensor.Float16))
-	}, []onnx.TritonOption{onnx.MaxBatchSize(0), onnx.ServeVersions(1, 3), onnx.GPUInstances(1)}, 3},
+	}, []onnx.Option{onnx.MaxBatchSize(0), onnx.ServeVersions(1, 3), onnx.GPUInstances(1)}, 3},
 	{"waits_for_nobody", func() (*onnx.Model, error) {
 		return onnx.Build(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.ArgMax(1) }), steps(2, 3))
-	}, []onnx.TritonOption{onnx.DynamicBatching(0)}, 1},
+	}, []onnx.Option{onnx.DynamicBatching(0)}, 1},
 }
 
 // saveRepositories saves the models in a folder.
@@ -141,7 +141,7 @@ func TestTritonRejects(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		model   *onnx.Model
-		options []onnx.TritonOption
+		options []onnx.Option
 		want    string
 		kind    error
 	}{
@@ -152,24 +152,24 @@ func TestTritonRejects(t *testing.T) {
 		{".", dense, nil, `the name "."`, nil},
 		{"a\nb", dense, nil, `the name "a\nb": use letters`, nil},
 		{`a"b`, dense, nil, "use letters", nil},
-		{"m", dense, []onnx.TritonOption{onnx.MaxBatchSize(-1)}, "onnx: MaxBatchSize(-1): the maximum batch size is -1, but must be from 0 to 2147483647", nil},
-		{"m", dense, []onnx.TritonOption{onnx.MaxBatchSize(math.MaxInt)}, "must be from 0 to 2147483647", nil},
-		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(-time.Second)}, "onnx: DynamicBatching(-1s): the delay must be whole microseconds", nil},
-		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(time.Nanosecond)}, "whole microseconds", nil},
-		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(0, 0)}, "onnx: DynamicBatching(0s, 0): a preferred batch size is 0, but must be from 1", nil},
-		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(0, 2, 8)}, "the preferred batch size 8 is larger than the maximum batch size 4: raise it with MaxBatchSize", nil},
-		{"m", dense, []onnx.TritonOption{onnx.DynamicBatching(0), onnx.MaxBatchSize(0)}, "DynamicBatching: MaxBatchSize must be at least 1", nil},
-		{"m", dense, []onnx.TritonOption{onnx.GPUInstances(0)}, "onnx: GPUInstances(0): the number of instances is 0", nil},
-		{"m", dense, []onnx.TritonOption{onnx.GPUInstances(1, -1)}, "onnx: GPUInstances(1, -1): the number of a GPU is -1", nil},
-		{"m", dense, []onnx.TritonOption{onnx.GPUInstances(1, 2, 2)}, "GPU 2 is listed twice", nil},
-		{"m", dense, []onnx.TritonOption{onnx.CPUInstances(-1)}, "onnx: CPUInstances(-1): the number of instances is -1", nil},
-		{"m", dense, []onnx.TritonOption{onnx.ServeLatest(0)}, "onnx: ServeLatest(0): the number of versions is 0", nil},
-		{"m", dense, []onnx.TritonOption{onnx.ServeVersions()}, "onnx: ServeVersions(): there is no version", nil},
-		{"m", dense, []onnx.TritonOption{onnx.ServeVersions(2)}, "there is no version 2 among [], and this one gets the number 1", nil},
-		{"m", mean, []onnx.TritonOption{onnx.MaxBatchSize(8)}, `MaxBatchSize(8): the first axis of "output", [3], is not the batch`, onnx.ErrNotServable},
-		{"m", mean, []onnx.TritonOption{onnx.DynamicBatching(0)}, `DynamicBatching: the first axis of "output", [3], is not the batch`, onnx.ErrNotServable},
-		{"m", pairs, []onnx.TritonOption{onnx.MaxBatchSize(8)}, `axis 1 of "output", [batch batch], depends on the size of the batch`, onnx.ErrNotServable},
-		{"m", of((*tensor.Tensor).Neg, steps(2, 3), onnx.Axes(0)), []onnx.TritonOption{onnx.MaxBatchSize(8)}, `the first axis of "input", [2 3], is not the batch`, onnx.ErrNotServable},
+		{"m", dense, []onnx.Option{onnx.MaxBatchSize(-1)}, "onnx: MaxBatchSize(-1): the maximum batch size is -1, but must be from 0 to 2147483647", nil},
+		{"m", dense, []onnx.Option{onnx.MaxBatchSize(math.MaxInt)}, "must be from 0 to 2147483647", nil},
+		{"m", dense, []onnx.Option{onnx.DynamicBatching(-time.Second)}, "onnx: DynamicBatching(-1s): the delay must be whole microseconds", nil},
+		{"m", dense, []onnx.Option{onnx.DynamicBatching(time.Nanosecond)}, "whole microseconds", nil},
+		{"m", dense, []onnx.Option{onnx.DynamicBatching(0, 0)}, "onnx: DynamicBatching(0s, 0): a preferred batch size is 0, but must be from 1", nil},
+		{"m", dense, []onnx.Option{onnx.DynamicBatching(0, 2, 8)}, "the preferred batch size 8 is larger than the maximum batch size 4: raise it with MaxBatchSize", nil},
+		{"m", dense, []onnx.Option{onnx.DynamicBatching(0), onnx.MaxBatchSize(0)}, "DynamicBatching: MaxBatchSize must be at least 1", nil},
+		{"m", dense, []onnx.Option{onnx.GPUInstances(0)}, "onnx: GPUInstances(0): the number of instances is 0", nil},
+		{"m", dense, []onnx.Option{onnx.GPUInstances(1, -1)}, "onnx: GPUInstances(1, -1): the number of a GPU is -1", nil},
+		{"m", dense, []onnx.Option{onnx.GPUInstances(1, 2, 2)}, "GPU 2 is listed twice", nil},
+		{"m", dense, []onnx.Option{onnx.CPUInstances(-1)}, "onnx: CPUInstances(-1): the number of instances is -1", nil},
+		{"m", dense, []onnx.Option{onnx.ServeLatest(0)}, "onnx: ServeLatest(0): the number of versions is 0", nil},
+		{"m", dense, []onnx.Option{onnx.ServeVersions()}, "onnx: ServeVersions(): there is no version", nil},
+		{"m", dense, []onnx.Option{onnx.ServeVersions(2)}, "there is no version 2 among [], and this one gets the number 1", nil},
+		{"m", mean, []onnx.Option{onnx.MaxBatchSize(8)}, `MaxBatchSize(8): the first axis of "output", [3], is not the batch`, onnx.ErrNotServable},
+		{"m", mean, []onnx.Option{onnx.DynamicBatching(0)}, `DynamicBatching: the first axis of "output", [3], is not the batch`, onnx.ErrNotServable},
+		{"m", pairs, []onnx.Option{onnx.MaxBatchSize(8)}, `axis 1 of "output", [batch batch], depends on the size of the batch`, onnx.ErrNotServable},
+		{"m", of((*tensor.Tensor).Neg, steps(2, 3), onnx.Axes(0)), []onnx.Option{onnx.MaxBatchSize(8)}, `the first axis of "input", [2 3], is not the batch`, onnx.ErrNotServable},
 		{"m", of(func(x *tensor.Tensor) *tensor.Tensor { return x.Sum() }, steps(2, 3)), nil, `output "output" has no axes; Reshape it to (1)`, onnx.ErrNotServable},
 		{"m", of((*tensor.Tensor).Neg, steps(2, 3).Cast(tensor.BFloat16)), nil, `input "input" has the type bfloat16; Cast it`, onnx.ErrNotServable},
 		{"m", of(func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(1, 1, 1) }, steps(2, 3)), nil, `axis 1 of output "output", [batch 0], has size 0`, onnx.ErrNotServable},

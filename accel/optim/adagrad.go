@@ -12,7 +12,7 @@ import "github.com/quernlab/quern/accel/tensor"
 //
 // model is as for [AdamW]. Options are [WeightDecay] and [Epsilon].
 func Adagrad(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, adagrad{}, options{epsilon: 1e-10}, given)
+	return newOptimizer(model, rate, adagrad{}, options{epsilon: 1e-10}, given, "WeightDecay", "Epsilon")
 }
 
 type adagrad struct{}

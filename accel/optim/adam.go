@@ -17,7 +17,7 @@ import (
 // model is as for [AdamW]. With weight decay, prefer AdamW, which decouples it from the
 // gradient. Options are [WeightDecay], [Betas] and [Epsilon].
 func Adam(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, adam{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given)
+	return newOptimizer(model, rate, adam{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, "WeightDecay", "Betas", "Epsilon")
 }
 
 type adam struct{}

@@ -13,7 +13,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // model is anything that [nn.Parameters] accepts: a module, a struct or slice of modules, or
 // tensors. Options are [WeightDecay], [Betas] and [Epsilon].
 func AdamW(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, adamW{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01}, given)
+	return newOptimizer(model, rate, adamW{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01}, given, "WeightDecay", "Betas", "Epsilon")
 }
 
 type adamW struct{}

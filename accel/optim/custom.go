@@ -58,7 +58,7 @@ func zerosLike(t *tensor.Tensor) *tensor.Tensor {
 //
 // [GradScaler], [Optimizer.State] and the option accel.Resume work as for other optimizers.
 func Custom(name string, model any, rate float64, update func(u *Update) *tensor.Tensor, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, custom{name, update}, options{}, given)
+	return newOptimizer(model, rate, custom{name, update}, options{}, given, "WeightDecay", "Momentum")
 }
 
 type custom struct {

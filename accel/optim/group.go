@@ -5,8 +5,8 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strings"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -23,12 +23,16 @@ type group struct {
 //
 //	optim.AdamW(model, 1e-3, optim.Group("*.bias", optim.WeightDecay(0)))
 //
-// Where several groups match, later ones override earlier ones. [ClipGradNorm], [ClipGradValue]
-// and [RecordGradNorm] have no effect in a group. Step panics with a *tensor.StateError if the pattern is malformed or matches no tensor of
-// the model.
+// Where several groups match, later ones override earlier ones. Step panics with a *tensor.StateError for
+// options of all parameters together, such as [ClipGradNorm], and if the pattern is malformed or matches no
+// tensor of the model.
 func Group(pattern string, options ...Option) Option {
+	return newGroup(pattern, options).option("Group", pattern)
+}
+
+func newGroup(pattern string, given []Option) group {
 	_, err := path.Match(pattern, "")
-	g := group{text: fmt.Sprintf("Group(%q%s)", pattern, list(options)), options: options}
+	g := group{text: option.New[options](nil, "Group", append([]any{pattern}, option.Each(given)...)...).String(), options: given}
 	g.matches = func(name string) bool {
 		if err != nil {
 			panic(&tensor.StateError{Op: g.text, Hint: "the pattern is malformed"})
@@ -36,12 +40,19 @@ func Group(pattern string, options ...Option) Option {
 		matched, _ := path.Match(pattern, name)
 		return matched
 	}
-	return g.option()
+	return g
 }
 
 // GroupFunc is [Group] for the parameters for whose names a function returns true.
 func GroupFunc(matches func(name string) bool, options ...Option) Option {
-	return group{"GroupFunc(matches" + list(options) + ")", matches, options}.option()
+	return group{matches: matches, options: options}.option("GroupFunc", option.Code("matches"))
+}
+
+// option returns the option that adds the group, with the first argument of its call.
+func (g group) option(function string, first any) Option {
+	arguments := append([]any{first}, option.Each(g.options)...)
+	g.text = option.New[options](nil, function, arguments...).String()
+	return Option{option.New(func(o *options) { o.groups = append(slices.Clone(o.groups), g) }, function, arguments...)}
 }
 
 // LayerwiseDecay lowers the learning rate from the last layers to the first, which usually need the
@@ -49,35 +60,20 @@ func GroupFunc(matches func(name string) bool, options ...Option) Option {
 // of [Group], from the input to the output: the learning rate of the last one is multiplied by 1, of
 // the one before by factor, then factor², and so on.
 func LayerwiseDecay(factor float64, patterns ...string) Option {
-	groups := make([]Option, len(patterns))
+	groups := make([]group, len(patterns))
 	for i, pattern := range patterns {
-		groups[i] = Group(pattern, RateFactor(math.Pow(factor, float64(len(patterns)-1-i))))
+		groups[i] = newGroup(pattern, []Option{RateFactor(math.Pow(factor, float64(len(patterns)-1-i)))})
 	}
-	text := fmt.Sprintf("LayerwiseDecay(%g, %q)", factor, patterns)
-	return Option{text, func(o *options) {
+	return Option{option.New(func(o *options) {
 		for _, g := range groups {
-			g.set(o)
+			o.groups = append(o.groups[:len(o.groups):len(o.groups)], g)
 		}
-	}}
+	}, "LayerwiseDecay", factor, option.Code(fmt.Sprintf("%q", patterns)))}
 }
 
 // RateFactor multiplies the learning rate. It is meant for a [Group].
 func RateFactor(factor float64) Option {
-	return Option{fmt.Sprintf("RateFactor(%g)", factor), func(o *options) { o.rateFactor = factor }}.
-		checked(notNegative(factor), "the factor must be finite and not negative")
-}
-
-func (g group) option() Option {
-	return Option{g.text, func(o *options) { o.groups = append(slices.Clone(o.groups), g) }}
-}
-
-// list returns options as further arguments of a call in Go code.
-func list(options []Option) string {
-	var b strings.Builder
-	for _, o := range options {
-		b.WriteString(", " + o.text)
-	}
-	return b.String()
+	return number("RateFactor", "the factor", factor, func(o *options) *float64 { return &o.rateFactor })
 }
 
 // optionsOf returns the options of a parameter with its groups.
@@ -97,15 +93,7 @@ func (o *Optimizer) optionsOf(p *tensor.Tensor) options {
 				continue
 			}
 			used[i] = true
-			for _, option := range g.options {
-				if option.set != nil {
-					option.set(&own)
-				}
-			}
-		}
-		if own.invalid != "" {
-			o.grouped = nil
-			panic(&tensor.StateError{Op: o.Name(), Hint: own.invalid})
+			option.Reason(&own, g.options, o.takes...) // none: newOptimizer has checked them
 		}
 		o.grouped[p.Tensor] = own
 	}

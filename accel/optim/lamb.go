@@ -14,7 +14,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // where ‖p‖/‖u‖ is replaced by 1 if either norm is 0. model is as for [AdamW]. Options are
 // [WeightDecay], [Betas] and [Epsilon].
 func LAMB(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, lamb{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given)
+	return newOptimizer(model, rate, lamb{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given, "WeightDecay", "Betas", "Epsilon")
 }
 
 type lamb struct{}

@@ -4,31 +4,37 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// LBFGSOption changes an [LBFGS] optimizer.
-type LBFGSOption func(*LBFGSOptimizer)
-
-// MaxIterations sets the largest number of iterations in a step, 20 by default, and with it that of the
+// MaxIterations sets the largest number of iterations in a step of [LBFGS], 20 by default, and with it that of the
 // calls of the closure, which is a quarter larger.
-func MaxIterations(n int) LBFGSOption { return func(o *LBFGSOptimizer) { o.iterations = n } }
-
-// HistorySize sets the number of earlier updates that approximate the curvature, 100 by default. Each
-// needs two float64 for each parameter.
-func HistorySize(n int) LBFGSOption { return func(o *LBFGSOptimizer) { o.history = n } }
-
-// Tolerances ends a step when no element of the gradient is larger than gradient (1e-7 by default), or
-// when the loss and no parameter change by more than change (1e-9 by default).
-func Tolerances(gradient, change float64) LBFGSOption {
-	return func(o *LBFGSOptimizer) { o.toleranceGradient, o.toleranceChange = gradient, change }
+func MaxIterations(n int) Option {
+	return Option{option.New(func(o *options) { o.iterations = n }, "MaxIterations", n).
+		Require(n >= 1 && n <= math.MaxInt32, "it must be at least 1")}
 }
 
-// StrongWolfe makes each iteration search for a step length that satisfies the strong Wolfe conditions
+// HistorySize sets the number of earlier updates by which [LBFGS] approximates the curvature, 100 by
+// default. Each needs two float64 for each parameter.
+func HistorySize(n int) Option {
+	return Option{option.New(func(o *options) { o.history = n }, "HistorySize", n).Require(n >= 1, "it must be at least 1")}
+}
+
+// Tolerances ends a step of [LBFGS] when no element of the gradient is larger than gradient (1e-7 by default), or
+// when the loss and no parameter change by more than change (1e-9 by default).
+func Tolerances(gradient, change float64) Option {
+	return Option{option.New(func(o *options) { o.toleranceGradient, o.toleranceChange = gradient, change }, "Tolerances", gradient, change).
+		Require(gradient >= 0 && change >= 0, "they must not be negative")}
+}
+
+// StrongWolfe makes each iteration of [LBFGS] search for a step length that satisfies the strong Wolfe conditions
 // (Nocedal and Wright, Numerical Optimization, 2006, algorithms 3.5 and 3.6), PyTorch's line_search_fn.
 // It calls the closure more often, and converges more reliably.
-func StrongWolfe() LBFGSOption { return func(o *LBFGSOptimizer) { o.search = true } }
+func StrongWolfe() Option {
+	return Option{option.New(func(o *options) { o.search = true }, "StrongWolfe")}
+}
 
 // LBFGS returns the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno (Liu and Nocedal,
 // 1989), which approximates the curvature of the loss from the last gradients. It is made for losses
@@ -48,22 +54,20 @@ func StrongWolfe() LBFGSOption { return func(o *LBFGSOptimizer) { o.search = tru
 //		})
 //	}
 //
-// It is PyTorch's LBFGS with its defaults, in float64 on the host.
-func LBFGS(model any, rate float64, given ...LBFGSOption) *LBFGSOptimizer {
-	o := &LBFGSOptimizer{model: model, rate: rate, iterations: 20, history: 100, toleranceGradient: 1e-7, toleranceChange: 1e-9}
-	for _, set := range given {
-		set(o)
-	}
+// It is PyTorch's LBFGS with its defaults, in float64 on the host. Options are [MaxIterations], [HistorySize],
+// [Tolerances] and [StrongWolfe].
+func LBFGS(model any, rate float64, given ...Option) *LBFGSOptimizer {
+	o := &LBFGSOptimizer{model: model, rate: rate, options: options{iterations: 20, history: 100, toleranceGradient: 1e-7, toleranceChange: 1e-9}}
+	o.invalid = option.Reason(&o.options, given, "MaxIterations", "HistorySize", "Tolerances", "StrongWolfe")
 	return o
 }
 
 // LBFGSOptimizer updates parameters by [LBFGS]. It must not be used by several goroutines at the same time.
 type LBFGSOptimizer struct {
-	model                              any
-	rate                               float64
-	iterations, history                int
-	toleranceGradient, toleranceChange float64
-	search                             bool
+	model any
+	rate  float64
+	options
+	invalid string // why an option is; "" if none is
 
 	parameters []*tensor.Tensor // of the running step
 	closure    func() *tensor.Tensor
@@ -150,9 +154,7 @@ func (o *LBFGSOptimizer) start(closure func() *tensor.Tensor) {
 	}{
 		{closure == nil, "the closure is nil: pass a function that computes the loss and calls its Backward"},
 		{!(o.rate > 0) || math.IsInf(o.rate, 1), fmt.Sprintf("the learning rate %v must be positive and finite", o.rate)},
-		{o.iterations < 1 || o.iterations > math.MaxInt32, fmt.Sprintf("MaxIterations(%d) must be at least 1", o.iterations)},
-		{o.history < 1, fmt.Sprintf("HistorySize(%d) must be at least 1", o.history)},
-		{!(o.toleranceGradient >= 0 && o.toleranceChange >= 0), fmt.Sprintf("Tolerances(%g, %g) must not be negative", o.toleranceGradient, o.toleranceChange)},
+		{o.invalid != "", o.invalid},
 		{size == 0, "the model has no parameters that require a gradient"},
 		{o.gradient != nil && len(o.gradient) != size, "the model had other parameters in the last step: create another optimizer"},
 	} {

@@ -49,7 +49,7 @@ func TestLBFGSEqualsPyTorch(t *testing.T) {
 		t.Fatalf("%d cases", len(g.Cases))
 	}
 	for _, c := range g.Cases {
-		options := []optim.LBFGSOption{optim.MaxIterations(c.Iterations), optim.HistorySize(c.History), optim.Tolerances(c.Gradient, c.Change)}
+		options := []optim.Option{optim.MaxIterations(c.Iterations), optim.HistorySize(c.History), optim.Tolerances(c.Gradient, c.Change)}
 		if c.Wolfe {
 			options = append(options, optim.StrongWolfe())
 		}
@@ -96,9 +96,10 @@ func TestLBFGSErrors(t *testing.T) {
 		"LBFGS: the closure is nil":                            func() { optim.LBFGS(x, 1).Step(nil) },
 		"LBFGS: the learning rate 0 must be positive":          func() { optim.LBFGS(x, 0).Step(square) },
 		"LBFGS: the learning rate NaN must be positive":        func() { optim.LBFGS(x, math.NaN()).Step(square) },
-		"LBFGS: MaxIterations(0) must be at least 1":           func() { optim.LBFGS(x, 1, optim.MaxIterations(0)).Step(square) },
-		"LBFGS: HistorySize(-1) must be at least 1":            func() { optim.LBFGS(x, 1, optim.HistorySize(-1)).Step(square) },
-		"LBFGS: Tolerances(NaN, 0) must not be negative":       func() { optim.LBFGS(x, 1, optim.Tolerances(math.NaN(), 0)).Step(square) },
+		"LBFGS: MaxIterations(0): it must be at least 1":       func() { optim.LBFGS(x, 1, optim.MaxIterations(0)).Step(square) },
+		"LBFGS: HistorySize(-1): it must be at least 1":        func() { optim.LBFGS(x, 1, optim.HistorySize(-1)).Step(square) },
+		"LBFGS: Tolerances(NaN, 0): they must not be negative": func() { optim.LBFGS(x, 1, optim.Tolerances(math.NaN(), 0)).Step(square) },
+		"LBFGS: does not take Momentum(0.9): its options are":  func() { optim.LBFGS(x, 1, optim.Momentum(0.9)).Step(square) },
 		"LBFGS: the model has no parameters":                   func() { optim.LBFGS(nn.Sequential(nn.Flatten()), 1).Step(square) },
 		"LBFGS: no parameter has a gradient: the closure must": func() { optim.LBFGS(x, 1).Step(func() *tensor.Tensor { return x.Sum() }) },
 		"LBFGS: the closure must return the loss":              func() { optim.LBFGS(x, 1).Step(func() *tensor.Tensor { return nil }) },

@@ -13,7 +13,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // decay larger by the same factor. model is as for AdamW. Options are [Betas] (default 0.9 and
 // 0.99) and [WeightDecay] (default 0).
 func Lion(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, lion{}, options{beta1: 0.9, beta2: 0.99}, given)
+	return newOptimizer(model, rate, lion{}, options{beta1: 0.9, beta2: 0.99}, given, "Betas", "WeightDecay")
 }
 
 type lion struct{}

@@ -20,7 +20,7 @@ import (
 // [Epsilon].
 func NAdam(model any, rate float64, given ...Option) *Optimizer {
 	r := &nadam{products: map[float64][]float64{}, tables: map[float64]*tensor.Tensor{}}
-	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given)
+	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, "WeightDecay", "Betas", "Epsilon")
 }
 
 // nadam has the products of the momentums by step, for each β1.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -18,14 +19,16 @@ import (
 //
 // An optimizer must not be used by several goroutines at the same time.
 type Optimizer struct {
-	model any
-	rate  float64
-	rule  rule
-	o     options
-	state map[*tensor.Tensor]*state
-	steps int
-	guard *guard         // of the last step, if a GradScaler made it
-	norm  *tensor.Tensor // of the gradients of the last step, with RecordGradNorm; a scalar
+	model   any
+	rate    float64
+	rule    rule
+	o       options
+	takes   []string // names of the options of its parameters
+	invalid string   // why an option is; "" if none is
+	state   map[*tensor.Tensor]*state
+	steps   int
+	guard   *guard         // of the last step, if a GradScaler made it
+	norm    *tensor.Tensor // of the gradients of the last step, with RecordGradNorm; a scalar
 
 	grouped map[*tensor.Tensor]options // options of all parameters, if there are groups
 }
@@ -57,28 +60,23 @@ type options struct {
 	recordNorm   bool
 	rateFactor   float64
 	groups       []group
-	invalid      string // the first option with an argument outside of its range, and why; "" for none
+
+	// of LBFGS
+	iterations, history                int
+	toleranceGradient, toleranceChange float64
+	search                             bool
 }
 
-// Option sets a hyperparameter of an optimizer. Optimizers without that hyperparameter ignore
-// it.
-type Option struct {
-	text string
-	set  func(*options)
-}
+// Option sets a hyperparameter of an optimizer. Each optimizer lists its own; Step panics with a
+// *tensor.StateError if another one was given, or if its arguments are outside of their range.
+type Option struct{ setting }
 
-// String returns the option as Go code.
-func (o Option) String() string { return o.text }
+type setting = option.Of[options]
 
-// checked makes Step fail with a *tensor.StateError unless the arguments of the option are valid.
-func (o Option) checked(valid bool, why string) Option {
-	set := o.set
-	o.set = func(all *options) {
-		if set(all); !valid && all.invalid == "" {
-			all.invalid = o.text + ": " + why
-		}
-	}
-	return o
+// number returns an option that sets a number, which must be finite and not negative.
+func number(name, what string, v float64, field func(*options) *float64) Option {
+	return Option{option.New(func(o *options) { *field(o) = v }, name, v).
+		Require(notNegative(v), what+" must be finite and not negative")}
 }
 
 // notNegative reports whether a number is finite and at least 0.
@@ -88,39 +86,36 @@ func notNegative(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 // Lion (default 0) multiply them by 1 - rate·decay; SGD, Adam, RMSprop and Adagrad (default 0) add
 // decay times the parameter to the gradient; LAMB (default 0.01) adds it to the step.
 func WeightDecay(decay float64) Option {
-	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}.
-		checked(notNegative(decay), "the decay must be finite and not negative")
+	return number("WeightDecay", "the decay", decay, func(o *options) *float64 { return &o.weightDecay })
 }
 
 // Momentum sets the momentum of SGD and RMSprop (default 0) and of Muon (default 0.95).
 func Momentum(share float64) Option {
-	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}.
-		checked(notNegative(share), "the momentum must be finite and not negative")
+	return number("Momentum", "the momentum", share, func(o *options) *float64 { return &o.momentum })
 }
 
 // Nesterov makes SGD use Nesterov momentum.
 func Nesterov() Option {
-	return Option{"Nesterov()", func(o *options) { o.nesterov = true }}
+	return Option{option.New(func(o *options) { o.nesterov = true }, "Nesterov")}
 }
 
 // Betas sets the decay rates of the running means of the gradient and of its square in Adam,
 // AdamW and LAMB; the defaults are 0.9 and 0.999. Lion has two for the gradient, 0.9 and 0.99.
 func Betas(first, second float64) Option {
-	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}.
-		checked(first >= 0 && first < 1 && second >= 0 && second < 1, "both must be at least 0 and less than 1")
+	return Option{option.New(func(o *options) { o.beta1, o.beta2 = first, second }, "Betas", first, second).
+		Require(first >= 0 && first < 1 && second >= 0 && second < 1, "both must be at least 0 and less than 1")}
 }
 
 // Alpha sets the decay rate of RMSprop's running mean of the squared gradient, 0.99 by default.
 func Alpha(share float64) Option {
-	return Option{fmt.Sprintf("Alpha(%g)", share), func(o *options) { o.alpha = share }}.
-		checked(share >= 0 && share <= 1, "it must be from 0 to 1")
+	return Option{option.New(func(o *options) { o.alpha = share }, "Alpha", share).
+		Require(share >= 0 && share <= 1, "it must be from 0 to 1")}
 }
 
 // Epsilon sets the value that is added to the denominator of Adam, AdamW and RMSprop (default
 // 1e-8), of LAMB (default 1e-6) and of Adagrad (default 1e-10).
 func Epsilon(e float64) Option {
-	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}.
-		checked(notNegative(e), "it must be finite and not negative")
+	return number("Epsilon", "it", e, func(o *options) *float64 { return &o.epsilon })
 }
 
 // ClipGradNorm scales the gradients of a step so that their total L2 norm over all parameters
@@ -129,32 +124,36 @@ func Epsilon(e float64) Option {
 //	norm = √ Σ g²
 //	g    = g · min(1, limit / (norm + 1e-6))
 func ClipGradNorm(limit float64) Option {
-	return Option{fmt.Sprintf("ClipGradNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}.
-		checked(limit > 0, "the limit must be positive")
+	return Option{option.New(func(o *options) { o.clipNorm = limit }, "ClipGradNorm", limit).
+		Require(limit > 0, "the limit must be positive")}
 }
 
 // ClipGradValue limits each element of the gradients of a step to -limit … limit, as PyTorch's
 // clip_grad_value_; NaN stays NaN. With [ClipGradNorm], whose direction it does not keep, it comes first.
 func ClipGradValue(limit float64) Option {
-	return Option{fmt.Sprintf("ClipGradValue(%g)", limit), func(o *options) { o.clipValue = limit }}.
-		checked(limit > 0, "the limit must be positive")
+	return Option{option.New(func(o *options) { o.clipValue = limit }, "ClipGradValue", limit).
+		Require(limit > 0, "the limit must be positive")}
 }
 
 // RecordGradNorm computes the total L2 norm of the gradients of each step, before they are clipped; see
 // [Optimizer.GradNorm].
 func RecordGradNorm() Option {
-	return Option{"RecordGradNorm()", func(o *options) { o.recordNorm = true }}
+	return Option{option.New(func(o *options) { o.recordNorm = true }, "RecordGradNorm")}
 }
 
-// newOptimizer returns an optimizer of all parameters that [nn.Parameters] finds in model.
-func newOptimizer(model any, rate float64, r rule, o options, given []Option) *Optimizer {
-	o.rateFactor = 1
-	for _, option := range given {
-		if option.set != nil {
-			option.set(&o)
+// newOptimizer returns an optimizer of all parameters that [nn.Parameters] finds in model. Beside those of all
+// optimizers it takes some options.
+func newOptimizer(model any, rate float64, r rule, defaults options, given []Option, takes ...string) *Optimizer {
+	o := &Optimizer{model: model, rate: rate, rule: r, o: defaults, state: map[*tensor.Tensor]*state{}}
+	o.o.rateFactor = 1
+	o.takes = append(takes, "RateFactor") // in a group
+	o.invalid = option.Reason(&o.o, given, append(o.takes, "Group", "GroupFunc", "LayerwiseDecay", "ClipGradNorm", "ClipGradValue", "RecordGradNorm")...)
+	for _, g := range o.o.groups {
+		if o.invalid == "" {
+			o.invalid = option.Reason(&options{}, g.options, o.takes...)
 		}
 	}
-	return &Optimizer{model: model, rate: rate, rule: r, o: o, state: map[*tensor.Tensor]*state{}}
+	return o
 }
 
 // Step updates every parameter that has a gradient, and runs all recorded operations. Changing
@@ -181,8 +180,8 @@ func (o *Optimizer) recordStep(g *guard) {
 	if o.rate < 0 {
 		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; the loss would rise: set one that is not negative", o.rate)})
 	}
-	if o.o.invalid != "" {
-		panic(&tensor.StateError{Op: o.Name(), Hint: o.o.invalid})
+	if o.invalid != "" {
+		panic(&tensor.StateError{Op: o.Name(), Hint: o.invalid})
 	}
 	if c := trace.Active(); c != nil {
 		if c.First(o) {

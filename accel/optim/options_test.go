@@ -11,27 +11,50 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestInvalidOptions requires a step with an argument outside of its range to fail and to change nothing.
+// TestInvalidOptions requires a step with an argument outside of its range, or with an option that the optimizer
+// does not take, to fail and to change nothing.
 func TestInvalidOptions(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	for want, option := range map[string]optim.Option{
-		"WeightDecay(-0.1): the decay must be finite and not negative": optim.WeightDecay(-0.1),
-		"WeightDecay(+Inf): the decay":                                 optim.WeightDecay(inf),
-		"Momentum(-1): the momentum":                                   optim.Momentum(-1),
-		"Momentum(NaN): the momentum":                                  optim.Momentum(nan),
-		"Betas(0.9, 1): both must be at least 0 and less than 1":       optim.Betas(0.9, 1),
-		"Betas(-0.1, 0.9): both":                                       optim.Betas(-0.1, 0.9),
-		"Alpha(1.1): it must be from 0 to 1":                           optim.Alpha(1.1),
-		"Epsilon(-1): it must be finite":                               optim.Epsilon(-1),
-		"ClipGradNorm(0): the limit must be positive":                  optim.ClipGradNorm(0),
-		"ClipGradNorm(NaN): the limit":                                 optim.ClipGradNorm(nan),
-		"ClipGradValue(-2): the limit must be positive":                optim.ClipGradValue(-2),
-		"RateFactor(-1): the factor":                                   optim.RateFactor(-1),
-		"AdamW: Momentum(-2): the momentum":                            optim.Group("*", optim.Momentum(-2)),
+	custom := func(model any, rate float64, options ...optim.Option) *optim.Optimizer {
+		return optim.Custom("Mine", model, rate, func(u *optim.Update) *tensor.Tensor { return u.Parameter.Clone() }, options...)
+	}
+	for _, tt := range []struct {
+		create func(model any, rate float64, options ...optim.Option) *optim.Optimizer
+		option optim.Option
+		want   string
+	}{
+		{optim.AdamW, optim.WeightDecay(-0.1), "AdamW: WeightDecay(-0.1): the decay must be finite and not negative"},
+		{optim.AdamW, optim.WeightDecay(inf), "AdamW: WeightDecay(+Inf): the decay"},
+		{optim.SGD, optim.Momentum(-1), "SGD: Momentum(-1): the momentum"},
+		{optim.SGD, optim.Momentum(nan), "SGD: Momentum(NaN): the momentum"},
+		{optim.AdamW, optim.Betas(0.9, 1), "AdamW: Betas(0.9, 1): both must be at least 0 and less than 1"},
+		{optim.AdamW, optim.Betas(-0.1, 0.9), "AdamW: Betas(-0.1, 0.9): both"},
+		{optim.RMSprop, optim.Alpha(1.1), "RMSprop: Alpha(1.1): it must be from 0 to 1"},
+		{optim.AdamW, optim.Epsilon(-1), "AdamW: Epsilon(-1): it must be finite"},
+		{optim.AdamW, optim.ClipGradNorm(0), "AdamW: ClipGradNorm(0): the limit must be positive"},
+		{optim.AdamW, optim.ClipGradNorm(nan), "AdamW: ClipGradNorm(NaN): the limit"},
+		{optim.AdamW, optim.ClipGradValue(-2), "AdamW: ClipGradValue(-2): the limit must be positive"},
+		{optim.AdamW, optim.RateFactor(-1), "AdamW: RateFactor(-1): the factor"},
+		{optim.SGD, optim.Group("*", optim.Momentum(-2)), "SGD: Momentum(-2): the momentum"},
+
+		{optim.SGD, optim.Betas(0.9, 0.99), "SGD: does not take Betas(0.9, 0.99): its options are Momentum, Nesterov, WeightDecay, RateFactor, Group"},
+		{optim.Adam, optim.Momentum(0.9), "Adam: does not take Momentum(0.9): its options are WeightDecay, Betas, Epsilon"},
+		{optim.AdamW, optim.Nesterov(), "AdamW: does not take Nesterov()"},
+		{optim.NAdam, optim.Alpha(0.9), "NAdam: does not take Alpha(0.9)"},
+		{optim.LAMB, optim.Alpha(0.9), "LAMB: does not take Alpha(0.9)"},
+		{optim.Lion, optim.Epsilon(1), "Lion: does not take Epsilon(1)"},
+		{optim.Muon, optim.Nesterov(), "Muon: does not take Nesterov()"},
+		{optim.RMSprop, optim.Betas(0, 0), "RMSprop: does not take Betas(0, 0)"},
+		{optim.Adagrad, optim.Momentum(0.9), "Adagrad: does not take Momentum(0.9)"},
+		{custom, optim.Epsilon(1), "Mine: does not take Epsilon(1)"},
+		{optim.SGD, optim.StrongWolfe(), "SGD: does not take StrongWolfe()"},
+		{optim.SGD, optim.Group("*", optim.Epsilon(1)), "SGD: does not take Epsilon(1): its options are Momentum, Nesterov, WeightDecay and RateFactor"},
+		{optim.SGD, optim.Group("*", optim.ClipGradNorm(1)), "SGD: does not take ClipGradNorm(1)"},
+		{optim.SGD, optim.GroupFunc(func(string) bool { return true }, optim.RecordGradNorm()), "SGD: does not take RecordGradNorm()"},
 	} {
 		p := tensor.Parameter(tensor.Ones(2))
 		model := struct{ P *tensor.Tensor }{p}
-		o := optim.AdamW(&model, 0.1, option)
+		o := tt.create(&model, 0.1, tt.option)
 		p.Sum().Backward()
 		for range 2 {
 			err := func() (err error) {
@@ -40,11 +63,11 @@ func TestInvalidOptions(t *testing.T) {
 				return nil
 			}()
 			var state *tensor.StateError
-			if !errors.As(err, &state) || !strings.Contains(err.Error(), want) {
-				t.Errorf("want %s\ngot  %v", want, err)
+			if !errors.As(err, &state) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("want %s\ngot  %v", tt.want, err)
 			}
 			if v := p.Data(); v[0] != 1 || o.Steps() != 0 {
-				t.Errorf("%s: the step changed something", want)
+				t.Errorf("%s: the step changed something", tt.want)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // model is as for [AdamW]. Options are [Alpha] (default 0.99), [Momentum] (default 0),
 // [WeightDecay] and [Epsilon].
 func RMSprop(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, rmsProp{}, options{alpha: 0.99, epsilon: 1e-8}, given)
+	return newOptimizer(model, rate, rmsProp{}, options{alpha: 0.99, epsilon: 1e-8}, given, "Alpha", "Momentum", "WeightDecay", "Epsilon")
 }
 
 type rmsProp struct{}

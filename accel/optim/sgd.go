@@ -13,7 +13,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // initialization and momentum in deep learning, 2013). model is as for [AdamW]. Options are
 // [Momentum], [Nesterov] and [WeightDecay].
 func SGD(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, sgd{}, options{}, given)
+	return newOptimizer(model, rate, sgd{}, options{}, given, "Momentum", "Nesterov", "WeightDecay")
 }
 
 type sgd struct{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // BenchmarkAllReduce sums values over two ranks of this machine.
@@ -11,7 +13,7 @@ func BenchmarkAllReduce(b *testing.B) { benchmarkAllReduce(b) }
 
 // BenchmarkAllReduceEncrypted encrypts, as between machines.
 func BenchmarkAllReduceEncrypted(b *testing.B) {
-	benchmarkAllReduce(b, func(j *joiner) { j.info.local = false })
+	benchmarkAllReduce(b, Option{option.New(func(j *joiner) { j.info.local = false }, "At")})
 }
 
 func benchmarkAllReduce(b *testing.B, options ...Option) {

@@ -8,35 +8,49 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
-// Option configures [Join].
-type Option func(*joiner)
+// Option configures [Join] and [Local].
+type Option struct{ setting }
+
+type setting = option.Of[joiner]
 
 // At sets the rank of this process, instead of the environment.
-func At(p RankInfo) Option { return func(j *joiner) { j.info = &p } }
+func At(p RankInfo) Option { return Option{option.New(func(j *joiner) { j.info = &p }, "At", p)} }
 
 // Secret sets the secret that a process must know to join; the default is the environment
 // variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks on one machine do
 // not: without it rank 0 listens only on the loopback interface, and the ranks use a secret
 // from a file in the user's cache directory.
-func Secret(text string) Option { return func(j *joiner) { j.secret = text } }
+func Secret(text string) Option {
+	return Option{option.New(func(j *joiner) { j.secret = text }, "Secret", option.Code("…"))}
+}
 
 // Timeout sets how long to wait for the other ranks; the default is 2 minutes.
-func Timeout(d time.Duration) Option { return func(j *joiner) { j.timeout = d } }
+func Timeout(d time.Duration) Option {
+	return Option{option.New(func(j *joiner) { j.timeout = d }, "Timeout", d).Require(d > 0, "the duration must be positive")}
+}
 
 // HeartbeatTimeout sets how long a rank may be silent before it counts as lost although its
 // connection is open, as after a power failure of its machine. The default is 10 seconds. The
 // end of a process is detected immediately.
-func HeartbeatTimeout(d time.Duration) Option { return func(j *joiner) { j.heartbeatTimeout = d } }
+func HeartbeatTimeout(d time.Duration) Option {
+	return Option{option.New(func(j *joiner) { j.heartbeatTimeout = d }, "HeartbeatTimeout", d).Require(d > 0, "the duration must be positive")}
+}
 
 // Bucket sets the size in bytes of the buckets in which gradients are reduced, the same on all
 // ranks; the default is 25 MiB, as in PyTorch's DistributedDataParallel. Smaller buckets start
 // earlier but have more overhead.
-func Bucket(bytes int) Option { return func(j *joiner) { j.bucket = bytes } }
+func Bucket(bytes int) Option {
+	return Option{option.Count("Bucket", bytes, 1, func(j *joiner) *int { return &j.bucket })}
+}
 
 // Logger sets a logger; the default is none.
-func Logger(l *slog.Logger) Option { return func(j *joiner) { j.log = l } }
+func Logger(l *slog.Logger) Option {
+	return Option{option.New(func(j *joiner) { j.log = l }, "Logger", option.Code("l"))}
+}
 
 // SecretVariable is the environment variable of [Secret].
 const SecretVariable = "QUERN_PARALLEL_SECRET"
@@ -73,10 +87,8 @@ type joiner struct {
 // reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
 	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
-	for _, o := range options {
-		if o != nil {
-			o(j)
-		}
+	if err := option.Apply("parallel.Join", j, options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger"); err != nil {
+		return nil, err
 	}
 	if j.info != nil {
 		p := *j.info
@@ -90,9 +102,6 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 		j.info = &p
 	} else if err := j.info.check("the program"); err != nil {
 		return nil, err
-	}
-	if j.timeout <= 0 || j.heartbeatTimeout <= 0 || j.bucket <= 0 {
-		return nil, fmt.Errorf("parallel: Timeout(%v), HeartbeatTimeout(%v) and Bucket(%d) must be positive", j.timeout, j.heartbeatTimeout, j.bucket)
 	}
 	if j.info.Size == 1 {
 		return newGroup(j), nil

@@ -16,22 +16,29 @@ import (
 // ErrBusy is returned while another profile is being taken.
 var ErrBusy = errors.New("prof: another profile is being taken: wait until it has ended")
 
-// Option configures [Run]; String returns it as a Go expression.
+// Option configures [Run] or [Serving], which fail for options of the other; String returns it as a Go
+// expression.
 type Option struct{ setting }
 
 type setting = option.Of[settings]
 
-type settings struct{ warmup, active int }
+type settings struct {
+	warmup, active int // of Run
 
-// Warmup sets the number of steps before the measured ones; the default is 3. The first step
-// compiles plans and is much slower than the others.
-func Warmup(steps int) Option {
-	return Option{option.Count("prof", "Warmup", steps, 0, func(s *settings) *int { return &s.warmup })}
+	sizes    []int // of Serving
+	requests int
+	limit    time.Duration
 }
 
-// Active sets the number of measured steps; the default is 5.
+// Warmup sets the number of steps of [Run] before the measured ones; the default is 3. The first step
+// compiles plans and is much slower than the others.
+func Warmup(steps int) Option {
+	return Option{option.Count("Warmup", steps, 0, func(s *settings) *int { return &s.warmup })}
+}
+
+// Active sets the number of measured steps of [Run]; the default is 5.
 func Active(steps int) Option {
-	return Option{option.Count("prof", "Active", steps, 1, func(s *settings) *int { return &s.active })}
+	return Option{option.Count("Active", steps, 1, func(s *settings) *int { return &s.active })}
 }
 
 // Run calls step first to warm up and then with a profile. A panic of the tensor package in
@@ -39,7 +46,7 @@ func Active(steps int) Option {
 // computed are computed at its end.
 func Run(ctx context.Context, step func() error, options ...Option) (*Report, error) {
 	s := &settings{warmup: 3, active: 5}
-	if err := option.All(s, options); err != nil {
+	if err := option.Apply("prof.Run", s, options, "Warmup", "Active"); err != nil {
 		return &Report{}, err
 	}
 	if step == nil {

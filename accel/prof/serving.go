@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/option"
@@ -15,15 +14,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// ServingOption configures [Serving]; String returns it as a Go expression.
-type ServingOption struct{ option.Of[serving] }
-
 // serving is a measurement: its settings, the model, and the examples.
 type serving struct {
-	sizes    []int
-	requests int
-	limit    time.Duration
-
+	settings
 	model  nn.Module
 	inputs *tensor.Tensor
 	raw    []byte // of the inputs
@@ -33,40 +26,26 @@ type serving struct {
 // and, if the model is new, creates its parameters.
 const servingWarmup = 5
 
-// BatchSizes sets the numbers of examples in a request, each of which is measured. The default is 1, 8 and 64, as far as
+// BatchSizes sets the numbers of examples in a request of [Serving], each of which is measured. The default is 1, 8 and 64, as far as
 // there are so many examples.
-func BatchSizes(sizes ...int) ServingOption {
-	text := fmt.Sprintf("BatchSizes(%s)", strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]"))
-	return ServingOption{option.New(text, func(s *serving) error {
-		if len(sizes) == 0 {
-			return fmt.Errorf("prof: %s: there is no batch size", text)
-		}
-		for i, n := range sizes {
-			if n < 1 || slices.Contains(sizes[:i], n) {
-				return fmt.Errorf("prof: %s: batch sizes must be at least 1, and each different", text)
-			}
-		}
-		s.sizes = slices.Clone(sizes)
-		return nil
-	})}
+func BatchSizes(sizes ...int) Option {
+	o := option.New(func(s *settings) { s.sizes = slices.Clone(sizes) }, "BatchSizes", option.Each(sizes)...).
+		Require(len(sizes) > 0, "there is no batch size")
+	for i, n := range sizes {
+		o = o.Require(n >= 1 && !slices.Contains(sizes[:i], n), "batch sizes must be at least 1, and each different")
+	}
+	return Option{o}
 }
 
-// Requests sets the number of measured requests of each batch size; the default is 100. With fewer, the 99th percentile
+// Requests sets the number of measured requests of [Serving] for each batch size; the default is 100. With fewer, the 99th percentile
 // is the slowest one.
-func Requests(n int) ServingOption {
-	return ServingOption{option.Count("prof", "Requests", n, 1, func(s *serving) *int { return &s.requests })}
+func Requests(n int) Option {
+	return Option{option.Count("Requests", n, 1, func(s *settings) *int { return &s.requests })}
 }
 
 // LatencyLimit sets the time that 99 % of the requests must not exceed, for [ServingReport.Best].
-func LatencyLimit(d time.Duration) ServingOption {
-	text := fmt.Sprintf("LatencyLimit(%v)", d)
-	return ServingOption{option.New(text, func(s *serving) error {
-		if d <= 0 {
-			return fmt.Errorf("prof: %s: the limit must be positive", text)
-		}
-		s.limit = d
-		return nil
-	})}
+func LatencyLimit(d time.Duration) Option {
+	return Option{option.New(func(s *settings) { s.limit = d }, "LatencyLimit", d).Require(d > 0, "the limit must be positive")}
 }
 
 // Serving measures how long a model takes for requests of several sizes, one after the other. A request begins with
@@ -76,10 +55,10 @@ func LatencyLimit(d time.Duration) ServingOption {
 // batch size, there are five that are not.
 //
 // An error of the model, or of ctx, comes with the report of the batch sizes that were measured before.
-func Serving(ctx context.Context, model nn.Module, inputs *tensor.Tensor, options ...ServingOption) (r *ServingReport, err error) {
-	s := &serving{requests: 100, model: model, inputs: inputs}
+func Serving(ctx context.Context, model nn.Module, inputs *tensor.Tensor, options ...Option) (r *ServingReport, err error) {
+	s := &serving{settings: settings{requests: 100}, model: model, inputs: inputs}
 	r = &ServingReport{Device: tensor.Device(), Threads: runtime.GOMAXPROCS(0)}
-	if err := option.All(s, options); err != nil {
+	if err := option.Apply("prof.Serving", &s.settings, options, "BatchSizes", "Requests", "LatencyLimit"); err != nil {
 		return r, err
 	}
 	if err := s.check(); err != nil {

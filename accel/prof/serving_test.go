@@ -119,19 +119,19 @@ func TestServingErrors(t *testing.T) {
 	for _, tt := range []struct {
 		model   nn.Module
 		inputs  *tensor.Tensor
-		options []prof.ServingOption
+		options []prof.Option
 		want    string
 	}{
 		{nil, x, nil, "prof: Serving: the model is nil"},
 		{nn.ReLU(), nil, nil, "prof: Serving: the input is nil"},
 		{nn.ReLU(), tensor.Ones(), nil, "the input has the shape []"},
 		{nn.ReLU(), tensor.Zeros(0, 3), nil, "the input has the shape [0 3]"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.BatchSizes(1, 8)}, "the input has 4 examples, fewer than the batch size 8"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.BatchSizes()}, "prof: BatchSizes(): there is no batch size"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.BatchSizes(1, 0)}, "prof: BatchSizes(1, 0): batch sizes must be at least 1, and each different"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.BatchSizes(2, 2)}, "each different"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.Requests(0)}, "prof: Requests(0): the number must be at least 1"},
-		{nn.ReLU(), x, []prof.ServingOption{prof.LatencyLimit(0)}, "prof: LatencyLimit(0s): the limit must be positive"},
+		{nn.ReLU(), x, []prof.Option{prof.BatchSizes(1, 8)}, "the input has 4 examples, fewer than the batch size 8"},
+		{nn.ReLU(), x, []prof.Option{prof.BatchSizes()}, "prof: BatchSizes(): there is no batch size"},
+		{nn.ReLU(), x, []prof.Option{prof.BatchSizes(1, 0)}, "prof: BatchSizes(1, 0): batch sizes must be at least 1, and each different"},
+		{nn.ReLU(), x, []prof.Option{prof.BatchSizes(2, 2)}, "each different"},
+		{nn.ReLU(), x, []prof.Option{prof.Requests(0)}, "prof: Requests(0): the number must be at least 1"},
+		{nn.ReLU(), x, []prof.Option{prof.LatencyLimit(0)}, "prof: LatencyLimit(0s): the limit must be positive"},
 		{nn.Lambda(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil, "a request with 1 examples: the model's output is nil"},
 		{nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Sum() }), x, nil, "the model returned shape []"},
 		{nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.MatMul(x) }), x, nil, "a request with 1 examples: MatMul"},

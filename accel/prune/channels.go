@@ -40,7 +40,7 @@ type ChannelLayer struct {
 // x is a batch of example inputs. For each pruned layer Channels runs x through the model and
 // checks that the output equals that of the unpruned model with zero weights for the removed
 // inputs. If it does not, a layer uses its input in another way than channel by channel, and the
-// error names the layer.
+// error names the layer. Options are [L2] and [Except].
 //
 // Optimizers and masks created before refer to the old tensors. Errors are those of [Magnitude];
 // after an error the model is unchanged.
@@ -52,7 +52,7 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 	if err := checkSparsity(share); err != nil {
 		return nil, err
 	}
-	o, err := newOptions(options)
+	o, err := newOptions("Channels", options, "L2", "Except")
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func Gradual(model nn.Module, final float64, options ...Option) (*Schedule, erro
 	if err := checkSparsity(final); err != nil {
 		return nil, err
 	}
-	o, err := newOptions(options)
+	o, err := newOptions("Gradual", options, "Until", "After", "From", "Every", "PerLayer", "Except")
 	switch {
 	case err != nil:
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 // Magnitude sets the weights with the smallest absolute values to zero: the fraction sparsity of
 // all weights, as PyTorch's global_unstructured with L1Unstructured, or of each layer with
-// [PerLayer]. Of equal weights the first ones are kept.
+// [PerLayer]. Of equal weights the first ones are kept. It takes the options PerLayer and [Except].
 //
 // It returns a [*SparsityError] for a sparsity outside [0, 1), a [*EmptyLayerError] if a layer
 // would lose all its weights, an [*UnknownLayerError] if [Except] names no layer, and a
@@ -19,7 +19,7 @@ func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, 
 	if err := checkSparsity(sparsity); err != nil {
 		return nil, err
 	}
-	o, err := newOptions(options)
+	o, err := newOptions("Magnitude", options, "PerLayer", "Except")
 	if err != nil {
 		return nil, err
 	}

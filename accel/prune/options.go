@@ -1,12 +1,8 @@
 package prune
 
-import (
-	"fmt"
+import "github.com/quernlab/quern/accel/internal/option"
 
-	"github.com/quernlab/quern/accel/internal/option"
-)
-
-// Option configures which weights are pruned, and how.
+// Option configures which weights are pruned, and how. A function fails for an option that it does not take.
 type Option struct{ setting }
 
 type setting = option.Of[options]
@@ -19,48 +15,43 @@ type options struct {
 	begin, until, each int
 }
 
-func newOptions(given []Option) (*options, error) {
+func newOptions(function string, given []Option, takes ...string) (*options, error) {
 	o := &options{each: 10}
-	return o, option.All(o, given)
+	return o, option.Apply("prune."+function, o, given, takes...)
 }
 
 // PerLayer prunes the same fraction of each layer. Without it the weights of all layers are
 // compared with each other, and layers with small weights lose more of them.
 func PerLayer() Option {
-	return Option{option.New("PerLayer()", func(o *options) error { o.perLayer = true; return nil })}
+	return Option{option.New(func(o *options) { o.perLayer = true }, "PerLayer")}
 }
 
 // L2 makes [Channels] compare filters by their L2 norm instead of their L1 norm.
-func L2() Option {
-	return Option{option.New("L2()", func(o *options) error { o.l2 = true; return nil })}
-}
+func L2() Option { return Option{option.New(func(o *options) { o.l2 = true }, "L2")} }
 
 // Except excludes layers by name, such as "0" or "blocks.1.up".
 func Except(layers ...string) Option {
-	return Option{option.Names("Except", layers, func(o *options) *[]string { return &o.except })}
+	return Option{option.New(func(o *options) { o.except = append(o.except, layers...) }, "Except", option.Each(layers)...)}
 }
 
 // From sets the initial sparsity of [Gradual]; the default is 0.
 func From(sparsity float64) Option {
-	return Option{option.New(fmt.Sprintf("From(%g)", sparsity), func(o *options) error {
-		o.initial = sparsity
-		return checkSparsity(sparsity)
-	})}
+	return Option{option.New(func(o *options) { o.initial = sparsity }, "From", sparsity).Check(checkSparsity(sparsity))}
 }
 
 // After sets the number of updates after which [Gradual] begins; the default is 0.
 func After(updates int) Option {
-	return Option{option.Count("prune", "After", updates, 0, func(o *options) *int { return &o.begin })}
+	return Option{option.Count("After", updates, 0, func(o *options) *int { return &o.begin })}
 }
 
 // Until sets the number of updates after which [Gradual] reaches its final sparsity.
 func Until(updates int) Option {
-	return Option{option.Count("prune", "Until", updates, 1, func(o *options) *int { return &o.until })}
+	return Option{option.Count("Until", updates, 1, func(o *options) *int { return &o.until })}
 }
 
 // Every sets the number of updates between selections of [Gradual]; the default is 10.
 func Every(updates int) Option {
-	return Option{option.Count("prune", "Every", updates, 1, func(o *options) *int { return &o.each })}
+	return Option{option.Count("Every", updates, 1, func(o *options) *int { return &o.each })}
 }
 
 func checkSparsity(s float64) error {

@@ -13,7 +13,7 @@ import (
 // Pattern keeps the n largest of every m consecutive weights of an output (N:M sparsity), such as 2
 // of 4, which the tensor cores of some GPUs multiply faster (Mishra et al., Accelerating Sparse
 // Deep Neural Networks, 2021); here they are ordinary zeros. Of an incomplete last group the same
-// fraction is kept, rounded up.
+// fraction is kept, rounded up. It takes the option [Except].
 //
 // Errors are those of [Magnitude].
 func Pattern(model nn.Module, n, m int, options ...Option) (masks *Masks, err error) {
@@ -21,7 +21,7 @@ func Pattern(model nn.Module, n, m int, options ...Option) (masks *Masks, err er
 	if n < 1 || m < n {
 		return nil, fmt.Errorf("prune: Pattern(%d, %d): n must be at least 1 and at most m", n, m)
 	}
-	o, err := newOptions(options)
+	o, err := newOptions("Pattern", options, "Except")
 	if err != nil {
 		return nil, err
 	}

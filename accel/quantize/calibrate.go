@@ -20,7 +20,7 @@ import (
 // [*DeviceError] on a device other than the CPU, and errors of accel.Predict if the model
 // cannot process the examples.
 func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, options ...Option) (m *Model, err error) {
-	o, err := newOptions(options)
+	o, err := newOptions("Static", options, "MinMax", "Percentile", "MSE", "Examples", "Float")
 	switch {
 	case err != nil:
 		return nil, err

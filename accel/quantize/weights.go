@@ -17,7 +17,7 @@ import (
 //
 // Errors are those of [Static].
 func WeightOnly(model nn.Module, options ...Option) (m *Model, err error) {
-	o, err := newOptions(options)
+	o, err := newOptions("WeightOnly", options, "Float")
 	switch {
 	case err != nil:
 		return nil, err

@@ -48,7 +48,7 @@ type VariantResult struct {
 // affects all of them. Errors are those of [Run]; the comparison so far is returned with them.
 func Compare(ctx context.Context, objective func(*Trial) (float64, error), variants []Variant, given ...Option) (*Comparison, error) {
 	c := &Comparison{}
-	o, err := newOptions(given)
+	o, err := newOptions("Compare", given, "Seeds")
 	switch {
 	case err != nil:
 		c.Err = err
@@ -62,6 +62,10 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	}
 	c.Units = o.budget > 0
 	for _, v := range variants {
+		if _, err := newOptions("Run", v.options); err != nil {
+			c.Err = fmt.Errorf("tune: Compare: %s: %w", v.Name, err)
+			return c, c.Err
+		}
 		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
 	screen := plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
@@ -71,21 +75,17 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	for seed := 1; seed <= o.seeds; seed++ {
 		for i, v := range variants {
 			began := time.Now()
-			all := slices.Concat(given, v.options, []Option{Seed(uint64(seed)), Quiet()})
-			spends, err := newOptions(all)
+			own, err := newOptions("Compare", slices.Concat(given, v.options, []Option{Seed(uint64(seed)), Quiet()}), "Seeds")
 			if err != nil {
 				c.Err = fmt.Errorf("tune: Compare: %s: %w", v.Name, err)
 				return c, c.Err
 			}
-			follow := Option{"", func(o *options) error {
-				o.follow = func(s *Search) {
-					done, of := s.progress(spends)
-					screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, display.Plural(len(s.Trials), "trial")),
-						func() func() *plots.Figure { return c.soFar(i, s) })
-				}
-				return nil
-			}}
-			s, err := Run(ctx, objective, append(all, follow)...)
+			own.follow = func(s *Search) {
+				done, of := s.progress(own)
+				screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, display.Plural(len(s.Trials), "trial")),
+					func() func() *plots.Figure { return c.soFar(i, s) })
+			}
+			s, err := run(ctx, objective, own)
 			ended++
 			if err != nil {
 				c.Err = fmt.Errorf("tune: Compare: %s, seed %d: %w", v.Name, seed, err)

@@ -24,7 +24,7 @@ import (
 // the same value, and after 200 trials, because the time for a model grows with the cube of their number. A note of the
 // search says so then.
 func GP() Option {
-	return Option{"GP()", func(o *options) error { o.sampler = &gp{}; return nil }}
+	return Option{method(func() sampler { return &gp{} }, "GP")}
 }
 
 const maxModeled = 200 // trials that are selected by a Gaussian process

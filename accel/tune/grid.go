@@ -1,20 +1,12 @@
 package tune
 
-import "fmt"
-
 // Grid tries every combination, with this many values for each number (evenly spaced, including
 // both ends; for LogFloat on a logarithmic scale) and with every choice. The search ends when all
 // combinations have been tried, even if fewer than [Trials]. The setting requested last varies
 // fastest. Settings that are requested only for certain values of others are tried only with those.
 func Grid(points int) Option {
-	text := fmt.Sprintf("Grid(%d)", points)
-	return Option{text, func(o *options) error {
-		if points < 1 {
-			return fmt.Errorf("tune: %s: the number of points must be at least 1", text)
-		}
-		o.sampler = &grid{points: points}
-		return nil
-	}}
+	return Option{method(func() sampler { return &grid{points: points} }, "Grid", points).
+		Require(points >= 1, "the number of points must be at least 1")}
 }
 
 // grid counts through the combinations like an odometer, whose wheels are the settings in the

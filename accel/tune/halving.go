@@ -1,20 +1,14 @@
 package tune
 
-import "fmt"
+import "github.com/quernlab/quern/accel/internal/option"
 
 // Halving stops unpromising trials: after first units of work, then after factor times as many
 // and so on, a trial continues only if its value is among the best 1/factor of all trials that
 // came that far. A unit is one [Trial.Report] (Li and others, A System for Massively Parallel
 // Hyperparameter Tuning, 2018, without waiting: a trial is compared with earlier ones).
 func Halving(first, factor int) Option {
-	text := fmt.Sprintf("Halving(%d, %d)", first, factor)
-	return Option{text, func(o *options) error {
-		if first < 1 || factor < 2 {
-			return fmt.Errorf("tune: %s: first must be at least 1 and factor at least 2", text)
-		}
-		o.halving = &halving{first, factor}
-		return nil
-	}}
+	return Option{option.New(func(o *options) { o.halving = &halving{first, factor} }, "Halving", first, factor).
+		Require(first >= 1 && factor >= 2, "first must be at least 1 and factor at least 2")}
 }
 
 type halving struct{ first, factor int }

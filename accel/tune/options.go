@@ -1,15 +1,11 @@
 package tune
 
-import "fmt"
+import "github.com/quernlab/quern/accel/internal/option"
 
-// Option configures [Run]; String returns it as a Go expression.
-type Option struct {
-	text string
-	set  func(*options) error
-}
+// Option configures [Run] and [Compare]; String returns it as a Go expression.
+type Option struct{ setting }
 
-// String returns the option as a Go expression without the package.
-func (o Option) String() string { return o.text }
+type setting = option.Of[options]
 
 // options holds the settings of a search.
 type options struct {
@@ -31,33 +27,22 @@ const (
 	defaultSeeds  = 3
 )
 
-func newOptions(given []Option) (*options, error) {
+// newOptions returns the settings of a function that takes the options of [Run] and more.
+func newOptions(function string, given []Option, more ...string) (*options, error) {
 	o := &options{trials: defaultTrials, seed: 1, seeds: defaultSeeds}
-	for _, option := range append([]Option{TPE()}, given...) {
-		if option.set == nil {
-			continue // the zero Option
-		}
-		before := o.sampler
-		if err := option.set(o); err != nil {
-			return nil, err
-		}
-		if o.sampler != before {
-			o.method = option.text
-		}
-	}
-	return o, nil
+	takes := append(more, "Trials", "Budget", "Seed", "Maximize", "Quiet", "Resume", "Halving", "Random", "Grid", "TPE", "GP")
+	return o, option.Apply("tune."+function, o, append([]Option{TPE()}, given...), takes...)
 }
 
 // count returns an option that sets a number of at least 1.
 func count(name string, n int, field func(*options) *int) Option {
-	text := fmt.Sprintf("%s(%d)", name, n)
-	return Option{text, func(o *options) error {
-		if n < 1 {
-			return fmt.Errorf("tune: %s: the number must be at least 1", text)
-		}
-		*field(o) = n
-		return nil
-	}}
+	return Option{option.Count(name, n, 1, field)}
+}
+
+// method returns an option that selects how settings are chosen.
+func method(create func() sampler, name string, arguments ...any) option.Of[options] {
+	text := option.New[options](nil, name, arguments...).String()
+	return option.New(func(o *options) { o.sampler, o.method = create(), text }, name, arguments...)
 }
 
 // Trials sets the number of trials of a search; the default is 30.
@@ -72,7 +57,7 @@ func Budget(units int) Option {
 
 // Seed sets the seed of the search; the default is 1.
 func Seed(n uint64) Option {
-	return Option{fmt.Sprintf("Seed(%d)", n), func(o *options) error { o.seed = n; return nil }}
+	return Option{option.New(func(o *options) { o.seed = n }, "Seed", n)}
 }
 
 // Seeds sets how often [Compare] repeats each search, with seeds from 1 on; the default is 3.
@@ -80,10 +65,8 @@ func Seeds(n int) Option { return count("Seeds", n, func(o *options) *int { retu
 
 // Maximize searches for the largest value instead of the smallest.
 func Maximize() Option {
-	return Option{"Maximize()", func(o *options) error { o.maximize = true; return nil }}
+	return Option{option.New(func(o *options) { o.maximize = true }, "Maximize")}
 }
 
 // Quiet displays nothing during the search.
-func Quiet() Option {
-	return Option{"Quiet()", func(o *options) error { o.quiet = true; return nil }}
-}
+func Quiet() Option { return Option{option.New(func(o *options) { o.quiet = true }, "Quiet")} }

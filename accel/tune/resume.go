@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/quernlab/quern/accel/internal/option"
 	"io/fs"
 	"maps"
 	"math"
@@ -21,14 +22,7 @@ import (
 // Run fails if the file has another seed or method, or if it was damaged: each line has a checksum. In
 // files of earlier versions of this package they have none.
 func Resume(path string) Option {
-	text := fmt.Sprintf("Resume(%q)", path)
-	return Option{text, func(o *options) error {
-		if path == "" {
-			return fmt.Errorf("tune: %s: the path is empty", text)
-		}
-		o.file = path
-		return nil
-	}}
+	return Option{option.New(func(o *options) { o.file = path }, "Resume", path).Require(path != "", "the path is empty")}
 }
 
 // file is the file with the trials.

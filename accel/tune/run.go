@@ -23,11 +23,15 @@ import (
 //
 // Run calls accel.Seed before each trial.
 func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
-	s := &Search{space: map[string]dimension{}}
-	o, err := newOptions(given)
+	o, err := newOptions("Run", given)
 	if err != nil {
-		return s, err
+		return &Search{space: map[string]dimension{}}, err
 	}
+	return run(ctx, objective, o)
+}
+
+func run(ctx context.Context, objective func(*Trial) (float64, error), o *options) (*Search, error) {
+	s := &Search{space: map[string]dimension{}}
 	if objective == nil {
 		return s, errors.New("tune: Run: objective is nil")
 	}

@@ -17,7 +17,7 @@ type sampler interface {
 // of trials, which makes it the baseline that other searches must beat (Bergstra and Bengio,
 // Random Search for Hyper-Parameter Optimization, 2012).
 func Random() Option {
-	return Option{"Random()", func(o *options) error { o.sampler = random{}; return nil }}
+	return Option{method(func() sampler { return random{} }, "Random")}
 }
 
 type random struct{}

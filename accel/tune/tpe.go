@@ -24,7 +24,7 @@ import (
 // Tree-Structured Parzen Estimator: Understanding Its Algorithm Components, 2023, which compares
 // the variants. [GP] finds better settings with up to 200 trials, but needs more time for each.
 func TPE() Option {
-	return Option{"TPE()", func(o *options) error { o.sampler = &tpe{}; return nil }}
+	return Option{method(func() sampler { return &tpe{} }, "TPE")}
 }
 
 const (

@@ -80,7 +80,7 @@ var conversions = []struct {
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint converts a value to a string"},
 	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow computes powers"},
 	{regexp.MustCompile(`^cannot use _ as value`), "; _ is not the last result: x := … in that cell gives it a name"},
-	{regexp.MustCompile(`^cannot use \d+ .* as nn\.\w+Option value in argument to nn\.`), "; a layer has no argument for the size of its input, which is that of the first batch"},
+	{regexp.MustCompile(`^cannot use \d+ .* as nn\.Option value in argument to nn\.`), "; a layer has no argument for the size of its input, which is that of the first batch"},
 }
 
 // conversionHint returns the hint of conversions for an error, or "".
