@@ -19,7 +19,7 @@
 //		return x.Add(b.down.Forward(b.up.Forward(x).GELU()))
 //	}
 //
-// Constructors cannot fail, and layers infer the size of their input at its first use. If the
+// Constructors fail only for an [Option] that they do not take, and layers infer the size of their input at its first use. If the
 // shape of an input is wrong, Forward panics with a *tensor.ShapeError, wrapped in a
 // [*LayerError] that names the layer if the module is in a [Sequential]. accel.Fit,
 // accel.Evaluate and accel.Predict return it as an error.
@@ -58,8 +58,9 @@
 //
 // # To add a layer
 //
-// A layer is one file: its constructor, which cannot fail, and an unexported type with Forward
-// and String. A layer with parameters creates them at the first input, embeds lazyState, and
+// A layer is a constructor, which fails only for options that it does not take, and an unexported type with
+// Forward and String, in the file of its kind. Options are in option.go, and their constructors beside the
+// first layer that takes them. A layer with parameters creates them at the first input, embeds lazyState, and
 // lists them in slots (lazy.go), for files and for [Freeze]. The field names are the parameter
 // names in files. A layer that keeps no reference to its input and output implements
 // retainsNothing; its callers then release these tensors early, see [RetainsNothing]. A layer

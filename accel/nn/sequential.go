@@ -2,9 +2,11 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/internal/trace"
 )
@@ -122,3 +124,47 @@ func describe(m Module) string {
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", m), "*"), "main.")
 }
+
+// Repeat returns a Sequential of the n modules that make returns for 0 to n-1.
+func Repeat(n int, make func(i int) Module) *SequentialLayer {
+	c := Sequential()
+	for i := range n {
+		c.Add(make(i))
+	}
+	return c
+}
+
+// Residual returns a module that computes x + f(x), where f runs the given modules one after
+// the other (He et al., 2016). The shapes of x and f(x) must be broadcastable.
+func Residual(layers ...Module) Module { return &residual{Sequential(layers...)} }
+
+type residual struct{ chain *SequentialLayer }
+
+func (r *residual) Forward(x *Tensor) *Tensor {
+	y := r.chain.Forward(x)
+	sum := x.Add(y)
+	if y != x && r.retainsNothing() {
+		y.Release()
+	}
+	return sum
+}
+
+func (r *residual) String() string       { return "Residual" + list(r.chain.layers) }
+func (r *residual) parts() []Module      { return r.chain.layers }
+func (r *residual) Layer() any           { return layer.Shortcut{Chain: r.chain} }
+func (r *residual) retainsNothing() bool { return r.chain.retainsNothing() }
+
+// Lambda returns a module that calls a function. Pass the modules that the function calls as
+// further arguments, since [Parameters] cannot look into a function.
+func Lambda(function func(x *Tensor) *Tensor, uses ...Module) Module {
+	return &lambda{function, slices.Clone(uses)}
+}
+
+type lambda struct {
+	function func(*Tensor) *Tensor
+	uses     []Module
+}
+
+func (c *lambda) Forward(x *Tensor) *Tensor { return c.function(x) }
+func (c *lambda) String() string            { return "Lambda" + list(c.uses) }
+func (c *lambda) parts() []Module           { return c.uses }

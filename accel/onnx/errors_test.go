@@ -163,7 +163,7 @@ func TestMistakes(t *testing.T) {
 		{"no output", func() (*onnx.Model, error) {
 			return onnx.BuildFunc(func([]*tensor.Tensor) []*tensor.Tensor { return nil }, one(x))
 		}, "onnx: the function has no output"},
-		{"nil among models", func() (*onnx.Model, error) { return onnx.BuildFunc(identity, one(x), onnx.Uses(dense, nil)) }, "onnx: Uses: model 1 is nil"},
+		{"nil among models", func() (*onnx.Model, error) { return onnx.BuildFunc(identity, one(x), onnx.Uses(dense, nil)) }, "onnx: Uses(2 models): model 1 is nil"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := tt.build()

@@ -17,29 +17,64 @@ import (
 // model is as for [AdamW]. With weight decay, prefer AdamW, which decouples it from the
 // gradient. Options are [WeightDecay], [Betas] and [Epsilon].
 func Adam(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, adam{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, "WeightDecay", "Betas", "Epsilon")
+	r := rule{name: "Adam", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+		mean, root := s.moments(r, r.decayed(g, p, o), o)
+		r.assign(p, p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+	}}
+	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, ofAdam...)
 }
 
-type adam struct{}
+// ofAdam are the options of Adam and of optimizers like it.
+var ofAdam = []string{"WeightDecay", "Betas", "Epsilon"}
 
-func (adam) String() string { return "Adam" }
+// AdamW is [Adam] with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2). For
+// gradient g of parameter p at step t:
+//
+//	p = p · (1 - rate·decay)
+//	m = β1·m + (1-β1)·g
+//	v = β2·v + (1-β2)·g²
+//	p = p - rate · (m / (1-β1ᵗ)) / (√(v / (1-β2ᵗ)) + ε)
+//
+// model is anything that [nn.Parameters] accepts: a module, a struct or slice of modules, or
+// tensors. Options are [WeightDecay], [Betas] and [Epsilon].
+func AdamW(model any, rate float64, given ...Option) *Optimizer {
+	return newOptimizer(model, rate, rule{name: "AdamW", update: adamW}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01}, given, ofAdam...)
+}
 
-func (adam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-	if o.weightDecay != 0 {
-		g = r.add(g, r.times(p, o.weightDecay))
-	}
+func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 	mean, root := s.moments(r, g, o)
-	r.assign(p, p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+	step := r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))
+	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(step))
+}
+
+// LAMB takes steps in the direction of [AdamW] whose length is proportional to the norm of the
+// parameter (You et al., Large Batch Optimization for Deep Learning, 2020, algorithm 2). It is
+// made for very large batches. For gradient g of parameter p at step t:
+//
+//	m = β1·m + (1-β1)·g
+//	v = β2·v + (1-β2)·g²
+//	u = (m / (1-β1ᵗ)) / (√(v / (1-β2ᵗ)) + ε) + decay·p
+//	p = p - rate · ‖p‖/‖u‖ · u
+//
+// where ‖p‖/‖u‖ is replaced by 1 if either norm is 0. model is as for [AdamW]. Options are
+// [WeightDecay], [Betas] and [Epsilon].
+func LAMB(model any, rate float64, given ...Option) *Optimizer {
+	r := rule{name: "LAMB", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+		mean, root := s.moments(r, g, o)
+		direction := r.decayed(r.keep(mean.Div(r.keep(root.AddScalar(o.epsilon)))), p, o)
+		ours, its := r.norm(p), r.norm(direction)
+		one := r.keep(tensor.Ones())
+		trust := r.keep(tensor.Where(ours, r.keep(tensor.Where(its, r.keep(ours.Div(its)), one)), one))
+		r.assign(p, p.Sub(r.keep(r.times(direction, rate).Mul(trust))))
+	}}
+	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given, ofAdam...)
 }
 
 // moments updates the running means of the gradient and of its square, and returns m / (1-β1ᵗ)
 // and √(v / (1-β2ᵗ)).
 func (s *state) moments(r *record, g *tensor.Tensor, o options) (mean, root *tensor.Tensor) {
-	if s.first == nil {
-		s.first, s.second = tensor.Zeros(g.Shape()...), tensor.Zeros(g.Shape()...)
-	}
-	r.assign(s.first, r.flushDenormals(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1))))
-	r.assign(s.second, r.flushDenormals(r.add(r.times(s.second, o.beta2), r.times(r.keep(g.Square()), 1-o.beta2))))
+	r.average(&s.first, o.beta1, g, 1-o.beta1)
+	r.average(&s.second, o.beta2, r.keep(g.Square()), 1-o.beta2)
 	if first, second := r.corrections(s); first != nil {
 		return r.keep(s.first.Div(first)), r.keep(r.keep(s.second.Div(second)).Sqrt())
 	}

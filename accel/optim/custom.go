@@ -58,17 +58,9 @@ func zerosLike(t *tensor.Tensor) *tensor.Tensor {
 //
 // [GradScaler], [Optimizer.State] and the option accel.Resume work as for other optimizers.
 func Custom(name string, model any, rate float64, update func(u *Update) *tensor.Tensor, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, custom{name, update}, options{}, given, "WeightDecay", "Momentum")
-}
-
-type custom struct {
-	name    string
-	compute func(u *Update) *tensor.Tensor
-}
-
-func (c custom) String() string { return c.name }
-
-func (c custom) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-	u := &Update{Parameter: p, Gradient: g, LearningRate: rate, Step: s.steps, WeightDecay: o.weightDecay, Momentum: o.momentum, record: r, state: s}
-	r.assign(p, c.compute(u))
+	r := rule{name: name, custom: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+		u := &Update{Parameter: p, Gradient: g, LearningRate: rate, Step: s.steps, WeightDecay: o.weightDecay, Momentum: o.momentum, record: r, state: s}
+		r.assign(p, update(u))
+	}}
+	return newOptimizer(model, rate, r, options{}, given, "WeightDecay", "Momentum")
 }

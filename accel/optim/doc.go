@@ -23,8 +23,8 @@
 //
 // # To add an optimizer
 //
-// An optimizer is one file: its formula as a comment, its constructor, and a rule that records
-// the update. The rule adds all intermediate tensors to the record that it gets, which releases
+// An optimizer is one function: its formula as a comment, the options that it takes, and a rule that
+// records the update. The rule adds all intermediate tensors to the record that it gets, which releases
 // them, but not the tensors that it passes to Assign, which become values of parameters.
 // TestOnePlan fails if a value that changes from step to step has become a constant of the
 // plan.

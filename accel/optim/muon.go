@@ -21,22 +21,15 @@ import (
 // of the first dimension. model is as for AdamW. Options are [WeightDecay], [Momentum] and, for
 // one-dimensional parameters, [Betas] and [Epsilon].
 func Muon(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, muon{}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given, "WeightDecay", "Momentum", "Betas", "Epsilon")
+	return newOptimizer(model, rate, rule{name: "Muon", update: muon}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given, "WeightDecay", "Momentum", "Betas", "Epsilon")
 }
 
-type muon struct{}
-
-func (muon) String() string { return "Muon" }
-
-func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+func muon(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 	if p.NDim() < 2 || p.Numel() == 0 {
-		adamW{}.update(r, p, g, s, rate, o)
+		adamW(r, p, g, s, rate, o)
 		return
 	}
-	if s.first == nil {
-		s.first = tensor.Zeros(p.Shape()...)
-	}
-	r.assign(s.first, r.flushDenormals(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
+	r.average(&s.first, o.momentum, g, 1-o.momentum)
 	u := r.add(r.times(g, 1-o.momentum), r.times(s.first, o.momentum))
 	rows, columns := p.Size(0), p.Numel()/p.Size(0)
 	step := r.orthogonal(r.keep(u.Reshape(rows, columns)))

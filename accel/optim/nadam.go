@@ -19,8 +19,8 @@ import (
 // model is as for [AdamW]. PyTorch's default rate is 0.002. Options are [WeightDecay], [Betas] and
 // [Epsilon].
 func NAdam(model any, rate float64, given ...Option) *Optimizer {
-	r := &nadam{products: map[float64][]float64{}, tables: map[float64]*tensor.Tensor{}}
-	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, "WeightDecay", "Betas", "Epsilon")
+	n := &nadam{products: map[float64][]float64{}, tables: map[float64]*tensor.Tensor{}}
+	return newOptimizer(model, rate, rule{name: "NAdam", update: n.update}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, ofAdam...)
 }
 
 // nadam has the products of the momentums by step, for each β1.
@@ -29,12 +29,8 @@ type nadam struct {
 	tables   map[float64]*tensor.Tensor // the same on the device, which counts steps with a scaler
 }
 
-func (*nadam) String() string { return "NAdam" }
-
 func (n *nadam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-	if o.weightDecay != 0 {
-		g = r.add(g, r.times(p, o.weightDecay))
-	}
+	g = r.decayed(g, p, o)
 	_, root := s.moments(r, g, o)
 	var direction *tensor.Tensor
 	if r.guard == nil {

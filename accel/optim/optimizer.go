@@ -34,11 +34,12 @@ type Optimizer struct {
 }
 
 // rule is the formula of an optimizer.
-type rule interface {
+type rule struct {
+	name string
 	// update records the new values of parameter p and of its state s, for gradient g and the
 	// current learning rate. Intermediate tensors belong to r.
-	update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options)
-	String() string
+	update func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options)
+	custom bool // update calls a function of the user, which may be interrupted: then no parameter changes
 }
 
 // state is the state of an optimizer for one parameter.
@@ -218,8 +219,7 @@ func (o *Optimizer) recordStep(g *guard) {
 		if o.o.clipNorm > 0 {
 			clip(&r, gradients, o.o.clipNorm)
 		}
-		// A function of the user may be interrupted: then no parameter changes.
-		_, delay := o.rule.(custom)
+		delay := o.rule.custom
 		var delayed []*record
 		updated := false
 		for i, p := range parameters {
@@ -343,9 +343,9 @@ func (o *Optimizer) Steps() int {
 }
 
 // Name returns the name of the optimizer, such as AdamW.
-func (o *Optimizer) Name() string { return o.rule.String() }
+func (o *Optimizer) Name() string { return o.rule.name }
 
 // String returns the name of the optimizer and its learning rate.
 func (o *Optimizer) String() string {
-	return fmt.Sprintf("%v, learning rate %g", o.rule, o.rate)
+	return fmt.Sprintf("%s, learning rate %g", o.rule.name, o.rate)
 }

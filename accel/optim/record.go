@@ -45,6 +45,26 @@ func (r *record) flushDenormals(t *tensor.Tensor) *tensor.Tensor {
 	return r.keep(t.AddScalar(small)).AddScalar(-small)
 }
 
+// decayed adds the weight decay of parameter p to its gradient or direction g.
+func (r *record) decayed(g, p *tensor.Tensor, o options) *tensor.Tensor {
+	if o.weightDecay == 0 {
+		return g
+	}
+	return r.add(g, r.times(p, o.weightDecay))
+}
+
+// average updates a running mean or sum, which starts at zero: keep·mean + share·v.
+func (r *record) average(mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
+	if *mean == nil {
+		*mean = tensor.Zeros(v.Shape()...)
+	}
+	kept := r.times(*mean, keep)
+	if share != 1 {
+		v = r.times(v, share)
+	}
+	r.assign(*mean, r.flushDenormals(r.add(kept, v)))
+}
+
 func (r *record) release() {
 	for _, a := range r.later {
 		a.t.Assign(a.next)

@@ -7,6 +7,41 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// TripletMargin returns the mean over the batch of max(0, d(a, p) - d(a, n) + margin), a tensor
+// of one element, where d is the Euclidean distance along the last dimension (Schroff et al.,
+// 2015). Training with it moves embeddings of the same class together: a is an anchor, p an
+// example of its class, and n one of another class. All three have the same shape.
+func TripletMargin(anchor, positive, negative *Tensor, margin float64) *Tensor {
+	requireSameShape("TripletMargin", anchor, positive, negative)
+	requireArgument(anchor.NDim() > 0, "TripletMargin", "the tensors need a dimension of features")
+	requireArgument(margin > 0, "TripletMargin", fmt.Sprintf("the margin %v must be positive", margin))
+	dtype := anchor.DType()
+	anchor, positive, negative = inFloat32(anchor), inFloat32(positive), inFloat32(negative)
+	const epsilon = 1e-6 // as in PyTorch
+	distance := func(other *Tensor) *Tensor { return anchor.Sub(other).AddScalar(epsilon).Norm(-1) }
+	return inType(distance(positive).Sub(distance(negative)).AddScalar(margin).ReLU().Mean(), dtype)
+}
+
+// CosineEmbedding returns the mean over the batch of 1 - cos(a, b) for pairs that belong
+// together, and of max(0, cos(a, b) - margin) for others, a tensor of one element. a and b are
+// [N, D]; same is [N], with 1 for pairs that belong together and -1 for others.
+func CosineEmbedding(a, b, same *Tensor, margin float64) *Tensor {
+	requireSameShape("CosineEmbedding", a, b)
+	requireArgument(margin >= -1 && margin <= 1, "CosineEmbedding", fmt.Sprintf("the margin %v must be from -1 to 1", margin))
+	if shape := a.Shape(); len(shape) != 2 || same.NDim() != 1 || same.Size(0) != shape[0] {
+		panic(&tensor.ShapeError{Op: "CosineEmbedding", Shapes: [][]int{shape, b.Shape(), same.Shape()}, Hint: "a and b must be [N D], same must be [N]"})
+	}
+	dtype := a.DType()
+	a, b, same = inFloat32(a), inFloat32(b), inFloat32(same)
+	const epsilon = 1e-12 // as in PyTorch
+	square := func(t *Tensor) *Tensor { return t.Square().Sum(-1).AddScalar(epsilon) }
+	cos := a.Mul(b).Sum(-1).Div(square(a).Mul(square(b)).Sqrt())
+	zero := constant(0, cos)
+	together := tensor.Where(same.Eq(constant(1, same)), cos.Neg().AddScalar(1), zero)
+	apart := tensor.Where(same.Eq(constant(-1, same)), cos.AddScalar(-margin).ReLU(), zero)
+	return inType(together.Add(apart).Mean(), dtype)
+}
+
 // BatchHardTriplet returns a loss for embeddings [N, D] and their classes [N], for which no triplets need to be
 // chosen: for each example of the batch, max(0, d⁺ - d⁻ + margin), where d⁺ is the distance to the farthest other
 // example of its class and d⁻ that to the nearest one of another class (Hermans, Beyer and Leibe, In Defense of the
