@@ -86,22 +86,11 @@ func inverseAffine(degrees, right, down, scale, shear float64) affine {
 // has from 8 % to 100 % of the area, and an aspect ratio from 3/4 to 4/3. The examples of batches
 // have the new size.
 func RandomResizedCrop(height, width int) Transform {
-	size := func(shape []int) []int {
-		return append(append([]int{}, shape[:len(shape)-2]...), height, width)
-	}
-	return Transform{
-		text: fmt.Sprintf("RandomResizedCrop(%d, %d)", height, width), random: true,
-		check: func(shape []int) error {
-			if err := imageSize(height, width); err != nil {
-				return err
-			}
-			return imageShape(shape)
-		},
-		resize: size,
-		applyTo: func(dst, x []float32, shape []int, random *rand.Rand) {
-			resizedCrop(dst, x, shape, randomPart(shape, random), height, width)
-		},
-	}
+	t := resized(fmt.Sprintf("RandomResizedCrop(%d, %d)", height, width), height, width, func(dst, x []float32, shape []int, random *rand.Rand) {
+		resizedCrop(dst, x, shape, randomPart(shape, random), height, width)
+	})
+	t.random = true
+	return t
 }
 
 // uniform draws a number from low to high.

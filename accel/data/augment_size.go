@@ -19,7 +19,7 @@ func imageSize(height, width int) error {
 }
 
 // resized returns a transform of images, of shape [H, W] or [C, H, W], to height × width.
-func resized(text string, height, width int, apply func(dst, x []float32, shape []int)) Transform {
+func resized(text string, height, width int, apply func(dst, x []float32, shape []int, random *rand.Rand)) Transform {
 	return Transform{
 		text: text,
 		check: func(shape []int) error {
@@ -29,7 +29,7 @@ func resized(text string, height, width int, apply func(dst, x []float32, shape 
 			return imageShape(shape)
 		},
 		resize:  func(shape []int) []int { return append(slices.Clone(shape[:len(shape)-2]), height, width) },
-		applyTo: func(dst, x []float32, shape []int, _ *rand.Rand) { apply(dst, x, shape) },
+		applyTo: apply,
 	}
 }
 
@@ -38,7 +38,7 @@ func resized(text string, height, width int, apply func(dst, x []float32, shape 
 // weighted mean of all pixels that it covers. It does not keep the aspect ratio. The examples of batches
 // have the new size.
 func Resize(height, width int) Transform {
-	return resized(fmt.Sprintf("Resize(%d, %d)", height, width), height, width, func(dst, x []float32, shape []int) {
+	return resized(fmt.Sprintf("Resize(%d, %d)", height, width), height, width, func(dst, x []float32, shape []int, _ *rand.Rand) {
 		scaleImage(dst, x, shape, height, width)
 	})
 }
@@ -100,7 +100,7 @@ func resampling(from, to int) []window {
 // CenterCrop cuts height × width pixels out of the middle of images, of shape [H, W] or [C, H, W], and
 // fills the sides of smaller ones with 0, like torchvision's. The examples of batches have the new size.
 func CenterCrop(height, width int) Transform {
-	return resized(fmt.Sprintf("CenterCrop(%d, %d)", height, width), height, width, func(dst, x []float32, shape []int) {
+	return resized(fmt.Sprintf("CenterCrop(%d, %d)", height, width), height, width, func(dst, x []float32, shape []int, _ *rand.Rand) {
 		n := len(shape)
 		top, left := cropStart(shape[n-2], height), cropStart(shape[n-1], width)
 		to := 0

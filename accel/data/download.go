@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/quernlab/quern/accel/download"
+	"github.com/quernlab/quern/display"
 )
 
 // collection describes where the files of a published data set may be.
@@ -62,4 +63,17 @@ const maxDownload = 256 << 20
 func isCorruptDeflate(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.As(err, &corrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// progressReader is a reader that reports to the progress bar of its file.
+type progressReader struct{ io.Reader }
+
+// withProgress displays the progress of reading r in a bar, unless r is already metered. The size may
+// be unknown. The caller ends the meter, which may be nil.
+func withProgress(r io.Reader, label string, bytes int64) (io.Reader, *display.Meter) {
+	if _, ok := r.(progressReader); ok {
+		return r, nil
+	}
+	meter := display.NewMeter(label, float64(max(bytes, 0))/1e6)
+	return progressReader{meter.Reader(r)}, meter
 }

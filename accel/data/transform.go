@@ -86,44 +86,35 @@ func Normalize(mean, deviation float64) Transform {
 
 // RandomHorizontalFlip mirrors half of the images, of shape [H, W] or [C, H, W], horizontally.
 func RandomHorizontalFlip() Transform {
-	return Transform{
-		text: "RandomHorizontalFlip()", random: true, check: imageShape,
-		apply: func(x []float32, shape []int, random *rand.Rand) {
-			if random.Uint64()&1 == 0 {
-				return
-			}
-			width := shape[len(shape)-1]
-			for row := 0; row < len(x); row += width {
-				for i, j := row, row+width-1; i < j; i, j = i+1, j-1 {
-					x[i], x[j] = x[j], x[i]
-				}
-			}
-		},
-		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
-			return flipOnDevice(x, shape, random, 3)
-		},
-	}
+	return randomFlip("RandomHorizontalFlip()", 3, func(plane []float32, _, width int) {
+		for row := 0; row < len(plane); row += width {
+			slices.Reverse(plane[row : row+width])
+		}
+	})
 }
 
 // RandomVerticalFlip mirrors half of the images, of shape [H, W] or [C, H, W], vertically.
 func RandomVerticalFlip() Transform {
-	return Transform{
-		text: "RandomVerticalFlip()", random: true, check: imageShape,
-		apply: func(x []float32, shape []int, random *rand.Rand) {
-			if random.Uint64()&1 == 0 {
-				return
+	return randomFlip("RandomVerticalFlip()", 2, func(plane []float32, height, width int) {
+		for top, bottom := 0, (height-1)*width; top < bottom; top, bottom = top+width, bottom-width {
+			for column := range width {
+				plane[top+column], plane[bottom+column] = plane[bottom+column], plane[top+column]
 			}
-			eachPlane(x, shape, func(plane []float32, height, width int) {
-				for top, bottom := 0, height-1; top < bottom; top, bottom = top+1, bottom-1 {
-					for column := range width {
-						i, j := top*width+column, bottom*width+column
-						plane[i], plane[j] = plane[j], plane[i]
-					}
-				}
-			})
+		}
+	})
+}
+
+// randomFlip returns a transform that mirrors half of the images along an axis of [N, C, H, W].
+func randomFlip(text string, axis int, mirror func(plane []float32, height, width int)) Transform {
+	return Transform{
+		text: text, random: true, check: imageShape,
+		apply: func(x []float32, shape []int, random *rand.Rand) {
+			if random.Uint64()&1 == 1 {
+				eachPlane(x, shape, mirror)
+			}
 		},
 		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
-			return flipOnDevice(x, shape, random, 2)
+			return flipOnDevice(x, shape, random, axis)
 		},
 	}
 }
@@ -143,12 +134,8 @@ func RandomShift(pixels int) Transform {
 			return nil
 		},
 		apply: func(x []float32, shape []int, random *rand.Rand) {
-			n := len(shape)
-			height, width := shape[n-2], shape[n-1]
 			down, right := random.IntN(2*pixels+1)-pixels, random.IntN(2*pixels+1)-pixels
-			for plane := 0; plane < len(x); plane += height * width {
-				shift(x[plane:plane+height*width], height, width, down, right)
-			}
+			eachPlane(x, shape, func(plane []float32, height, width int) { shift(plane, height, width, down, right) })
 		},
 		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
 			return shiftOnDevice(x, shape, random, pixels)
@@ -172,11 +159,12 @@ func Cutout(pixels int) Transform {
 			n := len(shape)
 			height, width := shape[n-2], shape[n-1]
 			top, left := random.IntN(height)-pixels/2, random.IntN(width)-pixels/2
-			for plane := 0; plane < len(x); plane += height * width {
+			from, to := min(max(left, 0), width), max(min(left+pixels, width), 0)
+			eachPlane(x, shape, func(plane []float32, _, _ int) {
 				for row := max(top, 0); row < min(top+pixels, height); row++ {
-					clear(x[plane+row*width+min(max(left, 0), width) : plane+row*width+max(min(left+pixels, width), 0)])
+					clear(plane[row*width+from : row*width+to])
 				}
-			}
+			})
 		},
 		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
 			return cutoutOnDevice(x, shape, random, pixels)

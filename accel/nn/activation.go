@@ -116,8 +116,7 @@ type prelu struct {
 func (p *prelu) Forward(x *Tensor) *Tensor {
 	n := p.channels(x.Shape())
 	if p.weight == nil {
-		p.weight = tensor.Full(0.25, n)
-		p.weight.SetRequiresGrad(!p.frozen)
+		p.weight = p.parameter(tensor.Full(0.25, n))
 	}
 	var s scratch
 	defer s.release()

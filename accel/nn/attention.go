@@ -174,14 +174,11 @@ func (a *MultiHeadAttentionLayer) Layer() any {
 // make creates the parameters for this width.
 func (a *MultiHeadAttentionLayer) make(width int) {
 	bound := math.Sqrt(6 / float64(width+3*width))
-	a.inProjWeight = tensor.Uniform(tensor.WeightGenerator(), -bound, bound, 3*width, width)
-	a.inProjWeight.SetRequiresGrad(!a.frozen)
-	a.inProjBias = tensor.Zeros(3 * width)
-	a.inProjBias.SetRequiresGrad(!a.frozen)
+	a.inProjWeight = a.parameter(tensor.Uniform(tensor.WeightGenerator(), -bound, bound, 3*width, width))
+	a.inProjBias = a.parameter(tensor.Zeros(3 * width))
 	a.outProj.out = width
 	a.outProj.start([]int{width})
-	a.outProj.Bias = tensor.Zeros(width)
-	a.outProj.Bias.SetRequiresGrad(!a.outProj.frozen)
+	a.outProj.Bias = a.outProj.parameter(tensor.Zeros(width))
 }
 
 // String returns the layer as Go code.

@@ -27,8 +27,7 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 		if e.tokens < 1 || e.width < 1 {
 			panic(&tensor.ShapeError{Op: op, Shapes: [][]int{x.Shape()}, Hint: fmt.Sprintf("%v must have at least one token and a width of at least 1", layer)})
 		}
-		e.weight = tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width)
-		e.weight.SetRequiresGrad(!e.frozen)
+		e.weight = e.parameter(tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width))
 	}
 	if !x.DType().IsFloat() {
 		return tensor.Embedding(e.weight, x)
@@ -77,8 +76,7 @@ func (e *posEmbedding) prepare(shape []int, packed bool) {
 		panic(&LengthError{Layer: e.String(), Length: shape[1], Longest: e.length})
 	}
 	if e.weight == nil {
-		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)
-		e.weight.SetRequiresGrad(!e.frozen)
+		e.weight = e.parameter(tensor.Randn(tensor.WeightGenerator(), e.length, e.width))
 	}
 }
 

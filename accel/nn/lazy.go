@@ -36,6 +36,12 @@ type lazyState struct{ frozen bool }
 func (u *lazyState) freeze(on bool) { u.frozen = on }
 func (u *lazyState) isFrozen() bool { return u.frozen }
 
+// parameter makes a tensor that the layer creates a parameter, unless the layer is frozen.
+func (u *lazyState) parameter(t *Tensor) *Tensor {
+	t.SetRequiresGrad(!u.frozen)
+	return t
+}
+
 // hasNoParameters reports whether a layer has not created its parameters yet.
 func hasNoParameters(l lazy) bool {
 	s := l.slots()

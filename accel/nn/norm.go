@@ -38,9 +38,7 @@ func (n *layerNorm) Forward(x *Tensor) *Tensor {
 	}
 	last := len(shape) - 1
 	if n.weight == nil {
-		n.weight, n.bias = tensor.Ones(shape[last]), tensor.Zeros(shape[last])
-		n.weight.SetRequiresGrad(!n.frozen)
-		n.bias.SetRequiresGrad(!n.frozen)
+		n.weight, n.bias = n.parameter(tensor.Ones(shape[last])), n.parameter(tensor.Zeros(shape[last]))
 	}
 	return tensor.LayerNorm(x, n.weight, n.bias, 1, n.epsilon)
 }
@@ -70,8 +68,7 @@ func (n *rmsNorm) Forward(x *Tensor) *Tensor {
 	}
 	last := len(shape) - 1
 	if n.weight == nil {
-		n.weight = tensor.Ones(shape[last])
-		n.weight.SetRequiresGrad(!n.frozen)
+		n.weight = n.parameter(tensor.Ones(shape[last]))
 	}
 	return tensor.RMSNorm(x, n.weight, 1, n.epsilon)
 }
@@ -101,9 +98,7 @@ func (n *groupNorm) Forward(x *Tensor) *Tensor {
 		panic(&tensor.ShapeError{Op: "GroupNorm", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be [N, C, …] with a number of channels that is a multiple of the %d groups", n.groups)})
 	}
 	if n.weight == nil {
-		n.weight, n.bias = tensor.Ones(shape[1]), tensor.Zeros(shape[1])
-		n.weight.SetRequiresGrad(!n.frozen)
-		n.bias.SetRequiresGrad(!n.frozen)
+		n.weight, n.bias = n.parameter(tensor.Ones(shape[1])), n.parameter(tensor.Zeros(shape[1]))
 	}
 	var s scratch
 	defer s.release()
