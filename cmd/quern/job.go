@@ -126,6 +126,9 @@ func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 		},
 		Logger: newLogger(std.err, slog.LevelError),
 	})
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", err, context.Cause(ctx)) // which signal
+	}
 	if !isFirst() {
 		return err
 	}
@@ -135,7 +138,7 @@ func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 	if o.log {
 		text, failed := j.notebook.Encode()
 		if failed == nil {
-			failed = submit.WriteResult(std.out, text, err)
+			failed = submit.WriteResult(std.out, text, err, ctx.Err() != nil)
 		}
 		err = errors.Join(err, failed)
 	}

@@ -94,6 +94,44 @@ func TestSignalsKeepTheNotebook(t *testing.T) {
 	}
 }
 
+// A training that a signal ends is saved for [accel.Resume], as before the machine of a cluster is taken away.
+func TestSignalsSaveTheTraining(t *testing.T) {
+	t.Parallel()
+	const cell = `import (
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+train, _, err := data.Digits()
+if err != nil {
+	panic(err)
+}
+begun := false
+model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+	if !begun {
+		begun = true
+		fmt.Println("begun")
+	}
+	return x
+}), nn.Dense(10))
+run, err := accel.Fit(ctx, model, train, accel.Epochs(1000000), accel.Resume("training"), accel.Quiet())
+fmt.Println(len(run.Steps), err)`
+	cmd := quern(t, cell, "run", "nb.ipynb", "-o", "done.ipynb")
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	begin(t, cmd)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errors.String(), "terminated signal received") {
+		t.Errorf("it ended with %v: %s", err, errors.String())
+	}
+	contains(t, filepath.Join(cmd.Dir, "done.ipynb"), `"ename": "interrupted"`)
+	if info, err := os.Stat(filepath.Join(cmd.Dir, "training")); err != nil || info.Size() == 0 {
+		t.Errorf("the training is not saved: %v", err)
+	}
+}
+
 // A run that was started to ignore SIGHUP continues.
 func TestNohup(t *testing.T) {
 	t.Parallel()

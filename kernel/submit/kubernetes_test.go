@@ -76,8 +76,9 @@ func conditionOf(kind, message string) string {
 }
 
 func TestFollow(t *testing.T) {
-	var good, bad bytes.Buffer
-	if err := errors.Join(WriteResult(&good, []byte("{}"), nil), WriteResult(&bad, []byte("{}"), errors.New("cell 1: boom"))); err != nil {
+	var good, bad, stopped bytes.Buffer
+	if err := errors.Join(WriteResult(&good, []byte("{}"), nil, false), WriteResult(&bad, []byte("{}"), errors.New("cell 1: boom"), false),
+		WriteResult(&stopped, []byte("{}"), errors.New("interrupted"), true)); err != nil {
 		t.Fatal(err)
 	}
 	active := `{"status": {}}`
@@ -110,6 +111,14 @@ func TestFollow(t *testing.T) {
 		{
 			name: "a pod is replaced", log: "one\none\n\n", output: true,
 			answers: map[string][]string{"get jobset": {active, active, conditionOf("Complete", "")}, "get pods": {podsOf("p Failed"), podsOf("p Failed", "q Running")}, "logs": {"one\n", "one\n" + good.String()}},
+		},
+		{
+			name: "a pod is stopped and replaced", log: "one\n\none\n\n", output: true,
+			answers: map[string][]string{"get jobset": {active, active, conditionOf("Complete", "")}, "get pods": {podsOf("p Running"), podsOf("p Failed"), podsOf("p Failed", "q Running")}, "logs": {"one\n" + stopped.String(), "one\n" + good.String()}},
+		},
+		{
+			name: "a pod is stopped at the end", log: "one\n\n", output: true, error: "interrupted", cellErr: true,
+			answers: map[string][]string{"get jobset": {active, conditionOf("Failed", "preempted")}, "get pods": {podsOf("p Running")}, "logs": {"one\n" + stopped.String()}},
 		},
 		{
 			name: "the job fails", log: "one\n", error: "R: too many failures",

@@ -26,10 +26,14 @@ type resultEnd struct {
 	Lines  int    `json:"lines"`
 	SHA256 string `json:"sha256"` // of the notebook
 	Failed string `json:"failed,omitempty"`
+	// Stopped reports that a signal has ended the run, as when its machine is needed for other work. The
+	// engine may start it again.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
-// WriteResult prints an executed notebook, compressed, and why it failed or nil, so that [Engine].Run finds them in the log.
-func WriteResult(w io.Writer, executed []byte, failed error) error {
+// WriteResult prints an executed notebook, compressed, why it failed or nil, and whether a signal has ended it, so that [Engine].Run finds
+// them in the log.
+func WriteResult(w io.Writer, executed []byte, failed error, stopped bool) error {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write(executed); err != nil {
@@ -42,7 +46,7 @@ func WriteResult(w io.Writer, executed []byte, failed error) error {
 	var log bytes.Buffer
 	log.WriteByte('\n') // the last line may not have ended
 	sum := sha256.Sum256(executed)
-	end := resultEnd{SHA256: hex.EncodeToString(sum[:])}
+	end := resultEnd{SHA256: hex.EncodeToString(sum[:]), Stopped: stopped}
 	for ; text != ""; end.Lines++ {
 		n := min(len(text), resultLine)
 		fmt.Fprintf(&log, "%s%d %s\n", resultPrefix, end.Lines, text[:n])
@@ -125,8 +129,8 @@ func (r *resultReader) part(text string) {
 	}
 }
 
-// ended reports whether the log contains the end of a result.
-func (r *resultReader) ended() bool { return r.end != nil }
+// ended reports whether the log contains the end of a result, and not of a run that was stopped.
+func (r *resultReader) ended() bool { return r.end != nil && !r.end.Stopped }
 
 // errNoResult is the error of a log that ends before the result.
 var errNoResult = errors.New("the log of rank 0 ended without the executed notebook: the rank was killed, or does not run quern run --log-notebook")

@@ -23,13 +23,13 @@ func largeNotebook() []byte {
 func TestResult(t *testing.T) {
 	notebook := largeNotebook()
 	var whole bytes.Buffer
-	if err := WriteResult(&whole, notebook, nil); err != nil {
+	if err := WriteResult(&whole, notebook, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	result := whole.String()
 	lines := strings.SplitAfter(result, "\n")
 	var failing bytes.Buffer
-	if err := WriteResult(&failing, notebook, errors.New("cell 2: boom")); err != nil {
+	if err := WriteResult(&failing, notebook, errors.New("cell 2: boom"), false); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestResult(t *testing.T) {
 // TestResultAgain reads a log again after the connection was lost.
 func TestResultAgain(t *testing.T) {
 	var result, log bytes.Buffer
-	if err := WriteResult(&result, []byte("{}"), nil); err != nil {
+	if err := WriteResult(&result, []byte("{}"), nil, false); err != nil {
 		t.Fatal(err)
 	}
 	whole := "one\ntwo\nthree\n" + result.String()
