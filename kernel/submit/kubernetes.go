@@ -50,10 +50,11 @@ func (k kubernetes) Run(ctx context.Context, j *Job, s Streams) error {
 	}
 	fmt.Fprintf(s.Messages, "quern: submitted %s/%s with %d ranks\n", k.kind, j.Name, j.Ranks)
 	err = c.follow(ctx)
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the job goes on: kubectl delete %s/%s%s ends it", ctx.Err(), k.kind, j.Name, strings.Join(append([]string{""}, c.namespace()...), " "))
+	if c.saved {
+		return errors.Join(err, c.delete(ctx, manifest))
 	}
-	return errors.Join(err, c.delete(ctx, manifest))
+	namespace := strings.Join(append([]string{""}, c.namespace()...), " ")
+	return fmt.Errorf("%w\nthe job is still there: kubectl describe %s/%s%[4]s shows its state, and kubectl delete %[2]s/%[3]s configmap/%[3]s-notebook secret/%[3]s-secret%[4]s ends it", err, k.kind, j.Name, namespace)
 }
 
 const pollInterval = 2 * time.Second
@@ -66,6 +67,7 @@ type cluster struct {
 	kubectl string
 	poll    time.Duration
 	waiting string // what the pod of rank 0 waits for, as last reported
+	saved   bool   // the executed notebook has come back
 }
 
 func (c *cluster) namespace() []string {
@@ -89,38 +91,41 @@ func (c *cluster) delete(ctx context.Context, manifest string) error {
 // has ended may be replaced by another one, as the engine decides.
 func (c *cluster) follow(ctx context.Context) error {
 	log := &resultReader{log: c.streams.Log}
-	followed := "" // the pod whose log has been read
-	for {
+	followed, whole := "", false // the pod whose log has been read, and whether to its end
+	for failures := 0; ; failures++ {
 		state, message, err := c.state(ctx)
-		if err != nil {
-			return err
+		var p pod
+		if err == nil && !log.ended() {
+			p, err = c.pod(ctx)
 		}
-		if !log.ended() {
-			if p, err := c.pod(ctx); err != nil {
-				return err
-			} else if p.started() && (p.Metadata.UID != followed || p.Status.Phase == "Running") {
-				if p.Metadata.UID == followed {
-					log.again() // the connection was lost
-				} else {
-					log.anotherLog()
-				}
-				followed = p.Metadata.UID
-				if err := c.logs(ctx, p.Metadata.Name, log); err != nil {
-					return err
-				}
-				if log.ended() {
-					continue // the state is an old one
-				}
+		if err == nil && p.started() && (p.Metadata.UID != followed || p.Status.Phase == "Running" || !whole) {
+			if p.Metadata.UID == followed {
+				log.again() // the connection was lost
+			} else {
+				log.anotherLog()
+			}
+			followed = p.Metadata.UID
+			err = c.logs(ctx, p.Metadata.Name, log)
+			whole = err == nil
+			if log.ended() {
+				continue // the state is an old one
 			}
 		}
+		if err == nil {
+			failures = 0
+		}
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && (failures == mostFailures || strings.Contains(err.Error(), "(NotFound)")):
+			return err
+		case err != nil: // the cluster may answer the next time
 		case log.ended() && log.end.Failed != "":
-			return log.save(c.job.Output) // running the notebook again would fail again
+			return c.save(log) // running the notebook again would fail again
 		case state == failed:
-			err := log.save(c.job.Output)
-			return errors.Join(fmt.Errorf("%s/%s failed: %s%s", c.kind, c.job.Name, message, c.tails(ctx)), err)
+			return errors.Join(fmt.Errorf("%s/%s failed: %s%s", c.kind, c.job.Name, message, c.tails(ctx)), c.save(log))
 		case state == succeeded:
-			return log.save(c.job.Output)
+			return c.save(log)
 		}
 		select {
 		case <-ctx.Done():
@@ -128,6 +133,17 @@ func (c *cluster) follow(ctx context.Context) error {
 		case <-time.After(c.poll):
 		}
 	}
+}
+
+// mostFailures is how often in a row kubectl may fail, as while the network is down.
+const mostFailures = 30
+
+// save saves the executed notebook.
+func (c *cluster) save(log *resultReader) error {
+	err := log.save(c.job.Output)
+	var cell *CellError
+	c.saved = err == nil || errors.As(err, &cell)
+	return err
 }
 
 type state int
@@ -218,16 +234,14 @@ func (c *cluster) pod(ctx context.Context) (newest pod, err error) {
 	return newest, nil
 }
 
-// logs copies the log of a pod until its container or the connection ends.
+// logs copies the log of a pod until its container ends. kubectl reports an error itself.
 func (c *cluster) logs(ctx context.Context, name string, to *resultReader) error {
 	k := exec.CommandContext(ctx, c.kubectl, append([]string{"logs", "--follow", name}, c.namespace()...)...)
 	k.Stdout, k.Stderr = to, c.streams.Messages
-	err := k.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && ctx.Err() == nil {
-		return nil // it has said why, and the state of the job decides
+	if err := k.Run(); err != nil {
+		return fmt.Errorf("kubectl logs %s: %w", name, err)
 	}
-	return err
+	return nil
 }
 
 // tails returns the ends of the logs of all ranks, among which is why the job failed.

@@ -129,10 +129,14 @@ func TestFollow(t *testing.T) {
 			answers: map[string][]string{"get jobset": {active, active, conditionOf("Failed", "rank 3")}, "get pods": {podsOf("p Succeeded")}, "logs": {good.String(), "[q] panic"}},
 		},
 		{
-			name: "no log", error: "without the executed notebook",
+			name: "no log", error: "kubectl logs p: exit status 1",
 			answers: map[string][]string{"get jobset": {conditionOf("Completed", "")}, "get pods": {podsOf("p Succeeded")}, "logs": {"error forbidden"}}, messages: "forbidden",
 		},
-		{name: "no job", error: " get: exit status 1: not found", answers: map[string][]string{"get jobset": {"error not found"}}},
+		{
+			name: "the cluster does not answer for a while", log: "\n", output: true,
+			answers: map[string][]string{"get jobset": {"error refused", active, active, active, conditionOf("Complete", "")}, "get pods": {podsOf("p Running"), "error refused", podsOf("p Succeeded")}, "logs": {"error refused", "error refused", good.String()}}, messages: "refused",
+		},
+		{name: "the job is deleted", error: " get: exit status 1: (NotFound)", answers: map[string][]string{"get jobset": {"error (NotFound)", conditionOf("Complete", "")}}},
 		{name: "no pods", error: "forbidden", answers: map[string][]string{"get jobset": {active}, "get pods": {"error forbidden"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -162,6 +166,9 @@ func TestFollow(t *testing.T) {
 			}
 			if _, err := os.Stat(j.Output); (err == nil) != c.output {
 				t.Errorf("the executed notebook: %v, want %v", err, c.output)
+			}
+			if k.saved != c.output {
+				t.Errorf("saved %v, want %v", k.saved, c.output)
 			}
 			if log.String() != c.log || !strings.Contains(messages.String(), c.messages) {
 				t.Errorf("log %q, messages %q\nwant %q, %q", log.String(), messages.String(), c.log, c.messages)

@@ -30,7 +30,7 @@ func (slurm) Manifest(j *Job) (string, error) {
 	if j.Gang || j.Restarts > 0 {
 		return "", errors.New("--gang and --restarts are for Kubernetes: Slurm starts all ranks or none, and sbatch --requeue of its own settings restarts them")
 	}
-	log := slurmLog(output)
+	log := slurmLog(j, output)
 	if strings.ContainsAny(log, "\"\n\\") {
 		return "", fmt.Errorf("sbatch cannot write the log %q: rename the folder", log)
 	}
@@ -52,8 +52,10 @@ func (slurm) Manifest(j *Job) (string, error) {
 	return b.String(), nil
 }
 
-// slurmLog returns the path of the log of a job, beside the executed notebook.
-func slurmLog(output string) string { return strings.TrimSuffix(output, filepath.Ext(output)) + ".log" }
+// slurmLog returns the path of the log of a job, in the folder of the executed notebook.
+func slurmLog(j *Job, output string) string {
+	return filepath.Join(filepath.Dir(output), j.Name+".log")
+}
 
 // harmless are words without a meaning for a shell.
 var harmless = regexp.MustCompile(`^[A-Za-z0-9._/=:,@+-]+$`)
@@ -79,10 +81,9 @@ func (e slurm) Run(ctx context.Context, j *Job, s Streams) error {
 	if err != nil {
 		return err
 	}
-	for _, old := range []string{output, slurmLog(output)} { // of an earlier job
-		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	log := slurmLog(j, output)
+	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier job with this name
+		return err
 	}
 	c := exec.CommandContext(ctx, sbatch, "--wait")
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(script), s.Messages, s.Messages
@@ -91,13 +92,13 @@ func (e slurm) Run(ctx context.Context, j *Job, s Streams) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	err = tail(slurmLog(output), s.Log, ended)
+	err = tail(log, s.Log, ended)
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; the job goes on: scancel --name=%s ends it", ctx.Err(), j.Name)
 	case errors.As(err, &exit):
-		return &CellError{fmt.Sprintf("the job %s failed with %v; its log is %s", j.Name, exit, slurmLog(j.Output))}
+		return &CellError{fmt.Sprintf("the job %s failed with %v; its log is %s", j.Name, exit, slurmLog(j, j.Output))}
 	case err != nil:
 		return err
 	}
