@@ -112,7 +112,7 @@ func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 		return err
 	}
 	err = batch.Run(ctx, j.notebook, batch.Config{
-		WorkerCommand: []string{self, "worker"},
+		WorkerCommand: []string{self, "worker", "--batch"},
 		Folder:        folder,
 		Stdout:        std.out,
 		Stderr:        std.err,
@@ -121,6 +121,7 @@ func (j *job) once(ctx context.Context, o runOptions, std stdio) error {
 		Timeout:       time.Duration(o.timeout),
 		Limit:         time.Duration(o.limit),
 		KeepGoing:     o.keepGoing,
+		Grace:         o.grace(),
 		Ended: func(cell int, took time.Duration, err error) {
 			j.cells[cell] = endedCell{j.cells[cell].took + took, err}
 		},

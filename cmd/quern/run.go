@@ -319,6 +319,16 @@ func readGoText(path string) (*notebook.Notebook, []byte, error) {
 // isGo reports whether a notebook is for Go, or does not say what it is for.
 func isGo(n *notebook.Notebook) bool { return n.Language() == "" || n.Language() == "go" }
 
+// grace returns how long an interrupted cell has to end, or 0 for the default. On a cluster it may save a large training: Kubernetes and Slurm kill
+// processes 30 seconds after SIGTERM.
+func (o *runOptions) grace() time.Duration {
+	place, err := parallel.FromEnvironment(os.LookupEnv)
+	if o.log || err == nil && place.Size > 1 {
+		return 25 * time.Second
+	}
+	return 0
+}
+
 // isFirst reports whether this process is the rank that writes files.
 func isFirst() bool {
 	place, err := parallel.FromEnvironment(os.LookupEnv)

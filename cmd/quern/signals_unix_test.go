@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,7 +95,8 @@ func TestSignalsKeepTheNotebook(t *testing.T) {
 	}
 }
 
-// A training that a signal ends is saved for [accel.Resume], as before the machine of a cluster is taken away.
+// A training that a signal ends is saved for [accel.Resume], as before the machine of a cluster is taken away. Some engines send
+// the signal to all processes of a job.
 func TestSignalsSaveTheTraining(t *testing.T) {
 	t.Parallel()
 	const cell = `import (
@@ -110,6 +112,10 @@ begun := false
 model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 	if !begun {
 		begun = true
+		err := os.WriteFile("pid", []byte(fmt.Sprint(os.Getpid())), 0o600)
+		if err != nil {
+			panic(err)
+		}
 		fmt.Println("begun")
 	}
 	return x
@@ -120,7 +126,18 @@ fmt.Println(len(run.Steps), err)`
 	var errors strings.Builder
 	cmd.Stderr = &errors
 	begin(t, cmd)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	text, err := os.ReadFile(filepath.Join(cmd.Dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, err := strconv.Atoi(string(text))
+	if err == nil {
+		err = syscall.Kill(worker, syscall.SIGTERM)
+	}
+	if err == nil {
+		err = cmd.Process.Signal(syscall.SIGTERM)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errors.String(), "terminated signal received") {

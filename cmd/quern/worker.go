@@ -9,10 +9,12 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -30,6 +32,7 @@ const maxStack = 512 << 20
 // fails if a person starts it.
 func runWorker(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
+	batch := flags.Bool("batch", false, "")
 	if err := parse(flags, "quern worker runs cells for quern kernel, which starts it.\n", args, std); err != nil {
 		return err
 	}
@@ -38,6 +41,11 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return &usageError{"worker: only quern kernel starts a worker", "quern install, then choose the kernel in Jupyter"}
 	} else if err != nil {
 		return fmt.Errorf("worker: %w", err)
+	}
+	if *batch {
+		// Slurm and others send SIGTERM to all processes of a job. quern run then interrupts the cell, which may
+		// save a training. Commands that cells start get the signal.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	}
 	debug.SetMaxStack(maxStack)
 	shareCores(localRanks())

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/notebook"
@@ -25,7 +26,8 @@ type recorder struct {
 	notebook *notebook.Notebook
 	terminal [2]io.Writer // for stdout and stderr
 	input    *input
-	color    bool // the terminal supports colors
+	color    bool          // the terminal supports colors
+	grace    time.Duration // for an interrupted cell to end
 
 	mu       sync.Mutex
 	ended    *link.CellError      // why a worker has ended between cells

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type Config struct {
 	Timeout time.Duration
 	// Limit is how long all cells together may run; 0 means no limit.
 	Limit time.Duration
+	// Grace is how long an interrupted cell has to end; 0 means 5 seconds.
+	Grace time.Duration
 	// KeepGoing runs the cells after one that fails, too. Run then returns the errors of all cells
 	// that fail.
 	KeepGoing bool
@@ -63,10 +66,10 @@ func (e *CellError) Error() string {
 // Unwrap returns the error of the cell.
 func (e *CellError) Unwrap() error { return e.Why }
 
-// Time for an interrupted cell to stop, and for a worker to end.
+// Time for an interrupted cell to end unless Config.Grace is set, and for a worker.
 const (
-	stopWait = 5 * time.Second
-	endWait  = 3 * time.Second
+	defaultGrace = 5 * time.Second
+	endWait      = 3 * time.Second
 )
 
 // Run executes the code cells of a notebook in order and stores their outputs in it. It
@@ -90,7 +93,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		defer cancel()
 	}
 	page := newRecorder(n, config.Stdout, config.Stderr)
-	page.input, page.color = newInput(config.Stdin), config.Color
+	page.input, page.color, page.grace = newInput(config.Stdin), config.Color, cmp.Or(config.Grace, defaultGrace)
 	workers := ranks.New(worker.Program(config.WorkerCommand, config.Folder), page, log)
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
@@ -262,7 +265,7 @@ func (r *recorder) execute(ctx context.Context, w link.Worker, timeout time.Dura
 		if a.err == nil && a.result.Error != nil && why.Name == "interrupted" {
 			return a.result, errStopped
 		}
-	case <-time.After(stopWait):
+	case <-time.After(r.grace):
 		return link.Result{Error: why}, errStuck
 	}
 	return link.Result{Error: why}, errStopped
