@@ -121,9 +121,6 @@ func ReadCSV(r io.Reader, options ...Option) (*Frame, error) {
 	if err := option.Apply("frame.ReadCSV", format, options, "Separator", "Missing", "NoHeader", "Only", "As", "Required", "Layout", "DecimalComma"); err != nil {
 		return nil, err
 	}
-	if s := format.separator; s == '"' || s == '\n' || s == '\r' || s >= 0x80 {
-		return nil, fmt.Errorf("frame: the separator %q cannot separate fields", s)
-	}
 	data, err := content(r)
 	if err != nil {
 		return nil, readError("CSV", err)

@@ -87,7 +87,7 @@ type joiner struct {
 // reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
 	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
-	if err := option.Apply("parallel.Join", j, options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger"); err != nil {
+	if err := option.Apply("parallel.Join", j, options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger", "MPI"); err != nil {
 		return nil, err
 	}
 	if j.info != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/mpi"
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // MPI makes AllReduce use MPI_Allreduce of libmpi if Open MPI's mpirun has started the ranks; otherwise the ranks use the ring, and
@@ -14,7 +15,7 @@ import (
 // ranks have closed their groups, or one is lost.
 //
 // MPI neither encrypts nor authenticates what it sends between machines.
-func MPI() Option { return func(j *joiner) { j.mpi = true } }
+func MPI() Option { return Option{option.New(func(j *joiner) { j.mpi = true }, "MPI")} }
 
 // messagePassing is the state of MPI in a group.
 type messagePassing struct {
