@@ -125,7 +125,7 @@ func New(options ...Option) (*Session, error) {
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, goroutines: s.goroutines, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.goroutines.Exit)
 	s.library = library.New(library.Config{
-		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter,
+		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter, Declarations: checker,
 	})
 	s.commands.tests, s.commands.explain = s.library.RunTests, s.compiler.explain
 	if err := s.boot(packages, interpreter, unread); err != nil {

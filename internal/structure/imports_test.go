@@ -20,6 +20,7 @@ var directions = []direction{
 	{"interp", []string{"check", "display", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust"}},
 	// Only this tree imports the packages that are compiled in for cells.
 	{"interp/symbols/internal/own", []string{"accel", "check", "display", "gpu", "interp", "plots", "widgets"}},
+	{"interp/generic/github.com/quernlab/quern/accel/kernel", []string{"accel/kernel"}},
 	{"interp/generic/github.com/quernlab/quern/check", []string{"check"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// Packages for users do not depend on Jupyter.

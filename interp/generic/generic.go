@@ -12,7 +12,7 @@ import (
 )
 
 //go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go database/sql/*.go encoding/json/jsontext/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
-//go:embed github.com/quernlab/quern/check/*.go github.com/quernlab/quern/widgets/progress/*.go
+//go:embed github.com/quernlab/quern/accel/kernel/*.go github.com/quernlab/quern/check/*.go github.com/quernlab/quern/widgets/progress/*.go
 //go:embed reflect/*.go runtime/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go weak/*.go
 var sources embed.FS
 

@@ -25,6 +25,10 @@
 //
 //	print.go       package fmt, methods of os.File
 //
+// Functions that need the source of a function:
+//
+//	kernel.go      kernel.Compile
+//
 // library.go adds all of them to the tables of packages (packages.go); session.go declares
 // what they need from the session.
 package library

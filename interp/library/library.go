@@ -28,6 +28,8 @@ type Config struct {
 	Input      *stream.Input
 	Output     *stream.Output
 	Panics     Panics
+	// Declarations has the source of the functions that cells declare.
+	Declarations Declarations
 }
 
 // New returns a Library.
@@ -72,6 +74,7 @@ func (l *Library) Override(packages Packages) {
 	}
 	stream.Redirect(packages, c.Input, c.Output)
 	l.contexts.wrap(packages)
+	(&kernels{c.Tracebacks, c.Declarations}).wrap(packages)
 }
 
 // Method returns what cells call instead of a method of a compiled type; first is the index of its first parameter in the function,

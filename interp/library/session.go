@@ -34,6 +34,12 @@ type Tracebacks interface {
 	Function(vm.FunctionID) (l diagnostics.Location, ok bool)
 }
 
+// Declarations has the source of declarations of cells.
+type Declarations interface {
+	// SourceOf returns a Go file with a function and what it uses.
+	SourceOf(function string) (text string, ok bool)
+}
+
 // Panics describes the panic of the calling goroutine.
 type Panics interface {
 	Panic(value any) *diagnostics.Error

@@ -5,6 +5,9 @@ import "slices"
 // joins finds, for every branch, the instruction where its lanes reconverge: the immediate
 // post-dominator. It uses the algorithm of Cooper, Harvey and Kennedy, "A simple, fast
 // dominance algorithm", on the reversed control-flow graph of basic blocks.
+//
+// Lanes that exit before the end of the code wait for nobody, so the others reconverge as if there were no such exit: where
+// a branch leads to one, at the other successor.
 func joins(code []instruction) {
 	starts := blockStarts(code)
 	blockAt := func(pc int) int {
@@ -15,8 +18,9 @@ func joins(code []instruction) {
 		return i
 	}
 	n := len(starts)
-	end := n // the virtual block that every exit leads to
+	end := n // the virtual block that the last exit leads to
 	successors := make([][]int, n+1)
+	var exits []int
 	for i, start := range starts {
 		stop := len(code)
 		if i+1 < n {
@@ -29,13 +33,25 @@ func joins(code []instruction) {
 				successors[i] = append(successors[i], blockAt(t))
 			}
 		case exit, trap:
-			successors[i] = append(successors[i], end)
+			if last.guard < 0 {
+				exits = append(exits, i)
+			}
 		}
 		falls := last.guard >= 0 || last.control != branch && last.control != branchIndexed && last.control != exit && last.control != trap
 		if falls && i+1 < n {
 			successors[i] = append(successors[i], i+1)
 		}
+		if last.guard >= 0 && i+1 == n && (last.control == exit || last.control == trap) {
+			exits = append(exits, i)
+		}
 		_ = start
+	}
+	_, reached := postorder(0, successors)
+	for i, block := range slices.Backward(exits) {
+		if reached[block] >= 0 || i == 0 {
+			successors[block] = append(successors[block], end)
+			break
+		}
 	}
 	predecessors := make([][]int, n+1)
 	for i, list := range successors {

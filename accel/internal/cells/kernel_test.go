@@ -1,0 +1,47 @@
+package cells
+
+import "testing"
+
+// TestKernelsInCells compiles functions of cells as kernels and runs them on the CPU and on a simulated GPU.
+func TestKernelsInCells(t *testing.T) {
+	n := newNotebook(t)
+	n.want("const two = 2", "")
+	n.want("func twice(x float32) float32 { return two * x }", "")
+	n.want(`
+func saxpy(t kernel.Thread, a float32, x, y []float32) {
+	if i := t.Global(); i < len(y) {
+		y[i] += a * twice(x[i])
+	}
+}
+k, err := kernel.Compile(saxpy)
+err`, "<nil>")
+	n.want(`x, y := tensor.New([]float32{0, 1, 2, 3, 4}, 5), tensor.Ones(5)
+err = k.Launch(kernel.Grid(5, 256), float32(0.5), x, y)
+fmt.Println(y.Data(), err)`, "[1 2 3 4 5] <nil>")
+	n.want(`accel.SetDevice("simulated")
+err = k.Launch(kernel.Grid(5, 256), float32(0.5), x, y)
+fmt.Println(y.Data(), err)
+accel.SetDevice("cpu")`, "[1 3 5 7 9] <nil>")
+	// A fault and an error of the compiler name the line of the cell.
+	n.want(`
+func shift(t kernel.Thread, x, y []float32) {
+	i := t.Global()
+	y[i] = x[i+1]
+}
+k, err = kernel.Compile(shift)
+fmt.Println(err, k.Launch(kernel.Grid(5, 5), x, y))`,
+		"<nil> kernel shift: cell[6]:4: index 5 is out of range of x with length 5, in thread [4 0 0] of block [0 0 0]")
+	n.want(`
+func total(t kernel.Thread, x []float32) {
+	kernel.AtomicAdd(&x[0], kernel.ShuffleDown(t, x[1], 1))
+	m := map[int]int{}
+	_ = m
+}
+_, err = kernel.Compile(total)
+err`, "cell[7]:4:7: a literal of type map[int]int is not supported in a kernel")
+	n.want("_, err = kernel.Compile(func(t kernel.Thread) {})\nerr", "function literal")
+	n.want("_, err = kernel.Compile(3)\nerr", "not a int")
+	// The kernel of a function that a cell declares again is the new one.
+	n.want("func twice(x float32) float32 { return x * 10 }\nk, err = kernel.Compile(saxpy)\nz := tensor.Ones(5)\nk.Launch(kernel.Grid(5, 32), float32(1), x, z)\nz.Data()", "[1 11 21 31 41]")
+	n.fails("kernel.Thread{}.Global()", "meaning only in a kernel")
+}

@@ -1,0 +1,71 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// LaunchKernel runs a kernel that the program has written, in the stream, and waits for its fault record.
+func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
+	text, entry, err := k.PTX()
+	if err != nil {
+		return err
+	}
+	f, err := d.code.program(text, entry)
+	if err != nil {
+		return d.failed("load a kernel", err)
+	}
+	record, err := d.memory.alloc(k.RecordBytes())
+	if err != nil {
+		return err
+	}
+	defer d.memory.free(record)
+	if err := d.Write(record, 0, make([]byte, k.RecordBytes())); err != nil {
+		return err
+	}
+	addresses := make([]uint64, len(memory))
+	written := []*storage{record}
+	for i, m := range memory {
+		s := m.Storage.(*storage)
+		addresses[i] = uint64(s.at) + uint64(m.Offset)
+		if m.Written {
+			written = append(written, s)
+		}
+	}
+	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
+	grid, block := k.Shape()
+	l := driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Params: k.Params(addresses, uint64(record.at)), Label: entry}
+	if err := d.ctx.Launch(l, d.stream); err != nil {
+		return d.failed("launch", err)
+	}
+	if err := d.mark(written...); err != nil {
+		return err
+	}
+	found := make([]byte, k.RecordBytes())
+	if err := d.Read(found, record, 0); err != nil {
+		return err
+	}
+	return k.Check(found)
+}
+
+var _ ir.KernelLauncher = (*Device)(nil)
+
+// program returns a kernel of a module that the program has written.
+func (c *code) program(text, entry string) (driver.Function, error) {
+	if f, ok := c.fused[text]; ok {
+		return f, nil
+	}
+	m, err := c.load(text)
+	if err != nil {
+		return 0, fmt.Errorf("load a kernel: %w", err)
+	}
+	f, err := c.ctx.Function(m, entry)
+	if err != nil {
+		return 0, errors.Join(err, c.ctx.Unload(m))
+	}
+	c.fused[text], c.names[f] = f, entry
+	return f, nil
+}

@@ -1,0 +1,98 @@
+package ir
+
+// Kernel is a launch of a kernel that the program has written.
+type Kernel interface {
+	// Host runs it on the elements of its tensors.
+	Host(memory [][]byte) error
+	// PTX returns a module with the kernel, and the name of its entry.
+	PTX() (text, entry string, err error)
+	// Shape returns the number of blocks and of the threads of each along x, y and z.
+	Shape() (grid, block [3]int)
+	// Params returns the parameters of the entry: addresses are those of the elements of its tensors, record that of RecordBytes bytes,
+	// which are zero.
+	Params(addresses []uint64, record uint64) []byte
+	RecordBytes() int
+	// Check returns the error that the kernel has recorded, or nil.
+	Check(record []byte) error
+}
+
+// Elements are the elements of a value in row-major order.
+type Elements struct {
+	Storage Storage
+	Offset  int // bytes
+	Bytes   int
+	Written bool
+}
+
+// KernelLauncher is implemented by a device that runs kernels of the program, other than one with HostMemory.
+type KernelLauncher interface {
+	// LaunchKernel runs a kernel and waits for it.
+	LaunchKernel(k Kernel, memory []Elements) error
+}
+
+// LaunchKernel runs the list, and then a kernel on the elements of values. A holder of a value that is written gets a new value if
+// something else can see the old one.
+func (r *Recorder) LaunchKernel(k Kernel, holders []**Value, written []bool) error {
+	for _, h := range holders {
+		(*h).check("Launch")
+	}
+	r.Flush()
+	var copies []*Value
+	defer func() {
+		for _, v := range copies {
+			r.Release(v)
+		}
+	}()
+	values := make([]*Value, len(holders))
+	for i, h := range holders {
+		v := *h
+		here := v.buf.device == r.device && v.layout.Contiguous()
+		switch {
+		case written[i] && here && v.handles == 1 && v.tape == 0 && !v.buf.shared && v.layout.Offset == 0:
+			r.forgetRounded(v)
+			if v.moved {
+				*h = r.takeOver(v)
+			}
+		case written[i]:
+			r.forgetRounded(v)
+			next := r.copied(v)
+			next.leaf, next.requires, next.rounded = v.leaf, v.leaf != nil, v.rounded
+			*h = next
+			r.Release(v)
+		case !here:
+			copies = append(copies, r.copied(v))
+			values[i] = copies[len(copies)-1]
+		}
+		if values[i] == nil {
+			values[i] = *h
+		}
+	}
+	r.Flush()
+	return r.runKernel(k, values, written)
+}
+
+// copied records a copy of a value.
+func (r *Recorder) copied(v *Value) *Value {
+	r.noGrad++
+	defer func() { r.noGrad-- }()
+	return r.Record(Copy{}, v).Hold()
+}
+
+func (r *Recorder) runKernel(k Kernel, values []*Value, written []bool) error {
+	memory := make([]Elements, len(values))
+	for i, v := range values {
+		size := v.dtype.Size()
+		memory[i] = Elements{v.buf.Storage, v.layout.Offset * size, v.Len() * size, written[i]}
+	}
+	switch d := r.device.(type) {
+	case HostMemory:
+		all := make([][]byte, len(memory))
+		for i, m := range memory {
+			all[i] = d.Bytes(m.Storage)[m.Offset:][:m.Bytes:m.Bytes]
+		}
+		return k.Host(all)
+	case KernelLauncher:
+		return d.LaunchKernel(k, memory)
+	}
+	return &StateError{Op: "Launch", Hint: "the device " + r.device.Name() + " does not run kernels of the program"}
+}

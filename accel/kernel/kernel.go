@@ -1,0 +1,115 @@
+package kernel
+
+import (
+	_ "embed" // for api
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/kernel/internal/compile"
+	"github.com/quernlab/quern/accel/kernel/internal/device"
+	"github.com/quernlab/quern/accel/kernel/internal/program"
+)
+
+//go:embed thread.go
+var api string
+
+// Kernel is a compiled kernel.
+type Kernel struct {
+	program   *program.Program
+	unchecked bool
+}
+
+// Option is an option of [Compile].
+type Option func(*Kernel)
+
+// Unchecked leaves out the checks of indices. An index out of range then reads or changes other memory on a GPU, without an error.
+// Use it for a kernel that [Check] has found to be correct, if the checks take too much time.
+func Unchecked() Option { return func(k *Kernel) { k.unchecked = true } }
+
+// Text is a Go file that contains kernels.
+type Text struct{ text, name string }
+
+// Source returns the kernel with a name in the text of a Go file, for [Compile]. The file can contain the functions, types and constants that
+// the kernel uses, and import the packages math and kernel. A compiled program embeds the file:
+//
+//	//go:embed saxpy.go
+//	var text string
+//
+//	k, err := kernel.Compile(kernel.Source(text, "saxpy"))
+//
+// In a cell it is not needed: Compile takes the function.
+func Source(text, name string) Text { return Text{text, name} }
+
+// maxSharedBytes is the maximum size of the shared memory of a block.
+const maxSharedBytes = 48 << 10
+
+// Compile compiles a kernel: in a cell a declared function, in a compiled program its [Source]. The first parameter of the function is a
+// [Thread]; the others are numbers, bools, and slices of them, for which the caller of [Kernel.Launch] passes tensors. The errors
+// name the lines of what is wrong or not supported.
+//
+//	func double(t kernel.Thread, x []float32) {
+//		if i := t.Global(); i < len(x) {
+//			x[i] *= 2
+//		}
+//	}
+//
+//	k, err := kernel.Compile(double)
+func Compile(f any, options ...Option) (*Kernel, error) {
+	s, ok := f.(Text)
+	if !ok {
+		return nil, fmt.Errorf("kernel: Compile takes a function that a cell declares, or kernel.Source(text, name) in a compiled program, not a %T", f)
+	}
+	p, err := compile.Compile(s.text, s.name, api)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	if n := p.SharedBytes(); n > maxSharedBytes {
+		return nil, fmt.Errorf("kernel: %s: the shared arrays of %s have %d bytes, a block can have %d", p.Pos, p.Name, n, maxSharedBytes)
+	}
+	k := &Kernel{program: p}
+	for _, o := range options {
+		o(k)
+	}
+	return k, nil
+}
+
+// Name returns the name of the function.
+func (k *Kernel) Name() string { return k.program.Name }
+
+// PTX returns the code of the kernel in NVIDIA's virtual instruction set.
+func (k *Kernel) PTX() string {
+	text, err := device.Write(k.program, device.Options{Threads: maxThreads, Unchecked: k.unchecked})
+	if err != nil {
+		panic(err) // Compile has accepted what cannot be written
+	}
+	return text
+}
+
+// Fault is the error of a thread that has done what Go forbids, such as using an index out of range.
+type Fault struct {
+	Kernel string
+	// File and Line are where: cell[3] and the line in the cell.
+	File string
+	Line int
+	// Block and Thread are the positions of the block in the grid and of the thread in the block, along x, y and z.
+	Block, Thread [3]int
+	// Index and Length are those of an index out of range.
+	Index, Length int
+	Reason        string
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("kernel %s: %s:%d: %s, in thread %v of block %v", f.Kernel, f.File, f.Line, f.Reason, f.Thread, f.Block)
+}
+
+// public returns the error to return for that of a run.
+func public(err error) error {
+	var f *program.Fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	at := f.Instr.Pos
+	return &Fault{
+		Kernel: f.Kernel, File: at.Filename, Line: at.Line, Block: f.Block, Thread: f.Thread, Index: int(f.Index), Length: int(f.Length), Reason: f.Reason(),
+	}
+}

@@ -1,0 +1,217 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/quernlab/quern/accel/kernel/internal/device"
+	"github.com/quernlab/quern/accel/kernel/internal/host"
+	"github.com/quernlab/quern/accel/kernel/internal/program"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Dim is a number of blocks or threads along x, y and z. 0 counts as 1.
+type Dim struct{ X, Y, Z int }
+
+func (d Dim) array() [3]int { return [3]int{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
+
+// Shape is how many threads execute a kernel.
+type Shape struct {
+	Blocks  Dim // of the grid
+	Threads Dim // of each block
+}
+
+// Grid returns the shape with at least n threads along x, in blocks of a number of threads. The number of threads is rounded up to whole
+// blocks, so a kernel compares t.Global() with the length of its data.
+//
+//	k.Launch(kernel.Grid(1000, 256), x) // 4 blocks, 1024 threads
+func Grid(n, threads int) Shape {
+	return Shape{Dim{X: (n + threads - 1) / max(threads, 1)}, Dim{X: threads}}
+}
+
+// Grid2D returns the shape with at least nx times ny threads, in blocks of threadsX times threadsY.
+//
+//	k.Launch(kernel.Grid2D(columns, rows, 16, 16), x)
+func Grid2D(nx, ny, threadsX, threadsY int) Shape {
+	return Shape{Dim{X: (nx + threadsX - 1) / max(threadsX, 1), Y: (ny + threadsY - 1) / max(threadsY, 1)}, Dim{X: threadsX, Y: threadsY}}
+}
+
+// The limits of CUDA.
+const (
+	maxThreads  = 1024
+	maxBlocksX  = 1<<31 - 1
+	maxBlocksYZ = 1<<16 - 1
+	maxThreadsZ = 64
+)
+
+func (s Shape) check() error {
+	g, b := s.Blocks, s.Threads
+	t := b.array()
+	switch n := t[0] * t[1] * t[2]; {
+	case min(g.X, g.Y, g.Z, b.X, b.Y, b.Z) < 0:
+		return fmt.Errorf("a negative number of blocks or threads: %+v", s)
+	case max(t[0], t[1]) > maxThreads || t[2] > maxThreadsZ || n > maxThreads:
+		return fmt.Errorf("blocks of %d×%d×%d threads are too large: a block can have %d threads, and %d along z", t[0], t[1], t[2], maxThreads, maxThreadsZ)
+	case g.X > maxBlocksX || max(g.Y, g.Z) > maxBlocksYZ:
+		return fmt.Errorf("a grid of %d×%d×%d blocks is too large: it can have %d along x and %d along y and z", g.X, g.Y, g.Z, maxBlocksX, maxBlocksYZ)
+	}
+	return nil
+}
+
+// Launch runs the kernel with arguments for its parameters behind the [Thread]: for a slice a *[tensor.Tensor] whose elements, in row-major
+// order, are those of the slice, and for a number or bool a value of exactly that type. It waits until all threads have returned. A
+// kernel can write to the elements of a tensor: then no other tensor argument may share its memory, and a tensor that shares it otherwise, such as
+// a view, keeps the old elements. Gradients do not flow through a kernel.
+//
+// The error is a *[Fault] if a thread has done what Go forbids. Elements that threads have written remain.
+func (k *Kernel) Launch(s Shape, args ...any) error {
+	return k.LaunchContext(context.Background(), s, args...)
+}
+
+// LaunchContext is Launch with a context, whose end ends a kernel that runs on the CPU.
+func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
+	l, tensors, err := k.bind(s, args)
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", k.Name(), err)
+	}
+	l.ctx = ctx
+	if s.Blocks.X == 0 {
+		return nil // Grid(0, 256)
+	}
+	return public(tensor.LaunchKernel(l, tensors, l.written))
+}
+
+// launch is one run of a kernel. It implements ir.Kernel.
+type launch struct {
+	ctx     context.Context
+	kernel  *Kernel
+	shape   Shape
+	scalars []uint64 // by parameter
+	written []bool   // by tensor
+	lengths []int    // elements, by tensor
+}
+
+// dtypes are the element types of slices.
+var dtypes = map[program.Type]tensor.DType{
+	program.Float32: tensor.Float32, program.Float64: tensor.Float64, program.Int32: tensor.Int32, program.Int64: tensor.Int64,
+	program.Uint8: tensor.Uint8, program.Bool: tensor.Bool,
+}
+
+// bind compares arguments with the parameters.
+func (k *Kernel) bind(s Shape, args []any) (*launch, []*tensor.Tensor, error) {
+	if err := s.check(); err != nil {
+		return nil, nil, err
+	}
+	params := k.program.Params
+	if len(args) != len(params) {
+		return nil, nil, fmt.Errorf("%d arguments for %d parameters behind the thread", len(args), len(params))
+	}
+	l := &launch{kernel: k, shape: s, scalars: make([]uint64, len(params))}
+	var tensors []*tensor.Tensor
+	for i, p := range params {
+		if p.Scalar != nil {
+			bits, ok := scalarBits(args[i], p.Scalar.Type)
+			if !ok {
+				return nil, nil, fmt.Errorf("the argument for %s is a %T, not a %s", p.Name, args[i], p.Scalar.Type)
+			}
+			l.scalars[i] = bits
+			continue
+		}
+		t, ok := args[i].(*tensor.Tensor)
+		if !ok || t == nil {
+			return nil, nil, fmt.Errorf("the argument for %s is a %T, not a tensor", p.Name, args[i])
+		}
+		want, ok := dtypes[p.Slice.Elem]
+		if !ok {
+			return nil, nil, fmt.Errorf("%s is a slice of %s, and no tensor has such elements", p.Name, p.Slice.Elem)
+		}
+		if t.DType() != want {
+			return nil, nil, fmt.Errorf("the argument for %s is a tensor of %s, not of %s", p.Name, t.DType(), want)
+		}
+		for j, other := range tensors {
+			if other == t && (p.Slice.Written || l.written[j]) {
+				return nil, nil, fmt.Errorf("a tensor is the argument of two parameters, and the kernel writes to %s", p.Name)
+			}
+		}
+		tensors, l.written, l.lengths = append(tensors, t), append(l.written, p.Slice.Written), append(l.lengths, t.Numel())
+	}
+	return l, tensors, nil
+}
+
+// scalarBits returns an argument as a value of a program.
+func scalarBits(x any, t program.Type) (bits uint64, ok bool) {
+	if x == nil {
+		return 0, false
+	}
+	v := reflect.ValueOf(x)
+	kinds := map[reflect.Kind]program.Type{
+		reflect.Bool: program.Bool, reflect.Int: program.Int64, reflect.Int8: program.Int8, reflect.Int16: program.Int16, reflect.Int32: program.Int32,
+		reflect.Int64: program.Int64, reflect.Uint: program.Uint64, reflect.Uint8: program.Uint8, reflect.Uint16: program.Uint16,
+		reflect.Uint32: program.Uint32, reflect.Uint64: program.Uint64, reflect.Float32: program.Float32, reflect.Float64: program.Float64,
+	}
+	if k, known := kinds[v.Kind()]; !known || k != t {
+		return 0, false
+	}
+	switch {
+	case t == program.Bool:
+		if v.Bool() {
+			bits = 1
+		}
+	case t == program.Float32:
+		bits = uint64(math.Float32bits(float32(v.Float())))
+	case t == program.Float64:
+		bits = math.Float64bits(v.Float())
+	case t.IsSigned():
+		bits = uint64(v.Int())
+	default:
+		bits = v.Uint()
+	}
+	return bits, true
+}
+
+// slices returns, by parameter, the values of its tensors.
+func slices[T any](k *Kernel, tensors []T) []T {
+	all := make([]T, len(k.program.Params))
+	for i, p := range k.program.Params {
+		if p.Slice != nil {
+			all[i], tensors = tensors[0], tensors[1:]
+		}
+	}
+	return all
+}
+
+// Host implements ir.Kernel.
+func (l *launch) Host(memory [][]byte) error {
+	grid, block := l.Shape()
+	return host.Run(l.ctx, l.kernel.program, host.Launch{
+		Grid: grid, Block: block, Memory: slices(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
+	})
+}
+
+// PTX implements ir.Kernel.
+func (l *launch) PTX() (text, entry string, err error) {
+	_, b := l.Shape()
+	text, err = device.Write(l.kernel.program, device.Options{Threads: b[0] * b[1] * b[2], Unchecked: l.kernel.unchecked})
+	return text, device.Entry, err
+}
+
+// Shape implements ir.Kernel.
+func (l *launch) Shape() (grid, block [3]int) { return l.shape.Blocks.array(), l.shape.Threads.array() }
+
+// Params implements ir.Kernel.
+func (l *launch) Params(addresses []uint64, record uint64) []byte {
+	return device.Params(l.kernel.program, l.scalars, addresses, l.lengths, record)
+}
+
+// RecordBytes implements ir.Kernel.
+func (*launch) RecordBytes() int { return device.RecordBytes }
+
+// Check implements ir.Kernel.
+func (l *launch) Check(record []byte) error {
+	if f := device.Fault(l.kernel.program, record); f != nil {
+		return f
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/quernlab/quern/interp/vm"
+)
+
+// kernelPackage is the key of the package whose function Compile takes the source of a function, and compiles it for a GPU.
+const kernelPackage = "github.com/quernlab/quern/accel/kernel/kernel"
+
+// kernels passes the source of functions of cells to package kernel.
+type kernels struct {
+	tracebacks   Tracebacks
+	declarations Declarations
+}
+
+// wrap makes kernel.Compile accept a function of a cell: it passes what kernel.Source returns for the function instead.
+func (k *kernels) wrap(packages Packages) {
+	compile, source := packages[kernelPackage]["Compile"], packages[kernelPackage]["Source"]
+	if !compile.IsValid() || !source.IsValid() {
+		return
+	}
+	packages[kernelPackage]["Compile"] = reflect.MakeFunc(compile.Type(), func(args []reflect.Value) []reflect.Value {
+		if f := args[0].Elem(); f.IsValid() && f.Kind() == reflect.Func {
+			text, name, err := k.source(f)
+			if err != nil {
+				return []reflect.Value{reflect.Zero(compile.Type().Out(0)), reflect.ValueOf(&err).Elem()}
+			}
+			args[0] = source.Call([]reflect.Value{reflect.ValueOf(text), reflect.ValueOf(name)})[0]
+		}
+		return compile.CallSlice(args)
+	})
+}
+
+// source returns the source of a function, and its name there.
+func (k *kernels) source(f reflect.Value) (text, name string, err error) {
+	id, ok := vm.Identify(f)
+	if !ok {
+		return "", "", errors.New("kernel: this function is not declared in a cell, so its source is not known; pass kernel.Source(text, name)")
+	}
+	at, _ := k.tracebacks.Function(id)
+	if id.Literal != 0 {
+		return "", "", fmt.Errorf("kernel: %s:%d: a function literal cannot be a kernel: declare a function", at.File, at.Line)
+	}
+	name, ok = strings.CutPrefix(at.Function, "main.")
+	if ok {
+		text, ok = k.declarations.SourceOf(name)
+	}
+	if !ok {
+		return "", "", errors.New("kernel: only a function that a cell declares, without type parameters and receiver, can be a kernel")
+	}
+	return text, name, nil
+}
