@@ -29,8 +29,8 @@ func Unchecked() Option { return func(k *Kernel) { k.unchecked = true } }
 // Text is a Go file that contains kernels.
 type Text struct{ text, name string }
 
-// Source returns the kernel with a name in the text of a Go file, for [Compile]. The file can contain the functions, types and constants that
-// the kernel uses, and import the packages math and kernel. A compiled program embeds the file:
+// Source returns the kernel with a name in the text of a Go file, for [Compile]. The file also contains the functions, types and constants that
+// the kernel uses; what else it contains does not matter. A compiled program embeds the file:
 //
 //	//go:embed saxpy.go
 //	var text string
@@ -87,15 +87,15 @@ func (k *Kernel) PTX() string {
 
 // Fault is the error of a thread that has done what Go forbids, such as using an index out of range.
 type Fault struct {
-	Kernel string
+	Kernel string // its name
 	// File and Line are where: cell[3] and the line in the cell.
 	File string
-	Line int
+	Line int // in the file
 	// Block and Thread are the positions of the block in the grid and of the thread in the block, along x, y and z.
 	Block, Thread [3]int
 	// Index and Length are those of an index out of range.
 	Index, Length int
-	Reason        string
+	Reason        string // what happened
 }
 
 func (f *Fault) Error() string {

@@ -13,7 +13,9 @@ import (
 )
 
 // Dim is a number of blocks or threads along x, y and z. 0 counts as 1.
-type Dim struct{ X, Y, Z int }
+type Dim struct {
+	X, Y, Z int // the numbers along x, y and z
+}
 
 func (d Dim) array() [3]int { return [3]int{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
 
@@ -28,14 +30,22 @@ type Shape struct {
 //
 //	k.Launch(kernel.Grid(1000, 256), x) // 4 blocks, 1024 threads
 func Grid(n, threads int) Shape {
-	return Shape{Dim{X: (n + threads - 1) / max(threads, 1)}, Dim{X: threads}}
+	return Shape{Dim{X: blocks(n, threads)}, Dim{X: threads}}
 }
 
 // Grid2D returns the shape with at least nx times ny threads, in blocks of threadsX times threadsY.
 //
 //	k.Launch(kernel.Grid2D(columns, rows, 16, 16), x)
 func Grid2D(nx, ny, threadsX, threadsY int) Shape {
-	return Shape{Dim{X: (nx + threadsX - 1) / max(threadsX, 1), Y: (ny + threadsY - 1) / max(threadsY, 1)}, Dim{X: threadsX, Y: threadsY}}
+	return Shape{Dim{X: blocks(nx, threadsX), Y: blocks(ny, threadsY)}, Dim{X: threadsX, Y: threadsY}}
+}
+
+// blocks returns the number of blocks that have n threads; a negative n, which Launch rejects.
+func blocks(n, threads int) int {
+	if n < 0 || threads <= 0 {
+		return min(n, threads, -1)
+	}
+	return (n + threads - 1) / threads
 }
 
 // The limits of CUDA.
@@ -77,9 +87,6 @@ func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error 
 		return fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
 	l.ctx = ctx
-	if s.Blocks.X == 0 {
-		return nil // Grid(0, 256)
-	}
 	return public(tensor.LaunchKernel(l, tensors, l.written))
 }
 

@@ -199,6 +199,7 @@ func reason(t types.Type) string {
 func (c *compiler) variable(at ast.Node, t types.Type, x value) value {
 	switch v := x.(type) {
 	case program.Operand:
+		c.scalar(at, t) // an interface is none
 		y := c.newVar(v.Type)
 		c.move(y, v)
 		return y

@@ -32,7 +32,7 @@ func Compile(source, name, api string) (p *program.Program, err error) {
 	if err != nil {
 		return nil, err
 	}
-	im.removeOthers(file)
+	im.prune(file, name)
 	var wrong []error
 	info := &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},

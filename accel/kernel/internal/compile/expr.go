@@ -133,8 +133,6 @@ func (c *compiler) identifier(e *ast.Ident) value {
 		return x
 	}
 	switch o := o.(type) {
-	case *types.Var:
-		c.fail(e, "%s is a variable outside of the kernel: pass it as an argument", e.Name)
 	case *types.Func:
 		c.fail(e, "a kernel cannot use functions as values")
 	case *types.Nil:
@@ -247,32 +245,36 @@ func (c *compiler) comparison(e *ast.BinaryExpr) value {
 	return c.op(program.Bool, program.Le, s, y, x)
 }
 
-// compareAggregates compares two structs whose fields are scalars.
+// compareAggregates compares two structs or arrays.
 func (c *compiler) compareAggregates(e *ast.BinaryExpr) value {
-	x, ok := c.value(e.X).(*structure)
-	y, same := c.value(e.Y).(*structure)
-	if !ok || !same {
-		c.fail(e, "a kernel can compare numbers, bools and structs of them")
-	}
 	equal := c.newVar(program.Bool)
 	c.move(equal, program.Operand{Type: program.Bool, Bits: 1})
-	c.compareFields(e, equal, x, y)
+	x := c.value(e.X)
+	c.compare(e, equal, x, c.value(e.Y))
 	if e.Op == token.NEQ {
 		return c.op(program.Bool, program.Not, program.Bool, equal)
 	}
 	return equal
 }
 
-func (c *compiler) compareFields(e ast.Node, equal program.Operand, x, y *structure) {
-	for i, f := range x.fields {
-		switch f := f.(type) {
-		case *structure:
-			c.compareFields(e, equal, f, y.fields[i].(*structure))
-		case program.Operand:
-			c.move(equal, c.binary(program.And, equal, c.op(program.Bool, program.Eq, f.Type, f, y.fields[i].(program.Operand))))
-		default:
-			c.fail(e, "a kernel can compare numbers, bools and structs of them")
+// compare sets equal to false if two values differ.
+func (c *compiler) compare(e ast.Node, equal program.Operand, x, y value) {
+	switch x := x.(type) {
+	case program.Operand:
+		c.move(equal, c.binary(program.And, equal, c.op(program.Bool, program.Eq, x.Type, x, y.(program.Operand))))
+	case *structure:
+		for i, f := range x.fields {
+			c.compare(e, equal, f, y.(*structure).fields[i])
 		}
+	case array:
+		y := y.(array)
+		_, n, _ := c.element(x.of)
+		c.count(program.Int(n), func(i program.Operand) {
+			a, b := c.load(x.memory, c.binary(program.Add, x.offset, i)), c.load(y.memory, c.binary(program.Add, y.offset, i))
+			c.compare(e, equal, a, b)
+		})
+	default:
+		c.fail(e, "a kernel can compare numbers, bools, and structs and arrays of them")
 	}
 }
 

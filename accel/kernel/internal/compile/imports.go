@@ -6,8 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"slices"
-	"strconv"
 )
 
 // KernelPath is the import path of package kernel.
@@ -97,21 +95,6 @@ func newImporter(api string) (*importer, error) {
 		}
 	}
 	return im, nil
-}
-
-// removeOthers removes the imports of packages that kernels cannot use. What uses them is an error at its line.
-func (im *importer) removeOthers(file *ast.File) {
-	file.Decls = slices.DeleteFunc(file.Decls, func(d ast.Decl) bool {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.IMPORT {
-			return false
-		}
-		g.Specs = slices.DeleteFunc(g.Specs, func(s ast.Spec) bool {
-			path, err := strconv.Unquote(s.(*ast.ImportSpec).Path.Value)
-			return err != nil || im.packages[path] == nil
-		})
-		return len(g.Specs) == 0
-	})
 }
 
 // Import implements types.Importer.
