@@ -17,6 +17,7 @@ var api string
 type Kernel struct {
 	program   *program.Program
 	unchecked bool
+	text      map[compile.Line]string
 }
 
 // Option is an option of [Compile].
@@ -66,7 +67,7 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	if n := p.SharedBytes(); n > maxSharedBytes {
 		return nil, fmt.Errorf("kernel: %s: the shared arrays of %s have %d bytes, a block can have %d", p.Pos, p.Name, n, maxSharedBytes)
 	}
-	k := &Kernel{program: p}
+	k := &Kernel{program: p, text: compile.Lines(s.text)}
 	for _, o := range options {
 		o(k)
 	}
@@ -96,6 +97,8 @@ type Fault struct {
 	// Index and Length are those of an index out of range.
 	Index, Length int
 	Reason        string // what happened
+	// Other is the other access of a race that Check has found; nil for any other fault.
+	Other *Access
 }
 
 func (f *Fault) Error() string {

@@ -178,8 +178,8 @@ func scalarBits(x any, t program.Type) (bits uint64, ok bool) {
 	return bits, true
 }
 
-// slices returns, by parameter, the values of its tensors.
-func slices[T any](k *Kernel, tensors []T) []T {
+// byParameter returns, by parameter, the values of its tensors.
+func byParameter[T any](k *Kernel, tensors []T) []T {
 	all := make([]T, len(k.program.Params))
 	for i, p := range k.program.Params {
 		if p.Slice != nil {
@@ -193,7 +193,7 @@ func slices[T any](k *Kernel, tensors []T) []T {
 func (l *launch) Host(memory [][]byte) error {
 	grid, block := l.Shape()
 	return host.Run(l.ctx, l.kernel.program, host.Launch{
-		Grid: grid, Block: block, Memory: slices(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
+		Grid: grid, Block: block, Memory: byParameter(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
 	})
 }
 

@@ -55,6 +55,7 @@ func (o *operation) atomic(result bool) step {
 	if o.err != nil {
 		return nil
 	}
+	o.memory = &memoryAccess{access: a, write: true, atomic: true}
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
 			i := bits.TrailingZeros32(mask)

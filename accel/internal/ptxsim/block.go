@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 )
 
@@ -81,6 +82,9 @@ func (b *block) thread(n int) [3]int {
 func (b *block) begin(id [3]int) {
 	b.id = id
 	b.epoch++
+	if w := b.run.launch.Watch; w != nil {
+		maps.DeleteFunc(w.cells, func(at watched, _ *watchedCell) bool { return at.shared })
+	}
 	for _, w := range b.warps {
 		b.epoch = max(b.epoch, w.epoch+1)
 	}

@@ -40,6 +40,7 @@ type instruction struct {
 	index    int // register of a branchIndexed
 	join     int // where the lanes of a branch reconverge, -1 at the exit
 	bar      barrierOperands
+	memory   *memoryAccess // of ld, st, atom and red; nil for any other
 }
 
 // symbol is the meaning of a name in a scope.

@@ -35,11 +35,16 @@ type Fault struct {
 	Address uint64
 	Bytes   int
 	Detail  string
-	Cause   error // of BudgetSpent: the context's error, or nil
+	Cause   error   // of BudgetSpent: the context's error, or nil
+	Source  Source  // where the PTX line comes from
+	Other   *Access // of a race, with Launch.Watch: the other access
 }
 
 func (f *Fault) Error() string {
 	s := fmt.Sprintf("%s in kernel %s, ptx line %d (%s), block %v, thread %v", f.Kind, f.Kernel, f.Line, f.Text, f.Block, f.Thread)
+	if f.Source.Line > 0 {
+		s += ", from " + f.Source.String()
+	}
 	if f.Space != "" {
 		s += fmt.Sprintf(", %d bytes of %s memory at %#x", f.Bytes, f.Space, f.Address)
 	}
@@ -57,8 +62,18 @@ func (w *warp) fault(kind FaultKind, lane int, format string, args ...any) *Faul
 	b := w.block
 	k := b.kernel
 	f := &Fault{Kind: kind, Kernel: k.name, Line: k.code[w.pc].line, Detail: fmt.Sprintf(format, args...)}
-	f.Text = k.text(f.Line)
+	f.Text, f.Source = k.text(f.Line), k.module.source(f.Line)
 	f.Block, f.Thread = b.id, b.thread(32*w.index+lane)
+	return f
+}
+
+// raceFault stops the run with a race for shared memory with an access of which other is the record. The format has a verb for its thread.
+func (w *warp) raceFault(other uint64, lane int, address uint64, bytes int, format string) *Fault {
+	thread := w.block.thread(int(other & threadBits))
+	f := w.accessFault(Race, lane, "shared", address, bytes, format, thread)
+	f.Other = w.other(f, func(e event) bool {
+		return e.block == w.block.number && w.block.thread(int(e.record&threadBits)) == thread
+	})
 	return f
 }
 

@@ -237,6 +237,8 @@ type Launch struct {
 	// griddepcontrol.wait before it accesses global or constant memory, and before it ends, since the grids that depend
 	// on this one wait only for its end.
 	Early bool
+	// Watch counts what accesses cost, and completes the races of Races. It is nil for a run that is not watched.
+	Watch *Watch
 	// Coarse makes mma and wgmma accumulate in float32 with as few bits as tensor cores do.
 	Coarse bool
 }
@@ -281,6 +283,9 @@ func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 	}
 	if l.Races {
 		workers, r.races = 1, newRaces()
+	}
+	if l.Watch != nil {
+		l.Watch.counts, l.Watch.cells = map[Source]*Counts{}, map[watched]*watchedCell{}
 	}
 	workers = min(workers, blocks)
 	var group sync.WaitGroup

@@ -29,6 +29,7 @@ func compileLd(o *operation) step {
 	if o.err != nil {
 		return nil
 	}
+	o.memory = &memoryAccess{access: a}
 	if a.entry {
 		return a.loadParam(slots, widths)
 	}

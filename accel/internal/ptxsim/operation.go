@@ -12,7 +12,9 @@ type operation struct {
 	*statement
 	b    *builder
 	read int // number of modifiers read so far
-	err  error
+	// memory describes the access of the instruction.
+	memory *memoryAccess
+	err    error
 }
 
 func (o *operation) fail(format string, args ...any) {
@@ -275,6 +277,7 @@ func (b *builder) statement(s *statement) error {
 	if in.run = compile(o); o.err == nil && in.run == nil {
 		o.fail("instruction is not supported")
 	}
+	in.memory = o.memory
 	b.emit(in)
 	return o.err
 }

@@ -90,17 +90,6 @@ func (p *parser) small(bound int) (int, error) {
 	return int(v), err
 }
 
-// skipLine skips the tokens of a directive without an end mark.
-func (p *parser) skipLine() error {
-	line := p.token.line
-	for p.token.kind != tokenEnd && p.token.line == line {
-		if err := p.advance(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (p *parser) topLevel() error {
 	line := p.token.line
 	switch p.token.text {
@@ -116,8 +105,10 @@ func (p *parser) topLevel() error {
 			return p.failure(line, "only .address_size 64 is supported")
 		}
 		return nil
-	case ".file", ".loc":
-		return p.skipLine()
+	case ".file":
+		return p.file()
+	case ".loc":
+		return p.location()
 	case ".pragma":
 		return p.pragma()
 	case ".section":

@@ -54,7 +54,7 @@ func (p *parser) statement() (s statement, ok bool, err error) {
 		s.declares, err = p.declaration(true)
 		return s, true, err
 	case ".loc":
-		return s, false, p.skipLine()
+		return s, false, p.location()
 	case ".pragma":
 		return s, false, p.pragma()
 	}

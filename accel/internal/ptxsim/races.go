@@ -121,7 +121,7 @@ func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 			if other > 0 {
 				who = fmt.Sprintf("block %v writes", w.block.of(other))
 			}
-			panic(w.accessFault(Race, lane, "global", r.base+uint64(at), n, "%s it in the same launch", who))
+			panic(w.blocksRace(lane, r.base+uint64(at), n, who))
 		}
 		switch kind {
 		case readsStrong: // not recorded, so a later write does not race with it
@@ -140,7 +140,7 @@ func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 			if reader > 0 {
 				who = "another block reads"
 			}
-			panic(w.accessFault(Race, lane, "global", r.base+uint64(at), n, "%s it in the same launch", who))
+			panic(w.blocksRace(lane, r.base+uint64(at), n, who))
 		}
 		t.atomic[i] = kind == changes && (other == 0 || t.atomic[i])
 		t.record[i] = w.record(lane)
@@ -148,6 +148,13 @@ func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 			t.writer[i] = severalBlocks
 		}
 	}
+}
+
+// blocksRace is the fault of a race with another block.
+func (w *warp) blocksRace(lane int, address uint64, bytes int, who string) *Fault {
+	f := w.accessFault(Race, lane, "global", address, bytes, "%s it in the same launch", who)
+	f.Other = w.other(f, func(e event) bool { return e.block != w.block.number })
+	return f
 }
 
 // of returns the grid coordinates of a block; number is 1 + its index.

@@ -28,6 +28,7 @@ func compileSt(o *operation) step {
 	if o.err != nil {
 		return nil
 	}
+	o.memory = &memoryAccess{access: a, write: true}
 	general := a.store(slots)
 	if a.vector == 1 && a.space == "global" && !a.strong && a.t.bits == 32 {
 		return a.storeWord(slots[0], general)

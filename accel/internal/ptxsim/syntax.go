@@ -76,7 +76,9 @@ type module struct {
 	target    string
 	variables []variable
 	functions map[string]*function
-	order     []string // names of functions as they come
+	order     []string       // names of functions as they come
+	files     map[int]string // of .file
+	locations []location     // of .loc, in the order of the lines
 	lines     []string
 }
 

@@ -118,6 +118,9 @@ func (w *warp) run(budget int) int {
 		switch in.control {
 		case plain:
 			if active != 0 {
+				if in.memory != nil && w.block.run.launch.Watch != nil {
+					w.watch(in, active)
+				}
 				in.run(w, active)
 			}
 			w.pc++

@@ -20,11 +20,14 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Text) }
 
+// fileName is the name of the file, unless it has line directives.
+const fileName = "kernel.go"
+
 // Compile compiles the function with a name in a Go file. api is the source of package kernel. Errors in the source are an *Error
 // each, joined.
 func Compile(source, name, api string) (p *program.Program, err error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "kernel.go", source, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, fileName, source, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 //
 //	compile.go    Compile; errors
 //	imports.go    the packages that a kernel may import
+//	lines.go      the text of the lines
 //	prune.go      what of a file the kernel needs
 //	types.go      Go types and their values in a program
 //	emit.go       instructions and checks

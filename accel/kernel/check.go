@@ -1,0 +1,220 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/accel/kernel/internal/compile"
+	"github.com/quernlab/quern/accel/kernel/internal/device"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Report is what [Check] has counted.
+type Report struct {
+	Kernel string // its name
+	// Lines are the lines that access slices or shared arrays, in the order of the source.
+	Lines []Line
+	// Fault is what stopped the kernel; nil if it is correct for these arguments.
+	Fault *Fault
+}
+
+// Line is a line of a kernel with what its accesses cost on a GPU, counted over all warps. Threads of a warp access memory together.
+type Line struct {
+	File string
+	Line int    // in the file
+	Text string // of the line
+	// Global is how many times a warp has accessed elements of tensors here; Sectors is how many sectors of 32 bytes that moved,
+	// and IdealSectors how many it would have moved if the threads accessed neighboring elements.
+	Global, Sectors, IdealSectors int
+	// Shared is how many times a warp has accessed shared arrays here; Wavefronts is how often the memory had to serve these
+	// accesses, and BankConflicts how many of these times are due to threads that access different words in the same bank.
+	Shared, Wavefronts, BankConflicts int
+}
+
+// Access is the other one of two accesses that race.
+type Access struct {
+	// Block and Thread are the positions of the block in the grid and of the thread in the block.
+	Block, Thread [3]int
+	File          string
+	Line          int // in the file
+	Write         bool
+}
+
+// Check runs a kernel with arguments as for [Kernel.Launch] on a simulated GPU, on any machine, and leaves the tensors as they are. The error is
+// a *[Fault] if the kernel is wrong for these arguments:
+//
+//   - two threads access an element, at least one of them writes it, and no barrier is in between, or they belong to different blocks (a race):
+//     the fault has both lines. Atomic operations do not race with each other.
+//   - a thread reads an element of a shared array that no thread has written,
+//   - not all threads reach a barrier, a shuffle or a vote,
+//   - a thread does something for which Launch returns a fault, too.
+//
+// The report counts memory transactions and bank conflicts for each line. It is not nil if the error is a fault.
+//
+//	report, err := kernel.Check(k, kernel.Grid(n, 256), float32(2), x, y)
+//
+// What Check finds depends on the arguments; it says nothing about others. It takes about a microsecond for an instruction of a warp, so use
+// small tensors.
+func Check(k *Kernel, s Shape, args ...any) (*Report, error) {
+	return CheckContext(context.Background(), k, s, args...)
+}
+
+// CheckContext is [Check] with a context, whose end ends the kernel.
+func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report, error) {
+	l, tensors, err := k.bind(s, args)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Name(), err)
+	}
+	_, b := l.Shape()
+	text, err := device.Write(k.program, device.Options{Threads: b[0] * b[1] * b[2]})
+	if err != nil {
+		return nil, err
+	}
+	watch := &ptxsim.Watch{}
+	record, err := l.simulate(ctx, text, watch, tensors)
+	report := &Report{Kernel: k.Name(), Lines: k.lines(watch)}
+	if f := device.Fault(k.program, record); err == nil && f != nil {
+		err = f
+	}
+	var f *ptxsim.Fault
+	if errors.As(err, &f) && f.Cause != nil {
+		return nil, f.Cause
+	}
+	if errors.As(err, &f) {
+		report.Fault = k.found(f)
+		return report, report.Fault
+	}
+	if err = public(err); err == nil {
+		return report, nil
+	}
+	if errors.As(err, &report.Fault) {
+		return report, err
+	}
+	return nil, err
+}
+
+// gap is what an allocation may take more than its size.
+const gap = 4096
+
+// simulate runs the kernel on copies of the tensors and returns the fault record.
+func (l *launch) simulate(ctx context.Context, text string, watch *ptxsim.Watch, tensors []*tensor.Tensor) (record []byte, err error) {
+	data := make([][]byte, len(tensors))
+	total := device.RecordBytes + gap
+	for i, t := range tensors {
+		data[i] = t.Raw()
+		total += len(data[i]) + gap
+	}
+	module, err := ptxsim.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	memory := ptxsim.NewMemory(total + 1<<20)
+	loaded, err := memory.Load(module)
+	if err != nil {
+		return nil, err
+	}
+	record = make([]byte, device.RecordBytes)
+	addresses := make([]uint64, len(data)+1)
+	for i, d := range append(data, record) {
+		if addresses[i], err = memory.Alloc(max(len(d), 1)); err != nil {
+			return nil, err
+		}
+		if err := memory.Write(addresses[i], d); err != nil {
+			return nil, err
+		}
+	}
+	at := addresses[len(data)]
+	watch.Ignored = [2]uint64{at, at + device.RecordBytes}
+	grid, block := l.Shape()
+	dim := func(n [3]int) ptxsim.Dim { return ptxsim.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
+	_, err = loaded.Kernel(device.Entry).Run(ctx, ptxsim.Launch{
+		Grid: dim(grid), Block: dim(block), Params: l.Params(addresses[:len(data)], at), Races: true, Watch: watch,
+	})
+	return record, errors.Join(err, memory.Read(record, at))
+}
+
+// lines returns what was counted, by line.
+func (k *Kernel) lines(watch *ptxsim.Watch) []Line {
+	all := map[compile.Line]*Line{}
+	for s, c := range watch.Counts() {
+		at := compile.Line{File: s.File, Line: s.Line}
+		if all[at] == nil {
+			all[at] = &Line{File: s.File, Line: s.Line, Text: strings.TrimSpace(k.text[at])}
+		}
+		l := all[at]
+		l.Global, l.Sectors, l.IdealSectors = l.Global+c.Global, l.Sectors+c.Sectors, l.IdealSectors+c.IdealSectors
+		l.Shared, l.Wavefronts, l.BankConflicts = l.Shared+c.Shared, l.Wavefronts+c.Wavefronts, l.BankConflicts+c.Wavefronts-c.IdealWavefronts
+	}
+	var list []Line
+	for _, l := range slices.SortedFunc(maps.Values(all), func(a, b *Line) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	}) {
+		list = append(list, *l)
+	}
+	return list
+}
+
+// found returns the fault that the simulator has found.
+func (k *Kernel) found(f *ptxsim.Fault) *Fault {
+	p := &Fault{Kernel: k.Name(), File: f.Source.File, Line: f.Source.Line, Block: f.Block, Thread: f.Thread, Reason: f.Error()}
+	switch f.Kind {
+	case ptxsim.Race:
+		p.Reason = "race for an element of a " + map[bool]string{true: "shared array", false: "slice"}[f.Space == "shared"]
+		if o := f.Other; o != nil {
+			p.Other = &Access{o.Block, o.Thread, o.Source.File, o.Source.Line, o.Write}
+			did := "reads"
+			if o.Write {
+				did = "writes"
+			}
+			p.Reason += fmt.Sprintf(": thread %v of block %v %s it at %s:%d, and no barrier is in between", o.Thread, o.Block, did, o.Source.File, o.Source.Line)
+			if o.Block != f.Block {
+				p.Reason = strings.TrimSuffix(p.Reason, ", and no barrier is in between") + ", and blocks run in any order"
+			}
+		}
+	case ptxsim.Uninitialized:
+		p.Reason = "read of shared memory that no thread of the block has written yet: perhaps a barrier is missing"
+	case ptxsim.DivergentBarrier:
+		p.Reason = "not all threads of the block that have not returned reach this barrier"
+	case ptxsim.InactiveLane:
+		p.Reason = "not all threads of the warp are here: all of them must call this"
+	}
+	return p
+}
+
+// rows returns the table of the report.
+func (r *Report) rows() [][]string {
+	rows := [][]string{{"line", "source", "global", "sectors", "ideal", "shared", "wavefronts", "bank conflicts"}}
+	for _, l := range r.Lines {
+		row := []string{fmt.Sprintf("%s:%d", l.File, l.Line), l.Text}
+		for _, n := range []int{l.Global, l.Sectors, l.IdealSectors, l.Shared, l.Wavefronts, l.BankConflicts} {
+			row = append(row, fmt.Sprint(n))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// verdict says whether the kernel is correct.
+func (r *Report) verdict() string {
+	if r.Fault != nil {
+		return r.Fault.Error()
+	}
+	return fmt.Sprintf("kernel %s: no fault was found with these arguments", r.Kernel)
+}
+
+// String returns the verdict and the table of the lines.
+func (r *Report) String() string { return r.verdict() + "\n" + table.Text(r.rows()) }
+
+// MIMEBundle returns the report as HTML and text.
+func (r *Report) MIMEBundle() map[string]any {
+	page := "<p>" + html.EscapeString(r.verdict()) + "</p>" + table.HTML(r.rows(), func(column int) bool { return column > 1 })
+	return map[string]any{"text/plain": r.String(), "text/html": page}
+}
