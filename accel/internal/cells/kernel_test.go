@@ -43,5 +43,15 @@ err`, "cell[7]:4:7: a literal of type map[int]int is not supported in a kernel")
 	n.want("_, err = kernel.Compile(3)\nerr", "not a int")
 	// The kernel of a function that a cell declares again is the new one.
 	n.want("func twice(x float32) float32 { return x * 10 }\nk, err = kernel.Compile(saxpy)\nz := tensor.Ones(5)\nk.Launch(kernel.Grid(5, 32), float32(1), x, z)\nz.Data()", "[1 11 21 31 41]")
+	n.want(`
+func reversed(t kernel.Thread, x []float32) {
+	i := t.ThreadX()
+	v := x[len(x)-1-i]
+	x[i] = v
+}
+k, err = kernel.Compile(reversed)
+report, err := kernel.Check(k, kernel.Grid(64, 64), tensor.Ones(64))
+err`, "kernel reversed: cell[11]:4: race for an element of a slice: thread [31 0 0] of block [0 0 0] writes it at cell[11]:5, and no barrier is in between, in thread [32 0 0] of block [0 0 0]")
+	n.want("report", "cell[11]:4  v := x[len(x)-1-i]")
 	n.fails("kernel.Thread{}.Global()", "meaning only in a kernel")
 }
