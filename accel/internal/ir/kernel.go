@@ -35,6 +35,9 @@ type KernelLauncher interface {
 func (r *Recorder) LaunchKernel(k Kernel, holders []**Value, written []bool) error {
 	for _, h := range holders {
 		(*h).check("Launch")
+		for _, t := range r.tracers {
+			t.reading("Launch", *h, r.layer)
+		}
 	}
 	r.Flush()
 	var copies []*Value
