@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/kernel/internal/compile"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // Report is what [Check] has counted.
@@ -189,19 +188,6 @@ func (k *Kernel) found(f *ptxsim.Fault) *Fault {
 	return p
 }
 
-// rows returns the table of the report.
-func (r *Report) rows() [][]string {
-	rows := [][]string{{"line", "source", "global", "sectors", "ideal", "shared", "wavefronts", "bank conflicts"}}
-	for _, l := range r.Lines {
-		row := []string{fmt.Sprintf("%s:%d", l.File, l.Line), l.Text}
-		for _, n := range []int{l.Global, l.Sectors, l.IdealSectors, l.Shared, l.Wavefronts, l.BankConflicts} {
-			row = append(row, fmt.Sprint(n))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // verdict says whether the kernel is correct.
 func (r *Report) verdict() string {
 	if r.Fault != nil {
@@ -210,11 +196,15 @@ func (r *Report) verdict() string {
 	return fmt.Sprintf("kernel %s: no fault was found with these arguments", r.Kernel)
 }
 
-// String returns the verdict and the table of the lines.
-func (r *Report) String() string { return r.verdict() + "\n" + table.Text(r.rows()) }
-
-// MIMEBundle returns the report as HTML and text.
-func (r *Report) MIMEBundle() map[string]any {
-	page := "<p>" + html.EscapeString(r.verdict()) + "</p>" + table.HTML(r.rows(), func(column int) bool { return column > 1 })
-	return map[string]any{"text/plain": r.String(), "text/html": page}
+// Report returns the verdict and the table of the lines.
+func (r *Report) Report() *display.Report {
+	out := new(display.Report).Text(r.verdict())
+	out.Table("line", "source", "global", "sectors", "ideal", "shared", "wavefronts", "bank conflicts")
+	for _, l := range r.Lines {
+		out.Row(fmt.Sprintf("%s:%d", l.File, l.Line), l.Text, l.Global, l.Sectors, l.IdealSectors, l.Shared, l.Wavefronts, l.BankConflicts)
+	}
+	return out
 }
+
+// String returns the report as text.
+func (r *Report) String() string { return r.Report().String() }
