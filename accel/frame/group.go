@@ -1,6 +1,9 @@
 package frame
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Groups are the rows of a frame that have equal values in some columns; see [Frame.GroupBy].
 type Groups struct {
@@ -92,4 +95,125 @@ func (f *Frame) Aggregate(statistics ...Statistic) *Frame {
 // "count", the most frequent value first. Missing values are counted too.
 func (f *Frame) CountValues(column string) *Frame {
 	return f.GroupBy(column).Aggregate(Count()).Sort(Descending("count"))
+}
+
+// Key is a column by which [Frame.Sort] sorts; see [Ascending] and [Descending].
+type Key struct {
+	column     string
+	descending bool
+}
+
+// Ascending sorts by a column from the lowest value to the highest, false before true, and text
+// by its bytes.
+func Ascending(column string) Key { return Key{column: column} }
+
+// Descending sorts by a column from the highest value to the lowest.
+func Descending(column string) Key { return Key{column: column, descending: true} }
+
+// Sort returns the rows sorted by the first key, those with equal values by the second one, and
+// so on. Rows that are equal in all keys keep their order. Missing values come last in both
+// directions.
+func (f *Frame) Sort(keys ...Key) *Frame {
+	rows := make([]int, f.rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, f.order(keys))
+	return f.take(rows)
+}
+
+// order returns a function that compares two rows by keys.
+func (f *Frame) order(keys []Key) func(i, j int) int {
+	columns := make([]cells, len(keys))
+	for k, key := range keys {
+		columns[k] = f.Column(key.column).cells
+	}
+	return func(i, j int) int {
+		for k, c := range columns {
+			switch a, b := c.missing(i), c.missing(j); {
+			case a && b:
+				continue
+			case a:
+				return 1
+			case b:
+				return -1
+			}
+			if order := c.compare(i, j); order != 0 {
+				if keys[k].descending {
+					return -order
+				}
+				return order
+			}
+		}
+		return 0
+	}
+}
+
+// JoinKind says which rows a join keeps that match none of the other frame.
+type JoinKind int
+
+// The kinds of joins.
+const (
+	Inner JoinKind = iota // none
+	Left                  // those of the left frame
+	Outer                 // those of both frames
+)
+
+// Join combines each row with each row of other that has equal values in the columns on. The
+// result has the columns of both frames, those of on once; other columns that both frames have
+// cause a [*ColumnError]: rename or drop them first. A missing value equals nothing, not even
+// another missing value. Columns of ints and of floats can be compared.
+//
+// The rows have the order of this frame, then, for each, that of other. Rows of other that match
+// none come last.
+func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
+	if kind < Inner || kind > Outer {
+		panic(fmt.Errorf("frame: join of kind %d: use Inner, Left or Outer", int(kind)))
+	}
+	if len(on) == 0 {
+		panic(fmt.Errorf("frame: join without columns: name the columns that both frames have in common"))
+	}
+	codes, none := make([]int, f.rows+other.rows), make([]bool, f.rows+other.rows)
+	for _, name := range on {
+		more, _ := (concatenate([]Column{f.Column(name), other.Column(name)})).codes()
+		for i, code := range more {
+			none[i] = none[i] || code < 0
+		}
+		codes = combine(codes, more)
+	}
+	matches := map[int][]int{} // rows of other by code
+	for j := range other.rows {
+		if !none[f.rows+j] {
+			matches[codes[f.rows+j]] = append(matches[codes[f.rows+j]], j)
+		}
+	}
+	var left, right []int
+	matched := make([]bool, other.rows)
+	for i := range f.rows {
+		var found []int
+		if !none[i] {
+			found = matches[codes[i]]
+		}
+		for _, j := range found {
+			left, right, matched[j] = append(left, i), append(right, j), true
+		}
+		if len(found) == 0 && kind != Inner {
+			left, right = append(left, i), append(right, -1)
+		}
+	}
+	both := len(left)
+	if kind == Outer {
+		for j := range other.rows {
+			if !matched[j] {
+				left, right = append(left, -1), append(right, j)
+			}
+		}
+	}
+	joined := f.take(left)
+	for _, name := range on { // rows that only other has
+		c := joined.Column(name)
+		c.cells = concatenate([]Column{{name: name, cells: c.cells.slice(0, both)}, {name: name, cells: other.Column(name).cells.take(right[both:])}})
+		joined = joined.With(c)
+	}
+	return build(append(joined.columns, other.Drop(on...).take(right).columns...), len(left))
 }

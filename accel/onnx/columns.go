@@ -1,11 +1,14 @@
 package onnx
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Feature is one or more features that are computed from a column of a table: a [Number] or a [Category].
@@ -90,4 +93,147 @@ func (e *emitter) require(x, bad, message string) string {
 	zero := e.node("Gather", []string{e.vector("/zero", 0), index}, attribute{"axis", 0})
 	e.model.nodes[len(e.model.nodes)-1].name = "/" + message
 	return e.node("Add", []string{x, zero})
+}
+
+// Number is the feature (x-Mean)/Scale of a column of numbers, or (log(1+x)-Mean)/Scale with Log. Missing values are
+// replaced by Fill before that, unless it is nil: then they are errors, as are infinite results. With
+// Indicator there is a second feature, which is 1 where the value is missing.
+type Number struct {
+	Column         string   // name of the column
+	Fill           *float64 // replaces missing values
+	Indicator, Log bool     // as described above
+	Mean, Scale    float64  // Scale is not zero
+}
+
+func (n Number) width() int {
+	if n.Indicator {
+		return 2
+	}
+	return 1
+}
+
+func (n Number) from() (string, bool) { return n.Column, false }
+
+func (n Number) check() error {
+	if !(n.Scale > 0) || math.IsNaN(n.Mean) || math.IsInf(n.Mean, 0) || math.IsInf(n.Scale, 0) || n.Fill != nil && math.IsNaN(*n.Fill) {
+		return fmt.Errorf("onnx: column %q: the mean %g, the scale %g or the value for missing ones is no number", n.Column, n.Mean, n.Scale)
+	}
+	return nil
+}
+
+// write computes in float64, as accel/preprocess does.
+func (n Number) write(e *emitter, x string) string {
+	number := func(v float64) string { return e.scalar(tensor.Float64, v) }
+	missing := e.node("IsNaN", []string{x})
+	if n.Fill != nil {
+		x = e.node("Where", []string{missing, number(*n.Fill), x})
+	}
+	if n.Log {
+		x = e.node("Log", []string{e.node("Add", []string{x, number(1)})})
+	}
+	x = e.node("Div", []string{e.node("Sub", []string{x, number(n.Mean)}), number(n.Scale)})
+	x = e.cast(x, elementFloat)
+	bad := e.node("Or", []string{e.node("IsNaN", []string{x}), e.node("IsInf", []string{x})})
+	message := fmt.Sprintf("column %q: a value is missing, infinite or too large", n.Column)
+	if n.Log {
+		message = fmt.Sprintf("column %q: a value is missing, infinite or not above -1", n.Column)
+	}
+	x = e.require(x, bad, message)
+	if n.Indicator {
+		x = e.node("Concat", []string{x, e.cast(missing, elementFloat)}, attribute{"axis", 1})
+	}
+	return x
+}
+
+// vector adds a one-dimensional weight of float values.
+func (e *emitter) vector(name string, values ...float32) string {
+	var raw []byte
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	e.weights[name] = weight{name: name, element: elementFloat, shape: []int{len(values)}, raw: raw}
+	return name
+}
+
+// Category is one feature for each value of a column: 1 where the row has the value, and otherwise 0. With Missing, the
+// missing value is one more value, the last one. With Index there is one feature instead, the number of the value.
+//
+// With Other, the features of other values are 0, or with Index the number of values; otherwise they are errors.
+type Category struct {
+	Column                string    // name of the column
+	Texts                 []string  // the values of a column of texts, none of which is empty
+	Numbers               []float64 // or those of another column
+	Missing, Index, Other bool      // as described above
+}
+
+// count returns the number of values, with the missing one.
+func (c Category) count() int {
+	n := len(c.Texts) + len(c.Numbers)
+	if c.Missing {
+		n++
+	}
+	return n
+}
+
+func (c Category) width() int {
+	if c.Index {
+		return 1
+	}
+	return c.count()
+}
+
+func (c Category) from() (string, bool) { return c.Column, c.Numbers == nil }
+
+func (c Category) check() error {
+	if (c.Texts == nil) == (c.Numbers == nil) || c.count() == 0 || slices.Contains(c.Texts, "") || slices.ContainsFunc(c.Numbers, math.IsNaN) {
+		return fmt.Errorf("onnx: column %q: a category needs values, either texts that are not empty or numbers", c.Column)
+	}
+	return nil
+}
+
+func (c Category) write(e *emitter, x string) string {
+	known := e.categories(c, x)
+	hot := e.cast(known, elementFloat)
+	if c.Index {
+		hot = e.cast(e.node("ArgMax", []string{hot}, attribute{"axis", 1}, attribute{"keepdims", 1}), elementFloat)
+	}
+	if c.Other && !c.Index {
+		return hot
+	}
+	seen := e.node("ReduceMax", []string{e.cast(known, elementFloat), e.ints(1)}, attribute{"keepdims", 1})
+	seen = e.cast(seen, elementBool)
+	if c.Other {
+		return e.node("Where", []string{seen, hot, e.scalar(tensor.Float32, float64(c.count()))})
+	}
+	return e.require(hot, e.node("Not", []string{seen}), fmt.Sprintf("column %q: a value is not one of the categories", c.Column))
+}
+
+// categories compares a column with all values: [batch, count] of type bool.
+func (e *emitter) categories(c Category, x string) string {
+	name := e.unique("/categories/" + c.Column)
+	if c.Numbers == nil {
+		texts := c.Texts
+		if c.Missing {
+			texts = append(slices.Clone(texts), "")
+		}
+		e.weights[name] = weight{name: name, element: elementString, shape: []int{1, len(texts)}, texts: texts}
+		return e.node("Equal", []string{x, name})
+	}
+	missing := ""
+	if c.Missing {
+		missing = e.node("IsNaN", []string{x})
+	}
+	if len(c.Numbers) == 0 {
+		return missing
+	}
+	var raw []byte
+	for _, v := range c.Numbers {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	e.weights[name] = weight{name: name, element: elementDouble, shape: []int{1, len(c.Numbers)}, raw: raw}
+	known := e.node("Equal", []string{x, name})
+	if c.Missing {
+		known = e.node("Concat", []string{known, missing}, attribute{"axis", 1})
+	}
+	return known
 }

@@ -51,8 +51,7 @@
 //
 // # How the package works
 //
-// [Columns] computes the input of a model from the columns of a table; columns_number.go and columns_category.go write
-// the nodes.
+// [Columns] computes the input of a model from the columns of a table.
 //
 // sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes nodes with
 // the table in convert.go, wire.go writes the bytes, triton.go the folders of a model repository. Each op of accel/internal/ir has a row in
@@ -60,7 +59,7 @@
 // out to be part of a larger op: nodes that no output needs are removed at the end.
 //
 // For Import, read.go reads the bytes, import_build.go checks the nodes against the table in
-// import_table.go and computes what is constant, import_several.go has the ops with several outputs, and
+// import_table.go and computes what is constant, import_layers.go has the layers, also those with several outputs, and
 // import_value.go has the values of a run: tensors,
 // and integers such as sizes that are known in Go.
 package onnx

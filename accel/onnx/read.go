@@ -1,8 +1,14 @@
 package onnx
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -25,8 +31,11 @@ type entry struct {
 	bytes  message
 }
 
-// each calls visit for each field of a message called name.
-func (m message) each(name string, visit func(f entry) error) error {
+// fields says what to do with each field of a message, by its number. Others are passed over.
+type fields map[protowire.Number]func(f entry) error
+
+// read reads a message called name.
+func (m message) read(name string, known fields) error {
 	for len(m) > 0 {
 		number, kind, n := protowire.ConsumeTag(m)
 		if n < 0 {
@@ -54,8 +63,10 @@ func (m message) each(name string, visit func(f entry) error) error {
 			return malformed("field %d of %s: %v", number, name, protowire.ParseError(n))
 		}
 		m = m[n:]
-		if err := visit(f); err != nil {
-			return err
+		if set := known[number]; set != nil {
+			if err := set(f); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -97,20 +108,45 @@ func (f entry) ints(to []int) ([]int, error) {
 	return to, err
 }
 
+// text, texts, number and list store a field, and add stores a message that read reads.
+func text(to *string) func(entry) error {
+	return func(f entry) error { *to = string(f.bytes); return nil }
+}
+
+func texts(to *[]string) func(entry) error {
+	return func(f entry) error { *to = append(*to, string(f.bytes)); return nil }
+}
+
+func number[T ~int](to *T) func(entry) error {
+	return func(f entry) error { *to = T(int64(f.word)); return nil }
+}
+
+func list(to *[]int) func(entry) error {
+	return func(f entry) (err error) { *to, err = f.ints(*to); return err }
+}
+
+func add[T any](to *[]T, read func(m message) (T, error)) func(entry) error {
+	return func(f entry) error {
+		v, err := read(f.bytes)
+		*to = append(*to, v)
+		return err
+	}
+}
+
+// refused is an error for a field that is not supported.
+func refused(format string, arguments ...any) func(entry) error {
+	return func(entry) error { return unsupported(format, arguments...) }
+}
+
 // readFile reads a ModelProto. External data are in the folder.
 func readFile(b []byte, folder string) (*file, error) {
 	f := &file{}
 	var graph message
-	err := message(b).each("ModelProto", func(e entry) error {
-		switch e.number {
-		case 7:
-			graph = append(graph, e.bytes...) // protobuf merges repeated messages
-		case 8:
-			return f.readOpset(e.bytes)
-		case 20, 25:
-			return unsupported("a file with training information or functions")
-		}
-		return nil
+	more := refused("a file with training information or functions")
+	err := message(b).read("ModelProto", fields{
+		7:  func(e entry) error { graph = append(graph, e.bytes...); return nil }, // protobuf merges repeated messages
+		8:  func(e entry) error { return f.readOpset(e.bytes) },
+		20: more, 25: more,
 	})
 	switch {
 	case err != nil:
@@ -128,15 +164,7 @@ const oldestOpset = 13
 
 func (f *file) readOpset(m message) error {
 	domain, version := "", 0
-	err := m.each("OperatorSetIdProto", func(e entry) error {
-		switch e.number {
-		case 1:
-			domain = string(e.bytes)
-		case 2:
-			version = int(e.word)
-		}
-		return nil
-	})
+	err := m.read("OperatorSetIdProto", fields{1: text(&domain), 2: number(&version)})
 	if domain == "" || domain == "ai.onnx" {
 		f.opset = version
 	}
@@ -144,57 +172,28 @@ func (f *file) readOpset(m message) error {
 }
 
 func (f *file) readGraph(m message, folder string) error {
-	return m.each("GraphProto", func(e entry) (err error) {
-		switch e.number {
-		case 1:
-			var n operator
-			var outs []string
-			n, outs, err = readNode(e.bytes)
+	return m.read("GraphProto", fields{
+		1: func(e entry) error {
+			n, outs, err := readNode(e.bytes)
 			f.nodes, f.outs = append(f.nodes, n), append(f.outs, outs)
-		case 2:
-			f.name = string(e.bytes)
-		case 5:
-			var w weight
-			w, err = readTensor(e.bytes, folder)
-			f.Model.weights = append(f.Model.weights, w)
-		case 11, 12:
-			var p port
-			p, err = readPort(e.bytes)
-			if e.number == 11 {
-				f.inputs = append(f.inputs, p)
-			} else {
-				f.outputs = append(f.outputs, p)
-			}
-		case 15:
-			err = unsupported("a sparse initializer")
-		}
-		return err
+			return err
+		},
+		2:  text(&f.name),
+		5:  add(&f.Model.weights, func(m message) (weight, error) { return readTensor(m, folder) }),
+		11: add(&f.inputs, readPort),
+		12: add(&f.outputs, readPort),
+		15: refused("a sparse initializer"),
 	})
 }
 
 func readNode(m message) (n operator, outs []string, err error) {
 	domain := ""
-	err = m.each("NodeProto", func(e entry) error {
-		switch e.number {
-		case 1:
-			n.in = append(n.in, string(e.bytes))
-		case 2:
-			if outs = append(outs, string(e.bytes)); n.out == "" {
-				n.out = string(e.bytes)
-			}
-		case 3:
-			n.name = string(e.bytes)
-		case 4:
-			n.op = string(e.bytes)
-		case 5:
-			a, err := readAttribute(e.bytes)
-			n.attributes = append(n.attributes, a)
-			return err
-		case 7:
-			domain = string(e.bytes)
-		}
-		return nil
+	err = m.read("NodeProto", fields{
+		1: texts(&n.in), 2: texts(&outs), 3: text(&n.name), 4: text(&n.op), 5: add(&n.attributes, readAttribute), 7: text(&domain),
 	})
+	for i := 0; i < len(outs) && n.out == ""; i++ {
+		n.out = outs[i]
+	}
 	if n.name == "" {
 		n.name = n.out
 	}
@@ -215,35 +214,28 @@ func readAttribute(m message) (a attribute, err error) {
 	var floats []float64
 	var ints []int
 	kind := 0
-	err = m.each("AttributeProto", func(e entry) (err error) {
-		switch e.number {
-		case 1:
-			a.name = string(e.bytes)
-		case 2:
-			a.value = float64(math.Float32frombits(uint32(e.word)))
-		case 3:
-			a.value = int(int64(e.word))
-		case 4:
-			a.value = string(e.bytes)
-		case 5:
-			var w weight
-			w, err = readTensor(e.bytes, "")
-			a.value = w
-		case 7:
-			var words []uint64
-			words, err = e.words(nil, 4)
+	known := fields{
+		1: text(&a.name),
+		2: func(e entry) error { a.value = float64(math.Float32frombits(uint32(e.word))); return nil },
+		3: func(e entry) error { a.value = int(int64(e.word)); return nil },
+		4: func(e entry) error { a.value = string(e.bytes); return nil },
+		5: func(e entry) (err error) { a.value, err = readTensor(e.bytes, ""); return err },
+		7: func(e entry) error {
+			words, err := e.words(nil, 4)
 			for _, w := range words {
 				floats = append(floats, float64(math.Float32frombits(uint32(w))))
 			}
-		case 8:
-			ints, err = e.ints(ints)
-		case 20:
-			kind = int(e.word)
-		case 6, 9, 10, 11, 14, 15, 21, 22, 23:
-			err = unsupported("attribute %q of this type (field %d of AttributeProto)", a.name, e.number)
+			return err
+		},
+		8:  list(&ints),
+		20: number(&kind),
+	}
+	for _, other := range []protowire.Number{6, 9, 10, 11, 14, 15, 21, 22, 23} {
+		known[other] = func(entry) error {
+			return unsupported("attribute %q of this type (field %d of AttributeProto)", a.name, other)
 		}
-		return err
-	})
+	}
+	err = m.read("AttributeProto", known)
 	switch { // numbers that are 0 and empty lists may be omitted
 	case kind == attributeInts:
 		a.value = ints
@@ -262,46 +254,19 @@ func readAttribute(m message) (a attribute, err error) {
 }
 
 func readPort(m message) (p port, err error) {
-	dimensions := func(e entry) error {
-		if e.number != 1 {
-			return nil
-		}
-		var d dimension
-		err := e.bytes.each("Dimension", func(e entry) error {
-			switch e.number {
-			case 1:
-				d.size, d.known = int(int64(e.word)), true
-			case 2:
-				d.name = string(e.bytes)
-			}
-			return nil
-		})
-		p.shape = append(p.shape, d)
-		return err
+	dimension := func(m message) (d dimension, err error) {
+		err = m.read("Dimension", fields{1: func(e entry) error { d.size, d.known = int(int64(e.word)), true; return nil }, 2: text(&d.name)})
+		return d, err
 	}
-	err = m.each("ValueInfoProto", func(e entry) error {
-		switch e.number {
-		case 1:
-			p.name = string(e.bytes)
-		case 2:
-			return e.bytes.each("TypeProto", func(e entry) error {
-				if e.number != 1 {
-					return nil
-				}
-				return e.bytes.each("TypeProto.Tensor", func(e entry) error {
-					switch e.number {
-					case 1:
-						p.element = elementType(e.word)
-					case 2:
-						p.ranked = true
-						return e.bytes.each("TensorShapeProto", dimensions)
-					}
-					return nil
-				})
-			})
-		}
-		return nil
-	})
+	shape := func(e entry) error {
+		p.ranked = true
+		return e.bytes.read("TensorShapeProto", fields{1: add(&p.shape, dimension)})
+	}
+	tensor := func(e entry) error {
+		return e.bytes.read("TypeProto.Tensor", fields{1: number(&p.element), 2: shape})
+	}
+	kind := func(e entry) error { return e.bytes.read("TypeProto", fields{1: tensor}) }
+	err = m.read("ValueInfoProto", fields{1: text(&p.name), 2: kind})
 	if err == nil && p.name == "" {
 		err = malformed("an input or output has no name")
 	}
@@ -309,4 +274,151 @@ func readPort(m message) (p port, err error) {
 		err = fmt.Errorf("input or output %q: %w", p.name, err)
 	}
 	return p, err
+}
+
+// elementSizes are the bytes of an element of the types that can be imported.
+var elementSizes = map[elementType]int{
+	elementFloat: 4, elementDouble: 8, elementFloat16: 2, elementBFloat16: 2,
+	elementInt32: 4, elementInt64: 8, elementUint8: 1, elementInt8: 1, elementBool: 1,
+}
+
+// readTensor reads a TensorProto. External data are in the folder; there may be none if it is "".
+func readTensor(m message, folder string) (weight, error) {
+	var w weight
+	var words []uint64
+	size, outside := 0, map[string]string(nil)
+	numbers := func(bytes int) func(entry) error {
+		return func(e entry) (err error) {
+			words, err = e.words(words, bytes)
+			size = bytes
+			return err
+		}
+	}
+	other := refused("a tensor of strings or unsigned integers")
+	err := m.read("TensorProto", fields{
+		1: list(&w.shape), 2: number(&w.element), 8: text(&w.name),
+		9: func(e entry) error { w.raw = e.bytes; return nil },
+		4: numbers(4), 10: numbers(8), // floats, doubles
+		5: numbers(0), 7: numbers(0), // int32_data, also of the smaller types, and int64_data
+		6: other, 11: other,
+		13: func(e entry) error { return readEntry(e.bytes, &outside) },
+		14: func(e entry) error {
+			if e.word == 1 && outside == nil {
+				outside = map[string]string{}
+			}
+			return nil
+		},
+	})
+	if err == nil {
+		err = w.complete(words, size, outside, folder)
+	}
+	if err != nil {
+		err = fmt.Errorf("tensor %q: %w", w.name, err)
+	}
+	return w, err
+}
+
+// readEntry adds a StringStringEntryProto to a map.
+func readEntry(m message, to *map[string]string) error {
+	var key, value string
+	err := m.read("StringStringEntryProto", fields{1: text(&key), 2: text(&value)})
+	if *to == nil {
+		*to = map[string]string{}
+	}
+	(*to)[key] = value
+	return err
+}
+
+// complete sets the raw data of a tensor, which the file may have in another form, and checks their
+// size.
+func (w *weight) complete(words []uint64, size int, outside map[string]string, folder string) error {
+	each, ok := elementSizes[w.element]
+	if !ok {
+		return unsupported("element type %d of TensorProto", w.element)
+	}
+	n, err := elementCount(w.shape)
+	if err != nil {
+		return err
+	}
+	switch {
+	case outside != nil && folder != "":
+		if err := w.readOutside(outside, folder, n, each); err != nil {
+			return err
+		}
+	case outside != nil:
+		return unsupported("external data of an attribute")
+	case len(words) > 0:
+		for _, v := range words {
+			w.raw = appendWord(w.raw, v, each)
+		}
+		if size != 0 && size != each {
+			return malformed("its numbers have %d bytes, want %d", size, each)
+		}
+	}
+	if len(w.raw)%each != 0 || len(w.raw)/each != n {
+		return malformed("it has %d bytes, but the shape %v needs %d elements of %d bytes", len(w.raw), w.shape, n, each)
+	}
+	return nil
+}
+
+// elementCount returns the number of elements of a shape, at most 2³¹.
+func elementCount(shape []int) (int, error) {
+	n, empty := 1, false
+	for _, d := range shape {
+		if d < 0 || d > 1<<31 {
+			return 0, malformed("its shape is %v", shape)
+		}
+		if d == 0 {
+			empty = true
+			continue
+		}
+		if n *= d; n > 1<<31 {
+			return 0, malformed("its shape %v is too large", shape)
+		}
+	}
+	if empty {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// appendWord appends the lowest bytes of a word.
+func appendWord(b []byte, v uint64, bytes int) []byte {
+	word := binary.LittleEndian.AppendUint64(nil, v)
+	return append(b, word[:bytes]...)
+}
+
+// readOutside reads n elements of external data.
+func (w *weight) readOutside(at map[string]string, folder string, n, each int) error {
+	location := filepath.FromSlash(at["location"])
+	if !filepath.IsLocal(location) {
+		return malformed("its data are in %q, which is not below the folder of the model", at["location"])
+	}
+	var offset int64
+	if text := at["offset"]; text != "" {
+		var err error
+		if offset, err = strconv.ParseInt(text, 10, 64); err != nil || offset < 0 {
+			return malformed("the offset of its data is %q", text)
+		}
+	}
+	if text := at["length"]; text != "" && text != fmt.Sprint(n*each) {
+		return malformed("it has %s bytes of data, but the shape %v needs %d", text, w.shape, n*each)
+	}
+	f, err := os.Open(filepath.Join(folder, location))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if offset > info.Size() || int64(n)*int64(each) > info.Size()-offset {
+		return malformed("its data are at byte %d of %s, which has only %d", offset, location, info.Size())
+	}
+	w.raw = make([]byte, n*each)
+	if _, err := f.ReadAt(w.raw, offset); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // external is the position of a weight's bytes in the data file.
@@ -145,4 +147,86 @@ func appendString(b []byte, field protowire.Number, s string) []byte {
 
 func appendMessage(b []byte, field protowire.Number, message []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), message)
+}
+
+// The protobuf messages of ONNX that a model needs, with the field numbers of onnx.proto
+// (github.com/onnx/onnx, onnx/onnx.proto3).
+
+// Versions in the file: those of ONNX 1.15, supported by onnxruntime since 1.17 (January 2024).
+const (
+	irVersion    = 9
+	opsetVersion = 20 // the first with Gelu
+)
+
+// elementType is an element type, numbered as in TensorProto.DataType.
+type elementType int
+
+const (
+	elementFloat    elementType = 1
+	elementUint8    elementType = 2
+	elementInt8     elementType = 3 // quantized weights
+	elementInt32    elementType = 6
+	elementInt64    elementType = 7
+	elementString   elementType = 8 // categories
+	elementBool     elementType = 9
+	elementFloat16  elementType = 10
+	elementDouble   elementType = 11
+	elementBFloat16 elementType = 16
+)
+
+// dimension is a size, the name of one, or neither if unknown.
+type dimension struct {
+	size  int
+	name  string
+	known bool
+	of    []string // names of the axes that the size depends on; not for imported ports
+}
+
+// port is an input or an output of the graph.
+type port struct {
+	name    string
+	element elementType
+	shape   []dimension
+	ranked  bool // the file has the shape; only for imported ports
+}
+
+// weight is an initializer: a tensor in the file.
+type weight struct {
+	name    string
+	element elementType
+	shape   []int
+	raw     []byte   // little-endian, row-major
+	texts   []string // instead of raw, for strings
+}
+
+// attribute is an attribute of a node: an int, a float64, a string or ints. Imported ones may also be
+// a weight or float64s.
+type attribute struct {
+	name  string
+	value any
+}
+
+// operator is a node of the graph.
+type operator struct {
+	name       string
+	op         string
+	in         []string // "" for an omitted optional input
+	out        string   // of TopK the second one, the indices
+	attributes []attribute
+}
+
+// elements maps our element types to those of ONNX.
+var elements = map[tensor.DType]elementType{
+	tensor.Float32: elementFloat, tensor.Float64: elementDouble,
+	tensor.Float16: elementFloat16, tensor.BFloat16: elementBFloat16,
+	tensor.Int32: elementInt32, tensor.Int64: elementInt64,
+	tensor.Uint8: elementUint8, tensor.Bool: elementBool,
+}
+
+// String returns the name of the type in ONNX.
+func (e elementType) String() string {
+	return map[elementType]string{
+		elementFloat: "float", elementDouble: "double", elementFloat16: "float16", elementBFloat16: "bfloat16",
+		elementInt32: "int32", elementInt64: "int64", elementUint8: "uint8", elementInt8: "int8", elementString: "string", elementBool: "bool",
+	}[e]
 }

@@ -267,3 +267,75 @@ func packages(prefix string) []string {
 	}
 	return all
 }
+
+// ptxas is no library, but is found beside them: in NVIDIA's package, and in Triton's, which belongs to PyTorch.
+var ptxas = &Library{
+	Name: "ptxas", Files: []string{"ptxas"}, Package: "nvidia-cuda-nvcc",
+	Wheels: []string{"triton/backends/nvidia/bin", "nvidia/cuda_nvcc/bin", "nvidia/cu13/bin"},
+}
+
+// Assembler returns the path of ptxas, NVIDIA's assembler for PTX: of a Python package, PATH or the CUDA toolkit. The rules of
+// [Library.Locations] about trusted files and the environment variable apply.
+func Assembler(m Machine) (string, error) {
+	set := m.Env(Variable)
+	if off(set) {
+		return "", ErrOff
+	}
+	all := ptxas.in(m, filepath.SplitList(set), Variable)
+	if set == "" {
+		for _, site := range m.sites() {
+			for _, wheel := range ptxas.Wheels {
+				all = append(all, ptxas.in(m, []string{filepath.Join(site.Path, filepath.FromSlash(wheel))}, site.From)...)
+			}
+		}
+		all = append(all, ptxas.in(m, filepath.SplitList(m.Env("PATH")), "PATH")...)
+		for _, variable := range []string{"CUDA_PATH", "CUDA_HOME"} {
+			if root := m.Env(variable); root != "" {
+				all = append(all, ptxas.in(m, []string{filepath.Join(root, "bin")}, variable)...)
+			}
+		}
+		all = append(all, ptxas.in(m, []string{"/usr/local/cuda/bin"}, "/usr/local/cuda")...)
+	}
+	all, err := ptxas.trusted(m, all)
+	switch {
+	case err != nil:
+		return "", err
+	case len(all) == 0:
+		return "", &MissingError{Library: ptxas, Only: set}
+	}
+	return all[0].Path, nil
+}
+
+// Found is the result of the search for one library.
+type Found struct {
+	Library  *Library
+	Version  Version
+	Location Location // empty if none is used
+	Unused   error    // why it is not used; nil if it is
+}
+
+// Report loads the libraries and returns which of them are used with a driver that supports
+// a version of CUDA (0: unknown).
+func Report(driver int) []Found {
+	var all []Found
+	for _, l := range All {
+		f := Found{Library: l}
+		h, err := l.Open(driver)
+		if err == nil {
+			f.Version, f.Location = h.Version, h.Location
+		}
+		f.Unused = err
+		all = append(all, f)
+	}
+	return all
+}
+
+// Runs returns a [*DriverError] if a driver that supports a version of CUDA (0: unknown)
+// cannot run the library. A library built for a major version of CUDA runs with all drivers
+// of that major version.
+func (h *Handle) Runs(driver int) error {
+	if driver != 0 && h.CUDA/1000 > driver/1000 {
+		return &DriverError{Path: h.Path, CUDA: h.CUDA, Driver: driver}
+	}
+	return nil
+}
