@@ -14,7 +14,7 @@ import (
 
 // Training is the training that a search repeats with changes. Package accel makes it of the options of accel.Fit.
 type Training struct {
-	Model   nn.Module
+	Model   nn.Module     // that is trained, and restored afterwards
 	Dataset *data.Dataset // the training set
 	// Settings returns the settings of the options with a change, nil for none, or the error of an option.
 	Settings func(change func(*loop.Settings)) (*loop.Settings, error)

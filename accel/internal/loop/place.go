@@ -49,13 +49,13 @@ func gpuOf(localRank, gpus int, on, inUse string) string {
 }
 
 // TrainsOnCPU reports whether the training will run on the CPU.
-func (o *Settings) TrainsOnCPU() bool { return o.Device == "cpu" || o.Device == "" && OnCPU() }
+func (c *Settings) TrainsOnCPU() bool { return c.Device == "cpu" || c.Device == "" && onCPU() }
 
 // beginRecompute splits the model's chains and returns a function that undoes it. Layers
 // without parameters get them first, since the first step would otherwise need the memory of
 // the whole model.
-func (o *Settings) beginRecompute(ctx context.Context, model nn.Module, train *data.Dataset) (end func(), err error) {
-	if !o.Recompute {
+func (c *Settings) beginRecompute(ctx context.Context, model nn.Module, train *data.Dataset) (end func(), err error) {
+	if !c.Recompute {
 		return func() {}, nil
 	}
 	if err := Touch(ctx, model, train); err != nil {

@@ -18,7 +18,7 @@ type precision struct {
 func newPrecision(amp bool, float Precision, record *history.Recorder) *precision {
 	p := &precision{float: float}
 	if amp && float == 0 {
-		if OnCPU() {
+		if onCPU() {
 			record.Note("AMP: computed in float32, since the CPU has no 16-bit matrix multiplication")
 			return p
 		}
@@ -30,7 +30,7 @@ func newPrecision(amp bool, float Precision, record *history.Recorder) *precisio
 	return p
 }
 
-func OnCPU() bool { return tensor.Device() == "cpu" }
+func onCPU() bool { return tensor.Device() == "cpu" }
 
 // supported returns an error if the device does not support the precision.
 func (p *precision) supported() error {
@@ -96,7 +96,7 @@ func (p *precision) note(r *history.Recorder) {
 	switch {
 	case text == "":
 		return
-	case OnCPU():
+	case onCPU():
 		text = fmt.Sprintf("AMP: matrix multiplications rounded to %s as on a GPU; on the CPU this is slower than float32", text)
 	default:
 		text = fmt.Sprintf("AMP: matrix multiplications rounded to %s", text)

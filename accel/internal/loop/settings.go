@@ -243,28 +243,28 @@ func (c *Settings) measuresEnergy() bool {
 // writes reports whether this process shows and saves the run.
 func (c *Settings) writes() bool { return c.Group == nil || c.Group.First() }
 
-func (o *Settings) judged() judged {
-	if o.ValidateParameters {
+func (c *Settings) judged() judged {
+	if c.ValidateParameters {
 		return judged{}
 	}
-	return judged{o.Average}
+	return judged{c.Average}
 }
 
 // judgesAverage reports whether validations measure an average.
-func (o *Settings) judgesAverage() bool { return o.judged().average != nil && o.Validate != nil }
+func (c *Settings) judgesAverage() bool { return c.judged().average != nil && c.Validate != nil }
 
 // lossFor returns the loss for evaluating a model: the one of the options, else the one that
 // the model was trained with, else the default. It fails if the labels of the data set differ
 // in meaning from those of the training set. With a loss in the options they may be of another kind.
-func (o *Settings) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *tensor.Tensor) *tensor.Tensor, error) {
-	if o.DerivedFrom != nil {
-		model = o.DerivedFrom
+func (c *Settings) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *tensor.Tensor) *tensor.Tensor, error) {
+	if c.DerivedFrom != nil {
+		model = c.DerivedFrom
 	}
 	t := TrainedWith(model)
 	if t != nil {
 		err := t.Schema.Check(set)
 		if isOtherKind(err) {
-			if o.Loss == nil {
+			if c.Loss == nil {
 				return nil, fmt.Errorf("accel: Evaluate: %w, or give the loss for these labels, such as Minimize(nn.CrossEntropy)", err)
 			}
 			err = t.Schema.CheckColumns(set)
@@ -274,8 +274,8 @@ func (o *Settings) lossFor(model nn.Module, set *data.Dataset) (func(prediction,
 		}
 	}
 	switch {
-	case o.Loss != nil:
-		return o.Loss, nil
+	case c.Loss != nil:
+		return c.Loss, nil
 	case t != nil && t.loss != nil:
 		return t.loss, nil
 	}
