@@ -76,8 +76,25 @@ func (r *resumption) save() error {
 	if r == nil || !r.processes.writes() {
 		return nil
 	}
-	run, at := r.training.Run, r.position
 	known := r.optimizer.State()
+	text, err := json.Marshal(r.state(known))
+	if err != nil {
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
+	}
+	if err := failpoint.Do(failpoint.CheckpointTensors, func() error { return nil }); err != nil {
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
+	}
+	tensors, notes := r.tensors(known), map[string]string{checkpointNote: string(text)}
+	err = atomicfile.Replace(r.o.Checkpoint, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
+	if err != nil {
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
+	}
+	return nil
+}
+
+// state returns the state of the training apart from its tensors, and its history. known is that of the optimizer.
+func (r *resumption) state(known optim.State) checkpoint {
+	run, at := r.training.Run, r.position
 	seed, drawn := (*tensor.Generator)(nil).State()
 	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
 	c := r.identity()
@@ -114,13 +131,11 @@ func (r *resumption) save() error {
 			c.Metrics = append(c.Metrics, saved)
 		}
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
-	}
-	if err := failpoint.Do(failpoint.CheckpointTensors, func() error { return nil }); err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
-	}
+	return c
+}
+
+// tensors returns the tensors of the training by their names in the file.
+func (r *resumption) tensors(known optim.State) map[string]*tensor.Tensor {
 	tensors := map[string]*tensor.Tensor{}
 	for _, p := range nn.State(r.training.Model) {
 		tensors[modelPart+p.Name] = p.Tensor
@@ -141,12 +156,7 @@ func (r *resumption) save() error {
 			tensors[bestPart+name] = t
 		}
 	}
-	notes := map[string]string{checkpointNote: string(text)}
-	err = atomicfile.Replace(r.o.Checkpoint, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
-	if err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
-	}
-	return nil
+	return tensors
 }
 
 func row(values ...float64) []exact {
