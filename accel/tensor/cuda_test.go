@@ -95,13 +95,14 @@ func TestErrorsOnCUDA(t *testing.T) {
 func TestOnCUDA(t *testing.T) {
 	// Fewer sizes, since a kernel takes about a thousand times longer than on a GPU; the tests of
 	// package kernels have sizes beside those of tiles.
-	trials, gradients, others, masks, programs := trialSizes, gradientSizes, broadcastSizes, maskSizes, randomPrograms
+	trials, gradients, others, compositions, masks, programs := trialSizes, gradientSizes, broadcastSizes, compositionSizes, maskSizes, randomPrograms
 	defer func() {
-		trialSizes, gradientSizes, broadcastSizes, maskSizes, randomPrograms = trials, gradients, others, masks, programs
+		trialSizes, gradientSizes, broadcastSizes, compositionSizes, maskSizes, randomPrograms = trials, gradients, others, compositions, masks, programs
 	}()
 	trialSizes = [][3]int{{1, 1, 1}, {5, 1, 7}, {9, 13, 5}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}}
 	gradientSizes = [][3]int{{2, 3, 4}, {3, 1, 6}, {0, 3, 2}, {2, 3, 0}}
 	broadcastSizes = [][3]int{{2, 3, 4}}
+	compositionSizes = [][3]int{{5, 1, 3}, {3, 0, 2}}
 	maskSizes = [2]int{9, 35}
 	randomPrograms = 50
 	for name, test := range map[string]func(*testing.T){

@@ -52,17 +52,11 @@ func product(r *ir.Recorder, x *ir.Value, a int) *ir.Value {
 }
 
 // CumProd returns the cumulative product along an axis. Its gradient is right also where elements are 0. It
-// takes ⌈log₂ n⌉ multiplications of all n elements along the axis (Hillis and Steele, 1986).
+// takes ⌈log₂ n⌉ multiplications of all n elements along the axis.
 func (t *Tensor) CumProd(along int) *Tensor {
 	return compute(composite{name: "CumProd", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		x := v[0]
 		wantFloat("CumProd", x)
-		a := axis("CumProd", x.Shape(), along)
-		n := x.Shape()[a]
-		for done := 1; done < n; done *= 2 { // each element is the product of so many, up to itself
-			part := func(from, to int) *ir.Value { return r.Record(ir.Slice{Axis: a, From: from, To: to}, x) }
-			x = r.Record(ir.Concat{Axis: a}, part(0, done), r.Mul(part(done, n), part(0, n-done)))
-		}
-		return x
+		return r.Scan(ir.Mul{}, x, axis("CumProd", x.Shape(), along), false)
 	}, t)
 }

@@ -42,7 +42,11 @@ func implementFloat32[T ir.Op](build builder) struct{} {
 
 // HasKernel reports whether there is a kernel for an op and the element type of its first input.
 func (d *Device) HasKernel(op ir.Op, t ir.DType) bool {
-	return Implements(op) && !(t == ir.Float64 && onlyFloat32[reflect.TypeOf(op)])
+	of := reflect.TypeOf(op)
+	if builders[of] != nil {
+		return t != ir.Float64 || !onlyFloat32[of]
+	}
+	return elementwiseOps[of] != nil || lineOf(op) != nil
 }
 
 // builderOf returns the builder of a step, or nil.
@@ -131,10 +135,4 @@ func from[T any](p *program, o ir.Operand) []T {
 		n += (d - 1) * o.Stride[i]
 	}
 	return unsafe.Slice((*T)(unsafe.Add(p.memory[o.Slot], o.Offset*int(unsafe.Sizeof(zero)))), n)
-}
-
-// Implements reports whether the device has a kernel for an op.
-func Implements(op ir.Op) bool {
-	t := reflect.TypeOf(op)
-	return builders[t] != nil || elementwiseOps[t] != nil || scalarOf(op) != nil
 }

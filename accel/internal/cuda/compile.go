@@ -49,11 +49,10 @@ func (p *program) step(s ir.Step) (step, error) {
 	return p.newOpStep(s)
 }
 
-// Implements reports whether there are kernels for an op.
-func Implements(op ir.Op) bool { return kernels.Implements(op) || ptx.Supports(op) }
-
 // HasKernel reports whether there are kernels for an op; they compute all element types that the op accepts.
-func (d *Device) HasKernel(op ir.Op, _ ir.DType) bool { return Implements(op) }
+func (d *Device) HasKernel(op ir.Op, _ ir.DType) bool {
+	return kernels.Implements(op) || ptx.Supports(op)
+}
 
 // elementwise reports whether an op by itself is one that a fused kernel computes, as are
 // most float64 ops.

@@ -27,7 +27,10 @@ type Device struct {
 	unreachable unreachable // programs
 }
 
-var _ ir.Device = (*Device)(nil)
+var (
+	_ ir.Device       = (*Device)(nil)
+	_ ir.KernelLister = (*Device)(nil)
+)
 
 // Open opens GPU number of a driver. The name is used in errors. The device uses
 // libraries where they are faster than its own kernels. The caller closes it.

@@ -1,5 +1,5 @@
-// Ops prints which ops each device implements. An op that a device lacks fails when a
-// program is compiled for it.
+// Ops prints which ops each device has kernels for, and which it computes by their compositions. An op for
+// which it has neither fails when a program is compiled for it.
 //
 //	go run ./accel/internal/ops
 //
@@ -28,10 +28,10 @@ func main() {
 // list writes a row for each op, and the ops that each device lacks.
 func list(w io.Writer) error {
 	devices := []struct {
-		name       string
-		implements func(ir.Op) bool
-		lacks      []string
-	}{{name: "cpu", implements: cpu.Implements}, {name: "cuda", implements: cuda.Implements}}
+		name    string
+		kernels ir.KernelLister
+		lacks   []string
+	}{{name: "cpu", kernels: &cpu.Device{}}, {name: "cuda", kernels: &cuda.Device{}}}
 
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "op")
@@ -43,8 +43,13 @@ func list(w io.Writer) error {
 		fmt.Fprint(t, op.Name())
 		for i, d := range devices {
 			how := "kernel"
+			_, composes := op.(ir.Composer)
 			switch {
-			case d.implements(op):
+			case composes && !d.kernels.HasKernel(op, ir.Float32):
+				how = "composition"
+			case composes && !d.kernels.HasKernel(op, ir.Float64):
+				how = "kernel, float64: composition"
+			case d.kernels.HasKernel(op, ir.Float32):
 			case ir.IsView(op):
 				how = "view"
 			default:
