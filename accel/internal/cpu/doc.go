@@ -25,7 +25,7 @@
 //	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go,
 //	argsort.go      other steps
-//	float64.go      float64, in plain Go
+//	float64.go      float64, in plain Go: what compositions of package ir consist of
 //	float16.go      loads and stores of 16-bit floats
 //	integer.go      int8 matrix multiplication, exact on all CPUs; integer_network.go
 //	                runs networks of int8 layers (integer_conv.go, integer_pack.go),
@@ -35,10 +35,10 @@
 //	pool.go         the threads; peak.go the peak speed of the CPU
 //	bytes.go        pixels to floats, for package data
 //
-// A new whole-tensor op is a step in a file of its own, which calls implement. A new
-// elementwise op needs nothing if package ir has its formula; it may have a row in scalar.go
-// for float64 and, if it should be faster, one in elementwise.go, built from functions of
-// the vector sets.
+// A new op needs nothing if package ir has its composition or its formula. A kernel of a whole-tensor
+// op is a step in a file of its own, which calls implement, or implementFloat32 if float64 remains the
+// composition. An elementwise op may have a row in scalar.go for float64 and, if it should be faster,
+// one in elementwise.go, built from functions of the vector sets.
 //
 // # Assembly
 //

@@ -6,6 +6,7 @@
 //	op.go, op_<name>.go  what an op is; each op with its shape rule and gradient
 //	facts.go             further facts that ops state: autocast, FLOPs, ONNX
 //	formula.go           how an elementwise op is computed from others
+//	compose.go           how a whole-tensor op is computed from others, where a device has no kernel
 //	value.go             a value: pending in the list, computed, or released
 //	recorder.go          Record and Assign append to the list, and to its key
 //	backward.go          gradients, as further ops of the same list
@@ -34,7 +35,7 @@
 //
 // To add an op: op_<name>.go with the struct, its Infer and Gradient (written in other
 // ops), and the facts of facts.go that are not the default. An elementwise op states its
-// formula (formula.go), and devices need no code; else each device implements its type.
+// formula (formula.go), another one its composition (compose.go), and devices need no code.
 // Package tensor gets the method, and a row in its table of references. go test -update
 // writes table.go.
 //
