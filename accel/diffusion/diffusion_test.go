@@ -415,3 +415,17 @@ func TestCustomLoop(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		`diffusion: DDPM does not take Eta(0.5): its options are Condition, Clip and Generator`: func() error {
+			_, err := diffusion.Cosine(4).DDPM(t.Context(), nn.ReLU(), tensor.Zeros(1, 1), diffusion.Eta(0.5))
+			return err
+		},
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

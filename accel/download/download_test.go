@@ -410,3 +410,16 @@ func TestCredentials(t *testing.T) {
 		})
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		"download: Files does not take SHA256(\"" + sum + "\"): its options are Check, Client, Header, Stall and MaxSize": func() error {
+			return download.Files(t.Context(), "https://localhost", t.TempDir(), nil, download.SHA256(sum))
+		},
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

@@ -256,3 +256,21 @@ func TestFiles(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	model, err := onnx.Build(nn.ReLU(), tensor.Zeros(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, f := range map[string]func() error{
+		`onnx: Export does not take ServeAll(): its options are Axes, Inputs, Outputs, Uses, Name, Note, ExternalData and Columns`: func() error {
+			return onnx.Export(filepath.Join(t.TempDir(), "m.onnx"), nn.ReLU(), tensor.Zeros(1, 1), onnx.ServeAll())
+		},
+		`onnx: SaveTriton does not take Name("x"): its options are MaxBatchSize, DynamicBatching, GPUInstances, CPUInstances, ServeLatest, ServeAll and ServeVersions`: func() error { _, err := model.SaveTriton(t.TempDir(), "m", onnx.Name("x")); return err },
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

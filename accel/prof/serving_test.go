@@ -177,3 +177,21 @@ func TestNilReport(t *testing.T) {
 		}()
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		`prof: Run does not take BatchSizes(1, 8): its options are Warmup and Active`: func() error {
+			_, err := prof.Run(t.Context(), func() error { return nil }, prof.BatchSizes(1, 8))
+			return err
+		},
+		`prof: Serving does not take Active(2): its options are BatchSizes, Requests and LatencyLimit`: func() error {
+			_, err := prof.Serving(t.Context(), nn.ReLU(), tensor.Zeros(1), prof.Active(2))
+			return err
+		},
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

@@ -307,3 +307,21 @@ func TestReport(t *testing.T) {
 		t.Error("the report does not show itself")
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		`prune: Magnitude does not take L2(): its options are PerLayer and Except`:      func() error { _, err := prune.Magnitude(nn.Dense(1), 0.5, prune.L2()); return err },
+		`prune: Magnitude does not take From(0.5): its options are PerLayer and Except`: func() error { _, err := prune.Magnitude(nn.Dense(1), 0.5, prune.From(0.5)); return err },
+		`prune: Pattern does not take PerLayer(): its option is Except`:                 func() error { _, err := prune.Pattern(nn.Dense(1), 2, 4, prune.PerLayer()); return err },
+		`prune: Channels does not take Every(2): its options are L2 and Except`: func() error {
+			_, err := prune.Channels(nn.Dense(1), tensor.Zeros(1, 1), 0.5, prune.Every(2))
+			return err
+		},
+		`prune: Gradual does not take L2(): its options are Until, After, From, Every, PerLayer and Except`: func() error { _, err := prune.Gradual(nn.Dense(1), 0.5, prune.L2()); return err },
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

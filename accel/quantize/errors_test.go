@@ -171,3 +171,15 @@ func TestAnotherDevice(t *testing.T) {
 		t.Errorf("quantized: %v", err)
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		`quantize: WeightOnly does not take MSE(): its option is Float`:       func() error { _, err := quantize.WeightOnly(nn.Dense(1), quantize.MSE()); return err },
+		`quantize: WeightOnly does not take Examples(3): its option is Float`: func() error { _, err := quantize.WeightOnly(nn.Dense(1), quantize.Examples(3)); return err },
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}

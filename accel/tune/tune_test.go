@@ -399,3 +399,18 @@ func TestOneNameWithTwoRanges(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOtherOptions gives functions of the package options that only others of them take.
+func TestOtherOptions(t *testing.T) {
+	for want, f := range map[string]func() error{
+		`tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, Random, Grid, TPE and GP`: func() error { _, err := Run(t.Context(), bowl, Seeds(2)); return err },
+		`tune: Compare: random: tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, Random, Grid, TPE and GP`: func() error {
+			_, err := Compare(t.Context(), bowl, []Variant{NewVariant("random", Random(), Seeds(2))}, Seeds(1))
+			return err
+		},
+	} {
+		if err := f(); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}
