@@ -27,7 +27,7 @@ type Report struct {
 
 // Line is a line of a kernel with what its accesses cost on a GPU, counted over all warps. Threads of a warp access memory together.
 type Line struct {
-	File string
+	File string // such as cell[3]
 	Line int    // in the file
 	Text string // of the line
 	// Global is how many times a warp has accessed elements of tensors here; Sectors is how many sectors of 32 bytes that moved,
@@ -42,9 +42,9 @@ type Line struct {
 type Access struct {
 	// Block and Thread are the positions of the block in the grid and of the thread in the block.
 	Block, Thread [3]int
-	File          string
-	Line          int // in the file
-	Write         bool
+	File          string // such as cell[3]
+	Line          int    // in the file
+	Write         bool   // whether it writes
 }
 
 // Check runs a kernel with arguments as for [Kernel.Launch] on a simulated GPU, on any machine, and leaves the tensors as they are. The error is

@@ -89,9 +89,8 @@ func (k *Kernel) PTX() string {
 // Fault is the error of a thread that has done what Go forbids, such as using an index out of range.
 type Fault struct {
 	Kernel string // its name
-	// File and Line are where: cell[3] and the line in the cell.
-	File string
-	Line int // in the file
+	File   string // such as cell[3]
+	Line   int    // in the file
 	// Block and Thread are the positions of the block in the grid and of the thread in the block, along x, y and z.
 	Block, Thread [3]int
 	// Index and Length are those of an index out of range.

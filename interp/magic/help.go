@@ -44,5 +44,5 @@ Also useful in a cell:
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
   tutorials are in the folder notebooks of Quern's source, which make lab opens:
             quickstart.ipynb in ten cells, 00-go for people who do not know Go, and a course from
-            01-go-in-notebooks to 12-claims
+            01-go-in-notebooks to 13-kernels
 `

@@ -32,7 +32,7 @@ SHORTER = {
 }
 SECONDS = 900  # limit of one cell, for one that hangs: a loaded machine may take several times as long as an idle one
 
-assert len(LESSONS) == 12, LESSONS
+assert len(LESSONS) == 13, LESSONS
 
 
 @pytest.fixture(scope="session")
@@ -338,6 +338,16 @@ def test_claims_end_in_the_time_to_an_accuracy(executed):
     last = next(d for d in reversed(figures(executed("12-claims.ipynb"))) if d["text/plain"].startswith("Seconds of training"))
     assert last["text/plain"].startswith("Seconds of training until 80 %")
     assert "+ warm-up, cosine" in last["image/svg+xml"]
+
+
+def test_kernels_race_and_conflict_as_the_lesson_says(executed):
+    notebook = executed("13-kernels.ipynb")
+    shown = text(notebook)
+    assert re.search(r"kernel sumBlock: cell\[\d+\]:9: race for an element of a shared array: thread .* writes it at cell\[\d+\]:9", shown)
+    assert "kernel sumFixed: no fault was found" in shown
+    assert shown.count("true") == 2, "the kernels compute something else than accel"
+    counts = " ".join(d["text/plain"] for d in figures(notebook))
+    assert "“16 columns” is highest with 896, “17 columns” lowest with 256" in counts
 
 
 @pytest.mark.parametrize("name", LESSONS)
