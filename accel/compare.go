@@ -8,7 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/interrupt"
 	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/accel/nn"
@@ -90,7 +90,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
 			}
 			if err != nil {
-				c.Err = fmt.Errorf("accel: Compare: %s: seed %d, after %s of %d: %w", v.Name, seed, format.Plural(len(run.Steps), "step"), run.Planned, err)
+				c.Err = fmt.Errorf("accel: Compare: %s: seed %d, after %s of %d: %w", v.Name, seed, quantity.Plural(len(run.Steps), "step"), run.Planned, err)
 				return c, c.Err
 			}
 		}
@@ -201,7 +201,7 @@ func (c *Comparison) Report() *display.Report {
 			}
 		}
 		if diverged > 0 {
-			below += fmt.Sprintf("\n%s: %d of %s diverged", v.Name, diverged, format.Plural(len(v.Runs), "run"))
+			below += fmt.Sprintf("\n%s: %d of %s diverged", v.Name, diverged, quantity.Plural(len(v.Runs), "run"))
 		}
 		loss, deviation := v.Loss()
 		row := []any{v.Name, seeds.Text("%.4f", "", loss, deviation), share(v.Accuracy())}
@@ -214,7 +214,7 @@ func (c *Comparison) Report() *display.Report {
 		}
 		seconds, deviation := v.Seconds()
 		speed, _ := v.over((*Run).ExamplesPerSecond)
-		out.Row(append(row, seeds.Text("%.2f", "", seconds, deviation), format.Rate(speed))...)
+		out.Row(append(row, seeds.Text("%.2f", "", seconds, deviation), quantity.Rate(speed))...)
 	}
 	if c.Err != nil {
 		below += fmt.Sprintf("\nended early: %v", c.Err)

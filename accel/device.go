@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -108,20 +108,20 @@ func Memory() (use *MemoryUse, err error) {
 
 // Figure draws the memory as bars.
 func (m *MemoryUse) Figure() *plots.Figure {
-	unit, name := display.ByteUnit(float64(max(m.Reserved, m.Peak)))
+	unit, name := quantity.Unit(float64(max(m.Reserved, m.Peak)))
 	in := func(bytes int) float64 { return float64(bytes) / unit }
 	f := plots.Bar("Memory of tensors on "+m.Device, []string{"allocated", "reserved", "peak"}, []float64{in(m.Allocated), in(m.Reserved), in(m.Peak)}).XLabel(name)
 	if m.Limit > 0 {
-		f.Subtitle("of " + format.Bytes(m.Limit))
+		f.Subtitle("of " + quantity.Bytes(m.Limit))
 	}
 	return f
 }
 
 // String returns the memory in one line.
 func (m *MemoryUse) String() string {
-	text := fmt.Sprintf("tensors on %s: %s allocated, %s reserved, %s at the peak", m.Device, format.Bytes(m.Allocated), format.Bytes(m.Reserved), format.Bytes(m.Peak))
+	text := fmt.Sprintf("tensors on %s: %s allocated, %s reserved, %s at the peak", m.Device, quantity.Bytes(m.Allocated), quantity.Bytes(m.Reserved), quantity.Bytes(m.Peak))
 	if m.Limit > 0 {
-		text += ", of " + format.Bytes(m.Limit)
+		text += ", of " + quantity.Bytes(m.Limit)
 	}
 	return text
 }

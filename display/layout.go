@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // structure writes one field per line.
@@ -19,7 +21,7 @@ func (p *printer) structure(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range n.value.NumField() {
 		if !p.newline(indent + "  ") {
-			p.text.WriteString(" … " + Plural(n.value.NumField()-i, "field") + " more")
+			p.text.WriteString(" … " + quantity.Plural(n.value.NumField()-i, "field") + " more")
 			break
 		}
 		name, f := n.field(i)
@@ -39,7 +41,7 @@ func (p *printer) mapping(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i, e := range entries {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, Plural(len(entries)-i, "entry"))
+			p.more(indent, quantity.Plural(len(entries)-i, "entry"))
 			break
 		}
 		if e.key.kind() == reflect.String && !e.key.hasText() {
@@ -50,7 +52,7 @@ func (p *printer) mapping(n node, indent string, depth int) {
 		p.text.WriteString(": ")
 		p.node(e.value, indent+"  ", depth+1)
 	}
-	p.close(indent, "} ("+Plural(len(entries), "entry")+")")
+	p.close(indent, "} ("+quantity.Plural(len(entries), "entry")+")")
 }
 
 // sortedEntries returns the entries of a map sorted by key: numbers by value, all other keys by
@@ -91,13 +93,13 @@ func (p *printer) list(n node, indent string, depth int) {
 	p.text.WriteString(typeName(n.typ()) + "{")
 	for i := range length {
 		if i == maxEntries || !p.newline(indent+"  ") {
-			p.more(indent, Plural(length-i, "element"))
+			p.more(indent, quantity.Plural(length-i, "element"))
 			break
 		}
 		p.text.WriteString(strconv.Itoa(i) + ": ")
 		p.node(n.index(i), indent+"  ", depth+1)
 	}
-	p.close(indent, "} ("+Plural(length, "element")+")")
+	p.close(indent, "} ("+quantity.Plural(length, "element")+")")
 }
 
 // scalar reports whether the elements of a list are numbers, strings or other short values.
@@ -137,7 +139,7 @@ func (p *printer) flow(n node, indent string) {
 			column += width
 		}
 	}
-	p.text.WriteString("] (" + Plural(length, "element") + ")")
+	p.text.WriteString("] (" + quantity.Plural(length, "element") + ")")
 }
 
 // cut truncates a text to a number of characters.

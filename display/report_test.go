@@ -95,19 +95,3 @@ func TestReporter(t *testing.T) {
 		t.Errorf("%v", shown)
 	}
 }
-
-func TestQuantities(t *testing.T) {
-	for n, want := range map[int][2]string{
-		0: {"0 B", "0"}, 999: {"999 B", "999"}, 1000: {"0.977 KiB", "1 k"}, 2048: {"2 KiB", "2.05 k"},
-		3 << 20: {"3 MiB", "3.15 M"}, 5 << 30: {"5 GiB", "5.37 G"}, 3 << 50: {"3.15e+06 GiB", "3.38e+03 T"},
-	} {
-		if bytes, count := display.Bytes(n), display.Count(n); bytes != want[0] || count != want[1] {
-			t.Errorf("%d: %q and %q, want %q", n, bytes, count, want)
-		}
-	}
-	for s, want := range map[float64]string{0: "0 µs", 2.05e-5: "20.5 µs", 0.003: "3 ms", 1.254: "1.25 s", 100: "100 s"} {
-		if got := display.Seconds(s); got != want {
-			t.Errorf("%v: %q, want %q", s, got, want)
-		}
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Limits for long tables, because a notebook stores everything it displays.
@@ -94,14 +96,14 @@ func (t *table) aligned() *table {
 	return t
 }
 
-// quantity matches a number with an optional deviation and unit, "8.06 ms", "63.5 ± 9.1 %", or what stands for a number that is missing.
-var quantity = regexp.MustCompile(`^([-−+]?\d+([., \x{a0}\x{202f}]\d+)*(e[-−+]?\d+)?( ?± ?\d[\d.]*(e[-−+]?\d+)?)?( ?(%|×|[\pL/]{1,8}))?|–|NaN|[+-]Inf)$`)
+// numeric matches a number with an optional deviation and unit, "8.06 ms", "63.5 ± 9.1 %", or what stands for a number that is missing.
+var numeric = regexp.MustCompile(`^([-−+]?\d+([., \x{a0}\x{202f}]\d+)*(e[-−+]?\d+)?( ?± ?\d[\d.]*(e[-−+]?\d+)?)?( ?(%|×|[\pL/]{1,8}))?|–|NaN|[+-]Inf)$`)
 
 // quantities reports whether column j has at least one cell that is not empty, and all of those
 // are quantities.
 func (t *table) quantities(j int) bool {
 	some := slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" })
-	return some && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" && !quantity.MatchString(row[j]) })
+	return some && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" && !numeric.MatchString(row[j]) })
 }
 
 func number(n node) bool {
@@ -132,9 +134,9 @@ func cellText(n node) string {
 func size(n node) string {
 	switch n.kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return Plural(n.value.Len(), "element")
+		return quantity.Plural(n.value.Len(), "element")
 	case reflect.Struct:
-		return Plural(n.value.NumField(), "field")
+		return quantity.Plural(n.value.NumField(), "field")
 	}
 	return "large"
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -238,5 +237,8 @@ func (h History) Figure() *plots.Figure {
 	return plots.DeviceUse(h.Data(start))
 }
 
-// Report returns the figure.
-func (h History) Report() *display.Report { return new(display.Report).Figure(h.Figure()) }
+// MIMEBundle returns the MIME bundle of the figure.
+func (h History) MIMEBundle() map[string]any { return h.Figure().MIMEBundle() }
+
+// MIMEMetadata returns that of the figure.
+func (h History) MIMEMetadata() map[string]any { return h.Figure().MIMEMetadata() }

@@ -19,10 +19,10 @@ func TestHistoryData(t *testing.T) {
 	if got != want {
 		t.Errorf("\n want %s\n got  %s", want, got)
 	}
-	if text := h.Report().MIMEBundle()["text/plain"]; text != "fake: all processes: mean utilization 10 %, peak memory 2.00 bytes, 300 J; this process: 0 %, 0 bytes; highest temperature 41 °C" {
+	if text := h.MIMEBundle()["text/plain"]; text != "fake: all processes: mean utilization 10 %, peak memory 2.00 bytes, 300 J; this process: 0 %, 0 bytes; highest temperature 41 °C" {
 		t.Errorf("text %q", text)
 	}
-	if text := (History{Name: "fake"}).Report().MIMEBundle()["text/plain"]; text != "fake: no samples" {
+	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {
 		t.Errorf("text of an empty history %q", text)
 	}
 }
@@ -109,7 +109,7 @@ func TestPeakOfALongHistory(t *testing.T) {
 		}
 		s.add(sample)
 	}
-	if text := s.History().Report().MIMEBundle()["text/plain"]; text != "Device: all processes: peak memory 5.00 GiB; this process: 0.00488 GiB" {
+	if text := s.History().MIMEBundle()["text/plain"]; text != "Device: all processes: peak memory 5.00 GiB; this process: 0.00488 GiB" {
 		t.Errorf("%q", text)
 	}
 }
@@ -122,7 +122,7 @@ func TestHistoryOfADriverThatReportsNothing(t *testing.T) {
 		sample.Celsius, sample.ClockMHz = 40, 1500
 		s.add(sample)
 	}
-	if text := s.History().Report().MIMEBundle()["text/plain"]; text != "fake: highest temperature 40 °C" {
+	if text := s.History().MIMEBundle()["text/plain"]; text != "fake: highest temperature 40 °C" {
 		t.Errorf("%q", text)
 	}
 }

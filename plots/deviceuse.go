@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/quernlab/quern/display"
+	numbers "github.com/quernlab/quern/internal/quantity"
 )
 
 // DeviceData holds measurements of one device over time. Each slice has one value for each
@@ -167,7 +167,7 @@ func memoryUnit(d DeviceData) (size float64, name string) {
 			}
 		}
 	}
-	return display.ByteUnit(most)
+	return numbers.Unit(most)
 }
 
 type deviceUse struct {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/picture"
 )
 
 // Figure is a drawing of data. The notebook displays it if it is the last expression of a cell;
@@ -184,7 +185,7 @@ func (f *Figure) PNG() []byte {
 // follows its theme, and has the text of [Figure.String] as its alternative text.
 func (f *Figure) HTML() string {
 	width, _ := f.points()
-	return display.Picture(f.SVG(), f.String(), pixels(width))
+	return picture.HTML(f.SVG(), f.String(), pixels(width))
 }
 
 // Save writes the figure to a file. The name must end in .svg or .png.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // BenchReport is the result of [Bench]. Notebooks display it as a table.
@@ -84,7 +85,7 @@ func (r *BenchReport) limit(inMemory bool) string {
 		}
 	}
 	return fmt.Sprintf("What limits is the time of %s: %s of the %s of a batch, with %s. A training step that takes longer than %s does not wait for data.",
-		what, display.Seconds(part.Seconds()), display.Seconds(whole.Seconds()), display.Plural(warm.Workers, "worker"), display.Seconds(whole.Seconds()))
+		what, quantity.Seconds(part.Seconds()), quantity.Seconds(whole.Seconds()), quantity.Plural(warm.Workers, "worker"), quantity.Seconds(whole.Seconds()))
 }
 
 // Report returns the sentence that says what limits the speed, and the table.
@@ -100,7 +101,7 @@ func (r *BenchReport) Report() *display.Report {
 			out.Row(string(row.What), with, "not measured: "+row.Reason)
 			continue
 		}
-		out.Row(string(row.What), with, display.Seconds(row.Seconds.Seconds()), fmt.Sprintf("%.3g", row.Examples), fmt.Sprintf("%.3g", row.Bytes/1e6))
+		out.Row(string(row.What), with, quantity.Seconds(row.Seconds.Seconds()), fmt.Sprintf("%.3g", row.Examples), fmt.Sprintf("%.3g", row.Bytes/1e6))
 	}
 	return out
 }

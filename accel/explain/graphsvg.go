@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/picture"
 )
 
 // Sizes of the drawing in CSS pixels.
@@ -145,6 +145,6 @@ func (g *ModelGraph) MIMEBundle() map[string]any {
 	return map[string]any{
 		"text/plain":    g.String(),
 		"image/svg+xml": svg,
-		"text/html":     display.Picture(svg, g.about(), int(width+0.5)),
+		"text/html":     picture.HTML(svg, g.about(), int(width+0.5)),
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -143,7 +144,7 @@ func (r *Importance) about() string {
 	if r.Rounds > 1 {
 		text += ", mean of"
 	}
-	return strings.Replace(text+", "+display.Plural(r.Rounds, "round"), "of, ", "of ", 1)
+	return strings.Replace(text+", "+quantity.Plural(r.Rounds, "round"), "of, ", "of ", 1)
 }
 
 // String returns the columns, the most important first, one in a line.

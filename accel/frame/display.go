@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Limits of the display, because a notebook stores what it displays.
@@ -116,7 +117,7 @@ func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
 }
 
 func (f *Frame) size() string {
-	text := display.Plural(f.rows, "row") + " × " + display.Plural(len(f.columns), "column")
+	text := quantity.Plural(f.rows, "row") + " × " + quantity.Plural(len(f.columns), "column")
 	if more := len(f.columns) - shownColumns; more > 0 {
 		text += fmt.Sprintf(", %d in the middle not shown: use Select", more)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
 )
 
@@ -158,22 +158,22 @@ func (c Card) html() string {
 		}
 		return write(*v)
 	}
-	row("loss", known(c.Loss, format.Number))
-	row("accuracy", known(c.Accuracy, format.Percent))
+	row("loss", known(c.Loss, quantity.Number))
+	row("accuracy", known(c.Accuracy, quantity.Percent))
 	for _, name := range slices.Sorted(maps.Keys(c.Metrics)) {
-		row(name, format.Number(c.Metrics[name]))
+		row(name, quantity.Number(c.Metrics[name]))
 	}
 	if c.BestStep != nil {
 		row("best at step", display.Integer(*c.BestStep))
 	}
-	row("trained", fmt.Sprintf("%s, %s steps, %s examples", format.Plural(c.Epochs, "epoch"), display.Integer(c.Steps), display.Integer(c.Examples)))
+	row("trained", fmt.Sprintf("%s, %s steps, %s examples", quantity.Plural(c.Epochs, "epoch"), display.Integer(c.Steps), display.Integer(c.Examples)))
 	row("options", strings.Join(c.Options, ", "))
 	row("seeds", fmt.Sprintf("%d, order %d", c.Seed, c.OrderSeed))
-	row("time", fmt.Sprintf("%s, began %s", format.Seconds(time.Duration(c.Seconds*float64(time.Second))), c.Began.Format("2006-01-02 15:04:05 MST")))
-	row("examples/s", known(c.ExamplesPerSecond, format.Rate))
-	row("peak memory", format.Bytes(c.PeakBytes))
-	row("energy", known(c.Joules, func(v float64) string { return format.Rate(v) + " J" }))
-	row("machine", fmt.Sprintf("%s, %s, %s", c.Device, c.System, format.Plural(c.Threads, "thread")))
+	row("time", fmt.Sprintf("%s, began %s", quantity.Elapsed(time.Duration(c.Seconds*float64(time.Second))), c.Began.Format("2006-01-02 15:04:05 MST")))
+	row("examples/s", known(c.ExamplesPerSecond, quantity.Rate))
+	row("peak memory", quantity.Bytes(c.PeakBytes))
+	row("energy", known(c.Joules, func(v float64) string { return quantity.Rate(v) + " J" }))
+	row("machine", fmt.Sprintf("%s, %s, %s", c.Device, c.System, quantity.Plural(c.Threads, "thread")))
 	row("versions", strings.TrimSpace(strings.Join([]string{c.Go, c.Module, c.Revision}, " ")))
 	row("notes", strings.Join(c.Notes, "; "))
 	b.WriteString("</table></div>")

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -138,7 +138,7 @@ func (r *Run) rates() *plots.Figure {
 		f.RangeX(0, float64(r.Planned))
 	}
 	if n := len(rates); n > 0 {
-		f.Subtitle("highest " + format.LearningRate(slices.Max(rates)) + ", now " + format.LearningRate(rates[n-1]))
+		f.Subtitle("highest " + quantity.LearningRate(slices.Max(rates)) + ", now " + quantity.LearningRate(rates[n-1]))
 	}
 	return f
 }
@@ -171,7 +171,7 @@ func (r *Run) scales() *plots.Figure {
 		}
 	}
 	f := plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
-		Subtitle(format.Plural(skipped, "step") + " skipped")
+		Subtitle(quantity.Plural(skipped, "step") + " skipped")
 	if !r.finished {
 		f.RangeX(0, float64(r.Planned))
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Metric is a quantity that [Live] can draw.
@@ -48,9 +48,9 @@ func (v MetricValue) text() string {
 	case math.IsNaN(v.Value):
 		return "–"
 	case v.Share:
-		return format.Percent(v.Value)
+		return quantity.Percent(v.Value)
 	}
-	return format.Number(v.Value)
+	return quantity.Number(v.Value)
 }
 
 // valueOf returns the value of the metric of a name; NaN if there is none.

@@ -3,7 +3,7 @@ package history
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // MissingParametersError reports that a model computes with parameters that nn.Parameters does
@@ -18,7 +18,7 @@ type MissingParametersError struct {
 func (e *MissingParametersError) Error() string {
 	return fmt.Sprintf("accel: nn.Parameters finds %s in the model, but the model also computes with %s that it does not find, of shape %s: "+
 		"training would not update these. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
-		format.Plural(e.Found, "parameter"), format.Plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
+		quantity.Plural(e.Found, "parameter"), quantity.Plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
 }
 
 // shapesText lists the first few shapes.

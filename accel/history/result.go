@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -77,9 +77,9 @@ func (r *Result) Figure() *plots.Figure {
 func (r *Result) String() string { return r.m.Dataset + ": " + r.measured() }
 
 func (r *Result) measured() string {
-	text := "loss " + format.Number(r.m.Loss)
+	text := "loss " + quantity.Number(r.m.Loss)
 	if !math.IsNaN(r.m.Accuracy) {
-		text += ", accuracy " + format.Percent(r.m.Accuracy)
+		text += ", accuracy " + quantity.Percent(r.m.Accuracy)
 	}
 	for _, v := range r.m.Metrics {
 		text += ", " + v.Name + " " + v.text()
@@ -87,7 +87,7 @@ func (r *Result) measured() string {
 	if r.m.NonFinite != "" {
 		text += " (" + r.m.NonFinite + ")"
 	}
-	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.m.Examples), format.Seconds(r.m.Elapsed))
+	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.m.Examples), quantity.Elapsed(r.m.Elapsed))
 }
 
 // maxConfusion is the largest number of classes whose confusion matrix is still readable.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
 )
@@ -180,7 +180,7 @@ func (r *Run) String() string {
 	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
 	}
-	parts := []string{format.Plural(len(r.Epochs), "epoch") + ", " + format.Plural(len(r.Steps), "step")}
+	parts := []string{quantity.Plural(len(r.Epochs), "epoch") + ", " + quantity.Plural(len(r.Steps), "step")}
 	loss, accuracy := r.outcome()
 	which := "training"
 	if len(r.Validations) > 0 {
@@ -192,24 +192,24 @@ func (r *Run) String() string {
 	if r.diverged {
 		parts = append(parts, "diverged")
 	} else {
-		parts = append(parts, fmt.Sprintf("%s loss %s", which, format.Number(loss)))
+		parts = append(parts, fmt.Sprintf("%s loss %s", which, quantity.Number(loss)))
 	}
 	if !math.IsNaN(accuracy) {
-		parts = append(parts, "accuracy "+format.Percent(accuracy))
+		parts = append(parts, "accuracy "+quantity.Percent(accuracy))
 	}
 	for _, v := range r.Metrics() {
 		parts = append(parts, v.Name+" "+v.text())
 	}
 	if r.Best >= 0 && r.Best < len(r.Validations)-1 {
 		best := r.Validations[r.Best]
-		parts = append(parts, fmt.Sprintf("best %s in epoch %d", format.Number(best.Loss), best.Epoch))
+		parts = append(parts, fmt.Sprintf("best %s in epoch %d", quantity.Number(best.Loss), best.Epoch))
 	}
-	return strings.Join(append(parts, format.Seconds(r.Time.Total)), ", ")
+	return strings.Join(append(parts, quantity.Elapsed(r.Time.Total)), ", ")
 }
 
 func (r *Run) share(d time.Duration) string {
 	if r.Time.Total <= 0 {
-		return format.Percent(0)
+		return quantity.Percent(0)
 	}
 	return fmt.Sprintf("%.0f %%", 100*d.Seconds()/r.Time.Total.Seconds())
 }
@@ -220,7 +220,7 @@ func (r *Run) progress() display.Progress {
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
 		p.Passed = time.Duration(s.Seconds * float64(time.Second))
-		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, format.Number(s.Loss))
+		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, quantity.Number(s.Loss))
 	}
 	return p
 }

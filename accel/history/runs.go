@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/sealed"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -373,7 +373,7 @@ func (t *RunList) Report() *display.Report {
 		}
 		out.Row(append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", "))...)
 	}
-	below := t.Folder + ": " + format.Plural(len(t.Runs), "run")
+	below := t.Folder + ": " + quantity.Plural(len(t.Runs), "run")
 	if len(shared) > 0 && len(t.Runs) > 1 {
 		below += ", all with " + strings.Join(shared, ", ")
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
 )
 
@@ -17,7 +17,7 @@ func (r *Run) Summary() string { return r.String() + "\n" + r.whereTimeWent() }
 func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
-		format.Rate(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
+		quantity.Rate(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
 	switch {
 	case r.nccl != "":
 		fmt.Fprintf(&b, "\n%d ranks; waiting for other ranks %s, without the time in which %s adds the gradients on the GPUs; prof.Run measures that",
@@ -35,7 +35,7 @@ func (r *Run) whereTimeWent() string {
 		if e.Source == EnergySamples {
 			about = "about "
 		}
-		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch, %s per example", about, format.Rate(e.Joules), format.Rate(e.Joules/float64(len(r.Epochs))), joulesText(e.PerExample))
+		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch, %s per example", about, quantity.Rate(e.Joules), quantity.Rate(e.Joules/float64(len(r.Epochs))), joulesText(e.PerExample))
 	case AssumedEnergy:
 		b.WriteString("\n" + e.String())
 	}
@@ -95,13 +95,13 @@ func (r *Run) epochTable() *display.Report {
 		if n == best {
 			name += ", best"
 		}
-		row := []any{name, format.Number(e.Loss)}
+		row := []any{name, quantity.Number(e.Loss)}
 		if accuracy {
 			row = append(row, known(e.Accuracy))
 		}
 		if len(r.Validations) > 0 {
 			c, ok := checks[n]
-			row = append(row, only(ok, format.Number(c.Loss)))
+			row = append(row, only(ok, quantity.Number(c.Loss)))
 			if accuracy {
 				row = append(row, only(ok, known(c.Accuracy)))
 			}
@@ -112,7 +112,7 @@ func (r *Run) epochTable() *display.Report {
 		}
 		row = append(row, fmt.Sprintf("%.2f", e.Seconds))
 		if energy {
-			row = append(row, only(isNumber(joules[i]), format.Rate(joules[i])))
+			row = append(row, only(isNumber(joules[i]), quantity.Rate(joules[i])))
 		}
 		t.Row(row...)
 	}
@@ -128,4 +128,4 @@ func only(ok bool, text string) string {
 }
 
 // known formats a share in percent, or "" if it was not measured.
-func known(share float64) string { return only(!math.IsNaN(share), format.Percent(share)) }
+func known(share float64) string { return only(!math.IsNaN(share), quantity.Percent(share)) }

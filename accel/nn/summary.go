@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // SummaryTable is a table of the layers of a model; [Summary] returns it. It displays itself.
@@ -153,7 +154,7 @@ func (t *SummaryTable) total() string {
 		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
 	}
 	if n := t.FLOPs(); n > 0 {
-		text += fmt.Sprintf(", %s FLOPs per example", display.Count(n)) + t.shares()
+		text += fmt.Sprintf(", %s FLOPs per example", quantity.Count(n)) + t.shares()
 	}
 	if t.Err != nil {
 		text += fmt.Sprintf("; stopped by an error: %v", t.Err)
@@ -184,7 +185,7 @@ func (t *SummaryTable) Report() *display.Report {
 		if frozen {
 			row = append(row, some(r.Frozen, display.Integer))
 		}
-		row = append(row, some(r.FLOPs, display.Count))
+		row = append(row, some(r.FLOPs, quantity.Count))
 		if cast {
 			row = append(row, r.types())
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Thresholds of the hints, mostly as fractions of a step.
@@ -45,7 +45,7 @@ func (r *Report) Hints() []string {
 	}
 	if r.share(b.CommunicationWait) >= muchExchange {
 		say("%s waits for other ranks, with %.0f %% of the exchange overlapping with computation: a larger batch or accel.Accumulate(4) computes more for each exchange of %s. If one rank is slower, all others wait for it.",
-			part(b.CommunicationWait), 100*r.Communication().Hidden(), display.Bytes(int(r.Communication().Bytes)))
+			part(b.CommunicationWait), 100*r.Communication().Hidden(), quantity.Bytes(int(r.Communication().Bytes)))
 	}
 	if r.share(b.Planning) >= muchPlanning {
 		say("%s compiles plans for %.2g lists per step with a new structure: use the same shapes and operations in each step; data.DropLast() leaves out a smaller last batch.", part(b.Planning), c.Planned)
@@ -59,7 +59,7 @@ func (r *Report) Hints() []string {
 		say("%s is the host waking up from waiting for the device, which is idle meanwhile: read results after the step, or in every tenth step, so that the host stays ahead.", part(b.Synchronizing))
 	}
 	if r.share(b.Copying) >= muchCopying {
-		say("%s copies %s to the device and %s from it: keep tensors that are used again on the device, and read results less often.", part(b.Copying), display.Bytes(int(c.ToDevice)), display.Bytes(int(c.ToHost)))
+		say("%s copies %s to the device and %s from it: keep tensors that are used again on the device, and read results less often.", part(b.Copying), quantity.Bytes(int(c.ToDevice)), quantity.Bytes(int(c.ToHost)))
 	}
 	if c.Syncs >= manySyncs {
 		say("The program waits %.3g times per step for results (Item, Data, String). Each wait splits a list that could be compiled as a whole: read results after the step, or in every tenth step.", c.Syncs)
@@ -71,7 +71,7 @@ func (r *Report) Hints() []string {
 	r.alignmentHint(say)
 	if most := peakOf(r.memory); most.Total() >= muchMemory {
 		if kept := most.Bytes[Activations]; float64(kept) >= mostlyKept*float64(most.Total()) {
-			say("%s of %s at the peak are activations stored for the backward pass: nn.Recompute stores only the input of its layers and repeats their forward pass.", display.Bytes(kept), display.Bytes(most.Total()))
+			say("%s of %s at the peak are activations stored for the backward pass: nn.Recompute stores only the input of its layers and repeats their forward pass.", quantity.Bytes(kept), quantity.Bytes(most.Total()))
 		}
 	}
 	if len(hints) == 0 {

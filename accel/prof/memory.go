@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/trace"
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -166,16 +166,16 @@ func (r *Report) MemoryUse() MemoryUse {
 
 // String returns the memory in one line.
 func (m MemoryUse) String() string {
-	text := fmt.Sprintf("allocated %s, reserved %s", display.Bytes(m.Allocated), display.Bytes(m.Reserved))
+	text := fmt.Sprintf("allocated %s, reserved %s", quantity.Bytes(m.Allocated), quantity.Bytes(m.Reserved))
 	if m.Peak > 0 {
-		text += ", peak over a step " + display.Bytes(m.Peak)
+		text += ", peak over a step " + quantity.Bytes(m.Peak)
 	}
 	for _, p := range []struct {
 		phase Phase
 		bytes int
 	}{{Forward, m.Forward}, {Backward, m.Backward}, {Update, m.Update}} {
 		if p.bytes > 0 {
-			text += fmt.Sprintf("; %s %s", p.phase, display.Bytes(p.bytes))
+			text += fmt.Sprintf("; %s %s", p.phase, quantity.Bytes(p.bytes))
 		}
 	}
 	return text
@@ -200,7 +200,7 @@ func (r *Report) MemoryFigure() *plots.Figure {
 	for _, m := range r.memory {
 		largest = max(largest, float64(m.Total()))
 	}
-	unit, name := display.ByteUnit(largest)
+	unit, name := quantity.Unit(largest)
 	for _, kind := range memoryKinds {
 		s := plots.Series{Name: string(kind), X: []float64{}}
 		some := false

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/tensor"
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Report is the result of [Run]. Notebooks display it. The fields are the raw data, and the methods
@@ -235,14 +235,14 @@ func (r *Report) String() string {
 		what = fmt.Sprintf("%.3g launches of %.0f kernels for %.0f operations, %.3g allocations", c.Launches, c.Kernels, c.Recorded, c.Allocs)
 	}
 	text += fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
-		what, c.Syncs, display.Bytes(int(c.Bytes)), display.Bytes(int(c.ToDevice)), display.Bytes(int(c.ToHost)), c.FLOPs/r.StepTime().Seconds()/1e9)
+		what, c.Syncs, quantity.Bytes(int(c.Bytes)), quantity.Bytes(int(c.ToDevice)), quantity.Bytes(int(c.ToHost)), c.FLOPs/r.StepTime().Seconds()/1e9)
 	if cost := r.EventCost; cost > 0 {
 		text += fmt.Sprintf("\nprofile: its events add about %s to each kernel, %s to a step", duration(cost), duration(time.Duration(float64(cost)*c.Kernels)))
 	}
 	text += "\nmemory: " + r.MemoryUse().String()
 	if x := r.Communication(); x.Busy > 0 {
 		text += fmt.Sprintf("\nranks: %s per step of communication, %.0f %% of it overlapping with computation, %s",
-			duration(x.Busy), 100*x.Hidden(), display.Bytes(int(x.Bytes)))
+			duration(x.Busy), 100*x.Hidden(), quantity.Bytes(int(x.Bytes)))
 	}
 	return text
 }
@@ -253,4 +253,4 @@ func (r *Report) share(d time.Duration) float64 {
 }
 
 // duration formats a time with three significant digits.
-func duration(d time.Duration) string { return display.Seconds(d.Seconds()) }
+func duration(d time.Duration) string { return quantity.Seconds(d.Seconds()) }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -74,7 +75,7 @@ func (r *ServingReport) String() string {
 	if r == nil || len(r.Sizes) == 0 {
 		return "no request was measured"
 	}
-	text := fmt.Sprintf("measured on %s with %s, %d requests of each batch size, one after the other: ", r.Device, display.Plural(r.Threads, "thread"), len(r.Sizes[0].Times))
+	text := fmt.Sprintf("measured on %s with %s, %d requests of each batch size, one after the other: ", r.Device, quantity.Plural(r.Threads, "thread"), len(r.Sizes[0].Times))
 	within := ""
 	if r.Limit > 0 {
 		within = fmt.Sprintf(" with 99 %% of the requests within %s", duration(r.Limit))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // SortBy is the column by which a table is sorted in descending order.
@@ -48,40 +49,47 @@ type Table struct {
 // so the self times add up to the time of the steps.
 func (r *Report) Rows() []Row {
 	r.exists("Rows")
-	rows, at := []Row{}, map[string]int{}
-	add := func(name, shapes string) *Row {
-		k, ok := at[name]
-		if !ok {
-			k = len(rows)
-			at[name] = k
-			rows = append(rows, Row{Name: name, Shapes: shapes})
-		}
-		rows[k].Calls++
-		return &rows[k]
-	}
+	all := newRows()
 	for _, o := range r.Ops {
-		row := add(o.title(), o.Shapes)
-		r.addTime(row, o.End-o.Begin)
-		row.Bytes += o.ResultBytes
-		row.FLOPs += o.FLOPs
+		r.addOp(all.call(o.title(), o.Shapes), o)
 	}
 	rest := r.program()
 	for i, h := range r.Host {
 		if h.Kind == UserSpan {
-			row := add("span "+h.Name, "")
+			row := all.call("span "+h.Name, "")
 			own := max(0, h.End-h.Begin-r.inside(i))
 			row.Total, row.Self = row.Total+h.End-h.Begin, row.Self+own
 			rest -= own
 			continue
 		}
-		row := add(string(h.Kind), "")
+		row := all.call(string(h.Kind), "")
 		row.Self, row.Total = row.Self+h.End-h.Begin, row.Total+h.End-h.Begin
 		row.Bytes += h.Bytes
 	}
 	if rest > 0 {
-		rows = append(rows, Row{Name: "host", Self: rest, Total: rest, Calls: len(r.Steps)})
+		all.rows = append(all.rows, Row{Name: "host", Self: rest, Total: rest, Calls: len(r.Steps)})
 	}
-	return rows
+	return all.rows
+}
+
+// rowsByName has a row for each name, in the order of their first calls.
+type rowsByName struct {
+	rows []Row
+	at   map[string]int
+}
+
+func newRows() *rowsByName { return &rowsByName{[]Row{}, map[string]int{}} }
+
+// call returns the row of a name, and counts a call.
+func (b *rowsByName) call(name, shapes string) *Row {
+	k, ok := b.at[name]
+	if !ok {
+		k = len(b.rows)
+		b.at[name] = k
+		b.rows = append(b.rows, Row{Name: name, Shapes: shapes})
+	}
+	b.rows[k].Calls++
+	return &b.rows[k]
 }
 
 // program returns the time of the host that is neither in a host event nor in an op on the CPU.
@@ -100,8 +108,10 @@ func (r *Report) program() time.Duration {
 	return rest
 }
 
-// addTime adds the time of an op to a row.
-func (r *Report) addTime(row *Row, d time.Duration) {
+// addOp adds an op to a row.
+func (r *Report) addOp(row *Row, o Op) {
+	d := o.End - o.Begin
+	row.Bytes, row.FLOPs = row.Bytes+o.ResultBytes, row.FLOPs+o.FLOPs
 	if r.Device == "cpu" {
 		row.Self, row.Total = row.Self+d, row.Total+d
 		return
@@ -164,24 +174,11 @@ func (r *Report) Table(by SortBy, rows int) *Table {
 func (r *Report) Layers() *Table {
 	r.exists("Layers")
 	t := &Table{By: CPUTotal, total: r.total(), cuda: r.Device != "cpu", layers: true}
-	at := map[string]int{}
+	all := newRows()
 	for _, o := range r.Ops {
-		name := o.Layer
-		if name == "" {
-			name = "no layer"
-		}
-		k, ok := at[name]
-		if !ok {
-			k = len(t.Rows)
-			at[name] = k
-			t.Rows = append(t.Rows, Row{Name: name})
-		}
-		row := &t.Rows[k]
-		r.addTime(row, o.End-o.Begin)
-		row.Calls++
-		row.Bytes += o.ResultBytes
-		row.FLOPs += o.FLOPs
+		r.addOp(all.call(cmp.Or(o.Layer, "no layer"), ""), o)
 	}
+	t.Rows = all.rows
 	t.truncate(0)
 	return t
 }
@@ -243,7 +240,7 @@ func (t *Table) rows(out *display.Report) *display.Report {
 		if spent := max(r.Self, r.SelfCUDA); r.FLOPs > 0 && spent > 0 {
 			speed = fmt.Sprintf("%.3g", r.FLOPs/spent.Seconds()/1e9)
 		}
-		out.Row(append(row, display.Bytes(r.Bytes), r.Calls, speed, r.Shapes)...)
+		out.Row(append(row, quantity.Bytes(r.Bytes), r.Calls, speed, r.Shapes)...)
 	}
 	return out
 }

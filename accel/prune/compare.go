@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Report compares a dense model with a pruned one. Notebooks display it as a table.
@@ -172,13 +173,13 @@ func (r *Report) Report() *display.Report {
 	row := func(name string, before, after int, format func(int) string) {
 		out.Row(name, format(before), format(after), fmt.Sprintf("%+.1f %%", 100*(float64(after)/float64(max(before, 1))-1)))
 	}
-	row("weights", a.Weights, b.Weights, display.Count)
-	out.Row("zero weights", display.Count(a.Zeros), display.Count(b.Zeros))
-	row("FLOPs per example", a.FLOPs, b.FLOPs, display.Count)
-	row("FLOPs with non-zero weights", a.NonZero, b.NonZero, display.Count)
+	row("weights", a.Weights, b.Weights, quantity.Count)
+	out.Row("zero weights", quantity.Count(a.Zeros), quantity.Count(b.Zeros))
+	row("FLOPs per example", a.FLOPs, b.FLOPs, quantity.Count)
+	row("FLOPs with non-zero weights", a.NonZero, b.NonZero, quantity.Count)
 	compare.Faster(out, fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds)
-	row("file", a.FileBytes, b.FileBytes, display.Bytes)
-	row("packed as sparse", a.PackedBytes, b.PackedBytes, display.Bytes)
+	row("file", a.FileBytes, b.FileBytes, quantity.Bytes)
+	row("packed as sparse", a.PackedBytes, b.PackedBytes, quantity.Bytes)
 	compare.Quality(out, [2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Report compares a quantized model with its float model. Notebooks display it as a table.
@@ -155,7 +156,7 @@ func (r *Report) SizeRatio() float64 { return float64(r.FileBytes[0]) / float64(
 func (r *Report) Report() *display.Report {
 	out := new(display.Report).Text(r.Model + ", measured on " + r.Dataset + ", " + r.Kernel + ". Times are medians, with the middle half of the rounds.")
 	out.Table("", "float", "quantized", "")
-	out.Row("file", display.Bytes(r.FileBytes[0]), display.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio()))
+	out.Row("file", quantity.Bytes(r.FileBytes[0]), quantity.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio()))
 	compare.Faster(out, fmt.Sprintf("%d examples", r.Batch), r.Seconds)
 	compare.Quality(out, r.Loss, r.Accuracy)
 	if !math.IsNaN(r.Agreement) {
@@ -169,7 +170,7 @@ func (r *Report) Report() *display.Report {
 				what = fmt.Sprintf("%.1f dB", l.SQNR)
 			}
 		}
-		out.Row(l.Name, l.Kind, what, display.Bytes(l.FloatBytes), display.Bytes(l.Bytes))
+		out.Row(l.Name, l.Kind, what, quantity.Bytes(l.FloatBytes), quantity.Bytes(l.Bytes))
 	}
 	return out
 }

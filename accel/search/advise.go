@@ -10,7 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/loop"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -227,7 +227,7 @@ func (a *Advice) Recommendation() string {
 	}
 	for _, t := range a.Memory {
 		if t.Err == nil && len(t.Speeds) > 0 && t.PeakBytes < base.PeakBytes*9/10 {
-			sentence += fmt.Sprintf(" If memory is short: %s needs %s instead of %s, at %.2f× the speed.", t.Change, format.Bytes(t.PeakBytes), format.Bytes(base.PeakBytes), t.Speed()/base.Speed())
+			sentence += fmt.Sprintf(" If memory is short: %s needs %s instead of %s, at %.2f× the speed.", t.Change, quantity.Bytes(t.PeakBytes), quantity.Bytes(base.PeakBytes), t.Speed()/base.Speed())
 		}
 	}
 	return sentence
@@ -241,7 +241,7 @@ func (a *Advice) Report() *display.Report {
 		if i == 0 {
 			base = x.Speed()
 		}
-		row := []any{x.Change, format.Rate(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), format.Bytes(x.PeakBytes), ""}
+		row := []any{x.Change, quantity.Rate(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), quantity.Bytes(x.PeakBytes), ""}
 		switch {
 		case i == 0:
 			row[0], row[2] = "unchanged", ""

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/loop"
 )
 
@@ -109,7 +109,7 @@ func (r *CheckResult) overfit(ctx context.Context, t Training, batch *data.Datas
 	}
 	if n := len(r.Overfit); err != nil || !(r.Overfit[n-1] < 0.1*r.Overfit[0]) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the model does not learn one batch of %s by heart: in %s its loss went from %s to %s; "+
-			"check labels, model, loss and learning rate, or whether dropout or augmentation make that impossible", format.Plural(batch.Len(), "example"), format.Plural(n, "step"), format.Number(r.Overfit[0]), format.Number(r.Overfit[n-1])))
+			"check labels, model, loss and learning rate, or whether dropout or augmentation make that impossible", quantity.Plural(batch.Len(), "example"), quantity.Plural(n, "step"), quantity.Number(r.Overfit[0]), quantity.Number(r.Overfit[n-1])))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (r *CheckResult) String() string {
 	case len(r.Notes) == 0:
 		b.WriteString("no typical mistakes found")
 	default:
-		b.WriteString(format.Plural(len(r.Notes), "finding"))
+		b.WriteString(quantity.Plural(len(r.Notes), "finding"))
 	}
 	for _, n := range r.Notes {
 		b.WriteString("\n- " + n)
@@ -133,7 +133,7 @@ func (r *CheckResult) String() string {
 		fmt.Fprintf(&b, "\nFindLR suggests the learning rate %.2g", r.LearningRate)
 	}
 	if n := len(r.Overfit); n > 0 {
-		fmt.Fprintf(&b, "\nloss of one batch in %s: %s to %s", format.Plural(n, "step"), format.Number(r.Overfit[0]), format.Number(r.Overfit[n-1]))
+		fmt.Fprintf(&b, "\nloss of one batch in %s: %s to %s", quantity.Plural(n, "step"), quantity.Number(r.Overfit[0]), quantity.Number(r.Overfit[n-1]))
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/seeds"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -82,7 +83,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 			}
 			own.follow = func(s *Search) {
 				done, of := s.progress(own)
-				screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, display.Plural(len(s.Trials), "trial")),
+				screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, quantity.Plural(len(s.Trials), "trial")),
 					func() func() *plots.Figure { return c.soFar(i, s) })
 			}
 			s, err := run(ctx, objective, own)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -98,7 +99,7 @@ func (s *Search) Figure() *plots.Figure {
 	if len(axes) < 2 {
 		return best
 	}
-	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(display.Plural(len(s.Trials), "trial")+": strong lines are the best"))
+	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(quantity.Plural(len(s.Trials), "trial")+": strong lines are the best"))
 }
 
 // axes returns the settings in the order of their requests, and the value.

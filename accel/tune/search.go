@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Search is the result of [Run]. Notebooks display it as figures of the best value so far and of
@@ -84,7 +84,7 @@ func (s *Search) counts() string {
 	for _, t := range s.Trials {
 		n[t.State]++
 	}
-	text := display.Plural(len(s.Trials), "trial")
+	text := quantity.Plural(len(s.Trials), "trial")
 	if n[Stopped] > 0 {
 		text += fmt.Sprintf(", %d stopped early", n[Stopped])
 	}

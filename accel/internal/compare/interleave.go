@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Times holds the seconds of each round.
@@ -59,7 +60,7 @@ func (t Times) String() string {
 	if len(t) == 0 {
 		return "not measured"
 	}
-	return fmt.Sprintf("%s (%s to %s)", display.Seconds(t.Median()), display.Seconds(t.Quantile(0.25)), display.Seconds(t.Quantile(0.75)))
+	return fmt.Sprintf("%s (%s to %s)", quantity.Seconds(t.Median()), quantity.Seconds(t.Quantile(0.25)), quantity.Seconds(t.Quantile(0.75)))
 }
 
 // Ratio returns the median and the quartiles of the ratio of t to o in each round.

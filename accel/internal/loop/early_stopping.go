@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -49,7 +49,7 @@ func (e *earlyStopping) exhausted(r *history.Run) bool {
 func (e *earlyStopping) End(t *history.Training, _ error) {
 	r := t.Run
 	if e.exhausted(r) {
-		e.record.Note("stopped early: %s in %s", e.criterion.unimproved(), format.Plural(e.patience, "validation"))
+		e.record.Note("stopped early: %s in %s", e.criterion.unimproved(), quantity.Plural(e.patience, "validation"))
 	}
 	if e.best.none() || e.judged.average == nil && r.Best == len(r.Validations)-1 && validated(r) {
 		return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/format"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
@@ -215,7 +215,7 @@ func (r *dataParallel) compareWaiting() error {
 		}
 	}
 	if waited[next]-waited[slowest] > slowRankShare {
-		r.record.Note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, format.Percent(waited[next]), format.Percent(waited[slowest]))
+		r.record.Note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, quantity.Percent(waited[next]), quantity.Percent(waited[slowest]))
 		return nil
 	}
 	noteCommunication(r.record, time.Since(r.since), r.accumulate)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Mean returns the mean of values and their sample standard deviation. The mean of equal values is
@@ -86,7 +86,7 @@ func text[R any](statistic string, results []R, seeds func(R) (name string, n in
 	slices.Reverse(distinct)
 	var parts []string
 	for _, n := range distinct {
-		part := display.Plural(n, "seed")
+		part := quantity.Plural(n, "seed")
 		if len(distinct) > 1 {
 			part += " (" + strings.Join(of[n], ", ") + ")"
 		}

@@ -1,4 +1,5 @@
-package display
+// Package quantity formats numbers for texts, tables and figures, each kind of number in one way.
+package quantity
 
 import (
 	"fmt"
@@ -26,9 +27,9 @@ func Integer(n int) string {
 // Bytes formats a number of bytes with three significant digits: 512 B, 1.5 KiB, 20 GiB.
 func Bytes(n int) string { return scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB") }
 
-// ByteUnit returns the unit in which a number of bytes has at most three digits before the decimal point, for the axis
+// Unit returns the unit in which a number of bytes has at most three digits before the decimal point, for the axis
 // of a figure.
-func ByteUnit(most float64) (bytes float64, name string) {
+func Unit(most float64) (bytes float64, name string) {
 	bytes, name = 1, "bytes"
 	for _, next := range [...]string{"KiB", "MiB", "GiB", "TiB"} {
 		if most < 1000*bytes {

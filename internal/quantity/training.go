@@ -1,5 +1,4 @@
-// Package format writes numbers as the texts that people read in figures, tables and summaries.
-package format
+package quantity
 
 import (
 	"fmt"
@@ -7,17 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/quernlab/quern/display"
 )
-
-// Plural returns a number with a noun: 1 step, 2 steps.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // Percent formats a share from 0 to 1.
 func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
@@ -32,8 +21,8 @@ func Number(v float64) string {
 	return text
 }
 
-// Seconds formats a duration for people.
-func Seconds(d time.Duration) string {
+// Elapsed formats how long something took, at least in tenths of a second or whole milliseconds: 12 ms, 83.1 s.
+func Elapsed(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
 		return "0 s"
@@ -55,20 +44,9 @@ func Rate(v float64) string {
 	case v >= 1e6:
 		return fmt.Sprintf("%.2f M", v/1e6)
 	case v >= 1e4:
-		return display.Integer(int(math.Round(v/100)) * 100)
+		return Integer(int(math.Round(v/100)) * 100)
 	}
 	return fmt.Sprintf("%.0f", v)
-}
-
-// Bytes formats a number of bytes for people.
-func Bytes(bytes int) string {
-	switch {
-	case bytes >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
 }
 
 // LearningRate formats a learning rate like the axes of figures: 0.01, 5.72e−4.

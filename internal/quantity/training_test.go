@@ -1,4 +1,4 @@
-package format
+package quantity
 
 import (
 	"math"
@@ -28,11 +28,11 @@ func TestWords(t *testing.T) {
 		Plural(1, "step"):    "1 step",
 		Plural(2, "step"):    "2 steps",
 		Percent(0.9876):      "98.8 %",
-		Seconds(0):           "0 s",
-		Seconds(123456):      "123 µs",
-		Seconds(1234567):     "1.2 ms",
-		Seconds(123456789):   "123 ms",
-		Seconds(12345678901): "12.3 s",
+		Elapsed(0):           "0 s",
+		Elapsed(123456):      "123 µs",
+		Elapsed(1234567):     "1.2 ms",
+		Elapsed(123456789):   "123 ms",
+		Elapsed(12345678901): "12.3 s",
 	} {
 		if got != want {
 			t.Errorf("want %q, got %q", want, got)
