@@ -60,12 +60,13 @@ func (r *Report) Figure(f Figure) *Report {
 // 1.2 and 1.10 of layers, and is left-aligned.
 func (r *Report) Table(columns ...string) *Report {
 	r.parts = append(r.parts, part{table: &table{
-		header: columns, columns: len(columns), gap: -1, numbers: make([]bool, len(columns)), named: len(columns) > 0 && columns[0] == "",
+		header: columns, columns: len(columns), gap: -1, named: len(columns) > 0 && columns[0] == "",
 	}})
 	return r
 }
 
-// Row adds a row to the last table. Cells beyond its columns are left out; numbers have all their digits.
+// Row adds a row to the table that was added last; it panics if something else was. Cells beyond the columns are
+// left out; numbers have all their digits.
 func (r *Report) Row(cells ...any) *Report {
 	t := r.parts[len(r.parts)-1].table
 	row := make([]string, len(t.header))
@@ -103,7 +104,7 @@ func (r *Report) String() string {
 			b.WriteString("\n")
 		}
 		if b.WriteString(p.text); p.table != nil {
-			b.WriteString(p.table.aligned().text())
+			b.WriteString(p.table.complete().text())
 		}
 	}
 	return b.String()
@@ -125,7 +126,7 @@ func (r *Report) MIMEBundle() map[string]any {
 		case p.figure != nil:
 			page.WriteString("<div>" + p.figure.HTML() + "</div>")
 		case p.table != nil:
-			page.WriteString(p.table.aligned().html())
+			page.WriteString(p.table.complete().html())
 		}
 		if p.text == "" {
 			bundle["text/html"] = true

@@ -65,6 +65,10 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s: %q, %v", row.name, data, metadata)
 		}
 	}
+	grown := new(display.Report).Table("n").Row(1)
+	if before, after := grown.String(), grown.Row("text").String(); before != "n\n1" || after != "n\n1\ntext" {
+		t.Errorf("%q and, with another row, %q", before, after)
+	}
 	if text := many.String(); strings.Count(text, "\n") != 200 || strings.Count(text, strings.TrimSpace(long)) != 200 {
 		t.Errorf("rows or cells are missing:\n%s", text)
 	}

@@ -88,6 +88,13 @@ func newTable(n node, columns []string) (*table, error) {
 	return t.aligned(), nil
 }
 
+// complete returns a table of a report, which may get further rows, as it is now.
+func (t *table) complete() *table {
+	now := *t
+	now.numbers = make([]bool, len(t.header))
+	return now.aligned()
+}
+
 // aligned returns the table with right-aligned columns of quantities.
 func (t *table) aligned() *table {
 	for j := range t.numbers {

@@ -40,6 +40,7 @@ var cellRows = []struct {
 	{"write shows no count", "var b strings.Builder\nb.WriteString(\"abc\")\n---\nb.String()", []string{"", "= \"abc\""}},
 	{"shows itself", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/plain\": \"me\"} }\nD{}", []string{"= me"}},
 	{"nil image", "var m *image.RGBA\nm", []string{"= <nil>"}},
+	{"shows its report", "type D struct{}\nfunc (D) Report() *display.Report { return new(display.Report).Text(\"me\") }\nD{}", []string{"= me"}},
 	{"shows nothing", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return nil }\nD{}", []string{"= main.D"}},
 	{"shows no message", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/html\": make(chan int)} }\nD{}", []string{"= text/html cannot be shown: json: unsupported type: chan int"}},
 	{"panic while shown", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { panic(\"no\") }\nD{}", []string{"= main.D cannot be shown: no"}},

@@ -141,7 +141,7 @@ func (p *Pool) question(i, number, total int) *Question {
 	} else if n := len(shape); n == 2 || n == 3 && (shape[0] == 1 || shape[0] == 3) {
 		q.show = imageExample{number, total, p.set.Image(i)}
 	} else {
-		q.show = vectorExample{number, total, q.Example}
+		q.show = vectorExample(number, total, q.Example)
 	}
 	return q
 }

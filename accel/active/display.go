@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/png"
 	"strings"
+
+	"github.com/quernlab/quern/display"
 )
 
 // imageExample is an example that is an image.
@@ -53,28 +55,19 @@ func enlarged(m image.Image) image.Image {
 	return to
 }
 
-// vectorExample is an example that is not an image.
-type vectorExample struct {
-	number, total int
-	numbers       []float32
-}
-
 // maxValues is the number of values of a row that are shown.
 const maxValues = 40
 
-// String returns the values.
-func (r vectorExample) String() string {
+// vectorExample returns an example that is not an image as text.
+func vectorExample(number, total int, values []float32) display.Content {
 	var b strings.Builder
-	fmt.Fprintf(&b, "question %d of %d:", r.number, r.total)
-	for k, v := range r.numbers {
+	fmt.Fprintf(&b, "question %d of %d:", number, total)
+	for k, v := range values {
 		if k == maxValues {
-			fmt.Fprintf(&b, " … (%d values)", len(r.numbers))
+			fmt.Fprintf(&b, " … (%d values)", len(values))
 			break
 		}
 		fmt.Fprintf(&b, " %.4g", v)
 	}
-	return b.String()
+	return display.Text(b.String())
 }
-
-// MIMEBundle returns the values as text.
-func (r vectorExample) MIMEBundle() map[string]any { return map[string]any{"text/plain": r.String()} }
