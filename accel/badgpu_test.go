@@ -19,6 +19,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/interp"
@@ -55,7 +56,7 @@ func TestDeviceError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = accel.Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(10)), train, accel.Epochs(1), accel.Quiet(), accel.On(device))
-	var failed *accel.DeviceError
+	var failed *tensor.DeviceError
 	if !errors.As(err, &failed) || failed.Device != device || !errors.Is(err, driver.LaunchOutOfResources) {
 		t.Errorf("got %v", err)
 	}
@@ -139,7 +140,7 @@ last = len(run.Epochs)`, epochs, device, path)
 					t.Errorf("%q is not in %q", want, cellError.Value)
 				}
 			}
-			if lost := tensor.DeviceLost(); row.lost && lost == nil || !row.lost && lost != nil && strings.Contains(lost.Error(), device+":") {
+			if lost := tensors.DeviceLost(); row.lost && lost == nil || !row.lost && lost != nil && strings.Contains(lost.Error(), device+":") {
 				t.Errorf("the GPU has failed for good: %v", lost)
 			}
 			// The variables still exist, and the training continues on the CPU.

@@ -5,11 +5,13 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/quernlab/quern/internal/quantity"
+	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -20,16 +22,27 @@ import (
 // are used next. The error says why a device is not available. To set the device of one
 // training, use [On].
 //
-// Tensors on a GPU are in its memory: what does not fit is a [*OutOfMemoryError], and nothing moves to the memory of the
+// Tensors on a GPU are in its memory: what does not fit is a [*tensor.OutOfMemoryError], and nothing moves to the memory of the
 // host and back. CUDA's managed memory is not used, since a training reads everything in each step, so that what exceeds
 // the memory would cross the link to the host every time. [Accumulate], [Recompute] and [AMP] need less memory.
 //
 // The initial device is the one that the environment variable QUERN_DEVICE names, by default
 // the CPU.
-func SetDevice(device string) error { return tensor.SetDevice(device) }
+func SetDevice(device string) error { return tensors.SetDevice(device) }
 
-// Device returns the name of the current device.
-func Device() string { return tensor.Device() }
+// Device returns the name of the current device, such as "cpu" or "cuda:0".
+func Device() string { return tensors.Device() }
+
+// DeviceLost returns the error with which a GPU has failed permanently: its memory is lost and this
+// process cannot use it any more. It returns nil if no GPU has failed or none was used.
+func DeviceLost() error { return tensors.DeviceLost() }
+
+// AllowTF32 sets whether matrix multiplications and convolutions of float32 tensors (MatMul, Linear, Conv2D and their
+// gradients) may use the tensor cores of a GPU in TF32, and returns the previous setting. TF32 rounds the factors to a
+// 10-bit mantissa and accumulates in float32: several times faster, with relative errors of about 1e-3. The default
+// is false. It has no effect on attention or on the CPU. It combines torch.backends.cuda.matmul.allow_tf32 and
+// torch.backends.cudnn.allow_tf32. [AMP] is faster still.
+func AllowTF32(on bool) (before bool) { return tensors.AllowTF32(on) }
 
 // On trains on the given device and switches back afterwards. With [Compare], the CPU and a GPU
 // can be two variants.
@@ -37,25 +50,33 @@ func On(device string) Option {
 	return plain(fmt.Sprintf("On(%q)", device), func(c *loop.Settings) { c.Device = device }).perRank()
 }
 
+// GPU describes a GPU that [SetDevice] can name.
+type GPU = tensors.GPU
+
+// Library is an NVIDIA library that a GPU uses, if installed, where it is faster than the kernels of this package.
+type Library = tensors.Library
+
 // DeviceList is the list of devices that [Devices] found. It displays itself as a table.
 type DeviceList struct {
-	InUse string       // the current device
-	GPUs  []tensor.GPU // that SetDevice can name; empty if there is none
+	InUse string // the current device
+	GPUs  []GPU  // that SetDevice can name; empty if there is none
+	// CPUKernels is the instruction set with which the CPU computes and, on macOS, whether Accelerate multiplies large matrices. It
+	// does if its results agree with those of the CPU's own kernels and it is faster, unless the environment variable
+	// QUERN_CPU_LIBRARY is "off".
+	CPUKernels string
 	// Missing is the reason why there is no GPU; empty if there is one.
 	Missing string
-	// Libraries are the NVIDIA libraries and whether the GPUs use them; nil without a GPU.
-	Libraries []tensor.Library
+	// Libraries are the NVIDIA libraries and whether the GPUs use them; nil in a browser.
+	Libraries []Library
 }
 
 // Devices returns the devices that [SetDevice] accepts.
 func Devices() *DeviceList {
-	l := &DeviceList{InUse: tensor.Device()}
+	l := &DeviceList{InUse: tensors.Device(), CPUKernels: cpu.Kernels(), Libraries: tensors.Libraries()}
 	var err error
-	if l.GPUs, err = tensor.GPUs(); err != nil {
+	if l.GPUs, err = tensors.GPUs(); err != nil {
 		l.Missing = err.Error()
-		return l
 	}
-	l.Libraries = tensor.Libraries()
 	return l
 }
 
@@ -72,12 +93,14 @@ func (l *DeviceList) Report() *display.Report {
 	for _, g := range l.GPUs {
 		t.Row(g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), g.SMs, g.Capability, mark(g.Device))
 	}
-	if l.InUse != "" && l.InUse != "cpu" && !slices.ContainsFunc(l.GPUs, func(g tensor.GPU) bool { return g.Device == l.InUse }) {
+	if l.InUse != "" && l.InUse != "cpu" && !slices.ContainsFunc(l.GPUs, func(g tensors.GPU) bool { return g.Device == l.InUse }) {
 		t.Row(l.InUse, "", "", "", "", mark(l.InUse)) // a simulated GPU
 	}
 	t.Text(l.Missing)
-	for _, library := range l.Libraries {
-		t.Text(library.String())
+	if l.Missing == "" {
+		for _, library := range l.Libraries {
+			t.Text(library.String())
+		}
 	}
 	return t
 }
@@ -99,11 +122,11 @@ type MemoryUse struct {
 
 // Memory returns how much memory the tensors of the program take on the current device, like torch.cuda.memory_allocated,
 // memory_reserved and max_memory_allocated. It runs the operations recorded so far and the garbage collector. prof.Run shows what the
-// memory of a training step is for, and [tensor.PeakBytes] measures the peak of a function. The error is that of an operation that failed.
+// memory of a training step is for, and [tensors.PeakBytes] measures the peak of a function. The error is that of an operation that failed.
 func Memory() (use *MemoryUse, err error) {
 	defer nn.Catch(&err)
-	m := tensor.Memory()
-	return &MemoryUse{Device: tensor.Device(), Allocated: m.Allocated, Reserved: m.Reserved, Peak: m.Peak, Limit: m.Limit}, nil
+	m := tensors.MemoryUse()
+	return &MemoryUse{Device: tensors.Device(), Allocated: m.Allocated, Reserved: m.Reserved, Peak: m.Peak, Limit: m.Limit}, nil
 }
 
 // Figure draws the memory as bars.
@@ -134,7 +157,7 @@ func (m *MemoryUse) Report() *display.Report {
 // Seed sets the seed of all random numbers from here on: initial weights, the order of the
 // examples in [Fit], and dropout. Two runs after the same seed are equal bit for bit, whatever
 // the number of cores and workers. A program starts as if Seed(0) had been called.
-func Seed(n uint64) { tensor.Seed(n) }
+func Seed(n uint64) { tensors.Seed(n) }
 
 // Statistics counts what the tensor runtime did since the start of the program.
 type Statistics struct {
@@ -148,14 +171,11 @@ type Statistics struct {
 	PeakBytes int // highest LiveBytes plus the temporaries of the plan that ran
 	PlanBytes int // that the plans allocate for temporaries
 
-	Device tensor.DeviceCounts // operations of a GPU
+	Device DeviceCounts // operations of a GPU
 }
 
-// Stats returns the counts since the start of the program.
-func Stats() Statistics { return Statistics(tensor.Stats()) }
+// DeviceCounts counts the calls to a GPU's driver.
+type DeviceCounts = ir.DeviceCounts
 
-// AllowTF32 sets whether matrix multiplications of float32 tensors may use a GPU's TF32 tensor
-// cores, which round their inputs to ten mantissa bits: several times faster, with relative
-// errors of about 1e-3. It is off by default and has no effect on the CPU. [AMP] is faster
-// still.
-func AllowTF32(on bool) { tensor.AllowTF32(on) }
+// Stats returns the counts since the start of the program.
+func Stats() Statistics { return Statistics(tensors.Stats()) }

@@ -33,7 +33,7 @@
 // # Errors
 //
 // Fit, Evaluate and Predict return errors. If a layer cannot take the shape of its input, the
-// error names the layer and wraps a [*ShapeError]. If the loss becomes NaN or infinite, Fit
+// error names the layer and wraps a [*tensor.ShapeError]. If the loss becomes NaN or infinite, Fit
 // returns a [*DivergedError]. If the context is done, they return its error, and Fit also
 // returns the run so far. A panic that does not come from a tensor operation is a bug in the
 // model; it is not recovered.

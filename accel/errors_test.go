@@ -134,7 +134,7 @@ func TestShapeErrorsNameTheLayer(t *testing.T) {
 				second(accel.Fit(t.Context(), tt.model, train, accel.Quiet())),
 				second(accel.Evaluate(t.Context(), tt.model, train)),
 			} {
-				var shape *accel.ShapeError
+				var shape *tensor.ShapeError
 				if !errors.As(err, &shape) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("want a ShapeError with %q, got %v", tt.want, err)
 				}

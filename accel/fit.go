@@ -16,7 +16,7 @@ import (
 //
 // Fit returns the run so far also with an error: the error of ctx when ctx is done;
 // [*DivergedError] when the loss becomes NaN or infinite; an error that names the layer and
-// wraps [*ShapeError] when the model cannot take the examples. [*data.MismatchError] names a class,
+// wraps [*tensor.ShapeError] when the model cannot take the examples. [*data.MismatchError] names a class,
 // column or target whose index in the data set differs from that in the validation set, or in the
 // data set that the model was trained with before.
 //

@@ -70,7 +70,7 @@ func TestSeveralInputsAndOutputs(t *testing.T) {
 		t.Errorf("%d of 200 classes are right", right)
 	}
 	_, err = accel.Predict(t.Context(), model, tensor.Zeros(2, 65))
-	var shape *accel.ShapeError
+	var shape *tensor.ShapeError
 	if !errors.As(err, &shape) || !strings.Contains(err.Error(), "have 66 values together, so x must be [N 66]") {
 		t.Errorf("an input is missing: %v", err)
 	}
@@ -239,7 +239,7 @@ func TestPaddingIsUnknown(t *testing.T) {
 	}
 	twice := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return tensor.Concat(1, x, x) })
 	_, err = accel.PredictDataset(t.Context(), nn.Sequential(nn.Embedding(4, 2), twice, nn.SelfAttention(1)), set)
-	var shape *accel.ShapeError
+	var shape *tensor.ShapeError
 	if !errors.As(err, &shape) || !strings.Contains(err.Error(), "its padding is unknown") {
 		t.Errorf("got %v", err)
 	}

@@ -93,7 +93,7 @@ func TestPredictShortOfMemory(t *testing.T) {
 		t.Errorf("in parts up to %d, %d in all", most, before)
 	}
 	limit = 0
-	var memory *accel.OutOfMemoryError
+	var memory *tensor.OutOfMemoryError
 	if _, err := accel.Predict(t.Context(), model, x.Slice(0, 0, 2)); !errors.As(err, &memory) {
 		t.Errorf("without any memory: %v", err)
 	}

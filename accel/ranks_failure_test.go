@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Tasks in which ranks fail; the result of a rank is its error.
@@ -64,7 +65,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 			return err
 		}
 		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.BatchSize(16))
-		var shape *accel.ShapeError
+		var shape *tensor.ShapeError
 		if errors.As(err, &shape) != (group.Rank() == 1) {
 			return fmt.Errorf("a ShapeError is expected on rank 1 only: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
@@ -26,7 +27,7 @@ func init() {
 
 // profiled profiles a training loop of ranks with layers that wait for each other.
 func profiled(ctx context.Context, group *parallel.Group, device string) (err error) {
-	if err := tensor.SetDevice(device); err != nil {
+	if err := tensors.SetDevice(device); err != nil {
 		return err
 	}
 	model := nn.Sequential(nn.Dense(6), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(3))

@@ -306,7 +306,7 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	var shape *accel.ShapeError
+	var shape *tensor.ShapeError
 	if _, err := accel.Generate(t.Context(), nn.Sequential(), []int{1}, 1); !errors.As(err, &shape) {
 		t.Errorf("a model of tokens to tokens: %v", err)
 	}

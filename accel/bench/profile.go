@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
@@ -50,7 +51,7 @@ type profiledOp struct {
 // prepared opens the device and prepares a case in this process.
 func (o options) prepared(c benchCase) (w workload, err error) {
 	defer nn.Catch(&err)
-	if err := tensor.SetDevice(o.device); err != nil {
+	if err := tensors.SetDevice(o.device); err != nil {
 		return nil, err
 	}
 	if c.start == nil {

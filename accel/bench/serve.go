@@ -12,6 +12,8 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
 	"github.com/quernlab/quern/accel/tensor"
@@ -27,7 +29,7 @@ const peakBench = "peak"
 // serve answers requests until the input ends.
 func serve(arguments []string, in io.Reader, out io.Writer) {
 	s := &server{options: options{device: arguments[0], quick: len(arguments) > 1}, ready: map[string]workload{}}
-	opened := tensor.SetDevice(s.device)
+	opened := tensors.SetDevice(s.device)
 	lines := bufio.NewScanner(in)
 	answers := json.NewEncoder(out)
 	for lines.Scan() {
@@ -75,7 +77,7 @@ func (s *server) answer(q request) (a reply, err error) {
 		if work == nil {
 			return reply{}, fmt.Errorf("%s is not prepared", q.Bench)
 		}
-		tensor.ResetStats()
+		tensors.ResetStats()
 		start := time.Now()
 		for range q.Steps {
 			if err := work.step(); err != nil {
@@ -83,7 +85,7 @@ func (s *server) answer(q request) (a reply, err error) {
 			}
 		}
 		if q.Do == "count" {
-			return reply{Counts: countsOf(tensor.Stats(), float64(q.Steps))}, nil
+			return reply{Counts: countsOf(tensors.Stats(), float64(q.Steps))}, nil
 		}
 		tensor.Synchronize()
 		return reply{Seconds: time.Since(start).Seconds()}, nil
@@ -102,17 +104,17 @@ func (s *server) versions() (reply, error) {
 	if s.simulated() {
 		return a, nil
 	}
-	for _, l := range tensor.Libraries() {
+	for _, l := range tensors.Libraries() {
 		a.Versions[l.Name] = l.Version
 	}
-	gpus, err := tensor.GPUs()
-	if i := slices.IndexFunc(gpus, func(g tensor.GPU) bool { return g.Device == tensor.Device() }); i >= 0 {
+	gpus, err := tensors.GPUs()
+	if i := slices.IndexFunc(gpus, func(g tensors.GPU) bool { return g.Device == tensors.Device() }); i >= 0 {
 		a.GPU, a.PCI = gpus[i].Name, gpus[i].PCI
 	}
 	return a, err
 }
 
-func countsOf(s tensor.Statistics, steps float64) *counts {
+func countsOf(s ir.Stats, steps float64) *counts {
 	per := func(n int) float64 { return float64(n) / steps }
 	d := s.Device
 	return &counts{per(s.Flushes), per(d.Launches), per(d.Kernels), per(d.Copies), per(d.ToDevice), per(d.ToHost), per(d.Allocs), per(s.PlansMade), per(d.Waits)}

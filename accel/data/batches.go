@@ -204,7 +204,7 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	}
 	switch {
 	case l.weights != nil:
-		if b.err = CheckWeights(l.weights, s.Len()); b.err != nil {
+		if b.err = option.CheckWeights(l.weights, s.Len()); b.err != nil {
 			return b
 		}
 		b.order = weightedOrder(l.weights, l.seed, l.epoch)

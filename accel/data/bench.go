@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -54,7 +55,7 @@ func Bench(ctx context.Context, set *Dataset, size int, options ...Option) (*Ben
 	case it.taken == it.count:
 		return nil, fmt.Errorf("data: Bench: %s has no batch: it is empty, or the option Skip leaves out all", set.name)
 	}
-	r := &BenchReport{Dataset: set.String(), Batch: min(size, set.Len()), Device: tensor.Device(), Workers: max(several.workers, 1)}
+	r := &BenchReport{Dataset: set.String(), Batch: min(size, set.Len()), Device: tensors.Device(), Workers: max(several.workers, 1)}
 	meter, inner := display.Measure(ctx, "measuring "+set.name, 5)
 	defer meter.End()
 	m.ctx = inner
@@ -174,7 +175,7 @@ func (m *bencher) copies() []BenchRow {
 		}
 		return rows
 	}
-	pinned, pageable, err := tensor.HostCopies(m.batch, benchCopies)
+	pinned, pageable, err := tensors.HostCopies(m.batch, benchCopies)
 	for i, took := range []time.Duration{pinned, pageable} {
 		if err != nil {
 			rows[i].Batches, rows[i].Reason = 0, err.Error()

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	_ "github.com/quernlab/quern/accel/simulated"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // photos writes a folder of two classes with 12 images each, below the folder of the test, since a
@@ -170,12 +170,12 @@ func TestBenchReasons(t *testing.T) {
 
 // On a GPU, here a simulated one, both copies are measured.
 func TestBenchOnGPU(t *testing.T) {
-	before := tensor.Device()
-	if err := tensor.SetDevice("simulated"); err != nil {
+	before := tensors.Device()
+	if err := tensors.SetDevice("simulated"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice(before); err != nil {
+		if err := tensors.SetDevice(before); err != nil {
 			t.Error(err)
 		}
 	}()

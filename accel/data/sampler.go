@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,25 +15,6 @@ import (
 // that make all classes equally frequent.
 func WeightedRandomSampler(weights []float64) Option {
 	return Option{option.New(func(l *loader) { l.weights = weights }, "WeightedRandomSampler", option.Code(fmt.Sprintf("%d weights", len(weights))))}
-}
-
-// CheckWeights returns an error unless the weights can be those of a [WeightedRandomSampler] for n
-// examples: one for each, not negative, finite, and not all zero.
-func CheckWeights(weights []float64, n int) error {
-	sum := 0.0
-	for i, w := range weights {
-		if !(w >= 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("data: WeightedRandomSampler: the weight %v of example %d must not be negative and must be finite", w, i)
-		}
-		sum += w
-	}
-	switch {
-	case len(weights) != n:
-		return fmt.Errorf("data: WeightedRandomSampler: %d weights for %d examples", len(weights), n)
-	case !(sum > 0) || math.IsInf(sum, 1):
-		return errors.New("data: WeightedRandomSampler: the sum of the weights must be positive and finite")
-	}
-	return nil
 }
 
 // HardExampleWeights returns weights with which [WeightedRandomSampler] draws examples in proportion to their

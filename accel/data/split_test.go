@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // sorted returns a data set whose example i has the value i, sorted by class, with these numbers
@@ -238,7 +239,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 		t.Error("all epochs are alike")
 	}
 	for _, bad := range [][]float64{nil, {}, make([]float64, 1000), slices.Repeat([]float64{-1}, 1000), {1}, slices.Repeat([]float64{math.NaN()}, 1000)} {
-		if err := data.CheckWeights(bad, 1000); err == nil {
+		if err := option.CheckWeights(bad, 1000); err == nil {
 			t.Errorf("weights %v are accepted", bad[:min(len(bad), 2)])
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/diffusion"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	_ "github.com/quernlab/quern/accel/simulated"
@@ -70,12 +71,12 @@ func TestEqualsNumpy(t *testing.T) {
 		}
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
 	for _, device := range []string{"cpu", "simulated"} {
-		if err := tensor.SetDevice(device); err != nil {
+		if err := tensors.SetDevice(device); err != nil {
 			t.Fatal(err)
 		}
 		x, noise := tensor.FromFloat64s(g.X, 3, 4).Cast(tensor.Float32), tensor.FromFloat64s(g.Noise, 3, 4).Cast(tensor.Float32)
@@ -378,13 +379,13 @@ func ExampleSchedule_AddNoise() {
 // TestCustomLoop trains in a custom loop, on the CPU and on a simulated GPU: the loss falls, and has the same value on both.
 func TestCustomLoop(t *testing.T) {
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
 	losses := map[string][]float64{}
 	for _, device := range []string{"cpu", "simulated"} {
-		if err := tensor.SetDevice(device); err != nil {
+		if err := tensors.SetDevice(device); err != nil {
 			t.Fatal(err)
 		}
 		accel.Seed(1)

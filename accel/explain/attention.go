@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -55,9 +56,9 @@ func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names
 	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
-	var recorded []tensor.RecordedAttention
+	var recorded []tensors.RecordedAttention[*tensor.Tensor]
 	tensor.NoGrad(func() {
-		recorded = tensor.RecordAttention(func() { model.Forward(x) })
+		recorded = tensors.RecordAttention[*tensor.Tensor](func() { model.Forward(x) })
 	})
 	if len(recorded) == 0 {
 		return nil, fmt.Errorf("explain: %s: the model has no attention layer", call)

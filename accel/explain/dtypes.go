@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -37,7 +38,7 @@ type DTypeInfo struct {
 // 8-bit Floating Point Specification, revision 1.0.
 func DTypes() *DTypeTable {
 	t := &DTypeTable{}
-	for _, d := range []tensor.DType{tensor.Float32, tensor.Float16, tensor.BFloat16, tensor.Float8E4M3, tensor.Float8E5M2} {
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float16, tensor.BFloat16, tensortype.Float8E4M3, tensortype.Float8E5M2} {
 		t.Rows = append(t.Rows, infoOf(d))
 	}
 	return t
@@ -50,11 +51,11 @@ func infoOf(d tensor.DType) DTypeInfo {
 		return newInfo(d, 5, 10)
 	case tensor.BFloat16:
 		return newInfo(d, 8, 7)
-	case tensor.Float8E4M3:
+	case tensortype.Float8E4M3:
 		info := newInfo(d, 4, 3)
 		info.Largest = 448 // the exponent of all ones has numbers, too; only the largest fraction is NaN
 		return info
-	case tensor.Float8E5M2:
+	case tensortype.Float8E5M2:
 		return newInfo(d, 5, 2)
 	}
 	return newInfo(tensor.Float32, 8, 23)
@@ -77,7 +78,7 @@ func newInfo(d tensor.DType, exponent, fraction int) DTypeInfo {
 func (i DTypeInfo) overflows(magnitude float64) bool {
 	_, exponent := math.Frexp(i.Largest)
 	limit := i.Largest + math.Ldexp(1, exponent-2-i.FractionBits) // plus half the spacing
-	if i.DType == tensor.Float8E4M3 {
+	if i.DType == tensortype.Float8E4M3 {
 		return magnitude > limit
 	}
 	return magnitude >= limit

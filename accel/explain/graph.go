@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -49,7 +50,7 @@ func Graph(model nn.Module, shape ...int) (g *ModelGraph, err error) {
 	defer nn.Eval(model)()
 	x := tensor.Zeros(append([]int{1}, shape...)...)
 	tensor.NoGrad(func() { model.Forward(x) }) // creates the parameters
-	traced := tensor.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
+	traced := tensors.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
 	defer traced.Release()
 	b := newGraphBuilder(model, traced)
 	for i := range traced.Nodes {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
 // graphBuilder joins the ops of a trace to layers.
 type graphBuilder struct {
-	traced *tensor.Graph
+	traced *tensors.Graph[*tensor.Tensor]
 	graph  *ModelGraph
 	from   map[int]int // from a value to the node that computes it
 	// kinds are the layers of package nn in the model, as Go code.
@@ -46,7 +47,7 @@ type group struct {
 	begins bool   // there is no group yet
 }
 
-func newGraphBuilder(model nn.Module, traced *tensor.Graph) *graphBuilder {
+func newGraphBuilder(model nn.Module, traced *tensors.Graph[*tensor.Tensor]) *graphBuilder {
 	b := &graphBuilder{
 		traced: traced, graph: &ModelGraph{}, from: map[int]int{}, kinds: map[string]bool{}, names: map[string]string{}, chains: map[string]bool{}, owners: map[int]owner{}, counts: map[int]bool{},
 		open: group{begins: true},
@@ -160,7 +161,7 @@ func (b *graphBuilder) add(i int) {
 
 // place returns the path in the model of a layer with a path in a chain, which may be that of a field; "" if it is not
 // known. If several chains have such a layer there, it is that of the chain whose earlier layer is the newest node.
-func (b *graphBuilder) place(n tensor.GraphNode) string {
+func (b *graphBuilder) place(n tensors.GraphNode) string {
 	if b.names[n.Path] == n.Kind {
 		return n.Path
 	}
@@ -185,7 +186,7 @@ func (b *graphBuilder) place(n tensor.GraphNode) string {
 }
 
 // parameters returns the parameters among the operands of an op, and the layer of the first one.
-func (b *graphBuilder) parameters(n tensor.GraphNode) (o owner, used []int, named bool) {
+func (b *graphBuilder) parameters(n tensors.GraphNode) (o owner, used []int, named bool) {
 	for _, v := range n.In {
 		if p, ok := b.owners[v]; ok {
 			if !named {
@@ -237,7 +238,7 @@ func (b *graphBuilder) resumes(o owner, used []int) bool {
 }
 
 // join adds an op to the newest node.
-func (b *graphBuilder) join(n tensor.GraphNode, o owner, used []int) {
+func (b *graphBuilder) join(n tensors.GraphNode, o owner, used []int) {
 	g, node := &b.open, &b.graph.Nodes[b.open.node]
 	if g.begins = false; g.owner == "" {
 		g.owner = o.path
@@ -270,7 +271,7 @@ func (b *graphBuilder) join(n tensor.GraphNode, o owner, used []int) {
 
 // passes reports whether an op outside of layers only shows its operand in another shape or type. Then its result is that
 // of the operand's node. A reshape that changes the features is a node of its own.
-func (b *graphBuilder) passes(n tensor.GraphNode) bool {
+func (b *graphBuilder) passes(n tensors.GraphNode) bool {
 	var from []int
 	for _, v := range n.In {
 		if node, ok := b.from[v]; ok {

@@ -170,7 +170,7 @@ func (t *RangeTable) measure(ctx context.Context, layers []probed) error {
 // row measures the tensors of a layer.
 func (t *RangeTable) row(name string, q Quantity, tensors []*tensor.Tensor) (LayerRange, error) {
 	r := LayerRange{Layer: name, Of: q}
-	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float8E4M3, tensor.Float8E5M2} {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensortype.Float8E4M3, tensortype.Float8E5M2} {
 		r.Lost = append(r.Lost, Lost{DType: d, Scale: 1})
 		if d.IsFP8() || d == tensor.Float16 && (q == WeightGradients || q == OutputGradients) {
 			r.Lost = append(r.Lost, Lost{DType: d, Scaled: true, Scale: t.LossScale})

@@ -22,8 +22,8 @@ func TestDTypes(t *testing.T) {
 		{tensor.Float32, 4, 8, 23, 1.1920928955078125e-07, 3.4028234663852886e+38, 1.1754943508222875e-38, 1.401298464324817e-45},
 		{tensor.Float16, 2, 5, 10, 0.0009765625, 65504, 6.103515625e-05, 5.960464477539063e-08},
 		{tensor.BFloat16, 2, 8, 7, 0.0078125, 3.3895313892515355e+38, 1.1754943508222875e-38, 9.183549615799121e-41},
-		{tensor.Float8E4M3, 1, 4, 3, 0.125, 448, 0.015625, 0.001953125},
-		{tensor.Float8E5M2, 1, 5, 2, 0.25, 57344, 6.103515625e-05, 1.52587890625e-05},
+		{tensortype.Float8E4M3, 1, 4, 3, 0.125, 448, 0.015625, 0.001953125},
+		{tensortype.Float8E5M2, 1, 5, 2, 0.25, 57344, 6.103515625e-05, 1.52587890625e-05},
 	}
 	table := explain.DTypes()
 	for i, row := range table.Rows {
@@ -72,13 +72,13 @@ func TestRangeRoundsEachElement(t *testing.T) {
 		{1e30, tensor.BFloat16, false, 0, 0},
 		{3.3961775e38, tensor.BFloat16, false, 0, 1}, // a tie
 		{1e-45, tensor.BFloat16, false, 1, 0},
-		{464, tensor.Float8E4M3, false, 0, 0}, // a tie between 448 and 480, which is NaN
-		{465, tensor.Float8E4M3, false, 0, 1},
-		{0.0009765625, tensor.Float8E4M3, false, 1, 0}, // a tie between 0 and 2⁻⁹
-		{0.0009765625, tensor.Float8E4M3, true, 0, 0},
-		{61440, tensor.Float8E5M2, false, 0, 1}, // a tie between 57344 and infinity
-		{61440, tensor.Float8E5M2, true, 0, 0},
-		{-7e-6, tensor.Float8E5M2, false, 1, 0},
+		{464, tensortype.Float8E4M3, false, 0, 0}, // a tie between 448 and 480, which is NaN
+		{465, tensortype.Float8E4M3, false, 0, 1},
+		{0.0009765625, tensortype.Float8E4M3, false, 1, 0}, // a tie between 0 and 2⁻⁹
+		{0.0009765625, tensortype.Float8E4M3, true, 0, 0},
+		{61440, tensortype.Float8E5M2, false, 0, 1}, // a tie between 57344 and infinity
+		{61440, tensortype.Float8E5M2, true, 0, 0},
+		{-7e-6, tensortype.Float8E5M2, false, 1, 0},
 	} {
 		run := func(example, slope float32, q explain.Quantity, toZero, tooLarge int) {
 			first, second := &scale{tensor.Parameter(tensor.Ones(1))}, &scale{tensor.Parameter(tensor.New([]float32{slope}, 1))}
@@ -114,11 +114,11 @@ func TestRangeAgreesWithConversions(t *testing.T) {
 	convert := map[tensor.DType]func(float32) float32{
 		tensor.Float16:  func(v float32) float32 { return tensortype.Float16Value(tensortype.Float16Bits(v)) },
 		tensor.BFloat16: func(v float32) float32 { return tensortype.BFloat16Value(tensortype.BFloat16Bits(v)) },
-		tensor.Float8E4M3: func(v float32) float32 {
-			return tensortype.Float8Value(tensor.Float8E4M3, tensortype.Float8Bits(tensor.Float8E4M3, v))
+		tensortype.Float8E4M3: func(v float32) float32 {
+			return tensortype.Float8Value(tensortype.Float8E4M3, tensortype.Float8Bits(tensortype.Float8E4M3, v))
 		},
-		tensor.Float8E5M2: func(v float32) float32 {
-			return tensortype.Float8Value(tensor.Float8E5M2, tensortype.Float8Bits(tensor.Float8E5M2, v))
+		tensortype.Float8E5M2: func(v float32) float32 {
+			return tensortype.Float8Value(tensortype.Float8E5M2, tensortype.Float8Bits(tensortype.Float8E5M2, v))
 		},
 	}
 	var values []float32

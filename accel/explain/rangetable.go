@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -57,7 +58,7 @@ type rangeColumn struct {
 
 var rangeColumns = []rangeColumn{
 	{tensor.Float16, false}, {tensor.Float16, true}, {tensor.BFloat16, false},
-	{tensor.Float8E4M3, false}, {tensor.Float8E4M3, true}, {tensor.Float8E5M2, false}, {tensor.Float8E5M2, true},
+	{tensortype.Float8E4M3, false}, {tensortype.Float8E4M3, true}, {tensortype.Float8E5M2, false}, {tensortype.Float8E5M2, true},
 }
 
 func (t *RangeTable) heading(c rangeColumn) string {

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -229,7 +230,7 @@ const loadedPrefix = "loaded: "
 func firstUse(o options) (seconds float64, err error) {
 	defer nn.Catch(&err)
 	began := time.Now()
-	if err := tensor.SetDevice(o.device); err != nil {
+	if err := tensors.SetDevice(o.device); err != nil {
 		return 0, err
 	}
 	tensor.Ones(4).AddScalar(1).Data()

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/internal/loader"
 	"github.com/quernlab/quern/internal/trust"
@@ -29,7 +29,7 @@ type machine struct {
 	User        int               `json:"user"`
 	Environment map[string]string `json:"environment,omitempty"`
 
-	GPUs      []tensor.GPU      `json:"gpus,omitempty"`
+	GPUs      []accel.GPU       `json:"gpus,omitempty"`
 	Driver    map[string]string `json:"driver"` // libraries of the driver: the path, or why it is not used
 	Libraries []string          `json:"libraries"`
 	// SMI is what nvidia-smi says about the GPU: clocks, ECC, MIG and limits. Slowed is what limits
@@ -97,12 +97,12 @@ func describeMachine(ctx context.Context, o options, r *report, out io.Writer) e
 	}
 	m.refuse(o, m.driverRefusals) // before anything loads the driver
 	m.refuse(o, libraryRefusals)
-	for _, l := range tensor.Libraries() {
+	devices := accel.Devices()
+	for _, l := range devices.Libraries {
 		m.Libraries = append(m.Libraries, l.String())
 	}
-	gpus, err := tensor.GPUs()
-	m.GPUs = gpus
-	for _, g := range gpus {
+	m.GPUs = devices.GPUs
+	for _, g := range m.GPUs {
 		if g.Device == o.device || o.device == "cuda" && r.Name == o.device {
 			r.Name = g.Name
 			m.sample(g.PCI)
@@ -110,11 +110,11 @@ func describeMachine(ctx context.Context, o options, r *report, out io.Writer) e
 	}
 	m.queryNVIDIA(ctx)
 	m.print(out)
-	if err == nil && r.Name == o.device {
-		err = fmt.Errorf("there is no device %s: the machine has %d GPUs", o.device, len(gpus))
+	r.Missing = devices.Missing
+	if r.Missing == "" && r.Name == o.device {
+		r.Missing = fmt.Sprintf("there is no device %s: the machine has %d GPUs", o.device, len(m.GPUs))
 	}
-	if err != nil {
-		r.Missing = err.Error()
+	if r.Missing != "" {
 		for _, file := range driverFiles {
 			if why, ok := strings.CutPrefix(m.Driver[file], notUsed); ok {
 				r.Missing += fmt.Sprintf(" (%s: %s)", file, why)
@@ -147,7 +147,7 @@ func (m *machine) driverRefusals() (all []refusal) {
 
 // libraryRefusals looks for NVIDIA's libraries.
 func libraryRefusals() (all []refusal) {
-	for _, l := range tensor.Libraries() {
+	for _, l := range accel.Devices().Libraries {
 		for _, path := range l.Refused {
 			all = append(all, refusal{path, fmt.Sprintf("%s of %s: other users can change it, so the library is not used", path, l.Name)})
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -153,7 +154,7 @@ type outcome [][]float32
 // compute runs an op on the current device.
 func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	defer nn.Catch(&err)
-	if err := tensor.SetDevice(device); err != nil {
+	if err := accel.SetDevice(device); err != nil {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(5, uint64(len(p.name))))
@@ -296,6 +297,6 @@ func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
 			c.Difference = difference(got, want)
 		}
 		r.add(c, out)
-		return tensor.SetDevice(o.device)
+		return accel.SetDevice(o.device)
 	})
 }

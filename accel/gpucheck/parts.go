@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
 	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // part is one part of a command.
@@ -129,7 +129,7 @@ func (p part) process(ctx context.Context, o options, out, errs io.Writer) int {
 func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	defer nn.Catch(&err)
 	if p.opens {
-		if err := tensor.SetDevice(o.device); err != nil {
+		if err := accel.SetDevice(o.device); err != nil {
 			return err
 		}
 	}

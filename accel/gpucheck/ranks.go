@@ -14,7 +14,6 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // trained is a training on one or several ranks.
@@ -30,7 +29,7 @@ type trained struct {
 // measureRanks runs data-parallel training on one GPU and, if there are several, on all.
 func measureRanks(ctx context.Context, o options, r *report, out io.Writer) error {
 	counts := []int{1}
-	if gpus, err := tensor.GPUs(); err == nil && len(gpus) > 1 && o.device == "cuda" {
+	if gpus := accel.Devices().GPUs; len(gpus) > 1 && o.device == "cuda" {
 		counts = append(counts, len(gpus))
 	}
 	if o.quick {

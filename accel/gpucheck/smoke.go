@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/models"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -236,10 +237,10 @@ type training struct {
 // train trains the model on a device.
 func (m smokeModel) train(device string, s sizes) (t training, err error) {
 	defer nn.Catch(&err)
-	if err := tensor.SetDevice(device); err != nil {
+	if err := accel.SetDevice(device); err != nil {
 		return t, err
 	}
-	tensor.Seed(3)
+	accel.Seed(3)
 	model, loss := m.build(s)
 	step := func() (y *tensor.Tensor) {
 		if m.fp8 {
@@ -365,7 +366,7 @@ func smoke(ctx context.Context, o options, r *report, out io.Writer) error {
 			t.Error = strings.TrimPrefix(t.Error+"; "+err.Error(), "; ")
 		}
 		r.addSmoked(t, out)
-		return tensor.SetDevice(o.device)
+		return accel.SetDevice(o.device)
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Card describes a run in JSON, so that it can be repeated: the data set, the options, the
@@ -48,7 +48,7 @@ type Card struct {
 	PeakBytes         int      `json:"peak_bytes"`                    // peak memory of tensors during the run
 	Joules            *float64 `json:"joules,omitempty"`              // of all epochs, if measured
 
-	Device   string   `json:"device"`             // as tensor.Device returns it
+	Device   string   `json:"device"`             // as Device returns it
 	Threads  int      `json:"threads"`            // GOMAXPROCS
 	System   string   `json:"system"`             // operating system and architecture
 	Go       string   `json:"go"`                 // version of Go

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -41,7 +42,7 @@ type Recorder struct{ run *Run }
 func NewRecorder(s Setup) *Recorder {
 	seed, _ := (*tensor.Generator)(nil).State()
 	return &Recorder{&Run{
-		Dataset: s.Dataset, Options: s.Options, outputs: s.Outputs, Seed: s.Seed, Best: -1, streamSeed: seed, device: tensor.Device(),
+		Dataset: s.Dataset, Options: s.Options, outputs: s.Outputs, Seed: s.Seed, Best: -1, streamSeed: seed, device: tensors.Device(),
 		Planned: s.Planned, metrics: s.Live, averaged: s.Average, classes: s.Classes, Ranks: s.Ranks, localRanks: s.LocalRanks, assumedWatts: s.Watts,
 	}}
 }

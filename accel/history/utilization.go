@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/gpu"
 )
 
@@ -40,8 +40,8 @@ const (
 
 // watched opens the devices to sample; there is always at least one.
 func watched() []gpu.Device {
-	name := tensor.Device()
-	gpus, err := tensor.GPUs()
+	name := tensors.Device()
+	gpus, err := tensors.GPUs()
 	if err != nil {
 		return []gpu.Device{gpu.Host()}
 	}

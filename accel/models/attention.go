@@ -3,6 +3,7 @@ package models
 import (
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -42,7 +43,7 @@ func (s *scratch) keep(t *tensor.Tensor) *tensor.Tensor {
 func (s *scratch) run(m nn.Module, x *tensor.Tensor) *tensor.Tensor {
 	y := m.Forward(x)
 	switch {
-	case !nn.RetainsNothing(m):
+	case !layer.RetainsNothing(m):
 		s.made = slices.DeleteFunc(s.made, func(t *tensor.Tensor) bool { return t == x })
 	case y != x:
 		s.keep(y)

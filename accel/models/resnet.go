@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -97,7 +98,7 @@ func (b *resNetBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 // RetainsNothing reports whether the block's layers keep no references to tensors.
 func (b *resNetBlock) RetainsNothing() bool {
-	return nn.RetainsNothing(nn.Sequential(b.Conv1, b.Norm1, b.Conv2, b.Norm2)) && (b.Conv3 == nil || nn.RetainsNothing(nn.Sequential(b.Conv3, b.Norm3)))
+	return layer.RetainsNothing(nn.Sequential(b.Conv1, b.Norm1, b.Conv2, b.Norm2)) && (b.Conv3 == nil || layer.RetainsNothing(nn.Sequential(b.Conv3, b.Norm3)))
 }
 
 // Forward maps images [N, 3, H, W] to logits [N, classes].

@@ -33,7 +33,7 @@ func TestAutocastTrainingEqualsPyTorch(t *testing.T) {
 			nn.Residual(nn.LayerNorm(), nn.Dense(4*width), nn.GELU(), nn.Dense(width)),
 			nn.Dense(7))
 		start := map[string]*nn.Tensor{}
-		for name, p := range tensors(c.Parameters) {
+		for name, p := range asTensors(c.Parameters) {
 			start[strings.Replace(name, ".layers", "", 1)] = p
 		}
 		if err := nn.SetState(model, start); err != nil {

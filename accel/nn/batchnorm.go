@@ -3,6 +3,7 @@ package nn
 import (
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -53,7 +54,7 @@ type batchNorm struct {
 	evaluating              bool
 	fixed                   bool // FreezeStatistics
 	synchronized            bool
-	across                  tensor.ProcessGroup // sums over the ranks; nil without ranks
+	across                  tensors.ProcessGroup[*tensor.Tensor] // sums over the ranks; nil without ranks
 }
 
 func (n *batchNorm) Forward(x *Tensor) *Tensor {
@@ -69,7 +70,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	}
 	training := !n.evaluating && !n.fixed && !substitute.Open()
 	if training && n.across != nil {
-		return tensor.SyncBatchNorm(x, n.weight, n.bias, n.runningMean, n.runningVar, 0.1, epsilon, n.across)
+		return tensors.SyncBatchNorm(tensors.SyncBatch[*tensor.Tensor]{X: x, Weight: n.weight, Bias: n.bias, Mean: n.runningMean, Variance: n.runningVar, Momentum: 0.1, Epsilon: epsilon, Group: n.across})
 	}
 	return tensor.BatchNorm(x, n.weight, n.bias, n.runningMean, n.runningVar, 0.1, epsilon, training)
 }
@@ -106,7 +107,7 @@ func (n *batchNorm) OverRanks() bool { return n.synchronized }
 
 // Synchronize sets the ranks over which the layer sums its statistics; nil means this process
 // alone.
-func (n *batchNorm) Synchronize(through tensor.ProcessGroup) { n.across = through }
+func (n *batchNorm) Synchronize(through tensors.ProcessGroup[*tensor.Tensor]) { n.across = through }
 
 func (n *batchNorm) Layer() any {
 	return layer.Normalization{Weight: &n.weight, Bias: &n.bias, Mean: &n.runningMean, Variance: &n.runningVar, Epsilon: epsilon}

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // The files that this package writes have checksums in their metadata, CRC-32C in hexadecimal: one of
@@ -128,7 +130,7 @@ func rawMemory(t *Tensor) []byte {
 	if t.DType().Size() > 1 && binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil
 	}
-	return t.Memory()
+	return tensors.Memory(t)
 }
 
 // raw returns the bytes of a tensor.

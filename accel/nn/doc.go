@@ -63,7 +63,7 @@
 // first layer that takes them. A layer with parameters creates them at the first input, embeds lazyState, and
 // lists them in slots (lazy.go), for files and for [Freeze]. The field names are the parameter
 // names in files. A layer that keeps no reference to its input and output implements
-// retainsNothing; its callers then release these tensors early, see [RetainsNothing]. A layer
+// retainsNothing; its callers then release these tensors early, see [layer.RetainsNothing]. A layer
 // releases the intermediate tensors that it creates, since ops can be fused only if nothing else
 // needs their outputs.
 package nn

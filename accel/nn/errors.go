@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -102,7 +103,7 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 	}
 	err := func() (err error) {
 		defer Catch(&err)
-		tensor.NameScope(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
+		tensors.NameScope(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
 		return nil
 	}()
 	switch {

@@ -18,7 +18,7 @@ type goldenTensor struct {
 	Gradient []float64
 }
 
-func tensors(of map[string]goldenTensor) map[string]*nn.Tensor {
+func asTensors(of map[string]goldenTensor) map[string]*nn.Tensor {
 	all := map[string]*nn.Tensor{}
 	for name, n := range of {
 		data := make([]float32, len(n.Data))
@@ -123,7 +123,7 @@ func compareModules(t *testing.T, file string, makers map[string]func() nn.Modul
 		t.Run(name, func(t *testing.T) {
 			c := g.Modules[name]
 			m := make()
-			start := tensors(c.Parameters)
+			start := asTensors(c.Parameters)
 			if len(c.Running) > 0 {
 				channels := c.Shape[1]
 				start["running_mean"], start["running_var"] = tensor.Zeros(channels), tensor.Ones(channels)
@@ -217,7 +217,7 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := g.Models[name]
 			model := s.model()
-			start := tensors(c.Parameters)
+			start := asTensors(c.Parameters)
 			if _, ok := start["1.weight"]; ok && name[:3] == "cnn" {
 				start["1.running_mean"], start["1.running_var"] = tensor.Zeros(4), tensor.Ones(4)
 			}

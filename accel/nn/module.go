@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -62,7 +63,7 @@ func nameFor(c *trace.Collector, model any) {
 		return
 	}
 	for _, p := range NamedParameters(model) {
-		p.SetName(p.Name)
+		tensors.SetName(p.Tensor, p.Name)
 	}
 }
 

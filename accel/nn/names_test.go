@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -60,7 +61,7 @@ func TestLayersRejectArguments(t *testing.T) {
 
 // TestDropout2D requires that channels are kept or dropped as a whole, with the expected value of the input.
 func TestDropout2D(t *testing.T) {
-	tensor.Seed(3)
+	tensors.Seed(3)
 	layer := nn.Dropout2D(0.25)
 	y := layer.Forward(tensor.Ones(50, 40, 2, 3)).Data()
 	dropped := 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -219,7 +220,7 @@ func TestSequentialKeepsTensorsOfUserModules(t *testing.T) {
 }
 
 func TestDropout(t *testing.T) {
-	tensor.Seed(1)
+	tensors.Seed(1)
 	x := tensor.Ones(100, 100)
 	d := nn.Dropout(0.3)
 	mean, zeros := 0.0, 0
@@ -252,7 +253,7 @@ func TestDropout(t *testing.T) {
 
 func TestSameSeedSameWeights(t *testing.T) {
 	weights := func(seed uint64) []float32 {
-		tensor.Seed(seed)
+		tensors.Seed(seed)
 		l := nn.Dense(30)
 		l.Forward(tensor.Zeros(1, 400))
 		return l.Weight.Data()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -15,7 +16,7 @@ import (
 func TestRecompute(t *testing.T) {
 	const rows, width, blocks = 256, 64, 4
 	train := func(wrap func(layers ...nn.Module) nn.Module) (numbers []float32) {
-		tensor.Seed(4)
+		tensors.Seed(4)
 		block := func(int) nn.Module {
 			return wrap(nn.Dense(width), nn.BatchNorm(), nn.GELU(), nn.Dropout(0.1), nn.Dense(width), nn.GELU())
 		}

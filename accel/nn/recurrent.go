@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -13,7 +15,7 @@ import (
 type RecurrentLayer struct {
 	lazyState
 	options
-	cell    tensor.Cell
+	cell    ir.Cell
 	hidden  int
 	drop    *dropout // between layers; nil for none
 	weights slotTensors
@@ -52,29 +54,29 @@ func WithReLU() Option { return Option{option.New(func(o *options) { o.relu = tr
 // the final state. Initial weights and biases are uniform in ±1/√hidden, as in PyTorch's RNN. Options are
 // [NumLayers], [Bidirectional], [LayerDropout], [LastOutput], [NoBias] and [WithReLU].
 func RNN(hidden int, given ...Option) *RecurrentLayer {
-	return newRecurrent(tensor.TanhCell, hidden, given, "WithReLU")
+	return newRecurrent(ir.TanhCell, hidden, given, "WithReLU")
 }
 
 // LSTM returns a long short-term memory (Hochreiter and Schmidhuber, 1997, with forget gates by
 // Gers et al., 2000), PyTorch's LSTM, with the shapes and the initial weights of [RNN].
-// [tensor.LSTMCell] has its formulas. Options are those of RNN but [WithReLU].
+// [ir.LSTMCell] has its formulas. Options are those of RNN but [WithReLU].
 func LSTM(hidden int, given ...Option) *RecurrentLayer {
-	return newRecurrent(tensor.LSTMCell, hidden, given)
+	return newRecurrent(ir.LSTMCell, hidden, given)
 }
 
 // GRU returns a network of gated recurrent units (Cho et al., 2014), PyTorch's GRU, with the shapes
-// and the initial weights of [RNN]. [tensor.GRUCell] has its formulas. Options are those of RNN but
+// and the initial weights of [RNN]. [ir.GRUCell] has its formulas. Options are those of RNN but
 // [WithReLU].
 func GRU(hidden int, given ...Option) *RecurrentLayer {
-	return newRecurrent(tensor.GRUCell, hidden, given)
+	return newRecurrent(ir.GRUCell, hidden, given)
 }
 
-func newRecurrent(cell tensor.Cell, hidden int, given []Option, more ...string) *RecurrentLayer {
+func newRecurrent(cell ir.Cell, hidden int, given []Option, more ...string) *RecurrentLayer {
 	l := &RecurrentLayer{cell: cell, hidden: hidden}
 	takes := append([]string{"NumLayers", "Bidirectional", "LayerDropout", "LastOutput", "NoBias"}, more...)
 	l.options = options{layers: 1, directions: 1}.read(l.name(), given, takes...)
 	if l.relu {
-		l.cell = tensor.ReLUCell
+		l.cell = ir.ReLUCell
 	}
 	if l.between != 0 {
 		l.drop = &dropout{name: "LayerDropout", share: l.between}
@@ -172,11 +174,11 @@ func (l *RecurrentLayer) Run(x *Tensor, start RecurrentState, lengths *Tensor) (
 // recurrence runs layer and direction i over x [T, N, in].
 func (l *RecurrentLayer) recurrence(s *scratch, x *Tensor, i int, h, c, lengths *Tensor) (y, nextH, nextC *Tensor) {
 	w := l.weights[i*l.perDirection():][:l.perDirection()]
-	r := tensor.Recurrence{Cell: l.cell, Weight: w[1], H: h, C: c, Lengths: lengths, Reverse: i%l.directions == 1}
+	r := tensors.Recurrence[*tensor.Tensor]{Cell: l.cell, Weight: w[1], H: h, C: c, Lengths: lengths, Reverse: i%l.directions == 1}
 	var bias *Tensor
 	switch {
 	case l.noBias:
-	case l.cell == tensor.GRUCell:
+	case l.cell == ir.GRUCell:
 		bias, r.Bias = w[2], w[3]
 	default:
 		bias = s.keep(w[2].Add(w[3]))
@@ -193,7 +195,7 @@ func (l *RecurrentLayer) check(shape []int, start RecurrentState) {
 		hint = fmt.Sprintf("%v must have at least one hidden unit and one layer", l)
 	case len(shape) != 3 || shape[1] < 1 || shape[2] < 1:
 		hint = "the input must be sequences [N, T, in] with at least one step"
-	case start.C != nil && l.cell != tensor.LSTMCell:
+	case start.C != nil && l.cell != ir.LSTMCell:
 		hint = fmt.Sprintf("%v has no state C", l)
 	}
 	if hint != "" {
@@ -249,9 +251,9 @@ func (*RecurrentLayer) retainsNothing() bool { return true }
 
 func (l *RecurrentLayer) name() string {
 	switch l.cell {
-	case tensor.LSTMCell:
+	case ir.LSTMCell:
 		return "LSTM"
-	case tensor.GRUCell:
+	case ir.GRUCell:
 		return "GRU"
 	}
 	return "RNN"

@@ -52,7 +52,7 @@ func TestRecurrentLayersEqualPyTorch(t *testing.T) {
 	for name, make := range makers {
 		t.Run(name, func(t *testing.T) {
 			c, m := g.Cases[name], make()
-			if err := nn.SetState(m, tensors(c.Parameters)); err != nil {
+			if err := nn.SetState(m, asTensors(c.Parameters)); err != nil {
 				t.Fatal(err)
 			}
 			parameter := func(g goldenTensor) *nn.Tensor { return tensor.Parameter(of(g.Data, g.Shape...)) }

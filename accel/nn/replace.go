@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -118,7 +119,7 @@ func ReplaceHead(model any, head Module) (name string, err error) {
 		return name, err
 	}
 	for _, p := range State(model) {
-		p.SetMetadata(nil) // it names the classes of the old layer
+		tensors.SetMetadata(p.Tensor, nil) // it names the classes of the old layer
 	}
 	return name, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/atomicfile"
@@ -96,12 +97,12 @@ func State(model any) []Parameter {
 // like PyTorch's load_state_dict; floats are converted. If a name is missing or unknown, or a
 // shape differs, it changes nothing and returns an error. Layers that have not seen an input
 // yet create their parameters from these tensors.
-func SetState(model any, tensors map[string]*Tensor) error {
-	shapes := make(map[string][]int, len(tensors))
-	for name, t := range tensors {
+func SetState(model any, values map[string]*Tensor) error {
+	shapes := make(map[string][]int, len(values))
+	for name, t := range values {
 		shapes[name] = t.Shape()
 	}
-	_, err := setState(model, shapes, false, func(name string) (*Tensor, error) { return tensors[name].Clone(), nil })
+	_, err := setState(model, shapes, false, func(name string) (*Tensor, error) { return values[name].Clone(), nil })
 	return err
 }
 
@@ -122,7 +123,7 @@ func setState(model any, shapes map[string][]int, partial bool, get func(name st
 	for _, p := range State(model) {
 		needed[p.Name] = p.DType()
 	}
-	tensors := make(map[string]*Tensor, len(shapes))
+	values := make(map[string]*Tensor, len(shapes))
 	for _, name := range r.Loaded {
 		t, err := get(name)
 		if err != nil {
@@ -131,7 +132,7 @@ func setState(model any, shapes map[string][]int, partial bool, get func(name st
 		if d, to := t.DType(), needed[name]; d != to && !(d.IsFloat() && to.IsFloat()) {
 			return r, fmt.Errorf("%s is of type %v, the model needs %v", name, d, to)
 		}
-		tensors[name] = t
+		values[name] = t
 	}
 	walk(model, func(path []string, v any) {
 		if l, ok := v.(lazy); ok && created[l] {
@@ -140,7 +141,7 @@ func setState(model any, shapes map[string][]int, partial bool, get func(name st
 	})
 	tensor.NoGrad(func() {
 		for _, p := range State(model) {
-			t, ok := tensors[p.Name]
+			t, ok := values[p.Name]
 			if !ok {
 				continue
 			}
@@ -148,7 +149,7 @@ func setState(model any, shapes map[string][]int, partial bool, get func(name st
 				t = t.Cast(p.DType())
 			}
 			p.Assign(t)
-			p.SetMetadata(nil) // it is unknown what the new values were trained with
+			tensors.SetMetadata(p.Tensor, nil) // it is unknown what the new values were trained with
 		}
 		tensor.Flush()
 	})

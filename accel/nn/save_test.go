@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -27,7 +28,7 @@ func TestLoadPyTorch(t *testing.T) {
 }
 
 func TestSaveAndLoad(t *testing.T) {
-	tensor.Seed(5)
+	tensors.Seed(5)
 	build := func() *nn.SequentialLayer {
 		return nn.Sequential(nn.Dense(4), nn.LayerNorm(), nn.Residual(nn.Dense(4, nn.NoBias())), nn.Dense(2))
 	}

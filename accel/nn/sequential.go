@@ -54,7 +54,7 @@ func (c *SequentialLayer) numbered() []numbered {
 func runLayers(layers []numbered, x *Tensor) *Tensor {
 	ours := false // x was created here and has no other references
 	for _, layer := range layers {
-		y, disposable := forward(layer.path, layer.module, x), RetainsNothing(layer.module)
+		y, disposable := forward(layer.path, layer.module, x), retainsNothing(layer.module)
 		if y != x {
 			if ours && disposable {
 				x.Release() // so that it can be fused
@@ -69,18 +69,15 @@ func runLayers(layers []numbered, x *Tensor) *Tensor {
 
 func (c *SequentialLayer) retainsNothing() bool {
 	for _, layer := range c.layers {
-		if !RetainsNothing(layer) {
+		if !retainsNothing(layer) {
 			return false
 		}
 	}
 	return true
 }
 
-// RetainsNothing reports whether a module keeps no reference to its input and output, so that the
-// caller of Forward may release them when it has used them. The layers of this package keep none. A
-// module of another package may keep references, unless it has a method RetainsNothing() bool that
-// returns true.
-func RetainsNothing(m Module) bool {
+// retainsNothing implements [layer.RetainsNothing].
+func retainsNothing(m Module) bool {
 	switch m := m.(type) {
 	case interface{ retainsNothing() bool }:
 		return m.retainsNothing()

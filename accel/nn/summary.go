@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
@@ -31,7 +32,7 @@ type SummaryRow struct {
 	// [tensor.Autocast].
 	DType tensor.DType
 	// Ops are the operations of the layer with their element types.
-	Ops []tensor.RecordedOp
+	Ops []tensors.RecordedOp
 }
 
 // Summary runs one example of zeros with the given shape through a model, and lists the output
@@ -60,7 +61,7 @@ func (t *SummaryTable) run(model Module, shape []int) (err error) {
 		return nil
 	}
 	var y *Tensor
-	ops := tensor.RecordOps(func() { y = model.Forward(x) })
+	ops := tensors.RecordOps(func() { y = model.Forward(x) })
 	t.layer("", model, y, ops, counted)
 	return nil
 }
@@ -80,7 +81,7 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 			continue
 		}
 		var y *Tensor
-		ops := tensor.RecordOps(func() { y = forward(number, layer, x) })
+		ops := tensors.RecordOps(func() { y = forward(number, layer, x) })
 		t.layer(number, layer, y, ops, counted)
 		x = y
 	}
@@ -88,7 +89,7 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 }
 
 // layer adds a row. A tensor that layers share counts for the first one only.
-func (t *SummaryTable) layer(path string, m Module, y *Tensor, ops []tensor.RecordedOp, counted map[*Tensor]bool) {
+func (t *SummaryTable) layer(path string, m Module, y *Tensor, ops []tensors.RecordedOp, counted map[*Tensor]bool) {
 	r := SummaryRow{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
 	for _, op := range ops {
 		r.FLOPs += op.FLOPs

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
 // cast reports whether any layer computes in or returns another type than float32.
 func (t *SummaryTable) cast() bool {
 	for _, r := range t.Rows {
-		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.RecordedOp) bool { return c.DType != tensor.Float32 }) {
+		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensors.RecordedOp) bool { return c.DType != tensor.Float32 }) {
 			return true
 		}
 	}
@@ -63,7 +65,7 @@ func (t *SummaryTable) shares() string {
 		}
 	}
 	var parts []string
-	for _, d := range []tensor.DType{tensor.Float8E4M3, tensor.BFloat16, tensor.Float16, tensor.Float32, tensor.Float64} {
+	for _, d := range []tensor.DType{tensortype.Float8E4M3, tensor.BFloat16, tensor.Float16, tensor.Float32, tensor.Float64} {
 		if work[d] > 0 {
 			parts = append(parts, fmt.Sprintf("%.3g %% in %s", 100*float64(work[d])/float64(all), d))
 		}

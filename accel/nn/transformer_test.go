@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -59,12 +60,12 @@ func TestTransformerLayersEqualPyTorch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := g.Cases[name]
 			model, forward := make()
-			if err := nn.SetState(model, tensors(c.Parameters)); err != nil {
+			if err := nn.SetState(model, asTensors(c.Parameters)); err != nil {
 				t.Fatal(err)
 			}
 			x, memory := tensor.Parameter(of(g.X, 2, 4, 8)), tensor.Parameter(of(g.Memory, 2, 5, 8))
 			var y *nn.Tensor
-			attentions := tensor.RecordAttention(func() { y = forward(x, memory) })
+			attentions := tensors.RecordAttention[*tensor.Tensor](func() { y = forward(x, memory) })
 			closeTo(t, "y", y.Float64s(), c.Y, 2e-6)
 			if c.Attention != nil {
 				closeTo(t, "attention weights", attentions[0].Weights.Float64s(), c.Attention, 2e-6)

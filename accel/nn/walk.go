@@ -234,9 +234,8 @@ func leadsToTensor(t reflect.Type, open map[reflect.Type]bool) bool {
 	return false
 }
 
-// NilModules returns the paths of the fields of a model that hold modules and are nil, such as
-// "Head". They may be nil on purpose, if Forward does not use them.
-func NilModules(model any) (paths []string) {
+// nilModules implements [layer.NilModules].
+func nilModules(model any) (paths []string) {
 	w := walker{visit: func([]string, any) {}, seen: map[visited]bool{}}
 	w.null = func(path []string) { paths = append(paths, strings.Join(path, ".")) }
 	w.value(nil, reflect.ValueOf(model))

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -15,8 +16,8 @@ func composed(op ir.Op) bool {
 }
 
 // compose replaces such ops of a graph, also in compositions.
-func compose(g *tensor.Graph) {
-	var nodes []tensor.GraphNode
+func compose(g *tensors.Graph[*tensor.Tensor]) {
+	var nodes []tensors.GraphNode
 	for _, n := range g.Nodes {
 		nodes = append(nodes, composition(g, n)...)
 	}
@@ -24,9 +25,9 @@ func compose(g *tensor.Graph) {
 }
 
 // composition returns the nodes for one, and adds the values between them to the graph.
-func composition(g *tensor.Graph, n tensor.GraphNode) []tensor.GraphNode {
+func composition(g *tensors.Graph[*tensor.Tensor], n tensors.GraphNode) []tensors.GraphNode {
 	if !composed(n.Op) {
-		return []tensor.GraphNode{n}
+		return []tensors.GraphNode{n}
 	}
 	types := make([]ir.Type, len(n.In))
 	for i, v := range n.In {
@@ -34,15 +35,15 @@ func composition(g *tensor.Graph, n tensor.GraphNode) []tensor.GraphNode {
 	}
 	c := ir.Composition(n.Op.(ir.Composer), types...)
 	if c.Out < len(n.In) { // an input
-		return []tensor.GraphNode{{Op: ir.Reshape{Shape: g.Values[n.Out].Shape}, In: []int{n.In[c.Out]}, Out: n.Out, Path: n.Path, Kind: n.Kind}}
+		return []tensors.GraphNode{{Op: ir.Reshape{Shape: g.Values[n.Out].Shape}, In: []int{n.In[c.Out]}, Out: n.Out, Path: n.Path, Kind: n.Kind}}
 	}
-	var nodes []tensor.GraphNode
+	var nodes []tensors.GraphNode
 	number := append([]int{}, n.In...) // of each value of the composition: its index in the graph
 	for i, o := range c.Ops {
-		one := tensor.GraphNode{Op: o.Op, Out: n.Out, Path: n.Path, Kind: n.Kind}
+		one := tensors.GraphNode{Op: o.Op, Out: n.Out, Path: n.Path, Kind: n.Kind}
 		if len(n.In)+i != c.Out {
 			one.Out = len(g.Values)
-			g.Values = append(g.Values, tensor.GraphValue{Shape: o.Type.Shape, DType: o.Type.DType})
+			g.Values = append(g.Values, tensors.GraphValue[*tensor.Tensor]{Shape: o.Type.Shape, DType: o.Type.DType})
 		}
 		for _, x := range o.In {
 			one.In = append(one.In, number[x])

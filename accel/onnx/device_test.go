@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
@@ -27,11 +28,11 @@ func TestSimulatedGPU(t *testing.T) {
 	model := nn.Sequential(nn.Conv2D(2, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dense(3), nn.LayerNorm())
 	x := randn(1, 2, 1, 5, 5)
 	want := text(t, model, x)
-	if err := tensor.SetDevice("simulated"); err != nil {
+	if err := tensors.SetDevice("simulated"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -18,7 +19,7 @@ type graph struct {
 	inputs  []int
 	outputs []int
 	from    []int // by value: the step that computes it, or -1
-	first   *tensor.Graph
+	first   *tensors.Graph[*tensor.Tensor]
 }
 
 // sizes is a size in each run.
@@ -57,7 +58,7 @@ func (s *step) fails(reason error, format string, arguments ...any) error {
 }
 
 // join compares the runs and keeps the first.
-func join(runs []*tensor.Graph, p *plan) (*graph, error) {
+func join(runs []*tensors.Graph[*tensor.Tensor], p *plan) (*graph, error) {
 	first := runs[0]
 	g := &graph{plan: p, first: first, inputs: first.Inputs, outputs: first.Outputs}
 	if err := sameOps(runs, p); err != nil {
@@ -99,10 +100,10 @@ func join(runs []*tensor.Graph, p *plan) (*graph, error) {
 }
 
 // sameOps returns an error if a run has other ops than the first.
-func sameOps(runs []*tensor.Graph, p *plan) error {
+func sameOps(runs []*tensors.Graph[*tensor.Tensor], p *plan) error {
 	first := runs[0]
 	for r, run := range runs[1:] {
-		differs := func(n tensor.GraphNode, does, did string) error {
+		differs := func(n tensors.GraphNode, does, did string) error {
 			return &Error{Op: n.Op.Name(), Path: n.Path, Layer: n.Kind, Err: fmt.Errorf(
 				"%w: with %s it computes %s, with %s %s; an if or a loop in Go that depends on a size cannot be exported", ErrChanging, p.text(r+1), does, p.text(0), did)}
 		}
@@ -134,7 +135,7 @@ func sameOps(runs []*tensor.Graph, p *plan) error {
 }
 
 // describe returns a node with the shapes of its inputs as text.
-func describe(g *tensor.Graph, n tensor.GraphNode) string {
+func describe(g *tensors.Graph[*tensor.Tensor], n tensors.GraphNode) string {
 	text := n.Op.Name()
 	for i, x := range n.In {
 		sep := " and "
@@ -160,7 +161,7 @@ func sameOp(a, b ir.Op) bool {
 
 // sameConstant returns an error if a constant differs between runs, unless it depends on a size
 // by a known formula.
-func (g *graph) sameConstant(i int, runs []*tensor.Graph) error {
+func (g *graph) sameConstant(i int, runs []*tensors.Graph[*tensor.Tensor]) error {
 	v := &g.values[i]
 	if v.constant == nil {
 		return nil

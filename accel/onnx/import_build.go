@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -279,7 +280,7 @@ func (n *node) compute(values []operand) (v []operand) {
 	var err error
 	func() {
 		defer nn.Catch(&err)
-		tensor.NameScope(func() (string, string) { return n.name, n.op }, func() { v = c.do() })
+		tensors.NameScope(func() (string, string) { return n.name, n.op }, func() { v = c.do() })
 	}()
 	if err != nil {
 		panic(&ImportError{Node: n.name, Op: n.op, Err: err})

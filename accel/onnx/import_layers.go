@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -172,8 +174,8 @@ func runInstanceNorm(c *call) operand {
 // severalOutputs runs the ops that may have several outputs. A result has at least as many values as the
 // op may have outputs.
 var severalOutputs = map[string]func(c *call) []operand{
-	"GRU":   func(c *call) []operand { return c.recurrent(tensor.GRUCell, []int{1, 0, 2}) },
-	"LSTM":  func(c *call) []operand { return c.recurrent(tensor.LSTMCell, []int{0, 2, 3, 1}) },
+	"GRU":   func(c *call) []operand { return c.recurrent(ir.GRUCell, []int{1, 0, 2}) },
+	"LSTM":  func(c *call) []operand { return c.recurrent(ir.LSTMCell, []int{0, 2, 3, 1}) },
 	"Split": runSplit,
 	"TopK":  runTopK,
 }
@@ -187,7 +189,7 @@ func recurrent(more attributes) attributes {
 
 // recurrent runs a recurrent layer. gates are the gates of ONNX in the order of package tensor, which is
 // PyTorch's.
-func (c *call) recurrent(cell tensor.Cell, gates []int) []operand {
+func (c *call) recurrent(cell ir.Cell, gates []int) []operand {
 	x, w, r := c.tensor(0), c.tensor(1), c.tensor(2)
 	if x.NDim() != 3 || w.NDim() != 3 || r.NDim() != 3 {
 		c.fails("inputs must be [T, N, size], and weights [directions, gates, size]")
@@ -195,7 +197,7 @@ func (c *call) recurrent(cell tensor.Cell, gates []int) []operand {
 	switch {
 	case c.has(4):
 		c.fails("lengths of sequences are not supported")
-	case cell == tensor.GRUCell && c.integer("linear_before_reset") == 0:
+	case cell == ir.GRUCell && c.integer("linear_before_reset") == 0:
 		c.fails("only linear_before_reset 1, as in PyTorch, is supported")
 	}
 	reverse, known := map[string][]bool{"forward": {false}, "reverse": {true}, "bidirectional": {false, true}}[c.attributes["direction"].(string)]
@@ -223,19 +225,19 @@ func (c *call) recurrent(cell tensor.Cell, gates []int) []operand {
 			}
 			return c.tensor(i).Slice(0, d, d+1).Reshape(examples, hidden)
 		}
-		layer := tensor.Recurrence{Cell: cell, Weight: ordered(r), H: initial(5), Reverse: back}
+		layer := tensors.Recurrence[*tensor.Tensor]{Cell: cell, Weight: ordered(r), H: initial(5), Reverse: back}
 		var bias *Tensor
 		if c.has(3) {
 			n := len(gates) * hidden
 			ofInput, ofState := ordered(c.tensor(3).Slice(1, 0, n)), ordered(c.tensor(3).Slice(1, n, 2*n))
-			if bias = ofInput; cell == tensor.GRUCell {
+			if bias = ofInput; cell == ir.GRUCell {
 				layer.Bias = ofState
 			} else {
 				bias = ofInput.Add(ofState)
 			}
 		}
 		layer.X = tensor.Linear(x, ordered(w), bias)
-		if cell == tensor.LSTMCell {
+		if cell == ir.LSTMCell {
 			layer.C = initial(6)
 		}
 		all, state, other := layer.Run()

@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/tensor"
@@ -29,7 +30,7 @@ func one(x *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x} }
 
 // parities returns all rows.
 func parities() []parity {
-	tensor.Seed(1)
+	tensors.Seed(1)
 	rows := append(append(layerRows(), modelRows()...), quantizedRows()...)
 	return append(append(append(rows, opRows()...), hostileRows()...), nonFiniteRows()...)
 }

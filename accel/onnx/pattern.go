@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -13,7 +14,7 @@ type pattern struct {
 }
 
 // findPattern finds the pattern of constant i in all runs.
-func findPattern(runs []*tensor.Graph, i int) (pattern, bool) {
+func findPattern(runs []*tensors.Graph[*tensor.Tensor], i int) (pattern, bool) {
 	p := pattern{axis: -1}
 	known := false
 	for _, run := range runs {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // trace records the function once for each run of a plan, and joins the records. The caller
 // must release the graph.
 func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
-	var runs []*tensor.Graph
+	var runs []*tensors.Graph[*tensor.Tensor]
 	var joined *graph
 	defer func() {
 		for i, g := range runs {
@@ -38,10 +39,10 @@ func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
 }
 
 // record makes one run.
-func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensor.Graph, err error) {
+func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensors.Graph[*tensor.Tensor], err error) {
 	defer nn.Catch(&err)
 	missing := -1
-	g = tensor.Trace(func(in []*Tensor) []*Tensor {
+	g = tensors.Trace(func(in []*Tensor) []*Tensor {
 		out := function(in)
 		for i, y := range out {
 			if y == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -30,11 +31,11 @@ func onVariant(t *testing.T, name string, v cuda.Variants, f func()) {
 		}
 		return cuda.Open(name, d, 0, cuda.Libraries{Variants: v})
 	})
-	if err := tensor.SetDevice(name); err != nil {
+	if err := tensors.SetDevice(name); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -89,7 +90,7 @@ func TestOneUpdateOnCUDA(t *testing.T) {
 				train := func() (out [][]float32, made int) {
 					g := tensor.NewGenerator(1)
 					x, y := tensor.Randn(g, 8, 12), tensor.Randn(g, 8, 1)
-					tensor.Seed(3)
+					tensors.Seed(3)
 					model := nn.Sequential(nn.Dense(16), nn.LayerNorm(), nn.ReLU(), nn.Dense(1))
 					tensor.NoGrad(func() { model.Forward(x) })
 					opt, scaler := row.make(model), optim.NewGradScaler()

@@ -7,6 +7,7 @@ package optim_test
 import (
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
@@ -16,15 +17,15 @@ import (
 // TestNewOptimizersOnCUDA compares steps on a simulated GPU with those on the CPU.
 func TestNewOptimizersOnCUDA(t *testing.T) {
 	run := func(device string) (values []float64) {
-		if err := tensor.SetDevice(device); err != nil {
+		if err := tensors.SetDevice(device); err != nil {
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := tensor.SetDevice("cpu"); err != nil {
+			if err := tensors.SetDevice("cpu"); err != nil {
 				t.Error(err)
 			}
 		}()
-		tensor.Seed(1)
+		tensors.Seed(1)
 		x, y := tensor.Randn(tensor.NewGenerator(1), 8, 4), tensor.Randn(tensor.NewGenerator(2), 8, 2)
 		model := nn.Sequential(nn.Dense(3), nn.Tanh(), nn.Dense(2))
 		loss := func() *tensor.Tensor { return nn.MSE(model.Forward(x), y) }
@@ -59,11 +60,11 @@ func TestNewOptimizersOnCUDA(t *testing.T) {
 // each step must launch one graph, allocate nothing, and wait for nothing, including the skip
 // decision of the gradient scaler.
 func TestSteadyStepsOnCUDA(t *testing.T) {
-	if err := tensor.SetDevice("simulated:8.9"); err != nil {
+	if err := tensors.SetDevice("simulated:8.9"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -99,12 +100,12 @@ func TestSteadyStepsOnCUDA(t *testing.T) {
 			for range 8 {
 				step()
 			}
-			tensor.ResetStats()
+			tensors.ResetStats()
 			const steps = 4
 			for range steps {
 				step()
 			}
-			s := tensor.Stats()
+			s := tensors.Stats()
 			if n := s.Device.Launches; n != steps {
 				t.Errorf("%d launches in %d steps", n, steps)
 			}

@@ -3,6 +3,7 @@ package optim_test
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -60,7 +61,7 @@ func ExampleNAdam() {
 
 // A linear regression in one step.
 func ExampleLBFGS() {
-	tensor.Seed(1)
+	accel.Seed(1)
 	x := tensor.New([]float32{0, 1, 2, 3}, 4, 1)
 	y := tensor.New([]float32{1, 3, 5, 7}, 4, 1)
 	model := nn.Dense(1)

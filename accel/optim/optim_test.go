@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -277,14 +278,14 @@ func TestOnePlan(t *testing.T) {
 	opt := optim.AdamW(p, 0.1, optim.ClipGradNorm(0.5))
 	for step := range 20 {
 		if step == 2 {
-			tensor.ResetStats()
+			tensors.ResetStats()
 		}
 		opt.SetLearningRate(0.1 / float64(step+1))
 		opt.ZeroGrad()
 		p.Square().Sum().Backward()
 		opt.Step()
 	}
-	if s := tensor.Stats(); s.PlansMade != 0 || s.Flushes != 18 {
+	if s := tensors.Stats(); s.PlansMade != 0 || s.Flushes != 18 {
 		t.Errorf("want 18 flushes and no new plan, got %+v", s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -187,7 +188,7 @@ func (o *Optimizer) recordStep(g *guard) {
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
 			for _, p := range nn.NamedParameters(o.model) {
-				p.SetName(p.Name)
+				tensors.SetName(p.Tensor, p.Name)
 			}
 		}
 		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
@@ -257,7 +258,7 @@ func (o *Optimizer) recordStep(g *guard) {
 func (o *Optimizer) checkGradients() {
 	some, stale, lost := false, false, false
 	for _, p := range nn.Parameters(o.model) {
-		has, old, dropped := p.UseGrad()
+		has, old, dropped := tensors.UseGrad(p)
 		some, stale, lost = some || has, stale || old, lost || dropped
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -46,10 +47,10 @@ func TestStepDoesNotLeak(t *testing.T) {
 		return allocations, after.HeapAlloc
 	}
 	settled(100)
-	tensor.ResetStats()
+	tensors.ResetStats()
 	early, small := settled(1_000)
 	late, large := settled(9_000)
-	stats := tensor.Stats()
+	stats := tensors.Stats()
 	t.Logf("%d allocations a step, heap %d bytes after 1 000 steps; %d and %d after 10 000; %+v", early, small, late, large, stats)
 	if stats.PlansMade > 0 {
 		t.Errorf("%d plans were made on the way", stats.PlansMade)

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // devices is the state of reductions on the GPUs of a group.
 type devices struct {
-	on     string               // current device; empty before the first
-	joined *tensor.Communicator // nil if the hosts reduce
-	why    string               // why the hosts reduce; empty if that is expected
+	on     string                // current device; empty before the first
+	joined *tensors.Communicator // nil if the hosts reduce
+	why    string                // why the hosts reduce; empty if that is expected
 }
 
 // joinTime is the time limit for connecting the GPUs of all ranks.
@@ -54,9 +54,9 @@ func (g *Group) joinDevices(ctx context.Context) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	mine := candidate{Device: tensor.Device()}
+	mine := candidate{Device: tensors.Device()}
 	if mine.Device != "cpu" {
-		if err := tensor.CheckCommunicator(); err != nil {
+		if err := tensors.CheckCommunicator(); err != nil {
 			mine.Why = err.Error()
 		}
 	}
@@ -106,18 +106,18 @@ func (g *Group) joinDevices(ctx context.Context) error {
 }
 
 // connectDevices connects the devices; why is the reason if that fails on any rank.
-func (g *Group) connectDevices(ctx context.Context) (joined *tensor.Communicator, why string, err error) {
+func (g *Group) connectDevices(ctx context.Context) (joined *tensors.Communicator, why string, err error) {
 	var id []byte
 	var failed error
 	if g.First() {
-		id, failed = tensor.NewCommunicatorID()
+		id, failed = tensors.NewCommunicatorID()
 	}
 	if id, err = g.Broadcast(ctx, 0, id); err != nil {
 		return nil, "", err
 	}
 	if len(id) > 0 {
 		waiting, cancel := context.WithTimeout(ctx, joinTime)
-		joined, failed = tensor.NewCommunicator(waiting, id, g.Rank(), g.Size())
+		joined, failed = tensors.NewCommunicator(waiting, id, g.Rank(), g.Size())
 		cancel()
 	}
 	text := ""
@@ -161,8 +161,8 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 
 // devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts
 // reduce.
-func (g *Group) devicesJoined() *tensor.Communicator {
-	device := tensor.Device()
+func (g *Group) devicesJoined() *tensors.Communicator {
+	device := tensors.Device()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.device.on != device {

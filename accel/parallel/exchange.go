@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -13,8 +14,8 @@ import (
 type exchange struct {
 	*Gradients
 	sums         []*tensor.Tensor
-	completed    []int                // number of complete gradients per bucket
-	communicator *tensor.Communicator // of the device; nil if the host reduces
+	completed    []int                 // number of complete gradients per bucket
+	communicator *tensors.Communicator // of the device; nil if the host reduces
 	ctx          context.Context
 	order        []*tensor.Tensor // parameters in the order in which their gradients were completed
 	next         int              // index of the next bucket to send
@@ -123,10 +124,10 @@ func (x *exchange) dispatch() {
 // copy.
 func (p *bucketReduction) pack(x *exchange, isFloat64 bool) {
 	if x.communicator != nil {
-		p.err = x.communicator.AllReduce(x.ctx, p.flat)
+		p.err = tensors.AllReduce(x.ctx, x.communicator, p.flat)
 		return
 	}
-	memory := p.flat.Memory()
+	memory := tensors.Memory(p.flat)
 	switch {
 	case memory != nil && isFloat64:
 		p.float64s = numbersOf[float64](memory)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -153,7 +154,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	done := false
 	defer func() {
 		for _, p := range s.params {
-			p.AfterGrad(nil)
+			tensors.AfterGrad(p, nil)
 		}
 		if !done { // Backward panicked
 			s.group.Fail(fmt.Errorf("the backward pass panicked"))
@@ -163,7 +164,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	}()
 	for i, b := range s.buckets {
 		for _, p := range b.params {
-			p.AfterGrad(func() { x.complete(i, p) })
+			tensors.AfterGrad(p, func() { x.complete(i, p) })
 		}
 	}
 	e.Backward()

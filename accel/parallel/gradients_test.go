@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -102,7 +103,7 @@ func TestOwnLoop(t *testing.T) {
 	var making sync.Mutex // guards the creation of models: the ranks share the process's random numbers
 	train := func(ctx context.Context, g *Group) ([]float32, error) {
 		making.Lock()
-		tensor.Seed(3)
+		tensors.Seed(3)
 		model := nn.Sequential(nn.Flatten(), nn.Dense(6), nn.ReLU(), nn.Dense(10))
 		model.Forward(tensor.Zeros(1, 8, 8))
 		making.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -17,7 +18,7 @@ type statisticsReducer struct {
 	idle  bool
 }
 
-var _ tensor.ProcessGroup = (*statisticsReducer)(nil)
+var _ tensors.ProcessGroup[*tensor.Tensor] = (*statisticsReducer)(nil)
 
 // errOneProcess says why ranks within one process cannot train a model.
 var errOneProcess = errors.New("parallel: ranks of Local share one process, where a layer that waits for other ranks would wait forever: start processes instead")
@@ -85,7 +86,7 @@ func (a *statisticsReducer) Idle() bool { return a.idle }
 // AllReduce reduces values, on GPUs without a copy through the hosts if possible.
 func (a *statisticsReducer) AllReduce(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if on := a.group.devicesJoined(); on != nil {
-		err := on.AllReduce(a.ctx, t)
+		err := tensors.AllReduce(a.ctx, on, t)
 		if err == nil {
 			err = on.Wait()
 		}
@@ -94,7 +95,7 @@ func (a *statisticsReducer) AllReduce(t *tensor.Tensor) (*tensor.Tensor, error) 
 		}
 		return t, nil
 	}
-	if memory := t.Memory(); memory != nil {
+	if memory := tensors.Memory(t); memory != nil {
 		return t, a.reduce(numbersOf[float64](memory))
 	}
 	numbers := t.Float64s()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/frame"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/preprocess"
@@ -93,7 +94,7 @@ func runONNX(t *testing.T, cases []onnxCase) (outputs [][][]float64, failures []
 
 // TestONNXEqualsTensor compares what exported files compute of the columns with Tensor and the model.
 func TestONNXEqualsTensor(t *testing.T) {
-	tensor.Seed(1)
+	tensors.Seed(1)
 	train, test := people(t)
 	train, test = train.Drop("born", "name"), test.Drop("born", "name")
 	// A city, a number and a truth value that no training row has.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -71,7 +72,7 @@ func TestAlignment(t *testing.T) {
 		{tensor.Float16, 8, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
 		{tensor.BFloat16, 8, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
 		{tensor.Float32, 4, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
-		{tensor.Float8E4M3, 16, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
+		{tensortype.Float8E4M3, 16, "1 Dense(250) 250 outputs 60, 3 Dense(10) 10 outputs 1, 3 Dense(10) 250 inputs 1"},
 		{tensor.Float64, 2, ""},
 		{tensor.Int32, 0, ""},
 	} {

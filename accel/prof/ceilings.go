@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -63,11 +64,11 @@ func (m *ceilingCache) of(device string) Ceilings {
 	if ok {
 		return c
 	}
-	if before := tensor.Device(); before != device {
-		if tensor.SetDevice(device) != nil {
+	if before := tensors.Device(); before != device {
+		if tensors.SetDevice(device) != nil {
 			return c
 		}
-		defer func() { _ = tensor.SetDevice(before) }() // restore the previous device
+		defer func() { _ = tensors.SetDevice(before) }() // restore the previous device
 	}
 	c = measureCeilings(device == "cpu")
 	m.results[device] = c
@@ -124,8 +125,8 @@ func measureGPU() (c Ceilings) {
 	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
 		c.TensorCores = append(c.TensorCores, Ceiling{d.String(), products(d)})
 	}
-	if before := tensor.AllowTF32(true); !before {
-		defer tensor.AllowTF32(false)
+	if before := tensors.AllowTF32(true); !before {
+		defer tensors.AllowTF32(false)
 		c.TensorCores = append(c.TensorCores, Ceiling{"TF32", products(tensor.Float32)})
 	}
 	growUntilLong(1<<14, largestCount, func(count int) time.Duration {

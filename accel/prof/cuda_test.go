@@ -22,6 +22,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
@@ -48,11 +49,11 @@ func init() {
 // onCUDA runs f on a simulated GPU.
 func onCUDA(t *testing.T, f func()) {
 	t.Helper()
-	if err := tensor.SetDevice(timed); err != nil {
+	if err := tensors.SetDevice(timed); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -223,8 +224,8 @@ func TestShowsOnCUDA(t *testing.T) {
 		}
 	}
 	c := r.Ceilings()
-	if !(c.FLOPs > 0) || !(c.Bytes > 0) || len(c.TensorCores) != 3 || tensor.Device() != "cpu" {
-		t.Errorf("%+v, now on %s", c, tensor.Device())
+	if !(c.FLOPs > 0) || !(c.Bytes > 0) || len(c.TensorCores) != 3 || tensors.Device() != "cpu" {
+		t.Errorf("%+v, now on %s", c, tensors.Device())
 	}
 	if svg := r.Roofline().SVG(); !strings.Contains(svg, "bfloat16") || !strings.Contains(svg, "TF32") {
 		t.Error("the roofline has not all ceilings")
@@ -346,11 +347,11 @@ func TestProfileOfTheProfileOnCUDA(t *testing.T) {
 		}
 		return cuda.Open(device, d, 0, cuda.Libraries{})
 	})
-	if err := tensor.SetDevice(device); err != nil {
+	if err := tensors.SetDevice(device); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -144,7 +144,7 @@ type MemoryUse struct {
 	Reserved int
 	// Peak is the most bytes at once in a step. Unreachable tensors do not count, but those of the program that the step
 	// does not use do. It is measured in the last warm-up step, and may miss less than 1/16 and 1 MiB of it, as
-	// tensor.PeakBytes; without warm-up it is only what the phases take.
+	// tensors.PeakBytes; without warm-up it is only what the phases take.
 	Peak int
 	// Forward, Backward and Update are the most bytes during these phases of the largest list of a step.
 	Forward, Backward, Update int

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/internal/quantity"
 )
 
@@ -54,7 +54,7 @@ type Counts struct {
 
 // newReport evaluates what was collected.
 func newReport(p *recording) *Report {
-	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), use: p.use, tf32: tensor.TF32()}
+	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), use: p.use, tf32: tensors.TF32()}
 	for _, s := range p.steps {
 		r.Steps = append(r.Steps, Interval{s.begin, s.end})
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -87,7 +89,7 @@ func measurePeak(on bool, bytes *int, steps func() error) (err error) {
 	}
 	defer nn.Catch(&err)
 	var failed error
-	*bytes = tensor.PeakBytes(func() { failed = steps() })
+	*bytes = tensors.PeakBytes(func() { failed = steps() })
 	return failed
 }
 
@@ -99,8 +101,8 @@ type recording struct {
 	// prefixes are the paths of the outermost nn.Sequential in the model, such as "look."; see
 	// findChains.
 	prefixes map[any]string
-	stats    tensor.Statistics // of the steps
-	use      MemoryUse         // after the steps
+	stats    ir.Stats  // of the steps
+	use      MemoryUse // after the steps
 }
 
 // span is an interval of time since the start of the profile.
@@ -127,7 +129,7 @@ func runSteps(ctx context.Context, step func() error, on bool, steps int, done f
 			}
 		}()
 	}
-	before := tensor.Stats()
+	before := tensors.Stats()
 	for k := range steps {
 		if ctx.Err() != nil {
 			return p, ctx.Err()
@@ -142,8 +144,8 @@ func runSteps(ctx context.Context, step func() error, on bool, steps int, done f
 		if on {
 			s.end = p.Now()
 			p.steps = append(p.steps, s)
-			after := tensor.Stats()
-			p.stats = tensor.Statistics{
+			after := tensors.Stats()
+			p.stats = ir.Stats{
 				Flushes: after.Flushes - before.Flushes, PlansMade: after.PlansMade - before.PlansMade, Syncs: after.Syncs - before.Syncs,
 				Ops: after.Ops - before.Ops, Steps: after.Steps - before.Steps, PeakBytes: after.PeakBytes, PlanBytes: after.PlanBytes, LiveBytes: after.LiveBytes,
 				Device: after.Device.Minus(before.Device),
@@ -152,7 +154,7 @@ func runSteps(ctx context.Context, step func() error, on bool, steps int, done f
 		done(k + 1)
 	}
 	if on {
-		m := tensor.Memory()
+		m := tensors.MemoryUse()
 		p.use.Allocated, p.use.Reserved = m.Allocated, m.Reserved
 	}
 	return p, nil

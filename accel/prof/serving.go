@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -57,7 +58,7 @@ func LatencyLimit(d time.Duration) Option {
 // An error of the model, or of ctx, comes with the report of the batch sizes that were measured before.
 func Serving(ctx context.Context, model nn.Module, inputs *tensor.Tensor, options ...Option) (r *ServingReport, err error) {
 	s := &serving{settings: settings{requests: 100}, model: model, inputs: inputs}
-	r = &ServingReport{Device: tensor.Device(), Threads: runtime.GOMAXPROCS(0)}
+	r = &ServingReport{Device: tensors.Device(), Threads: runtime.GOMAXPROCS(0)}
 	if err := option.Apply("prof.Serving", &s.settings, options, "BatchSizes", "Requests", "LatencyLimit"); err != nil {
 		return r, err
 	}

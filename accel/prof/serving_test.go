@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
@@ -30,7 +31,7 @@ func TestServing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Device != tensor.Device() || r.Threads != runtime.GOMAXPROCS(0) {
+	if r.Device != tensors.Device() || r.Threads != runtime.GOMAXPROCS(0) {
 		t.Errorf("device %q, %d threads", r.Device, r.Threads)
 	}
 	if want := slices.Concat(slices.Repeat([]int{4}, 8), slices.Repeat([]int{1}, 8)); !slices.Equal(sizes, want) { // five requests are not measured

@@ -125,7 +125,7 @@ func TestCutFiltersWereNothing(t *testing.T) {
 	}
 	meter, ctx := display.Measure(t.Context(), "test", 1)
 	t.Cleanup(meter.End)
-	r, err := prune.Compare(ctx, test, dense, model)
+	r, err := prune.Compare(ctx, dense, model, test)
 	if done := meter.Last().Done; done < .9 {
 		t.Errorf("%v of a step", done)
 	}

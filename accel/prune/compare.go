@@ -46,7 +46,7 @@ const (
 // Compare compares a pruned model with the dense model that it was made from (see [Copy]): the
 // operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a data
 // set. Nothing else should run meanwhile.
-func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r *Report, err error) {
+func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (r *Report, err error) {
 	defer func() {
 		if err != nil {
 			r = nil // a panic may have left it half filled

@@ -8,7 +8,7 @@
 //
 //	cut, err := prune.Channels(model, x, 0.5)                    // smaller tensors
 //
-//	report, err := prune.Compare(ctx, test, dense, model)
+//	report, err := prune.Compare(ctx, dense, model, test)
 //
 // [Magnitude], [Pattern] and [Gradual] set weights to zero. Multiplying by zero takes as long as by
 // any other number: such a model is not faster, and its file is not smaller until it is compressed.

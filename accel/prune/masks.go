@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -118,10 +119,10 @@ func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
 	}
 	trained := map[string]any{} // the loss and the names of classes that belong to the weights
 	for _, p := range nn.State(model) {
-		trained[p.Name] = p.Metadata()
+		trained[p.Name] = tensors.Metadata(p.Tensor)
 	}
 	for _, p := range nn.State(other) {
-		p.SetMetadata(trained[p.Name])
+		tensors.SetMetadata(p.Tensor, trained[p.Name])
 	}
 	return other, nil
 }

@@ -246,8 +246,8 @@ func TestRefused(t *testing.T) {
 		"no model":        second(prune.Magnitude(nil, 0.5)),
 		"nothing to do":   second(prune.Magnitude(nn.ReLU(), 0.5)),
 		"no examples":     second(prune.Channels(model, nil, 0.5)),
-		"no second model": second(prune.Compare(t.Context(), nil, model, nil)),
-		"no set":          second(prune.Compare(t.Context(), nil, model, model)),
+		"no second model": second(prune.Compare(t.Context(), model, nil, nil)),
+		"no set":          second(prune.Compare(t.Context(), model, model, nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)
@@ -285,7 +285,7 @@ func TestReport(t *testing.T) {
 	if _, err := prune.Magnitude(model, 0.75); err != nil {
 		t.Fatal(err)
 	}
-	r, err := prune.Compare(t.Context(), test, dense, model)
+	r, err := prune.Compare(t.Context(), dense, model, test)
 	if err != nil {
 		t.Fatal(err)
 	}

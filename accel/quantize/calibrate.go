@@ -7,6 +7,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -185,7 +186,7 @@ func (p *quantizable) normalized(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func requireCPU() error {
-	if d := tensor.Device(); d != "cpu" {
+	if d := tensors.Device(); d != "cpu" {
 		return &DeviceError{d}
 	}
 	return nil

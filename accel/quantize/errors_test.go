@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var shape *accel.ShapeError
+	var shape *tensor.ShapeError
 	if _, err := quantize.Static(ctx, models["cnn"](), other); !errors.As(err, &shape) {
 		t.Errorf("examples of another shape: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -45,20 +46,20 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 		return // a model that cannot be traced is not folded
 	}
 	defer g.Release()
-	uses := make([][]tensor.GraphNode, len(g.Values)) // the ops that use each value
+	uses := make([][]tensors.GraphNode, len(g.Values)) // the ops that use each value
 	for _, n := range g.Nodes {
 		for _, v := range n.In {
 			uses[v] = append(uses[v], n)
 		}
 	}
 	// only returns the op that uses parameter t, if there is exactly one and its name is in names.
-	only := func(t **tensor.Tensor, input int, names ...string) (tensor.GraphNode, bool) {
+	only := func(t **tensor.Tensor, input int, names ...string) (tensors.GraphNode, bool) {
 		if *t == nil {
-			return tensor.GraphNode{}, false
+			return tensors.GraphNode{}, false
 		}
 		v := g.Find(*t)
 		if v < 0 || len(uses[v]) != 1 || len(uses[v][0].In) <= input || uses[v][0].In[input] != v {
-			return tensor.GraphNode{}, false
+			return tensors.GraphNode{}, false
 		}
 		return uses[v][0], slices.Contains(names, uses[v][0].Op.Name())
 	}
@@ -77,10 +78,10 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 }
 
 // traceOf returns the graph of a model with input x in evaluation mode.
-func traceOf(model nn.Module, x *tensor.Tensor) (g *tensor.Graph, err error) {
+func traceOf(model nn.Module, x *tensor.Tensor) (g *tensors.Graph[*tensor.Tensor], err error) {
 	defer nn.Catch(&err)
 	substitute.Within(substitute.Table{}, func() {
-		g = tensor.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
+		g = tensors.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
 	})
 	return g, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/integer"
 	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -47,7 +48,7 @@ func TestAgainstPyTorch(t *testing.T) {
 			whole := p.integers(0)
 			whole.ReLU = c.ReLU
 			n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{whole}}
-			got := tensor.Quantized(tensor.New(c.X, c.Shape...), n).Float64s()
+			got := tensors.Quantized(tensor.New(c.X, c.Shape...), n).Float64s()
 			if len(got) != len(c.Out) {
 				t.Fatalf("%d elements, want %d", len(got), len(c.Out))
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/integer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -36,7 +37,7 @@ type modelState struct {
 // originalTensor is a tensor of the original model with a snapshot from the time of quantization.
 type originalTensor struct {
 	nn.Parameter
-	was *tensor.Snapshot
+	was *tensors.Snapshot[*tensor.Tensor]
 }
 
 // newModel returns a model whose layers have been quantized.
@@ -60,7 +61,7 @@ func newModel(model nn.Module, k kind, all []*quantizable) (*Model, error) {
 		}
 	}
 	for _, p := range nn.State(model) {
-		q.originals = append(q.originals, originalTensor{p, p.Snapshot()})
+		q.originals = append(q.originals, originalTensor{p, tensors.NewSnapshot(p.Tensor)})
 	}
 	return &Model{func() *modelState { return q }}, nil
 }

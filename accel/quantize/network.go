@@ -6,6 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/integer"
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -106,7 +107,7 @@ type int8Network struct {
 	net  *integer.Network
 }
 
-func (b int8Network) Forward(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, b.net) }
+func (b int8Network) Forward(x *tensor.Tensor) *tensor.Tensor { return tensors.Quantized(x, b.net) }
 func (b int8Network) String() string                          { return b.name }
 
 func unchanged(x *tensor.Tensor) *tensor.Tensor { return x }
@@ -232,7 +233,7 @@ func channelsLast(w []int8, planes, positions int) []int8 {
 // network returns a single quantized layer with float input and output.
 func network(p *quantizable) substitute.Forward {
 	n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
-	return func(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, n) }
+	return func(x *tensor.Tensor) *tensor.Tensor { return tensors.Quantized(x, n) }
 }
 
 // foldable finds the normalizations that follow a layer in a chain and can be folded into its

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/integer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -57,7 +58,7 @@ func (p *quantizable) floatForward() substitute.Forward {
 		bias = tensor.New(b.bias, len(b.bias))
 	}
 	return func(x *tensor.Tensor) *tensor.Tensor {
-		y := tensor.Int8Linear(x, w)
+		y := tensors.Int8Linear(x, w)
 		if bias == nil {
 			return y
 		}

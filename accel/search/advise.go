@@ -10,10 +10,10 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Advice is what accel.Advise measured. It displays itself as a table of the trials with a
@@ -108,9 +108,9 @@ func (v *adviser) run(a *Advice, o *loop.Settings, size int) error {
 	if !o.Amp && !o.TrainsOnCPU() { // the CPU has no 16-bit matrix multiplication
 		faster = append(faster, change{&Trial{Change: "AMP()", Note: "16-bit matrix multiplication"}, train, func(c *loop.Settings) { c.Amp, c.Precision = true, 0 }, v.batch})
 	}
-	gpus, _ := tensor.GPUs() // Devices reports why there are none
+	gpus, _ := tensors.GPUs() // Devices reports why there are none
 	for _, g := range gpus {
-		if g.Device != tensor.Device() {
+		if g.Device != tensors.Device() {
 			faster = append(faster, change{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, func(c *loop.Settings) { c.Device = g.Device }, v.batch})
 		}
 	}

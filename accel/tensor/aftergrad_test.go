@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -33,7 +34,7 @@ func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 	var read [][]float32
 	var order []int
 	for i, p := range all(parts) {
-		p.AfterGrad(func() {
+		tensors.AfterGrad(p, func() {
 			read, order = append(read, p.Grad().Data()), append(order, i)
 		})
 	}
@@ -46,7 +47,7 @@ func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 		if !slices.Equal(read[k], want) || !slices.Equal(all(parts)[i].Grad().Data(), want) {
 			t.Errorf("gradient %d: %v during Backward, %v after it, want %v", i, read[k], all(parts)[i].Grad().Data(), want)
 		}
-		all(parts)[i].AfterGrad(nil)
+		tensors.AfterGrad(all(parts)[i], nil)
 	}
 	loss().Backward() // adds to the gradients
 	if len(read) != 4 {
@@ -70,7 +71,7 @@ func TestAfterGradWaitsForRecompute(t *testing.T) {
 	want := w.Grad().Data()
 	w.ZeroGrad()
 	var read [][]float32
-	w.AfterGrad(func() { read = append(read, w.Grad().Data()) })
+	tensors.AfterGrad(w, func() { read = append(read, w.Grad().Data()) })
 	x.MatMul(w).Add(tensor.Recompute(inner, x.MatMul(w))).Square().Mean().Backward()
 	if len(read) != 1 {
 		t.Fatalf("the function was called %d times", len(read))
@@ -85,7 +86,7 @@ func TestAfterGradWaitsForRecompute(t *testing.T) {
 // TestAfterGradThatPanics checks that no half-recorded list is left behind.
 func TestAfterGradThatPanics(t *testing.T) {
 	w := tensor.Parameter(tensor.Ones(2))
-	w.AfterGrad(func() { panic(errors.New("away")) })
+	tensors.AfterGrad(w, func() { panic(errors.New("away")) })
 	func() {
 		defer func() {
 			if p := recover(); fmt.Sprint(p) != "away" {
@@ -94,7 +95,7 @@ func TestAfterGradThatPanics(t *testing.T) {
 		}()
 		w.Square().Sum().Backward()
 	}()
-	w.AfterGrad(nil)
+	tensors.AfterGrad(w, nil)
 	w.ZeroGrad()
 	w.Square().Sum().Backward()
 	if got := w.Grad().Data(); got[0] != 2 || got[1] != 2 {
@@ -128,7 +129,7 @@ func TestSetGrad(t *testing.T) {
 		{"shape", func() { w.SetGrad(tensor.Zeros(4)) }},
 		{"type", func() { w.SetGrad(tensor.FromInts([]int{1, 2, 3, 4}, 2, 2)) }},
 		{"no parameter", func() { flat.SetGrad(flat) }},
-		{"no parameter", func() { flat.AfterGrad(func() {}) }},
+		{"no parameter", func() { tensors.AfterGrad(flat, func() {}) }},
 	} {
 		func() {
 			defer func() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 func attentionRef(causal bool) func(in []array) array {
@@ -106,7 +107,7 @@ func TestAttentionMemory(t *testing.T) {
 			x := Parameter(Ones(1, 1, n, 16))
 			Attention(x, x, x, true).Sum().Backward()
 			x.Grad().Data()
-			used = Stats().PeakBytes
+			used = tensors.Stats().PeakBytes
 		})
 		return used
 	}
@@ -268,7 +269,7 @@ func TestKeyPaddingMemory(t *testing.T) {
 			x := Parameter(Ones(2, 1, n, 16))
 			MaskedAttention(x, x, x, AttentionMask{Causal: true, Lengths: FromInts([]int{n, n / 2}, 2)}).Sum().Backward()
 			x.Grad().Data()
-			used = Stats().PeakBytes
+			used = tensors.Stats().PeakBytes
 		})
 		return used
 	}

@@ -1,6 +1,10 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
+)
 
 // AttentionWeights returns the weights with which [MaskedAttention] adds the values: softmax(q·kᵀ/√D)
 // over the visible keys, [B, H, T, S], for queries [B, H, T, D] and keys [B, H, S, D]. The weights of
@@ -34,31 +38,24 @@ func AttentionWeights(q, k *Tensor, see AttentionMask) *Tensor {
 	return Where(some, weights, Full(0).Cast(weights.DType()))
 }
 
-// RecordedAttention are the weights of an attention that [RecordAttention] recorded.
-type RecordedAttention struct {
-	Path, Layer string  // of the layer, such as "2.0" and SelfAttention(2); empty outside of an nn.Sequential
-	Weights     *Tensor // [B, H, T, S], as those of [AttentionWeights]
-}
-
-// RecordAttention runs f, a pass of a model, and returns the weights of each call of [Attention] and
-// [MaskedAttention] that this goroutine makes in it, in order.
-func RecordAttention(f func()) []RecordedAttention {
-	var all []RecordedAttention
-	scopeNameUsers.Add(1)
-	defer scopeNameUsers.Add(-1)
+// attended runs f for tensors.RecordAttention.
+func attended(f func()) []recordedAttention {
+	var all []recordedAttention
 	withScope(func(s *scope) { s.attention = &all }, f)
 	return all
 }
 
+type recordedAttention = tensors.RecordedAttention[*Tensor]
+
 // recordAttention appends the weights to the list of RecordAttention.
 func recordAttention(q, k *Tensor, see AttentionMask) {
-	var to *[]RecordedAttention
+	var to *[]recordedAttention
 	var path, kind string
 	e := shared()
 	e.enter()
-	to, path, kind = e.current.attention, e.current.path, e.current.kind
+	to, path, kind = e.current.attention, e.current.Path, e.current.Kind
 	e.leave()
 	if to != nil {
-		*to = append(*to, RecordedAttention{path, kind, AttentionWeights(q, k, see)})
+		*to = append(*to, recordedAttention{Path: path, Layer: kind, Weights: AttentionWeights(q, k, see)})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // AutocastFP8 is [Autocast] with BFloat16 in which Linear multiplies 8-bit floats: E4M3 in the
@@ -86,6 +87,6 @@ func linearFP8(in []*Tensor) *Tensor {
 	} else {
 		y = r.Record(ir.MatMul{FP8: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
 	}
-	e.appendOp(RecordedOp{"Linear", Float8E4M3, flops(ir.Linear{}, v, y)})
+	e.current.RecordOp(tensors.RecordedOp{Op: "Linear", DType: ir.Float8E4M3, FLOPs: flops(ir.Linear{}, v, y)})
 	return wrap(r.Reshape(r.Record(ir.Cast{To: BFloat16}, y), append(lead, w[0])))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // autocastRow is a public op with PyTorch's name for it. It is called with [4, 4] tensors.
@@ -70,7 +71,7 @@ var autocastRows = []autocastRow{
 	{"Quantile", "quantile", func(a, _ *Tensor) *Tensor { return a.Quantile(0.3, 0) }},
 	{"RMSNorm", "rms_norm", func(a, _ *Tensor) *Tensor { return RMSNorm(a, Ones(4), 1, 1e-6) }},
 	{"Recurrent", "rnn_tanh_cell", func(a, b *Tensor) *Tensor {
-		y, _, _ := Recurrence{Cell: TanhCell, X: a.Reshape(1, 4, 4), Weight: b}.Run()
+		y, _, _ := tensors.Recurrence[*Tensor]{Cell: ir.TanhCell, X: a.Reshape(1, 4, 4), Weight: b}.Run()
 		return y
 	}},
 	{"Reshape", "reshape", func(a, _ *Tensor) *Tensor { return a.Reshape(2, 8) }},

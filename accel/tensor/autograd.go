@@ -60,24 +60,6 @@ func (t *Tensor) Grad() *Tensor {
 	return g
 }
 
-// UseGrad is called by an optimizer that is about to update the parameter t with its gradient. It reports
-// whether there is a gradient, and whether an earlier update has already used a part of it, since ZeroGrad was
-// not called before the newest Backward. Without a gradient, lost reports whether ZeroGrad has dropped one that no
-// update had used.
-func (t *Tensor) UseGrad() (some, stale, lost bool) {
-	locked(func(*ir.Recorder) {
-		t.value("UseGrad")
-		switch {
-		case t.leaf == nil:
-		case t.leaf.Grad != nil:
-			some, stale, t.leaf.Used = true, t.leaf.Stale, true
-		default:
-			lost = t.leaf.Lost
-		}
-	})
-	return some, stale, lost
-}
-
 // SetGrad replaces the gradient of the parameter t, as if Backward had computed g. It panics if g
 // does not have the shape and element type of t.
 func (t *Tensor) SetGrad(g *Tensor) {
@@ -97,20 +79,6 @@ func (t *Tensor) SetGrad(g *Tensor) {
 		gradient.Hold() // before ZeroGrad, in case it is the current gradient
 		r.ZeroGrad(t.leaf)
 		t.leaf.Grad = gradient
-	})
-}
-
-// AfterGrad calls f in each Backward as soon as the gradient of the parameter t is complete, while
-// other gradients are still to be computed; nil removes f. If the graph contains a Recompute, f is
-// called at the end. f may read the gradient, which runs the ops recorded so far. It corresponds to
-// torch's register_post_accumulate_grad_hook.
-func (t *Tensor) AfterGrad(f func()) {
-	locked(func(*ir.Recorder) {
-		t.value("AfterGrad")
-		if t.leaf == nil {
-			panic(&StateError{Op: "AfterGrad", Hint: "the tensor does not require a gradient; make it a parameter with Parameter or SetRequiresGrad"})
-		}
-		t.leaf.After = f
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // cnn is a small network for 28×28 images: two 3×3 convolutions with ReLU and 2×2 pooling, and a
@@ -49,7 +51,7 @@ func (n *cnn) train() *Tensor {
 func TestTrainingOfImages(t *testing.T) {
 	n := newCNN(NewGenerator(1), 16)
 	first := n.train().Item()
-	ResetStats()
+	tensors.ResetStats()
 	last := 0.0
 	for range 15 {
 		last = n.train().Item()
@@ -57,7 +59,7 @@ func TestTrainingOfImages(t *testing.T) {
 	if !(last < first-0.1) {
 		t.Errorf("the loss went from %v to %v only", first, last)
 	}
-	if s := Stats(); s.PlansMade > 1 {
+	if s := tensors.Stats(); s.PlansMade > 1 {
 		t.Errorf("steps after the first made %d plans: %+v", s.PlansMade, s)
 	}
 }

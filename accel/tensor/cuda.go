@@ -13,19 +13,20 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// GPUs returns the GPUs that this package can use. If there are none, the error says why in one
+// listGPUs returns the GPUs that this package can use. If there are none, the error says why in one
 // line.
-func GPUs() ([]GPU, error) {
+func listGPUs() ([]tensors.GPU, error) {
 	d, err := gpus()
 	if err != nil {
 		return nil, err
 	}
-	var all []GPU
+	var all []tensors.GPU
 	for i, g := range d.Devices() {
-		all = append(all, GPU{
+		all = append(all, tensors.GPU{
 			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
 			SMs: g.SMs, Memory: g.Memory, PCI: g.PCI,
 		})
@@ -46,7 +47,7 @@ func openCUDA(name string, number int) (ir.Device, error) {
 		return nil, err
 	}
 	if n := len(d.Devices()); number >= n {
-		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; tensor.GPUs lists them", n)
+		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; accel.Devices lists them", n)
 	}
 	use := cuda.Installed(d.Version())
 	if use.Variants, err = cuda.ParseVariants(os.Getenv(cuda.VariantsVariable)); err != nil {
@@ -55,17 +56,15 @@ func openCUDA(name string, number int) (ir.Device, error) {
 	return cuda.Open(name, d, number, use)
 }
 
-// Libraries looks for the libraries as the first op that needs one does: in Python packages, conda
-// environments, the loader's path and the CUDA toolkit. If the environment variable
-// QUERN_CUDA_LIBRARIES names a folder, only that folder is searched; "none" disables the libraries.
-func Libraries() []Library {
+// listLibraries looks for the libraries as the first op that needs one does.
+func listLibraries() []tensors.Library {
 	version := 0
 	if d, err := gpus(); err == nil {
 		version = d.Version()
 	}
-	var all []Library
+	var all []tensors.Library
 	for _, f := range library.Report(version) {
-		l := Library{Name: f.Library.Name, Path: f.Location.Path, From: f.Location.From}
+		l := tensors.Library{Name: f.Library.Name, Path: f.Location.Path, From: f.Location.From}
 		if f.Location.Path != "" {
 			l.Version = f.Version.String()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestFloat16MatMulOnCUDA counts the kernels of matrix multiplications under Autocast: the GPU
@@ -30,10 +31,10 @@ func TestFloat16MatMulOnCUDA(t *testing.T) {
 			g := NewGenerator(1)
 			in := inputs{Randn(g, 5, 8), Randn(g, 6, 8), Randn(g, 6), Randn(g, 2, 3, 6, 6), Randn(g, 4, 3, 3, 3)}
 			Flush()
-			ResetStats()
+			tensors.ResetStats()
 			Autocast(BFloat16, func() { got = tt.f(in) })
 			Flush()
-			return got, Stats().Steps
+			return got, tensors.Stats().Steps
 		}
 		want, plain := run()
 		expected := want.Float64s()
@@ -89,12 +90,12 @@ func TestFloat16AttentionOnCUDA(t *testing.T) {
 					in = append(in, Parameter(Randn(g, 2, 5, 37, tt.head)))
 				}
 				Flush()
-				ResetStats()
+				tensors.ResetStats()
 				var y *Tensor
 				Autocast(BFloat16, func() { y = tt.f(in[0], in[1], in[2]) })
 				y.Cast(Float32).Square().Sum().Backward()
 				Flush()
-				more = Stats().Device.Kernels - Stats().Steps
+				more = tensors.Stats().Device.Kernels - tensors.Stats().Steps
 				for _, p := range append(in, y) {
 					if p != y {
 						p = p.Grad()
@@ -150,13 +151,13 @@ func TestFloat16ImagesOnCUDA(t *testing.T) {
 					x, w, b := Parameter(Randn(g, 4, 3, 6, 7).Cast(d)), Parameter(Randn(g, 3)), Parameter(Randn(g, 3))
 					slope := Randn(g, 4, 3, 6, 7).Cast(d)
 					Flush()
-					ResetStats()
+					tensors.ResetStats()
 					var y *Tensor
 					Autocast(d, func() { y = tt.f(x, w, b) })
 					from := slope.Reshape(-1).Slice(0, 0, y.Numel()).Reshape(y.Shape()...)
 					y.Mul(from).Sum().Backward()
 					Flush()
-					steps = Stats().Steps
+					steps = tensors.Stats().Steps
 					got = y.Cast(Float64).Float64s()
 					for _, p := range []*Tensor{x, w, b} {
 						if p.Grad() != nil {
@@ -198,12 +199,12 @@ func TestTF32OnCUDA(t *testing.T) {
 			}
 			return d
 		}
-		AllowTF32(true)
+		tensors.AllowTF32(true)
 		rounded := products()
 		if !slices.Equal(x.Sum(0).Data(), sums) {
 			t.Error("a sum is rounded as well")
 		}
-		AllowTF32(false)
+		tensors.AllowTF32(false)
 		if d := largest(rounded); !(d > 1e-4 && d < 5e-2) {
 			t.Errorf("with TF32 the results differ by %v", d)
 		}
@@ -211,8 +212,8 @@ func TestTF32OnCUDA(t *testing.T) {
 			t.Errorf("after TF32 was disabled the results differ by %v", d)
 		}
 	})
-	AllowTF32(true) // without effect on the CPU
-	defer AllowTF32(false)
+	tensors.AllowTF32(true) // without effect on the CPU
+	defer tensors.AllowTF32(false)
 	if got := New([]float32{1.0001}, 1, 1).MatMul(New([]float32{1}, 1, 1)).Data()[0]; got != 1.0001 {
 		t.Errorf("the CPU rounds to %v", got)
 	}
@@ -226,7 +227,7 @@ func TestFP8OnCUDA(t *testing.T) {
 		g := NewGenerator(5)
 		x, w, b := Parameter(Randn(g, n, in)), Parameter(Randn(g, out, in)), Parameter(Randn(g, out))
 		Flush()
-		ResetStats()
+		tensors.ResetStats()
 		var y, loss *Tensor
 		AutocastFP8(func() {
 			y = Linear(x, w, b)
@@ -237,7 +238,7 @@ func TestFP8OnCUDA(t *testing.T) {
 		}
 		loss.Backward()
 		Flush()
-		steps = Stats().Steps
+		steps = tensors.Stats().Steps
 		for _, p := range []*Tensor{y, x.Grad(), w.Grad(), b.Grad()} {
 			got = append(got, p.Cast(Float64).Float64s()...)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // errBrowser is the reason why a program for browsers has no CUDA back end.
@@ -12,10 +13,10 @@ var errBrowser = errors.New("a program in a browser cannot use a GPU")
 // errUnregistered is why a program has no simulated GPU.
 var errUnregistered = errors.New("a program in a browser has no simulated GPUs")
 
-// GPUs returns an error: a program in a browser cannot use a GPU.
-func GPUs() ([]GPU, error) { return nil, errBrowser }
+// listGPUs returns an error: a program in a browser cannot use a GPU.
+func listGPUs() ([]tensors.GPU, error) { return nil, errBrowser }
 
 func openCUDA(string, int) (ir.Device, error) { return nil, errBrowser }
 
-// Libraries returns none.
-func Libraries() []Library { return nil }
+// listLibraries returns none.
+func listLibraries() []tensors.Library { return nil }

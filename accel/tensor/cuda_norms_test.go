@@ -5,6 +5,8 @@ package tensor
 import (
 	"math"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestNormsOnCUDA compares norms with the sums and roundings around them, and their gradients, with
@@ -57,14 +59,14 @@ func TestNormsOnCUDA(t *testing.T) {
 						m: Parameter(Randn(g, width, width).MulScalar(.3))}
 					slope := Randn(g, 2, 5, width)
 					Flush()
-					ResetStats()
+					tensors.ResetStats()
 					var y *Tensor
 					Autocast(d, func() { y = tt.f(in) })
 					if y.RequiresGrad() {
 						y.Cast(Float32).Mul(slope).Sum().Backward()
 					}
 					Flush()
-					steps = Stats().Steps
+					steps = tensors.Stats().Steps
 					got = y.Cast(Float64).Float64s()
 					for _, p := range []*Tensor{in.x, in.f, in.w, in.b, in.m} {
 						if p.Grad() != nil {

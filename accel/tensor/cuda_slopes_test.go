@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestSlopesOnCUDA compares layers with activations and their gradients with the CPU's: on the GPU, products
@@ -20,7 +22,7 @@ func TestSlopesOnCUDA(t *testing.T) {
 						x := Parameter(Randn(g, 2, 3, sizes[0]))
 						in := []*Tensor{x, Parameter(Randn(g, sizes[0], sizes[1]).MulScalar(.3)), Parameter(Randn(g, sizes[1], sizes[1]).MulScalar(.3)), Parameter(Randn(g, sizes[1], 5).MulScalar(.3))}
 						Flush()
-						ResetStats()
+						tensors.ResetStats()
 						got = gradients(&in, d, func() *Tensor {
 							y := x
 							for _, w := range in[1:] {
@@ -28,7 +30,7 @@ func TestSlopesOnCUDA(t *testing.T) {
 							}
 							return y
 						})
-						return got, Stats().Steps
+						return got, tensors.Stats().Steps
 					}
 					want, separate := run()
 					compare := func(got []float64) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestSumsOnCUDA compares the gradients of layers with the CPU's: on the GPU, products sum the gradients of
@@ -27,9 +29,9 @@ func TestSumsOnCUDA(t *testing.T) {
 							Parameter(Randn(g, 5, sizes[2]).MulScalar(.3)), Parameter(Randn(g, 5)),
 						}
 						Flush()
-						ResetStats()
+						tensors.ResetStats()
 						got = gradients(&in, d, func() *Tensor { return linear(linear(in[0], in[1], in[2]).ReLU(), in[3], in[4]) })
-						return got, Stats().Steps
+						return got, tensors.Stats().Steps
 					}
 					want, separate := run()
 					compare := func(got []float64) {

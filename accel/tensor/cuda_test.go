@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the order in which the fake GPU runs independent operations; 0 for the order of the calls")
@@ -174,10 +175,10 @@ func TestSwitchOnCUDA(t *testing.T) {
 		n := newMLP(NewGenerator(4), 20, 7, 12, 5)
 		pending := n.params[0].MulScalar(2) // recorded here, computed on another device
 		for _, name := range devices {
-			if err := SetDevice(name); err != nil {
+			if err := tensors.SetDevice(name); err != nil {
 				t.Fatal(err)
 			}
-			if got := Device(); got != name {
+			if got := tensors.Device(); got != name {
 				t.Fatalf("on %s instead of %s", got, name)
 			}
 			for range 3 {
@@ -191,7 +192,7 @@ func TestSwitchOnCUDA(t *testing.T) {
 	e.devices["cuda:0"] = device
 	e.leave()
 	defer func() {
-		if err := SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 		e.enter()
@@ -211,11 +212,11 @@ func TestSwitchOnCUDA(t *testing.T) {
 
 func TestSetDeviceUnavailable(t *testing.T) {
 	for _, name := range []string{"", "gpu", "cuda:x", "cuda:-1", "cuda:99", "CUDA"} {
-		if err := SetDevice(name); err == nil {
+		if err := tensors.SetDevice(name); err == nil {
 			t.Errorf("SetDevice(%q) succeeded", name)
 		}
 	}
-	if got := Device(); got != "cpu" {
+	if got := tensors.Device(); got != "cpu" {
 		t.Errorf("the device is %s now", got)
 	}
 }
@@ -264,7 +265,7 @@ func TestRecurrenceOnCUDA(t *testing.T) {
 	for d, tolerance := range map[DType]float64{Float32: 1e-5, BFloat16: .04, Float16: .005} {
 		t.Run(d.String(), func(t *testing.T) {
 			onCUDA(t, func() {
-				eachRecurrence(t, func(t *testing.T, cell Cell, variant string) {
+				eachRecurrence(t, func(t *testing.T, cell ir.Cell, variant string) {
 					compareWithSteps(t, cell, [3]int{3, 5, 9}, variant, d, tolerance)
 				})
 			})

@@ -14,15 +14,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// SetDevice selects the device on which everything is computed from now on: "cpu", "cuda" for the first
-// GPU, "cuda:1" for the second, or a device that an imported package registers: package
-// accel/simulated registers "simulated". Existing tensors move when they are used next. An op that
-// the device does not support panics when it is computed. The error says why the device is not
-// available.
-//
-// A program starts on the device named by the environment variable QUERN_DEVICE, or else on the
-// CPU.
-func SetDevice(device string) (err error) {
+// setDevice selects the device on which everything is computed from now on, for accel.SetDevice. An op that the device does not
+// support panics when it is computed.
+func setDevice(device string) (err error) {
 	e := shared()
 	e.enter()
 	defer e.leave()
@@ -36,22 +30,6 @@ func SetDevice(device string) (err error) {
 		}
 	}()
 	return e.use(device)
-}
-
-// Device returns the name of the current device, such as "cpu" or "cuda:0".
-func Device() (name string) {
-	locked(func(r *ir.Recorder) { name = r.Device().Name() })
-	return name
-}
-
-// GPU describes a device that [SetDevice] can name.
-type GPU struct {
-	Device     string // for SetDevice
-	Name       string // the vendor's product name
-	Capability string // CUDA's compute capability, such as "9.0"
-	SMs        int    // streaming multiprocessors
-	Memory     int    // bytes
-	PCI        string // PCI bus ID, such as 0000:3b:00.0
 }
 
 // use switches the recorder to a device, which is opened at its first use.
@@ -69,7 +47,7 @@ func (e *engine) use(name string) error {
 	e.recorder.Switch(d)
 	e.applyMemoryLimit()
 	if t, ok := left.(interface{ Trim() error }); ok && left != d {
-		if err := t.Trim(); err != nil { // for example if the GPU is lost, which DeviceLost reports
+		if err := t.Trim(); err != nil { // for example if the GPU is lost, which deviceLost reports
 			slog.Debug("accel: cannot release the memory of the previous device", "device", left.Name(), "error", err)
 		}
 	}
@@ -102,10 +80,6 @@ func open(name string) (ir.Device, error) {
 	return openCUDA(name, number)
 }
 
-// CPUKernels says which instruction set the CPU computes with and, on macOS, whether Accelerate multiplies large matrices. It does if
-// its results agree with those of the CPU's own kernels and it is faster, unless the environment variable QUERN_CPU_LIBRARY is "off".
-func CPUKernels() string { return cpu.Kernels() }
-
 // unknownSimulated says why a simulated GPU cannot be used.
 func unknownSimulated() error {
 	if devices.Find("simulated") != nil {
@@ -123,9 +97,9 @@ func registeredNames() string {
 	return fmt.Sprintf("; imported packages add %q", names)
 }
 
-// DeviceLost returns the error with which a GPU has failed permanently: its memory is lost and this
+// deviceLost returns the error with which a GPU has failed permanently: its memory is lost and this
 // process cannot use it any more. It returns nil if no GPU has failed or none was used.
-func DeviceLost() (err error) {
+func deviceLost() (err error) {
 	if !engineMade.Load() {
 		return nil
 	}

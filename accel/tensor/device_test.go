@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // An unknown device is an error that names the package to import.
@@ -17,7 +17,7 @@ func TestSetDeviceUnknown(t *testing.T) {
 		{"simulated", `accel: device "simulated": the device is not registered; add import _ "github.com/quernlab/quern/accel/simulated" to the program`},
 		{"simulated:7", `accel: device "simulated:7": the device is not registered; add import _ "github.com/quernlab/quern/accel/simulated" to the program`},
 	} {
-		if err := tensor.SetDevice(row.device); err == nil || err.Error() != row.want {
+		if err := tensors.SetDevice(row.device); err == nil || err.Error() != row.want {
 			t.Errorf("SetDevice(%q)\n got  %v\n want %v", row.device, err, row.want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestSetDeviceTrims(t *testing.T) {
 		device string
 		times  int
 	}{{"trimCounter", 0}, {"trimCounter", 0}, {"cpu", 1}, {"cpu", 1}} {
-		if err := tensor.SetDevice(row.device); err != nil {
+		if err := tensors.SetDevice(row.device); err != nil {
 			t.Fatal(err)
 		}
 		if d.times != row.times {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // engine holds the recorder that all tensors share, and its lock. There is one list of recorded ops
@@ -21,29 +22,26 @@ type engine struct {
 	recorder *ir.Recorder
 	limit    int                  // set by SetMemoryLimit; 0 means the default
 	devices  map[string]ir.Device // the devices used so far, by name
-	tf32     bool                 // set by AllowTF32
+	tf32     bool                 // set by allowTF32
 
 	scopes  map[goroutine.Identity]scope // the scopes of goroutines that have one
 	current scope                        // the owner's
 }
 
-// scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope],
-// [WithLengths], [WithPositions], [RecordAttention] and [RecordOps].
+// scope holds the settings of one goroutine: those of [NoGrad], [Autocast],
+// [WithLengths], [WithPositions], and of package tensors.
 type scope struct {
 	noGrad int   // nesting depth of NoGrad
 	cast   DType // of Autocast; Float32 if off
 	fp8    bool  // of AutocastFP8
 
-	path, kind string // of NameScope, while names are recorded
-	flush      bool   // NameScope ends with Flush; see FlushScopes
+	tensors.Scope // names of layers, and recorded ops
 
 	lengths   *Tensor // of WithLengths; nil if off
 	positions int     // to which the sequences are padded
 	packed    *Tensor // of WithPositions; nil if off
 
-	attention *[]RecordedAttention // of RecordAttention; nil if off
-
-	recordedOps *[]RecordedOp // of RecordOps; nil if off
+	attention *[]recordedAttention // of tensors.RecordAttention; nil if off
 }
 
 var shared = sync.OnceValue(newEngine)
@@ -64,7 +62,7 @@ func (e *engine) enter() {
 		e.current = e.scopes[me]
 	}
 	e.recorder.NoGrad(e.current.noGrad)
-	e.recorder.SetLayer(e.current.path, e.current.kind)
+	e.recorder.SetLayer(e.current.Path, e.current.Kind)
 }
 
 // leave unlocks the engine.
@@ -94,7 +92,7 @@ func withScope(change func(*scope), f func()) {
 		e.enter()
 		defer e.leave()
 		e.recorder.NoGrad(s.noGrad - e.current.noGrad)
-		e.recorder.SetLayer(s.path, s.kind)
+		e.recorder.SetLayer(s.Path, s.Kind)
 		e.current = s
 		if me := goroutine.Current(); s == (scope{}) {
 			delete(e.scopes, me)
@@ -217,18 +215,3 @@ func Synchronize() { locked((*ir.Recorder).Wait) }
 // NoGrad runs f with gradients disabled for this goroutine; other goroutines, including those that
 // f starts, are not affected. Use it for evaluation and for updates of parameters.
 func NoGrad(f func()) { withScope(func(s *scope) { s.noGrad++ }, f) }
-
-// Statistics counts what the engine has done since the last ResetStats.
-type Statistics = ir.Stats
-
-// DeviceCounts counts the calls to a GPU's driver.
-type DeviceCounts = ir.DeviceCounts
-
-// Stats returns the counts.
-func Stats() (s Statistics) {
-	locked(func(r *ir.Recorder) { s = r.Stats() })
-	return s
-}
-
-// ResetStats sets the counts to zero.
-func ResetStats() { locked((*ir.Recorder).ResetStats) }

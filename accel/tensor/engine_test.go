@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 func TestScalarsAreNoPartOfThePlan(t *testing.T) {
@@ -11,7 +13,7 @@ func TestScalarsAreNoPartOfThePlan(t *testing.T) {
 	x.MulScalar(0.1).AddScalar(2).Data()
 	rate := Full(1)
 	x.Mul(rate).Data()
-	ResetStats()
+	tensors.ResetStats()
 	for i := range 10 {
 		s := float64(i)
 		got := x.MulScalar(s).AddScalar(s).Data()
@@ -23,19 +25,19 @@ func TestScalarsAreNoPartOfThePlan(t *testing.T) {
 			t.Errorf("tensor %v: %v", s, got)
 		}
 	}
-	if s := Stats(); s.PlansMade != 0 {
+	if s := tensors.Stats(); s.PlansMade != 0 {
 		t.Errorf("scalars made %d plans", s.PlansMade)
 	}
 }
 
 func TestEndlessRecordingStaysBounded(t *testing.T) {
 	x := Ones(4)
-	ResetStats()
+	tensors.ResetStats()
 	const ops = 50000
 	for range ops {
 		x = x.AddScalar(1)
 	}
-	if s := Stats(); s.Flushes < 3 {
+	if s := tensors.Stats(); s.Flushes < 3 {
 		t.Errorf("%d ops were run in %d lists", ops, s.Flushes)
 	}
 	if got := x.Data()[0]; got != ops+1 {

@@ -1,6 +1,9 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
+)
 
 // NonFiniteError says that a tensor checked by [Tensor.RequireFinite] has NaN or an infinity.
 type NonFiniteError = ir.NonFiniteError
@@ -25,9 +28,8 @@ type NonFinite = ir.NonFinite
 // checked too.
 func FindNonFinite(f func()) (found *NonFinite) {
 	locked(func(r *ir.Recorder) { r.Watch(true) })
-	scopeNameUsers.Add(1)
 	defer locked(func(r *ir.Recorder) { found = r.Watch(false) })
-	defer scopeNameUsers.Add(-1)
+	defer tensors.KeepNames()()
 	f()
 	return nil
 }

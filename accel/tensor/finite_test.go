@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestRequireFinite trains with and without the check: a valid step gives the same result, and a
@@ -87,7 +89,7 @@ func TestRequireFiniteIsTheTensor(t *testing.T) {
 // TestFindNonFiniteNamesTheLayer records ops within NameScope.
 func TestFindNonFiniteNamesTheLayer(t *testing.T) {
 	w := Parameter(Zeros(2))
-	in := func(path, kind string, f func()) { NameScope(func() (string, string) { return path, kind }, f) }
+	in := func(path, kind string, f func()) { tensors.NameScope(func() (string, string) { return path, kind }, f) }
 	for _, row := range []struct {
 		f    func()
 		want string

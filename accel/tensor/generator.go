@@ -30,11 +30,11 @@ var (
 // generator draws from the same seed.
 const firstWeightCounter = 1 << 62
 
-// Seed restarts the default generator, which is used where a nil *Generator is given, and the
+// seedGenerators restarts the default generator, which is used where a nil *Generator is given, and the
 // generator of [WeightGenerator]. Both start with seed 0.
-func Seed(seed uint64) {
-	defaultGenerator.SetState(seed, 0)
-	weightGenerator.SetState(seed, firstWeightCounter)
+func seedGenerators(n uint64) {
+	defaultGenerator.SetState(n, 0)
+	weightGenerator.SetState(n, firstWeightCounter)
 }
 
 // WeightGenerator returns the generator from which layers draw their initial weights. It is separate from

@@ -1,6 +1,10 @@
 package tensor
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
+)
 
 func TestGeneratorState(t *testing.T) {
 	a, b := NewGenerator(7), NewGenerator(1)
@@ -12,7 +16,7 @@ func TestGeneratorState(t *testing.T) {
 			t.Fatalf("%d and %d", x, y)
 		}
 	}
-	Seed(3)
+	tensors.Seed(3)
 	seed, drawn := (*Generator)(nil).State()
 	first := (*Generator)(nil).Uint64()
 	(*Generator)(nil).SetState(seed, drawn)

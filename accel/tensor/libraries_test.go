@@ -3,11 +3,13 @@ package tensor
 import (
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // Each library is described in one line that says where it is or why it is not used.
 func TestLibraries(t *testing.T) {
-	all := Libraries()
+	all := tensors.Libraries()
 	if len(all) != 3 {
 		t.Fatalf("%d libraries", len(all))
 	}

@@ -24,34 +24,6 @@ func SetMemoryLimit(bytes int) (old int) {
 	return old
 }
 
-// MemoryUse is the memory of tensors, as [Memory] returns it.
-type MemoryUse = ir.MemoryUse
-
-// Memory runs the recorded ops and the garbage collector and returns the memory of tensors on the device, as
-// torch.cuda.memory_allocated, memory_reserved and max_memory_allocated do; it works on the CPU, too. Tensors that have
-// not moved to the device yet count as allocated. Peak is since the start of the program or [ResetStats].
-func Memory() (use MemoryUse) {
-	locked(func(r *ir.Recorder) {
-		r.Flush()
-		use = r.MemoryUse()
-	})
-	return use
-}
-
-// PeakBytes runs f and returns the maximum number of bytes that tensors and temporaries took at
-// once, including those of before f and of other goroutines. Unreachable tensors do not count: the
-// garbage collector runs before f and at each new peak. If no new kind of step is planned, a peak
-// less than 1/16 above the previous one may be missed.
-func PeakBytes(f func()) (bytes int) {
-	ir.Collect()
-	var stop func()
-	locked(func(r *ir.Recorder) { stop = r.Meter(&bytes) })
-	defer locked(func(*ir.Recorder) { stop() })
-	f()
-	Flush()
-	return bytes
-}
-
 // defaultLimit leaves an eighth of the memory to other uses; it returns 0 if the machine's memory
 // is unknown.
 func defaultLimit() int {

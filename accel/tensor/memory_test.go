@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 func TestMemoryLimit(t *testing.T) {
@@ -60,8 +62,8 @@ func TestMemoryLimit(t *testing.T) {
 func TestPeakBytes(t *testing.T) {
 	withThreads(2, func() {
 		const size = 4 << 20 // bytes of one value
-		before := PeakBytes(func() {})
-		one := PeakBytes(func() {
+		before := tensors.PeakBytes(func() {})
+		one := tensors.PeakBytes(func() {
 			for i := range 20 {
 				Ones(size / 4).AddScalar(float64(i)).Data()
 			}
@@ -70,7 +72,7 @@ func TestPeakBytes(t *testing.T) {
 			t.Errorf("one value of %d bytes at a time takes %d", size, n)
 		}
 		var keepDims []*Tensor
-		all := PeakBytes(func() {
+		all := tensors.PeakBytes(func() {
 			for i := range 20 {
 				keepDims = append(keepDims, Ones(size/4).AddScalar(float64(i)))
 				keepDims[i].Data()

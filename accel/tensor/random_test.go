@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 func TestGenerator(t *testing.T) {
@@ -34,9 +35,9 @@ func TestGenerator(t *testing.T) {
 			t.Fatalf("not a permutation: %v", p)
 		}
 	}
-	Seed(9)
+	tensors.Seed(9)
 	first := Randn(nil, 3).Data()
-	Seed(9)
+	tensors.Seed(9)
 	if !slices.Equal(first, Randn(nil, 3).Data()) {
 		t.Error("Seed does not restart the default generator")
 	}

@@ -40,15 +40,6 @@ func (t *Tensor) Raw() (b []byte) {
 	return nativeBytes(b, size)
 }
 
-// Memory returns the memory of t's elements on the CPU in row-major order, without a copy: writing
-// to it changes t. It returns nil if the elements are on a GPU or shared with another tensor. It
-// runs the recorded ops. Ranks exchange elements with it: do not use t meanwhile, nor the memory
-// after t is released.
-func (t *Tensor) Memory() (b []byte) {
-	locked(func(r *ir.Recorder) { b = r.InPlace(t.holdValue("Memory")) })
-	return b
-}
-
 // nativeBytes converts elements of the given size between little-endian and the machine's byte
 // order.
 func nativeBytes(b []byte, size int) []byte {

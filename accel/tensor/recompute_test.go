@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // deepNetwork is a deep network whose blocks can be recomputed.
@@ -92,7 +94,7 @@ func TestRecompute(t *testing.T) {
 func TestNestedRecomputeDraws(t *testing.T) {
 	drop := func(x *Tensor) *Tensor { return x.Dropout(0.5, nil, true) }
 	run := func(recompute func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor) []float32 {
-		Seed(7)
+		tensors.Seed(7)
 		x := Parameter(Ones(64))
 		third := func(in []*Tensor) *Tensor { return drop(in[0].Square()) }
 		second := func(in []*Tensor) *Tensor { return recompute(third, drop(in[0])) }
@@ -113,7 +115,7 @@ func TestRecomputeMemory(t *testing.T) {
 			n := newDeepNetwork(16, 32)
 			x := Randn(n.g, 2000, 32)
 			n.run(x, every)
-			bytes = Stats().PeakBytes
+			bytes = tensors.Stats().PeakBytes
 		})
 		return bytes
 	}

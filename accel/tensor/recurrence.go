@@ -5,52 +5,13 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
-// Cell says how a [Recurrence] computes the next state h' from the previous state h. Here x is the
-// part of the gates that the input determines, g = x + Weight·h, and σ is the sigmoid.
-type Cell = ir.Cell
+// recurrence computes a [tensors.Recurrence].
+type recurrence tensors.Recurrence[*Tensor]
 
-// The cells of PyTorch's RNN, LSTM and GRU, with the gates in the same order.
-const (
-	TanhCell = ir.TanhCell // h' = tanh(g)
-	ReLUCell = ir.ReLUCell // h' = max(g, 0)
-
-	// LSTMCell has the gates i, f, g, o and a second state c, with
-	//
-	//	c' = σ(f)·c + σ(i)·tanh(g)
-	//	h' = σ(o)·tanh(c')
-	LSTMCell = ir.LSTMCell
-
-	// GRUCell has the gates r, z, n, of which n is computed from the parts of the input and of the
-	// previous state, with the bias b of the latter:
-	//
-	//	n  = tanh(xₙ + σ(r)·(Weightₙ·h + bₙ))
-	//	h' = (1 - σ(z))·n + σ(z)·h
-	GRUCell = ir.GRUCell
-)
-
-// Recurrence is one layer of a recurrent network in one direction, for N sequences of T steps and H
-// hidden units. Run computes it.
-type Recurrence struct {
-	Cell   Cell    // the kind of layer, which determines the number of gates
-	X      *Tensor // [T, N, gates·H]: the input's part of the gates, with all biases but Bias
-	Weight *Tensor // [gates·H, H]: of the previous state
-	Bias   *Tensor // [gates·H] of a GRUCell: added to Weight·h; nil for none and for other cells
-
-	H, C *Tensor // [N, H]: the initial state, nil for zeros; only an LSTMCell has C
-
-	// Lengths [N], of type int32, is the number of steps of each sequence; later steps are padding,
-	// which leaves the state as it is and for which the output is 0. A length outside of 1..T is an
-	// *IndexError. nil means that all T are valid.
-	Lengths *Tensor
-	Reverse bool // begins with the last step
-}
-
-// Run returns the state after each step, y [T, N, H], and the final state h [N, H] and c [N, H],
-// which is nil unless the cell is an LSTMCell. It panics with a *ShapeError, a *DTypeError or an
-// *IndexError if the tensors do not fit together.
-func (r Recurrence) Run() (y, h, c *Tensor) {
+func (r recurrence) run() (y, h, c *Tensor) {
 	r.check()
 	if factor, ok := r.factor(); ok {
 		return r.whole(factor)
@@ -60,7 +21,7 @@ func (r Recurrence) Run() (y, h, c *Tensor) {
 
 // factor returns the type that the states have as factors, and whether devices compute all steps in
 // one op. float64, mixed types outside of Autocast, and exports are computed step by step.
-func (r *Recurrence) factor() (d DType, ok bool) {
+func (r *recurrence) factor() (d DType, ok bool) {
 	cast, tracing := Float32, false
 	locked(func(rec *ir.Recorder) { cast, tracing = shared().current.cast, rec.Tracing() })
 	if tracing {
@@ -82,14 +43,14 @@ func (r *Recurrence) factor() (d DType, ok bool) {
 }
 
 // whole computes the recurrence in one op.
-func (r *Recurrence) whole(factor DType) (y, h, c *Tensor) {
+func (r *recurrence) whole(factor DType) (y, h, c *Tensor) {
 	steps, sequences, hidden := r.sizes()
 	state := []int{sequences, hidden}
 	given, zeros := []*Tensor{r.X, r.Weight, r.H}, [][]int{nil, nil, state}
 	switch r.Cell {
-	case LSTMCell:
+	case ir.LSTMCell:
 		given, zeros = append(given, r.C), append(zeros, state)
-	case GRUCell:
+	case ir.GRUCell:
 		given, zeros = append(given, r.Bias), append(zeros, []int{3 * hidden})
 	}
 	if r.Lengths != nil {
@@ -132,12 +93,12 @@ func (r *Recurrence) whole(factor DType) (y, h, c *Tensor) {
 }
 
 // sizes returns T, N and H.
-func (r *Recurrence) sizes() (steps, sequences, hidden int) {
+func (r *recurrence) sizes() (steps, sequences, hidden int) {
 	x := r.X.Shape()
 	return x[0], x[1], r.Weight.Size(1)
 }
 
-func (r *Recurrence) check() {
+func (r *recurrence) check() {
 	wrong := func(hint string, tensors ...*Tensor) {
 		var shapes [][]int
 		for _, t := range tensors {
@@ -149,10 +110,10 @@ func (r *Recurrence) check() {
 	if len(x) != 3 || len(w) != 2 || w[0] != gates*w[1] || x[2] != w[0] || x[0] < 1 {
 		wrong(fmt.Sprintf("X must be [T, N, %d·H] with at least one step, and Weight [%[1]d·H, H]", gates), r.X, r.Weight)
 	}
-	if r.Bias != nil && (r.Cell != GRUCell || !slices.Equal(r.Bias.Shape(), w[:1])) {
+	if r.Bias != nil && (r.Cell != ir.GRUCell || !slices.Equal(r.Bias.Shape(), w[:1])) {
 		wrong("only a GRUCell has a bias of the previous state, [3·H]", r.Bias)
 	}
-	if r.C != nil && r.Cell != LSTMCell {
+	if r.C != nil && r.Cell != ir.LSTMCell {
 		wrong("only an LSTMCell has a state C", r.C)
 	}
 	for _, state := range []*Tensor{r.H, r.C} {
@@ -173,7 +134,7 @@ func (r *Recurrence) check() {
 }
 
 // valid returns for each step [T, N, 1] whether it is not padding; nil if all are valid.
-func (r *Recurrence) valid() *Tensor {
+func (r *recurrence) valid() *Tensor {
 	if r.Lengths == nil {
 		return nil
 	}

@@ -1,10 +1,14 @@
 package tensor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // cellStep computes a recurrence step by step from other ops.
 type cellStep struct {
-	Recurrence
+	recurrence
 	weight *Tensor // Weight, transposed
 	hidden int
 	made   []*Tensor // intermediate results, released at the end
@@ -16,9 +20,9 @@ func (s *cellStep) keep(t *Tensor) *Tensor {
 }
 
 // steps computes the recurrence from other ops.
-func (r *Recurrence) steps() (y, h, c *Tensor) {
+func (r *recurrence) steps() (y, h, c *Tensor) {
 	steps, sequences, hidden := r.sizes()
-	s := &cellStep{Recurrence: *r, hidden: hidden}
+	s := &cellStep{recurrence: *r, hidden: hidden}
 	defer func() {
 		for _, t := range s.made {
 			t.Release()
@@ -76,16 +80,16 @@ func (r *Recurrence) steps() (y, h, c *Tensor) {
 func (s *cellStep) next(x, h, c *Tensor) (nextH, nextC *Tensor) {
 	k := s.keep
 	gates := x
-	if h != nil && s.Cell != GRUCell {
+	if h != nil && s.Cell != ir.GRUCell {
 		gates = k(x.Add(k(h.MatMul(s.weight))))
 	}
 	gate := func(of *Tensor, i int) *Tensor { return k(of.Slice(1, i*s.hidden, (i+1)*s.hidden)) }
 	switch s.Cell {
-	case TanhCell:
+	case ir.TanhCell:
 		return k(gates.Tanh()), nil
-	case ReLUCell:
+	case ir.ReLUCell:
 		return k(gates.ReLU()), nil
-	case LSTMCell:
+	case ir.LSTMCell:
 		in, candidate, out := k(gate(gates, 0).Sigmoid()), k(gate(gates, 2).Tanh()), k(gate(gates, 3).Sigmoid())
 		nextC = k(in.Mul(candidate))
 		if c != nil {

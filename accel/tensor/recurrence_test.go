@@ -5,9 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
-var cellNames = map[Cell]string{TanhCell: "TanhCell", ReLUCell: "ReLUCell", LSTMCell: "LSTMCell", GRUCell: "GRUCell"}
+var cellNames = map[ir.Cell]string{ir.TanhCell: "TanhCell", ir.ReLUCell: "ReLUCell", ir.LSTMCell: "LSTMCell", ir.GRUCell: "GRUCell"}
 
 // recurrenceRows compares each cell with its formula; results are y, h and c, one after the other.
 func recurrenceRows() []opRow {
@@ -20,19 +23,19 @@ func recurrenceRows() []opRow {
 					m, n, k = min(m, 6), min(n, 20), min(k, 20)
 					shapes := [][]int{{m, n, cell.Gates() * k}, {cell.Gates() * k, k}, {n, k}}
 					switch cell {
-					case LSTMCell:
+					case ir.LSTMCell:
 						shapes = append(shapes, []int{n, k})
-					case GRUCell:
+					case ir.GRUCell:
 						shapes = append(shapes, []int{3 * k})
 					}
 					return shapes
 				},
 				f: func(in []*Tensor) *Tensor {
-					r := Recurrence{Cell: cell, X: in[0], Weight: in[1], H: in[2], Reverse: reverse}
+					r := tensors.Recurrence[*Tensor]{Cell: cell, X: in[0], Weight: in[1], H: in[2], Reverse: reverse}
 					switch cell {
-					case LSTMCell:
+					case ir.LSTMCell:
 						r.C = in[3]
-					case GRUCell:
+					case ir.GRUCell:
 						r.Bias = in[3]
 					}
 					y, h, c := r.Run()
@@ -50,7 +53,7 @@ func recurrenceRows() []opRow {
 }
 
 // recurrenceRef is the formula of a cell, in float64.
-func recurrenceRef(cell Cell, reverse bool, in []array) array {
+func recurrenceRef(cell ir.Cell, reverse bool, in []array) array {
 	steps, n, k := in[0].shape[0], in[0].shape[1], in[2].shape[1]
 	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	y := make([]float64, steps*n*k)
@@ -59,7 +62,7 @@ func recurrenceRef(cell Cell, reverse bool, in []array) array {
 		h, c := make([]float64, k), make([]float64, k)
 		for j := range k {
 			h[j] = in[2].get(b, j)
-			if cell == LSTMCell {
+			if cell == ir.LSTMCell {
 				c[j] = in[3].get(b, j)
 			}
 		}
@@ -73,7 +76,7 @@ func recurrenceRef(cell Cell, reverse bool, in []array) array {
 				for j := range k {
 					sum += in[1].get(g, j) * h[j]
 				}
-				if cell == GRUCell {
+				if cell == ir.GRUCell {
 					sum += in[3].get(g)
 				}
 				return sum
@@ -81,15 +84,15 @@ func recurrenceRef(cell Cell, reverse bool, in []array) array {
 			nextH, nextC := make([]float64, k), make([]float64, k)
 			for j := range k {
 				switch cell {
-				case TanhCell:
+				case ir.TanhCell:
 					nextH[j] = math.Tanh(x(j) + part(j))
-				case ReLUCell:
+				case ir.ReLUCell:
 					nextH[j] = max(0, x(j)+part(j))
-				case LSTMCell:
+				case ir.LSTMCell:
 					gate := func(g int) float64 { return x(g*k+j) + part(g*k+j) }
 					nextC[j] = sigmoid(gate(1))*c[j] + sigmoid(gate(0))*math.Tanh(gate(2))
 					nextH[j] = sigmoid(gate(3)) * math.Tanh(nextC[j])
-				case GRUCell:
+				case ir.GRUCell:
 					r, z := sigmoid(x(j)+part(j)), sigmoid(x(k+j)+part(k+j))
 					nextH[j] = (1-z)*math.Tanh(x(2*k+j)+r*part(2*k+j)) + z*h[j]
 				}
@@ -100,7 +103,7 @@ func recurrenceRef(cell Cell, reverse bool, in []array) array {
 		finalH, finalC = append(finalH, h...), append(finalC, c...)
 	}
 	y = append(y, finalH...)
-	if cell == LSTMCell {
+	if cell == ir.LSTMCell {
 		y = append(y, finalC...)
 	}
 	return array{[]int{len(y)}, y}
@@ -110,7 +113,7 @@ func recurrenceRef(cell Cell, reverse bool, in []array) array {
 // other ops, also for weights that are packed in several blocks.
 func TestRecurrenceEqualsItsSteps(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {4, 5, 7}, {3, 17, 150}, {2, 2, 530}} {
-		eachRecurrence(t, func(t *testing.T, cell Cell, variant string) {
+		eachRecurrence(t, func(t *testing.T, cell ir.Cell, variant string) {
 			compareWithSteps(t, cell, size, variant, Float32, 1e-5)
 		})
 	}
@@ -121,7 +124,7 @@ func TestRecurrenceEqualsItsSteps(t *testing.T) {
 func TestRecurrenceIn16Bits(t *testing.T) {
 	for d, tolerance := range map[DType]float64{BFloat16: .04, Float16: .005} {
 		t.Run(d.String(), func(t *testing.T) {
-			eachRecurrence(t, func(t *testing.T, cell Cell, variant string) {
+			eachRecurrence(t, func(t *testing.T, cell ir.Cell, variant string) {
 				compareWithSteps(t, cell, [3]int{3, 5, 9}, variant, d, tolerance)
 			})
 		})
@@ -144,9 +147,9 @@ func TestTypesOfRecurrence(t *testing.T) {
 		{Float64, Float64, BFloat16, Float64, false},
 	} {
 		for cell, name := range cellNames {
-			r := Recurrence{Cell: cell, X: Ones(2, 3, cell.Gates()*4).Cast(row.x), Weight: Ones(cell.Gates()*4, 4).Cast(row.w), Lengths: FromInts([]int{1, 2, 1}, 3)}
+			r := tensors.Recurrence[*Tensor]{Cell: cell, X: Ones(2, 3, cell.Gates()*4).Cast(row.x), Weight: Ones(cell.Gates()*4, 4).Cast(row.w), Lengths: FromInts([]int{1, 2, 1}, 3)}
 			Autocast(row.cast, func() {
-				if _, whole := r.factor(); whole != row.whole {
+				if _, whole := (*recurrence)(&r).factor(); whole != row.whole {
 					t.Errorf("%s of %v: one op is %v", name, row, whole)
 				}
 				y, h, c := r.Run()
@@ -161,7 +164,7 @@ func TestTypesOfRecurrence(t *testing.T) {
 }
 
 // eachRecurrence runs a test for each cell and variant.
-func eachRecurrence(t *testing.T, f func(t *testing.T, cell Cell, variant string)) {
+func eachRecurrence(t *testing.T, f func(t *testing.T, cell ir.Cell, variant string)) {
 	for cell, name := range cellNames {
 		for _, variant := range []string{"", "reverse", "lengths", "reverse lengths", "no state"} {
 			t.Run(name+" "+variant, func(t *testing.T) { f(t, cell, variant) })
@@ -170,7 +173,7 @@ func eachRecurrence(t *testing.T, f func(t *testing.T, cell Cell, variant string
 }
 
 // compareWithSteps computes T, N and H of size under Autocast.
-func compareWithSteps(t *testing.T, cell Cell, size [3]int, variant string, cast DType, tolerance float64) {
+func compareWithSteps(t *testing.T, cell ir.Cell, size [3]int, variant string, cast DType, tolerance float64) {
 	t.Helper()
 	steps, n, hidden := size[0], size[1], size[2]
 	random := rand.New(rand.NewPCG(3, 4))
@@ -186,20 +189,20 @@ func compareWithSteps(t *testing.T, cell Cell, size [3]int, variant string, cast
 	for i := range lengths {
 		lengths[i] = 1 + i%steps
 	}
-	run := func(compute func(r Recurrence) (y, h, c *Tensor)) (results [][]float64) {
+	run := func(compute func(r tensors.Recurrence[*Tensor]) (y, h, c *Tensor)) (results [][]float64) {
 		var all []*Tensor
 		parameter := func(a array) *Tensor {
 			p := Parameter(New(a.floats(), a.shape...))
 			all = append(all, p)
 			return p
 		}
-		r := Recurrence{Cell: cell, X: parameter(x), Weight: parameter(w)}
+		r := tensors.Recurrence[*Tensor]{Cell: cell, X: parameter(x), Weight: parameter(w)}
 		if variant != "no state" {
 			r.H = parameter(h)
 			switch cell {
-			case LSTMCell:
+			case ir.LSTMCell:
 				r.C = parameter(c)
-			case GRUCell:
+			case ir.GRUCell:
 				r.Bias = parameter(b)
 			}
 		}
@@ -216,7 +219,7 @@ func compareWithSteps(t *testing.T, cell Cell, size [3]int, variant string, cast
 				loss = loss.Add(out.Mul(New(slopes[i].floats(), slopes[i].shape...)).Sum())
 			}
 		}
-		if cell == ReLUCell && cast != Float32 {
+		if cell == ir.ReLUCell && cast != Float32 {
 			return results // rounding may move a value to the other side of 0
 		}
 		loss.Backward()
@@ -229,8 +232,8 @@ func compareWithSteps(t *testing.T, cell Cell, size [3]int, variant string, cast
 		}
 		return results
 	}
-	got := run(func(r Recurrence) (y, h, c *Tensor) { return r.Run() })
-	want := run(func(r Recurrence) (y, h, c *Tensor) { return r.steps() })
+	got := run(func(r tensors.Recurrence[*Tensor]) (y, h, c *Tensor) { return r.Run() })
+	want := run(func(r tensors.Recurrence[*Tensor]) (y, h, c *Tensor) { return (*recurrence)(&r).steps() })
 	if len(got) != len(want) {
 		t.Fatalf("%d results, want %d", len(got), len(want))
 	}

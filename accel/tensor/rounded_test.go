@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // roundedNet is trained with automatic mixed precision. It has a weight that is used twice and transposed, one
@@ -132,12 +133,12 @@ var roundedRows = []struct {
 		n.out = append(n.out, n.loss().Data()...)
 	}},
 	{"memory", func(n *roundedNet) {
-		if b := n.w.Memory(); b != nil {
+		if b := tensors.Memory(n.w); b != nil {
 			copy(b, b[8:16])
 		}
 	}},
 	{"memory that changes again and again", func(n *roundedNet) {
-		b := n.b.Memory()
+		b := tensors.Memory(n.b)
 		for range 3 {
 			if b != nil {
 				b[3] ^= 0x80 // the sign of the first element
@@ -234,7 +235,7 @@ var roundedRows = []struct {
 		n.w.SetRequiresGrad(false)
 		n.evaluate(BFloat16)
 		for range 3 {
-			if b := n.w.Memory(); b != nil {
+			if b := tensors.Memory(n.w); b != nil {
 				b[3] ^= 0x80
 			}
 			n.evaluate(BFloat16)

@@ -5,17 +5,8 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
-
-// ProcessGroup sums over a group of processes. All of them must call it in the same order.
-type ProcessGroup interface {
-	// AllReduce returns the sums of t's elements over all processes; t is float64 with one dimension and
-	// must not be used afterwards.
-	AllReduce(t *Tensor) (*Tensor, error)
-	// Idle reports whether this process has no examples. It then computes with a placeholder, so
-	// that the others need not wait, and contributes nothing.
-	Idle() bool
-}
 
 // AllReduceError says that processes could not sum the statistics of a layer.
 type AllReduceError struct {
@@ -29,21 +20,10 @@ func (e *AllReduceError) Error() string { return fmt.Sprintf("%s: sum over ranks
 // Unwrap returns the reason.
 func (e *AllReduceError) Unwrap() error { return e.Err }
 
-// SyncBatchNorm is [BatchNorm] in training with the mean and the variance of each channel over the
-// batches of all processes, as if they were one batch: torch's SyncBatchNorm. The batches may
-// differ in length, but x [N, C, …] must have at least one element per channel in each process.
-// weight, bias [C] and the running mean and variance [C] are those of BatchNorm; the running
-// variance is unbiased over the elements of all processes.
-//
-// The gradient is that of the sum of all processes' losses: x gets the gradient of all losses,
-// weight and bias get this process's part.
-//
-// Each process sends 2C+1 values in the forward pass and 2C in the backward pass. It panics with an
-// [*AllReduceError] if they cannot be summed.
-//
-// With n_r elements, mean m_r and variance v_r in process r, the processes sum n_r, n_r·m_r and
-// n_r·(v_r + m_r²) in float64.
-func SyncBatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float64, group ProcessGroup) *Tensor {
+// syncBatchNorm computes [tensors.SyncBatchNorm]. With n_r elements, mean m_r and variance v_r in process r, the processes sum
+// n_r, n_r·m_r and n_r·(v_r + m_r²) in float64.
+func syncBatchNorm(b tensors.SyncBatch[*Tensor]) *Tensor {
+	x, weight, bias, mean, variance, momentum, epsilon, group := b.X, b.Weight, b.Bias, b.Mean, b.Variance, b.Momentum, b.Epsilon, b.Group
 	shape := x.Shape()
 	if len(shape) < 2 {
 		panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape}, Hint: "x must be [N C …]"})
@@ -97,7 +77,7 @@ type groupStatistics struct {
 }
 
 // newGroupStatistics computes the statistics of x [N, C, …] over all processes.
-func newGroupStatistics(x *Tensor, group ProcessGroup) (all groupStatistics) {
+func newGroupStatistics(x *Tensor, group processGroup) (all groupStatistics) {
 	channels := x.Size(1)
 	elements := float64(x.Numel() / max(channels, 1))
 	packed := arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -141,7 +121,7 @@ func subvector(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
 
 // gradient returns Σ dy and Σ dy·x̂ over all processes, times this process's fraction of the
 // elements; the gradient of x divides them by the number of local elements.
-func (p groupStatistics) gradient(sums *ir.Value, group ProcessGroup) *ir.Value {
+func (p groupStatistics) gradient(sums *ir.Value, group processGroup) *ir.Value {
 	own := wrap(sums)
 	idle := group.Idle()
 	total := allReduce(group, arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -165,8 +145,11 @@ func (p groupStatistics) gradient(sums *ir.Value, group ProcessGroup) *ir.Value 
 	return out.v
 }
 
+// processGroup sums over the processes.
+type processGroup = tensors.ProcessGroup[*Tensor]
+
 // allReduce returns the sum of t over all processes.
-func allReduce(group ProcessGroup, t *Tensor) *Tensor {
+func allReduce(group processGroup, t *Tensor) *Tensor {
 	total, err := group.AllReduce(t)
 	if err != nil {
 		panic(&AllReduceError{Op: "SyncBatchNorm", Err: err})

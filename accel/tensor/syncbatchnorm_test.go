@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // equalProcesses is a group of processes that all have the elements of this one.
@@ -42,7 +44,7 @@ func TestSyncBatchNorm(t *testing.T) {
 
 			group := &equalProcesses{processes: processes}
 			x, w, b, mean, variance := make()
-			y := SyncBatchNorm(x, w, b, mean, variance, 0.1, 1e-5, group)
+			y := syncBatchNorm(tensors.SyncBatch[*Tensor]{X: x, Weight: w, Bias: b, Mean: mean, Variance: variance, Momentum: 0.1, Epsilon: 1e-5, Group: group})
 			loss(y).Backward()
 			if group.sums != 2 {
 				t.Errorf("%v of %v: %d calls of AllReduce", d, shape, group.sums)
@@ -84,7 +86,7 @@ func TestSyncBatchNormIdle(t *testing.T) {
 	group := &equalProcesses{processes: 1}
 	numbers := Full(0, 9).Cast(Float64)
 	x := Parameter(Randn(NewGenerator(1), 2, 4))
-	y := SyncBatchNorm(x, nil, nil, nil, nil, 0.1, 1e-5, idleProcess{group, numbers})
+	y := syncBatchNorm(tensors.SyncBatch[*Tensor]{X: x, Momentum: 0.1, Epsilon: 1e-5, Group: idleProcess{group, numbers}})
 	y.Sum().MulScalar(0).Backward()
 	for i, g := range x.Grad().Data() {
 		if g != 0 {
@@ -121,5 +123,5 @@ func TestSyncBatchNormThatFails(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}()
-	SyncBatchNorm(Ones(2, 3), nil, nil, nil, nil, 0.1, 1e-5, &equalProcesses{processes: 1, err: lost})
+	syncBatchNorm(tensors.SyncBatch[*Tensor]{X: Ones(2, 3), Momentum: 0.1, Epsilon: 1e-5, Group: &equalProcesses{processes: 1, err: lost}})
 }

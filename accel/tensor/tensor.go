@@ -16,7 +16,7 @@ type Tensor struct {
 	// borrowed is set after Assign has moved the value to another tensor, which may overwrite it.
 	borrowed bool
 
-	metadata *any // set by SetMetadata; nil if there is none
+	metadata any // set by tensors.SetMetadata; nil if there is none
 }
 
 // DType is the type of a tensor's elements.
@@ -45,6 +45,11 @@ type ShapeError = ir.ShapeError
 // DTypeError says that an op cannot take tensors of these element types. Ops panic with it when
 // they are called.
 type DTypeError = ir.DTypeError
+
+// TraceError says that a function cannot be exported or drawn, because it does something besides ops: it reads
+// elements that depend on its input, or keeps such a tensor for the next call. The op that does so
+// panics with it.
+type TraceError = ir.TraceError
 
 // IndexError says that an index or label is out of range. Ops panic with it when they are called if
 // the index is known, otherwise when the index is used.

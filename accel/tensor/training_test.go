@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // mlp is a small classifier with AdamW written in tensor ops.
@@ -95,7 +96,7 @@ func add(a, b *Tensor) *Tensor {
 func TestTraining(t *testing.T) {
 	n := newMLP(NewGenerator(1), 64, 20, 32, 4)
 	first := n.train().Item()
-	ResetStats()
+	tensors.ResetStats()
 	last := 0.0
 	for range 60 {
 		last = n.train().Item()
@@ -103,7 +104,7 @@ func TestTraining(t *testing.T) {
 	if !(last < first/4) {
 		t.Errorf("the loss went from %v to %v only", first, last)
 	}
-	if s := Stats(); s.PlansMade > 1 || s.PlanHits < 59 {
+	if s := tensors.Stats(); s.PlansMade > 1 || s.PlanHits < 59 {
 		t.Errorf("steps after the first made %d plans and reused %d: %+v", s.PlansMade, s.PlanHits, s)
 	}
 }
@@ -115,7 +116,7 @@ func TestSteadyStepReusesMemory(t *testing.T) {
 		ir.Collect()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return m.HeapAlloc, Stats().LiveBytes
+		return m.HeapAlloc, tensors.Stats().LiveBytes
 	}
 	for range 20 {
 		n.train()
@@ -220,11 +221,11 @@ func TestFusionOfAnUpdate(t *testing.T) {
 	n := newMLP(NewGenerator(1), 8, 4, 3)
 	n.train()
 	n.train()
-	ResetStats()
+	tensors.ResetStats()
 	n.train()
 	// Linear; loss and its gradient; the constant that starts it; two weight
 	// gradients; two updates.
-	if s := Stats(); s.Steps > 8 {
+	if s := tensors.Stats(); s.Steps > 8 {
 		t.Errorf("a step of one layer is %d kernels for %d ops", s.Steps, s.Ops)
 	}
 }

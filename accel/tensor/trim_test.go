@@ -4,16 +4,18 @@ import (
 	"math"
 	"runtime"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // withLimit runs f with a limit of the memory beyond what is in use.
 func withLimit(t *testing.T, bytes int, f func()) {
 	t.Helper()
 	Flush()
-	ResetStats()
+	tensors.ResetStats()
 	runtime.GC()
-	PeakBytes(func() {}) // collects
-	s := Stats()
+	tensors.PeakBytes(func() {}) // collects
+	s := tensors.Stats()
 	defer SetMemoryLimit(SetMemoryLimit(s.LiveBytes + s.PlanBytes + bytes))
 	f()
 }
@@ -48,8 +50,8 @@ func TestTrainingStepIsOneList(t *testing.T) {
 		}
 		step()
 		withLimit(t, layers*n*4, func() { // the forward pass alone seems to need that
-			peak := PeakBytes(step)
-			if s := Stats(); s.Flushes != 1 {
+			peak := tensors.PeakBytes(step)
+			if s := tensors.Stats(); s.Flushes != 1 {
 				t.Errorf("a step runs %d lists, want 1", s.Flushes)
 			}
 			if most := layers * n * 4 / 2; peak > most {
@@ -137,7 +139,7 @@ func TestReleasedBranches(t *testing.T) {
 			loss.Backward()
 			loss.Release()
 			Flush()
-			live = append(live, Stats().LiveBytes)
+			live = append(live, tensors.Stats().LiveBytes)
 		}
 		if live[0] != live[2] {
 			t.Errorf("%d bytes are live after a step, and %d after two more", live[0], live[2])

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // TestHugeWindows calls each op with a window with arguments whose sums and products overflow an int.
@@ -120,17 +122,17 @@ func checkLengthErrors(t *testing.T) {
 		lowest int
 	}{
 		"Recurrence": {func(lengths *Tensor) *Tensor {
-			_, h, _ := Recurrence{Cell: TanhCell, X: Ones(3, 1, 2), Weight: Ones(2, 2), Lengths: lengths}.Run()
+			_, h, _ := tensors.Recurrence[*Tensor]{Cell: ir.TanhCell, X: Ones(3, 1, 2), Weight: Ones(2, 2), Lengths: lengths}.Run()
 			return h
 		}, 1},
 		"Recurrence of float64": {func(lengths *Tensor) *Tensor {
-			y, _, _ := Recurrence{Cell: LSTMCell, X: Ones(3, 1, 8).Cast(Float64), Weight: Ones(8, 2).Cast(Float64), Lengths: lengths, Reverse: true}.Run()
+			y, _, _ := tensors.Recurrence[*Tensor]{Cell: ir.LSTMCell, X: Ones(3, 1, 8).Cast(Float64), Weight: Ones(8, 2).Cast(Float64), Lengths: lengths, Reverse: true}.Run()
 			return y
 		}, 1},
 		"WithLengths": {func(lengths *Tensor) (y *Tensor) {
 			WithLengths(lengths, 3, func() {
 				known, _ := Lengths()
-				y, _, _ = Recurrence{Cell: GRUCell, X: Ones(3, 1, 6), Weight: Ones(6, 2), Lengths: known}.Run()
+				y, _, _ = tensors.Recurrence[*Tensor]{Cell: ir.GRUCell, X: Ones(3, 1, 6), Weight: Ones(6, 2), Lengths: known}.Run()
 			})
 			return y
 		}, 1},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/install"
 	"github.com/quernlab/quern/interp"
@@ -159,13 +159,13 @@ func examineGPU() finding {
 
 // examineCUDA reports whether training can run on a GPU, which needs more than NVML.
 func examineCUDA() finding {
-	gpus, err := tensor.GPUs()
-	if err != nil {
-		return finding{"cuda", note, err.Error()}
+	devices := accel.Devices()
+	if devices.Missing != "" {
+		return finding{"cuda", note, devices.Missing}
 	}
 	const gibibyte = 1 << 30
 	var list []string
-	for _, g := range gpus {
+	for _, g := range devices.GPUs {
 		list = append(list, fmt.Sprintf("%s %s, compute capability %s, %d multiprocessors, %.1f GiB memory",
 			g.Device, g.Name, g.Capability, g.SMs, float64(g.Memory)/gibibyte))
 	}
@@ -176,7 +176,7 @@ func examineCUDA() finding {
 // are not used.
 func examineLibraries() []finding {
 	var findings []finding
-	for _, l := range tensor.Libraries() {
+	for _, l := range accel.Devices().Libraries {
 		f := finding{"libraries", fine, l.String()}
 		if l.Unused != "" {
 			f.Status = note
@@ -191,5 +191,5 @@ func examineHost() finding {
 	defer host.Close()
 	sample := host.Sample()
 	const gibibyte = 1 << 30
-	return finding{"cpu", fine, fmt.Sprintf("%s, %.1f GiB memory, kernels %s", host.Name(), sample.MemTotal/gibibyte, tensor.CPUKernels())}
+	return finding{"cpu", fine, fmt.Sprintf("%s, %.1f GiB memory, kernels %s", host.Name(), sample.MemTotal/gibibyte, accel.Devices().CPUKernels)}
 }

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
@@ -186,7 +186,7 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 // accessed invalid memory. This process cannot use the GPU any more, but a new one can.
 // The kernel shows the line as the reason.
 func (w *worker) endWithGPU(cell int, cause error) {
-	lost := tensor.DeviceLost()
+	lost := accel.DeviceLost()
 	if lost == nil {
 		return
 	}

@@ -72,7 +72,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if _, err := accel.Fit(ctx, model, train, accel.Epochs((*epochs+1)/2), accel.Quiet()); err != nil {
 		return err
 	}
-	pruned, err := prune.Compare(ctx, test, dense, model)
+	pruned, err := prune.Compare(ctx, dense, model, test)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func TestOutOfMemory(t *testing.T) {
 	n.fails("tensor.Zeros(4096, 4096)", "out of memory on cpu", "67108864 bytes are needed", "try a smaller batch")
 	n.want(`model := nn.Sequential(nn.Flatten(), nn.Dense(2048), nn.ReLU(), nn.Dense(10))
 _, fitErr := accel.Fit(ctx, model, train, accel.BatchSize(1024), accel.Epochs(1), accel.Quiet())
-var memory *accel.OutOfMemoryError
+var memory *tensor.OutOfMemoryError
 errors.As(fitErr, &memory)`, "true")
 	n.want("fitErr", "try a smaller batch")
 	n.want(`kept.Sum().Item()`, "3")

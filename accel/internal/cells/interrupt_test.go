@@ -238,7 +238,7 @@ func TestInterruptInCalls(t *testing.T) {
 		{"baseline.Compare", "baselines, err = baseline.Compare(ctx, train, test, baseline.Majority(), method{})", "len(baselines.Rows)", "true 1", "true 1"},
 		{"prof.Run", "report, err = prof.Run(ctx, func() error { at(5); return nil })", "len(report.Steps)", "true 1", "true 2"},
 		{"quantize.Static", "quantized, err = quantize.Static(ctx, &net{fitted, 2}, train)", "quantized == nil", "true true", "true true"},
-		{"prune.Compare", "pruned, err = prune.Compare(ctx, test, &net{fitted, 2}, fitted)", "pruned == nil", "true true", "true true"},
+		{"prune.Compare", "pruned, err = prune.Compare(ctx, &net{fitted, 2}, fitted, test)", "pruned == nil", "true true", "true true"},
 		{"explain.PermutationImportance", "importance, err = explain.PermutationImportance(ctx, &net{onTable, 4}, table, 2)", "importance == nil", "true true", "true true"},
 		{"explain.Saliency", "maps, err = explain.Saliency(ctx, &net{fitted, 1}, test, 0, 1)", "maps == nil", "true true", "false false"},
 		{"explain.GradientFlow", "flow, err = explain.GradientFlow(ctx, &net{fitted, 1}, test, nn.CrossEntropy)", "flow == nil", "true true", "false false"},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/accel/internal/tensors"
 )
 
 // Model is what the tape of a prediction says of the model.
@@ -19,7 +19,7 @@ type Model struct {
 }
 
 // Prediction examines the tape of a prediction. given are the examples, then the parameters of the model.
-func Prediction(nodes []tensor.TapeNode) (m Model) {
+func Prediction(nodes []tensors.TapeNode) (m Model) {
 	t := tape(nodes)
 	users, projections := t.users(), t.projections()
 	for i, n := range nodes {
@@ -54,7 +54,7 @@ func layer(op string) bool {
 }
 
 // tape is a list of values, each after its operands.
-type tape []tensor.TapeNode
+type tape []tensors.TapeNode
 
 // view reports whether an op only shows its operand in another shape or type.
 func view(op string) bool {
@@ -126,7 +126,7 @@ func (t tape) end(i int) string {
 }
 
 // acrossBatch finds a softmax over the first axis of the examples, of which the first given tensor has a batch.
-func (t tape) acrossBatch(nodes []tensor.TapeNode) string {
+func (t tape) acrossBatch(nodes []tensors.TapeNode) string {
 	batch := 0
 	for _, n := range nodes {
 		if n.Of == 0 && len(n.Shape) > 0 {
@@ -252,7 +252,7 @@ type LossTape struct {
 
 // Loss examines the tape of a loss. given are the tensors of the tape: the prediction, then the target. model is
 // that of the prediction, and width its last dimension.
-func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
+func Loss(nodes []tensors.TapeNode, model Model, width int) (l LossTape) {
 	t := tape(nodes)
 	if f := t.broadcast(); f != "" {
 		l.Findings = append(l.Findings, f)
@@ -275,7 +275,7 @@ func Loss(nodes []tensor.TapeNode, model Model, width int) (l LossTape) {
 }
 
 // Minus reports whether a loss is the negative cross-entropy.
-func Minus(loss []tensor.TapeNode) bool {
+func Minus(loss []tensors.TapeNode) bool {
 	t := tape(loss)
 	minus, i := false, len(t)-1
 	for i >= 0 && len(t[i].In) > 0 {
@@ -294,9 +294,9 @@ func Minus(loss []tensor.TapeNode) bool {
 
 // Divided reports whether a loss takes parts of the rows of a prediction, as nn.Unpack does. The prediction is the
 // only tensor given to the tape.
-func Divided(loss []tensor.TapeNode) bool {
+func Divided(loss []tensors.TapeNode) bool {
 	t := tape(loss)
-	return slices.ContainsFunc(t, func(n tensor.TapeNode) bool {
+	return slices.ContainsFunc(t, func(n tensors.TapeNode) bool {
 		if n.Op != "Slice" {
 			return false
 		}

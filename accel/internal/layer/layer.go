@@ -2,7 +2,10 @@
 // packages that change models, such as quantize and prune.
 package layer
 
-import "github.com/quernlab/quern/accel/tensor"
+import (
+	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // Described is a layer that describes itself by one of the types of this package.
 type Described interface{ Layer() any }
@@ -79,7 +82,7 @@ type Synchronized interface {
 	OverRanks() bool
 	// Synchronize makes the layer sum its statistics over the ranks by through; nil makes
 	// it use its own batch only.
-	Synchronize(through tensor.ProcessGroup)
+	Synchronize(through tensors.ProcessGroup[*tensor.Tensor])
 }
 
 // Shortcut is x + f(x), where f is a chain.

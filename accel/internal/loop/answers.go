@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/examine"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -39,7 +40,7 @@ func (a answers) in(prediction, loss *tensor.Tensor) bool {
 	case a.classification():
 		return true
 	}
-	return a.loss == "" && prediction.Size(rank-1) == a.classes && !examine.Divided(loss.Tape(prediction))
+	return a.loss == "" && prediction.Size(rank-1) == a.classes && !examine.Divided(tensors.Tape(loss, prediction))
 }
 
 // lossName returns the name of a loss of package nn or tensor, such as "NLL", and "" for other functions.

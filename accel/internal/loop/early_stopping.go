@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // earlyStopping keeps the best weights, and ends the training when the loss stops falling.

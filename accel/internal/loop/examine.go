@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -107,13 +108,13 @@ func (e *examiner) forward(b data.Batch, prediction, loss *tensor.Tensor) {
 	for _, p := range nn.NamedParameters(e.model) {
 		given = append(given, p.Tensor)
 	}
-	s := &sample{model: examine.Prediction(prediction.Tape(given...))}
+	s := &sample{model: examine.Prediction(tensors.Tape(prediction, given...))}
 	e.rectified = s.model.Rectified
 	width := 0
 	if n := prediction.NDim(); n > 0 {
 		width = prediction.Size(n - 1)
 	}
-	tape := loss.Tape(prediction, b.Y)
+	tape := tensors.Tape(loss, prediction, b.Y)
 	l := examine.Loss(tape, s.model, width)
 	s.logits = l.Logits
 	e.minus = e.ownLoss() && examine.Minus(tape)

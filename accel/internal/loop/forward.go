@@ -8,6 +8,8 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -21,7 +23,7 @@ func Forward(model nn.Module, b data.Batch) (y *tensor.Tensor) {
 			return
 		}
 		if isNilCall(p) {
-			if fields := nn.NilModules(model); len(fields) > 0 {
+			if fields := layer.NilModules(model); len(fields) > 0 {
 				hint := fmt.Sprintf("the model uses a module that is nil: create %s before the model is used", strings.Join(fields, " or "))
 				if fields[0] == "" {
 					hint = "the model is nil: create it first"
@@ -49,7 +51,7 @@ func isNilCall(p any) bool {
 // parameters that nn.Parameters does not find.
 func missingParameters(model nn.Module, prediction *tensor.Tensor) error {
 	seen := nn.Parameters(model)
-	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
+	if shapes := tensors.OtherParameters(prediction, seen); len(shapes) > 0 {
 		return &history.MissingParametersError{Shapes: shapes, Found: len(seen)}
 	}
 	return nil
@@ -92,7 +94,7 @@ func locate(err error, model nn.Module, set *data.Dataset, b data.Batch, forward
 	fails := func(from, to int) (err error) {
 		defer nn.Catch(&err)
 		tensor.NoGrad(func() {
-			tensor.FlushScopes(func() { forward(b.Slice(from, to)) })
+			tensors.FlushScopes(func() { forward(b.Slice(from, to)) })
 			tensor.Flush()
 		})
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -185,7 +186,7 @@ func (l *loop) train(ctx context.Context) (err error) {
 			p.ZeroGrad()
 		}
 	}()
-	l.record.Peak(tensor.PeakBytes(func() { err = l.epochs(ctx) }))
+	l.record.Peak(tensors.PeakBytes(func() { err = l.epochs(ctx) }))
 	returned = true
 	return err
 }

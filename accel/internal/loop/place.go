@@ -7,22 +7,22 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // useDevice switches to the device of the options. The caller calls back after the training.
 func (c *Settings) useDevice() (back func() error, err error) {
-	before := tensor.Device()
+	before := tensors.Device()
 	device := c.ownGPU(before)
 	if device == "" {
 		return func() error { return nil }, nil
 	}
-	if err := tensor.SetDevice(device); err != nil {
+	if err := tensors.SetDevice(device); err != nil {
 		return nil, err
 	}
-	return func() error { return tensor.SetDevice(before) }, nil
+	return func() error { return tensors.SetDevice(before) }, nil
 }
 
 // ownGPU returns the device of the options. If several ranks run on one machine, each gets a
@@ -31,9 +31,9 @@ func (c *Settings) ownGPU(inUse string) string {
 	if c.Group == nil || c.Group.LocalSize() == 1 {
 		return c.Device
 	}
-	gpus, err := tensor.GPUs()
+	gpus, err := tensors.GPUs()
 	if err != nil {
-		return c.Device // tensor.SetDevice will report the error
+		return c.Device // tensors.SetDevice will report the error
 	}
 	return gpuOf(c.Group.LocalRank(), len(gpus), c.Device, inUse)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -30,7 +31,7 @@ func newPrecision(amp bool, float Precision, record *history.Recorder) *precisio
 	return p
 }
 
-func onCPU() bool { return tensor.Device() == "cpu" }
+func onCPU() bool { return tensors.Device() == "cpu" }
 
 // supported returns an error if the device does not support the precision.
 func (p *precision) supported() error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -301,7 +302,7 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 		return err
 	}
 	if c.Weights != nil {
-		if err := data.CheckWeights(c.Weights, train.Len()); err != nil {
+		if err := option.CheckWeights(c.Weights, train.Len()); err != nil {
 			return fmt.Errorf("accel: Fit: %w", err)
 		}
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/internal/quantity"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // dataParallel is the strategy of one of several ranks, each of which computes a part of every
@@ -146,7 +147,7 @@ func (r *dataParallel) begin() error {
 			return err
 		}
 	}
-	if tensor.Device() != "cpu" {
+	if tensors.Device() != "cpu" {
 		r.record.Note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
 		if r.group.OnDevices() {
 			r.record.Reduction(r.group.Backend())

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -19,7 +21,7 @@ type TrainingRecord struct {
 // attach records in the tensors of a model what it was trained with.
 func (t *TrainingRecord) attach(model nn.Module) {
 	for _, p := range nn.State(model) {
-		p.SetMetadata(t)
+		tensors.SetMetadata(p.Tensor, t)
 	}
 }
 
@@ -40,10 +42,10 @@ func (t *TrainingRecord) FileNotes() map[string]string {
 // the first training, and if the model's tensors come from several trainings. A model that
 // nn.Load has read has the schema of its training, but no loss.
 func TrainedWith(model nn.Module) *TrainingRecord {
-	switch m := nn.SharedMetadata(model).(type) {
+	switch m := layer.SharedMetadata(model).(type) {
 	case *TrainingRecord:
 		return m
-	case *nn.FileNotes:
+	case *layer.FileNotes:
 		t := &TrainingRecord{}
 		if json.Unmarshal([]byte(m.Notes[schemaNote]), &t.Schema) == nil {
 			return t

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -17,7 +18,7 @@ func CopyWeights(model nn.Module) Weights {
 	w := Weights{map[string]*tensor.Tensor{}, map[string]any{}}
 	tensor.NoGrad(func() {
 		for _, p := range nn.State(model) {
-			w.tensors[p.Name], w.trained[p.Name] = p.Clone(), p.Metadata()
+			w.tensors[p.Name], w.trained[p.Name] = p.Clone(), tensors.Metadata(p.Tensor)
 		}
 		tensor.Flush()
 	})
@@ -33,7 +34,7 @@ func (w Weights) Restore(model nn.Module) error {
 		return err
 	}
 	for _, p := range nn.State(model) {
-		p.SetMetadata(w.trained[p.Name])
+		tensors.SetMetadata(p.Tensor, w.trained[p.Name])
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/count"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensors"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/models"
 	"github.com/quernlab/quern/accel/nn"
@@ -28,11 +29,11 @@ func open(t *testing.T, name, variants string) *count.Context {
 		t.Fatal(err)
 	}
 	devices.Register(name, func() (ir.Device, error) { return cuda.Open(name, d, 0, cuda.Libraries{Variants: v}) })
-	if err := tensor.SetDevice(name); err != nil {
+	if err := tensors.SetDevice(name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := tensor.SetDevice("cpu"); err != nil {
+		if err := tensors.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -86,7 +87,7 @@ func (s *training) measure(t *testing.T) measured {
 		s.step()
 	}
 	steady := s.gpu.Total().Live
-	before, stats := s.gpu.Total(), tensor.Stats()
+	before, stats := s.gpu.Total(), tensors.Stats()
 	const steps = 2
 	for range steps {
 		s.step()
@@ -95,7 +96,7 @@ func (s *training) measure(t *testing.T) measured {
 	if after.Live != steady {
 		t.Errorf("memory grows from %d to %d bytes in %d steps", steady, after.Live, steps)
 	}
-	m := measured{Counts: after, lists: (tensor.Stats().Flushes - stats.Flushes) / steps}
+	m := measured{Counts: after, lists: (tensors.Stats().Flushes - stats.Flushes) / steps}
 	for name, n := range before.Nodes {
 		m.Nodes[name] -= n
 	}

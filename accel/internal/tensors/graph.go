@@ -1,23 +1,25 @@
-package tensor
+package tensors
 
 import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// TraceError says that a function cannot be traced because it does something besides ops: it reads
-// elements that depend on its input, or keeps such a tensor for the next call. The op that does so
-// panics with it.
-type TraceError = ir.TraceError
+// Tensor is *tensor.Tensor.
+type Tensor interface {
+	comparable
+	Release()
+}
 
 // Graph is the computation of a function as recorded by [Trace]: the ops between its inputs and its
 // results, in order. Values are referred to by index.
-type Graph struct {
-	Values  []GraphValue // all, in the order in which they were created
-	Nodes   []GraphNode  // in the order in which they can run
-	Inputs  []int        // indices in Values, one for each input of the function
-	Outputs []int        // indices in Values, one for each result
+type Graph[T Tensor] struct {
+	Values  []GraphValue[T] // all, in the order in which they were created
+	Nodes   []GraphNode     // in the order in which they can run
+	Inputs  []int           // indices in Values, one for each input of the function
+	Outputs []int           // indices in Values, one for each result
 
 	dependent []bool // of the outputs: whether it depends on an input
 
@@ -26,10 +28,10 @@ type Graph struct {
 }
 
 // GraphValue is an input, the result of a node, or a constant such as a parameter.
-type GraphValue struct {
-	Shape    []int   // of the traced call
-	DType    DType   // of its elements
-	Constant *Tensor // nil for inputs and results
+type GraphValue[T Tensor] struct {
+	Shape    []int            // of the traced call
+	DType    tensortype.DType // of its elements
+	Constant T                // nil for inputs and results
 }
 
 // GraphNode is an op.
@@ -41,36 +43,35 @@ type GraphNode struct {
 	Kind string // the layer's kind, such as Dense
 }
 
-// Trace runs f without gradients and without [Autocast] and returns the ops that its results depend
+// Trace runs f without gradients and without Autocast and returns the ops that its results depend
 // on. It panics with a *TraceError if f reads elements that depend on its inputs. Branches of f
 // that depend on shapes or on anything else are recorded as taken. Release the graph after use.
-func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
-	g := &Graph{number: map[int]int{}}
+func Trace[T Tensor](f func(inputs []T) []T, inputs ...T) *Graph[T] {
+	g := &Graph[T]{number: map[int]int{}}
 	var in []*ir.Value
-	scopeNameUsers.Add(1)
-	defer scopeNameUsers.Add(-1)
-	locked(func(r *ir.Recorder) {
+	defer KeepNames()()
+	engine.Locked(func(r *ir.Recorder) {
 		for _, t := range inputs {
-			in = append(in, t.value("Trace"))
+			in = append(in, of[T]().Value(t, "Trace"))
 		}
 		g.tracer = r.Trace(in)
 	})
 	done := false
 	defer func() {
-		locked(func(r *ir.Recorder) { r.EndTrace(g.tracer) })
+		engine.Locked(func(r *ir.Recorder) { r.EndTrace(g.tracer) })
 		if !done {
 			g.Release()
 		}
 	}()
-	var out []*Tensor
-	NoGrad(func() { Autocast(Float32, func() { out = f(slices.Clone(inputs)) }) })
-	locked(func(*ir.Recorder) {
+	var out []T
+	engine.Plain(func() { out = f(slices.Clone(inputs)) })
+	engine.Locked(func(*ir.Recorder) {
 		for _, v := range in {
 			g.Inputs = append(g.Inputs, g.add(g.tracer.Number(v)))
 		}
 		var results []int
 		for _, t := range out {
-			results = append(results, g.tracer.Number(t.value("Trace")))
+			results = append(results, g.tracer.Number(of[T]().Value(t, "Trace")))
 		}
 		for _, o := range g.tracer.Leading(results) {
 			if _, ok := o.Op.(ir.Alias); ok { // the same value
@@ -95,7 +96,7 @@ func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 
 // value returns the index of a value. A value that is neither an input nor the result of a node
 // is a constant, which value adds.
-func (g *Graph) value(number int) int {
+func (g *Graph[T]) value(number int) int {
 	if n, ok := g.number[number]; ok {
 		return n
 	}
@@ -103,34 +104,36 @@ func (g *Graph) value(number int) int {
 }
 
 // constant adds a constant, or returns the index of one with the same memory.
-func (g *Graph) constant(number int) int {
+func (g *Graph[T]) constant(number int) int {
+	var none T
 	v := g.tracer.Value(number)
 	for i, o := range g.Values {
-		if o.Constant != nil && ir.SameMemory(o.Constant.v, v) {
+		if o.Constant != none && ir.SameMemory(of[T]().Value(o.Constant, "Trace"), v) {
 			g.number[number] = i
 			return i
 		}
 	}
 	n := g.add(number)
-	g.Values[n].Constant = wrap(v)
+	g.Values[n].Constant = of[T]().Wrap(v)
 	return n
 }
 
-func (g *Graph) add(number int) int {
+func (g *Graph[T]) add(number int) int {
 	v := g.tracer.Value(number)
 	n := len(g.Values)
 	g.number[number] = n
-	g.Values = append(g.Values, GraphValue{Shape: slices.Clone(v.Shape()), DType: v.DType()})
+	g.Values = append(g.Values, GraphValue[T]{Shape: slices.Clone(v.Shape()), DType: v.DType()})
 	return n
 }
 
 // Find returns the index of a constant with the value of t, or -1.
-func (g *Graph) Find(t *Tensor) int {
+func (g *Graph[T]) Find(t T) int {
 	found := -1
-	locked(func(*ir.Recorder) {
-		v := t.value("Find")
+	engine.Locked(func(*ir.Recorder) {
+		var none T
+		v := of[T]().Value(t, "Find")
 		for i, o := range g.Values {
-			if o.Constant != nil && ir.SameMemory(o.Constant.v, v) {
+			if o.Constant != none && ir.SameMemory(of[T]().Value(o.Constant, "Trace"), v) {
 				found = i
 				return
 			}
@@ -140,14 +143,15 @@ func (g *Graph) Find(t *Tensor) int {
 }
 
 // Depends reports whether output i depends on an input.
-func (g *Graph) Depends(i int) bool { return g.dependent[i] }
+func (g *Graph[T]) Depends(i int) bool { return g.dependent[i] }
 
 // Release releases the constants.
-func (g *Graph) Release() {
+func (g *Graph[T]) Release() {
+	var none T
 	for _, v := range g.Values {
-		if v.Constant != nil {
+		if v.Constant != none {
 			v.Constant.Release()
 		}
 	}
-	locked(func(r *ir.Recorder) { r.LetGo(g.tracer) })
+	engine.Locked(func(r *ir.Recorder) { r.LetGo(g.tracer) })
 }

@@ -1,4 +1,4 @@
-package tensor
+package tensors
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// TapeNode is a value on the way to a tensor; see [Tensor.Tape].
+// TapeNode is a value on the way to a tensor; see [Tape].
 type TapeNode struct {
 	Op       string  // name of the op that computes it; "" for parameters and values from before
 	Shape    []int   // of the value
@@ -20,11 +20,12 @@ type TapeNode struct {
 // Tape returns the values that t depends on as far as they are pending or on the tape: each after
 // its operands, and t last. It says which of them are the given tensors, at which it stops. Call it
 // before Backward.
-func (t *Tensor) Tape(given ...*Tensor) (nodes []TapeNode) {
-	locked(func(*ir.Recorder) {
+func Tape[T any](t T, given ...T) (nodes []TapeNode) {
+	engine.Locked(func(*ir.Recorder) {
+		value := of[T]().Value
 		places, is := map[*ir.Value]int{}, map[*ir.Value]int{}
 		for i, g := range given {
-			is[g.value("Tape")] = i
+			is[value(g, "Tape")] = i
 		}
 		var visit func(v *ir.Value) int
 		visit = func(v *ir.Value) int {
@@ -54,7 +55,7 @@ func (t *Tensor) Tape(given ...*Tensor) (nodes []TapeNode) {
 			nodes = append(nodes, n)
 			return places[v]
 		}
-		visit(t.value("Tape"))
+		visit(value(t, "Tape"))
 	})
 	return nodes
 }

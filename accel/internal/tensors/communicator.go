@@ -1,4 +1,4 @@
-package tensor
+package tensors
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type Communicator struct {
 // CheckCommunicator returns nil if the current device can sum over processes, else an error with the
 // reason. The CPU cannot, and a GPU only with NCCL.
 func CheckCommunicator() (err error) {
-	locked(func(r *ir.Recorder) {
+	engine.Locked(func(r *ir.Recorder) {
 		var d ir.Joinable
 		if d, err = joinable(r); err == nil {
 			err = d.CanJoin()
@@ -27,7 +27,7 @@ func CheckCommunicator() (err error) {
 
 // NewCommunicatorID makes the ID of a new group of devices, which all ranks pass to [NewCommunicator].
 func NewCommunicatorID() (id []byte, err error) {
-	locked(func(r *ir.Recorder) {
+	engine.Locked(func(r *ir.Recorder) {
 		var d ir.Joinable
 		if d, err = joinable(r); err == nil {
 			id, err = d.RanksID()
@@ -39,7 +39,7 @@ func NewCommunicatorID() (id []byte, err error) {
 // NewCommunicator joins the group of an ID that one rank has made. It waits until the devices of all
 // ranks have joined.
 func NewCommunicator(ctx context.Context, id []byte, rank, size int) (joined *Communicator, err error) {
-	locked(func(r *ir.Recorder) {
+	engine.Locked(func(r *ir.Recorder) {
 		var d ir.Joinable
 		if d, err = joinable(r); err != nil {
 			return
@@ -66,9 +66,9 @@ func (r *Communicator) String() string { return r.ranks.Name() }
 // AllReduce replaces the elements of t by their sums over all ranks. All ranks must call it in the same
 // order with equally many elements, and nothing else may read t meanwhile. It runs the recorded ops
 // and does not wait for the sum: call Wait before t is used.
-func (r *Communicator) AllReduce(ctx context.Context, t *Tensor) (err error) {
-	locked(func(recorder *ir.Recorder) {
-		err = recorder.SumRanks(ctx, r.ranks, t.holdValue("Sum"))
+func AllReduce[T any](ctx context.Context, r *Communicator, t T) (err error) {
+	engine.Locked(func(recorder *ir.Recorder) {
+		err = recorder.SumRanks(ctx, r.ranks, of[T]().HoldValue(t, "Sum"))
 	})
 	return err
 }
@@ -76,7 +76,7 @@ func (r *Communicator) AllReduce(ctx context.Context, t *Tensor) (err error) {
 // Wait makes the device run everything recorded from now on after the sums. It returns the first
 // error that has occurred between the ranks so far.
 func (r *Communicator) Wait() (err error) {
-	locked(func(*ir.Recorder) { err = r.ranks.Wait() })
+	engine.Locked(func(*ir.Recorder) { err = r.ranks.Wait() })
 	return err
 }
 
@@ -86,6 +86,6 @@ func (r *Communicator) Abort() error { return r.ranks.Abort() }
 
 // Close leaves the group.
 func (r *Communicator) Close() (err error) {
-	locked(func(*ir.Recorder) { err = r.ranks.Close() })
+	engine.Locked(func(*ir.Recorder) { err = r.ranks.Close() })
 	return err
 }
