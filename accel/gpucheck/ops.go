@@ -12,14 +12,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-type tensors = []*tensor.Tensor
+type arguments = []*tensor.Tensor
 
 // op is a computation whose result and gradients are compared.
 type op struct {
 	name   string
 	shapes [][]int // of the inputs
 	low    float64 // minimum of the inputs; 0: normally distributed inputs
-	f      func(in tensors) *tensor.Tensor
+	f      func(in arguments) *tensor.Tensor
 	exact  bool // no gradient; the result must be equal
 	fp8    bool // in FP8
 	// tolerance in float32, if it differs from that of the other ops; otherwise 0.
@@ -27,14 +27,14 @@ type op struct {
 }
 
 func elementwise(name string, low float64, f func(x *tensor.Tensor) *tensor.Tensor) op {
-	return op{name: name, shapes: [][]int{{7, 33}}, low: low, f: func(in tensors) *tensor.Tensor { return f(in[0]) }}
+	return op{name: name, shapes: [][]int{{7, 33}}, low: low, f: func(in arguments) *tensor.Tensor { return f(in[0]) }}
 }
 
 func pairwise(name string, low float64, f func(x, y *tensor.Tensor) *tensor.Tensor) op {
-	return op{name: name, shapes: [][]int{{5, 1, 19}, {3, 19}}, low: low, f: func(in tensors) *tensor.Tensor { return f(in[0], in[1]) }}
+	return op{name: name, shapes: [][]int{{5, 1, 19}, {3, 19}}, low: low, f: func(in arguments) *tensor.Tensor { return f(in[0], in[1]) }}
 }
 
-func whole(name string, f func(in tensors) *tensor.Tensor, shapes ...[]int) op {
+func whole(name string, f func(in arguments) *tensor.Tensor, shapes ...[]int) op {
 	return op{name: name, shapes: shapes, f: f}
 }
 
@@ -71,7 +71,7 @@ func ops() []op {
 		pairwise("Where", 0, func(x, y *tensor.Tensor) *tensor.Tensor { return tensor.Where(x.Greater(y), x.Square(), y) }),
 	}
 	one := func(name string, f func(x *tensor.Tensor) *tensor.Tensor, shape ...int) {
-		list = append(list, whole(name, func(in tensors) *tensor.Tensor { return f(in[0]) }, shape))
+		list = append(list, whole(name, func(in arguments) *tensor.Tensor { return f(in[0]) }, shape))
 	}
 	one("Sum", func(x *tensor.Tensor) *tensor.Tensor { return x.Sum(1) }, 9, 65, 3)
 	one("Mean", func(x *tensor.Tensor) *tensor.Tensor { return x.Mean(0, 2) }, 9, 65, 3)
@@ -100,50 +100,50 @@ func ops() []op {
 		return tensor.AvgPool2D(x, [2]int{3, 3}, tensor.Window{Stride: [2]int{2, 2}})
 	}, 2, 3, 11, 13)
 	return append(list,
-		whole("ScatterAdd", func(in tensors) *tensor.Tensor { return in[0].ScatterAdd(1, index(17, 13, 29), in[1]) }, []int{13, 17}, []int{13, 29}),
-		whole("CDist", func(in tensors) *tensor.Tensor { return tensor.CDist(in[0], in[1]) }, []int{9, 33}, []int{13, 33}),
-		whole("Concat", func(in tensors) *tensor.Tensor { return tensor.Concat(1, in...) }, []int{4, 5}, []int{4, 9}),
-		whole("MatMul", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{67, 45}, []int{45, 131}),
-		whole("MatMul transposed", func(in tensors) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
-		whole("MatMul batched", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{3, 24, 64}, []int{3, 64, 40}),
-		whole("Linear", func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }, []int{65, 33}, []int{70, 33}, []int{70}),
-		whole("Conv2D", func(in tensors) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }, []int{3, 8, 13, 11}, []int{16, 8, 3, 3}, []int{16}),
-		whole("LayerNorm", func(in tensors) *tensor.Tensor { return tensor.LayerNorm(in[0], in[1], in[2], 1, 1e-5) }, []int{9, 130}, []int{130}, []int{130}),
-		whole("RMSNorm", func(in tensors) *tensor.Tensor { return tensor.RMSNorm(in[0], in[1], 1, 1e-5) }, []int{9, 130}, []int{130}),
-		whole("BatchNorm", func(in tensors) *tensor.Tensor {
+		whole("ScatterAdd", func(in arguments) *tensor.Tensor { return in[0].ScatterAdd(1, index(17, 13, 29), in[1]) }, []int{13, 17}, []int{13, 29}),
+		whole("CDist", func(in arguments) *tensor.Tensor { return tensor.CDist(in[0], in[1]) }, []int{9, 33}, []int{13, 33}),
+		whole("Concat", func(in arguments) *tensor.Tensor { return tensor.Concat(1, in...) }, []int{4, 5}, []int{4, 9}),
+		whole("MatMul", func(in arguments) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{67, 45}, []int{45, 131}),
+		whole("MatMul transposed", func(in arguments) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
+		whole("MatMul batched", func(in arguments) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{3, 24, 64}, []int{3, 64, 40}),
+		whole("Linear", func(in arguments) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }, []int{65, 33}, []int{70, 33}, []int{70}),
+		whole("Conv2D", func(in arguments) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }, []int{3, 8, 13, 11}, []int{16, 8, 3, 3}, []int{16}),
+		whole("LayerNorm", func(in arguments) *tensor.Tensor { return tensor.LayerNorm(in[0], in[1], in[2], 1, 1e-5) }, []int{9, 130}, []int{130}, []int{130}),
+		whole("RMSNorm", func(in arguments) *tensor.Tensor { return tensor.RMSNorm(in[0], in[1], 1, 1e-5) }, []int{9, 130}, []int{130}),
+		whole("BatchNorm", func(in arguments) *tensor.Tensor {
 			return tensor.BatchNorm(in[0], in[1], in[2], tensor.Zeros(6), tensor.Ones(6), 0.1, 1e-5, true)
 		}, []int{4, 6, 9, 7}, []int{6}, []int{6}),
-		whole("Attention of views", func(in tensors) *tensor.Tensor { // as nn.SelfAttention has them
+		whole("Attention of views", func(in arguments) *tensor.Tensor { // as nn.SelfAttention has them
 			h := in[0].Reshape(2, 40, 3, 2, 64).Permute(2, 0, 3, 1, 4)
 			part := func(i int) *tensor.Tensor { return h.Slice(0, i, i+1).Reshape(2, 2, 40, 64) }
 			return tensor.Attention(part(0), part(1), part(2), true)
 		}, []int{2, 40, 3 * 2 * 64}),
-		whole("Attention across", func(in tensors) *tensor.Tensor {
+		whole("Attention across", func(in arguments) *tensor.Tensor {
 			return tensor.MaskedAttention(in[0], in[1], in[2], tensor.AttentionMask{Lengths: tensor.FromInts([]int{19, 50}, 2)})
 		}, []int{2, 3, 20, 64}, []int{2, 3, 50, 64}, []int{2, 3, 50, 64}),
-		whole("ConvTranspose2D", func(in tensors) *tensor.Tensor {
+		whole("ConvTranspose2D", func(in arguments) *tensor.Tensor {
 			return tensor.ConvTranspose2D(in[0], in[1], nil, tensor.Window{Stride: [2]int{2, 2}}, [2]int{1, 1})
 		}, []int{2, 6, 7, 5}, []int{6, 4, 3, 3}),
-		whole("Attention", func(in tensors) *tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], true) }, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}),
-		op{name: "Linear, FP8", fp8: true, shapes: [][]int{{48, 160}, {80, 160}, {80}}, f: func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]) }},
-		op{name: "Round", shapes: [][]int{{7, 33}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].MulScalar(4).Round() }},
-		op{name: "Scatter", shapes: [][]int{{13, 17}, {13, 29}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Scatter(1, index(17, 13, 29), in[1]) }},
-		op{name: "ArgMax", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).Cast(tensor.Float32) }},
-		op{name: "OneHot", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).OneHot(65) }},
-		op{name: "Cast", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Cast(tensor.BFloat16).Cast(tensor.Float32) }},
+		whole("Attention", func(in arguments) *tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], true) }, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}),
+		op{name: "Linear, FP8", fp8: true, shapes: [][]int{{48, 160}, {80, 160}, {80}}, f: func(in arguments) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]) }},
+		op{name: "Round", shapes: [][]int{{7, 33}}, exact: true, f: func(in arguments) *tensor.Tensor { return in[0].MulScalar(4).Round() }},
+		op{name: "Scatter", shapes: [][]int{{13, 17}, {13, 29}}, exact: true, f: func(in arguments) *tensor.Tensor { return in[0].Scatter(1, index(17, 13, 29), in[1]) }},
+		op{name: "ArgMax", shapes: [][]int{{9, 65}}, exact: true, f: func(in arguments) *tensor.Tensor { return in[0].ArgMax(1).Cast(tensor.Float32) }},
+		op{name: "OneHot", shapes: [][]int{{9, 65}}, exact: true, f: func(in arguments) *tensor.Tensor { return in[0].ArgMax(1).OneHot(65) }},
+		op{name: "Cast", shapes: [][]int{{9, 65}}, exact: true, f: func(in arguments) *tensor.Tensor { return in[0].Cast(tensor.BFloat16).Cast(tensor.Float32) }},
 	)
 }
 
 // largeOps returns ops that are large enough for NVIDIA's libraries, if they are installed.
 func largeOps() []op {
 	window := tensor.Window{Padding: [2]int{1, 1}}
-	linear := func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }
+	linear := func(in arguments) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }
 	return []op{
-		whole("MatMul, large", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{256, 384}, []int{384, 192}),
-		whole("MatMul batched, large", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{6, 128, 96}, []int{6, 96, 160}),
+		whole("MatMul, large", func(in arguments) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{256, 384}, []int{384, 192}),
+		whole("MatMul batched, large", func(in arguments) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{6, 128, 96}, []int{6, 96, 160}),
 		whole("Linear, large", linear, []int{320, 512}, []int{256, 512}, []int{256}),
 		{name: "Conv2D, large", shapes: [][]int{{4, 32, 24, 24}, {64, 32, 3, 3}, {64}}, tolerance: toleranceWinograd,
-			f: func(in tensors) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }},
+			f: func(in arguments) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }},
 		{name: "Linear, FP8, large", shapes: [][]int{{320, 512}, {256, 512}, {256}}, fp8: true, f: linear},
 	}
 }
