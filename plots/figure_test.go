@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Setenv(FormatEnv, tt.environment)
+			t.Setenv(formatEnv, tt.environment)
 			f := Line("line", []float64{1, 2}).As(tt.format)
 			bundle := f.MIMEBundle()
 			svg, isString := bundle["image/svg+xml"].(string)

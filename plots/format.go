@@ -13,16 +13,16 @@ const (
 	PNG  Format = "png"
 )
 
-// FormatEnv is the environment variable with the format of all figures that do not call
+// formatEnv is the environment variable with the format of all figures that do not call
 // [Figure.As]: "png" for notebooks that are read on GitHub, "svg" for small notebooks. It is
 // read when a figure is displayed.
-const FormatEnv = "QUERN_PLOTS"
+const formatEnv = "QUERN_PLOTS"
 
 // resolve returns f, or the format of the environment if f is Both. Unknown values of the
 // variable are ignored.
 func (f Format) resolve() Format {
 	if f == Both {
-		f = Format(os.Getenv(FormatEnv))
+		f = Format(os.Getenv(formatEnv))
 	}
 	switch f {
 	case SVG, PNG:

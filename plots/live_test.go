@@ -49,7 +49,7 @@ func numbered(i int) func() *Figure {
 // only while every goroutine is blocked.
 
 func TestLiveDrawsTheNewest(t *testing.T) {
-	t.Setenv(FormatEnv, "")
+	t.Setenv(formatEnv, "")
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{}
 		l := NewLive(t.Context(), p.show)

@@ -17,7 +17,7 @@ import (
 
 // TestHTML checks that a figure fits, follows the theme of the page and has alternative text.
 func TestHTML(t *testing.T) {
-	t.Setenv(FormatEnv, "")
+	t.Setenv(formatEnv, "")
 	f := Line("a <b> & c", []float64{1, 2, 4})
 	page, _ := f.MIMEBundle()["text/html"].(string)
 	for _, want := range []string{`alt="a &lt;b&gt; &amp; c: 3 points from 1 to 4"`, "max-width:100%", "data:image/svg+xml;base64,", "[data-jp-theme-light=true] .quern-figure{color-scheme:only light}"} {

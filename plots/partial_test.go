@@ -12,7 +12,7 @@ import (
 
 // A computation longer than a second shows its figure with a bar, and at the end without.
 func TestPartial(t *testing.T) {
-	t.Setenv(FormatEnv, "")
+	t.Setenv(formatEnv, "")
 	var texts []string
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) {
 		if !m.Interim { // whether it is displayed depends on the time
