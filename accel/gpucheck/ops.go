@@ -158,7 +158,7 @@ func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(5, uint64(len(p.name))))
-	var in tensors
+	var in arguments
 	for _, shape := range p.shapes {
 		n := 1
 		for _, d := range shape {
