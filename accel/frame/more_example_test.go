@@ -148,3 +148,10 @@ func ExampleReadJSONLines() {
 	fmt.Println(f.Column("name").Texts(), f.Column("age").CountMissing())
 	// Output: [Ada Bo] 1
 }
+
+// A model needs all numbers, so a file without one is an error.
+func ExampleRequired() {
+	_, err := frame.ReadCSV(strings.NewReader("length,kind\n1.5,rose\n,tulip\n"), frame.Required(frame.Text, "kind"), frame.Required(frame.Float))
+	fmt.Println(err)
+	// Output: frame: CSV, line 3, column "length": want a value; fill it in, or leave out the line, got ""
+}
