@@ -80,7 +80,10 @@ func (k *Kernel) Launch(s Shape, args ...any) error {
 	return k.LaunchContext(context.Background(), s, args...)
 }
 
-// LaunchContext is Launch with a context, whose end ends a kernel that runs on the CPU.
+// LaunchContext is Launch with a context, whose end ends a kernel that runs on the CPU: with the ctx of a cell, an interrupt ends an
+// endless kernel.
+//
+//	err = k.LaunchContext(ctx, kernel.Grid(n, 256), float32(2), x, y)
 func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
 	l, tensors, err := k.bind(s, args)
 	if err != nil {

@@ -272,7 +272,7 @@ func (c *compiler) place(e ast.Expr) place {
 		}
 		return c.value(e)
 	case *ast.IndexExpr:
-		return c.index(e, true)
+		return c.index(e)
 	case *ast.SelectorExpr:
 		return c.value(e)
 	case *ast.StarExpr:

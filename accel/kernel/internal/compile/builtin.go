@@ -221,7 +221,7 @@ func (c *compiler) atomic(e *ast.CallExpr, op program.Op) value {
 	var p place
 	if ok && address.Op == token.AND {
 		if x, isIndex := ast.Unparen(address.X).(*ast.IndexExpr); isIndex {
-			p = c.index(x, true)
+			p = c.index(x)
 		}
 	}
 	at, ok := p.(elementPlace)

@@ -9,7 +9,7 @@ import (
 )
 
 // index returns the place of an element of a slice or array: an elementPlace, or an array.
-func (c *compiler) index(e *ast.IndexExpr, assigned bool) place {
+func (c *compiler) index(e *ast.IndexExpr) place {
 	t := c.subst(c.info.TypeOf(e.X))
 	switch t.Underlying().(type) {
 	case *types.Map:

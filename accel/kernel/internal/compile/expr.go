@@ -93,7 +93,7 @@ func (c *compiler) value(e ast.Expr) value {
 	case *ast.SelectorExpr:
 		return c.selector(e)
 	case *ast.IndexExpr:
-		switch p := c.index(e, false).(type) {
+		switch p := c.index(e).(type) {
 		case elementPlace:
 			return c.load(p.memory, p.at)
 		default:
