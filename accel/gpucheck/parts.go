@@ -314,7 +314,7 @@ func (r *report) each(ctx context.Context, o options, pieces []string, do func(i
 		failed = errors.Join(failed, do(i))
 		watch.Stop()
 		r.Running = ""
-		if err := tensor.DeviceLost(); err != nil && i+1 < len(pieces) {
+		if err := accel.DeviceLost(); err != nil && i+1 < len(pieces) {
 			return failed // Next is the piece to continue with
 		}
 	}

@@ -156,10 +156,11 @@ func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error
 		fmt.Fprintf(out, "\nother GPUs: skipped, because -device is %s\n", o.device)
 		return nil
 	}
-	gpus, err := tensor.GPUs()
-	if err != nil {
-		return err
+	devices := accel.Devices()
+	if devices.Missing != "" {
+		return errors.New(devices.Missing)
 	}
+	gpus := devices.GPUs
 	if len(gpus) < 2 {
 		fmt.Fprintf(out, "\nother GPUs: this machine has only one\n")
 		return nil

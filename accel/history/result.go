@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
 

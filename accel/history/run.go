@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Run is the history of a training. It displays itself as a figure of loss and accuracy, and in

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Summary describes the run in a few lines.

@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/examine"
-	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // CheckResult is what accel.Check found. It displays itself as a list.

@@ -21,7 +21,6 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"CSVTargets":            reflect.ValueOf(data.CSVTargets),
 		"CenterCrop":            reflect.ValueOf(data.CenterCrop),
 		"Chars":                 reflect.ValueOf(data.Chars),
-		"CheckWeights":          reflect.ValueOf(data.CheckWeights),
 		"ColorJitter":           reflect.ValueOf(data.ColorJitter),
 		"Concat":                reflect.ValueOf(data.Concat),
 		"Context":               reflect.ValueOf(data.Context),

@@ -46,6 +46,5 @@ func symbols_github_com_quernlab_quern_accel_onnx() map[string]reflect.Value {
 		"Number":           reflect.ValueOf((*onnx.Number)(nil)),
 		"Option":           reflect.ValueOf((*onnx.Option)(nil)),
 		"Tensor":           reflect.ValueOf((*onnx.Tensor)(nil)),
-		"TritonOption":     reflect.ValueOf((*onnx.TritonOption)(nil)),
 	}
 }

@@ -53,7 +53,6 @@ func symbols_github_com_quernlab_quern_accel_optim() map[string]reflect.Value {
 		"GradScaler":                reflect.ValueOf((*optim.GradScaler)(nil)),
 		"GradScalerState":           reflect.ValueOf((*optim.GradScalerState)(nil)),
 		"LBFGSOptimizer":            reflect.ValueOf((*optim.LBFGSOptimizer)(nil)),
-		"LBFGSOption":               reflect.ValueOf((*optim.LBFGSOption)(nil)),
 		"Optimizer":                 reflect.ValueOf((*optim.Optimizer)(nil)),
 		"Option":                    reflect.ValueOf((*optim.Option)(nil)),
 		"ReduceLROnPlateauSchedule": reflect.ValueOf((*optim.ReduceLROnPlateauSchedule)(nil)),

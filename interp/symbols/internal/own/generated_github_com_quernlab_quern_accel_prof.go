@@ -67,7 +67,6 @@ func symbols_github_com_quernlab_quern_accel_prof() map[string]reflect.Value {
 		"Phase":             reflect.ValueOf((*prof.Phase)(nil)),
 		"Report":            reflect.ValueOf((*prof.Report)(nil)),
 		"Row":               reflect.ValueOf((*prof.Row)(nil)),
-		"ServingOption":     reflect.ValueOf((*prof.ServingOption)(nil)),
 		"ServingReport":     reflect.ValueOf((*prof.ServingReport)(nil)),
 		"SortBy":            reflect.ValueOf((*prof.SortBy)(nil)),
 		"Table":             reflect.ValueOf((*prof.Table)(nil)),

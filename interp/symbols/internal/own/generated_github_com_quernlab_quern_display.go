@@ -34,6 +34,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"VegaLite":          reflect.ValueOf(display.VegaLite),
 		"Content":           reflect.ValueOf((*display.Content)(nil)),
 		"Displayer":         reflect.ValueOf((*display.Displayer)(nil)),
+		"Figure":            reflect.ValueOf((*display.Figure)(nil)),
 		"Handle":            reflect.ValueOf((*display.Handle)(nil)),
 		"InterimDisplayer":  reflect.ValueOf((*display.InterimDisplayer)(nil)),
 		"Kind":              reflect.ValueOf((*display.Kind)(nil)),
@@ -41,6 +42,8 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"MetadataDisplayer": reflect.ValueOf((*display.MetadataDisplayer)(nil)),
 		"Meter":             reflect.ValueOf((*display.Meter)(nil)),
 		"Progress":          reflect.ValueOf((*display.Progress)(nil)),
+		"Report":            reflect.ValueOf((*display.Report)(nil)),
+		"Reporter":          reflect.ValueOf((*display.Reporter)(nil)),
 		"Sink":              reflect.ValueOf((*display.Sink)(nil)),
 		"SinkFunc":          reflect.ValueOf((*display.SinkFunc)(nil)),
 	}

@@ -4,8 +4,6 @@ package own
 
 import (
 	"github.com/quernlab/quern/plots"
-	"go/constant"
-	"go/token"
 	"reflect"
 )
 
@@ -19,7 +17,6 @@ func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 		"Confusion":           reflect.ValueOf(plots.Confusion),
 		"DeviceUse":           reflect.ValueOf(plots.DeviceUse),
 		"Float64s":            reflect.ValueOf(plots.Float64s),
-		"FormatEnv":           reflect.ValueOf(constant.MakeFromLiteral("\"QUERN_PLOTS\"", token.STRING, 0)),
 		"HeatMap":             reflect.ValueOf(plots.HeatMap),
 		"Hist":                reflect.ValueOf(plots.Hist),
 		"Hists":               reflect.ValueOf(plots.Hists),
