@@ -285,7 +285,7 @@ lite-node: system-packages ## test the kernel for browsers under Node
 lite-node-tests: lite-kernel
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -trimpath -tags quern_simd \
 		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent|Adapter' \
-		./accel/internal/cpu ./accel/internal/goroutine ./interp/vm
+		./accel/internal/cpu ./accel/internal/engine/goroutine ./interp/vm
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -short -trimpath -tags quern_simd \
 		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' ./interp/named
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm

@@ -8,8 +8,8 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/interrupt"
-	"github.com/quernlab/quern/accel/internal/seeds"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
+	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"

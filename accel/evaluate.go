@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 )
 

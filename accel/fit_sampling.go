@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 )
 
 // DropLast leaves out the last batch of each epoch if it is smaller than the others, like

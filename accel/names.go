@@ -2,7 +2,7 @@ package accel
 
 import (
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

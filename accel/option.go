@@ -3,7 +3,7 @@ package accel
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 )
 
 // Option changes how [Fit] trains or how [Evaluate] measures; each rejects the options that are

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 )
 
 // TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/search"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )

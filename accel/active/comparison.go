@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/seeds"
+	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )

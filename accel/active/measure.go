@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/quernlab/quern/accel/internal/seeds"
+	"github.com/quernlab/quern/accel/internal/training/seeds"
 )
 
 // measure is how curves and comparisons show what they measure: the accuracy, or the error.

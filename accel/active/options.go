@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel"
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // Option configures [Compare]. Its text is the Go expression that makes it.

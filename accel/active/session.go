@@ -16,7 +16,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/sealed"
+	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
 	"github.com/quernlab/quern/accel/tensor"

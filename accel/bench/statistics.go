@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	interleaved "github.com/quernlab/quern/accel/internal/compare"
+	interleaved "github.com/quernlab/quern/accel/internal/training/compare"
 )
 
 // times is the seconds per step over all rounds.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/option"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	_ "github.com/quernlab/quern/accel/simulated"
 )
 

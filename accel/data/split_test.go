@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // sorted returns a data set whose example i has the value i, sorted by class, with these numbers

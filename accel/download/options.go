@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // Option changes how [Get] and [Files] download.

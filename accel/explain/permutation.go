@@ -10,7 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/seeds"
+	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"

@@ -3,7 +3,7 @@ package explain
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/interrupt"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

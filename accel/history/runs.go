@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/sealed"
+	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/sealed"
+	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/internal/failpoint"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/gpu"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // ofCount are the options of metrics of the numbers of each class.

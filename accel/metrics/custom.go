@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/divisor"
+	"github.com/quernlab/quern/accel/internal/training/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // Option changes how a metric of classification is computed. Each metric lists those that it takes; with

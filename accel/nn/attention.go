@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/option"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/layer"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -151,7 +150,7 @@ func splitHeads(s *scratch, x *Tensor, parts, heads int) []*Tensor {
 
 // project returns q, k and v, concatenated in the last dimension.
 func (a *MultiHeadAttentionLayer) project(x *Tensor) *Tensor {
-	if other := substitute.For(&a.inProjWeight); other != nil {
+	if other := layer.Substituted(&a.inProjWeight); other != nil {
 		return other(x)
 	}
 	if a.adapter == nil {

@@ -1,9 +1,8 @@
 package nn
 
 import (
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -58,7 +57,7 @@ type batchNorm struct {
 }
 
 func (n *batchNorm) Forward(x *Tensor) *Tensor {
-	if other := substitute.For(n); other != nil {
+	if other := layer.Substituted(n); other != nil {
 		return other(x)
 	}
 	shape := x.Shape()
@@ -68,7 +67,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	if n.weight == nil {
 		n.make(shape[1:2])
 	}
-	training := !n.evaluating && !n.fixed && !substitute.Open()
+	training := !n.evaluating && !n.fixed && !layer.Substituting()
 	if training && n.across != nil {
 		return tensors.SyncBatchNorm(tensors.SyncBatch[*tensor.Tensor]{X: x, Weight: n.weight, Bias: n.bias, Mean: n.runningMean, Variance: n.runningVar, Momentum: 0.1, Epsilon: epsilon, Group: n.across})
 	}

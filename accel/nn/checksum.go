@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // The files that this package writes have checksums in their metadata, CRC-32C in hexadecimal: one of

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/option"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/layer"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -92,7 +91,7 @@ func (o options) checkConvolution(layer fmt.Stringer, dims, out, kernel int, sha
 
 // Forward maps images [N, C, H, W] to [N, out, H', W'].
 func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
-	if other := substitute.For(&c.Weight); other != nil {
+	if other := layer.Substituted(&c.Weight); other != nil {
 		return other(x)
 	}
 	if c.Weight == nil {

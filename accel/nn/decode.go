@@ -1,7 +1,7 @@
 package nn
 
 import (
-	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/option"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/layer"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -37,7 +36,7 @@ func Dense(out int, given ...Option) *DenseLayer {
 
 // Forward maps [N, in] to [N, out], and any [… in] to [… out].
 func (l *DenseLayer) Forward(x *Tensor) *Tensor {
-	if other := substitute.For(&l.Weight); other != nil {
+	if other := layer.Substituted(&l.Weight); other != nil {
 		return other(x)
 	}
 	if l.Weight == nil {

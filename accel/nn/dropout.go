@@ -3,8 +3,7 @@ package nn
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -35,7 +34,7 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 	if shape := x.Shape(); d.channels && len(shape) != 4 {
 		panic(&tensor.ShapeError{Op: d.name, Shapes: [][]int{shape}, Hint: "the input must be images [N, C, H, W]"})
 	}
-	if substitute.Open() {
+	if layer.Substituting() {
 		return x
 	}
 	if d.share == 1 && (!d.evaluating || d.fixed != nil) {
@@ -57,7 +56,7 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 
 // drops reports whether Forward may change its input.
 func (d *dropout) drops() bool {
-	return d.share != 0 && (!d.evaluating || d.fixed != nil) && !substitute.Open()
+	return d.share != 0 && (!d.evaluating || d.fixed != nil) && !layer.Substituting()
 }
 
 func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/display"
 )
 

@@ -3,7 +3,7 @@ package nn
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/divisor"
+	"github.com/quernlab/quern/accel/internal/training/divisor"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

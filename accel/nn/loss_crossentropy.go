@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/divisor"
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/divisor"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

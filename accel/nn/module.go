@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -1,8 +1,8 @@
 package nn
 
 import (
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 )
 
 // noted is metadata of tensors that is written to files.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/atomicfile"

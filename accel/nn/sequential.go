@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 )
 
 // SequentialLayer is a chain of modules; [Sequential] and [Repeat] return it.
@@ -24,7 +23,7 @@ func Sequential(layers ...Module) *SequentialLayer { return &SequentialLayer{lay
 // Forward passes x through all modules. If a module panics with an error of package tensor,
 // Forward wraps it in a [*LayerError].
 func (c *SequentialLayer) Forward(x *Tensor) *Tensor {
-	if other := substitute.For(c); other != nil {
+	if other := layer.Substituted(c); other != nil {
 		return other(x)
 	}
 	if t := trace.Active(); t != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

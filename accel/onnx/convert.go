@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -1,7 +1,7 @@
 package onnx
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	_ "github.com/quernlab/quern/accel/simulated" // "simulated"

@@ -54,7 +54,7 @@
 // [Columns] computes the input of a model from the columns of a table.
 //
 // sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes nodes with
-// the table in convert.go, wire.go writes the bytes, triton.go the folders of a model repository. Each op of accel/internal/ir has a row in
+// the table in convert.go, wire.go writes the bytes, triton.go the folders of a model repository. Each op of accel/internal/engine/ir has a row in
 // that table or in the table unsupported, which a test checks. A converter may write nodes that turn
 // out to be part of a larger op: nodes that no output needs are removed at the end.
 //

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"

@@ -1,7 +1,7 @@
 package onnx_test
 
 import (
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/tensor"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // Option configures [Export], [ExportFunc], [Build] and [BuildFunc], or [Model.SaveTriton]; String returns

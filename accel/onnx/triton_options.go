@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // serving is the part of a Triton configuration that does not follow from the model.

@@ -7,7 +7,7 @@ package optim_test
 import (
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	_ "github.com/quernlab/quern/accel/simulated" // "simulated"

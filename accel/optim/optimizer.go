@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/option"
-	"github.com/quernlab/quern/accel/internal/tensors"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // devices is the state of reductions on the GPUs of a group.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

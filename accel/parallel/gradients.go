@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // Option configures [Join] and [Local].

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/mpi"
-	"github.com/quernlab/quern/accel/internal/option"
+	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
 // MPI makes AllReduce use MPI_Allreduce of libmpi if Open MPI's mpirun has started the ranks; otherwise the ranks use the ring, and

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/sealed"
+	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 

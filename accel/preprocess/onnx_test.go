@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/frame"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/preprocess"

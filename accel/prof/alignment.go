@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )

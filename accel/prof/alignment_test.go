@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensortype"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -3,7 +3,7 @@ package prof
 import (
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
 // Kernel is one kernel that a GPU ran for an op.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )

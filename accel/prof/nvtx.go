@@ -4,8 +4,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/quernlab/quern/accel/internal/nvtx"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/prof/internal/nvtx"
 )
 
 // ErrNoTool is returned by [NVTX] if no profiling tool has started the process.

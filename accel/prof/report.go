@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/internal/quantity"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
 // Phase is the phase of a step that an op belongs to.

@@ -7,8 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -99,7 +98,7 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 // evaluate returns the output of a model in evaluation mode.
 func evaluate(model nn.Module, x *tensor.Tensor) (y []float32) {
 	tensor.NoGrad(func() {
-		substitute.Within(substitute.Table{}, func() { y = model.Forward(x).Data() })
+		layer.Substitute(layer.Substitutes{}, func() { y = model.Forward(x).Data() })
 	})
 	return y
 }

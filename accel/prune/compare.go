@@ -7,8 +7,8 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/compare"
-	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/internal/training/compare"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -109,7 +109,7 @@ func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (r
 
 // count runs an example through a model and counts its operations.
 func (m *Measurements) count(model nn.Module, x *tensor.Tensor) error {
-	table := substitute.Table{}
+	table := layer.Substitutes{}
 	for _, p := range prunableLayers(model) {
 		if *p.Weight == nil {
 			continue
@@ -136,7 +136,7 @@ func (m *Measurements) count(model nn.Module, x *tensor.Tensor) error {
 		}
 	}
 	tensor.NoGrad(func() {
-		substitute.Within(table, func() { model.Forward(x) })
+		layer.Substitute(table, func() { model.Forward(x) })
 		tensor.Flush()
 	})
 	return nil

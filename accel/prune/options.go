@@ -1,6 +1,6 @@
 package prune
 
-import "github.com/quernlab/quern/accel/internal/option"
+import "github.com/quernlab/quern/accel/internal/training/option"
 
 // Option configures which weights are pruned, and how. A function fails for an option that it does not take.
 type Option struct{ setting }

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -101,7 +101,7 @@ func firstExample(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error
 // evalFloat runs the model unchanged in evaluation mode.
 func evalFloat(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
 	tensor.NoGrad(func() {
-		substitute.Within(substitute.Table{}, func() { y = model.Forward(x) })
+		layer.Substitute(layer.Substitutes{}, func() { y = model.Forward(x) })
 		tensor.Flush()
 	})
 	return y
@@ -113,7 +113,7 @@ const calibrationBatch = 64
 // observeInputs runs examples from all parts of a data set through the float model and records the
 // input of each layer.
 func observeInputs(ctx context.Context, model nn.Module, set *data.Dataset, examples int, all []*quantizable, look func(p *quantizable, x *tensor.Tensor) error) (err error) {
-	table := substitute.Table{}
+	table := layer.Substitutes{}
 	var found error
 	for _, p := range all {
 		if p.reason != "" {
@@ -134,7 +134,7 @@ func observeInputs(ctx context.Context, model nn.Module, set *data.Dataset, exam
 	for it.Next() && found == nil {
 		tensor.NoGrad(func() {
 			it.Batch().WithLengths(func() {
-				substitute.Within(table, func() { model.Forward(it.Batch().X) })
+				layer.Substitute(table, func() { model.Forward(it.Batch().X) })
 			})
 			tensor.Flush()
 		})

@@ -4,9 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -80,7 +79,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 // traceOf returns the graph of a model with input x in evaluation mode.
 func traceOf(model nn.Module, x *tensor.Tensor) (g *tensors.Graph[*tensor.Tensor], err error) {
 	defer nn.Catch(&err)
-	substitute.Within(substitute.Table{}, func() {
+	layer.Substitute(layer.Substitutes{}, func() {
 		g = tensors.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
 	})
 	return g, nil

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -30,7 +30,7 @@ type modelState struct {
 	model     nn.Module
 	kind      kind
 	layers    []*quantizable
-	table     substitute.Table
+	table     layer.Substitutes
 	originals []originalTensor
 }
 
@@ -53,7 +53,7 @@ func newModel(model nn.Module, k kind, all []*quantizable) (*Model, error) {
 	if k == static {
 		q.table = buildSubstitutes(model, all)
 	} else {
-		q.table = substitute.Table{}
+		q.table = layer.Substitutes{}
 		for _, p := range all {
 			if p.quantized != nil {
 				q.table[p.Weight] = p.floatForward()
@@ -82,7 +82,7 @@ func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 		panic(err)
 	}
 	tensor.NoGrad(func() {
-		substitute.Within(q.table, func() { y = q.model.Forward(x) })
+		layer.Substitute(q.table, func() { y = q.model.Forward(x) })
 	})
 	return y
 }

@@ -3,17 +3,16 @@ package quantize
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/layer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
 // builder creates the substitutes of a model's layers.
 type builder struct {
-	table     substitute.Table
+	table     layer.Substitutes
 	layers    map[**tensor.Tensor]*quantizable // quantized layers, by the address of the weight
 	folds     map[nn.Module]*quantizable       // by normalization: the layer that it is folded into
 	inNetwork map[*quantizable]bool            // layers that are part of a network
@@ -21,8 +20,8 @@ type builder struct {
 
 // buildSubstitutes creates the substitutes for chains (nn.Sequential) and for quantized layers outside of
 // chains.
-func buildSubstitutes(model nn.Module, all []*quantizable) substitute.Table {
-	b := &builder{table: substitute.Table{}, layers: map[**tensor.Tensor]*quantizable{}, folds: map[nn.Module]*quantizable{}, inNetwork: map[*quantizable]bool{}}
+func buildSubstitutes(model nn.Module, all []*quantizable) layer.Substitutes {
+	b := &builder{table: layer.Substitutes{}, layers: map[**tensor.Tensor]*quantizable{}, folds: map[nn.Module]*quantizable{}, inNetwork: map[*quantizable]bool{}}
 	for _, p := range all {
 		if p.quantized == nil {
 			continue
@@ -231,7 +230,7 @@ func channelsLast(w []int8, planes, positions int) []int8 {
 }
 
 // network returns a single quantized layer with float input and output.
-func network(p *quantizable) substitute.Forward {
+func network(p *quantizable) layer.Forward {
 	n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
 	return func(x *tensor.Tensor) *tensor.Tensor { return tensors.Quantized(x, n) }
 }

@@ -1,6 +1,6 @@
 package quantize
 
-import "github.com/quernlab/quern/accel/internal/option"
+import "github.com/quernlab/quern/accel/internal/training/option"
 
 // Option configures the quantization. [WeightOnly] takes only [Float].
 type Option struct{ setting }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
 )
 
 // rangeMethod determines the range that represents a layer's input.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/internal/compare"
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/training/compare"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"

@@ -3,9 +3,9 @@ package quantize
 import (
 	"errors"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -50,7 +50,7 @@ func WeightOnly(model nn.Module, options ...Option) (m *Model, err error) {
 }
 
 // floatForward returns the forward function of a linear layer with 8-bit weights and float computation.
-func (p *quantizable) floatForward() substitute.Forward {
+func (p *quantizable) floatForward() layer.Forward {
 	b := p.quantized
 	w := &integer.Weights{Out: b.shape[0], In: b.shape[1], Weight: b.weight, Step: b.step}
 	var bias *tensor.Tensor

@@ -10,8 +10,8 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/loop"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 )

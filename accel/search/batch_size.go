@@ -10,7 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/examine"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/examine"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/internal/quantity"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/history"
-	"github.com/quernlab/quern/accel/internal/loop"
+	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"

@@ -20,8 +20,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/devices"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/devices"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // The devices, by the name that accel.SetDevice takes. They differ in what CUDA calls

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Attention returns softmax(q·kᵀ/√D)·v, torch's scaled_dot_product_attention, for queries [B, H, T,

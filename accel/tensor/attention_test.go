@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 func attentionRef(causal bool) func(in []array) array {

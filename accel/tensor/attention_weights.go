@@ -3,7 +3,7 @@ package tensor
 import (
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // AttentionWeights returns the weights with which [MaskedAttention] adds the values: softmax(q·kᵀ/√D)

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Autocast runs f with automatic mixed precision, as torch.autocast does on a GPU: the ops that
 // this goroutine records in f choose their element types. d is BFloat16 or Float16; Float32

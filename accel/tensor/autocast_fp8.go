@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // AutocastFP8 is [Autocast] with BFloat16 in which Linear multiplies 8-bit floats: E4M3 in the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // roundFP8 rounds x to an 8-bit type with one scale, in float64.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // autocastRow is a public op with PyTorch's name for it. It is called with [4, 4] tensors.

@@ -3,7 +3,7 @@ package tensor
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Parameter makes t a parameter, whose gradient Backward computes, and returns t.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // BenchmarkMLPStep is one step of a 784-256-128-10 classifier with a batch of 256: forward,

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // cnn is a small network for 28×28 images: two 3×3 convolutions with ReLU and 2×2 pooling, and a

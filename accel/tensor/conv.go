@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Window describes the sliding window of a convolution or pooling. Each pair is height and width.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Conv1D is [Conv2D] for sequences x [N, C, T] with weight [O, C/groups, K], plus bias [O], which may

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Ops that are tested elsewhere, by the test named here.
@@ -21,7 +21,7 @@ var (
 		"Index":      "TestIndicesOfAnyType",
 		"Quantized":  "TestQuantizedNetworks in accel/internal/cpu",
 		"Rounded":    "TestRoundedParameters",
-		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/tensortype",
+		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/engine/tensortype",
 	}
 	// ops without a case of PyTorch's because another test covers them
 	withoutGolden = map[string]string{

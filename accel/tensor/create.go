@@ -5,8 +5,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // New makes a float32 tensor from a copy of data in row-major order. It panics with a *ShapeError

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestFloat16MatMulOnCUDA counts the kernels of matrix multiplications under Autocast: the GPU

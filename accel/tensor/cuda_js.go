@@ -3,8 +3,8 @@ package tensor
 import (
 	"errors"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // errBrowser is the reason why a program for browsers has no CUDA back end.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestNormsOnCUDA compares norms with the sums and roundings around them, and their gradients, with

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func TestRoundedParametersOnCUDA(t *testing.T) {

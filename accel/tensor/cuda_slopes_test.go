@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestSlopesOnCUDA compares layers with activations and their gradients with the CPU's: on the GPU, products

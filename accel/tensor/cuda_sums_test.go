@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestSumsOnCUDA compares the gradients of layers with the CPU's: on the GPU, products sum the gradients of

@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the order in which the fake GPU runs independent operations; 0 for the order of the calls")

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/devices"
-	"github.com/quernlab/quern/accel/internal/goroutine"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/devices"
+	"github.com/quernlab/quern/accel/internal/engine/goroutine"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // setDevice selects the device on which everything is computed from now on, for accel.SetDevice. An op that the device does not

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Normalize divides t by its p-norm along an axis, (Σ|t|ᵖ)^(1/p), or by 1e-12 if that is larger: torch's normalize.

@@ -19,8 +19,8 @@
 // from several goroutines. Two runs with the same seed give the same bits, whatever the number of
 // threads.
 //
-// What other packages of accel need of tensors and programs do not is in accel/internal/tensors.
+// What other packages of accel need of tensors and programs do not is in accel/internal/engine/tensors.
 //
-// To add an op, write its shape rules and gradient in accel/internal/ir/op_<name>.go, its code as a
+// To add an op, write its shape rules and gradient in accel/internal/engine/ir/op_<name>.go, its code as a
 // row of the tables in accel/internal/cpu, and its method here.
 package tensor

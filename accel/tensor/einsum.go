@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Einsum multiplies tensors and sums over indices, as torch.einsum does. The equation names each

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Add returns t + o, elementwise. The shapes broadcast: aligned at the right, each

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 func TestScalarsAreNoPartOfThePlan(t *testing.T) {

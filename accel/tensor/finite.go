@@ -1,8 +1,8 @@
 package tensor
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // NonFiniteError says that a tensor checked by [Tensor.RequireFinite] has NaN or an infinity.

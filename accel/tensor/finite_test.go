@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestRequireFinite trains with and without the check: a valid step gives the same result, and a

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // has16Bit reports whether there are 16-bit floats among an op's inputs, and the type of the result:
 // the 16-bit type if all floats that determine it have it, else float32.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // TestFloat16Ops compares ops of 16-bit floats with the rounded results of float32 ops.

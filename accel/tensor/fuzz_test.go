@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // matrixSize is the size of the square matrices of the random programs.

@@ -3,7 +3,7 @@ package tensor
 import (
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 func TestGeneratorState(t *testing.T) {

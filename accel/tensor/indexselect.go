@@ -3,7 +3,7 @@ package tensor
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // IndexSelect selects rows: the result is t[index[i]] for each i, with the shape of index followed

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Arithmetic of int32 and uint8 is computed with float64, which has all integers up to 2⁵³, so that no digit is lost and

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // LaunchKernel runs a kernel on tensors, for package kernel, whose Launch programs call. written says which tensors it changes.
 func LaunchKernel(k ir.Kernel, tensors []*Tensor, written []bool) (err error) {

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // WithLengths runs f, a pass of a model, with the lengths of the sequences of its batch: [N], of type
 // int32. The sequences are padded at the end to the given number of positions. Layers that work on

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // Each library is described in one line that says where it is or why it is not used.

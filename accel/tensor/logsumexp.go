@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // LogSumExp returns ln Σeᵗ along an axis, which is removed. It subtracts the largest element first

@@ -3,7 +3,7 @@ package tensor
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // MatMul multiplies the matrices t [M, K] and o [K, N], or those of batches [B…, M, K] and [B…, K,

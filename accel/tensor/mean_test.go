@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // TestMeanOfEqualNumbers demands that the mean of equal numbers is that number, and their deviation 0,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/mem"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // SetMemoryLimit limits the bytes of tensors and temporaries on the device and returns the previous

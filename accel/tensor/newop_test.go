@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // cumMax is an op that has no kernel on any device: the largest element so far along one axis.

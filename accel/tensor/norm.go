@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Norm returns the Euclidean norm √Σt² over the axes, which are removed, or over all elements. Its
 // gradient is 0 where the norm is 0.

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // MaxPool2D returns the largest element of each window of images x [N, C, H, W], NaN if the window
 // contains one. kernel is the window's height and width, and its default stride. Of equal elements

@@ -3,7 +3,7 @@ package tensor
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Prod multiplies the elements along the axes, which are removed, or all elements if no axis is given. The

@@ -1,8 +1,8 @@
 package tensor
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // Package tensors has what other packages of accel need of tensors and users do not.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Median returns the median along an axis, which is removed: of an even number of elements the lower of the two

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // deepNetwork is a deep network whose blocks can be recomputed.

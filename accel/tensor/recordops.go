@@ -1,8 +1,8 @@
 package tensor
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // recordOp appends an op with the result y to the list of RecordOps.

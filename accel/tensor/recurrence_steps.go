@@ -3,7 +3,7 @@ package tensor
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // cellStep computes a recurrence step by step from other ops.

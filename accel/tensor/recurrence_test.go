@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 var cellNames = map[ir.Cell]string{ir.TanhCell: "TanhCell", ir.ReLUCell: "ReLUCell", ir.LSTMCell: "LSTMCell", ir.GRUCell: "GRUCell"}

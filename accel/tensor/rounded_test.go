@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // roundedNet is trained with automatic mixed precision. It has a weight that is used twice and transposed, one

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // vector is an example of one input of one dimension.

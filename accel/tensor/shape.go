@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // T returns the transpose of a matrix, as torch.Tensor.T. [Tensor.MT] transposes the matrices of a

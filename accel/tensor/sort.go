@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Sort returns the elements along an axis in ascending or descending order, and their indices along
 // it, int32. Equal elements keep their order, and NaN counts as the largest: torch's sort with

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // AllReduceError says that processes could not sum the statistics of a layer.

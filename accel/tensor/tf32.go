@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // tf32Setter is implemented by devices that support TF32.
 type tf32Setter interface{ SetTF32(on bool) }

@@ -1,6 +1,6 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Tril returns t [B…, M, N] with the lower triangle of each matrix and 0 elsewhere: torch's tril.
 // It keeps the elements on the diagonal and to the left of it. Diagonal 0 is the main one, 1 the one

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // withLimit runs f with a limit of the memory beyond what is in use.

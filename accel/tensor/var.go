@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Var returns the variance over the axes, which are removed, or over all elements. The sum of

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // TestHugeWindows calls each op with a window with arguments whose sums and products overflow an int.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/seeds"
+	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"

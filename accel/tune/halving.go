@@ -1,6 +1,6 @@
 package tune
 
-import "github.com/quernlab/quern/accel/internal/option"
+import "github.com/quernlab/quern/accel/internal/training/option"
 
 // Halving stops unpromising trials: after first units of work, then after factor times as many
 // and so on, a trial continues only if its value is among the best 1/factor of all trials that

@@ -1,6 +1,6 @@
 package tune
 
-import "github.com/quernlab/quern/accel/internal/option"
+import "github.com/quernlab/quern/accel/internal/training/option"
 
 // Option configures [Run] and [Compare]; String returns it as a Go expression.
 type Option struct{ setting }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel"
-	"github.com/quernlab/quern/accel/internal/interrupt"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -26,8 +26,9 @@ var directions = []direction{
 	// Packages for users do not depend on Jupyter.
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/picture", "internal/quantity", "internal/secret", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/quantity", "internal/trust"}},
-	{"accel/internal/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/quantity"}},
-	{"accel/internal/ir", []string{"accel/internal"}},
+	{"accel/internal/training/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/quantity"}},
+	{"accel/internal/engine", []string{"accel/internal/engine"}},
+	{"accel/prof/internal/nvtx", []string{"internal/loader", "internal/trust"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
 	{"accel/internal/cuda", []string{"accel/internal", "internal/atomicfile", "internal/loader", "internal/trust"}},
 	{"accel/internal/cuda/library/librarytest", []string{"accel/internal", "internal/testenv"}},

@@ -3,7 +3,7 @@ package cpu
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 var _ = implement[ir.ArgSort](newArgSort)

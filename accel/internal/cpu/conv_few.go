@@ -1,6 +1,6 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Convolutions with few results per output channel and many weights, such as the last ones of
 // a network for a single image. Each weight is used for a few positions only, so the time is that of

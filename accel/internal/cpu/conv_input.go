@@ -1,6 +1,6 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 var _ = implementFloat32[ir.Conv2DInputGradient](newConv2DInput)
 

@@ -3,7 +3,7 @@ package cpu
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // planes is the memory layout of images in a convolution. Each channel of a few images is

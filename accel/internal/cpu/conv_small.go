@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Convolutions of small images, where most results overlap padding. For each position of

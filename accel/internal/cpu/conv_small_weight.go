@@ -1,6 +1,6 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // smallWeight is the gradient of w for a convolution of small images: for each kernel
 // element, x times dy, input channels by images and images by output channels, summed over

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // winogradConv is a convolution by Winograd's transforms, or the gradient of x, which is

@@ -1,6 +1,6 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // winogradWeight is the gradient of w by Winograd's transforms: the inverse transform of
 // the weights, applied to 36 matrix multiplications of the transformed x, channels by

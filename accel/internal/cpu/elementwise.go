@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // elementwise computes d from up to three inputs of d's length and a scalar.

@@ -3,8 +3,8 @@ package cpu
 import (
 	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // gatherFloat16 is gatherAs for 16-bit floats.

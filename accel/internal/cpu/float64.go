@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Steps on float64, in plain Go.

@@ -3,7 +3,7 @@ package cpu
 import (
 	"reflect"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // A folding is a few elementwise ops that one vector function computes in one pass, with

@@ -3,7 +3,7 @@ package cpu
 import (
 	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // loadFloat returns element i of an array of any type as float32.

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
 )
 
 // tapLanes is the maximum number of channels of a vector in tapSums.

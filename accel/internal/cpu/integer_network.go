@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 var _ = implement[ir.Quantized](newQuantized)

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // randomProduct returns a layer with random weights and scales.

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
 )
 
 // byteWeights are a layer's weights, packed for a kernel.

@@ -1,8 +1,8 @@
 package cpu
 
 import (
-	"github.com/quernlab/quern/accel/internal/integer"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 var _ = implement[ir.Int8Linear](newInt8Linear)

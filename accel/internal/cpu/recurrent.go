@@ -1,8 +1,8 @@
 package cpu
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 var _ = implement[ir.Recurrent](newRecurrent)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 var _ = implement[ir.Round8](newRound8)

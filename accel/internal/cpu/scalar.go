@@ -4,7 +4,7 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // scalar computes an elementwise op for one element. a, b and c are the inputs, s is the scalar.

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 var _ = implementFloat32[ir.LogSoftmax](newSoftmax)

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func allVectors() []*vectors { return append(nativeVectors(), genericVectors) }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // winograds returns the assembly kernels, each with the plain Go kernel of as many lanes.

@@ -16,8 +16,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // selected returns the candidate that a new device selects. The library's plans take the

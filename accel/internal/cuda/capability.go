@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Multiplies16Bit reports whether tensor cores compute an op.

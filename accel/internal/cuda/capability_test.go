@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // TestMatMulByCapabilityOnCUDA expects wgmma for a large matrix multiplication on

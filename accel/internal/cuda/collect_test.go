@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/count"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // TestDroppedMemoryIsCollected drops blocks that nobody frees. The garbage collector has no reason

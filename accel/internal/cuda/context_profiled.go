@@ -2,7 +2,7 @@ package cuda
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
 // profiledContext adds to a profile the calls in which the host waits for the device.

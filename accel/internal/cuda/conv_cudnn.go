@@ -3,7 +3,7 @@ package cuda
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/cudnn"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func init() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/cubin"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
 // Device runs programs on one GPU.

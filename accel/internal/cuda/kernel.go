@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // LaunchKernel runs a kernel that the program has written, in the stream, and waits for its fault record.

@@ -17,7 +17,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // modules are parsed once for all tests.

@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // A plan of cuBLASLt computes GELU, its slope and the sums of a factor itself where the library can, with the results of

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // storage is a block of device memory that is in use or in the pool.

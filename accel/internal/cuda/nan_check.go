@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // quietNaN is the bits of a quiet NaN of float32, and those of two of either 16-bit type.

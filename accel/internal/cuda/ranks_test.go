@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // onRanks runs f on n simulated GPUs that have joined, each on a goroutine.

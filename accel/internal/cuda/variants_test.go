@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func TestParseVariants(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Kernels that need a later PTX version than the driver supports, or another GPU, must not be

@@ -2,7 +2,7 @@ package cublaslt
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // Matrix is a batch of matrices in column-major order.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: there is no algorithm.

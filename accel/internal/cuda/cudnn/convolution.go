@@ -2,7 +2,7 @@ package cudnn
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // Supports reports whether cuDNN convolves tensors of a type.

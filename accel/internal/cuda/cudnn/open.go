@@ -14,7 +14,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // dataTypes are the element types by their cudnnDataType_t values.

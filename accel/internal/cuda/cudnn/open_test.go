@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/library/librarytest"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
 

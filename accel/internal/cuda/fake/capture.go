@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // capture is a graph under construction from the commands of a stream.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 func ok(t *testing.T, err error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // context is a device with its memory and everything that was created on it.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // Options describe the machine. The zero value is one GPU of compute capability 8.0 with

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // twice writes y[i] = 2 x[i] + c for one block of 32 threads.

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // Alloc reserves memory, which becomes usable when the stream reaches the allocation.

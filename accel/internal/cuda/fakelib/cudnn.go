@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // CuDNN is a fake of cuDNN. The fields may be changed until it is used.

@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // NCCL is a fake of NCCL between contexts of package fake, in one process or in several. The

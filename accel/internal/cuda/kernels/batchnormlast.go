@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // lastRows describes how blocks share rows; see batchnormlast.cu.

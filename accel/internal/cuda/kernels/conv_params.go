@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import "github.com/quernlab/quern/accel/internal/engine/tensortype"
 
 // images describes the tensors of a convolution; see conv.h.
 type images struct {

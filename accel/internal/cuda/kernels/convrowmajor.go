@@ -3,7 +3,7 @@ package kernels
 import (
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Conv2DRowMajor is Conv2DLast of images and weights in row-major order, of shapes X, W and Y. It copies the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 type copyParams struct {

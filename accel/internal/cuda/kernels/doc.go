@@ -10,7 +10,7 @@
 //
 // To change a kernel, edit NAME.cu and run go generate, which needs clang 19 (see
 // build.sh). Running the kernels needs neither clang nor any part of the CUDA toolkit. The
-// tests run every kernel in the simulator, package accel/internal/ptxsim, and compare with
+// tests run every kernel in the simulator, package accel/internal/cuda/ptxsim, and compare with
 // float64. They compare the layout of the parameters with the PTX and, where clang and
 // ptxas are installed, recompile the PTX and assemble it for each architecture.
 //

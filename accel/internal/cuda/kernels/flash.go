@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // flashTensor is the address and the strides of a tensor [B, H, rows, D] that is contiguous

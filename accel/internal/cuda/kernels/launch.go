@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // code are the modules, compressed: as text they would be a tenth of the program.

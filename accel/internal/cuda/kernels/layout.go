@@ -3,7 +3,7 @@ package kernels
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // layout is a tensor's dimensions and strides, in elements, after merging dimensions that

@@ -3,7 +3,7 @@ package kernels
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // tensorTypes are the variants of kernels for tensor cores.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func TestDivisor(t *testing.T) {

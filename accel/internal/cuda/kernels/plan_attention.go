@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 func init() {
 	register(planAttention)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // TestRecurrent compares all steps and their gradients with the CPU, which rounds the same values.

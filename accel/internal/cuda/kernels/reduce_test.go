@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // cubes are shapes [outer, n, inner] that need one pass or two, and warps or blocks.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // rowShapes are few and many rows, short rows and rows that need a whole block.

@@ -1,8 +1,8 @@
 package kernels
 
 import (
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 type sumRowsParams struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 )
 
 // TestWaiting checks that each kernel of each module waits first for those before, and changes in nothing else. The other tests

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 func TestHopperMatMulFits(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // A batch computes the same ops for many tensors. Its kernel has one parameter that describes its

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensortype"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // batchOf returns y = s·x + b + c, z = bfloat16(y), c' = float32(c) for x of these sizes and a b of one

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Functions are PTX functions that compute elementwise ops on float64, for kernels that other packages write. The zero value contains

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Entry is the name of every kernel that this package writes.

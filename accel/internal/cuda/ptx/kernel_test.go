@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // operationOf returns the op with the given name; arity returns its number of inputs.

@@ -3,7 +3,7 @@ package ptx
 import (
 	"reflect"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // operation writes one elementwise op on the builder's type. x are its inputs, followed by

@@ -3,7 +3,7 @@ package device
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 

@@ -1,0 +1,52 @@
+// Package ir connects tensors and devices. It contains the table of ops, the list in which
+// they are recorded, and the planner that compiles a list to a program.
+//
+// The files, in the order of a computation:
+//
+//	op.go, op_<name>.go  what an op is; each op with its shape rule and gradient
+//	facts.go             further facts that ops state: autocast, FLOPs, ONNX
+//	formula.go           how an elementwise op is computed from others
+//	compose.go           how a whole-tensor op is computed from others, where a device has no kernel
+//	value.go             a value: pending in the list, computed, or released
+//	recorder.go          Record and Assign append to the list, and to its key
+//	backward.go          gradients, as further ops of the same list
+//	join.go              gradients of slices, concatenated
+//	trim.go              when a list runs that nothing reads
+//	flush.go             key and roles → plan → run; clean-up after a failure
+//	halves.go            a list that does not fit into memory
+//	cache.go             plans by structure
+//	plan.go              resolves views, removes dead ops
+//	float16.go, fp8.go   16-bit floats from op to op; multiplication of 8-bit floats
+//	fuse.go              elementwise ops → fused kernels
+//	batch.go             fused kernels of many parameters → one step
+//	losses.go            losses and their gradients → one step
+//	slopes.go            activations and their gradients → the matrix multiplications before them
+//	sums.go              gradients of biases → the matrix multiplications of those of weights
+//	norms.go             norms with the sums and roundings around them → one step
+//	emit.go              groups → steps over slots
+//	memory.go            in-place updates, temporaries in the arena
+//	verify.go            checks the invariants of a program after planning
+//	program.go, dump.go  the program that a device gets
+//	device.go            the interface of a device
+//	op_recompute.go      parts that Backward runs again
+//	tracer.go            records the ops for exporters
+//	limit.go             the memory limit
+//	finite.go            finds the op that computed the first NaN
+//
+// To add an op: op_<name>.go with the struct, its Infer and Gradient (written in other
+// ops), and the facts of facts.go that are not the default. An elementwise op states its
+// formula (formula.go), another one its composition (compose.go), and devices need no code.
+// Package tensor gets the method, and a row in its table of references. go test -update
+// writes table.go.
+//
+// # Invariants
+//
+// A value never changes. An in-place update creates a new value, which may reuse the old
+// one's storage only if no holder, no tape and no view can reach it. Everything that
+// changes the program is in the key: op names, static parameters, shapes, element types,
+// layouts of externals, which values outlive the list, and which may be overwritten. What
+// is not in the key (see Dynamic) must not change the program.
+//
+// A Recorder must be used by one goroutine at a time. Errors of the caller are panics with
+// the types of package accel/internal/engine/tensortype.
+package ir

@@ -1,0 +1,277 @@
+package ir
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/engine/trace"
+)
+
+// keeps reports whether a value must be in memory after the list has run.
+func keeps(v *Value) bool { return v.handles > 0 || v.tape > 0 }
+
+// canDonate reports whether only the assignment's new value can see the old one's storage.
+func canDonate(a assignment) bool {
+	o := a.old
+	return o.handles == 0 && o.tape == 0 && o.buf != nil && !o.buf.shared &&
+		o.layout.Offset == 0 && (o.layout.Contiguous() || o.layout.hasChannelsLast())
+}
+
+// Flush runs the recorded list, in parts if it needs more memory than there is. It panics with an *IndexError if an index is out of range,
+// and with an *OutOfMemoryError. The list is then dropped, and using the values that it
+// would have computed panics.
+func (r *Recorder) Flush() {
+	if len(r.nodes) == 0 {
+		r.reset()
+		return
+	}
+	done := false
+	defer func() {
+		if !done {
+			r.abandon()
+		}
+	}()
+	r.bring()
+	r.appendRoles()
+	p := r.plans.get(r.key)
+	if p == nil {
+		c := trace.Active()
+		var begin time.Duration
+		if c != nil {
+			begin = c.Now()
+		}
+		p = r.makePlan()
+		if c != nil {
+			r.planning = c.Now() - begin
+		}
+		r.plans.put(r.key, p, len(r.nodes))
+		r.stats.PlansMade++
+	} else {
+		r.stats.PlanHits++
+	}
+	if len(r.nodes) > 1 && (r.halved || !r.fits(p)) {
+		done = true
+		r.flushHalves()
+		return
+	}
+	r.compile(p)
+	r.stats.Flushes++
+	r.stats.Ops += len(r.nodes)
+	r.stats.Steps += len(p.program.Steps)
+	r.run(p)
+	done = true
+	r.reset()
+}
+
+// appendRoles completes the key: which values outlive the list, and which old values may be
+// overwritten.
+func (r *Recorder) appendRoles() {
+	k := append(r.key, 'r')
+	for _, v := range r.nodes {
+		if keeps(v) {
+			k = append(k, 1)
+		} else {
+			k = append(k, 0)
+		}
+	}
+	for _, a := range r.assigns {
+		if a.new.epoch == r.epoch && a.new.index >= 0 && canDonate(a) {
+			k = binary.AppendVarint(k, int64(a.old.index))
+			k = binary.AppendVarint(k, int64(a.new.index))
+		}
+	}
+	r.key = k
+}
+
+func (r *Recorder) makePlan() *plan {
+	e := r.expand()
+	list := r.nodes
+	if e != nil {
+		list = e.list
+	}
+	p, err := r.planner(e).plan(list, r.externals)
+	if errors.Is(err, errRounded) {
+		pl := r.planner(e)
+		pl.roundsApart = true
+		p, err = pl.plan(list, r.externals)
+	}
+	if err != nil {
+		panic(r.failed(err))
+	}
+	if e != nil {
+		e.restore(p)
+	}
+	return p
+}
+
+// planner returns a planner for the device. e is the list with compositions, nil if there are none.
+func (r *Recorder) planner(e *expansion) *planner {
+	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused, words: len(r.words)}
+	if e != nil {
+		pl.assigns, pl.made = e.assigns, e.made
+	}
+	pl.float16, _ = r.device.(Float16Multiplier)
+	pl.reader, _ = r.device.(Float16Reader)
+	pl.lasts, _ = r.device.(ChannelsLast)
+	if d, ok := r.device.(FusedRounder); ok {
+		pl.fusedRounds = d.FusedKernelsRound()
+	}
+	if d, ok := r.device.(Batcher); ok {
+		pl.batches = d.RunsBatches()
+	}
+	pl.sloper, _ = r.device.(Sloper)
+	pl.summer, _ = r.device.(FactorSummer)
+	if d, ok := r.device.(NormFuser); ok {
+		pl.norms = d.FusesNorms()
+	}
+	if d, ok := r.device.(LossFuser); ok {
+		pl.losses = d.FusesLosses()
+	}
+	if d, ok := r.device.(FP8Multiplier); ok && d.MultipliesFP8() == nil {
+		pl.fp8 = d
+	}
+	if r.watching {
+		pl.kept, pl.fuse = func(*Value) bool { return true }, false
+		pl.canDonate = func(assignment) bool { return false }
+	}
+	return pl
+}
+
+// compile makes a plan executable, once.
+func (r *Recorder) compile(p *plan) {
+	if p.exec != nil {
+		return
+	}
+	r.reserve(max(0, p.program.Arena-r.stats.PlanBytes))
+	exec, err := r.device.Compile(p.program)
+	if err != nil {
+		panic(r.failed(err))
+	}
+	p.exec = exec
+	r.stats.PlanBytes = max(r.stats.PlanBytes, p.program.Arena)
+}
+
+func (r *Recorder) run(p *plan) {
+	if cap(r.bind) < len(p.program.Slots) {
+		r.bind = make([]Storage, len(p.program.Slots))
+		r.made = make([]*Buffer, len(p.program.Slots))
+	}
+	r.temporaries = p.program.Arena
+	defer func() { r.temporaries = 0 }()
+	if !p.ran {
+		r.noteNew(p.bytes)
+		p.ran = true
+	}
+	r.notePeak()
+	bind, made := r.bind[:len(p.program.Slots)], r.made[:len(p.program.Slots)]
+	defer clear(bind)
+	defer clear(made)
+	for i, x := range r.externals {
+		bind[p.externals[i]] = x.buf.Storage
+	}
+	for _, d := range p.donated {
+		x := r.externals[d.external]
+		made[d.slot] = x.buf
+		bind[d.slot] = x.buf.Storage
+	}
+	for _, o := range p.outputs {
+		if made[o.slot] == nil {
+			made[o.slot] = r.alloc(o.bytes)
+			bind[o.slot] = made[o.slot].Storage
+		}
+	}
+	r.words = append(r.words, p.words...)
+	if done, err := r.execute(p, bind); err != nil {
+		r.lost(p, done)
+		panic(r.failed(err))
+	}
+	for _, d := range p.donated {
+		r.externals[d.external].leave(overwritten)
+	}
+	for _, res := range p.results {
+		v := r.nodes[res.node]
+		v.layout = res.layout
+		if res.slot < 0 {
+			v.look(r.externals[res.external].buf)
+			v.buf.shared = true
+			continue
+		}
+		v.look(made[res.slot])
+		v.buf.shared = v.buf.shared || !res.alone
+	}
+	if r.watching {
+		r.look()
+	}
+}
+
+func (r *Recorder) execute(p *plan, bind []Storage) (done int, err error) {
+	if c := trace.Active(); c != nil {
+		return r.timed(c, p, bind)
+	}
+	return p.exec.Run(bind, r.words)
+}
+
+// reset clears the list and frees values that only the list still needed.
+func (r *Recorder) reset() {
+	for _, v := range r.nodes {
+		if v.buf == nil && v.gone == "" {
+			v.gone = "the tensor was released before its value was computed"
+		}
+		if !v.requires || v.consumed || v.leaf != nil {
+			v.forget()
+		}
+	}
+	for _, a := range r.assigns {
+		r.free(a.old, "the tensor was replaced by a later in-place update")
+	}
+	for _, v := range r.released {
+		r.free(v, "the tensor was released")
+	}
+	clear(r.nodes)
+	clear(r.externals)
+	clear(r.assigns)
+	clear(r.released)
+	clear(r.leaves)
+	r.phases = r.phases[:0]
+	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
+	r.released, r.leaves = r.released[:0], r.leaves[:0]
+	r.key, r.words, r.pending, r.checkedPending, r.gradients = r.key[:0], r.words[:0], 0, 0, false
+	r.epoch++
+}
+
+// overwritten is the reason why a value cannot be read after an update has reused its
+// storage.
+const overwritten = "the storage was reused by a later in-place update; Clone the tensor before the update to keep its old value"
+
+// lost marks the old values that a failed run may have overwritten: those whose step had
+// started.
+func (r *Recorder) lost(p *plan, done int) {
+	for _, d := range p.donated {
+		if d.step <= done {
+			r.externals[d.external].leave(overwritten)
+		}
+	}
+}
+
+// abandon drops a list that failed: holders get their previous values back, and gradients
+// that were not computed are dropped.
+func (r *Recorder) abandon() {
+	for _, v := range r.nodes {
+		if v.buf == nil {
+			v.gone = "the computation that should have made the tensor failed"
+		}
+	}
+	for _, a := range r.assigns {
+		if *a.holder == a.new && a.old.buf != nil {
+			a.new.Drop()
+			*a.holder = a.old.Hold()
+		}
+	}
+	for _, l := range r.leaves {
+		if l.Grad != nil && l.Grad.gone != "" {
+			l.Grad = nil
+		}
+	}
+	r.reset()
+}

@@ -1,0 +1,59 @@
+package tensors
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
+)
+
+// AfterGrad calls f in each Backward as soon as the gradient of the parameter t is complete, while
+// other gradients are still to be computed; nil removes f. If the graph contains a Recompute, f is
+// called at the end. f may read the gradient, which runs the ops recorded so far. It corresponds to
+// torch's register_post_accumulate_grad_hook.
+func AfterGrad[T any](t T, f func()) {
+	engine.Locked(func(*ir.Recorder) {
+		of[T]().Value(t, "AfterGrad")
+		leaf := of[T]().Leaf(t)
+		if leaf == nil {
+			panic(&tensortype.StateError{Op: "AfterGrad", Hint: "the tensor does not require a gradient; make it a parameter with Parameter or SetRequiresGrad"})
+		}
+		leaf.After = f
+	})
+}
+
+// UseGrad is called by an optimizer that is about to update the parameter t with its gradient. It reports
+// whether there is a gradient, and whether an earlier update has already used a part of it, since ZeroGrad was
+// not called before the newest Backward. Without a gradient, lost reports whether ZeroGrad has dropped one that no
+// update had used.
+func UseGrad[T any](t T) (some, stale, lost bool) {
+	engine.Locked(func(*ir.Recorder) {
+		of[T]().Value(t, "UseGrad")
+		switch leaf := of[T]().Leaf(t); {
+		case leaf == nil:
+		case leaf.Grad != nil:
+			some, stale, leaf.Used = true, leaf.Stale, true
+		default:
+			lost = leaf.Lost
+		}
+	})
+	return some, stale, lost
+}
+
+// OtherParameters returns the shapes of the parameters that t depends on and that are not in known:
+// gradients of t flow into them, but an optimizer of the known parameters does not update them.
+// Call it before Backward.
+func OtherParameters[T any](t T, known []T) (shapes [][]int) {
+	engine.Locked(func(r *ir.Recorder) {
+		leaves := make([]*ir.Leaf, 0, len(known))
+		for _, k := range known {
+			if leaf := of[T]().Leaf(k); leaf != nil {
+				leaves = append(leaves, leaf)
+			}
+		}
+		for _, s := range r.Sources(of[T]().Value(t, "OtherParameters"), leaves) {
+			shapes = append(shapes, slices.Clone(s.Shape))
+		}
+	})
+	return shapes
+}

@@ -1,0 +1,76 @@
+package tensors
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/engine/integer"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
+)
+
+// Quantized returns the output of a network of 8-bit integers for x; package quantize makes such
+// networks from layers. No gradient flows through it. If x has NaN or an infinity, which int8
+// cannot represent, the run fails with a *NonFiniteError.
+func Quantized[T any](x T, network *integer.Network) T {
+	return of[T]().Record(ir.Quantized{}, func(r *ir.Recorder, v *ir.Value) *ir.Value {
+		return r.Record(ir.Quantized{Network: network}, v)
+	}, x)
+}
+
+// Int8Linear returns x·wᵀ for x [… In] and int8 weights [Out, In], which package quantize makes. No
+// gradient flows through it.
+func Int8Linear[T any](x T, weights *integer.Weights) T {
+	return of[T]().Record(ir.Int8Linear{}, func(r *ir.Recorder, v *ir.Value) *ir.Value {
+		shape := v.Shape()
+		if len(shape) == 0 || shape[len(shape)-1] != weights.In {
+			panic(&tensortype.ShapeError{Op: "Int8Linear", Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("the last dimension must be %d, the number of input features of the weights", weights.In)})
+		}
+		lead := slices.Clone(shape[:len(shape)-1])
+		rows := r.Reshape(v, []int{ir.Len(lead), weights.In})
+		return r.Reshape(r.Record(ir.Int8Linear{Weights: weights}, rows), append(lead, weights.Out))
+	}, x)
+}
+
+// RecordedAttention are the weights of an attention that [RecordAttention] recorded.
+type RecordedAttention[T any] struct {
+	Path, Layer string // of the layer, such as "2.0" and SelfAttention(2); empty outside of an nn.Sequential
+	Weights     T      // [B, H, T, S], as those of tensor.AttentionWeights
+}
+
+// RecordAttention runs f, a pass of a model, and returns the weights of each call of tensor.Attention and
+// tensor.MaskedAttention that this goroutine makes in it, in order.
+func RecordAttention[T any](f func()) []RecordedAttention[T] {
+	defer KeepNames()()
+	return of[T]().RecordAttention(f)
+}
+
+// ProcessGroup sums over a group of processes. All of them must call it in the same order.
+type ProcessGroup[T any] interface {
+	// AllReduce returns the sums of t's elements over all processes; t is float64 with one dimension and
+	// must not be used afterwards.
+	AllReduce(t T) (T, error)
+	// Idle reports whether this process has no examples. It then computes with a placeholder, so
+	// that the others need not wait, and contributes nothing.
+	Idle() bool
+}
+
+// SyncBatch has the inputs of [SyncBatchNorm].
+type SyncBatch[T any] struct {
+	X, Weight, Bias, Mean, Variance T // as those of tensor.BatchNorm
+	Momentum, Epsilon               float64
+	Group                           ProcessGroup[T]
+}
+
+// SyncBatchNorm is tensor.BatchNorm in training with the mean and the variance of each channel over the
+// batches of all processes, as if they were one batch: torch's SyncBatchNorm. The batches may
+// differ in length, but X [N, C, …] must have at least one element per channel in each process.
+// Weight, Bias [C] and the running Mean and Variance [C] are those of BatchNorm; the running
+// variance is unbiased over the elements of all processes.
+//
+// The gradient is that of the sum of all processes' losses: X gets the gradient of all losses,
+// Weight and Bias get this process's part.
+//
+// Each process sends 2C+1 values in the forward pass and 2C in the backward pass. It panics with a
+// *tensor.AllReduceError if they cannot be summed.
+func SyncBatchNorm[T any](b SyncBatch[T]) T { return of[T]().SyncBatchNorm(b) }

@@ -1,0 +1,241 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/quantity"
+)
+
+// dataParallel is the strategy of one of several ranks, each of which computes a part of every
+// batch.
+type dataParallel struct {
+	*ranks
+	training   *history.Training
+	record     *history.Recorder
+	accumulate int
+	gradients  *parallel.Gradients
+
+	placeholder data.Batch // an example for a rank that has none in a batch
+
+	usageBefore parallel.Stats // of the group, before this training
+	since       time.Time
+
+	stopping bool // all ranks have agreed to stop
+}
+
+func newDataParallel(r *ranks, o *Settings, t *history.Training, record *history.Recorder) *dataParallel {
+	return &dataParallel{ranks: r, training: t, record: record, accumulate: o.Accumulate, gradients: parallel.NewGradients(r.group, t.Model)}
+}
+
+// end releases the resources of this rank. An error that the other ranks do not know of, or a
+// panic, ends the training on all ranks.
+func (r *dataParallel) end(err error, returned bool) {
+	switch {
+	case !returned:
+		r.group.Fail(errors.New("the training has panicked"))
+	case err != nil && !r.agreed:
+		var diverged *history.DivergedError
+		if !errors.As(err, &diverged) { // all ranks have found it at the same step
+			r.group.Fail(err)
+		}
+	}
+	r.gradients.End()
+	r.stop()
+	r.cancel()
+}
+
+// lastBatch adds the gradients and the measurements of the step over all ranks.
+func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) error {
+	votes := []float64{0, 0} // whether a rank was interrupted, and whether one has a divisor of its loss
+	if r.fitContext.Err() != nil {
+		votes[0] = 1
+	}
+	learnAndVote := func() {
+		if r.failOn(learn); m.divisors != nil {
+			votes[1] = 1
+		}
+	}
+	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learnAndVote, Sums: m.parts, HostValues: votes})
+	if err != nil {
+		return r.collectiveError(err)
+	}
+	r.stopping = votes[0] > 0
+	sums[0] = p.requireFinite(sums[0])
+	m.replace(sums, r.training.Dataset.Ignores(), votes[1] > 0)
+	o := r.gradients.Overlap()
+	time := &r.training.Run.Time
+	time.CommunicationWait, time.Communication = o.Waiting, o.Busy
+	return nil
+}
+
+// failOn runs learn. If that panics with an error of package tensor, the group fails with it.
+func (r *dataParallel) failOn(learn func()) {
+	var err error
+	func() {
+		defer nn.Catch(&err)
+		learn()
+	}()
+	if err == nil {
+		return
+	}
+	if r.group.Err() == nil { // otherwise another rank is the cause
+		r.failure = err
+		r.group.Fail(err)
+	}
+	panic(err)
+}
+
+// loss returns the loss of this rank, which may be not finite: all ranks notice that in the
+// sum.
+func (r *dataParallel) loss(_ *precision, loss *tensor.Tensor) *tensor.Tensor { return loss }
+
+// idle runs a placeholder with weight zero, if layers such as SyncBatchNorm on other ranks wait
+// for this rank.
+func (r *dataParallel) idle(learn func(data.Batch)) {
+	if r.gradients.Synchronized() {
+		r.gradients.Idle(func() { learn(r.placeholder) })
+	}
+}
+
+// askStop asks all ranks whether one of them was interrupted.
+func (r *dataParallel) askStop() (err error) {
+	r.stopping, err = r.anyRank(r.fitContext.Err() != nil)
+	return err
+}
+
+// interrupt returns the error of a training whose context is done on at least one rank.
+func (r *dataParallel) interrupt(ctx context.Context) error {
+	if !r.stopping {
+		return nil
+	}
+	r.agreed = true
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
+}
+
+// begin gives all ranks the weights of rank 0, the order of its examples, and a different
+// stream of random numbers on each.
+func (r *dataParallel) begin() error {
+	t := r.training
+	err := r.runOnAll(func() error {
+		if !r.group.First() {
+			return nil
+		}
+		return Touch(r.ctx, t.Model, t.Dataset) // creates the parameters of layers that have none yet
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.gradients.Begin(r.ctx); err != nil {
+		var differs *parallel.ModelError
+		r.agreed = errors.As(err, &differs)
+		return r.collectiveError(err)
+	}
+	if r.gradients.Synchronized() {
+		if err := r.runOnAll(func() error { return r.prepare(t.Dataset) }); err != nil {
+			return err
+		}
+	}
+	if tensors.Device() != "cpu" {
+		r.record.Note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
+		if r.group.OnDevices() {
+			r.record.Reduction(r.group.Backend())
+		}
+	}
+	start := sharedStart{Order: t.Run.Seed}
+	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
+	if err := r.broadcast(&start); err != nil {
+		return err
+	}
+	t.Run.Seed = start.Order
+	r.usageBefore, r.since = r.group.Stats(), time.Now() // from here on the ranks should run in step
+	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
+	return nil
+}
+
+// prepare reads the placeholder.
+func (r *dataParallel) prepare(set *data.Dataset) error {
+	it := set.First(1).Batches(1)
+	it.Next()
+	r.placeholder = it.Batch()
+	return it.Err()
+}
+
+// sharedStart is the state of rank 0's random numbers.
+type sharedStart struct{ Order, Stream, Drawn uint64 }
+
+// streamStep keeps the seeds of the ranks apart (Weyl's sequence of the golden ratio).
+const streamStep = 0x9e3779b97f4a7c15
+
+// finish gives all ranks the running means and the random-number state of rank 0 after the
+// training.
+func (r *dataParallel) finish() error {
+	if err := r.broadcastBuffers(r.training.Model); err != nil {
+		return err
+	}
+	if err := r.compareWaiting(); err != nil {
+		return err
+	}
+	var state sharedStart
+	state.Stream, state.Drawn = (*tensor.Generator)(nil).State()
+	if err := r.broadcast(&state); err != nil {
+		return err
+	}
+	(*tensor.Generator)(nil).SetState(state.Stream, state.Drawn)
+	return nil
+}
+
+// slowRankShare is the share of time waiting for one rank above which that rank gets a note.
+const slowRankShare = 0.2
+
+// compareWaiting finds a rank that is slower than the others, which wait for it.
+func (r *dataParallel) compareWaiting() error {
+	waited := make([]float64, r.group.Size())
+	waited[r.group.Rank()] = (r.group.Stats().Time - r.usageBefore.Time).Seconds() / time.Since(r.since).Seconds()
+	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
+		return r.collectiveError(err)
+	}
+	slowest, next := 0, 1
+	for rank, share := range waited {
+		switch {
+		case share < waited[slowest]:
+			slowest, next = rank, slowest
+		case rank != slowest && (next == slowest || share < waited[next]):
+			next = rank
+		}
+	}
+	if waited[next]-waited[slowest] > slowRankShare {
+		r.record.Note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, quantity.Percent(waited[next]), quantity.Percent(waited[slowest]))
+		return nil
+	}
+	noteCommunication(r.record, time.Since(r.since), r.accumulate)
+	return nil
+}
+
+// communicationBound is the share of time waiting for other ranks above which a run of more
+// than a second gets a note, if no rank is slower than the others.
+const communicationBound = 0.2
+
+// noteCommunication adds a note on what to do if ranks spend much of their time communicating.
+func noteCommunication(r *history.Recorder, total time.Duration, accumulate int) {
+	if share := r.Run().Time.CommunicationWait.Seconds() / total.Seconds(); share > communicationBound && total > time.Second {
+		r.Note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), communicates less often", 100*share, 2*accumulate)
+	}
+}
+
+// stopSynchronizing makes layers such as SyncBatchNorm compute on this rank alone from now on,
+// for work that not all ranks do.
+func (r *dataParallel) stopSynchronizing() {
+	r.gradients.End()
+}
