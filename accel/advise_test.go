@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/search"
 )
 
 func TestAdvise(t *testing.T) {
@@ -31,7 +32,7 @@ func TestAdvise(t *testing.T) {
 	if !slices.Equal(weights(model), before) {
 		t.Error("the model has other weights than before")
 	}
-	seen := map[string]accel.Trial{}
+	seen := map[string]search.Trial{}
 	for _, x := range append(a.Trials, a.Memory...) {
 		seen[x.Change] = x
 		if x.Err == nil && (len(x.Speeds) != 3 || !(x.Speed() > 0) || x.PeakBytes <= 0) {
@@ -57,14 +58,14 @@ func TestAdvise(t *testing.T) {
 // TestRecommendation has trials of which only some deserve a recommendation.
 func TestRecommendation(t *testing.T) {
 	a := &accel.Advice{
-		Trials: []accel.Trial{
+		Trials: []search.Trial{
 			{Speeds: []float64{100, 104, 96}, PeakBytes: 1000},
 			{Change: "Faster()", Speeds: []float64{200, 210, 190}, Note: "of course"},
 			{Change: "Unsteady()", Speeds: []float64{300, 310, 100}},
 			{Change: "Little()", Speeds: []float64{106, 107, 106}},
 			{Change: "Broken()", Err: errors.New("no")},
 		},
-		Memory: []accel.Trial{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
+		Memory: []search.Trial{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
 	}
 	want := "Use Faster(): 2.0× the examples per second (of course). Perhaps faster: Unsteady() (3.0×); not every round was faster, so measure again while the machine is otherwise idle. If memory is short: Small() needs 0 KiB instead of 1 KiB, at 0.75× the speed."
 	if got := a.Recommendation(); got != want {

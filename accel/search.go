@@ -18,9 +18,6 @@ type BatchSizeSearch = search.BatchSizeSearch
 // Advice is what [Advise] measured: see [search.Advice].
 type Advice = search.Advice
 
-// Trial is a change of a training and its measured speed: see [search.Trial].
-type Trial = search.Trial
-
 // CheckResult is what [Check] found: see [search.CheckResult].
 type CheckResult = search.CheckResult
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/accel/kernel/internal/host"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
@@ -85,12 +86,12 @@ func (k *Kernel) Launch(s Shape, args ...any) error {
 //
 //	err = k.LaunchContext(ctx, kernel.Grid(n, 256), float32(2), x, y)
 func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
-	l, tensors, err := k.bind(s, args)
+	l, arguments, err := k.bind(s, args)
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
 	l.ctx = ctx
-	return public(tensor.LaunchKernel(l, tensors, l.written))
+	return public(tensors.LaunchKernel(l, arguments, l.written))
 }
 
 // launch is one run of a kernel. It implements ir.Kernel.

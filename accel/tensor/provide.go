@@ -22,6 +22,7 @@ func init() {
 	}, &tensors.Access[*Tensor]{
 		Value:           (*Tensor).value,
 		HoldValue:       (*Tensor).holdValue,
+		Holder:          func(t *Tensor) **ir.Value { return &t.v },
 		Leaf:            func(t *Tensor) *ir.Leaf { return t.leaf },
 		Wrap:            wrap,
 		Metadata:        func(t *Tensor) *any { return &t.metadata },

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/quernlab/quern/accel/internal/training/option"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
 
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/internal/failpoint"
 )

@@ -47,7 +47,16 @@ func TestShown(t *testing.T) {
 }
 
 // unshown are the names that need not be shown, with the reason.
-var unshown = map[string]string{}
+var unshown = map[string]string{
+	"search.Advise":        forAccel,
+	"search.Check":         forAccel,
+	"search.FindBatchSize": forAccel,
+	"search.FindLR":        forAccel,
+	"search.Training":      forAccel,
+}
+
+// forAccel is the reason for what only package accel can call: programs call the function of accel with the same name.
+const forAccel = "its settings are made of the options of accel"
 
 // TestErrorsPage checks that docs/errors.md lists the errors of the public packages: types with a method Error, and variables.
 func TestErrorsPage(t *testing.T) {

@@ -74,3 +74,16 @@ type SyncBatch[T any] struct {
 // Each process sends 2C+1 values in the forward pass and 2C in the backward pass. It panics with a
 // *tensor.AllReduceError if they cannot be summed.
 func SyncBatchNorm[T any](b SyncBatch[T]) T { return of[T]().SyncBatchNorm(b) }
+
+// LaunchKernel runs a kernel that a program has written on tensors; written says which of them it changes.
+func LaunchKernel[T any](k ir.Kernel, arguments []T, written []bool) (err error) {
+	engine.Locked(func(r *ir.Recorder) {
+		holders := make([]**ir.Value, len(arguments))
+		for i, t := range arguments {
+			of[T]().HoldValue(t, "Launch")
+			holders[i] = of[T]().Holder(t)
+		}
+		err = r.LaunchKernel(k, holders, written)
+	})
+	return err
+}

@@ -26,6 +26,8 @@ type Access[T any] struct {
 	Value func(t T, op string) *ir.Value
 	// HoldValue is Value after making sure that t holds a reference to it.
 	HoldValue func(t T, op string) *ir.Value
+	// Holder returns where t holds its value.
+	Holder func(t T) **ir.Value
 	// Leaf returns the gradient and its hooks of a parameter, nil if t is none.
 	Leaf func(t T) *ir.Leaf
 	// Wrap makes a tensor that holds a value.

@@ -10,10 +10,10 @@ import (
 
 // target is what break and continue may refer to.
 type target struct {
-	label                *types.Label
-	breaks               *program.Block
-	continues            *program.Block // nil for a switch
-	fallsThrough, labels bool           // of a switch clause; of a labeled block
+	label     *types.Label
+	breaks    *program.Block
+	continues *program.Block // nil for a switch
+	labels    bool           // of a labeled block
 }
 
 func (c *compiler) labeled(s *ast.LabeledStmt) {

@@ -3,7 +3,6 @@ package device
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
@@ -215,8 +214,6 @@ func (w *writer) constant(kind string, bits uint64) string {
 	}
 	return r
 }
-
-func (w *writer) float(v float64) string { return w.constant("d", math.Float64bits(v)) }
 
 func (w *writer) operands(args []program.Operand) []string {
 	out := make([]string, len(args))

@@ -44,7 +44,6 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"GlobalAvgPool2D":    reflect.ValueOf(tensor.GlobalAvgPool2D),
 		"Int32":              reflect.ValueOf(tensor.Int32),
 		"Int64":              reflect.ValueOf(tensor.Int64),
-		"LaunchKernel":       reflect.ValueOf(tensor.LaunchKernel),
 		"LayerNorm":          reflect.ValueOf(tensor.LayerNorm),
 		"Lengths":            reflect.ValueOf(tensor.Lengths),
 		"Linear":             reflect.ValueOf(tensor.Linear),
