@@ -67,7 +67,7 @@ func TestRecommendation(t *testing.T) {
 		},
 		Memory: []search.Trial{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
 	}
-	want := "Use Faster(): 2.0× the examples per second (of course). Perhaps faster: Unsteady() (3.0×); not every round was faster, so measure again while the machine is otherwise idle. If memory is short: Small() needs 0 KiB instead of 1 KiB, at 0.75× the speed."
+	want := "Use Faster(): 2.0× the examples per second (of course). Perhaps faster: Unsteady() (3.0×); not every round was faster, so measure again while the machine is otherwise idle. If memory is short: Small() needs 500 B instead of 0.977 KiB, at 0.75× the speed."
 	if got := a.Recommendation(); got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
