@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -105,7 +107,7 @@ func (r *report) smokeTable(say func(format string, values ...any)) {
 // table writes the longest kernels of a model.
 func (p profile) table(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s: %s a step, %.3g graphs, %.0f kernels, %.3g allocations, %.3g waits, %.3g GB, %.3g TFLOP; an event adds %s\n",
-		p.Case, seconds(p.Step), p.Graphs, p.Kernels, p.Allocs, p.Waits, p.Bytes/1e9, p.FLOPs/1e12, seconds(p.EventCost))
+		p.Case, quantity.Seconds(p.Step), p.Graphs, p.Kernels, p.Allocs, p.Waits, p.Bytes/1e9, p.FLOPs/1e12, quantity.Seconds(p.EventCost))
 	var peaks []string
 	for _, name := range sortedKeys(p.Ceilings) {
 		if name == bandwidth {
@@ -121,7 +123,7 @@ func (p profile) table(b *strings.Builder) {
 			break
 		}
 		fmt.Fprintf(t, "  %s\t%.0f×\t%s\t%.0f %%\t%.0f GB/s\t%.3g TFLOP/s\t%.0f %% of its ceiling\n",
-			shortName(row.Kernels), row.Count, seconds(row.Seconds), 100*row.Seconds/max(p.Step, 1e-12), row.Bytes/1e9, row.FLOPs/1e12, 100*row.Ceiling)
+			shortName(row.Kernels), row.Count, quantity.Seconds(row.Seconds), 100*row.Seconds/max(p.Step, 1e-12), row.Bytes/1e9, row.FLOPs/1e12, 100*row.Ceiling)
 	}
 	_ = t.Flush() // a strings.Builder does not fail
 }
@@ -136,17 +138,6 @@ func shortName(kernels string) string {
 	return kernels
 }
 
-// seconds formats a time with three digits.
-func seconds(s float64) string {
-	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3g ms", s*1e3)
-	}
-	return fmt.Sprintf("%.3g µs", s*1e6)
-}
-
 // comparisonTable writes the times of the models, each beside PyTorch's.
 func (r *report) comparisonTable(b *strings.Builder) {
 	var all benchResult
@@ -158,10 +149,10 @@ func (r *report) comparisonTable(b *strings.Builder) {
 	for _, name := range sortedKeys(all.Figures) {
 		f := all.Figures[name]
 		quern := f.Times["quern"].Median
-		fmt.Fprintf(t, "%s\t%s\t%.0f", name, seconds(quern), float64(f.Samples)/max(quern, 1e-12))
+		fmt.Fprintf(t, "%s\t%s\t%.0f", name, quantity.Seconds(quern), float64(f.Samples)/max(quern, 1e-12))
 		for _, s := range torchSettings {
 			if other := f.Times[s].Median; other > 0 {
-				fmt.Fprintf(t, "\t%s (%.2f× ours)", seconds(other), other/max(quern, 1e-12))
+				fmt.Fprintf(t, "\t%s (%.2f× ours)", quantity.Seconds(other), other/max(quern, 1e-12))
 				continue
 			}
 			fmt.Fprint(t, "\tmissing")
@@ -184,7 +175,7 @@ func (r *report) variantTable(b *strings.Builder) {
 		case v.Error != "":
 			fmt.Fprintf(t, "%s\t%s\tfailed\t%s\n", v.Case, v.Setting, shorten(v.Error))
 		default:
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\n", v.Case, v.Setting, seconds(v.Default), seconds(v.Seconds), v.Ratio)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\n", v.Case, v.Setting, quantity.Seconds(v.Default), quantity.Seconds(v.Seconds), v.Ratio)
 		}
 	}
 	_ = t.Flush() // a strings.Builder does not fail

@@ -41,7 +41,7 @@ var directions = []direction{
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel", "display", "gpu"}},
-	{"accel/gpucheck", []string{"accel", "gpu", "internal/loader", "internal/trust"}},
+	{"accel/gpucheck", []string{"accel", "gpu", "internal/loader", "internal/quantity", "internal/trust"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "interp", "kernel", "widgets"}},
 	{"docs/site", []string{"kernel/notebook"}},
