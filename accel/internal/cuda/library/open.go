@@ -259,11 +259,8 @@ func (h *Handle) Symbol(name string) (uintptr, error) {
 
 // Names returns the strings of an array of C strings, of which NULL is the end.
 func Names(array unsafe.Pointer) (names []string) {
-	for _, name := range unsafe.Slice((**C.char)(array), 1<<10) {
-		if name == nil {
-			break
-		}
-		names = append(names, C.GoString(name))
+	for at := (**C.char)(array); *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
+		names = append(names, C.GoString(*at))
 	}
 	return names
 }
