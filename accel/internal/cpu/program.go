@@ -76,8 +76,8 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 			continue
 		}
 		build := builderOf(s)
-		if build == nil {
-			return nil, fmt.Errorf("cpu: there is no kernel for the op %s", s.Op.Name())
+		if build == nil || len(s.In) > 0 && s.In[0].DType == ir.Float64 && onlyFloat32[reflect.TypeOf(s.Op)] {
+			return nil, fmt.Errorf("cpu: there is no kernel for the op %s with these element types", s.Op.Name())
 		}
 		k, err := build(d, s)
 		if err != nil {

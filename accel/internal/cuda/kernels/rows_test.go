@@ -80,7 +80,10 @@ func testCrossEntropy(t *testing.T, mask ir.CrossEntropy) {
 			y, dx, px, pl := m.alloc(d.Size()), m.alloc(len(x.data)*dxType.Size()), m.put(x), m.put(label)
 			m.run(o.Launches(y, px, pl, m.fault(), m.alloc(o.Workspace())))
 			x = x.as(ir.Float64)
-			want := reference(t, mask, nil, []array{x, label}, nil, newArray(ir.Float64))
+			want := newArray(ir.Float64)
+			if want.data[0] = math.NaN(); s[0] > 0 { // the mean of no losses
+				want = reference(t, mask, nil, []array{x, label}, nil, want)
+			}
 			loss := 1e-6
 			if d == ir.Float64 {
 				loss = tolerance(loss)
@@ -95,7 +98,10 @@ func testCrossEntropy(t *testing.T, mask ir.CrossEntropy) {
 			m.run(launches)
 			m.run(launches) // the blocks count how many have come
 			compareArrays(t, m.get(again, d, nil), want, loss)
-			want = reference(t, ir.CrossEntropyGradient{CrossEntropy: mask}, nil, []array{x, label, dy.as(ir.Float64)}, nil, newArray(ir.Float64, x.shape...))
+			want = newArray(ir.Float64, x.shape...)
+			if s[0] > 0 {
+				want = reference(t, ir.CrossEntropyGradient{CrossEntropy: mask}, nil, []array{x, label, dy.as(ir.Float64)}, nil, want)
+			}
 			compareArrays(t, m.get(dx, dxType, x.shape), want, tolerance(1e-6))
 			compareArrays(t, m.get(both, dxType, x.shape), want, tolerance(1e-6))
 		}
