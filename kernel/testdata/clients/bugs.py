@@ -85,8 +85,8 @@ BUGS = [
         "\t\t\tif i > 0 {\n\t\t\t\toutput(b[:i])\n\t\t\t}\n\t\t\tfound(m)\n", "\t\t\tfound(m)\n"),
     Bug("broken-character", "a character that arrives in parts loses the first ones", "kernel/publisher.go",
         "\t\t\tp.text = append(p.text, start...)\n", ""),
-    Bug("lost-run", "an interrupted training returns no run", "accel/fit.go",
-        "\treturned = true\n\treturn run, err\n", "\treturned = true\n\tif ctx.Err() != nil {\n\t\trun = nil\n\t}\n\treturn run, err\n"),
+    Bug("lost-run", "an interrupted training returns no run", "accel/internal/training/loop/loop.go",
+        "\t\terr = l.train(ctx)\n\t}\n\treturn run, err\n", "\t\terr = l.train(ctx)\n\t}\n\tif ctx.Err() != nil {\n\t\trun = nil\n\t}\n\treturn run, err\n"),
     Bug("dead-worker", "a cell of a killed worker is not answered", "kernel/worker/supervisor.go",
         "\t\treturn link.Result{}, p.failure(ctx)\n\t}\n\tp.awaitOutput", "\t\t<-ctx.Done()\n\t}\n\tp.awaitOutput"),
 ]
