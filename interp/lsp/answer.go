@@ -7,12 +7,12 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/quernlab/quern/interp/complete"
 	"github.com/quernlab/quern/interp/format"
 	"github.com/quernlab/quern/interp/inspect"
 	"github.com/quernlab/quern/interp/magic"
-	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vet"
 )
@@ -218,20 +218,14 @@ func (a *analysis) diagnostics(d *document, encoding string) map[string][]diagno
 	return all
 }
 
-// tokenEnd returns the end of the Go token at an offset, or of its first character.
+// tokenEnd returns the end of the identifier or number at an offset, or of its one character.
 func tokenEnd(src string, offset int) int {
 	rest, _, _ := strings.Cut(src[offset:], "\n")
-	if i := strings.IndexFunc(rest, func(r rune) bool { return !token.IsIdentifier("x" + string(r)) }); i > 0 {
-		return offset + i
-	} else if i < 0 && rest != "" {
-		return offset + len(rest)
+	end := len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool { return token.IsIdentifier("x" + string(r)) }))
+	if end == 0 {
+		_, end = utf8.DecodeRuneInString(rest)
 	}
-	for i := range rest {
-		if i > 0 {
-			return offset + i
-		}
-	}
-	return offset + len(rest)
+	return offset + end
 }
 
 // locations returns places for the client.
@@ -252,16 +246,4 @@ func renamedEdits(d *document, names []name, to, encoding string) workspaceEdit 
 		edit.Changes[t.uri] = append(edit.Changes[t.uri], textEdit{t.place(n.start, n.end, encoding), to})
 	}
 	return edit
-}
-
-// checked returns the analysis of a document, which is kept until it changes.
-func checked(ctx context.Context, d *document, kept map[*document]*analysis, modules module.Source) (*analysis, error) {
-	if a := kept[d]; a != nil {
-		return a, nil
-	}
-	a, err := analyze(ctx, d, modules)
-	if err == nil {
-		kept[d] = a
-	}
-	return a, err
 }

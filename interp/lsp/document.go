@@ -15,8 +15,10 @@ import (
 
 // A document is a notebook, or a plain document with the cells of one.
 type document struct {
-	uri   string
-	cells []*text
+	uri      string
+	cells    []*text
+	analysis *analysis // of the cells as they are; nil before it is needed
+	stale    bool      // the client does not have the diagnostics yet
 }
 
 // A text is that of a cell, or a part of a plain document that is treated as one.
@@ -27,6 +29,9 @@ type text struct {
 	mayFail bool // has errors that are shown on purpose
 	first   int  // the line of the document at which it begins
 }
+
+// changed notes that the cells have changed.
+func (d *document) changed() { d.analysis, d.stale = nil, true }
 
 // dir returns the directory of a notebook, in which modules and files are looked for; "" if it has not been saved.
 func (d *document) dir() string {

@@ -47,17 +47,15 @@ func analyze(ctx context.Context, d *document, modules module.Source) (*analysis
 		if t.ignored {
 			continue
 		}
-		var sketched []name
-		s.Checker().Sketch(magic.Blank(t.content, s.Checker().Known), func(k *check.Sketch) {
-			c := &collector{cell: i, number: 0, text: t.content, fset: k.Fset, info: k.Info, pkg: k.Package, same: same}
-			sketched = c.collect(k.File)
-		})
 		checked, err := s.Check(ctx, vet.Cell{Number: i + 1, Source: t.content, MayFail: t.mayFail})
 		if err != nil {
 			return nil, err
 		}
 		if checked == nil {
-			a.names = append(a.names, sketched...)
+			s.Checker().Sketch(magic.Blank(t.content, s.Checker().Known), func(k *check.Sketch) {
+				c := &collector{cell: i, number: 0, text: t.content, fset: k.Fset, info: k.Info, pkg: k.Package, same: same}
+				a.names = append(a.names, c.collect(k.File)...)
+			})
 			continue
 		}
 		c := &collector{cell: i, number: i + 1, text: t.content, fset: checked.Fset, info: checked.Info, pkg: checked.Package, same: same}

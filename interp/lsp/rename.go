@@ -42,19 +42,19 @@ func (a *analysis) references(cell, offset int, definitions bool) (places []plac
 	return places
 }
 
-// rename returns the document with another name for the object at an offset, and the names that change. It fails if any
+// rename returns the names that change if the object at an offset gets another one. It fails if any
 // name would denote something else then, or if a cell had an error that it has not now.
-func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to string, modules module.Source) (*document, []name, error) {
+func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to string, modules module.Source) ([]name, error) {
 	n, ok := a.at(cell, offset)
 	switch {
 	case !ok:
-		return nil, nil, fmt.Errorf("rename: there is no name here")
+		return nil, fmt.Errorf("rename: there is no name here")
 	case n.key == "":
-		return nil, nil, fmt.Errorf("rename: %s is not defined in a cell", n.text)
+		return nil, fmt.Errorf("rename: %s is not defined in a cell", n.text)
 	case !token.IsIdentifier(to) || to == "_":
-		return nil, nil, fmt.Errorf("rename: %q is not a name in Go", to)
+		return nil, fmt.Errorf("rename: %q is not a name in Go", to)
 	case to == n.text:
-		return d, nil, nil
+		return nil, nil
 	}
 	renamed := &document{uri: d.uri}
 	for _, t := range d.cells {
@@ -68,19 +68,19 @@ func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to 
 	}
 	after, err := analyze(ctx, renamed, modules)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(after.findings) > len(a.findings) {
 		for _, f := range after.findings {
 			if !slices.ContainsFunc(a.findings, func(old vet.Finding) bool { return old.Cell == f.Cell && old.Message == f.Message }) {
-				return nil, nil, fmt.Errorf("rename %s to %s: cell %d, line %d: %s", n.text, to, f.Cell, f.Line, f.Message)
+				return nil, fmt.Errorf("rename %s to %s: cell %d, line %d: %s", n.text, to, f.Cell, f.Line, f.Message)
 			}
 		}
 	}
 	if other, ok := a.differs(after); ok {
-		return nil, nil, fmt.Errorf("rename %s to %s: %s in cell %d would denote something else", n.text, to, cmp.Or(other.text, to), other.cell+1)
+		return nil, fmt.Errorf("rename %s to %s: %s in cell %d would denote something else", n.text, to, cmp.Or(other.text, to), other.cell+1)
 	}
-	return renamed, names, nil
+	return names, nil
 }
 
 // differs returns a name that is bound to another definition in b, a document with the same names but for their text.

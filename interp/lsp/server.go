@@ -33,7 +33,7 @@ const pause = 150 * time.Millisecond
 func Serve(ctx context.Context, stream io.ReadWriteCloser, modules module.Source) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s := &server{modules: modules, encoding: utf16Encoding, arrived: make(chan struct{}, 1), kept: map[*document]*analysis{}, stale: map[*document]bool{}}
+	s := &server{modules: modules, encoding: utf16Encoding, arrived: make(chan struct{}, 1)}
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stream, jsonrpc2.VSCodeObjectCodec{}), s)
 	defer s.conn.Close()
 	err := s.run(ctx)
@@ -58,8 +58,6 @@ type server struct {
 	initialized bool
 	shutdown    bool
 	documents   []*document
-	kept        map[*document]*analysis
-	stale       map[*document]bool // documents whose diagnostics the client does not have yet
 	before      *before
 }
 
@@ -110,7 +108,7 @@ func (s *server) run(ctx context.Context) error {
 		r, wanted := s.next()
 		if r == nil {
 			var idle <-chan time.Time
-			if len(s.stale) > 0 {
+			if slices.ContainsFunc(s.documents, func(d *document) bool { return d.stale }) {
 				idle = time.After(pause)
 			}
 			select {
@@ -170,15 +168,15 @@ func (s *server) publish(ctx context.Context) {
 		s.stopIdle = nil
 		s.mu.Unlock()
 	}()
-	for _, d := range slices.Clone(s.documents) {
-		if !s.stale[d] {
+	for _, d := range s.documents {
+		if !d.stale {
 			continue
 		}
 		a, err := s.analysisSafely(idle, d)
 		if idle.Err() != nil {
 			return
 		}
-		delete(s.stale, d)
+		d.stale = false
 		if err != nil {
 			s.log(ctx, err)
 			continue
@@ -195,10 +193,18 @@ func (s *server) send(ctx context.Context, uri string, list []diagnostic) {
 	_ = s.conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, list})
 }
 
-// analysisSafely checks the cells of a document. An internal error that panics does not end the server.
+// analysisSafely is analysis with panics as errors: an internal error does not end the server.
 func (s *server) analysisSafely(ctx context.Context, d *document) (a *analysis, err error) {
 	defer recovered(&err)
-	return checked(ctx, d, s.kept, s.modules)
+	return s.analysis(ctx, d)
+}
+
+// analysis checks the cells of a document if they have changed.
+func (s *server) analysis(ctx context.Context, d *document) (a *analysis, err error) {
+	if d.analysis == nil {
+		d.analysis, err = analyze(ctx, d, s.modules)
+	}
+	return d.analysis, err
 }
 
 func (s *server) handleSafely(ctx context.Context, r *jsonrpc2.Request, wanted bool) (result any, err error) {
@@ -275,7 +281,7 @@ func (s *server) notified(ctx context.Context, r *jsonrpc2.Request) error {
 			return err
 		}
 		d.cells = plain(d.uri, content).cells
-		s.changed(d)
+		d.changed()
 		return nil
 	case "textDocument/didClose":
 		p, err := decode[didClose](r)
@@ -298,7 +304,7 @@ func (s *server) notified(ctx context.Context, r *jsonrpc2.Request) error {
 		if err != nil {
 			return err
 		}
-		s.changed(d)
+		d.changed()
 		if p.Change.Cells.Structure != nil {
 			for _, closed := range p.Change.Cells.Structure.DidClose {
 				s.send(ctx, closed.URI, []diagnostic{})
@@ -318,12 +324,7 @@ func (s *server) notified(ctx context.Context, r *jsonrpc2.Request) error {
 func (s *server) open(d *document) {
 	s.documents = slices.DeleteFunc(s.documents, func(old *document) bool { return old.uri == d.uri })
 	s.documents = append(s.documents, d)
-	s.changed(d)
-}
-
-func (s *server) changed(d *document) {
-	delete(s.kept, d)
-	s.stale[d] = true
+	d.changed()
 }
 
 func (s *server) close(ctx context.Context, uri string) error {
@@ -331,8 +332,6 @@ func (s *server) close(ctx context.Context, uri string) error {
 	if err != nil {
 		return err
 	}
-	delete(s.kept, d)
-	delete(s.stale, d)
 	s.documents = slices.DeleteFunc(s.documents, func(x *document) bool { return x == d })
 	for _, t := range d.cells {
 		s.send(ctx, t.uri, []diagnostic{})
@@ -369,7 +368,7 @@ func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 	case "textDocument/formatting":
 		return s.format(ctx, d, uri)
 	case "textDocument/inlayHint", "textDocument/semanticTokens/full":
-		a, err := s.analysisSafely(ctx, d)
+		a, err := s.analysis(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -396,7 +395,7 @@ func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		}
 		return b.signature(t.content, offset), nil
 	}
-	a, err := s.analysisSafely(ctx, d)
+	a, err := s.analysis(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -420,7 +419,7 @@ func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		}
 		return t.place(n.start, n.end, s.encoding), nil
 	case "textDocument/rename":
-		_, names, err := rename(ctx, d, a, cell, offset, p.NewName, s.modules)
+		names, err := rename(ctx, d, a, cell, offset, p.NewName, s.modules)
 		if err != nil {
 			return nil, err
 		}

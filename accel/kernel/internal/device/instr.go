@@ -109,7 +109,7 @@ func (w *writer) instr(i *program.Instr) error {
 	case program.Bits:
 		w.do("mov."+bits(t), d, args[0])
 	default:
-		return fmt.Errorf("device: %s is not implemented", i.Op)
+		return fmt.Errorf("device: no instruction of PTX computes %s", i.Op)
 	}
 	return nil
 }
