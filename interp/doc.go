@@ -18,18 +18,15 @@
 //	session.go   New connects the parts; methods that only forward a call
 //	tools.go     completion, inspection, is-complete
 //	options.go   options of New
-//	refresh.go   packages of modules that have changed, and what uses them
-//	compiler.go  checks and lowers a cell and passes it to the interpreter; interrupts meanwhile
+//	compiler.go  checks and lowers a cell and passes it to the interpreter; what uses packages that have changed; interrupts meanwhile
 //	stale.go     %run stale: cells whose results no longer follow from the code above them, see package stale
-//	sweep.go     drops replaced definitions
 //	commands.go  magic commands
 //	packages.go  packages of modules that a cell imports
 //	executor.go  runs compiled cells one at a time
 //	errors.go    Error
 //	result.go    values as MIME bundles
 //	unread.go    errors that a cell sets and does not read
-//	linker.go    passes declarations of variables to the interpreter and connects the VM to them
-//	redeclare.go functions that a later cell declares again
+//	linker.go    passes declarations of variables to the interpreter and connects the VM to them; drops replaced definitions
 //
 // It uses these packages, of which each may import the ones after it: library (library
 // functions of cells), registration (names registered with compiled packages), stream

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -123,4 +125,34 @@ func moveCenters(rows [][]float32, of []int, centers [][]float32) {
 			c[d] = float32(sums[k][d] / counts[k])
 		}
 	}
+}
+
+// squared returns the squared Euclidean distance.
+func squared(a, b []float32) float64 {
+	sum := 0.0
+	for k, v := range a {
+		d := float64(v) - float64(b[k])
+		sum += d * d
+	}
+	return sum
+}
+
+// dot returns the inner product.
+func dot[T float32 | float64](a, b []T) float64 {
+	sum := 0.0
+	for k, v := range a {
+		sum += float64(v) * float64(b[k])
+	}
+	return sum
+}
+
+// parallel calls f for parts of 0 to n on all cores. The results of f must not depend on how
+// the indices are divided.
+func parallel(n int, f func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n)
+	var all sync.WaitGroup
+	for part := range parts {
+		all.Go(func() { f(part*n/parts, (part+1)*n/parts) })
+	}
+	all.Wait()
 }

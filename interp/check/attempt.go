@@ -45,7 +45,7 @@ type attempt struct {
 	timed          [][]ast.Stmt           // see timed.go
 	timedLiterals  map[*ast.FuncLit]bool  // the functions around them
 	timedUnused    map[*ast.ExprStmt]bool // calls of which go/types reported that their values are unused
-	strict         bool                   // predeclared names have their meaning in Go, see strict.go
+	strict         bool                   // predeclared names have their meaning in Go, see importsCheck
 	errs           ErrorList
 }
 

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -198,4 +200,62 @@ func (c *Cell) AddFact(e ast.Expr, tv types.TypeAndValue) {
 	if c.info != nil {
 		c.info.Types[e] = tv
 	}
+}
+
+// File returns the cell as a Go file: its imports, its package-level declarations, and a function with its
+// statements. Declarations that the cell carries are left out. The file is valid until Release.
+func (c *Cell) File() *ast.File {
+	f := &ast.File{Package: c.body.Pos(), Name: &ast.Ident{NamePos: c.body.Pos(), Name: c.Package.Name()}, Imports: c.Imports}
+	for _, p := range c.pieces {
+		if !p.carried {
+			f.Decls = append(f.Decls, p.node)
+		}
+	}
+	f.Decls = append(f.Decls, c.body)
+	return f
+}
+
+// Remarks returns the notes with their positions, also those about text that earlier cells had. Commit removes them.
+func (c *Cell) Remarks() ErrorList {
+	var list ErrorList
+	for _, n := range c.noted {
+		list = append(list, &Error{Pos: c.Fset.Position(n.pos), Msg: n.key.msg})
+	}
+	slices.SortStableFunc(list, func(x, y *Error) int {
+		if x.Pos.Line != y.Pos.Line {
+			return x.Pos.Line - y.Pos.Line
+		}
+		return x.Pos.Column - y.Pos.Column
+	})
+	return list
+}
+
+// A lineTable has the offsets of the line starts of a text.
+type lineTable []int
+
+func linesOf(src string) lineTable {
+	starts := make(lineTable, 1, 1+strings.Count(src, "\n"))
+	for i := 0; ; {
+		n := strings.IndexByte(src[i:], '\n')
+		if n < 0 {
+			return starts
+		}
+		i += n + 1
+		starts = append(starts, i)
+	}
+}
+
+// position returns the line and column of an offset, counted from 1.
+func (t lineTable) position(offset int) (line, column int) {
+	line = sort.SearchInts(t, offset+1)
+	return line, offset - t[line-1] + 1
+}
+
+// text returns a line of src, whose table t is, without its newline.
+func (t lineTable) text(src string, line int) string {
+	end := len(src)
+	if line < len(t) {
+		end = t[line] - 1
+	}
+	return src[t[line-1]:end]
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/interp/facts"
@@ -104,4 +105,98 @@ func methodKey(f *types.Func) string {
 		return named.Obj().Name() + "." + f.Name()
 	}
 	return ""
+}
+
+// What a cell defines, uses and may change, as far as its syntax and types show it. Package stale needs it.
+
+// Effects are the names of the session that code uses, and the variables that it may change, each sorted. The names
+// are those of variables, functions, types, constants and imports, "T.M" of a method, and "T.*" of all methods of a type, for a
+// value in an interface. What the functions among them use and change is not included.
+type Effects struct {
+	Uses, Changes []string
+}
+
+// A Summary is what a cell defines, uses and may change. The effects are those of its statements.
+type Summary struct {
+	Effects
+	Variables []string // that it defines, in the order of Vars
+	Declared  []Declared
+	Imports   map[string]string // that the user wrote: name to path
+	// shares are the variables that share memory with others, by the name of a variable that the cell sets.
+	shares map[string][]share
+}
+
+// Declared is a function, method, type, constant, or a variable whose value is a function literal, of a cell.
+type Declared struct {
+	Key  string // a name, or "T.M"
+	Text string // of the declaration; empty for a variable
+	// Effects are those of the body of a function, or of the other names that a declaration mentions. They are unknown if the
+	// declaration repeats the live one word for word, or no longer compiles.
+	Effects
+	Known   bool // the effects are known
+	Carried bool // the declaration is that of an earlier cell
+}
+
+// summarize sets the summary of a cell.
+func (c *Checker) summarize(cell *Cell) {
+	s := &Summary{Imports: cell.imports}
+	for _, v := range cell.Vars {
+		s.Variables = append(s.Variables, v.Name())
+	}
+	own := map[string]*declaration{}
+	for _, p := range cell.pieces {
+		if p.declaration != nil {
+			for _, key := range p.declaration.keys {
+				own[key] = p.declaration
+			}
+		}
+	}
+	for again := true; again; { // until it is known what functions that call one another change
+		again, s.Declared = false, nil
+		for _, p := range cell.pieces {
+			d := p.declaration
+			if d == nil {
+				continue
+			}
+			declared := Declared{Text: d.text, Known: cell.plan.broken[d] == nil, Carried: p.carried}
+			if declared.Known {
+				f := c.newEffects(cell, own)
+				f.declaration(p.node)
+				again = again || !slices.Equal(d.changes, f.changed)
+				d.changes, declared.Effects = f.changed, f.effects()
+			}
+			for _, declared.Key = range d.keys {
+				s.Declared = append(s.Declared, declared)
+			}
+		}
+	}
+	for key := range cell.plan.keptKeys {
+		if d := c.declarations[key]; d != nil {
+			s.Declared = append(s.Declared, Declared{Key: key, Text: d.text})
+		}
+	}
+	f := c.newEffects(cell, own)
+	f.shares = map[string][]share{}
+	for _, p := range cell.pieces {
+		if g, ok := p.node.(*ast.GenDecl); ok && p.declaration == nil {
+			f.statement(&ast.DeclStmt{Decl: g})
+		}
+	}
+	for _, p := range cell.pieces {
+		if fn, ok := p.node.(*ast.FuncDecl); ok && p.declaration == nil { // func init
+			f.visit(fn.Body)
+		}
+	}
+	for _, st := range cell.Body {
+		f.statement(st)
+	}
+	for _, e := range cell.Result {
+		f.convert(nil, e)
+	}
+	s.Effects, s.shares = f.effects(), f.shares
+	for name, e := range f.literals {
+		s.Declared = append(s.Declared, Declared{Key: name, Effects: e, Known: true})
+	}
+	slices.SortStableFunc(s.Declared, func(x, y Declared) int { return strings.Compare(x.Key, y.Key) })
+	cell.Summary = s
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -287,4 +289,147 @@ func (l ErrorList) sorted(number int) ErrorList {
 	})
 	// go/types checks some expressions twice.
 	return slices.CompactFunc(l, func(x, y *Error) bool { return x.Pos == y.Pos && x.Msg == y.Msg })
+}
+
+// Completeness reports whether a cell can be run as it stands.
+type Completeness int
+
+// Results of IsComplete.
+const (
+	Complete   Completeness = iota
+	Incomplete              // more text can complete it
+	Invalid                 // no further text can make it valid
+)
+
+// IsComplete checks the syntax of a cell. depth is the number of brackets that are open at
+// its end.
+func IsComplete(src string) (status Completeness, depth int) {
+	list, _ := scan(src)
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			depth++
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			if depth--; depth < 0 {
+				return Invalid, 0
+			}
+		}
+	}
+	if _, msg := tooDeep(list); msg != "" {
+		return Invalid, depth
+	}
+	if unterminated(src) {
+		return Incomplete, depth
+	}
+	u, errs := parse(context.Background(), token.NewFileSet(), 1, src, &plan{})
+	if u != nil && errs == nil {
+		return Complete, 0
+	}
+	end := (&unit{number: 1, src: src}).position(len(strings.TrimRight(src, " \t\r\n")))
+	for _, e := range errs {
+		if before(e.metAt(), end) {
+			return Invalid, depth
+		}
+	}
+	return Incomplete, depth
+}
+
+// unterminated reports whether src ends inside a raw string or a comment.
+func unterminated(src string) bool {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	found := false
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(_ token.Position, msg string) {
+		found = found || msg == "raw string literal not terminated" || msg == "comment not terminated"
+	}, 0)
+	for tok := token.ILLEGAL; tok != token.EOF; {
+		_, tok, _ = s.Scan()
+	}
+	return found
+}
+
+// A Span is a top-level part of a cell: an import, a declaration or a statement.
+type Span struct {
+	Start, End int // of its first and after its last token, as offsets in the cell
+	Doc        int // where the comment immediately before begins, or Start
+	Place      Place
+	// Hides is true for the last statement of a cell if it is an expression, or a list of them, and a
+	// semicolon after it hides its value.
+	Hides bool
+	// List is true for the last statement of a cell if it is a list of expressions, which is not a Go
+	// statement.
+	List bool
+}
+
+// A Place says where Go allows a part of a cell.
+type Place int
+
+// The places.
+const (
+	Anywhere     Place = iota // var, type and const
+	PackageLevel              // a package clause, an import, a function or a method
+	InFunction                // a statement
+)
+
+// Spans splits a cell, whose commands must have been replaced. unmatched is the offset of a closing bracket
+// without an opening one, or -1.
+func Spans(src string) (spans []Span, unmatched int) {
+	u := &unit{src: src}
+	if u.chunks, unmatched = split(src); unmatched >= 0 {
+		return nil, unmatched
+	}
+	for _, c := range u.chunks {
+		s := Span{Start: c.start, End: c.last, Doc: c.doc}
+		switch {
+		case c.kind == stmtChunk:
+			s.Place = InFunction
+		case c.kind == importChunk, c.kind == packageChunk, c.kind == declChunk && c.first == token.FUNC:
+			s.Place = PackageLevel
+		}
+		spans = append(spans, s)
+	}
+	statements, last := false, -1
+	for i, c := range u.chunks {
+		statements = statements || c.kind == stmtChunk
+		if c.kind == stmtChunk || c.kind == varChunk && statements {
+			last = i
+		}
+	}
+	if last < 0 || u.chunks[last].kind != stmtChunk {
+		return spans, -1
+	}
+	if c := u.chunks[last]; c.quiet {
+		_, err := parser.ParseExpr(src[c.start:c.last])
+		spans[last].Hides = err == nil
+	}
+	if last == len(spans)-1 {
+		spans[last].List = u.endsInList()
+	}
+	return spans, -1
+}
+
+// An Import is an import of a cell.
+type Import struct {
+	Path   string
+	Offset int // of the declaration in the cell
+}
+
+// Imports returns the imports of a cell.
+func Imports(src string) (list []Import) {
+	chunks, _ := split(src)
+	for _, c := range chunks {
+		if c.kind != importChunk {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+src[c.start:c.end], parser.ImportsOnly)
+		if err != nil {
+			continue // the check of the cell finds it
+		}
+		for _, spec := range file.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+				list = append(list, Import{path, c.start})
+			}
+		}
+	}
+	return list
 }

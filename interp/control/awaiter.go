@@ -1,9 +1,11 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/diagnostics"
@@ -172,3 +174,77 @@ func (w *Awaiter) EndGoroutines(r *goroutine.Run) {
 		}
 	}()
 }
+
+// A clock measures for how long a cell had the chance to run.
+type clock struct {
+	start time.Time
+	spent time.Duration
+
+	last time.Time
+	cpu  time.Duration
+}
+
+func startClock() *clock {
+	now := time.Now()
+	cpu, _ := ownCPU()
+	return &clock{start: now, last: now, cpu: cpu}
+}
+
+// advance adds the time since the last call: real time if the cell was blocked, otherwise
+// at most the CPU time that the process received.
+func (c *clock) advance(blocked bool) {
+	passed, cpu := c.tick()
+	if !blocked {
+		passed = min(passed, cpu)
+	}
+	c.spent += passed
+}
+
+// tick returns the time since the last call, and the CPU time that the process received in it, on all cores.
+func (c *clock) tick() (passed, received time.Duration) {
+	now := time.Now()
+	cpu, known := ownCPU()
+	passed, received = now.Sub(c.last), cpu-c.cpu
+	if !known {
+		received = passed
+	}
+	c.last, c.cpu = now, cpu
+	return passed, received
+}
+
+// insist is the time after the first interrupt from which another interrupt makes the session
+// stop waiting for the cell. Two interrupts within this time count as one.
+const insist = time.Second
+
+// An Interruption receives the interrupts of one cell.
+type Interruption struct {
+	cancel context.CancelFunc
+	again  chan struct{}
+
+	mu     sync.Mutex
+	first  time.Time
+	closed bool
+}
+
+// NewInterruption returns an Interruption whose first interrupt calls cancel.
+func NewInterruption(cancel context.CancelFunc) *Interruption {
+	return &Interruption{cancel: cancel, again: make(chan struct{})}
+}
+
+// Call interrupts the cell.
+func (i *Interruption) Call(now time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.first.IsZero():
+		i.first = now
+		i.cancel()
+	case now.Sub(i.first) >= insist && !i.closed:
+		i.closed = true
+		close(i.again)
+	}
+}
+
+// Again returns a channel that is closed by an interrupt after which the session shall not
+// wait for the cell any longer.
+func (i *Interruption) Again() <-chan struct{} { return i.again }

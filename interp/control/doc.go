@@ -6,15 +6,10 @@
 // to end. Compiled code has no such checks: the session waits a while for it to return, and
 // then continues without it.
 //
-//	flag.go          StopFlag: the flag, and why it is up
-//	goroutines.go    Goroutines: the go statement, and the check of the flag
-//	panics.go        panics of goroutines, which fail a cell
-//	panicking.go     which goroutines are panicking
-//	deadlock.go      DeadlockWatch: cells that nothing can wake
-//	depth.go         infinite recursion
-//	interruption.go  Interruption: interrupts of the running cell
-//	awaiter.go       Awaiter: waits for the end of an interrupted cell, or abandons it
-//	unwinder.go      ends functions of cells that compiled code such as accel.Fit has called
-//	activity.go      what an interrupted goroutine is doing
-//	clock.go         how long a cell had the chance to run
+//	flag.go        StopFlag: the flag, and why it is up: an interrupt, or infinite recursion
+//	goroutines.go  Goroutines: the go statement, the check of the flag, and what an interrupted goroutine is doing
+//	panics.go      panics of goroutines, which fail a cell, and which goroutines are panicking
+//	deadlock.go    DeadlockWatch: cells that nothing can wake
+//	awaiter.go     Awaiter: waits for the end of an interrupted cell, as long as it had the chance to run, or abandons it
+//	unwinder.go    ends functions of cells that compiled code such as accel.Fit has called
 package control

@@ -1,7 +1,7 @@
 // Package desugar replaces constructs of Go by simpler ones, so that the VM has fewer constructs to compile.
 //
-// [Source.Run] applies the passes to the statements of a function, in the order of the list in pass.go. Each pass changes
-// the checked syntax tree, records the types of what it adds, and is in a file of its own, which begins with the code
+// [Source.Run] applies the passes to the statements of a function, in the order of the list passes in source.go. Each pass changes
+// the checked syntax tree, records the types of what it adds, and begins with a comment that shows the code
 // before and after. A test type-checks programs again after each pass and compares the types with the recorded ones.
 //
 // # Where does a construct belong?

@@ -336,3 +336,76 @@ func (a *analysis) isAddress(e *ast.CallExpr) bool {
 	}
 	return isBasic(e.Fun, types.Uintptr) && isBasic(e.Args[0], types.UnsafePointer)
 }
+
+// ReceiverBase returns the name of the type of a method's receiver, and whether that type has type parameters. The name is "" if
+// the receiver is not one that Go allows.
+func ReceiverBase(f *ast.FuncDecl) (name string, generic bool) {
+	if len(f.Recv.List) == 0 {
+		return "", false
+	}
+	e := f.Recv.List[0].Type
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e, generic = t.X, true
+		case *ast.IndexListExpr:
+			e, generic = t.X, true
+		case *ast.Ident:
+			return t.Name, generic
+		default:
+			return "", generic
+		}
+	}
+}
+
+// ParameterAt returns the type of the parameter for argument i of a call; spread says that the last argument is a slice for
+// the variadic parameter. It is nil if there is no such parameter, as for a builtin, whose signature is nil.
+func ParameterAt(sig *types.Signature, i int, spread bool) types.Type {
+	if sig == nil {
+		return nil
+	}
+	last := sig.Params().Len() - 1
+	switch {
+	case sig.Variadic() && !spread && i >= last:
+		if s, ok := sig.Params().At(last).Type().(*types.Slice); ok {
+			return s.Elem()
+		}
+	case i <= last:
+		return sig.Params().At(i).Type()
+	}
+	return nil
+}
+
+// Defers reports whether a body has a defer statement, outside of function literals.
+func Defers(body []ast.Stmt) bool {
+	return contains(body, func(n ast.Node) bool { _, is := n.(*ast.DeferStmt); return is })
+}
+
+// Recovers reports whether a body calls recover, outside of function literals.
+func Recovers(body []ast.Stmt) bool {
+	return contains(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+		return ok && id.Name == "recover"
+	})
+}
+
+func contains(body []ast.Stmt, is func(ast.Node) bool) (found bool) {
+	for _, s := range body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if _, literal := n.(*ast.FuncLit); literal || found || n == nil {
+				return false
+			}
+			found = is(n)
+			return !found
+		})
+	}
+	return found
+}

@@ -3,32 +3,26 @@
 //
 // Functions that wait, serve or start something end with the run that calls them:
 //
-//	timer.go       time.Sleep, time.AfterFunc, context.AfterFunc, runtime.SetFinalizer
-//	context.go     functions of Quern's packages that take a context
-//	server.go      servers of package http
-//	child.go       child processes
-//	childinput.go  the standard input of child processes
-//	exit.go        os.Exit, log.Fatal
+//	timer.go    time.Sleep, time.AfterFunc, context.AfterFunc, runtime.SetFinalizer
+//	context.go  functions of Quern's packages that take a context
+//	server.go   servers of package http
+//	child.go    child processes and their standard input
 //
 // Functions that return or print a source position use one in a cell, not in the interpreter:
 //
-//	caller.go      runtime.Caller, debug.Stack
-//	logger.go      loggers of package log
-//	testing.go     testing.T, B and F
+//	caller.go   runtime.Caller, debug.Stack
+//	logger.go   loggers of package log, log.Fatal and os.Exit, the streams of package fmt
+//	testing.go  testing.T, B and F
 //
 // Functions that call functions of cells on goroutines of package testing make a panic fail the test:
 //
-//	testhooks.go   methods such as T.Run, testing.Benchmark, testing.RunTests
-//	testrun.go     the run of the tests of a session, for %test
-//
-// Functions that print or scan use the streams of the session:
-//
-//	print.go       package fmt, methods of os.File
+//	testhooks.go  methods such as T.Run, testing.Benchmark, testing.RunTests
+//	testrun.go    the run of the tests of a session, for %test
 //
 // Functions that need the source of a function:
 //
-//	kernel.go      kernel.Compile
+//	kernel.go  kernel.Compile
 //
-// library.go adds all of them to the tables of packages (packages.go); session.go declares
-// what they need from the session.
+// library.go adds all of them to the tables of packages, and declares what they need from the
+// session.
 package library

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"regexp"
 	"sync"
 
@@ -139,4 +140,71 @@ func (l *loggers) functions(out *stream.Output) Packages {
 			"(*log.Logger).SetOutput": func(logger *log.Logger, w io.Writer) { l.setOutput(logger, out.Replace(w)) },
 		}),
 	}
+}
+
+// A printer has the functions of package fmt that write to a writer or scan, and methods
+// of os.File.
+type printer struct {
+	in  *stream.Input
+	out *stream.Output
+}
+
+func (p *printer) functions() Packages {
+	return Packages{
+		rt.Methods: functionsOf(map[string]any{
+			"(*os.File).Read":        func(f *os.File, b []byte) (int, error) { return p.in.Replace(f).Read(b) },
+			"(*os.File).Write":       func(f *os.File, b []byte) (int, error) { return p.out.Replace(f).Write(b) },
+			"(*os.File).WriteString": func(f *os.File, text string) (int, error) { return io.WriteString(p.out.Replace(f), text) },
+		}),
+		"fmt/fmt": functionsOf(map[string]any{
+			"Print":   func(a ...any) (int, error) { return fmt.Fprint(p.out.Printed(), a...) },
+			"Printf":  func(format string, a ...any) (int, error) { return fmt.Fprintf(p.out.Printed(), format, a...) },
+			"Println": func(a ...any) (int, error) { return fmt.Fprintln(p.out.Printed(), a...) },
+			"Fprint":  func(w io.Writer, a ...any) (int, error) { return fmt.Fprint(p.out.Replace(w), a...) },
+			"Fprintf": func(w io.Writer, format string, a ...any) (int, error) {
+				return fmt.Fprintf(p.out.Replace(w), format, a...)
+			},
+			"Fprintln": func(w io.Writer, a ...any) (int, error) { return fmt.Fprintln(p.out.Replace(w), a...) },
+			"Scan":     func(a ...any) (int, error) { return fmt.Fscan(p.in.Current(), a...) },
+			"Scanf":    func(format string, a ...any) (int, error) { return fmt.Fscanf(p.in.Current(), format, a...) },
+			"Scanln":   func(a ...any) (int, error) { return fmt.Fscanln(p.in.Current(), a...) },
+			"Fscan":    func(r io.Reader, a ...any) (int, error) { return fmt.Fscan(p.in.Replace(r), a...) },
+			"Fscanf": func(r io.Reader, format string, a ...any) (int, error) {
+				return fmt.Fscanf(p.in.Replace(r), format, a...)
+			},
+			"Fscanln": func(r io.Reader, a ...any) (int, error) { return fmt.Fscanln(p.in.Replace(r), a...) },
+		}),
+	}
+}
+
+// exits implements the functions that end the process. In a cell that is a program, they end
+// the program.
+type exits struct {
+	goroutines Goroutines
+	loggers    *loggers
+}
+
+func (e *exits) functions() Packages {
+	exit := map[string]any{"Exit": e.goroutines.Exit}
+	return Packages{
+		"os/os":           functionsOf(exit),
+		"syscall/syscall": functionsOf(exit),
+		"log/log": functionsOf(map[string]any{
+			"Fatal":   func(v ...any) { e.fatal(log.Default(), fmt.Sprint(v...)) },
+			"Fatalf":  func(format string, v ...any) { e.fatal(log.Default(), fmt.Sprintf(format, v...)) },
+			"Fatalln": func(v ...any) { e.fatal(log.Default(), fmt.Sprintln(v...)) },
+		}),
+		rt.Methods: functionsOf(map[string]any{
+			"(*log.Logger).Fatal":   func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprint(v...)) },
+			"(*log.Logger).Fatalf":  func(l *log.Logger, format string, v ...any) { e.fatal(l, fmt.Sprintf(format, v...)) },
+			"(*log.Logger).Fatalln": func(l *log.Logger, v ...any) { e.fatal(l, fmt.Sprintln(v...)) },
+		}),
+	}
+}
+
+// fatal is l.Fatal.
+func (e *exits) fatal(l *log.Logger, text string) {
+	// Package log ignores the error of the writer here too.
+	_ = e.loggers.write(l, 1, text)
+	e.goroutines.Exit(1)
 }

@@ -16,8 +16,8 @@
 // # Files
 //
 // unit.go and program.go put units together; vm.go is what package compile asks for; cellbody.go has the statements of a cell;
-// generic.go, subst.go and source.go have generics; later.go the functions that are compiled at their first call; again.go those
-// that are declared again; table.go makes tables.
+// generic.go, subst.go and source.go have generics; declare.go the functions that are compiled at their first call
+// and those that are declared again; table.go makes tables.
 //
 // # Errors
 //

@@ -19,11 +19,10 @@
 // such a [Package] changes with its files.
 //
 //	set.go        versions, and the packages of modules
-//	digest.go     which files have changed
-//	state.go      undoing %get
+//	cache.go      the module cache, which files have changed, and undoing %get
 //	workspace.go  go.mod and go.work files
 //	local.go      packages on this machine
-//	language.go   the version of the language of modules
+//	language.go   the version of the language of modules, and build tags
 //	find.go       where a package is
 //	proxy.go      downloads; gocommand.go by the go command
 //

@@ -10,7 +10,7 @@
 // with an earlier one are exceptions: the flag set or the mux gets the content of a copy
 // without the name. A profile is emptied.
 //
-//	registration.go  Registrations: the functions that replace those of the packages
+//	registration.go  Registrations: the functions that replace those of the packages; decoders and profiles
 //	names.go         names: which run has registered a name
-//	flag.go, http.go, mux.go, expvar.go, sql.go, decoder.go, profile.go  the compiled packages
+//	flag.go, http.go, mux.go, expvar.go, sql.go  the compiled packages
 package registration

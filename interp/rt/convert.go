@@ -2,7 +2,11 @@ package rt
 
 import (
 	"fmt"
+	"go/types"
 	"reflect"
+	"runtime"
+
+	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
 
 // Convert asserts x to the compiled interface target. If ok, v implements the interface
@@ -58,4 +62,106 @@ func (r *representations) wrap(b Box, target *Type) any {
 		panic(&UnsupportedInterfaceError{b.T.name, target.name})
 	}
 	return x
+}
+
+// TypeID returns the identifier of the type of a boxed x, and -1 for any other.
+func (r *representations) TypeID(x any) int {
+	if b, ok := r.unbox(x); ok {
+		return b.T.id
+	}
+	return -1
+}
+
+// Is reports whether x is boxed and of the type id.
+func (r *representations) Is(x any, id int) bool {
+	b, ok := r.unbox(x)
+	return ok && b.T.id == id
+}
+
+// As returns the raw value of x if x is boxed and of the type id.
+func (r *representations) As(x any, id int) (v any, ok bool) {
+	if b, ok := r.unbox(x); ok && b.T.id == id {
+		return b.V, true
+	}
+	return nil, false
+}
+
+// Implements reports whether the dynamic type of x implements the interface
+// target; nil has no type and implements nothing.
+func (r *Registry) Implements(x any, target *Type) bool {
+	if b, ok := r.unbox(x); ok {
+		return b.T.implementsInterface(target)
+	}
+	return r.compiledImplements(x, target)
+}
+
+// implementsKey is a cache key: whether a type implements an interface.
+type implementsKey struct {
+	typ    any // a *Type, or the reflect.Type of a compiled type
+	target *Type
+}
+
+// compiledImplements is Implements for a value that is not boxed.
+func (r *Registry) compiledImplements(x any, target *Type) bool {
+	if x == nil {
+		return false
+	}
+	t := reflect.TypeOf(x)
+	if target.compiled != nil {
+		return t.Implements(target.compiled)
+	}
+	key := implementsKey{t, target}
+	if known, ok := r.implements.Load(key); ok {
+		return known.(bool)
+	}
+	ok := r.missingCompiled(t, target) == ""
+	r.implements.Store(key, ok)
+	return ok
+}
+
+// missingCompiled returns the name of the first method of the interface target
+// that the compiled type t lacks, or "".
+func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
+	for _, want := range sortedMethods(target.typ.Underlying().(*types.Interface)) {
+		have, ok := t.MethodByName(want.Name())
+		if !ok || !want.Exported() || !r.sameSignature(have.Type, 1, want.Type().(*types.Signature)) {
+			return want.Name()
+		}
+	}
+	return ""
+}
+
+// AssertionFailed panics with the error of a failed assertion of x to the type
+// target. source is the static type of x, or nil if that is any.
+func (r *Registry) AssertionFailed(x any, target, source *Type) {
+	from := "interface {}"
+	if source != nil {
+		from = source.name
+	}
+	panic(r.assertionError(x, target, from))
+}
+
+func (r *Registry) assertionError(x any, want *Type, from string) runtime.Error {
+	toInterface := types.IsInterface(want.typ)
+	switch {
+	case x == nil && toInterface:
+		return goruntime.AssertionError("interface conversion: interface is nil, not " + want.name)
+	case x == nil:
+		return goruntime.AssertionError("interface conversion: " + from + " is nil, not " + want.name)
+	}
+	have := fmt.Sprintf("%T", x)
+	if toInterface {
+		var missing string
+		if b, ok := r.unbox(x); ok {
+			missing = b.T.missingMethod(want)
+		} else {
+			missing = r.missingCompiled(reflect.TypeOf(x), want)
+		}
+		return goruntime.AssertionError("interface conversion: " + have + " is not " + want.name + ": missing method " + missing)
+	}
+	text := "interface conversion: " + from + " is " + have + ", not " + want.name
+	if have == want.name {
+		text += " (types from different scopes)"
+	}
+	return goruntime.AssertionError(text)
 }

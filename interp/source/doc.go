@@ -10,19 +10,17 @@
 //
 //	loader.go    finding and checking packages
 //	read.go      reading and parsing them, several at once
-//	selection.go which files of a package are read: code in Go instead of assembly
-//	bodiless.go  functions without a body; replacement.go what replaces them
-//	fallback.go  which packages of a module have such code
+//	selection.go which files of a package are read: code in Go instead of assembly; which packages of a module contain such code
+//	replacement.go functions without a body, and what replaces them
 //	embed.go     variables of //go:embed lines
 //	reload.go    packages whose files have changed
-//	collector.go the garbage collector during an import
 //	part.go      what has to run, and what has run
 //	table.go     large literals of integers
 //	reach.go     which declarations code reaches
 //	converted.go which types code converts to interfaces
 //	dispatch.go  which methods interfaces can then call
 //	wait.go      which initializers can run later than the import
-//	later.go     which functions can be compiled later than the code that calls them
+//	later.go     which functions can be compiled later than the code that calls them; the garbage collector
 //	body.go      function bodies that are checked then; lacking.go whether they may lead to a function without a body
 //
 // Packages that cannot be interpreted are rejected with an [*Error]: those that need cgo, or

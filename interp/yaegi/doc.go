@@ -2,10 +2,6 @@
 // module is released, and owns the variables. It is the only package that depends on the internals of yaegi: it reads some
 // unexported fields through unsafe, and TestYaegiInternals fails if an update changes them.
 //
-//	interpreter.go  evaluates declarations, finds variables, and runs the function of a cell
-//	forget.go       frees what later code cannot reach
-//	trace.go        records where a panic began
-//	frames.go       finds the functions of cells in a stack trace
-//	frame.go        Frame: an active function
-//	errors.go       errors of the interpreter and of the code of cells
+//	interpreter.go  evaluates declarations, finds variables, runs the function of a cell, and frees what later code cannot reach
+//	trace.go        records where a panic began, and finds the functions of cells in a stack trace
 package yaegi

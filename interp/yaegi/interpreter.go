@@ -3,13 +3,17 @@ package yaegi
 import (
 	"errors"
 	"fmt"
+	"go/token"
 	"io"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 
 	upstream "github.com/traefik/yaegi/interp"
 
+	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -124,3 +128,100 @@ func (i *Interpreter) Frames(stack string) []Frame { return framesOf(stack) }
 // Trace returns the functions that were active where the last panic of the calling
 // goroutine began, innermost first.
 func (i *Interpreter) Trace() []Frame { return i.trace.take() }
+
+// An Error reports a bug of the interpreter: it rejects lowered code that is valid Go.
+type Error struct {
+	// Reason is the message of the interpreter.
+	Reason string
+}
+
+func (e *Error) Error() string {
+	return "the interpreter rejects lowered code: " + e.Reason
+}
+
+// A Panic is a panic of evaluated code.
+type Panic struct {
+	Value any
+}
+
+func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Forget drops the syntax trees of all evaluations. Yaegi keeps them only for its debugger; without Forget they would be most of
+// the memory of a long session.
+func (i *Interpreter) Forget() {
+	v := reflect.ValueOf(i.yaegi).Elem()
+	roots := accessible(v, "roots")
+	for k := range roots.Len() {
+		separate(roots.Index(k))
+	}
+	roots.SetZero()
+	i.removeFiles()
+	if main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main")); main.IsValid() {
+		accessible(main.Elem(), "child").SetZero()
+	}
+}
+
+// Keep drops all variables, and types of variables, whose names are not in known. Code of cells holds what it uses itself. No
+// evaluation may be running.
+//
+// Yaegi never shrinks the frame of global variables, in which each variable and each
+// temporary value of an evaluation has an index; Keep drops the values there.
+func (i *Interpreter) Keep(known map[string]bool) {
+	v := reflect.ValueOf(i.yaegi).Elem()
+	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
+	if !main.IsValid() {
+		return
+	}
+	symbols := accessible(main.Elem(), "sym")
+	used := map[int]bool{}
+	for entries := symbols.MapRange(); entries.Next(); {
+		name, symbol := entries.Key().String(), entries.Value().Elem()
+		if strings.Contains(name, "ʹ") && !strings.Contains(name, "/") && !known[name] && name != lower.TypesName {
+			symbols.SetMapIndex(entries.Key(), reflect.Value{})
+		} else if accessible(symbol, "kind").Uint() == varSym {
+			used[int(accessible(symbol, "index").Int())] = true
+		}
+	}
+	if table := accessible(v, "binPkg").MapIndex(reflect.ValueOf(lower.TypesPath)); table.IsValid() {
+		for _, name := range table.MapKeys() {
+			if !known[name.String()] {
+				table.SetMapIndex(name, reflect.Value{})
+			}
+		}
+	}
+	frame := accessible(v, "frame").Elem()
+	mutex := accessible(frame, "mutex").Addr().Interface().(*sync.RWMutex)
+	mutex.Lock()
+	defer mutex.Unlock()
+	data := accessible(frame, "data").Addr().Interface().(*[]reflect.Value)
+	kept := slices.Clone(*data)
+	for k := range kept {
+		if !used[k] {
+			kept[k] = reflect.Value{}
+		}
+	}
+	*data = kept
+}
+
+// removeFiles removes the line tables of all evaluations. Yaegi needs them only while it
+// compiles, and for messages that are not shown.
+func (i *Interpreter) removeFiles() {
+	set := i.yaegi.FileSet()
+	var files []*token.File
+	set.Iterate(func(f *token.File) bool {
+		files = append(files, f)
+		return true
+	})
+	for _, f := range files {
+		set.RemoveFile(f)
+	}
+}
+
+// separate detaches the declarations of an evaluation from each other: a symbol keeps
+// its own syntax tree, and would keep those of all others through the common ancestor.
+func separate(root reflect.Value) {
+	children := accessible(root.Elem(), "child")
+	for i := range children.Len() {
+		accessible(children.Index(i).Elem(), "anc").SetZero()
+	}
+}

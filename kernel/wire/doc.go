@@ -3,7 +3,7 @@
 //
 // Start at [Codec]: Decode turns the frames of a multipart message into a [Message] and
 // verifies its signature; Encode returns the frames of a new message. The content of a
-// message is a struct of this package, with a file for each request. Replies are made by
+// message is a struct of this package, with a file for requests that belong together. Replies are made by
 // constructors, so that no field is missing.
 //
 // The package does not use sockets. A Codec may be used from any goroutine.
