@@ -78,7 +78,7 @@ func TestTraceback(t *testing.T) {
 		{"method of a generic type", []string{"type Stack[T any] struct{ l []T }\nfunc (s *Stack[T]) Pop() T {\n\treturn s.l[0]\n}\nslices.SortFunc([]int{1, 2}, func(a, b int) int {\n\treturn (&Stack[int]{}).Pop()\n})"},
 			"cell[1]:5:1\n    slices.SortFunc([]int{1, 2}, func(a, b int) int {\n"},
 		{"generic function of the standard library", []string{"slices.SortFunc([]int{1, 2}, func(a, b int) int { panic(\"less\") })"},
-			"cell[1]:1:1\n    slices.SortFunc([]int{1, 2}, func(a, b int) int { panic(\"less\") })\nin slices.SortFunc\nin sort.Slice, compiled\nin slices.SortFunc\ncell[1]:1:51\n    slices.SortFunc([]int{1, 2}, func(a, b int) int { panic(\"less\") })\npanic: less"},
+			"cell[1]:1:1\n    slices.SortFunc([]int{1, 2}, func(a, b int) int { panic(\"less\") })\nin slices.SortFunc\nin sort.Slice, compiled\ncell[1]:1:51\n    slices.SortFunc([]int{1, 2}, func(a, b int) int { panic(\"less\") })\npanic: less"},
 		{"loop of a cell", []string{"func at(list []int, i int) int {\n\treturn list[i]\n}\nsum := 0\nfor i := range 3 {\n\tsum += i + at(nil, i)\n}"},
 			"cell[1]:6:13\n    sum += i + at(nil, i)\ncell[1]:2:9 in at\n    return list[i]\nruntime error"},
 		{"loop of a cell fails itself", []string{"list := []int{1}\nfor i := 0; ; i++ {\n\tlist[i]++\n}"}, "cell[1]:3:2\n    list[i]++\nruntime error"},

@@ -37,6 +37,36 @@ func (vm *VM) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	}, t.release
 }
 
+// SortFunc sorts the slice in register at, whose elements have shape s, in the order of the function value in register from, a
+// func(a, b E) int. It sets register done to whether the VM runs that function; else it does nothing.
+func (vm *VM) SortFunc(sort func(list any, less func(i, j int) bool), typ reflect.Type, s Shape, at, from, done uint16) *Native {
+	in := FrameRegisters([]Shape{s, s})
+	size := typ.Elem().Size()
+	return &Native{Run: func(_ *Thread, nb, sb unsafe.Pointer) {
+		p := *PointerAt(sb, from)
+		list := *SliceAt(sb, at)
+		runs := p != nil && closureOf(p) != nil
+		*IntAt(nb, done) = BoolToInt(runs)
+		if !runs {
+			return
+		}
+		f, t := closureOf(p), vm.threads.Get().(*Thread)
+		first := f.function.entry()
+		if s.File == Memory { // elements are lent, not copied
+			first = &f.function.Code[0]
+		}
+		sort(reflect.NewAt(typ, unsafe.Pointer(&list)).Elem().Interface(), func(i, j int) bool {
+			t.prepare(f.function)
+			s.Fill(t.nb, t.sb, in[0], unsafe.Add(list.Data, uintptr(i)*size))
+			s.Fill(t.nb, t.sb, in[1], unsafe.Add(list.Data, uintptr(j)*size))
+			f.function.capture(t.sb, f.captured)
+			t.executeAt(first)
+			return *IntAt(unsafe.Pointer(&t.scalars[0]), 0) < 0
+		})
+		t.release()
+	}}
+}
+
 // collection implements heap.Interface by the methods of a value of a cell. They run on a borrowed thread.
 type collection struct {
 	*Thread

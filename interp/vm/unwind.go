@@ -33,8 +33,10 @@ func (vm *VM) RunClosure(fn *Function, captured []unsafe.Pointer) {
 // continues at its epilogue.
 
 // execute runs fn, whose arguments are in the first registers, until it returns.
-func (t *Thread) execute(fn *Function) {
-	ip := fn.entry()
+func (t *Thread) execute(fn *Function) { t.executeAt(fn.entry()) }
+
+// executeAt runs t.fn from an instruction on until it returns.
+func (t *Thread) executeAt(ip *Instruction) {
 	for ip != nil {
 		ip = t.attempt(ip)
 	}

@@ -18,12 +18,16 @@ func Sort[S ~[]E, E cmp.Ordered](x S) {
 // SortFunc sorts in the order of cmp. It uses package sort, which makes the same comparisons as the standard package slices, so
 // equal elements get the same order.
 func SortFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
-	sort.Slice(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
+	if !compiled.SortFunc(x, cmp) {
+		sort.Slice(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
+	}
 }
 
 // SortStableFunc sorts in the order of cmp and keeps the order of equal elements.
 func SortStableFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
-	sort.SliceStable(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
+	if !compiled.SortStableFunc(x, cmp) {
+		sort.SliceStable(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
+	}
 }
 
 // IsSorted reports whether the slice is in ascending order.

@@ -56,6 +56,9 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 			return c.callCollection(e, o, sig, methods)
 		}
 	}
+	if compareFunctions[o.FullName()] != nil {
+		return c.sortFunc(e, o)
+	}
 	if o.Pkg().Path() == genericPackage && takesSlices(sig) {
 		return c.callOrdered(e, o, sig)
 	}
@@ -296,9 +299,10 @@ func sameInMemory(t, u reflect.Type) bool {
 	return t == u || t.Kind() == reflect.Func && t.ConvertibleTo(u)
 }
 
-// callCmp compiles a call of a function of package cmp for common types without a call. It returns nil for any other call.
+// callCmp compiles a call of a function of package cmp for common types, or of strings.Compare, without a call. It returns nil for
+// any other call.
 func (c *compiler) callCmp(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if o.Pkg() == nil || o.Pkg().Path() != "cmp" || c.isDeferred(e) || e.Ellipsis.IsValid() || len(e.Args) == 0 {
+	if o.Pkg() == nil || o.Pkg().Path() != "cmp" && o.FullName() != "strings.Compare" || c.isDeferred(e) || e.Ellipsis.IsValid() || len(e.Args) == 0 {
 		return nil
 	}
 	t := c.subst(sig.Params().At(0).Type())

@@ -223,7 +223,7 @@ func (c *compiler) literalSignature(e *ast.FuncLit) *types.Signature {
 }
 
 // function compiles the code of a function literal with the signature sig. It returns the registers that
-// hold the addresses of the captured variables; the captures that begin adds come first.
+// hold what it captures: the addresses of variables, or pointers that do not change; the captures that begin adds come first.
 func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *vm.Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.Name, ".func") + ".func")
 	fn.Literal = c.source.Position(e)
@@ -237,7 +237,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 		}
 		for _, o := range c.capturedVariables(e) {
 			v := c.variables[o]
-			if !v.boxed && v.File != vm.Memory {
+			if !v.boxed && v.File != vm.Memory && v.Width != "P" {
 				c.fail(e, "the variable %s in a register, captured by a function literal", o.Name())
 			}
 			at := inner.referenceRegister()

@@ -35,7 +35,7 @@ func (c *compiler) declaration(s *ast.DeclStmt) {
 
 // declare declares a local variable with the value x, or with its zero value if x is nil.
 func (c *compiler) declare(o *types.Var, s vm.Shape, x *operand) *variable {
-	v := &variable{Shape: s, boxed: s.File != vm.Memory && c.facts.Escapes(o)}
+	v := &variable{Shape: s, boxed: s.File != vm.Memory && c.facts.Escapes(o) && (x == nil || !c.copied(o, s))}
 	switch {
 	case s.File == vm.Memory:
 		c.declareMemory(v, o, x)
@@ -60,6 +60,10 @@ func (c *compiler) declare(o *types.Var, s vm.Shape, x *operand) *variable {
 	c.variables[o] = v
 	return v
 }
+
+// copied reports whether function literals that use the variable o capture its value instead of the variable: a single pointer that
+// never changes after the declaration.
+func (c *compiler) copied(o types.Object, s vm.Shape) bool { return s.Width == "P" && !c.facts.Changes(o) }
 
 // declareMemory declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its
 // memory from one iteration to the next.
@@ -210,7 +214,7 @@ func (c *compiler) variableRegister(v *types.Var, s vm.Shape) uint16 {
 
 // declareAt declares a variable in a reserved register, with the value x.
 func (c *compiler) declareAt(o *types.Var, s vm.Shape, at uint16, x operand) {
-	v := &variable{Shape: s, reg: at, boxed: s.File != vm.Memory && c.facts.Escapes(o)}
+	v := &variable{Shape: s, reg: at, boxed: s.File != vm.Memory && c.facts.Escapes(o) && !c.copied(o, s)}
 	switch {
 	case s.File == vm.Memory:
 		v.owned = !c.facts.Escapes(o)
@@ -245,7 +249,7 @@ func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
 	}
 	at := c.variableRegister(v, s)
 	m := c.mark()
-	if s.File == vm.Memory || c.facts.Escapes(v) {
+	if s.File == vm.Memory || c.facts.Escapes(v) && !c.copied(v, s) {
 		c.declareAt(v, s, at, c.exprTo(e, t, nil))
 	} else {
 		c.exprTo(e, t, &operand{Shape: s, reg: at})

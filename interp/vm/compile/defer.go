@@ -165,7 +165,7 @@ func (c *compiler) deferLiteral(e *ast.CallExpr, lit *ast.FuncLit, sig *types.Si
 	for i, x := range b.parameters {
 		at := c.captureValue(x)
 		boxed[i] = !isAddress(x)
-		if x.File != vm.Memory && isAddress(x) && c.facts.Escapes(sig.Params().At(i)) {
+		if x.File != vm.Memory && isAddress(x) && c.facts.Escapes(sig.Params().At(i)) && !c.copied(sig.Params().At(i), x.Shape) {
 			boxed[i], at = true, c.boxValue(x)
 		}
 		captured = append(captured, at)

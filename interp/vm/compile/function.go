@@ -80,7 +80,7 @@ func (c *compiler) parameter(v *types.Var, s vm.Shape, at uint16, owned bool) {
 	if !used(v) {
 		return
 	}
-	if s.File == vm.Memory || !c.facts.Escapes(v) {
+	if s.File == vm.Memory || !c.facts.Escapes(v) || c.copied(v, s) {
 		c.variables[v] = &variable{Shape: s, reg: at, owned: owned && s.File == vm.Memory && !c.facts.Escapes(v)}
 		return
 	}

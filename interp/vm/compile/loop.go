@@ -62,6 +62,9 @@ func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 			continue
 		}
 		x := c.variables[v]
+		if !x.boxed && x.File != vm.Memory {
+			continue // it does not change
+		}
 		m := c.mark()
 		box := c.referenceRegister()
 		c.emit(vm.OpCloneM, box, x.reg, 0, c.memoryType(x.Type), 0)

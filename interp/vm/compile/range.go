@@ -141,7 +141,7 @@ func (r *rangeLoop) slice(elem types.Type) {
 // assignOwned is assign for a value in a temporary register, which may become the register of the variable.
 func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	c := r.c
-	if v := c.declaredVariable(e); v != nil && r.s.Tok == token.DEFINE && x.File != vm.Memory && !c.facts.Escapes(v) {
+	if v := c.declaredVariable(e); v != nil && r.s.Tok == token.DEFINE && x.File != vm.Memory && (!c.facts.Escapes(v) || c.copied(v, x.Shape)) {
 		c.variables[v] = &variable{Shape: x.Shape, reg: x.reg}
 		return
 	}

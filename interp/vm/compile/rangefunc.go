@@ -140,7 +140,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	}
 	for _, o := range c.capturedVariables(nodes...) {
 		v := c.variables[o]
-		if !v.boxed && v.File != vm.Memory {
+		if !v.boxed && v.File != vm.Memory && v.Width != "P" {
 			c.fail(s, "the variable %s in a register, captured by a range over a function", o.Name())
 		}
 		inner.variables[o] = &variable{Shape: v.Shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed}

@@ -14,6 +14,11 @@ var sortFunctions = map[string]func(list any, less func(i, j int) bool){
 	"sort.Slice": sort.Slice, "sort.SliceStable": sort.SliceStable,
 }
 
+// compareFunctions are the functions with a callback of two elements; they report whether they have sorted.
+var compareFunctions = map[string]func(list any, less func(i, j int) bool){
+	genericPackage + ".SortFunc": sort.Slice, genericPackage + ".SortStableFunc": sort.SliceStable,
+}
+
 // collectionFunctions are the functions whose argument implements heap.Interface or sort.Interface. i is
 // the second argument if it is an index, x if it is an element.
 var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
@@ -42,6 +47,18 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 	less := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
 	c.native(o.FullName(), c.vm.SortSlice(sortFunctions[o.FullName()], list.Type, list.reg, less.reg))
 	return nil
+}
+
+// sortFunc compiles a call of one of compareFunctions.
+func (c *compiler) sortFunc(e *ast.CallExpr, o *types.Func) []operand {
+	done := c.temporary(boolShape)
+	m := c.mark()
+	list := c.snapshot(c.expr(e.Args[0], nil))
+	compare := c.exprTo(e.Args[1], c.typeOf(e.Args[1]), nil)
+	element := c.shape(e, c.typeOf(e.Args[0]).Underlying().(*types.Slice).Elem())
+	c.native(o.FullName(), c.vm.SortFunc(compareFunctions[o.FullName()], list.Type, element, list.reg, compare.reg, done.reg))
+	c.release(m)
+	return []operand{done}
 }
 
 // callCollection compiles a call of one of collectionFunctions.

@@ -1,5 +1,5 @@
 def main():
-    n, found = 8, 0
+    n, found = 10, 0
     columns, up, down = [False] * n, [False] * 2 * n, [False] * 2 * n
     def place(row):
         nonlocal found
