@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -120,7 +121,7 @@ func (l *launch) simulate(ctx context.Context, text string, watch *ptxsim.Watch,
 	if err != nil {
 		return nil, err
 	}
-	record = make([]byte, device.RecordBytes)
+	record = bytes.Repeat([]byte{255}, device.RecordBytes)
 	addresses := make([]uint64, len(data)+1)
 	for i, d := range append(data, record) {
 		if addresses[i], err = memory.Alloc(max(len(d), 1)); err != nil {

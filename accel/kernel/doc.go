@@ -14,6 +14,14 @@
 // a GPU does not report: threads that race, with the lines of both; memory that is read before it is written; barriers that not all threads
 // reach. It also counts bank conflicts and memory transactions for each line.
 //
+// # A kernel as an operation
+//
+// [Kernel.Launch] waits for the kernel, and no gradient flows through it. [Op] makes a kernel an operation like those of package tensor: it is recorded, runs
+// with the ops around it, on a GPU in the same CUDA graph, has a gradient that another kernel computes, and can be a layer of a model.
+//
+//	square, err := kernel.Op(k, kernel.Gradient(gradient))
+//	y := square.Apply(x)
+//
 // # What a kernel can contain
 //
 // A kernel is checked and behaves as Go says: integers wrap, a division by zero or an index out of range is an error, and float32

@@ -193,6 +193,9 @@ func byParameter[T any](k *Kernel, tensors []T) []T {
 	return all
 }
 
+// Name implements ir.Kernel.
+func (l *launch) Name() string { return l.kernel.Name() }
+
 // Host implements ir.Kernel.
 func (l *launch) Host(memory [][]byte) error {
 	grid, block := l.Shape()

@@ -32,5 +32,13 @@ func init() {
 		Record: func(op ir.Op, f func(*ir.Recorder, *ir.Value) *ir.Value, x *Tensor) *Tensor {
 			return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, x)
 		},
+		RecordKernel: func(name string, f func(*ir.Recorder, []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+			op := composite{name: name}
+			return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+				y := f(r, v)
+				shared().recordOp(op, v, y)
+				return y
+			}, in...)
+		},
 	})
 }

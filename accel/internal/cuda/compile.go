@@ -46,12 +46,16 @@ func (p *program) step(s ir.Step) (step, error) {
 	if s.Op == nil || elementwise(s.Op) {
 		return p.newFusedKernel(s)
 	}
+	if op, ok := s.Op.(ir.KernelOp); ok {
+		return p.newKernelStep(op, s)
+	}
 	return p.newOpStep(s)
 }
 
 // HasKernel reports whether there are kernels for an op; they compute all element types that the op accepts.
 func (d *Device) HasKernel(op ir.Op, _ ir.DType) bool {
-	return kernels.Implements(op) || ptx.Supports(op)
+	_, own := op.(ir.KernelOp)
+	return own || kernels.Implements(op) || ptx.Supports(op)
 }
 
 // elementwise reports whether an op by itself is one that a fused kernel computes, as are

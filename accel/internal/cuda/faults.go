@@ -11,11 +11,22 @@ import (
 // wrong: the kind and position of the fault, and for some ops the value.
 const faultBytes = 16
 
+// explain returns the error for what a step wrote to its records, nil if it wrote nothing. An explain that is nil is that of a
+// further record of the step before.
+type explain func(records []byte) error
+
+// explained reads one record.
+func explained(why kernels.Explain) explain {
+	return func(b []byte) error {
+		return why(binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:])))
+	}
+}
+
 // report is the records of one run, being copied to the host.
 type report struct {
 	mark     uint64 // the point in the timeline after the copy
 	bytes    []byte // pinned
-	explains []kernels.Explain
+	explains []explain
 }
 
 // faults are the reports that the host has not read, the oldest first.
@@ -84,8 +95,10 @@ func (f *faults) look() error {
 	f.pending = append(f.pending[:0], f.pending[1:]...)
 	f.idle[len(r.bytes)] = append(f.idle[len(r.bytes)], r.bytes)
 	for i, why := range r.explains {
-		b := r.bytes[i*faultBytes:]
-		if err := why(binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))); err != nil {
+		if why == nil {
+			continue
+		}
+		if err := why(r.bytes[i*faultBytes:]); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,10 @@ func (p *program) newFusedKernel(s ir.Step) (step, error) {
 		}
 	}
 	if len(l.outputs) > 0 {
-		for i := range p.explains {
-			l.guards = append(l.guards, i)
+		for i, why := range p.explains {
+			if why != nil {
+				l.guards = append(l.guards, i)
+			}
 		}
 	}
 	return l, p.compile(l, s)

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,7 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	if err != nil {
 		return err
 	}
-	f, err := d.code.program(text, entry)
+	f, err := d.code.program(text, entry, k.Name())
 	if err != nil {
 		return d.failed("load a kernel", err)
 	}
@@ -23,7 +24,7 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 		return err
 	}
 	defer d.memory.free(record)
-	if err := d.Write(record, 0, make([]byte, k.RecordBytes())); err != nil {
+	if err := d.Write(record, 0, bytes.Repeat([]byte{255}, k.RecordBytes())); err != nil {
 		return err
 	}
 	addresses := make([]uint64, len(memory))
@@ -35,10 +36,7 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 			written = append(written, s)
 		}
 	}
-	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
-	grid, block := k.Shape()
-	l := driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Params: k.Params(addresses, uint64(record.at)), Label: entry}
-	if err := d.ctx.Launch(l, d.stream); err != nil {
+	if err := d.ctx.Launch(launchOf(k, f, addresses, record.at), d.stream); err != nil {
 		return d.failed("launch", err)
 	}
 	if err := d.mark(written...); err != nil {
@@ -53,8 +51,15 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 
 var _ ir.KernelLauncher = (*Device)(nil)
 
-// program returns a kernel of a module that the program has written.
-func (c *code) program(text, entry string) (driver.Function, error) {
+// launchOf returns the launch of a kernel.
+func launchOf(k ir.Kernel, f driver.Function, addresses []uint64, record driver.Pointer) driver.Launch {
+	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
+	grid, block := k.Shape()
+	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name()}
+}
+
+// program returns a kernel of a module that the program has written. The name is that of the kernel in profiles.
+func (c *code) program(text, entry, name string) (driver.Function, error) {
 	if f, ok := c.fused[text]; ok {
 		return f, nil
 	}
@@ -66,6 +71,6 @@ func (c *code) program(text, entry string) (driver.Function, error) {
 	if err != nil {
 		return 0, errors.Join(err, c.ctx.Unload(m))
 	}
-	c.fused[text], c.names[f] = f, entry
+	c.fused[text], c.names[f] = f, name
 	return f, nil
 }

@@ -15,7 +15,7 @@ type program struct {
 	steps     []step
 	arena     int // bytes of temporaries
 	workspace int // bytes of scratch memory, shared by the steps
-	explains  []kernels.Explain
+	explains  []explain
 
 	scratchWork driver.Pointer // workspace while a candidate is measured; 0: it lies behind the arena
 
@@ -69,7 +69,7 @@ func (p *program) fault(number int) driver.Pointer {
 func (p *program) NeedWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
 
 // Check adds a fault that a step may report.
-func (p *program) Check(why kernels.Explain) { p.explains = append(p.explains, why) }
+func (p *program) Check(why kernels.Explain) { p.explains = append(p.explains, explained(why)) }
 
 // TF32 is what SetTF32 has set.
 func (p *program) TF32() bool { return p.device.tf32 }

@@ -29,6 +29,8 @@
 //	program.go, dump.go  the program that a device gets
 //	device.go            the interface of a device
 //	op_recompute.go      parts that Backward runs again
+//	kernel.go            runs kernels that the program has written
+//	kernelop.go          such a kernel as an op
 //	tracer.go            records the ops for exporters
 //	limit.go             the memory limit
 //	finite.go            finds the op that computed the first NaN

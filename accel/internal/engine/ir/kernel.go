@@ -2,6 +2,8 @@ package ir
 
 // Kernel is a launch of a kernel that the program has written.
 type Kernel interface {
+	// Name returns its name, for errors and profiles.
+	Name() string
 	// Host runs it on the elements of its tensors.
 	Host(memory [][]byte) error
 	// PTX returns a module with the kernel, and the name of its entry.
@@ -9,10 +11,10 @@ type Kernel interface {
 	// Shape returns the number of blocks and of the threads of each along x, y and z.
 	Shape() (grid, block [3]int)
 	// Params returns the parameters of the entry: addresses are those of the elements of its tensors, record that of RecordBytes bytes,
-	// which are zero.
+	// which are 255.
 	Params(addresses []uint64, record uint64) []byte
 	RecordBytes() int
-	// Check returns the error that the kernel has recorded, or nil.
+	// Check returns the error that the kernel has recorded, or nil. A kernel that has recorded one has changed the first 8 bytes.
 	Check(record []byte) error
 }
 

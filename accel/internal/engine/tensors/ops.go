@@ -75,6 +75,11 @@ type SyncBatch[T any] struct {
 // *tensor.AllReduceError if they cannot be summed.
 func SyncBatchNorm[T any](b SyncBatch[T]) T { return of[T]().SyncBatchNorm(b) }
 
+// RecordKernel records what f returns for the values of tensors, as one op with a name.
+func RecordKernel[T any](name string, f func(r *ir.Recorder, in []*ir.Value) *ir.Value, in ...T) T {
+	return of[T]().RecordKernel(name, f, in...)
+}
+
 // LaunchKernel runs a kernel that a program has written on tensors; written says which of them it changes.
 func LaunchKernel[T any](k ir.Kernel, arguments []T, written []bool) (err error) {
 	engine.Locked(func(r *ir.Recorder) {

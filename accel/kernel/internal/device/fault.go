@@ -7,7 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
-// RecordBytes is the size of the fault record, which must be zero before a launch. The first thread with a fault writes it:
+// RecordBytes is the size of the fault record, whose bytes must be 255 before a launch, as those of the engine's ops. The first thread with a
+// fault writes it:
 //
 //	offset  0  u32  1 after a fault
 //	        4  u32  the instruction's site
@@ -17,10 +18,12 @@ import (
 //	       36  u32  position of the thread: x, y, z
 const RecordBytes = 48
 
+const noFault = "4294967295" // the first word before a launch
+
 // Fault returns the fault in a record, nil if there is none.
 func Fault(p *program.Program, record []byte) *program.Fault {
 	word := func(at int) int { return int(binary.LittleEndian.Uint32(record[at:])) }
-	if word(0) == 0 {
+	if word(0) != 1 {
 		return nil
 	}
 	f := &program.Fault{Instr: p.Sites[word(4)-1], Kernel: p.Name}
@@ -56,7 +59,7 @@ func (w *writer) check(i *program.Instr) {
 	}
 	good := w.label()
 	fmt.Fprintf(&w.text, "\t@%s bra L%d;\n", p, good)
-	other := w.op("p", "setp.ne.u32", w.op("r", "atom.global.cas.b32", "["+w.record+"]", "0", "1"), "0")
+	other := w.op("p", "setp.ne.u32", w.op("r", "atom.global.cas.b32", "["+w.record+"]", noFault, "1"), noFault)
 	fmt.Fprintf(&w.text, "\t@%s bra L%d;\n", other, good)
 	w.do("st.global.u32", "["+w.record+"+4]", fmt.Sprint(i.Site))
 	w.do("st.global.u64", "["+w.record+"+8]", index)
@@ -74,5 +77,5 @@ func (w *writer) endAfterFault() {
 		return
 	}
 	r := w.op("r", "ld.volatile.global.u32", "["+w.record+"]")
-	fmt.Fprintf(&w.text, "\t@%s exit;\n", w.op("p", "setp.ne.u32", r, "0"))
+	fmt.Fprintf(&w.text, "\t@%s exit;\n", w.op("p", "setp.ne.u32", r, noFault))
 }
