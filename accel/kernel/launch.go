@@ -110,6 +110,18 @@ var dtypes = map[program.Type]tensor.DType{
 	program.Uint8: tensor.Uint8, program.Bool: tensor.Bool,
 }
 
+// dtypeOf returns the element type of the tensors for a slice; ok is false if there is none.
+func dtypeOf(m *program.Memory) (d tensor.DType, ok bool) {
+	switch m.Format {
+	case program.Float16:
+		return tensor.Float16, true
+	case program.BFloat16:
+		return tensor.BFloat16, true
+	}
+	d, ok = dtypes[m.Elem]
+	return d, ok
+}
+
 // bind compares arguments with the parameters.
 func (k *Kernel) bind(s Shape, args []any) (*launch, []*tensor.Tensor, error) {
 	if err := s.check(); err != nil {
@@ -134,7 +146,7 @@ func (k *Kernel) bind(s Shape, args []any) (*launch, []*tensor.Tensor, error) {
 		if !ok || t == nil {
 			return nil, nil, fmt.Errorf("the argument for %s is a %T, not a tensor", p.Name, args[i])
 		}
-		want, ok := dtypes[p.Slice.Elem]
+		want, ok := dtypeOf(p.Slice)
 		if !ok {
 			return nil, nil, fmt.Errorf("%s is a slice of %s, and no tensor has such elements", p.Name, p.Slice.Elem)
 		}

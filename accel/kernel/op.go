@@ -138,7 +138,7 @@ func Op(k *Kernel, options ...OpOption) (*Operation, error) {
 		}
 		for _, q := range p.kernel.program.Params {
 			if q.Slice != nil {
-				if _, ok := dtypes[q.Slice.Elem]; !ok {
+				if _, ok := dtypeOf(q.Slice); !ok {
 					return nil, fmt.Errorf("kernel: Op: %s of %s is a slice of %s, and no tensor has such elements", q.Name, p.kernel.Name(), q.Slice.Elem)
 				}
 			}
@@ -204,7 +204,8 @@ func (o *Operation) addGradient(p *part) error {
 	if p.result < 0 {
 		return fmt.Errorf("%s writes no gradient of an input, such as d%s", kernel.Name, firstInput(own))
 	}
-	if q := kernel.Params[p.result]; !q.Slice.Elem.IsFloat() {
+	if d, _ := dtypeOf(kernel.Params[p.result].Slice); !d.IsFloat() {
+		q := kernel.Params[p.result]
 		return fmt.Errorf("%s computes %s: only floats have gradients", kernel.Name, q.Name)
 	}
 	input := o.own.from[results[kernel.Params[p.result].Name]-1].index
@@ -219,6 +220,9 @@ func (o *Operation) addGradient(p *part) error {
 func typeOf(p program.Param) string {
 	if p.Scalar != nil {
 		return p.Scalar.Type.String()
+	}
+	if d, ok := dtypeOf(p.Slice); ok {
+		return "[]" + d.String()
 	}
 	return "[]" + p.Slice.Elem.String()
 }
@@ -328,13 +332,14 @@ func (c *opCall) record(r *ir.Recorder, in []*ir.Value) *ir.Value {
 func (o *Operation) convert(r *ir.Recorder, in []*ir.Value) (out []*ir.Value, result tensor.DType) {
 	out = slices.Clone(in)
 	params := o.own.kernel.program.Params
-	result = dtypes[params[o.own.result].Slice.Elem]
+	result, _ = dtypeOf(params[o.own.result].Slice)
 	narrow, float32s := tensor.Float32, false
 	for i, s := range o.own.from {
 		if s.kind != inputSource {
 			continue
 		}
-		want, got := dtypes[params[i].Slice.Elem], in[s.index].DType()
+		got := in[s.index].DType()
+		want, _ := dtypeOf(params[i].Slice)
 		switch {
 		case got == want && want == tensor.Float32:
 			float32s = true
@@ -376,7 +381,8 @@ func (c *opCall) op(p *part, in []*ir.Value, shape []int, back func(r *ir.Record
 		case resultSource:
 			out.At = len(l.lengths)
 			l.lengths = append(l.lengths, ir.Len(shape))
-			out.Result = ir.Type{Shape: shape, DType: dtypes[params[i].Slice.Elem]}
+			d, _ := dtypeOf(params[i].Slice)
+			out.Result = ir.Type{Shape: shape, DType: d}
 		default:
 			l.lengths = append(l.lengths, in[0].Len())
 			in = in[1:]

@@ -129,6 +129,37 @@ func ShuffleUp[T Number](t Thread, v T, n int) T { outside(); return v }
 // ShuffleXor returns v of the lane whose number is the own one with the bits of mask inverted. All threads of the warp must call it.
 func ShuffleXor[T Number](t Thread, v T, mask int) T { outside(); return v }
 
+// Float16 is a 16-bit float, IEEE 754 binary16, as an element of a tensor of tensor.Float16. A kernel computes with float32: x[i].Float32() reads an
+// element, and [ToFloat16] converts what it writes.
+type Float16 struct {
+	_       [0]func() // not comparable: 0 and -0 have other bits
+	float16 uint16
+}
+
+// Float32 returns the same number as a float32.
+func (Float16) Float32() float32 { return float32(outside()) }
+
+// ToFloat16 rounds a number to the nearest Float16, ties to even. It is infinite from 65520 on.
+func ToFloat16(x float32) Float16 { outside(); return Float16{} }
+
+// BFloat16 is a 16-bit float, the upper half of a float32, as an element of a tensor of tensor.BFloat16. A kernel computes with float32.
+//
+//	func scale(t kernel.Thread, a float32, x, y []kernel.BFloat16) {
+//		if i := t.Global(); i < len(y) {
+//			y[i] = kernel.ToBFloat16(a * x[i].Float32())
+//		}
+//	}
+type BFloat16 struct {
+	_        [0]func() // not comparable: 0 and -0 have other bits
+	bfloat16 uint16
+}
+
+// Float32 returns the same number as a float32.
+func (BFloat16) Float32() float32 { return float32(outside()) }
+
+// ToBFloat16 rounds a number to the nearest BFloat16, ties to even.
+func ToBFloat16(x float32) BFloat16 { outside(); return BFloat16{} }
+
 func outside() int {
 	panic("kernel: this function has a meaning only in a kernel that runs by Launch")
 }

@@ -189,6 +189,12 @@ func (c *compiler) intrinsic(e *ast.CallExpr, f *types.Func) []value {
 		v := c.temporary(c.convertConstant(e.Args[1], c.scalar(e, c.info.TypeOf(e))))
 		n := c.convertConstant(e.Args[2], program.Int64)
 		return warp(v.Type, program.Shuffle, v, c.sourceLane(name, n))
+	case "Float32":
+		return []value{c.widen(e)}
+	case "ToFloat16":
+		return []value{c.narrow(c.convertConstant(e.Args[0], program.Float32), program.Float16)}
+	case "ToBFloat16":
+		return []value{c.narrow(c.convertConstant(e.Args[0], program.Float32), program.BFloat16)}
 	case "Shared":
 		c.fail(e, "kernel.Shared must be a statement directly behind the declaration of its array")
 	}

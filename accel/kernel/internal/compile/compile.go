@@ -153,6 +153,9 @@ func (c *compiler) parameter(f *ast.FuncDecl, v *types.Var) value {
 			}
 		}
 	}
+	if formatOf(v.Type()) != program.Plain {
+		c.fail(at, "a parameter of type %s is not supported: pass a float32", types.TypeString(v.Type(), (*types.Package).Name))
+	}
 	if t, ok := c.scalarType(v.Type()); ok {
 		x := c.newVar(t)
 		c.program.Params = append(c.program.Params, program.Param{Name: v.Name(), Scalar: x.Var})
@@ -168,7 +171,7 @@ func (c *compiler) parameter(f *ast.FuncDecl, v *types.Var) value {
 	}
 	length := c.newVar(program.Int64)
 	m := c.newMemory(v.Name(), program.Global, elem, 0)
-	m.Param = len(c.program.Params)
+	m.Param, m.Format = len(c.program.Params), formatOf(s.Elem())
 	c.program.Params = append(c.program.Params, program.Param{Name: v.Name(), Slice: m, Len: length.Var})
 	// A variable of its own, because the kernel may assign to the parameter.
 	return c.copySlice(slice{m, program.Int(0), length, length})

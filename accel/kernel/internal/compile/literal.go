@@ -11,6 +11,9 @@ import (
 // literal compiles a composite literal.
 func (c *compiler) literal(e *ast.CompositeLit) value {
 	t := c.subst(c.info.TypeOf(e))
+	if formatOf(t) != program.Plain {
+		return c.zero(e, t, "a 16-bit float") // its fields belong to package kernel
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		s := &structure{fields: make([]value, u.NumFields())}

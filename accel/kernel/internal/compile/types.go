@@ -36,9 +36,13 @@ var basicTypes = map[types.BasicKind]program.Type{
 	types.UntypedInt: program.Int64, types.UntypedRune: program.Int32, types.UntypedFloat: program.Float64,
 }
 
-// scalarType returns the type of a number or bool.
+// scalarType returns the type of a number or bool, that of the bits for a 16-bit float.
 func (c *compiler) scalarType(t types.Type) (program.Type, bool) {
-	b, ok := c.subst(t).Underlying().(*types.Basic)
+	t = c.subst(t)
+	if formatOf(t) != program.Plain {
+		return program.Uint16, true
+	}
+	b, ok := t.Underlying().(*types.Basic)
 	if !ok {
 		return 0, false
 	}

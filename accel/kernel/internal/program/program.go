@@ -56,6 +56,16 @@ func (o Operand) IsConst() bool { return o.Var == nil }
 // Int returns a constant of type Int64.
 func Int(v int) Operand { return Operand{Type: Int64, Bits: uint64(v)} }
 
+// Format is what the elements of a slice are if that is not their type.
+type Format uint8
+
+// The formats.
+const (
+	Plain    Format = iota // the type
+	Float16                // IEEE 754 binary16, in a Uint16
+	BFloat16               // the upper 16 bits of a Float32, in a Uint16
+)
+
 // Space is where a memory is.
 type Space uint8
 
@@ -68,12 +78,13 @@ const (
 
 // Memory is what loads and stores access. Addresses are indices of elements.
 type Memory struct {
-	Name  string
-	Space Space
-	Elem  Type
-	Len   int // elements, unless Space is Global
-	Param int // index in Program.Params, if Space is Global
-	ID    int // its index in Program.Memories
+	Name   string
+	Space  Space
+	Elem   Type
+	Len    int    // elements, unless Space is Global
+	Param  int    // index in Program.Params, if Space is Global
+	Format Format // if Space is Global
+	ID     int    // its index in Program.Memories
 	// Written says that the kernel stores to it.
 	Written bool
 }
