@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/quernlab/quern/accel/kernel"
@@ -83,4 +84,75 @@ func cubeGradient(t kernel.Thread, x, dy, dx []float32) {
 	y.Sum().Backward()
 	fmt.Println(y.Data(), x.Grad().Data())
 	// Output: [1 8 27] [3 12 27]
+}
+
+// The sum of each row: the result has another shape than the input, and a warp computes an element of it.
+func ExampleOutput() {
+	const text = `package main
+
+import "github.com/quernlab/quern/accel/kernel"
+
+func rowSums(t kernel.Thread, x, y []float32) {
+	n := len(x) / len(y)
+	row := x[t.BlockX()*n:][:n]
+	sum := float32(0)
+	for j := t.Lane(); j < n; j += kernel.WarpSize {
+		sum += row[j]
+	}
+	for m := 16; m > 0; m /= 2 {
+		sum += kernel.ShuffleXor(t, sum, m)
+	}
+	if t.Lane() == 0 {
+		y[t.BlockX()] = sum
+	}
+}`
+	k, err := kernel.Compile(kernel.Source(text, "rowSums"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sums, err := kernel.Op(k,
+		kernel.Output(func(in ...[]int) ([]int, error) {
+			if len(in[0]) != 2 {
+				return nil, errors.New("the input must have two dimensions")
+			}
+			return in[0][:1], nil
+		}),
+		kernel.Threads(func(shape []int) kernel.Shape { return kernel.Grid(shape[0]*kernel.WarpSize, kernel.WarpSize) }))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sums.Apply(tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3)).Data())
+	// Output: [6 15]
+}
+
+// A kernel that converts 16-bit floats of one type to the other.
+func ExampleBFloat16() {
+	const text = `package main
+
+import "github.com/quernlab/quern/accel/kernel"
+
+func convert(t kernel.Thread, x []kernel.BFloat16, y []kernel.Float16) {
+	if i := t.Global(); i < len(y) {
+		y[i] = kernel.ToFloat16(x[i].Float32())
+	}
+}
+
+func double(t kernel.Thread, x []kernel.BFloat16) {
+	if i := t.Global(); i < len(x) {
+		x[i] = kernel.ToBFloat16(2 * x[i].Float32())
+	}
+}`
+	convert, err := kernel.Compile(kernel.Source(text, "convert"))
+	double, wrong := kernel.Compile(kernel.Source(text, "double"))
+	if err != nil || wrong != nil {
+		fmt.Println(err, wrong)
+		return
+	}
+	x := tensor.New([]float32{1.5, -2, 1e6}, 3).Cast(tensor.BFloat16)
+	y := tensor.Zeros(3).Cast(tensor.Float16)
+	err = errors.Join(double.Launch(kernel.Grid(3, 32), x), convert.Launch(kernel.Grid(3, 32), x, y))
+	fmt.Println(y.Float64s(), err)
+	// Output: [3 -4 +Inf] <nil>
 }
