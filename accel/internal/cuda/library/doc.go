@@ -1,5 +1,5 @@
 // Package library finds and loads the NVIDIA libraries that are used if they are installed:
-// cuBLASLt, cuDNN and NCCL. search.go has the supported versions and the order of the
+// cuBLASLt, cuDNN, NCCL and NVRTC. search.go has the supported versions and the order of the
 // search; [Library.Open] loads the first one that fits. [Load] loads a file without a search,
 // such as the driver, and [Handle.Table] has the functions of either for calls in C.
 //

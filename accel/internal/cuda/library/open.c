@@ -30,13 +30,13 @@ static void alone(void) {
   alarm(trial_seconds);
 }
 
-int quern_library_try(const char *path, uintptr_t function, int argument) {
+int quern_library_try(const char *path, uintptr_t function, int results) {
   int status;
   pid_t child = fork();
   if (child < 0) return 0;
   if (child == 0) {
     alone();
-    if (function) quern_library_version(function, argument);
+    if (function) quern_library_version(function, results);
     else dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     _exit(0);
   }
@@ -65,8 +65,11 @@ int quern_library_path(uintptr_t symbol, char *path, int bytes) {
   return 1;
 }
 
-long quern_library_version(uintptr_t symbol, int argument) {
-  if (!argument) return (long)((size_t(*)(void))symbol)();
-  int version = 0;
-  return ((int (*)(int *))symbol)(&version) ? -1 : version;
+long quern_library_version(uintptr_t symbol, int results) {
+  int version = 0, minor = 0;
+  switch (results) {
+  case 0: return (long)((size_t(*)(void))symbol)();
+  case 1: return ((int (*)(int *))symbol)(&version) ? -1 : version;
+  }
+  return ((int (*)(int *, int *))symbol)(&version, &minor) ? -1 : 10000 * version + 100 * minor;
 }

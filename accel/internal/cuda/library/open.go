@@ -158,15 +158,17 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 			return err
 		}
 	}
-	argument := C.int(0)
-	if l.argument {
-		argument = 1
-	}
-	if signal := C.quern_library_try(nil, C.uintptr_t(version), argument); signal != 0 {
+	if signal := C.quern_library_try(nil, C.uintptr_t(version), C.int(l.results)); signal != 0 {
 		return damaged(h.Path, int(signal))
 	}
-	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(version), argument))); err != nil {
+	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(version), C.int(l.results)))); err != nil {
 		return err
+	}
+	if l.then != "" {
+		file := fmt.Sprintf(l.then, h.Version.Major, h.Version.Minor)
+		if err := h.needs(m, file, m.alsoFound([]Location{{Path: filepath.Join(filepath.Dir(h.Path), file)}}, file), fmt.Sprintf("install %s again", l.Name)); err != nil {
+			return err
+		}
 	}
 	if l.runtime != "" {
 		if version, err = h.Symbol(l.runtime); err != nil {

@@ -8,7 +8,7 @@
 // quern_library_version does if function is not 0. It returns the signal that killed the
 // process: 0 if it exited normally or could not be started. A file that is damaged in the
 // middle can only be detected by using it.
-int quern_library_try(const char *path, uintptr_t function, int argument);
+int quern_library_try(const char *path, uintptr_t function, int results);
 
 // quern_library_open loads a file, or the library that the loader finds by name. On failure
 // it returns NULL and stores the loader's message in reason.
@@ -20,8 +20,8 @@ uintptr_t quern_library_symbol(void *library, const char *name);
 // unknown.
 int quern_library_path(uintptr_t symbol, char *path, int bytes);
 
-// quern_library_version calls size_t f(void), or int f(int *version); it returns -1 if the
-// call fails.
-long quern_library_version(uintptr_t symbol, int argument);
+// quern_library_version calls a function that returns a version: size_t f(void), or with that many
+// results int f(int *version) or int f(int *major, int *minor); it returns -1 if the call fails.
+long quern_library_version(uintptr_t symbol, int results);
 
 #endif

@@ -13,20 +13,21 @@ import (
 
 // Library is one of NVIDIA's libraries and the range of its supported versions.
 type Library struct {
-	Name     string
-	Files    []string // file names, one per major version, the preferred first
-	Wheels   []string // folders of Python packages that contain it, the newest layout first
-	Package  string   // name of the pip package
-	Oldest   Version
-	Before   Version // the first version that is not supported
-	symbol   string  // name of the function that returns the version
-	argument bool    // whether that function writes the version to its argument
-	parts    string  // pattern of the files in its folder that it loads itself; empty for none
-	runtime  string  // name of the function that returns the CUDA version of the library; empty for none
+	Name    string
+	Files   []string // file names, one per major version, the preferred first
+	Wheels  []string // folders of Python packages that contain it, the newest layout first
+	Package string   // name of the pip package
+	Oldest  Version
+	Before  Version // the first version that is not supported
+	symbol  string  // name of the function that returns the version
+	results int     // how many arguments that function writes the version to: 1, or 2 for the major and the minor one
+	parts   string  // pattern of the files in its folder that it loads itself; empty for none
+	runtime string  // name of the function that returns the CUDA version of the library; empty for none
 
 	// What the library loads itself when it is first needed. If it is missing, the library
 	// ends the process.
 	first string   // a part of the library
+	then  string   // the same, as a format of the library's major and minor version
 	calls *Library // another library, for the same version of CUDA
 }
 
@@ -47,7 +48,12 @@ var (
 	NCCL = &Library{
 		Name: "NCCL", Files: []string{"libnccl.so.2"},
 		Wheels: []string{"nvidia/nccl/lib", "torch/lib"}, Package: "nvidia-nccl-cu13",
-		Oldest: Version{2, 14, 0}, Before: Version{3, 0, 0}, symbol: "ncclGetVersion", argument: true,
+		Oldest: Version{2, 14, 0}, Before: Version{3, 0, 0}, symbol: "ncclGetVersion", results: 1,
+	}
+	NVRTC = &Library{
+		Name: "NVRTC", Files: []string{"libnvrtc.so.13", "libnvrtc.so.12"},
+		Wheels: []string{"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}, Package: "nvidia-cuda-nvrtc",
+		Oldest: Version{12, 0, 0}, Before: Version{14, 0, 0}, symbol: "nvrtcVersion", results: 2, then: "libnvrtc-builtins.so.%d.%d",
 	}
 )
 
@@ -60,7 +66,7 @@ func (l *Library) packaged(cuda int) string {
 }
 
 // All returns the libraries.
-var All = []*Library{CuBLASLt, CuDNN, NCCL}
+var All = []*Library{CuBLASLt, CuDNN, NCCL, NVRTC}
 
 // Variable is the environment variable with the only folders in which the libraries are
 // searched, separated as in PATH, or "none" to use no library.

@@ -1,0 +1,35 @@
+package cuda
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Line is a line of a file; the names and numbers are those of #line directives.
+type Line struct {
+	File string
+	Line int
+}
+
+var lineDirective = regexp.MustCompile(`^\s*#\s*(?:line\s+)?(\d+)(?:\s+"([^"]*)")?`)
+
+// Lines returns the text of the lines of a source file.
+func Lines(source, name string) map[Line]string {
+	all := map[Line]string{}
+	at := Line{name, 1}
+	for _, text := range strings.Split(source, "\n") {
+		if m := lineDirective.FindStringSubmatch(text); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				at.Line = n
+			}
+			if m[2] != "" {
+				at.File = m[2]
+			}
+			continue
+		}
+		all[at] = strings.TrimRight(text, " \t\r")
+		at.Line++
+	}
+	return all
+}
