@@ -105,6 +105,10 @@ func compileCall(o *operation, in *instruction) {
 	}
 	b := o.b
 	f := b.module.functions[name]
+	if _, known := provided[name]; known && f != nil && f.body == nil {
+		o.callProvided(name, params, results, in)
+		return
+	}
 	switch {
 	case f == nil:
 		o.fail("call of %s, which is not defined (or a call through a pointer, which is not supported)", name)
@@ -221,10 +225,7 @@ func compileWarpBarrier(o *operation, in *instruction) {
 	}
 	members := o.source(0, valueTypes["b32"])
 	in.control = plain
-	in.run = func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
-		w.orderLanes()
-	}
+	in.run = byMembers(members, func(w *warp, _ uint32) { w.orderLanes() })
 	o.b.emit(*in)
 }
 

@@ -26,6 +26,8 @@
 //
 // With Launch.Early, a run also stops if a thread accesses global memory, or ends, before griddepcontrol.wait.
 // With Launch.Watch, a run counts bank conflicts and memory transactions by the lines of .loc, and races have both accesses.
+// With Launch.Output, it writes what printf prints. The loads and stores of wmma are not counted, and which elements its
+// lanes hold differs from a GPU's.
 // With Launch.Races, a run also stops if blocks race for global memory; .acq_rel, .release and .acquire
 // of atomic instructions order them. Go's race detector
 // watches the accesses of blocks to global memory, too: a race that it reports below

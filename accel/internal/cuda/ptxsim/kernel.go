@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,15 +18,15 @@ type Module struct {
 	kernels map[string]*Kernel
 }
 
-// Parse compiles all entries of a module. It fails with a *ParseError.
-func Parse(ptx string) (*Module, error) {
+// Parse compiles all entries of a module, or those with the given names. It fails with a *ParseError.
+func Parse(ptx string, only ...string) (*Module, error) {
 	tree, err := parseModule(ptx)
 	if err != nil {
 		return nil, err
 	}
 	m := &Module{tree, map[string]*Kernel{}}
 	for _, name := range tree.order {
-		if f := tree.functions[name]; f.entry && f.body != nil {
+		if f := tree.functions[name]; f.entry && f.body != nil && (len(only) == 0 || slices.Contains(only, name)) {
 			if m.kernels[name], err = compileKernel(tree, f); err != nil {
 				return nil, err
 			}
@@ -73,6 +75,7 @@ type Kernel struct {
 	special         []special
 	sites           int // number of memory instructions
 	local           int // bytes of local memory per thread
+	prints          bool
 
 	static       []span
 	staticBytes  int
@@ -239,6 +242,8 @@ type Launch struct {
 	Early bool
 	// Watch counts what accesses cost, and completes the races of Races. It is nil for a run that is not watched.
 	Watch *Watch
+	// Output gets what the kernel prints, in the order of the blocks, which then run one after the other; nil for nothing.
+	Output io.Writer
 	// Coarse makes mma and wgmma accumulate in float32 with as few bits as tensor cores do.
 	Coarse bool
 }
@@ -260,6 +265,7 @@ type run struct {
 	next            atomic.Int64
 	stop            atomic.Int64 // blocks with this index or a higher one need not run
 	races           *races       // nil without Launch.Races
+	printer         printer      // only if blocks run one after the other
 
 	mutex sync.Mutex
 	fault *Fault // of the block with the lowest index
@@ -283,6 +289,9 @@ func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 	}
 	if l.Races {
 		workers, r.races = 1, newRaces()
+	}
+	if l.Output != nil && k.kernel.prints {
+		workers, r.printer.to = 1, l.Output
 	}
 	if l.Watch != nil {
 		l.Watch.counts, l.Watch.cells = map[Source]*Counts{}, map[watched]*watchedCell{}

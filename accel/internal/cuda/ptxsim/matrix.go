@@ -7,7 +7,7 @@ import (
 )
 
 var matrixOperations = map[string]func(*operation) step{
-	"mma": compileMma, "ldmatrix": compileLdmatrix, "stmatrix": compileStmatrix, "movmatrix": compileMovmatrix,
+	"mma": compileMma, "ldmatrix": compileLdmatrix, "stmatrix": compileStmatrix, "movmatrix": compileMovmatrix, "wmma": compileWmma,
 }
 
 // tile is the shape of an mma: d[m][n] = a[m][k] b[k][n] + c[m][n].

@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"fmt"
+	"path/filepath"
 	"sort"
 	"strconv"
 )
@@ -24,23 +25,48 @@ type location struct {
 	line   int // of the PTX
 	file   int
 	source Source // without the file
+	// Of a function that the compiler has inserted: the position of the call.
+	callFile int
+	call     Source
 }
 
-// location reads .loc file line column. What may follow is skipped.
+// location reads .loc file line column, and then inlined_at file line column, if it follows.
 func (p *parser) location() error {
 	l := location{line: p.token.line}
-	for _, to := range []*int{&l.file, &l.source.Line, &l.source.Column} {
+	if complete, err := p.position(&l.file, &l.source); err != nil || !complete {
+		return err
+	}
+	if err := p.advance(); err != nil {
+		return err
+	}
+	for p.token.kind != tokenEnd && p.token.line == l.line {
+		if p.is("inlined_at") {
+			if complete, err := p.position(&l.callFile, &l.call); err != nil || !complete {
+				return err
+			}
+		}
 		if err := p.advance(); err != nil {
 			return err
 		}
+	}
+	p.module.locations = append(p.module.locations, l)
+	return nil
+}
+
+// position reads file line column after the present token, up to the column. If they are not complete, it skips the line.
+func (p *parser) position(file *int, s *Source) (complete bool, err error) {
+	line := p.token.line
+	for _, to := range []*int{file, &s.Line, &s.Column} {
+		if err := p.advance(); err != nil {
+			return false, err
+		}
 		n, err := strconv.Atoi(p.token.text)
-		if err != nil || p.token.line != l.line {
-			return p.skipRest(l.line)
+		if err != nil || p.token.line != line {
+			return false, p.skipRest(line)
 		}
 		*to = n
 	}
-	p.module.locations = append(p.module.locations, l)
-	return p.skipRest(l.line)
+	return true, nil
 }
 
 // file reads .file number "name".
@@ -81,7 +107,17 @@ func (m *module) source(line int) Source {
 		return Source{}
 	}
 	l := m.locations[i-1]
-	s := l.source
-	s.File = m.files[l.file]
+	// Line 0 is code that belongs to no line; it is part of what comes before.
+	for i--; m.locations[i].source.Line == 0 && i > 0; i-- {
+		l = m.locations[i-1]
+	}
+	s, file := l.source, l.file
+	// A function of a header is part of the line that calls it. Its call may be in a header, too.
+	for ; i >= 0 && filepath.IsAbs(m.files[file]); i-- {
+		if at := m.locations[i]; at.file == file && at.source == s && at.callFile != 0 {
+			s, file = at.call, at.callFile
+		}
+	}
+	s.File = m.files[file]
 	return s
 }

@@ -235,23 +235,29 @@ func (w *warp) jumpIndexed(in *instruction, active uint32) bool {
 	return w.pop()
 }
 
-// members checks the member mask of a warp-wide instruction: every lane in it must be
-// active, and every active lane must be in it and have the same mask.
-func (w *warp) members(mask *lanes, active uint32) {
-	first := bits.TrailingZeros32(active)
-	named := uint32(mask[first])
-	for m := active; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		if uint32(mask[lane]) != named {
-			panic(w.fault(InactiveLane, lane, "lanes give different member masks %#x and %#x", named, uint32(mask[lane])))
+// byMembers returns the step of a warp-wide instruction whose member mask is in a register. The lanes with the same mask are a group. Every lane of a
+// mask that has not ended must execute the instruction, with that mask.
+func byMembers(members int, do step) step {
+	return func(w *warp, mask uint32) {
+		masks := &w.r[members]
+		for rest := mask; rest != 0; {
+			named := uint32(masks[bits.TrailingZeros32(rest)])
+			group := uint32(0)
+			for m := rest; m != 0; m &= m - 1 {
+				if lane := bits.TrailingZeros32(m); uint32(masks[lane]) == named {
+					group |= 1 << lane
+				}
+			}
+			if missing := named &^ group; missing&w.live != 0 || named&group != group {
+				lane := bits.TrailingZeros32(missing & w.live)
+				if lane == warpSize {
+					lane = bits.TrailingZeros32(group &^ named)
+				}
+				panic(w.fault(InactiveLane, lane, "the member mask is %#x, the lanes that execute it are %#x", named, group))
+			}
+			do(w, group)
+			rest &^= group
 		}
-	}
-	if missing := named &^ active; missing&w.live != 0 || named&active != active {
-		lane := bits.TrailingZeros32(missing & w.live)
-		if lane == warpSize {
-			lane = bits.TrailingZeros32(active &^ named)
-		}
-		panic(w.fault(InactiveLane, lane, "the member mask is %#x, the lanes that execute it are %#x", named, active))
 	}
 }
 

@@ -22,8 +22,7 @@ func compileShfl(o *operation) step {
 	}
 	d, _ := o.destinationOf(&first, t, false)
 	a, b, c, members := o.source(1, t), o.source(2, t), o.source(3, t), o.source(4, t)
-	return func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
+	return byMembers(members, func(w *warp, mask uint32) {
 		source := w.r[a]
 		var valid uint32
 		for m := mask; m != 0; m &= m - 1 {
@@ -42,7 +41,7 @@ func compileShfl(o *operation) step {
 		if p >= 0 {
 			w.p[p] = w.p[p]&^mask | valid
 		}
-	}
+	})
 }
 
 // shuffleSource returns the lane to read from, as in the manual.
@@ -82,8 +81,7 @@ func compileVote(o *operation) step {
 	}
 	p, not := o.predicate(1)
 	members := o.source(2, valueTypes["b32"])
-	return func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
+	return byMembers(members, func(w *warp, mask uint32) {
 		votes := flip(w.p[p], not) & mask
 		var yes bool
 		switch mode {
@@ -103,7 +101,7 @@ func compileVote(o *operation) step {
 		if yes {
 			w.p[d] |= mask
 		}
-	}
+	})
 }
 
 func compileMatch(o *operation) step {
@@ -122,8 +120,7 @@ func compileMatch(o *operation) step {
 	}
 	d, _ := o.destinationOf(&first, word, false)
 	a, members := o.source(1, t), o.source(2, word)
-	return func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
+	return byMembers(members, func(w *warp, mask uint32) {
 		v := w.r[a]
 		same := func(i int) (group uint32) {
 			for m := mask; m != 0; m &= m - 1 {
@@ -147,7 +144,7 @@ func compileMatch(o *operation) step {
 				}
 			}
 		}
-	}
+	})
 }
 
 func compileActiveMask(o *operation) step {
@@ -176,8 +173,7 @@ func compileRedux(o *operation) step {
 		return nil
 	}
 	f := o.change(name, t)
-	return func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
+	return byMembers(members, func(w *warp, mask uint32) {
 		first := bits.TrailingZeros32(mask)
 		v := w.r[a][first]
 		for m := mask & (mask - 1); m != 0; m &= m - 1 {
@@ -186,7 +182,7 @@ func compileRedux(o *operation) step {
 		for m := mask; m != 0; m &= m - 1 {
 			w.r[d][bits.TrailingZeros32(m)] = v
 		}
-	}
+	})
 }
 
 // compileElect compiles the election of one lane.
@@ -200,12 +196,11 @@ func compileElect(o *operation) step {
 	d, _ := o.destinationOf(&o.args[0].items[0], word, false)
 	p := o.predicateDestination(&o.args[0].items[1])
 	members := o.source(1, word)
-	return func(w *warp, mask uint32) {
-		w.members(&w.r[members], mask)
+	return byMembers(members, func(w *warp, mask uint32) {
 		leader := bits.TrailingZeros32(mask)
 		for m := mask; m != 0; m &= m - 1 {
 			w.r[d][bits.TrailingZeros32(m)] = uint64(leader)
 		}
 		w.p[p] = w.p[p]&^mask | 1<<leader
-	}
+	})
 }
