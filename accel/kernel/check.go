@@ -13,7 +13,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 	"github.com/quernlab/quern/accel/kernel/internal/compile"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
-	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
 
@@ -22,6 +21,8 @@ type Report struct {
 	Kernel string // its name
 	// Lines are the lines that access slices or shared arrays, in the order of the source.
 	Lines []Line
+	// Output is what a kernel in CUDA C++ has printed with printf.
+	Output string
 	// Fault is what stopped the kernel; nil if it is correct for these arguments.
 	Fault *Fault
 }
@@ -73,23 +74,35 @@ func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
-	_, b := l.Shape()
-	text, err := device.Write(k.program, device.Options{Threads: b[0] * b[1] * b[2]})
+	text, entry, err := l.PTX()
+	if k.foreign == nil {
+		_, b := l.Shape()
+		text, err = device.Write(k.program, device.Options{Threads: b[0] * b[1] * b[2]})
+	}
 	if err != nil {
 		return nil, err
 	}
-	watch := &ptxsim.Watch{}
-	record, err := l.simulate(ctx, text, watch, tensors)
-	report := &Report{Kernel: k.Name(), Lines: k.lines(watch)}
-	if f := device.Fault(k.program, record); err == nil && f != nil {
-		err = f
+	data := make([][]byte, len(tensors))
+	for i, t := range tensors {
+		data[i] = t.Raw()
+	}
+	run := &simulation{launch: l, watch: &ptxsim.Watch{}}
+	if k.foreign == nil {
+		run.record = bytes.Repeat([]byte{255}, device.RecordBytes)
+	}
+	err = run.run(ctx, text, entry, data)
+	report := &Report{Kernel: k.Name(), Lines: k.lines(run.watch), Output: run.output.String()}
+	if k.foreign == nil {
+		if f := device.Fault(k.program, run.record); err == nil && f != nil {
+			err = f
+		}
 	}
 	var f *ptxsim.Fault
 	if errors.As(err, &f) && f.Cause != nil {
 		return nil, f.Cause
 	}
 	if errors.As(err, &f) {
-		report.Fault = k.found(f)
+		report.Fault = run.found(f)
 		return report, report.Fault
 	}
 	if err = public(err); err == nil {
@@ -99,46 +112,6 @@ func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report
 		return report, err
 	}
 	return nil, err
-}
-
-// gap is what an allocation may take more than its size.
-const gap = 4096
-
-// simulate runs the kernel on copies of the tensors and returns the fault record.
-func (l *launch) simulate(ctx context.Context, text string, watch *ptxsim.Watch, tensors []*tensor.Tensor) (record []byte, err error) {
-	data := make([][]byte, len(tensors))
-	total := device.RecordBytes + gap
-	for i, t := range tensors {
-		data[i] = t.Raw()
-		total += len(data[i]) + gap
-	}
-	module, err := ptxsim.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	memory := ptxsim.NewMemory(total + 1<<20)
-	loaded, err := memory.Load(module)
-	if err != nil {
-		return nil, err
-	}
-	record = bytes.Repeat([]byte{255}, device.RecordBytes)
-	addresses := make([]uint64, len(data)+1)
-	for i, d := range append(data, record) {
-		if addresses[i], err = memory.Alloc(max(len(d), 1)); err != nil {
-			return nil, err
-		}
-		if err := memory.Write(addresses[i], d); err != nil {
-			return nil, err
-		}
-	}
-	at := addresses[len(data)]
-	watch.Ignored = [2]uint64{at, at + device.RecordBytes}
-	grid, block := l.Shape()
-	dim := func(n [3]int) ptxsim.Dim { return ptxsim.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
-	_, err = loaded.Kernel(device.Entry).Run(ctx, ptxsim.Launch{
-		Grid: dim(grid), Block: dim(block), Params: l.Params(addresses[:len(data)], at), Races: true, Watch: watch,
-	})
-	return record, errors.Join(err, memory.Read(record, at))
 }
 
 // lines returns what was counted, by line.
@@ -162,33 +135,6 @@ func (k *Kernel) lines(watch *ptxsim.Watch) []Line {
 	return list
 }
 
-// found returns the fault that the simulator has found.
-func (k *Kernel) found(f *ptxsim.Fault) *Fault {
-	p := &Fault{Kernel: k.Name(), File: f.Source.File, Line: f.Source.Line, Block: f.Block, Thread: f.Thread, Reason: f.Error()}
-	switch f.Kind {
-	case ptxsim.Race:
-		p.Reason = "race for an element of a " + map[bool]string{true: "shared array", false: "slice"}[f.Space == "shared"]
-		if o := f.Other; o != nil {
-			p.Other = &Access{o.Block, o.Thread, o.Source.File, o.Source.Line, o.Write}
-			did := "reads"
-			if o.Write {
-				did = "writes"
-			}
-			p.Reason += fmt.Sprintf(": thread %v of block %v %s it at %s:%d, and no barrier is in between", o.Thread, o.Block, did, o.Source.File, o.Source.Line)
-			if o.Block != f.Block {
-				p.Reason = strings.TrimSuffix(p.Reason, ", and no barrier is in between") + ", and blocks run in any order"
-			}
-		}
-	case ptxsim.Uninitialized:
-		p.Reason = "read of shared memory that no thread of the block has written yet: perhaps a barrier is missing"
-	case ptxsim.DivergentBarrier:
-		p.Reason = "not all threads of the block that have not returned reach this barrier"
-	case ptxsim.InactiveLane:
-		p.Reason = "not all threads of the warp are here: all of them must call this"
-	}
-	return p
-}
-
 // verdict says whether the kernel is correct.
 func (r *Report) verdict() string {
 	if r.Fault != nil {
@@ -200,6 +146,9 @@ func (r *Report) verdict() string {
 // Report returns the verdict and the table of the lines.
 func (r *Report) Report() *display.Report {
 	out := new(display.Report).Text(r.verdict())
+	if r.Output != "" {
+		out.Text(r.Output)
+	}
 	out.Table("line", "source", "global", "sectors", "ideal", "shared", "wavefronts", "bank conflicts")
 	for _, l := range r.Lines {
 		out.Row(fmt.Sprintf("%s:%d", l.File, l.Line), l.Text, l.Global, l.Sectors, l.IdealSectors, l.Shared, l.Wavefronts, l.BankConflicts)

@@ -41,4 +41,9 @@
 //
 // Where Go leaves the result open, a kernel defines it: a float that does not fit an integer is clamped when it is converted, and NaN becomes 0.
 // On a GPU the functions Exp, Log, Sin, Cos, Tanh, Erf and Pow may differ in the last two or three digits of the 53 bits from those of Go.
+//
+// # CUDA C++
+//
+// [CompileCUDA] compiles a kernel in CUDA C++, and [CompilePTX] takes one in PTX. Both are launched and checked as a kernel in Go. In a
+// notebook, a cell that begins with %%cuda contains CUDA C++, and its kernels become variables.
 package kernel

@@ -15,12 +15,14 @@ var api string
 
 // Kernel is a compiled kernel.
 type Kernel struct {
-	program   *program.Program
+	program   *program.Program // of a function in Go; nil for any other
+	foreign   *foreign         // of a function in CUDA C++ or PTX; nil for any other
 	unchecked bool
+	flags     []string // of the compiler for CUDA C++
 	text      map[compile.Line]string
 }
 
-// Option is an option of [Compile].
+// Option is an option of [Compile] and [CompileCUDA].
 type Option func(*Kernel)
 
 // Unchecked leaves out the checks of indices. An index out of range then reads or changes other memory on a GPU, without an error.
@@ -71,14 +73,25 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	for _, o := range options {
 		o(k)
 	}
+	if len(k.flags) > 0 {
+		return nil, errors.New("kernel: Compile does not take CompilerFlags, which is for CompileCUDA")
+	}
 	return k, nil
 }
 
 // Name returns the name of the function.
-func (k *Kernel) Name() string { return k.program.Name }
+func (k *Kernel) Name() string {
+	if k.foreign != nil {
+		return k.foreign.name
+	}
+	return k.program.Name
+}
 
 // PTX returns the code of the kernel in NVIDIA's virtual instruction set.
 func (k *Kernel) PTX() string {
+	if k.foreign != nil {
+		return k.foreign.module.ptx
+	}
 	text, err := device.Write(k.program, device.Options{Threads: maxThreads, Unchecked: k.unchecked})
 	if err != nil {
 		panic(err) // Compile has accepted what cannot be written

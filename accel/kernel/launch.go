@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -24,6 +25,8 @@ func (d Dim) array() [3]int { return [3]int{max(d.X, 1), max(d.Y, 1), max(d.Z, 1
 type Shape struct {
 	Blocks  Dim // of the grid
 	Threads Dim // of each block
+	// SharedBytes is the size of the shared memory of a block that a kernel in CUDA C++ declares without a size: extern __shared__.
+	SharedBytes int
 }
 
 // Grid returns the shape with at least n threads along x, in blocks of a number of threads. The number of threads is rounded up to whole
@@ -31,14 +34,14 @@ type Shape struct {
 //
 //	k.Launch(kernel.Grid(1000, 256), x) // 4 blocks, 1024 threads
 func Grid(n, threads int) Shape {
-	return Shape{Dim{X: blocks(n, threads)}, Dim{X: threads}}
+	return Shape{Blocks: Dim{X: blocks(n, threads)}, Threads: Dim{X: threads}}
 }
 
 // Grid2D returns the shape with at least nx times ny threads, in blocks of threadsX times threadsY.
 //
 //	k.Launch(kernel.Grid2D(columns, rows, 16, 16), x)
 func Grid2D(nx, ny, threadsX, threadsY int) Shape {
-	return Shape{Dim{X: blocks(nx, threadsX), Y: blocks(ny, threadsY)}, Dim{X: threadsX, Y: threadsY}}
+	return Shape{Blocks: Dim{X: blocks(nx, threadsX), Y: blocks(ny, threadsY)}, Threads: Dim{X: threadsX, Y: threadsY}}
 }
 
 // blocks returns the number of blocks that have n threads; a negative n, which Launch rejects.
@@ -91,7 +94,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error 
 		return fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
 	l.ctx = ctx
-	return public(tensors.LaunchKernel(l, arguments, l.written))
+	return k.failure(tensors.LaunchKernel(l, arguments, l.written))
 }
 
 // launch is one run of a kernel. It implements ir.Kernel.
@@ -102,6 +105,13 @@ type launch struct {
 	scalars []uint64 // by parameter
 	written []bool   // by tensor
 	lengths []int    // elements, by tensor
+
+	// Of a kernel in CUDA C++ or PTX: the parameters without the addresses of the tensors, and where they belong.
+	packed []byte
+	at     []int
+	// By tensor: the size of an element, and the parameter in words.
+	sizes []int
+	names []string
 }
 
 // dtypes are the element types of slices.
@@ -123,16 +133,21 @@ func dtypeOf(m *program.Memory) (d tensor.DType, ok bool) {
 }
 
 // bind compares arguments with the parameters.
-func (k *Kernel) bind(s Shape, args []any) (*launch, []*tensor.Tensor, error) {
+func (k *Kernel) bind(s Shape, args []any) (l *launch, tensors []*tensor.Tensor, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, err
+	}
+	if k.foreign != nil {
+		return k.bindForeign(s, args)
+	}
+	if s.SharedBytes != 0 {
+		return nil, nil, errors.New("Shape.SharedBytes is for kernels in CUDA C++: a kernel in Go declares its shared arrays")
 	}
 	params := k.program.Params
 	if len(args) != len(params) {
 		return nil, nil, fmt.Errorf("%d arguments for %d parameters behind the thread", len(args), len(params))
 	}
-	l := &launch{kernel: k, shape: s, scalars: make([]uint64, len(params))}
-	var tensors []*tensor.Tensor
+	l = &launch{kernel: k, shape: s, scalars: make([]uint64, len(params))}
 	for i, p := range params {
 		if p.Scalar != nil {
 			bits, ok := scalarBits(args[i], p.Scalar.Type)
@@ -153,14 +168,22 @@ func (k *Kernel) bind(s Shape, args []any) (*launch, []*tensor.Tensor, error) {
 		if t.DType() != want {
 			return nil, nil, fmt.Errorf("the argument for %s is a tensor of %s, not of %s", p.Name, t.DType(), want)
 		}
-		for j, other := range tensors {
-			if other == t && (p.Slice.Written || l.written[j]) {
-				return nil, nil, fmt.Errorf("a tensor is the argument of two parameters, and the kernel writes to %s", p.Name)
-			}
+		if tensors, err = l.add(tensors, t, p.Slice.Written, p.Name); err != nil {
+			return nil, nil, err
 		}
-		tensors, l.written, l.lengths = append(tensors, t), append(l.written, p.Slice.Written), append(l.lengths, t.Numel())
 	}
 	return l, tensors, nil
+}
+
+// add adds the argument of a parameter.
+func (l *launch) add(tensors []*tensor.Tensor, t *tensor.Tensor, written bool, name string) ([]*tensor.Tensor, error) {
+	for j, other := range tensors {
+		if other == t && (written || l.written[j]) {
+			return nil, fmt.Errorf("a tensor is the argument of two parameters, and the kernel writes to %s", name)
+		}
+	}
+	l.written, l.lengths = append(l.written, written), append(l.lengths, t.Numel())
+	return append(tensors, t), nil
 }
 
 // scalarBits returns an argument as a value of a program.
@@ -210,6 +233,9 @@ func (l *launch) Name() string { return l.kernel.Name() }
 
 // Host implements ir.Kernel.
 func (l *launch) Host(memory [][]byte) error {
+	if l.kernel.foreign != nil {
+		return l.simulateHost(memory)
+	}
 	grid, block := l.Shape()
 	return host.Run(l.ctx, l.kernel.program, host.Launch{
 		Grid: grid, Block: block, Memory: byParameter(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
@@ -218,6 +244,9 @@ func (l *launch) Host(memory [][]byte) error {
 
 // PTX implements ir.Kernel.
 func (l *launch) PTX() (text, entry string, err error) {
+	if f := l.kernel.foreign; f != nil {
+		return f.module.ptx, f.entry, nil
+	}
 	_, b := l.Shape()
 	text, err = device.Write(l.kernel.program, device.Options{Threads: b[0] * b[1] * b[2], Unchecked: l.kernel.unchecked})
 	return text, device.Entry, err
@@ -228,14 +257,23 @@ func (l *launch) Shape() (grid, block [3]int) { return l.shape.Blocks.array(), l
 
 // Params implements ir.Kernel.
 func (l *launch) Params(addresses []uint64, record uint64) []byte {
+	if l.kernel.foreign != nil {
+		return l.withAddresses(addresses)
+	}
 	return device.Params(l.kernel.program, l.scalars, addresses, l.lengths, record)
 }
+
+// SharedBytes implements ir.Kernel.
+func (l *launch) SharedBytes() int { return l.shape.SharedBytes }
 
 // RecordBytes implements ir.Kernel.
 func (*launch) RecordBytes() int { return device.RecordBytes }
 
 // Check implements ir.Kernel.
 func (l *launch) Check(record []byte) error {
+	if l.kernel.foreign != nil {
+		return nil // the device finds its faults
+	}
 	if f := device.Fault(l.kernel.program, record); f != nil {
 		return f
 	}

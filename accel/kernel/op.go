@@ -81,6 +81,9 @@ func Gradient(k *Kernel, threads ...func(shape []int) Shape) OpOption {
 		case k == nil:
 			o.wrong = append(o.wrong, errors.New("the kernel of a gradient is nil: check the error of Compile"))
 			return
+		case k.foreign != nil:
+			o.wrong = append(o.wrong, k.notAnOp())
+			return
 		case len(threads) > 1:
 			o.wrong = append(o.wrong, fmt.Errorf("the gradient %s has %d functions for the number of threads", k.Name(), len(threads)))
 			return
@@ -104,6 +107,9 @@ func Gradient(k *Kernel, threads ...func(shape []int) Shape) OpOption {
 func Op(k *Kernel, options ...OpOption) (*Operation, error) {
 	if k == nil {
 		return nil, errors.New("kernel: Op: the kernel is nil: check the error of Compile")
+	}
+	if k.foreign != nil {
+		return nil, fmt.Errorf("kernel: Op: %w", k.notAnOp())
 	}
 	o := &Operation{own: &part{kernel: k, result: -1}}
 	inputs := 0

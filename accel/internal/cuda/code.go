@@ -39,6 +39,11 @@ func (c *code) load(text string) (m driver.Module, err error) {
 			return 0, err
 		}
 	}
+	return c.assembled(text)
+}
+
+// assembled loads a module as it is.
+func (c *code) assembled(text string) (m driver.Module, err error) {
 	if c.assembler != nil {
 		code, err := c.assembler.Assemble(context.Background(), text) // some seconds at most, as in the driver
 		if err != nil {

@@ -15,7 +15,7 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	if err != nil {
 		return err
 	}
-	f, err := d.code.program(text, entry, k.Name())
+	f, err := d.code.module(text, entry, k.Name())
 	if err != nil {
 		return d.failed("load a kernel", err)
 	}
@@ -55,7 +55,30 @@ var _ ir.KernelLauncher = (*Device)(nil)
 func launchOf(k ir.Kernel, f driver.Function, addresses []uint64, record driver.Pointer) driver.Launch {
 	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
 	grid, block := k.Shape()
-	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name()}
+	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Shared: k.SharedBytes(), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name()}
+}
+
+// module returns a kernel of a module that the program has written, which other kernels do not launch early. Kernels with the same text
+// share the module and its variables.
+func (c *code) module(text, entry, name string) (driver.Function, error) {
+	key := [2]string{text, entry}
+	if f, ok := c.entries[key]; ok {
+		return f, nil
+	}
+	m, ok := c.modules[text]
+	if !ok {
+		var err error
+		if m, err = c.assembled(text); err != nil {
+			return 0, fmt.Errorf("load a kernel: %w", err)
+		}
+		c.modules[text] = m
+	}
+	f, err := c.ctx.Function(m, entry)
+	if err != nil {
+		return 0, err
+	}
+	c.entries[key], c.names[f] = f, name
+	return f, nil
 }
 
 // program returns a kernel of a module that the program has written. The name is that of the kernel in profiles.

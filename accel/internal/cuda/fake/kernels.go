@@ -4,6 +4,7 @@ import (
 	gocontext "context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -254,7 +255,7 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 	case l.Cluster.Count() > 1:
 		return refuse(driver.NotSupported, "clusters of blocks are not supported")
 	}
-	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps, Early: l.Early}
+	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps, Early: l.Early, Output: os.Stdout}
 	if of := c.driver.options.KernelTime; of != nil {
 		takes = of(k.Name(), l.Grid, l.Block)
 	}

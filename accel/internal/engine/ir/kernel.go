@@ -10,6 +10,8 @@ type Kernel interface {
 	PTX() (text, entry string, err error)
 	// Shape returns the number of blocks and of the threads of each along x, y and z.
 	Shape() (grid, block [3]int)
+	// SharedBytes returns the size of the shared memory of a block whose size the launch determines.
+	SharedBytes() int
 	// Params returns the parameters of the entry: addresses are those of the elements of its tensors, record that of RecordBytes bytes,
 	// which are 255.
 	Params(addresses []uint64, record uint64) []byte

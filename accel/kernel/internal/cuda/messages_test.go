@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/accel/kernel/internal/compile"
 )
 
 const log = `cell[3](3): error: identifier "foo" is undefined
@@ -48,7 +50,7 @@ func TestErrors(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	got := Lines("a\n#line 7 \"cell[3]\"\nb\nc \n# 2 \"x\"\nd", "kernel.cu")
-	want := map[Line]string{{"kernel.cu", 1}: "a", {"cell[3]", 7}: "b", {"cell[3]", 8}: "c", {"x", 2}: "d"}
+	want := map[compile.Line]string{{File: "kernel.cu", Line: 1}: "a", {File: "cell[3]", Line: 7}: "b", {File: "cell[3]", Line: 8}: "c", {File: "x", Line: 2}: "d"}
 	if len(got) != len(want) {
 		t.Errorf("got %v", got)
 	}
