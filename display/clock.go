@@ -21,31 +21,3 @@ func withoutMonotonic(x any) any {
 
 // reading matches it after the time zone, as fmt prints it inside other values.
 var reading = regexp.MustCompile(`([+-]\d{4} \S+) m=[+-]\d+\.\d+`)
-
-// holdsTime reports whether values of a type contain times that fmt would print.
-func holdsTime(t reflect.Type) bool { return findTime(t, map[reflect.Type]bool{}) }
-
-func findTime(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if t == nil || seen[t] {
-		return false
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Struct:
-		if t == timeType {
-			return true
-		}
-		for i := range t.NumField() {
-			if findTime(t.Field(i).Type, seen) {
-				return true
-			}
-		}
-	case reflect.Map:
-		return findTime(t.Key(), seen) || findTime(t.Elem(), seen)
-	case reflect.Slice, reflect.Array, reflect.Pointer:
-		return findTime(t.Elem(), seen)
-	case reflect.Interface:
-		return true // it may
-	}
-	return false
-}

@@ -100,7 +100,7 @@ func composite(k reflect.Kind) bool {
 // oneLine returns the text of a value if it fits in a line of the given width.
 func oneLine(n node, width int) (string, bool) {
 	budget := width
-	if !n.hasText() && (holdsRaw(n) || !small(n, &budget, 0)) {
+	if !n.hasText() && !small(n, &budget, 0) {
 		return "", false
 	}
 	text := n.line()

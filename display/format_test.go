@@ -154,8 +154,14 @@ func TestFormatSmall(t *testing.T) {
 	}{
 		{"one element", []string{strings.Repeat("a", 101)}, "[" + strings.Repeat("a", 99) + "…] (1 element)"},
 		{"one entry", map[string]string{"k": strings.Repeat("a", 101)}, "map[string]string{\n  k: " + strings.Repeat("a", 101) + "\n} (1 entry)"},
-		{"raw JSON in a struct", message{json.RawMessage(`{"a":1}`)}, "display_test.message{\n  Raw: {\"a\":1}\n}"},
-		{"raw JSON in a list", []json.RawMessage{json.RawMessage(`1`)}, fmt.Sprintf("%T", []json.RawMessage{}) + "{\n  0: 1\n} (1 element)"}, // the type has another name in Go 1.27
+		{"raw JSON in a struct", message{json.RawMessage(`{"a":1}`)}, "{Raw:{\"a\":1}}"},
+		{"raw JSON in a list", []json.RawMessage{json.RawMessage(`1`)}, "[1]"},
+		{"raw JSON behind a pointer", &message{json.RawMessage(`{"a":1}`)}, "&{Raw:{\"a\":1}}"},
+		{"raw JSON deep inside", map[string]struct {
+			N    *int
+			any  any
+			List []message
+		}{"k": {List: []message{{json.RawMessage(`"x"`)}, {}}}}, "map[k:{N:<nil> any:<nil> List:[{Raw:\"x\"} {Raw:[]}]}]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := display.Format(row.in); got != row.want {

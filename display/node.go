@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 )
 
 // node is a part of a value while Format or Table traverses it.
@@ -73,16 +74,58 @@ func (n node) hasText() bool {
 	return false
 }
 
-// line returns the value as fmt prints it, without the monotonic clock reading of times.
+// line returns the value as fmt prints it, without the monotonic clock reading of times, and with the text of JSON.
 func (n node) line() string {
 	if text, ok := n.raw(); ok {
 		return text
 	}
+	if to, ok := n.target(); ok && composite(to.kind()) && !n.hasText() && !to.hasText() && holds(to.typ(), rawType) {
+		return "&" + to.parts()
+	}
+	if composite(n.kind()) && !n.hasText() && holds(n.typ(), rawType) {
+		return n.parts()
+	}
 	text := fmt.Sprintf("%+v", n.shown)
-	if (composite(n.kind()) || n.kind() == reflect.Pointer) && holdsTime(n.typ()) {
+	if (composite(n.kind()) || n.kind() == reflect.Pointer) && holds(n.typ(), timeType) {
 		text = reading.ReplaceAllString(text, "$1")
 	}
 	return text
+}
+
+// parts returns a struct, a list or a map as fmt prints it, with texts of its parts that may not be those of fmt.
+func (n node) parts() string {
+	var texts []string
+	switch n.kind() {
+	case reflect.Struct:
+		for i := range n.value.NumField() {
+			name, f := n.field(i)
+			texts = append(texts, name+":"+f.text())
+		}
+		return "{" + strings.Join(texts, " ") + "}"
+	case reflect.Map:
+		for _, e := range sortedEntries(n) {
+			texts = append(texts, e.key.text()+":"+e.value.text())
+		}
+		return "map[" + strings.Join(texts, " ") + "]"
+	}
+	for i := range n.value.Len() {
+		texts = append(texts, n.index(i).text())
+	}
+	return "[" + strings.Join(texts, " ") + "]"
+}
+
+// text is line for a part of a value, in which fmt prints pointers as addresses.
+func (n node) text() string {
+	switch {
+	case n.kind() == reflect.Invalid:
+		return "<nil>"
+	case n.kind() == reflect.Pointer && !n.hasText():
+		if n.value.IsNil() {
+			return "<nil>"
+		}
+		return fmt.Sprintf("%#x", n.value.Pointer())
+	}
+	return n.line()
 }
 
 // raw returns the text of a valid json.RawMessage, of which fmt prints the bytes.
@@ -95,28 +138,39 @@ func (n node) raw() (text string, ok bool) {
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-// holdsRaw reports whether fmt would print the bytes of a json.RawMessage as part of n.
-func holdsRaw(n node) bool {
-	switch n.kind() {
-	case reflect.Struct:
-		for i := range n.value.NumField() {
-			if _, f := n.field(i); f.kind() == reflect.Slice && f.typ() == rawType && f.value.Len() > 0 {
-				return true
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		return n.value.Len() > 0 && n.typ() != rawType && (n.typ().Elem() == rawType || n.typ().Elem().Kind() == reflect.Struct && holdsRaw(n.index(0)))
-	case reflect.Pointer:
-		to, ok := n.target()
-		return ok && to.kind() == reflect.Struct && holdsRaw(to)
-	case reflect.Map:
-		return n.value.Len() > 0 && n.typ().Elem() == rawType
-	}
-	return false
-}
-
 // typeName returns the name of a type as cells write it: without the name of their package.
-func typeName(t reflect.Type) string { return own.ReplaceAllString(t.String(), "") }
+func typeName(t reflect.Type) string {
+	return strings.ReplaceAll(own.ReplaceAllString(t.String(), ""), "interface {}", "any")
+}
 
 // own matches the qualifier of types of cells.
 var own = regexp.MustCompile(`\bmain\.`)
+
+// holds reports whether values of type t contain values of another type that fmt would print. If t is an interface, or
+// contains one, they may contain a time.
+func holds(t, part reflect.Type) bool { return holdsUnseen(t, part, map[reflect.Type]bool{}) }
+
+func holdsUnseen(t, part reflect.Type, seen map[reflect.Type]bool) bool {
+	if t == part {
+		return true
+	}
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsUnseen(t.Field(i).Type, part, seen) {
+				return true
+			}
+		}
+	case reflect.Map:
+		return holdsUnseen(t.Key(), part, seen) || holdsUnseen(t.Elem(), part, seen)
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return holdsUnseen(t.Elem(), part, seen)
+	case reflect.Interface:
+		return part == timeType
+	}
+	return false
+}

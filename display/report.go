@@ -3,6 +3,8 @@ package display
 import (
 	"html"
 	"strings"
+
+	"github.com/quernlab/quern/internal/tableview"
 )
 
 // Report is what a result shows of itself: texts, tables and figures in the order in which they are
@@ -60,7 +62,7 @@ func (r *Report) Figure(f Figure) *Report {
 // 1.2 and 1.10 of layers, and is left-aligned.
 func (r *Report) Table(columns ...string) *Report {
 	r.parts = append(r.parts, part{table: &table{
-		header: columns, columns: len(columns), gap: -1, named: len(columns) > 0 && columns[0] == "",
+		header: columns, columns: len(columns), gap: -1, hidden: -1, named: len(columns) > 0 && columns[0] == "",
 	}})
 	return r
 }
@@ -69,13 +71,13 @@ func (r *Report) Table(columns ...string) *Report {
 // left out; numbers have all their digits.
 func (r *Report) Row(cells ...any) *Report {
 	t := r.parts[len(r.parts)-1].table
-	row := make([]string, len(t.header))
+	row := make([]tableview.Cell, len(t.header))
 	for j, c := range cells[:min(len(cells), len(row))] {
 		var text bool
-		if row[j], text = c.(string); !text {
-			row[j] = cellText(nodeOf(c))
+		if row[j].Text, text = c.(string); !text {
+			row[j].Text = cellText(nodeOf(c))
 		}
-		t.width = max(t.width, len(row[j]))
+		t.width = max(t.width, len(row[j].Text))
 	}
 	t.rows = append(t.rows, row)
 	t.total++

@@ -24,8 +24,12 @@ func newSource(n node, columns []string) (*source, error) {
 		return fieldSource(n, columns)
 	case reflect.Invalid:
 		return nil, fmt.Errorf("cannot make a table of nil")
+	case reflect.Pointer:
+		if n.value.IsNil() {
+			return nil, fmt.Errorf("cannot make a table of a nil %s", typeName(n.typ()))
+		}
 	}
-	return nil, fmt.Errorf("cannot make a table of %s: want a slice of structs, maps or slices, a map or a struct", n.typ())
+	return nil, fmt.Errorf("cannot make a table of %s: want a slice of structs, maps or slices, a map or a struct", typeName(n.typ()))
 }
 
 func listSource(n node, columns []string) (*source, error) {
@@ -49,39 +53,56 @@ func listSource(n node, columns []string) (*source, error) {
 			element = first.typ()
 		}
 	}
-	switch kind {
-	case reflect.Struct:
+	hasText := rows > 0 && n.typ().Elem().Kind() == reflect.Interface && n.index(0).hasText()
+	switch {
+	case kind == reflect.Struct && (len(columns) > 0 || !hasText && len(visibleFields(element)) > 0):
 		return structSource(element, rows, row, columns)
-	case reflect.Map:
+	case kind == reflect.Map && !hasText:
 		return keySource(rows, row, columns)
-	case reflect.Slice, reflect.Array:
+	case (kind == reflect.Slice || kind == reflect.Array) && !hasText && element != rawType:
 		return sliceSource(rows, row, columns)
 	}
 	if len(columns) == 0 {
 		columns = []string{"value"}
 	}
-	return &source{columns, rows, func(i int) []node { return []node{row(i)} }}, nil
+	return &source{columns, rows, func(i int) []node { return []node{n.index(i)} }}, nil
+}
+
+// fieldNames returns the names of all fields that have one.
+func fieldNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		if name := t.Field(i).Name; name != "_" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// visibleFields returns the names of the fields that are shown unless columns are chosen. Unexported fields of types declared in
+// a cell or in package main are among them: their author wants to see all fields.
+func visibleFields(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Name != "_" && (f.IsExported() || f.PkgPath == "main") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // structSource has a row for each struct; all have the same type.
 func structSource(typ reflect.Type, rows int, row func(int) node, columns []string) (*source, error) {
 	fields := map[string]int{}
-	var names []string
 	for i := range typ.NumField() {
-		// Unexported fields of types declared in a cell or in package main are included: their
-		// author wants to see all fields.
-		if f := typ.Field(i); f.IsExported() || f.PkgPath == "main" || len(columns) > 0 {
-			fields[f.Name] = i
-			names = append(names, f.Name)
-		}
+		fields[typ.Field(i).Name] = i
 	}
 	for _, c := range columns {
-		if _, ok := fields[c]; !ok {
-			return nil, fmt.Errorf("%s has no field %q: it has %s", typ, c, strings.Join(names, ", "))
+		if _, ok := fields[c]; !ok || c == "_" {
+			return nil, fmt.Errorf("%s has no field %q: it has %s", typeName(typ), c, strings.Join(fieldNames(typ), ", "))
 		}
 	}
-	if len(columns) > 0 {
-		names = columns
+	names := columns
+	if len(columns) == 0 {
+		names = visibleFields(typ)
 	}
 	return &source{names, rows, func(i int) []node {
 		n := row(i)
@@ -130,7 +151,11 @@ func keySource(rows int, row func(int) node, columns []string) (*source, error) 
 		}
 		values := map[string]node{}
 		for _, e := range m.entries() {
-			values[e.key.line()] = e.value
+			key := e.key.line()
+			if _, ok := values[key]; ok { // such as of 1 and "1" in a map[any]any
+				e.value = nodeOf("several values")
+			}
+			values[key] = e.value
 		}
 		for j, c := range columns {
 			cells[j] = values[c]
@@ -156,7 +181,7 @@ func sliceSource(rows int, row func(int) node, columns []string) (*source, error
 		if r.kind() != reflect.Slice && r.kind() != reflect.Array {
 			return []node{r}
 		}
-		cells := make([]node, min(r.value.Len(), width, tableColumns))
+		cells := make([]node, min(r.value.Len(), width))
 		for j := range cells {
 			cells[j] = r.index(j)
 		}

@@ -2,23 +2,21 @@ package display
 
 import (
 	"fmt"
-	"html"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/quernlab/quern/internal/quantity"
+	"github.com/quernlab/quern/internal/tableview"
 )
 
 // Limits for long tables, because a notebook stores everything it displays.
 const (
 	tableHead    = 50
 	tableTail    = 10
-	tableColumns = 40
+	firstColumns = 30
+	lastColumns  = 10
 	cellWidth    = 80 // characters of a cell
-	wideTable    = 7  // with more columns, a smaller font is used for printing, so that they fit on paper
 )
 
 // Table displays rows and columns, as HTML and as aligned text. Data is one of
@@ -34,7 +32,14 @@ const (
 //
 // If columns are given, they select fields or keys and their order; for slices of slices and
 // for maps they name the columns. Columns of numbers, with or without a unit, are
-// right-aligned. Of a long table the first 50 and the last 10 rows are shown, with the total.
+// right-aligned.
+//
+// Of a long table the first 50 and the last 10 rows are shown, with the total, and of more than
+// 40 columns the first 30 and the last 10. Where the front end runs scripts of outputs, as
+// JupyterLab does in notebooks that are trusted, a click on a heading sorts the rows, and a table
+// of more than 25 has pages. For this, further rows are stored in the notebook, at most 1000 and
+// 32 KiB of text; the table says so if these are not all.
+//
 // Data of any other type, or a column that does not exist, display as an error text.
 func Table(data any, columns ...string) Content {
 	t, err := newTable(nodeOf(data), columns)
@@ -47,8 +52,10 @@ func Table(data any, columns ...string) Content {
 // table is the visible part of a table, with all cells as text.
 type table struct {
 	header  []string
-	rows    [][]string
-	gap     int // rows are left out before this row; -1: none
+	rows    [][]tableview.Cell
+	view    tableview.Table // with the rows that have a page of their own
+	gap     int             // rows are left out before this row; -1: none
+	hidden  int             // columns are left out at this column; -1: none
 	total   int
 	columns int // including those left out
 	width   int // most characters of a cell as text
@@ -64,34 +71,51 @@ func newTable(n node, columns []string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{header: s.header, gap: -1, total: s.rows, columns: len(s.header), width: cellWidth}
-	t.header = t.header[:min(len(t.header), tableColumns)]
+	t := &table{gap: -1, hidden: -1, total: s.rows, columns: len(s.header), width: cellWidth}
+	shown := endsOf(len(s.header), firstColumns, lastColumns)
+	for j, k := range shown {
+		if k < 0 {
+			t.hidden = j
+			t.header = append(t.header, "…")
+			continue
+		}
+		t.header = append(t.header, s.header[k])
+	}
 	t.numbers = make([]bool, len(t.header))
-	for i := range t.numbers {
-		t.numbers[i] = s.rows > 0
+	for j := range t.numbers {
+		t.numbers[j] = s.rows > 0 && j != t.hidden
+	}
+	row := func(i int) []tableview.Cell {
+		nodes, cells := s.row(i), make([]tableview.Cell, len(t.header))
+		for j, k := range shown {
+			switch {
+			case k < 0:
+				cells[j].Text = "…"
+			case k < len(nodes):
+				cells[j] = cellOf(nodes[k])
+				t.numbers[j] = t.numbers[j] && (number(nodes[k]) || nodes[k].kind() == reflect.Invalid)
+			default:
+				cells[j].Missing = true
+			}
+		}
+		return cells
 	}
 	for _, i := range endsOf(s.rows, tableHead, tableTail) {
 		if i < 0 {
 			t.gap = len(t.rows)
+			t.view.Fill(tableHead, s.rows-tableTail, row)
 			continue
 		}
-		row := make([]string, len(t.header))
-		for j, n := range s.row(i) {
-			if j == len(row) {
-				break
-			}
-			row[j] = cellText(n)
-			t.numbers[j] = t.numbers[j] && (number(n) || n.kind() == reflect.Invalid)
-		}
-		t.rows = append(t.rows, row)
+		t.rows = append(t.rows, row(i))
 	}
 	return t.aligned(), nil
 }
 
-// complete returns a table of a report, which may get further rows, as it is now.
+// complete returns a table of a report, which may get further rows, as it is now. Its rows have an order of their own.
 func (t *table) complete() *table {
 	now := *t
 	now.numbers = make([]bool, len(t.header))
+	now.view.Fixed = true
 	return now.aligned()
 }
 
@@ -103,54 +127,16 @@ func (t *table) aligned() *table {
 	return t
 }
 
-// numeric matches a number with an optional deviation and unit, "8.06 ms", "63.5 ± 9.1 %", or what stands for a number that is missing.
-var numeric = regexp.MustCompile(`^([-−+]?\d+([., \x{a0}\x{202f}]\d+)*(e[-−+]?\d+)?( ?± ?\d[\d.]*(e[-−+]?\d+)?)?( ?(%|×|[\pL/]{1,8}))?|–|NaN|[+-]Inf)$`)
-
 // quantities reports whether column j has at least one cell that is not empty, and all of those
 // are quantities.
 func (t *table) quantities(j int) bool {
-	some := slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" })
-	return some && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" && !numeric.MatchString(row[j]) })
-}
-
-func number(n node) bool {
-	k := n.kind()
-	return k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr && !n.hasText()
-}
-
-func cellText(n node) string {
-	if n.kind() == reflect.Invalid {
-		return ""
-	}
-	if to, ok := n.target(); ok && !n.hasText() && !composite(to.kind()) {
-		n = to
-	}
-	if text, ok := n.raw(); ok {
-		return cut(text, 4*cellWidth)
-	}
-	budget := 4 * cellWidth
-	if !n.hasText() && n.kind() != reflect.String && !small(n, &budget, 0) {
-		return typeName(n.typ()) + fmt.Sprintf(" (%s)", size(n))
-	}
-	if n.kind() == reflect.String && !n.hasText() {
-		return cut(n.value.String(), 4*cellWidth)
-	}
-	return cut(n.line(), 4*cellWidth)
-}
-
-func size(n node) string {
-	switch n.kind() {
-	case reflect.Slice, reflect.Array, reflect.Map:
-		return quantity.Plural(n.value.Len(), "element")
-	case reflect.Struct:
-		return quantity.Plural(n.value.NumField(), "field")
-	}
-	return "large"
+	some := slices.ContainsFunc(t.rows, func(row []tableview.Cell) bool { return row[j].Text != "" })
+	return some && !slices.ContainsFunc(t.rows, func(row []tableview.Cell) bool { return row[j].Text != "" && !isQuantity(row[j].Text) })
 }
 
 // footer returns the size of the table if it is not completely visible.
 func (t *table) footer() string {
-	if t.gap < 0 && t.columns == len(t.header) {
+	if t.gap < 0 && t.hidden < 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d rows × %d columns", t.total, t.columns)
@@ -170,8 +156,8 @@ func (t *table) text() string {
 			rows = append(rows, gap)
 		}
 		short := make([]string, len(row))
-		for j, text := range row {
-			short[j] = cut(strings.Join(strings.FieldsFunc(text, blank), " "), t.width)
+		for j, c := range row {
+			short[j] = cut(strings.Join(strings.FieldsFunc(c.Text, blank), " "), t.width)
 		}
 		rows = append(rows, short)
 	}
@@ -183,40 +169,10 @@ func (t *table) text() string {
 }
 
 func (t *table) html() string {
-	var b strings.Builder
-	cell := func(tag, text string, number bool) {
-		style := ` style="text-align: left"`
-		if number {
-			style = ` style="text-align: right"`
-			if tag == "td" {
-				style = ` style="text-align: right; white-space: nowrap"` // no line break between number and unit
-			}
-		}
-		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
+	v := t.view
+	v.Rows, v.Gap, v.Total, v.Footer = t.rows, t.gap, t.total, t.footer()
+	for j, title := range t.header {
+		v.Columns = append(v.Columns, tableview.Column{Title: title, Right: t.numbers[j], Gap: j == t.hidden})
 	}
-	if len(t.header) > wideTable {
-		b.WriteString(`<style>@media print{table.quern-wide{font-size:62%}table.quern-wide :is(td,th){padding:3px;overflow-wrap:anywhere}}</style>` +
-			"<table class=\"quern-wide\">\n<thead><tr>")
-	} else {
-		b.WriteString("<table>\n<thead><tr>")
-	}
-	for j, name := range t.header {
-		cell("th", name, t.numbers[j])
-	}
-	b.WriteString("</tr></thead>\n<tbody>\n")
-	for i, row := range t.rows {
-		if i == t.gap {
-			b.WriteString("<tr>" + strings.Repeat("<td>⋮</td>", len(t.header)) + "</tr>\n")
-		}
-		b.WriteString("<tr>")
-		for j, text := range row {
-			cell("td", text, t.numbers[j])
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</tbody>\n</table>")
-	if footer := t.footer(); footer != "" {
-		b.WriteString("\n<p>" + footer + "</p>")
-	}
-	return b.String()
+	return v.HTML()
 }

@@ -2,9 +2,12 @@ package display_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/display"
 )
@@ -25,6 +28,8 @@ func TestTable(t *testing.T) {
 		}
 		return &row{"c", 3, ""}
 	}()
+	cyclic := map[string]any{}
+	cyclic["self"] = cyclic
 	tests := []struct {
 		name    string
 		in      any
@@ -45,6 +50,20 @@ func TestTable(t *testing.T) {
 		{"numbers", []int{5, 10}, nil, "value\n    5\n   10"},
 		{"quantities", [][]any{{"a", "8.06 ms", "63.5 ± 9.1 %", "−1", "1.5e−7", "4 of 5"}, {"b", "12 ms", "", "120", "2", "5 of 5"}}, []string{"", "t", "%", "d", "e", "n"},
 			"         t             %    d       e  n\na  8.06 ms  63.5 ± 9.1 %   −1  1.5e−7  4 of 5\nb    12 ms                120       2  5 of 5"},
+		{"texts of structs", []time.Time{time.Unix(0, 0).UTC()}, nil, "value\n1970-01-01 00:00:00 +0000 UTC"},
+		{"errors", []error{errors.New("a"), nil}, nil, "value\na\n"},
+		{"list of raw JSON", []json.RawMessage{json.RawMessage(`{"a":1}`), nil}, nil, "value\n{\"a\":1}\n[]"},
+		{"fields without a name", []struct {
+			_ int
+			A string
+			_ bool
+		}{{A: "x"}}, nil, "A\nx"},
+		{"keys with the same text", []map[any]any{{1: "int", "1": "text"}}, nil, "1\nseveral values"},
+		{"a map in itself", cyclic, nil, "key   value\nself  map[string]any (1 element)"},
+		{"numbers that are no numbers", []float64{math.NaN(), math.Inf(1), 1}, nil, "value\n  NaN\n +Inf\n    1"},
+		{"a field twice", rows, []string{"Score", "Score"}, "Score  Score\n  1.5    1.5\n   22     22"},
+		{"no fields", []struct{}{{}, {}}, nil, "value\n{}\n{}"},
+		{"nil pointer", (*[]row)(nil), nil, "display: cannot make a table of a nil *[]display_test.row"},
 		{"empty", []row{}, nil, "Name  Score"},
 		{"nil", nil, nil, "display: cannot make a table of nil"},
 		{"number", 3, nil, "display: cannot make a table of int: want a slice of structs, maps or slices, a map or a struct"},
@@ -60,12 +79,12 @@ func TestTable(t *testing.T) {
 
 func TestTableHTML(t *testing.T) {
 	got, _ := display.Table([]map[string]any{{"<b>": "a<script>", "n": 1}}).MIMEBundle()["text/html"].(string)
-	want := `<table>
-<thead><tr><th style="text-align: left">&lt;b&gt;</th><th style="text-align: right">n</th></tr></thead>
+	want := `<div class="quern-table tex2jax_ignore mathjax_ignore"><table>
+<thead><tr><th style="text-align:left">&lt;b&gt;</th><th style="text-align:right">n</th></tr></thead>
 <tbody>
-<tr><td style="text-align: left">a&lt;script&gt;</td><td style="text-align: right; white-space: nowrap">1</td></tr>
+<tr><td style="text-align:left">a&lt;script&gt;</td><td style="text-align:right;white-space:nowrap">1</td></tr>
 </tbody>
-</table>`
+</table></div>`
 	if got != want {
 		t.Errorf("want\n%s\ngot\n%s", want, got)
 	}

@@ -2,13 +2,13 @@ package frame
 
 import (
 	"fmt"
-	"html"
 	"strconv"
-	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
+	"github.com/quernlab/quern/internal/tableview"
 )
 
 // Limits of the display, because a notebook stores what it displays.
@@ -54,40 +54,38 @@ func (f *Frame) String() string {
 }
 
 // MIMEBundle returns the frame as an HTML table, in which each column has its type, its number of missing
-// values and a small histogram, and as text.
+// values and a small histogram, and as text. Where the front end runs scripts, the table can be sorted and has pages,
+// as described at [display.Table].
 func (f *Frame) MIMEBundle() map[string]any {
 	columns, rows, gap := f.shown()
-	var b strings.Builder
-	b.WriteString(`<table><thead><tr><th></th>`)
+	t := tableview.Table{Columns: []tableview.Column{{Right: true}}, Numbered: true, Gap: gap, Total: f.rows, Footer: f.size()}
 	for _, c := range columns {
 		if c == nil {
-			b.WriteString("<th>…</th>")
+			t.Columns = append(t.Columns, tableview.Column{Title: "…", Gap: true})
 			continue
 		}
-		fmt.Fprintf(&b, `<th style="text-align:%s;vertical-align:bottom">%s<br><span style="font-weight:normal;opacity:.7;white-space:nowrap">%s</span>%s</th>`,
-			c.align(), html.EscapeString(c.name), c.summary(), distributionOf(*c).svg())
+		note := `<br><span style="font-weight:normal;opacity:.7;white-space:nowrap">` + c.summary() + "</span>" + distributionOf(*c).svg()
+		t.Columns = append(t.Columns, tableview.Column{Title: c.name, Note: note, Right: c.isNumber()})
 	}
-	b.WriteString("</tr></thead><tbody>")
-	for k, i := range rows {
-		if k == gap {
-			fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:center">…</td></tr>`, len(columns)+1)
-		}
-		fmt.Fprintf(&b, `<tr><th style="text-align:right">%d</th>`, i)
+	row := func(i int) []tableview.Cell {
+		number := strconv.Itoa(i)
+		cells := []tableview.Cell{{Text: number, Key: number}}
 		for _, c := range columns {
 			if c == nil {
-				b.WriteString("<td>…</td>")
+				cells = append(cells, tableview.Cell{Text: "…"})
 				continue
 			}
-			text := html.EscapeString(c.shown(i))
-			if c.Missing(i) {
-				text = `<span style="opacity:.5">missing</span>`
-			}
-			fmt.Fprintf(&b, `<td style="text-align:%s">%s</td>`, c.align(), text)
+			cells = append(cells, c.cell(i))
 		}
-		b.WriteString("</tr>")
+		return cells
 	}
-	b.WriteString("</tbody></table><div>" + html.EscapeString(f.size()) + "</div>")
-	return map[string]any{"text/html": b.String(), "text/plain": f.String()}
+	for _, i := range rows {
+		t.Rows = append(t.Rows, row(i))
+	}
+	if gap >= 0 {
+		t.Fill(shownHead, f.rows-shownTail, row)
+	}
+	return map[string]any{"text/html": t.HTML(), "text/plain": f.String()}
 }
 
 // shown returns the columns and rows to display, with nil for columns that are left out, and the index
@@ -132,11 +130,23 @@ func (c Column) summary() string {
 	return c.Type().String()
 }
 
-func (c Column) align() string {
-	if c.Type() == Float || c.Type() == Int {
-		return "right"
+func (c Column) isNumber() bool { return c.Type() == Float || c.Type() == Int }
+
+// cell returns value i as a cell of a table.
+func (c Column) cell(i int) tableview.Cell {
+	if c.Missing(i) {
+		return tableview.Cell{Text: "missing", Missing: true}
 	}
-	return "left"
+	cell := tableview.Cell{Text: c.shown(i)}
+	switch l := c.cells.(type) {
+	case *list[float64]:
+		cell.Key = tableview.FloatKey(l.values[i], cell.Text)
+	case *list[int]:
+		cell.Key = cell.Text
+	case *list[time.Time]:
+		cell.Key = tableview.TimeKey(l.values[i])
+	}
+	return cell
 }
 
 // shown returns value i with at most six significant digits, or the start of a long text.

@@ -24,7 +24,7 @@ var directions = []direction{
 	{"interp/generic/github.com/quernlab/quern/check", []string{"check"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// Packages for users do not depend on Jupyter.
-	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/picture", "internal/quantity", "internal/secret", "internal/trust", "plots"}},
+	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/picture", "internal/quantity", "internal/secret", "internal/tableview", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/quantity", "internal/trust"}},
 	{"accel/internal/training/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/quantity"}},
 	{"accel/internal/engine", []string{"accel/internal/engine"}},
@@ -35,7 +35,7 @@ var directions = []direction{
 	{"gpu", []string{"internal/loader", "plots"}},
 	{"plots", []string{"display", "internal/picture", "internal/quantity"}},
 	{"check", nil},
-	{"display", []string{"internal/quantity"}},
+	{"display", []string{"internal/quantity", "internal/tableview"}},
 	{"widgets", []string{"display"}},
 	{"widgets/labeling", []string{"accel/active", "display", "widgets", "widgets/comm"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},

@@ -81,6 +81,11 @@ widgets.NewVBox(
 pool := active.NewPool(examples, 0, 1)
 err = active.Ask(ctx, pool, []int{2, 1}, labeling.Buttons())
 fmt.Println("labels", pool.Labeled().Label(0), pool.Labeled().Label(1))""",
+    # 11: a table to sort
+    """type point struct { N int; Name string; Took time.Duration }
+points := make([]point, 60)
+for i := range points { points[i] = point{i * 37 % 60, fmt.Sprintf("<b>%d</b>", i), time.Duration(i*i) * time.Millisecond} }
+points""",
 ]
 
 # What JavaScript draws for the controls of cell 9: a selector, and the number of its elements.
@@ -186,6 +191,25 @@ class TestSteps:
             for place in ((".jp-Notebook .jp-Cell progress", 0), (".jp-WindowedPanel-outer", 0)))
         assert page["top"] <= shown["top"] and shown["bottom"] <= page["bottom"], "the bar is out of view"
         notebook.picture(PICTURES / "8-table-and-bar.png")
+
+    def test_sorted_table(self, notebook):
+        notebook.run(11)
+        notebook.scroll_to_end(11)
+
+        def column(index):
+            return [e.text for e in self.inside(notebook, f".quern-view td:nth-child({index + 1})", 11)]
+
+        assert column(1) == [f"<b>{i}</b>" for i in range(25)]
+        took = self.inside(notebook, "th", 11)[2]
+        took.click()
+        took.send_keys(Keys.ENTER)
+        assert column(2)[:3] == ["3.481s", "3.364s", "3.249s"] and took.get_attribute("aria-sort") == "descending"
+        self.inside(notebook, "button[title='last rows']", 11)[0].click()
+        assert column(2) == [f"{i * i}ms" if i else "0s" for i in range(9, -1, -1)]
+        assert "51–60 of 60 rows" in notebook.output(11)
+        self.inside(notebook, "th", 11)[1].click()
+        assert column(1) == [f"<b>{i}</b>" for i in range(25)]
+        notebook.picture(PICTURES / "8-sorted-table.png")
 
     def test_restart(self, notebook):
         notebook.driver.set_script_timeout(300)
