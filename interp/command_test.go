@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -26,14 +27,40 @@ func TestWhoCallsNoMethods(t *testing.T) {
 	n.must(t, "a, b, c := P{1}, []any{P{2}, 3}, map[string]*E{\"k\": nil}\nvar d error = &E{4}\n_ = d\n"+
 		"e, f, g := make([]float64, 250_000), time.Unix(0, 0).UTC(), []error{errors.New(\"x\")}", "")
 	n.must(t, "%who", strings.Join([]string{
-		"a  P                             {X:1}",
-		"b  []any          2, 32 B        [{X:2} 3]",
-		"c  map[string]*E  1              map[k:<nil>]",
-		"d  error                         &{Code:4}",
+		"a  P              8 B            {X:1}",
+		"b  []any          2, 48 B        [{X:2} 3]",
+		"c  map[string]*E  1, 25 B        map[k:<nil>]",
+		"d  error          8 B            &{Code:4}",
 		"e  []float64      250\u00a0000, 2 MB  [" + strings.Repeat("0 ", 29) + "0…",
 		"f  time.Time                     1970-01-01 00:00:00 +0000 UTC",
 		"g  []error        1, 16 B        [x]\n",
 	}, "\n"))
+}
+
+// TestWhoHasShapes lists values with several dimensions, and tensors, whose ops are not run.
+func TestWhoHasShapes(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "import \"github.com/quernlab/quern/accel/tensor\"\nimport \"github.com/quernlab/quern/accel/frame\"\n"+
+		"type Node struct{ Next *Node }\na := &Node{}\na.Next = a\n"+
+		"b := [][]float64{make([]float64, 500), make([]float64, 500)}\nc := [][]int{{1}, {1, 2}, nil}\nd := [2][3][]byte{}\n"+
+		"e := tensor.Zeros(3, 224).Add(tensor.Ones(224))\nf := []*tensor.Tensor{e, e, nil}\ng := struct{ W *tensor.Tensor }{e}\n"+
+		"h := frame.New(frame.Ints(\"x\", 1, 2), frame.Texts(\"name\", \"a\", \"b\"))\nvar i *tensor.Tensor\nj := []string{\"ab\", \"c\"}", "")
+	got := regexp.MustCompile("0x[0-9a-f]+").ReplaceAllString(n.run("%who"), "0x…")
+	if want := strings.Join([]string{
+		"a  *Node                     8 B             &{Next:0x…}",
+		"b  [][]float64               2×500, 8.05 kB  [[0 0 0 0 0 0 … 0 0 0 0 0 0] [0 0 0 0 0 0 … 0 0 0 0 0 0]] (2…",
+		"c  [][]int                   3, 96 B         [[1] [1 2] []]",
+		"d  [2][3][]byte              2×3×0, 144 B    [[[] [] []] [[] [] []]]",
+		"e  *tensor.Tensor            3×224, 2.69 kB  float32",
+		"f  []*tensor.Tensor          3, 2.71 kB      [float32[3×224] float32[3×224] <nil>]",
+		"g  struct{W *tensor.Tensor}  2.7 kB          {W:0x…}",
+		"h  *frame.Frame              2×2             x, name",
+		"i  *tensor.Tensor                            <nil>",
+		"j  []string                  2, 35 B         [ab c]\n",
+	}, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // TestWhoOfLargeValues shows values whose text has several lines as one.
@@ -43,10 +70,10 @@ func TestWhoOfLargeValues(t *testing.T) {
 	n.must(t, "type Base struct{ X, Y int }\na := make([]Base, 40)\nb := map[string]string{}\nfor i := range 40 { b[fmt.Sprint(10+i)] = \"v\" }\n"+
 		"c := &struct{ Text string }{strings.Repeat(\"a\", 200)}\nd := map[string]Base{strings.Repeat(\"k\", 100): {}}", "")
 	n.must(t, "%who", strings.Join([]string{
-		"a  []Base                40, 640 B  {0: {X:0 Y:0} 1: {X:0 Y:0} 2: {X:0 Y:0} 3: {X:0 Y:0} 4: {X:0…",
-		"b  map[string]string     40         {10: v 11: v 12: v 13: v 14: v 15: v 16: v 17: v 18: v 19: v…",
-		"c  *struct{Text string}             &{Text: " + strings.Repeat("a", 52) + "…",
-		"d  map[string]Base       1          {" + strings.Repeat("k", 59) + "…\n",
+		"a  []Base                40, 640 B   {0: {X:0 Y:0} 1: {X:0 Y:0} 2: {X:0 Y:0} 3: {X:0 Y:0} 4: {X:0…",
+		"b  map[string]string     40, 1.4 kB  {10: v 11: v 12: v 13: v 14: v 15: v 16: v 17: v 18: v 19: v…",
+		"c  *struct{Text string}  216 B       &{Text: " + strings.Repeat("a", 52) + "…",
+		"d  map[string]Base       1, 132 B    {" + strings.Repeat("k", 59) + "…\n",
 	}, "\n"))
 }
 

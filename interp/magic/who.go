@@ -6,12 +6,10 @@ import (
 	"reflect"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/quernlab/quern/display"
 )
 
 var who = command{
-	name: "%who", usage: "%who", doc: "lists the variables with their types, sizes and values", alone: true,
+	name: "%who", usage: "%who", doc: "lists the variables with their types, sizes, memory and values", alone: true,
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, values []any) error {
 			variables := r.session.Variables()
@@ -21,24 +19,49 @@ var who = command{
 			}
 			w := tabwriter.NewWriter(r.session.Stdout(), 0, 8, 2, ' ', 0)
 			for i, v := range variables {
-				value, text := reflect.ValueOf(values[i]), r.session.Text
-				if callsCells(value, 0) {
-					text = ofFields
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Name, v.Type, size(value), short(text(values[i])))
+				value := reflect.ValueOf(values[i])
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Name, v.Type, size(value), short(r.valueText(value)))
 			}
 			return w.Flush()
 		}, noArgument("%who", text)
 	},
 }
 
+// valueText returns the text of a value, without methods of cells and without running the ops of tensors.
+func (r *Run) valueText(v reflect.Value) string {
+	if !v.IsValid() {
+		return r.session.Text(nil)
+	}
+	if text, ok := describe(v, false); ok {
+		return text
+	}
+	if v.Kind() == reflect.Slice && isShaped(v.Type().Elem()) {
+		var texts []string
+		for i := range min(v.Len(), maxValue) {
+			text, ok := describe(v.Index(i), true)
+			if !ok {
+				text = "<nil>"
+			}
+			texts = append(texts, text)
+		}
+		return "[" + strings.Join(texts, " ") + "]"
+	}
+	if callsCells(v, 0) {
+		return ofFields(v.Interface())
+	}
+	return r.session.Text(v.Interface())
+}
+
 // callsCells reports whether the text of a value may call a method of a type that a cell has declared, which could
-// be slow, print, or change the value. It looks at most at maxDepth levels.
+// be slow, print, or change the value, or run the ops of a tensor. It looks at most at maxDepth levels.
 func callsCells(v reflect.Value, depth int) bool {
 	if !v.IsValid() || depth == maxDepth {
 		return v.IsValid()
 	}
 	t := v.Type()
+	if isShaped(t) {
+		return true
+	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -88,33 +111,6 @@ func ofFields(value any) string {
 	}
 	text := fmt.Sprintf("%+v", struct{ v any }{value})
 	return prefix + strings.TrimSuffix(strings.TrimPrefix(text, "{v:"), "}")
-}
-
-// size returns the number of elements of a value, and the memory that they take without what they point to.
-func size(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.String, reflect.Array, reflect.Slice:
-		bytes := v.Len()
-		if v.Kind() != reflect.String {
-			bytes *= int(v.Type().Elem().Size())
-		}
-		return display.Integer(v.Len()) + ", " + memory(bytes)
-	case reflect.Map, reflect.Chan:
-		return display.Integer(v.Len())
-	}
-	return ""
-}
-
-// memory returns a number of bytes in a unit that leaves at most three digits.
-func memory(bytes int) string {
-	value, unit := float64(bytes), "B"
-	for _, larger := range []string{"kB", "MB", "GB", "TB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1000, larger
-	}
-	return fmt.Sprintf("%.3g %s", value, unit)
 }
 
 // maxValue is the maximal width of a value in a list, in characters.
