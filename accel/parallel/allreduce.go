@@ -70,14 +70,14 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 			}
 			return nil
 		}
-		if err := reduceScatter(g, data); err != nil {
+		if err := reduceScatter(g, data, 1); err != nil {
 			return err
 		}
 		if c.how == Mean {
 			from, to := g.chunk(len(data), g.Rank()+1)
 			divide(data[from:to], g.Size())
 		}
-		return gatherChunks(g, data)
+		return gatherChunks(g, data, 1)
 	})
 }
 
@@ -157,7 +157,7 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 		if err := g.checkSameCall(c); err != nil {
 			return err
 		}
-		if err := reduceScatter(g, sums); err != nil {
+		if err := reduceScatter(g, sums, 1); err != nil {
 			return err
 		}
 		from, to := g.chunk(len(data), g.Rank()+1)
@@ -167,7 +167,7 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 		for i, v := range sums[from:to] {
 			data[from+i] = toBFloat16(v)
 		}
-		return gatherChunks(g, data)
+		return gatherChunks(g, data, 1)
 	})
 }
 

@@ -24,11 +24,15 @@ const (
 	broadcast
 	allGather
 	barrier
+	reduceScatterKind
+	reduceScatterFloat64
+	allGatherInto
 )
 
 var collectiveNames = map[collectiveKind]string{
 	allReduce: "AllReduce", allReduceFloat64: "AllReduceFloat64", allReduceBFloat16: "AllReduceBFloat16",
 	broadcast: "Broadcast", allGather: "AllGather", barrier: "Barrier",
+	reduceScatterKind: "ReduceScatter", reduceScatterFloat64: "ReduceScatterFloat64", allGatherInto: "AllGatherInto",
 }
 
 // String describes the call for errors.
@@ -37,8 +41,10 @@ func (c collective) String() string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("an operation that this program does not know, collective %d", c.sequence)
-	case c.kind <= allReduceBFloat16:
+	case c.kind <= allReduceBFloat16 || c.kind == reduceScatterKind || c.kind == reduceScatterFloat64:
 		name += fmt.Sprintf("(%d values, %v)", c.count, c.how)
+	case c.kind == allGatherInto:
+		name += fmt.Sprintf("(%d values)", c.count)
 	case c.kind == broadcast:
 		name += fmt.Sprintf("(from rank %d)", c.from)
 	}

@@ -15,6 +15,12 @@
 // [Gradients]. The underlying collectives [Group.AllReduce], [Group.Broadcast],
 // [Group.AllGather] and [Group.Barrier] can be used for anything else.
 //
+// # Meshes
+//
+// A model that is too large for one rank is divided between several: [Mesh] arranges the ranks of
+// a group along three dimensions, for data, tensor and pipeline parallelism, with a sub-group
+// along each.
+//
 // # How ranks connect
 //
 // Rank 0 listens at an address that all ranks know. The others dial it, prove that they know

@@ -3,6 +3,8 @@ package parallel_test
 import (
 	"context"
 	"fmt"
+	"log"
+	"sync"
 
 	"github.com/quernlab/quern/accel/parallel"
 )
@@ -48,4 +50,42 @@ func ExampleLocal() {
 		rank.Close()
 	}
 	// Output: [2 1]
+}
+
+// A mesh of 2 replicas, each of which is divided between 2 ranks. Real programs make the group with
+// Join, in each process.
+func ExampleMesh() {
+	ctx := context.Background()
+	ranks, err := parallel.Local(ctx, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var running sync.WaitGroup
+	sums := make([]float32, len(ranks))
+	for r, group := range ranks {
+		running.Go(func() {
+			mesh, err := parallel.Mesh(ctx, group, 2, 2, 1)
+			if err != nil {
+				log.Fatal(err)
+			}
+			values := []float32{float32(r), 0, 0, 0}
+			part, err := mesh.DP.ReduceScatter(ctx, values, parallel.Sum)
+			if err != nil {
+				log.Fatal(err)
+			}
+			if from, _ := mesh.DP.Chunk(len(values)); from == 0 {
+				sums[r] = part[0]
+			}
+			if err := mesh.Close(); err != nil {
+				log.Fatal(err)
+			}
+		})
+	}
+	running.Wait()
+	fmt.Println(sums)
+	shape := parallel.MeshShape{DP: 2, TP: 2, PP: 1}
+	fmt.Println(shape, shape.Coordinate(3), shape.Rank(parallel.Coordinate{DP: 1}))
+	// Output:
+	// [2 4 0 0]
+	// dp 2 × tp 2 × pp 1 {1 1 0} 2
 }

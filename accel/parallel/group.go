@@ -12,6 +12,8 @@ import (
 // call Close.
 type Group struct {
 	info             RankInfo
+	joined           *joiner // how this rank has joined; sub-groups join in the same way
+	names            []int   // of a sub-group: the rank of each of its ranks in the whole group; nil for the whole group
 	addresses        []string
 	heartbeatTimeout time.Duration
 	bucket           int // in bytes
@@ -50,7 +52,7 @@ func newGroup(j *joiner) *Group {
 	}
 	p.LocalRank = max(p.LocalRank, 0)
 	return &Group{
-		info: p, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
+		info: p, joined: j, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
 		broken: make(chan struct{}), end: make(chan struct{}), left: map[int]bool{},
 	}
 }
@@ -130,7 +132,10 @@ const noticeTimeout = time.Second
 
 // breakWith ends all waiting operations, notifies the other ranks, and returns why the group is
 // broken: the first error.
-func (g *Group) breakWith(err error) error {
+func (g *Group) breakWith(err error) error { return g.breakFor(err, true) }
+
+// breakFor is breakWith; the other ranks are notified only if announce is set.
+func (g *Group) breakFor(err error, announce bool) error {
 	g.mu.Lock()
 	if g.err != nil || g.closed {
 		defer g.mu.Unlock()
@@ -139,18 +144,25 @@ func (g *Group) breakWith(err error) error {
 		}
 		return g.err
 	}
-	g.err = err
+	if announce {
+		g.err = g.inWhole(err)
+	} else {
+		g.err = err
+	}
+	whole := g.err
 	links := append([]*link{g.next, g.previous}, g.hub...)
 	close(g.broken)
 	g.mu.Unlock()
-	g.announce(err)
+	if announce {
+		g.announce(err)
+	}
 	g.abortDevices()
 	for _, l := range links[:2] {
 		if l != nil {
 			l.close()
 		}
 	}
-	return err
+	return whole
 }
 
 // Close leaves the group. After that the other ranks can only Close as well.

@@ -71,6 +71,8 @@ type joiner struct {
 	log              *slog.Logger
 	mpi              bool // MPI is requested
 
+	listening *net.TCPListener // of rank 0 of a sub-group, which listens already; else nil
+
 	reached   string   // address at which this rank has reached rank 0
 	addresses []string // addresses of the ranks' ring listeners
 	hosts     []string // machines of the ranks

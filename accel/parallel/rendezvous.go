@@ -65,6 +65,9 @@ func (j *joiner) gather(ctx context.Context) (control []*link, listener *net.TCP
 // machine to another address. The name localhost does not mean loopback only: Kubeflow's
 // PyTorchJob sets it for rank 0, and the name of rank 0's machine for the others.
 func (j *joiner) listen(ctx context.Context) (*net.TCPListener, error) {
+	if j.listening != nil {
+		return j.listening, nil
+	}
 	host, port, err := net.SplitHostPort(j.info.Address)
 	if err != nil {
 		return nil, &AddressError{j.info.Address, "write it as host:port", err}

@@ -99,12 +99,13 @@ func readAdd[T float32 | float64](g *Group, into []T) error {
 	return nil
 }
 
-// reduceScatter leaves the sum of one chunk at each rank: the chunk after its own. Each chunk
-// is summed in the order of the ranks on its way, so the result does not depend on timing.
-func reduceScatter[T float32 | float64](g *Group, data []T) error {
+// reduceScatter leaves the sum of one chunk at each rank: that of its own number plus shift. Each
+// chunk is summed in the order of the ranks on its way, so the result does not depend on timing.
+func reduceScatter[T float32 | float64](g *Group, data []T, shift int) error {
+	first := g.Rank() + shift - 1
 	for s := range g.Size() - 1 {
-		from, to := g.chunk(len(data), g.Rank()-s)
-		nextFrom, nextTo := g.chunk(len(data), g.Rank()-s-1)
+		from, to := g.chunk(len(data), first-s)
+		nextFrom, nextTo := g.chunk(len(data), first-s-1)
 		if err := g.exchange(bytesOf(data[from:to]), func() error { return readAdd(g, data[nextFrom:nextTo]) }); err != nil {
 			return err
 		}
@@ -113,11 +114,18 @@ func reduceScatter[T float32 | float64](g *Group, data []T) error {
 }
 
 // gatherChunks passes the chunks of reduceScatter to all ranks.
-func gatherChunks[T float32 | float64 | uint16](g *Group, data []T) error {
+func gatherChunks[T float32 | float64 | uint16](g *Group, data []T, shift int) error {
+	var zero T
+	return g.gatherParts(bytesOf(data), len(data), int(unsafe.Sizeof(zero)), shift)
+}
+
+// gatherParts is gatherChunks for n values of the given number of bytes each.
+func (g *Group) gatherParts(data []byte, n, width, shift int) error {
+	first := g.Rank() + shift
 	for s := range g.Size() - 1 {
-		from, to := g.chunk(len(data), g.Rank()+1-s)
-		nextFrom, nextTo := g.chunk(len(data), g.Rank()-s)
-		if err := g.exchange(bytesOf(data[from:to]), func() error { return g.read(bytesOf(data[nextFrom:nextTo])) }); err != nil {
+		from, to := g.chunk(n, first-s)
+		nextFrom, nextTo := g.chunk(n, first-s-1)
+		if err := g.exchange(data[from*width:to*width], func() error { return g.read(data[nextFrom*width : nextTo*width]) }); err != nil {
 			return err
 		}
 	}
