@@ -79,7 +79,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestPrograms TestCompiledPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
-	TestMaskedAttention TestConvOfSmallImages TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
+	TestMaskedAttention TestConvOfSmallImages TestDistributedEqualsOneProcess TestMemoryOfZeRO TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData TestProjects \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
 	TestGuideFromPython TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
@@ -218,6 +218,10 @@ memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more
 .PHONY: compiled
 compiled: ## build programs with modules compiled in, and run them (a minute)
 	QUERN_LONG=1 $(GO) test -run TestBuild ./cmd/quern
+
+.PHONY: scale
+scale: ## compare sharded, tensor-parallel and pipelined training with one process, also on simulated GPUs, and measure its memory (a minute)
+	QUERN_LONG=1 $(GO) test -count=1 -v -run 'TestDistributedEqualsOneProcess|TestMemoryOfZeRO' ./accel/parallel | grep -v '^=== RUN'
 
 SOAK ?= 20m
 

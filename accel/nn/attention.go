@@ -61,7 +61,8 @@ type MultiHeadAttentionLayer struct {
 	inProjBias   *Tensor // [3·width]
 	outProj      *DenseLayer
 
-	*adapter // of LoRA, for inProjWeight; nil for none
+	*adapter           // of LoRA, for inProjWeight; nil for none
+	split    partition // of tensor parallelism; nil for none
 
 	options
 	heads int
@@ -106,11 +107,14 @@ func (a *MultiHeadAttentionLayer) attend(x, memory *Tensor, of func(q, k, v *Ten
 	}
 	var s scratch
 	defer s.release()
+	heads := a.heads / ranksOf(a.split)
+	width /= ranksOf(a.split) // of this rank's heads
 	var q, k, v *Tensor
 	if x == memory {
-		h := splitHeads(&s, s.keep(a.project(x)), 3, a.heads)
+		h := splitHeads(&s, s.keep(a.project(entered(&s, a.split, x))), 3, heads)
 		q, k, v = h[0], h[1], h[2]
 	} else {
+		x, memory := entered(&s, a.split, x), entered(&s, a.split, memory)
 		part := func(x *Tensor, from, to int) *Tensor {
 			y := s.keep(tensor.Linear(x, s.keep(a.inProjWeight.Slice(0, from*width, to*width)), s.keep(a.inProjBias.Slice(0, from*width, to*width))))
 			if a.adapter != nil {
@@ -118,8 +122,8 @@ func (a *MultiHeadAttentionLayer) attend(x, memory *Tensor, of func(q, k, v *Ten
 			}
 			return y
 		}
-		q = splitHeads(&s, part(x, 0, 1), 1, a.heads)[0]
-		kv := splitHeads(&s, part(memory, 1, 3), 2, a.heads)
+		q = splitHeads(&s, part(x, 0, 1), 1, heads)[0]
+		kv := splitHeads(&s, part(memory, 1, 3), 2, heads)
 		k, v = kv[0], kv[1]
 	}
 	mixed := s.keep(of(q, k, v))
@@ -162,9 +166,9 @@ func (a *MultiHeadAttentionLayer) project(x *Tensor) *Tensor {
 }
 
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
-// that [LoRA] adapts is none that they know.
+// that [LoRA] adapts, or that several ranks share, is none that they know.
 func (a *MultiHeadAttentionLayer) Layer() any {
-	if a.adapter != nil {
+	if a.adapter != nil || a.split != nil {
 		return nil
 	}
 	return layer.MatMul{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
@@ -233,7 +237,8 @@ type GroupedQueryAttentionLayer struct {
 	qProj, kProj, vProj, oProj *DenseLayer
 	options
 	heads, kvHeads int
-	drop           *dropout // of attention weights; nil for none
+	drop           *dropout  // of attention weights; nil for none
+	split          partition // of tensor parallelism; nil for none
 }
 
 // Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
@@ -270,7 +275,11 @@ func (a *GroupedQueryAttentionLayer) attend(x *Tensor, cache *KVCache, of func(s
 	}
 	var s scratch
 	defer s.release()
-	head := func(p *DenseLayer, heads int) *Tensor { return splitHeads(&s, s.keep(p.Forward(x)), 1, heads)[0] }
+	parts := ranksOf(a.split)
+	x = entered(&s, a.split, x)
+	head := func(p *DenseLayer, heads int) *Tensor {
+		return splitHeads(&s, s.keep(p.Forward(x)), 1, heads/parts)[0]
+	}
 	q, k, v := head(a.qProj, a.heads), head(a.kProj, a.kvHeads), head(a.vProj, a.kvHeads)
 	if a.ropeBase > 0 {
 		var positions *Tensor
@@ -282,7 +291,7 @@ func (a *GroupedQueryAttentionLayer) attend(x *Tensor, cache *KVCache, of func(s
 		q, k = s.keep(tensor.RotaryEmbedding(q, positions, a.ropeBase)), s.keep(tensor.RotaryEmbedding(k, positions, a.ropeBase))
 	}
 	mixed := s.keep(of(&s, q, k, v))
-	return a.oProj.Forward(s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(shape[0], shape[1], a.heads*d)))
+	return a.oProj.Forward(s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(shape[0], shape[1], a.heads/parts*d)))
 }
 
 func (*GroupedQueryAttentionLayer) retainsNothing() bool { return true }

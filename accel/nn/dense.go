@@ -16,7 +16,8 @@ type DenseLayer struct {
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
 
-	*adapter // of LoRA; nil for none
+	*adapter           // of LoRA; nil for none
+	split    partition // of tensor parallelism; nil for none
 
 	out    int
 	noBias bool
@@ -43,7 +44,10 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 		l.start(x.Shape())
 	}
 	l.checkInputs(x.Shape())
-	if l.adapter == nil {
+	switch {
+	case l.split != nil:
+		return l.divided(x)
+	case l.adapter == nil:
 		return tensor.Linear(x, l.Weight, l.Bias)
 	}
 	var s scratch
@@ -54,9 +58,9 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 func (*DenseLayer) retainsNothing() bool { return true }
 
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
-// that [LoRA] adapts is none that they know.
+// that [LoRA] adapts, or that several ranks share, is none that they know.
 func (l *DenseLayer) Layer() any {
-	if l.adapter != nil {
+	if l.adapter != nil || l.split != nil {
 		return nil
 	}
 	p := layer.MatMul{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}

@@ -223,6 +223,9 @@ func (l *tiedDense) Forward(x *Tensor) *Tensor {
 	case *embedding:
 		weight = to.weight
 	case *DenseLayer:
+		if to.split != nil {
+			panic(&tensor.StateError{Op: "TiedDense", Hint: "several ranks share the layer with the weight, so no rank has all of it: do not divide it"})
+		}
 		weight = to.Weight
 	default:
 		panic(&tensor.StateError{Op: "TiedDense", Hint: fmt.Sprintf("%s has no weight to share: use an Embedding or a Dense", describe(l.to))})

@@ -59,7 +59,7 @@ func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 // where ‖p‖/‖u‖ is replaced by 1 if either norm is 0. model is as for [AdamW]. Options are
 // [WeightDecay], [Betas] and [Epsilon].
 func LAMB(model any, rate float64, given ...Option) *Optimizer {
-	r := rule{name: "LAMB", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+	r := rule{name: "LAMB", whole: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		mean, root := s.moments(r, g, o)
 		direction := r.decayed(r.keep(mean.Div(r.keep(root.AddScalar(o.epsilon)))), p, o)
 		ours, its := r.norm(p), r.norm(direction)

@@ -58,7 +58,7 @@ func zerosLike(t *tensor.Tensor) *tensor.Tensor {
 //
 // [GradScaler], [Optimizer.State] and the option accel.Resume work as for other optimizers.
 func Custom(name string, model any, rate float64, update func(u *Update) *tensor.Tensor, given ...Option) *Optimizer {
-	r := rule{name: name, custom: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+	r := rule{name: name, custom: true, whole: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		u := &Update{Parameter: p, Gradient: g, LearningRate: rate, Step: s.steps, WeightDecay: o.weightDecay, Momentum: o.momentum, record: r, state: s}
 		r.assign(p, update(u))
 	}}

@@ -155,6 +155,7 @@ func (o *LBFGSOptimizer) start(closure func() *tensor.Tensor) {
 		{closure == nil, "the closure is nil: pass a function that computes the loss and calls its Backward"},
 		{!(o.rate > 0) || math.IsInf(o.rate, 1), fmt.Sprintf("the learning rate %v must be positive and finite", o.rate)},
 		{o.invalid != "", o.invalid},
+		{isSharded(o.model), "it needs all parameters, but each rank has a part of them: use another optimizer"},
 		{size == 0, "the model has no parameters that require a gradient"},
 		{o.gradient != nil && len(o.gradient) != size, "the model had other parameters in the last step: create another optimizer"},
 	} {

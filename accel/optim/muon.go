@@ -21,7 +21,7 @@ import (
 // of the first dimension. model is as for AdamW. Options are [WeightDecay], [Momentum] and, for
 // one-dimensional parameters, [Betas] and [Epsilon].
 func Muon(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, rule{name: "Muon", update: muon}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given, "WeightDecay", "Momentum", "Betas", "Epsilon")
+	return newOptimizer(model, rate, rule{name: "Muon", whole: true, update: muon}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given, "WeightDecay", "Momentum", "Betas", "Epsilon")
 }
 
 func muon(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {

@@ -40,6 +40,7 @@ type rule struct {
 	// update records the new values of parameter p and of its state s, for gradient g and the
 	// current learning rate. Intermediate tensors belong to r.
 	update func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options)
+	whole  bool // update needs whole parameters, not parts of them
 	custom bool // update calls a function of the user, which may be interrupted: then no parameter changes
 }
 
@@ -197,6 +198,7 @@ func (o *Optimizer) recordStep(g *guard) {
 	if len(nn.Parameters(o.model)) == 0 {
 		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"})
 	}
+	o.rejectSharded()
 	o.checkGradients()
 	if len(o.o.groups) > 0 {
 		o.optionsOf(nn.Parameters(o.model)[0]) // fails before anything changes
@@ -210,7 +212,7 @@ func (o *Optimizer) recordStep(g *guard) {
 			}
 		}
 		if o.o.recordNorm {
-			o.keepNorm(&r, gradients)
+			o.keepNorm(&r, parameters, gradients)
 		}
 		if o.o.clipValue > 0 {
 			for i, x := range gradients {
@@ -218,7 +220,7 @@ func (o *Optimizer) recordStep(g *guard) {
 			}
 		}
 		if o.o.clipNorm > 0 {
-			clip(&r, gradients, o.o.clipNorm)
+			o.clip(&r, parameters, gradients)
 		}
 		delay := o.rule.custom
 		var delayed []*record
@@ -282,12 +284,12 @@ func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor
 }
 
 // clip replaces gradients by clipped ones; see [ClipGradNorm].
-func clip(r *record, gradients []*tensor.Tensor, limit float64) {
+func (o *Optimizer) clip(r *record, parameters, gradients []*tensor.Tensor) {
 	if len(gradients) == 0 {
 		return
 	}
 	// min(1, 1/x) is 1/max(1, x), and max(1, x) is 1 + relu(x-1).
-	excess := r.times(r.keep(r.total(gradients).AddScalar(1e-6)), 1/limit)
+	excess := r.times(r.keep(o.total(r, parameters, gradients).AddScalar(1e-6)), 1/o.o.clipNorm)
 	divisor := r.keep(r.keep(r.keep(excess.AddScalar(-1)).ReLU()).AddScalar(1))
 	for i, g := range gradients {
 		gradients[i] = r.keep(g.Div(divisor))
@@ -295,20 +297,17 @@ func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 }
 
 // total returns the L2 norm of all gradients together, of which there is at least one.
-func (r *record) total(gradients []*tensor.Tensor) *tensor.Tensor {
-	sum := r.keep(r.keep(gradients[0].Square()).Sum())
-	for _, g := range gradients[1:] {
-		sum = r.add(sum, r.like(r.keep(r.keep(g.Square()).Sum()), sum))
-	}
-	return r.keep(sum.Sqrt())
+func (o *Optimizer) total(r *record, parameters, gradients []*tensor.Tensor) *tensor.Tensor {
+	squares := func(g *tensor.Tensor) *tensor.Tensor { return r.keep(r.keep(g.Square()).Sum()) }
+	return r.keep(o.sum(r, parameters, gradients, squares).Sqrt())
 }
 
 // keepNorm records the norm of the gradients for GradNorm.
-func (o *Optimizer) keepNorm(r *record, gradients []*tensor.Tensor) {
+func (o *Optimizer) keepNorm(r *record, parameters, gradients []*tensor.Tensor) {
 	if o.norm == nil {
 		o.norm = tensor.Zeros()
 	}
-	o.norm.Assign(r.like(r.total(gradients), o.norm).Clone())
+	o.norm.Assign(r.like(o.total(r, parameters, gradients), o.norm).Clone())
 }
 
 // GradNorm returns the total L2 norm of the gradients of the newest step, before they were clipped, as a

@@ -126,11 +126,11 @@ func (s *GradScaler) SetState(state GradScalerState) error {
 
 // nonFinite returns 0 if all gradients are finite, else NaN.
 func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
-	_, gradients := o.gradients(r)
-	total := r.keep(tensor.Zeros())
-	for _, g := range gradients {
-		// x·0 is 0, or NaN if x is NaN or infinite.
-		total = r.add(total, r.like(r.keep(r.times(g, 0).Sum()), total))
+	parameters, gradients := o.gradients(r)
+	if len(gradients) == 0 {
+		return r.keep(tensor.Zeros())
 	}
-	return total
+	// x·0 is 0, or NaN if x is NaN or infinite.
+	zeros := func(g *tensor.Tensor) *tensor.Tensor { return r.keep(r.times(g, 0).Sum()) }
+	return r.like(o.sum(r, parameters, gradients, zeros), r.keep(tensor.Zeros()))
 }

@@ -6,6 +6,10 @@ import (
 	"log"
 	"sync"
 
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+
 	"github.com/quernlab/quern/accel/parallel"
 )
 
@@ -89,3 +93,51 @@ func ExampleMesh() {
 	// [2 4 0 0]
 	// dp 2 × tp 2 × pp 1 {1 1 0} 2
 }
+
+// A GPT on 8 GPUs: 2 replicas, in each of which 2 stages follow one another, whose layers are divided
+// between 2 GPUs. The replicas divide the gradients and the state of the optimizer among themselves.
+func ExampleDistribute() {
+	ctx := context.Background()
+	group, err := parallel.Join(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer group.Close()
+	mesh, err := parallel.Mesh(ctx, group, 2, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer mesh.Close()
+	block := func(int) nn.Module {
+		return nn.Sequential(
+			nn.Residual(nn.LayerNorm(), nn.SelfAttention(12, nn.Causal())),
+			nn.Residual(nn.LayerNorm(), nn.Dense(3072), nn.GELU(), nn.Dense(768)),
+		)
+	}
+	model := nn.Sequential(nn.Embedding(50257, 768), nn.PositionEmbedding(1024, 768), nn.Repeat(12, block), nn.LayerNorm(), nn.Dense(50257))
+	tokens := train.Batches(1) // creates the parameters
+	tokens.Next()
+	model.Forward(tokens.Batch().X)
+	shared, err := parallel.Distribute(ctx, mesh, model,
+		parallel.SplitHeads("2.*.0.1"), parallel.Split("2.*.1.1", "2.*.1.3"),
+		parallel.ZeRO(2), parallel.MicroBatches(8), parallel.StagesAt(13))
+	if err != nil {
+		log.Fatal(err)
+	}
+	opt := optim.AdamW(shared, 3e-4, optim.ClipGradNorm(1))
+	batches := train.Batches(64, data.Shard(mesh.DP.Rank(), mesh.DP.Size()))
+	for batches.Next() {
+		b := batches.Batch()
+		opt.ZeroGrad()
+		loss, err := shared.Backward(ctx, b.X, b.Y, nn.CrossEntropy, b.Share())
+		if err != nil {
+			log.Fatal(err)
+		}
+		opt.Step()
+		if group.First() {
+			fmt.Println(loss)
+		}
+	}
+}
+
+var train *data.Dataset

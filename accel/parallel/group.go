@@ -52,7 +52,7 @@ func newGroup(j *joiner) *Group {
 	}
 	p.LocalRank = max(p.LocalRank, 0)
 	return &Group{
-		info: p, joined: j, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
+		info: p, joined: j, names: j.names, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
 		broken: make(chan struct{}), end: make(chan struct{}), left: map[int]bool{},
 	}
 }

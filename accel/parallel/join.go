@@ -72,6 +72,7 @@ type joiner struct {
 	mpi              bool // MPI is requested
 
 	listening *net.TCPListener // of rank 0 of a sub-group, which listens already; else nil
+	names     []int            // of a sub-group: the rank of each of its ranks in the whole group
 
 	reached   string   // address at which this rank has reached rank 0
 	addresses []string // addresses of the ranks' ring listeners

@@ -111,7 +111,7 @@ func TestARankOfAMeshDies(t *testing.T) {
 	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
 		m := made[g.Rank()]
 		if g.Rank() == dead {
-			for _, sub := range []*Group{m.TP, m.DP, g} { // as the end of a process
+			for _, sub := range []*Group{g, m.TP, m.DP} { // as the end of a process, which announces nothing
 				for _, l := range append([]*link{sub.next, sub.previous}, sub.hub...) {
 					if l != nil {
 						l.close()

@@ -57,9 +57,10 @@ func (g *Group) subgroup(ctx context.Context, members []int) (sub *Group, err er
 	j := *g.joined
 	j.secret, j.listening, j.session, j.addresses, j.hosts = invited.Secret, listener, nil, nil, nil
 	j.info = &RankInfo{
-		Rank: slices.Index(members, g.Rank()), Size: len(members), LocalRank: -1, Address: invited.Address,
-		Run: g.info.Run, Launcher: g.info.Launcher,
+		Rank: slices.Index(members, g.Rank()), Size: len(members), Address: invited.Address, Run: g.info.Run, Launcher: g.info.Launcher,
+		LocalRank: g.info.LocalRank, LocalSize: g.info.LocalSize, local: g.info.local,
 	}
+	j.names = members
 	if members[0] == 0 && !first { // rank 0's name for itself may mean another machine here
 		host, _, _ := net.SplitHostPort(g.joined.reached)
 		_, port, _ := net.SplitHostPort(invited.Address)
@@ -70,9 +71,6 @@ func (g *Group) subgroup(ctx context.Context, members []int) (sub *Group, err er
 	if sub, err = j.connectAll(waiting); err != nil {
 		return nil, g.breakWith(fmt.Errorf("parallel: connect ranks %v: %w", members, err))
 	}
-	sub.names = members
-	sub.info.LocalRank, sub.info.LocalSize = g.info.LocalRank, g.info.LocalSize
-	sub.info.local = g.info.local
 	sub.watches.Go(func() { g.breakTogether(sub) })
 	return sub, nil
 }

@@ -13,6 +13,7 @@ var (
 	testedElsewhere = map[string]string{
 		"Alias":      "TestNoGradAndDetach",
 		"Bernoulli":  "TestDropout", // torch draws other random numbers
+		"Exchange":   "TestExchange",
 		"Int8Linear": "TestInt8Linear in accel/internal/cpu",
 		"Recompute":  "TestRecompute",
 		"Unfold":     "TestCompositions: compositions record it",

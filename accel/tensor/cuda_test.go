@@ -126,6 +126,7 @@ func TestOnCUDA(t *testing.T) {
 		"EmptyAndSingle":         TestEmptyAndSingle,
 		"LateIndices":            TestLateIndices,
 		"ConcatOfMany":           TestConcatOfMany,
+		"Exchange":               TestExchange,
 		"Recompute":              TestRecompute,
 		"RunningStatistics":      TestRunningStatistics,
 		"MaxPoolOfEqualElements": TestMaxPoolOfEqualElements,

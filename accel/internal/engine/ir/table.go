@@ -38,6 +38,7 @@ func Table() []Op {
 		ELU{},
 		Eq{},
 		Erf{},
+		Exchange{},
 		Exp{},
 		Expand{},
 		Expm1{},

@@ -23,6 +23,7 @@ var parameterless = map[string]string{
 	"AvgPool2DGradient": "the shape is part of every key", "Conv2DInputGradient": "the shape is part of every key",
 	"Conv2DWeightGradient": "the shape is part of every key",
 	"OneHot":               "the shape is part of every key",
+	"Exchange":             "the result of the other processes is an input",
 	"Recompute":            "what Replay records is in the list itself",
 }
 

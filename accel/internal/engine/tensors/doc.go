@@ -13,6 +13,6 @@
 // function, write it here; add a field to Access only if it needs unexported code of package tensor.
 //
 // The files are: provide.go (Engine and Access), scope.go (names of layers, recorded ops), values.go (memory, metadata,
-// snapshots), gradients.go (hooks, unused gradients, the tape), graph.go (Trace), ops.go (ops that layers and quantized models
+// snapshots), gradients.go (hooks, unused gradients, the tape), exchange.go (exchanges with other processes in a graph), graph.go (Trace), ops.go (ops that layers and quantized models
 // record), recurrence.go, memory.go (peak memory, copies to a GPU), communicator.go (sums over processes).
 package tensors

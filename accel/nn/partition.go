@@ -1,0 +1,155 @@
+package nn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/training/layer"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// partition is embedded by layers that ranks can divide among themselves; nil for a whole layer.
+type partition = *layer.Partition
+
+// ranksOf returns the number of ranks that share a layer.
+func ranksOf(p partition) int {
+	if p == nil {
+		return 1
+	}
+	return p.Size
+}
+
+// entered returns the input of a divided layer.
+func entered(s *scratch, p partition, x *Tensor) *Tensor {
+	if p == nil || p.Copy == nil {
+		return x
+	}
+	return s.keep(p.Copy(x))
+}
+
+var (
+	errNoParameters = errors.New("it has no parameters yet: run an input through the model first")
+	errAdapted      = errors.New("it has an adapter of LoRA: merge it first")
+)
+
+// dividable returns an error unless n, such as a number of outputs, can be divided among the ranks.
+func dividable(p partition, n int, what string) error {
+	if n%p.Size != 0 {
+		return fmt.Errorf("its %d %s cannot be divided by %d ranks: use a multiple of the ranks, or fewer ranks for tensor parallelism", n, what, p.Size)
+	}
+	return nil
+}
+
+// Partition implements tensor parallelism: the outputs are divided, or with p.Rows the inputs.
+func (l *DenseLayer) Partition(p *layer.Partition) ([]layer.Divided, error) {
+	switch {
+	case l.Weight == nil:
+		return nil, errNoParameters
+	case l.adapter != nil:
+		return nil, errAdapted
+	case l.split != nil:
+		return nil, errors.New("it is divided already")
+	}
+	if p.Rows {
+		if err := dividable(p, l.Weight.Size(1), "inputs"); err != nil {
+			return nil, err
+		}
+		l.split = p
+		return []layer.Divided{{At: &l.Weight, Dimension: 1, Blocks: 1}}, nil
+	}
+	if err := dividable(p, l.Weight.Size(0), "outputs"); err != nil {
+		return nil, err
+	}
+	l.split = p
+	parts := []layer.Divided{{At: &l.Weight, Dimension: 0, Blocks: 1}}
+	if l.Bias != nil {
+		parts = append(parts, layer.Divided{At: &l.Bias, Dimension: 0, Blocks: 1})
+	}
+	return parts, nil
+}
+
+// divided computes this rank's part of the layer.
+func (l *DenseLayer) divided(x *Tensor) *Tensor {
+	var s scratch
+	defer s.release()
+	if !l.split.Rows {
+		return tensor.Linear(entered(&s, l.split, x), l.Weight, l.Bias)
+	}
+	sum := l.split.Sum(s.keep(tensor.Linear(x, l.Weight, nil)))
+	if l.Bias == nil {
+		return sum
+	}
+	return s.keep(sum).Add(l.Bias)
+}
+
+// inner returns the partition for a linear layer inside of a divided one, which enters its input itself.
+func inner(p partition, rows bool) partition {
+	own := *p
+	own.Rows = rows
+	if !rows {
+		own.Copy = nil
+	}
+	return &own
+}
+
+// Partition implements tensor parallelism: each rank computes some of the heads.
+func (a *MultiHeadAttentionLayer) Partition(p *layer.Partition) ([]layer.Divided, error) {
+	switch {
+	case a.inProjWeight == nil:
+		return nil, errNoParameters
+	case a.adapter != nil || a.outProj.adapter != nil:
+		return nil, errAdapted
+	}
+	if err := dividable(p, a.heads, "heads"); err != nil {
+		return nil, err
+	}
+	parts, err := a.outProj.Partition(inner(p, true))
+	if err != nil {
+		return nil, err
+	}
+	a.split = p
+	return append(parts, layer.Divided{At: &a.inProjWeight, Blocks: 3}, layer.Divided{At: &a.inProjBias, Blocks: 3}), nil
+}
+
+// Partition implements tensor parallelism: each rank computes some of the heads.
+func (a *GroupedQueryAttentionLayer) Partition(p *layer.Partition) (parts []layer.Divided, err error) {
+	if err := dividable(p, a.kvHeads, "heads of keys"); err != nil {
+		return nil, err
+	}
+	for _, l := range []struct {
+		layer *DenseLayer
+		rows  bool
+	}{{a.qProj, false}, {a.kProj, false}, {a.vProj, false}, {a.oProj, true}} {
+		more, err := l.layer.Partition(inner(p, l.rows))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, more...)
+	}
+	a.split = p
+	return parts, nil
+}
+
+// partition divides the two linear layers: the first by outputs, the second by inputs.
+func (f *feedForward) partition(p *layer.Partition) ([]layer.Divided, error) {
+	first, err := f.linear1.Partition(p)
+	if err != nil {
+		return nil, fmt.Errorf("linear1: %w", err)
+	}
+	second, err := f.linear2.Partition(inner(p, true))
+	if err != nil {
+		return nil, fmt.Errorf("linear2: %w", err)
+	}
+	return append(first, second...), nil
+}
+
+// Partition implements tensor parallelism: each rank computes some of the heads, and some of the
+// features between the two linear layers.
+func (l *TransformerEncoderLayerModule) Partition(p *layer.Partition) ([]layer.Divided, error) {
+	first, err := l.selfAttn.Partition(p)
+	if err != nil {
+		return nil, fmt.Errorf("self_attn: %w", err)
+	}
+	second, err := l.feedForward.partition(p)
+	return append(first, second...), err
+}

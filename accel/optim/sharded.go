@@ -1,0 +1,42 @@
+package optim
+
+import "github.com/quernlab/quern/accel/tensor"
+
+// sharded is a model of whose parameters this process has a part, and other processes the rest, such
+// as a parallel.DistributedModel. All of them make each step together. The gradient norm of
+// [ClipGradNorm] is that of the whole model. Optimizers that need whole parameters, [LAMB], [Muon],
+// [LBFGS] and [Custom], reject it.
+type sharded interface {
+	// Total returns the sum over all processes, each element counted once, of what this process
+	// has computed from its parts: a scalar of each of the parameters. It panics with a
+	// *tensor.AllReduceError if a process is missing.
+	Total(parameters, parts []*tensor.Tensor) *tensor.Tensor
+}
+
+// rejectSharded panics if the rule needs more than the part of a parameter that this process has.
+func (o *Optimizer) rejectSharded() {
+	if isSharded(o.model) && o.rule.whole {
+		panic(&tensor.StateError{Op: o.Name(), Hint: "it needs whole parameters, but each rank has a part of them: use AdamW, Adam, NAdam, SGD, RMSprop, Adagrad or Lion"})
+	}
+}
+
+// sum returns the sum of a scalar of each gradient, over all processes of a sharded model.
+func (o *Optimizer) sum(r *record, parameters, gradients []*tensor.Tensor, of func(g *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+	parts := make([]*tensor.Tensor, len(gradients))
+	for i, g := range gradients {
+		parts[i] = of(g)
+	}
+	if s, ok := o.model.(sharded); ok {
+		return r.keep(s.Total(parameters, parts))
+	}
+	total := parts[0]
+	for _, p := range parts[1:] {
+		total = r.add(total, r.like(p, total))
+	}
+	return total
+}
+
+func isSharded(model any) bool {
+	_, ok := model.(sharded)
+	return ok
+}

@@ -1,0 +1,376 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"path"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/option"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// DistributeOption configures [Distribute].
+type DistributeOption struct{ distributeSetting }
+
+type distributeSetting = option.Of[distribution]
+
+// ZeRO sets what the ranks along DP divide among themselves instead of keeping it on each
+// (Rajbhandari et al., 2020; PyTorch's FSDP):
+//
+//	1  the state of the optimizer, such as the running means of AdamW; the default
+//	2  also the gradients, each of which is summed and divided as soon as it is complete
+//	3  also the parameters: those of a layer are gathered before its forward and its backward pass,
+//	   and dropped afterwards. The backward pass computes the layer's activations again
+//
+// Stage 3 gathers the modules of an nn.Sequential one by one, and another model as a whole.
+func ZeRO(stage int) DistributeOption {
+	return DistributeOption{option.New(func(d *distribution) { d.zero = stage }, "ZeRO", stage).Require(stage >= 1 && stage <= 3, "the stage must be 1, 2 or 3")}
+}
+
+// DistributedModel is a model that the ranks of a mesh share; [Distribute] returns it. It is an
+// nn.Module whose parameters, for an optimizer, are this rank's parts of those of the model.
+type DistributedModel struct {
+	// Parts are the parameters that this rank updates, by the names of the whole parameters. Those
+	// of ZeRO are vectors of some of the elements.
+	Parts map[string]*tensor.Tensor `nn:""`
+
+	work any // *distribution; nn does not look for parameters in it
+}
+
+// distribution is the state of a DistributedModel.
+type distribution struct {
+	ctx   context.Context // of the running Backward; in Forward one that does not end
+	mesh  *DeviceMesh
+	model nn.Module
+
+	zero         int
+	splits       []splitting
+	microBatches int
+	stages       []int // first module of each stage but the first; nil to balance them
+
+	layers []nn.Module // of this rank's stage, if the model is a Sequential, else the model
+	stage  nn.Module   // the same as one module
+	parts  []*part     // of all parameters of the model, in order
+	local  []*part     // of this rank's stage
+	shared *unit       // what the ranks along DP divide and gather at once; nil without such ranks
+	units  []*unit     // of ZeRO 3: what they gather layer by layer; nil without
+	steps  int         // calls of Backward so far
+	stale  bool        // the optimizer may have updated the parts since they were gathered
+}
+
+// part describes a tensor of the model, and what this rank has of it.
+type part struct {
+	name    string
+	trained bool           // a parameter, which the ranks along DP may divide
+	whole   []int          // shape of the whole parameter
+	dtype   tensor.DType   // of its elements
+	stage   int            // of the pipeline
+	cut     *cut           // of tensor parallelism; nil if each of its ranks has the whole parameter
+	tensor  *tensor.Tensor // in the model: whole, or this rank's cut
+	shard   *tensor.Tensor // what the optimizer updates; nil if this rank has none
+	from    int            // of the elements of tensor
+	to      int            // the same; from if this rank has none
+}
+
+// mine returns what this rank has of the parameter.
+func (p *part) mine() *tensor.Tensor {
+	if p.trained {
+		return p.shard
+	}
+	return p.tensor
+}
+
+// sharded reports whether the ranks along DP divide the parameter.
+func (p *part) sharded() bool { return p.shard != p.tensor }
+
+// Distribute divides a model, which must have its parameters, among the ranks of a mesh. All ranks
+// call it with a model of the same layers; they get the weights and random numbers of rank 0.
+// Afterwards only the DistributedModel must be used: the parameters of the model that are on other
+// ranks are NaN here, and need no memory.
+//
+//	mesh, err := parallel.Mesh(ctx, group, 2, 2, 1)
+//	…
+//	shared, err := parallel.Distribute(ctx, mesh, model, parallel.ZeRO(2),
+//		parallel.SplitHeads("*.attention"), parallel.Split("*.up", "*.down"))
+//	…
+//	opt := optim.AdamW(shared, 1e-3, optim.ClipGradNorm(1))
+//	for batches.Next() { // of data.Shard(mesh.DP.Rank(), mesh.DP.Size())
+//		b := batches.Batch()
+//		opt.ZeroGrad()
+//		loss, err := shared.Backward(ctx, b.X, b.Y, nn.CrossEntropy, b.Share())
+//		…
+//		opt.Step()
+//	}
+//
+// Up to rounding the result is that of one process with the whole batches. Several calls of Backward
+// before a Step accumulate gradients. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
+//
+// ZeRO 2 and 3 and tensor parallelism need ranks in processes of their own. If a rank dies, the
+// others fail with a [*LostError] that names it, after the number of the step.
+func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options ...DistributeOption) (*DistributedModel, error) {
+	d := &distribution{ctx: context.WithoutCancel(ctx), mesh: mesh, model: model, zero: 1, microBatches: 1}
+	if err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "MicroBatches", "StagesAt"); err != nil {
+		return nil, err
+	}
+	if err := d.sameOptions(ctx, options); err != nil {
+		return nil, err
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if err := BroadcastModel(ctx, mesh.Group, model); err != nil {
+		return nil, err
+	}
+	if err := sameLayers(ctx, mesh.Group, model); err != nil {
+		return nil, err
+	}
+	if err := d.sameRandomNumbers(ctx); err != nil {
+		return nil, err
+	}
+	for _, p := range nn.State(model) {
+		d.parts = append(d.parts, &part{name: p.Name, trained: p.RequiresGrad(), whole: p.Shape(), dtype: p.DType(), tensor: p.Tensor})
+	}
+	if err := d.splitLayers(); err != nil {
+		return nil, err
+	}
+	if err := d.cutStages(); err != nil {
+		return nil, err
+	}
+	return d.shard()
+}
+
+// check returns an error for a model or a mesh that cannot be distributed.
+func (d *distribution) check() error {
+	if unused := nn.UnusedLayers(d.model); len(unused) > 0 {
+		return fmt.Errorf("parallel: Distribute: layer %s has no parameters yet: run an input through the model first", unused[0])
+	}
+	if len(nn.Parameters(d.model)) == 0 {
+		return errors.New("parallel: Distribute: the model has no parameters to train")
+	}
+	if len(synchronized(d.model)) > 0 {
+		return errors.New("parallel: Distribute: nn.SyncBatchNorm is not supported: use nn.LayerNorm, or Gradients for data parallelism alone")
+	}
+	waits := d.mesh.Shape.TP > 1 || d.mesh.Shape.DP > 1 && d.zero > 1
+	if waits && d.mesh.Group.info.local {
+		return errOneProcess
+	}
+	return nil
+}
+
+// sameOptions returns an error if another rank has other options.
+func (d *distribution) sameOptions(ctx context.Context, options []DistributeOption) error {
+	mine := option.Texts(options)
+	all, err := gatherJSON(ctx, d.mesh.Group, mine)
+	if err != nil {
+		return err
+	}
+	for r, other := range all {
+		if !slices.Equal(other, mine) {
+			return fmt.Errorf("parallel: Distribute: rank %d has the options %v, but this rank, %d, %v: all ranks need the same", r, other, d.mesh.Group.Rank(), mine)
+		}
+	}
+	return nil
+}
+
+// sameRandomNumbers gives the ranks of a replica the same random numbers, and each replica others.
+func (d *distribution) sameRandomNumbers(ctx context.Context) error {
+	type state struct{ Seed, Drawn uint64 }
+	var mine state
+	mine.Seed, mine.Drawn = (*tensor.Generator)(nil).State()
+	all, err := gatherJSON(ctx, d.mesh.Group, mine)
+	if err != nil {
+		return err
+	}
+	(*tensor.Generator)(nil).SetState(all[0].Seed+uint64(d.mesh.DP.Rank())*seedStep, all[0].Drawn)
+	return nil
+}
+
+// seedStep keeps the seeds of the replicas apart (Weyl's sequence of the golden ratio).
+const seedStep = 0x9e3779b97f4a7c15
+
+// matching returns the names that match a pattern of path.Match, or an error if there are none.
+func matching(what, pattern string, names []string) (found []string, err error) {
+	for _, name := range names {
+		ok, err := path.Match(pattern, name)
+		if err != nil {
+			return nil, fmt.Errorf("parallel: %s(%q): %w", what, pattern, err)
+		}
+		if ok {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("parallel: %s(%q): the model has no such layer; nn.NamedModules lists its layers", what, pattern)
+	}
+	return found, nil
+}
+
+func (m *DistributedModel) distribution() *distribution { return m.work.(*distribution) }
+
+// Forward computes the model, without gradients for Backward, which computes its own. All ranks of
+// a replica must call it with the same x, and with ZeRO 3 all ranks. With a pipeline, all its ranks
+// get the result of the last stage.
+func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
+	d := m.distribution()
+	if err := d.gatherUpdated(d.ctx); err != nil {
+		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
+	}
+	tensor.NoGrad(func() { y = d.forwardStages(x) })
+	return y
+}
+
+// Backward computes the loss of a batch of this replica and its gradients, which it adds to those of
+// the Parts. loss is a mean over the examples. share is this replica's share of the examples of the
+// step, such as b.Share(); a replica without examples passes share 0, with any example as x and y,
+// since the others wait for it. All ranks of a replica pass the same batch.
+//
+// It returns the loss of all replicas, each weighted by its share. Its errors name the step; those
+// of a lost rank wrap a [*LostError].
+func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, loss func(prediction, target *tensor.Tensor) *tensor.Tensor, share float64) (total float64, err error) {
+	d := m.distribution()
+	d.steps++
+	returned := false
+	defer func() {
+		switch {
+		case !returned && err == nil:
+			d.mesh.Group.Fail(errors.New("the model has panicked"))
+		case err != nil:
+			err = fmt.Errorf("parallel: step %d: %w", d.steps, err)
+			d.mesh.Group.Fail(err)
+		}
+	}()
+	defer nn.Catch(&err)
+	before := d.ctx
+	d.ctx = ctx
+	defer func() { d.ctx = before }()
+	if err := d.sameBatch(ctx, x, y); err != nil {
+		return 0, err
+	}
+	if err := d.gatherUpdated(ctx); err != nil {
+		return 0, err
+	}
+	d.stale = true
+	own, err := d.backward(x, y, loss, share)
+	if err != nil {
+		return 0, err
+	}
+	returned = true
+	if err := d.reduceRest(ctx); err != nil {
+		return 0, err
+	}
+	sum := []float64{own}
+	if err := d.mesh.Group.AllReduceFloat64(ctx, sum, Sum); err != nil {
+		return 0, err
+	}
+	return sum[0], nil
+}
+
+// sameBatch returns an error if the ranks of a replica have different batches.
+func (d *distribution) sameBatch(ctx context.Context, x, y *tensor.Tensor) error {
+	type batch struct {
+		X, Y []int
+		Sum  uint32
+	}
+	for _, g := range []*Group{d.mesh.TP, d.mesh.PP} {
+		if g.Size() == 1 {
+			continue
+		}
+		mine := batch{x.Shape(), y.Shape(), crc32.ChecksumIEEE(append(x.Raw(), y.Raw()...))}
+		all, err := gatherJSON(ctx, g, mine)
+		if err != nil {
+			return err
+		}
+		for r, other := range all {
+			if other.Sum != mine.Sum || !slices.Equal(other.X, mine.X) || !slices.Equal(other.Y, mine.Y) {
+				return fmt.Errorf("rank %d has another batch, %v, than this rank, %d, with %v: the ranks of a replica need the same examples: use data.Shard(mesh.DP.Rank(), mesh.DP.Size()) and one seed", g.rankInWhole(r), other.X, d.mesh.Group.Rank(), mine.X)
+			}
+		}
+	}
+	return nil
+}
+
+// rankInWhole returns the rank in the whole group of one of a sub-group.
+func (g *Group) rankInWhole(rank int) int {
+	if g.names == nil {
+		return rank
+	}
+	return g.names[rank]
+}
+
+// Total returns the sum over all ranks, each element of the model counted once, of scalars that this
+// rank has computed from its Parts. Optimizers call it for the norm of the gradients. It panics with a
+// *tensor.AllReduceError if a rank is lost.
+func (m *DistributedModel) Total(parameters, values []*tensor.Tensor) *tensor.Tensor {
+	d := m.distribution()
+	mine := map[*tensor.Tensor]*part{}
+	for _, p := range d.local {
+		if p.shard != nil {
+			mine[p.shard] = p
+		}
+	}
+	sum := []float64{0}
+	for i, v := range values {
+		p := mine[parameters[i]]
+		if p.cut == nil && d.mesh.TP.Rank() > 0 || !p.sharded() && d.mesh.DP.Rank() > 0 {
+			continue // another rank counts it
+		}
+		sum[0] += v.Float64s()[0]
+	}
+	if err := d.mesh.Group.AllReduceFloat64(d.ctx, sum, Sum); err != nil {
+		panic(&tensor.AllReduceError{Op: "Total", Err: err})
+	}
+	return tensor.Full(sum[0])
+}
+
+// FullState returns all tensors of the whole model by name, as nn.State has them, gathered from all
+// ranks, which must call it together. Each rank gets all of them, and needs the memory for that.
+func (m *DistributedModel) FullState(ctx context.Context) (map[string]*tensor.Tensor, error) {
+	d := m.distribution()
+	all := map[string]*tensor.Tensor{}
+	for _, p := range d.parts {
+		t, err := d.wholeOf(ctx, p, p.mine())
+		if err != nil {
+			return nil, err
+		}
+		all[p.name] = t
+	}
+	return all, nil
+}
+
+// sumTensor returns the sum of t over the ranks of a group; t is used up.
+func (g *Group) sumTensor(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if on := g.devicesJoined(); on != nil && t.DType() == tensor.Float32 {
+		err := tensors.AllReduce(ctx, on, t)
+		if err == nil {
+			err = on.Wait()
+		}
+		if err != nil {
+			return nil, g.breakWith(err)
+		}
+		return t, nil
+	}
+	shape, dtype := t.Shape(), t.DType()
+	defer t.Release()
+	if dtype == tensor.Float64 {
+		values := t.Float64s()
+		if err := g.AllReduceFloat64(ctx, values, Sum); err != nil {
+			return nil, err
+		}
+		return tensor.FromFloat64s(values, shape...), nil
+	}
+	values := t.Data()
+	if err := g.AllReduce(ctx, values, Sum); err != nil {
+		return nil, err
+	}
+	sum := tensor.New(values, shape...)
+	if dtype == tensor.Float32 {
+		return sum, nil
+	}
+	defer sum.Release()
+	return sum.Cast(dtype), nil
+}

@@ -1,0 +1,232 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// distributeErrors are models, meshes of 2 ranks and options that Distribute rejects on all ranks.
+var distributeErrors = []struct {
+	name    string
+	mesh    MeshShape
+	model   func(rank int) nn.Module // smallGPT if nil
+	options func(rank int) []DistributeOption
+	want    string
+}{
+	{"heads that cannot be divided", MeshShape{1, 2, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 15), nn.SelfAttention(3))
+	}, always(SplitHeads("1")), "layer 1: its 3 heads cannot be divided by 2 ranks"},
+	{"a width that cannot be divided", MeshShape{1, 2, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 8), nn.Dense(9), nn.ReLU(), nn.Dense(8))
+	}, always(Split("1", "3")), "layer 1: its 9 outputs cannot be divided by 2 ranks"},
+	{"a first layer without a second", MeshShape{1, 2, 1}, nil, always(Split("[35].1", "3.3")), "1 more layers match the first pattern than the second"},
+	{"a layer that does not exist", MeshShape{1, 2, 1}, nil, always(SplitHeads("9.*")), `SplitHeads("9.*"): the model has no such layer`},
+	{"a pattern that is none", MeshShape{1, 2, 1}, nil, always(SplitHeads("[")), "syntax error in pattern"},
+	{"heads of a linear layer", MeshShape{1, 2, 1}, nil, always(SplitHeads("7")), "layer 7 is a *nn.DenseLayer, which it cannot divide"},
+	{"nothing to divide", MeshShape{1, 2, 1}, nil, nil, "no option says which: add Split or SplitHeads"},
+	{"more stages than modules", MeshShape{1, 1, 2}, func(int) nn.Module { return &wrapped{nn.Dense(3)} }, nil, "has 2 stages, but the model is an nn.Sequential of 1 modules"},
+	{"no such stages", MeshShape{1, 1, 2}, nil, always(StagesAt(3, 5)), "StagesAt([3 5]): 2 stages of 8 modules need 1 increasing indices from 1 to 7"},
+	{"a weight in two stages", MeshShape{1, 1, 2}, func(int) nn.Module {
+		e := nn.Embedding(gptTokens, 8)
+		return nn.Sequential(e, nn.Dense(8), nn.TiedDense(e))
+	}, nil, "stages 0 and 1 of the pipeline both use parameter 0.weight"},
+	{"a stage without parameters", MeshShape{1, 1, 2}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Tanh(), nn.Sigmoid())
+	}, nil, "stage 1 has no parameters to train"},
+	{"fewer parameters than ranks", MeshShape{2, 1, 1}, func(int) nn.Module { return &wrapped{nn.Dense(1, nn.NoBias())} }, nil, "replica 1 of 2 would have none"},
+	{"another model", MeshShape{2, 1, 1}, func(rank int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4+rank))
+	}, nil, "the model of rank 1 is not that of rank 0"},
+	{"other options", MeshShape{2, 1, 1}, nil, func(rank int) []DistributeOption { return only(ZeRO(1 + rank)) }, "has the options [ZeRO("},
+	{"an unknown stage of ZeRO", MeshShape{2, 1, 1}, nil, always(ZeRO(4)), "the stage must be 1, 2 or 3"},
+	{"no micro-batch", MeshShape{1, 1, 2}, nil, always(MicroBatches(0)), "MicroBatches(0)"},
+}
+
+// wrapped is a model that is no chain. Its input is a number.
+type wrapped struct{ Layer nn.Module }
+
+func (w *wrapped) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return w.Layer.Forward(x.Cast(tensor.Float32).Slice(1, 0, 1))
+}
+
+func always(o ...DistributeOption) func(int) []DistributeOption {
+	return func(int) []DistributeOption { return o }
+}
+
+func init() {
+	rankTasks["errors"] = func(ctx context.Context, g *Group) (any, error) {
+		all := map[string]string{}
+		for _, c := range distributeErrors {
+			mesh, err := Mesh(ctx, g, c.mesh.DP, c.mesh.TP, c.mesh.PP)
+			if err != nil {
+				return nil, err
+			}
+			training := distributedTraining{}
+			if c.model != nil {
+				training.model = func() nn.Module { return c.model(g.Rank()) }
+			}
+			var options []DistributeOption
+			if c.options != nil {
+				options = c.options(g.Rank())
+			}
+			if _, err := Distribute(ctx, mesh, training.newModel(1), options...); err != nil {
+				all[c.name] = err.Error()
+			}
+			if err := mesh.Close(); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+		return all, nil
+	}
+}
+
+func TestDistributeErrors(t *testing.T) {
+	for rank, got := range onRanks[map[string]string](t, "errors", 2) {
+		for _, c := range distributeErrors {
+			if !strings.Contains(got[c.name], c.want) {
+				t.Errorf("rank %d, %s: %q, want %q", rank, c.name, got[c.name], c.want)
+			}
+		}
+	}
+}
+
+// pipelines distributes a model over stages, and over replicas with ZeRO 1, whose ranks can be goroutines.
+func pipelines(t *testing.T, s MeshShape, options ...DistributeOption) ([]*Group, []*DistributedModel) {
+	t.Helper()
+	all := ranks(t, s.Size())
+	made := meshes(t, all, s)
+	models := make([]nn.Module, len(all))
+	for r := range models { // the goroutines share the random numbers of the process
+		models[r] = distributedTraining{}.newModel(uint64(r))
+	}
+	shared := make([]*DistributedModel, len(all))
+	mustEach(t, all, func(ctx context.Context, g *Group) (err error) {
+		shared[g.Rank()], err = Distribute(ctx, made[g.Rank()], models[g.Rank()], options...)
+		return err
+	})
+	return all, shared
+}
+
+// TestARankDiesInAStep requires an error that names the rank and the step on all other ranks.
+func TestARankDiesInAStep(t *testing.T) {
+	const dead = 2
+	all, shared := pipelines(t, MeshShape{DP: 2, TP: 1, PP: 2}, MicroBatches(2))
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+		x, y := gptTokensOf(0, 0)
+		for step := range 5 {
+			if g.Rank() == dead && step == 2 {
+				m := shared[dead].distribution().mesh
+				for _, sub := range []*Group{g, m.PP, m.DP} { // as the end of a process, which announces nothing
+					for _, l := range append([]*link{sub.next, sub.previous}, sub.hub...) {
+						l.closeIfAny()
+					}
+				}
+				return nil
+			}
+			if _, err := shared[g.Rank()].Backward(ctx, x, y, nn.CrossEntropy, 0.5); err != nil {
+				return err
+			}
+		}
+		return nil
+	}) {
+		if r == dead {
+			continue
+		}
+		var lost *LostError
+		if !errors.As(err, &lost) || lost.Rank != dead || !stepNamed.MatchString(err.Error()) {
+			t.Errorf("rank %d: %v, want the loss of rank %d in a step", r, err, dead)
+		}
+	}
+}
+
+// stepNamed matches the step in which the rank dies, and the one before, whose last exchange other ranks
+// may not have finished.
+var stepNamed = regexp.MustCompile("step [23]:")
+
+func (l *link) closeIfAny() {
+	if l != nil {
+		l.close()
+	}
+}
+
+// TestStagesWithOtherBatches requires an error if the stages of a pipeline have different examples.
+func TestStagesWithOtherBatches(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 1, TP: 1, PP: 2})
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+		x, y := gptTokensOf(g.Rank(), 0)
+		_, err := shared[g.Rank()].Backward(ctx, x, y, nn.CrossEntropy, 1)
+		return err
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "step 1") || !strings.Contains(err.Error(), "another batch") {
+			t.Errorf("rank %d: %v, want an error about the batches", r, err)
+		}
+	}
+}
+
+// TestForwardOfAPipeline compares the prediction of all ranks with that of one process.
+func TestForwardOfAPipeline(t *testing.T) {
+	want := distributedTraining{}.newModel(0)
+	x, _ := gptTokensOf(0, 0)
+	expected := want.Forward(x).Data()
+	all, shared := pipelines(t, MeshShape{DP: 1, TP: 1, PP: 3})
+	mustEach(t, all, func(_ context.Context, g *Group) error {
+		for i, v := range shared[g.Rank()].Forward(x).Data() {
+			if v != expected[i] {
+				return fmt.Errorf("value %d is %v, want %v", i, v, expected[i])
+			}
+		}
+		return nil
+	})
+}
+
+// TestPartsNeedElementwiseOptimizers requires optimizers that need whole parameters to say so.
+func TestPartsNeedElementwiseOptimizers(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 2, TP: 1, PP: 1})
+	for name, of := range map[string]func(model any) *optim.Optimizer{
+		"LAMB": func(m any) *optim.Optimizer { return optim.LAMB(m, 0.1) },
+		"Muon": func(m any) *optim.Optimizer { return optim.Muon(m, 0.1) },
+		"mine": func(m any) *optim.Optimizer {
+			return optim.Custom("mine", m, 0.1, func(u *optim.Update) *tensor.Tensor { return u.Gradient })
+		},
+	} {
+		for r, err := range each(t, all, func(ctx context.Context, g *Group) (err error) {
+			defer nn.Catch(&err)
+			x, y := gptTokensOf(0, 0)
+			if _, err := shared[g.Rank()].Backward(ctx, x, y, nn.CrossEntropy, 0.5); err != nil {
+				return err
+			}
+			of(shared[g.Rank()]).Step()
+			return nil
+		}) {
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "it needs whole parameters") {
+				t.Errorf("rank %d, %s: %v", r, name, err)
+			}
+		}
+	}
+}
+
+func TestDistributeNeedsProcesses(t *testing.T) {
+	all := ranks(t, 2)
+	for _, s := range []MeshShape{{2, 1, 1}, {1, 2, 1}} {
+		made := meshes(t, all, s)
+		models := []nn.Module{distributedTraining{}.newModel(0), distributedTraining{}.newModel(0)}
+		for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+			_, err := Distribute(ctx, made[g.Rank()], models[g.Rank()], ZeRO(2))
+			return err
+		}) {
+			if !errors.Is(err, errOneProcess) {
+				t.Errorf("%v, rank %d: %v", s, r, err)
+			}
+		}
+	}
+	tensors.Seed(0)
+}

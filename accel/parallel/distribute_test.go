@@ -1,0 +1,409 @@
+package parallel
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	_ "github.com/quernlab/quern/accel/simulated"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// distributedTraining is a training of a small GPT on a mesh, and in one process.
+type distributedTraining struct {
+	name      string
+	mesh      MeshShape
+	options   []DistributeOption
+	optimizer func(model any) *optim.Optimizer // AdamW with clipping if nil
+	model     func() nn.Module                 // smallGPT if nil
+	batches   int                              // whose gradients are accumulated; 1 if 0
+	autocast  bool                             // to bfloat16
+	long      bool                             // only with QUERN_LONG, since simulated GPUs are slow
+	device    string
+	steps     int // 4 if 0
+	tolerance float64
+}
+
+const (
+	gptTokens = 17
+	gptLength = 6
+	gptBatch  = 8
+)
+
+// smallGPT has dividable heads and widths; the names of its attention layers are 2.1 and 4.1, and
+// those of the MLPs 3.1, 3.3, 5.1 and 5.3.
+func smallGPT() nn.Module {
+	block := func() []nn.Module {
+		return []nn.Module{
+			nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())),
+			nn.Residual(nn.LayerNorm(), nn.Dense(32), nn.GELU(), nn.Dense(16)),
+		}
+	}
+	layers := []nn.Module{nn.Embedding(gptTokens, 16), nn.PositionEmbedding(gptLength, 16)}
+	layers = append(append(layers, block()...), block()...)
+	return nn.Sequential(append(layers, nn.LayerNorm(), nn.Dense(gptTokens))...)
+}
+
+var tensorParallel = []DistributeOption{SplitHeads("[24].1"), Split("[35].1", "[35].3")}
+
+func with(more ...[]DistributeOption) []DistributeOption { return slices.Concat(more...) }
+func only(o ...DistributeOption) []DistributeOption      { return o }
+
+var distributedTrainings = []distributedTraining{
+	{name: "ZeRO 1", mesh: MeshShape{2, 1, 1}},
+	{name: "ZeRO 2", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2))},
+	{name: "ZeRO 3", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3))},
+	{name: "ZeRO 1, accumulated", mesh: MeshShape{2, 1, 1}, batches: 2},
+	{name: "ZeRO 2, accumulated", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2), MicroBatches(2)), batches: 2},
+	{name: "ZeRO 3, accumulated", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3), MicroBatches(2)), batches: 2},
+	{name: "ZeRO 2, bfloat16", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2)), autocast: true, tolerance: 5e-3},
+	{name: "ZeRO 3, bfloat16", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), autocast: true, tolerance: 5e-3},
+	{name: "ZeRO 2, SGD", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2)), optimizer: func(m any) *optim.Optimizer {
+		return optim.SGD(m, 0.1, optim.Momentum(0.9), optim.ClipGradNorm(0.5), optim.Group("*.bias", optim.WeightDecay(0.1)))
+	}},
+	{name: "ZeRO 3, encoder layers", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), model: encoders},
+	{name: "tensor", mesh: MeshShape{1, 2, 1}, options: tensorParallel},
+	{name: "tensor, encoder layers", mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("[12]")), model: encoders},
+	{name: "tensor, grouped queries", mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1"), Split("2.1", "2.3")), model: groupedQueries},
+	{name: "tensor, bfloat16", mesh: MeshShape{1, 2, 1}, options: tensorParallel, autocast: true, tolerance: 5e-3},
+	{name: "tensor, recomputed", mesh: MeshShape{1, 2, 1}, options: tensorParallel, model: func() nn.Module {
+		m := smallGPT()
+		nn.SetRecompute(m, true)
+		return m
+	}},
+	{name: "pipeline", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(4))},
+	{name: "pipeline, one micro-batch, accumulated", mesh: MeshShape{1, 1, 2}, batches: 2},
+	{name: "pipeline, stages at 3", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(3), StagesAt(3))},
+	{name: "simulated GPU, ZeRO 3", long: true, mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), device: "simulated", model: tinyGPT, steps: 2},
+	{name: "simulated GPU, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: "simulated", model: tinyGPT, steps: 2},
+	{name: "simulated GPU, pipeline", long: true, mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), device: "simulated", model: tinyGPT, steps: 2},
+
+	{name: "dp × tp", mesh: MeshShape{2, 2, 1}, options: with(tensorParallel, only(ZeRO(2)))},
+	{name: "dp × tp, ZeRO 3", mesh: MeshShape{2, 2, 1}, options: with(tensorParallel, only(ZeRO(3)))},
+	{name: "dp × pp", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(1), MicroBatches(2))},
+	{name: "dp × pp, ZeRO 3", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(3), MicroBatches(2)), batches: 2},
+	{name: "tp × pp", mesh: MeshShape{1, 2, 2}, options: with(tensorParallel, only(MicroBatches(4)))},
+	{name: "ZeRO 3 on 4", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(3))},
+	{name: "tensor on 4", mesh: MeshShape{1, 4, 1}, options: tensorParallel},
+	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
+	{name: "simulated GPU, dp × tp", mesh: MeshShape{2, 2, 1}, options: only(SplitHeads("1.1"), ZeRO(2)), device: "simulated", model: tinyGPT, steps: 1},
+}
+
+// encoders has layers that contain attention and linear layers.
+func encoders() nn.Module {
+	layer := func() nn.Module {
+		return nn.TransformerEncoderLayer(2, nn.FeedForward(24), nn.TransformerDropout(0), nn.WithGELU())
+	}
+	return nn.Sequential(nn.Embedding(gptTokens, 16), layer(), layer(), nn.Dense(gptTokens))
+}
+
+func groupedQueries() nn.Module {
+	return nn.Sequential(nn.Embedding(gptTokens, 16),
+		nn.Residual(nn.RMSNorm(), nn.GroupedQueryAttention(4, 2, nn.Causal(), nn.RoPE(100))),
+		nn.Residual(nn.RMSNorm(), nn.Dense(32, nn.NoBias()), nn.SiLU(), nn.Dense(16, nn.NoBias())), nn.Dense(gptTokens))
+}
+
+// tinyGPT is for simulated GPUs, which are slow.
+func tinyGPT() nn.Module {
+	return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())), nn.Dense(gptTokens))
+}
+
+// trained is the result of a training on a rank.
+type trained struct {
+	State  map[string][]float32
+	Losses []float64
+	Parts  int // elements of the parameters that this rank updates
+	Error  string
+}
+
+// tokens returns a batch of sequences, and the tokens that follow.
+func gptTokensOf(step, batch int) (x, y *tensor.Tensor) {
+	at := make([]int, gptBatch*(gptLength+1))
+	for i := range at {
+		at[i] = (i*i + 7*step + 3*batch + i/5) % gptTokens
+	}
+	all := tensor.FromInts(at, gptBatch, gptLength+1)
+	return all.Slice(1, 0, gptLength), all.Slice(1, 1, gptLength+1)
+}
+
+// newModel makes the model with its parameters.
+func (c distributedTraining) newModel(seed uint64) nn.Module {
+	tensors.Seed(seed)
+	make := c.model
+	if make == nil {
+		make = smallGPT
+	}
+	m := make()
+	x, _ := gptTokensOf(0, 0)
+	m.Forward(x)
+	return m
+}
+
+// train trains on a mesh, or alone if it is nil.
+func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r trained, err error) {
+	if c.device != "" {
+		if err := tensors.SetDevice(c.device); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, tensors.SetDevice("cpu")) }()
+	}
+	var model nn.Module
+	var shared *DistributedModel
+	if mesh == nil {
+		model = c.newModel(5)
+	} else {
+		model = c.newModel(5 + uint64(mesh.Group.Rank())) // only that of rank 0 matters
+		if shared, err = Distribute(ctx, mesh, model, c.options...); err != nil {
+			return r, err
+		}
+		model = shared
+	}
+	makeOptimizer := c.optimizer
+	if makeOptimizer == nil {
+		makeOptimizer = func(m any) *optim.Optimizer {
+			// The gradient of the keys' biases is 0 up to rounding, because adding the same to all
+			// scores changes nothing. With the default Epsilon, AdamW would divide rounding by itself.
+			return optim.AdamW(m, 1e-2, optim.ClipGradNorm(0.5), optim.RecordGradNorm(), optim.Epsilon(1e-4))
+		}
+	}
+	opt := makeOptimizer(model)
+	batches, steps := max(c.batches, 1), c.steps
+	if steps == 0 {
+		steps = 4
+	}
+	for step := range steps {
+		opt.ZeroGrad()
+		sum := 0.0
+		for batch := range batches {
+			x, y := gptTokensOf(step, batch)
+			compute := func() {
+				if shared == nil {
+					loss := nn.CrossEntropy(model.Forward(x), y).MulScalar(1 / float64(batches))
+					loss.Backward()
+					sum += loss.Item()
+					return
+				}
+				dp := mesh.DP
+				from, to := gptBatch*dp.Rank()/dp.Size(), gptBatch*(dp.Rank()+1)/dp.Size()
+				var loss float64
+				loss, err = shared.Backward(ctx, x.Slice(0, from, to), y.Slice(0, from, to), nn.CrossEntropy, 1/float64(dp.Size()*batches))
+				sum += loss
+			}
+			if c.autocast {
+				tensor.Autocast(tensor.BFloat16, compute)
+			} else {
+				compute()
+			}
+			if err != nil {
+				return r, err
+			}
+		}
+		opt.Step()
+		r.Losses = append(r.Losses, sum)
+		if norm := opt.GradNorm(); norm != nil {
+			r.Losses = append(r.Losses, norm.Item())
+		}
+	}
+	r.State = map[string][]float32{}
+	if shared == nil {
+		for _, p := range nn.State(model) {
+			r.State[p.Name] = p.Data()
+		}
+		return r, nil
+	}
+	for _, t := range shared.Parts {
+		r.Parts += t.Numel()
+	}
+	whole, err := shared.FullState(ctx)
+	for name, t := range whole {
+		r.State[name] = t.Data()
+	}
+	return r, err
+}
+
+const (
+	rankTask = "QUERN_TEST_MESH_TASK" // the task of a process
+	rankOut  = "QUERN_TEST_MESH_OUT"  // the file for its result
+)
+
+// rankTasks are what ranks in processes of their own compute, by name.
+var rankTasks = map[string]func(ctx context.Context, g *Group) (any, error){}
+
+// TestMeshRank is one rank, in a process that another test has started.
+func TestMeshRank(t *testing.T) {
+	task := os.Getenv(rankTask)
+	if task == "" {
+		t.Skip("not started as a rank")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testTime)
+	defer cancel()
+	g, err := Join(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = g.Close() }()
+	out, err := rankTasks[task](ctx, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(os.Getenv(rankOut), text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onRanks runs a task in n processes and returns their results.
+func onRanks[T any](t *testing.T, task string, n int, environment ...string) []T {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	results := make([]T, n)
+	var running sync.WaitGroup
+	for r := range n {
+		running.Go(func() {
+			file := filepath.Join(folder, fmt.Sprint(r))
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMeshRank$")
+			c.Env = append(os.Environ(), rankTask+"="+task, rankOut+"="+file, "RANK="+fmt.Sprint(r), "WORLD_SIZE="+fmt.Sprint(n),
+				"MASTER_ADDR=127.0.0.1", "MASTER_PORT="+port, SecretVariable+"="+t.Name(), "GOMAXPROCS=2")
+			c.Env = append(c.Env, environment...)
+			said, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("rank %d: %v\n%s", r, err, said)
+				return
+			}
+			text, err := os.ReadFile(file)
+			if err == nil {
+				err = gob.NewDecoder(bytes.NewReader(text)).Decode(&results[r])
+			}
+			if err != nil {
+				t.Errorf("rank %d: %v\n%s", r, err, said)
+			}
+		})
+	}
+	running.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return results
+}
+
+func init() {
+	rankTasks["train"] = func(ctx context.Context, g *Group) (any, error) {
+		all := map[string]trained{}
+		for _, c := range distributedTrainings {
+			if !c.selected(g.Size()) {
+				continue
+			}
+			mesh, err := Mesh(ctx, g, c.mesh.DP, c.mesh.TP, c.mesh.PP)
+			if err != nil {
+				return nil, err
+			}
+			r, err := c.train(ctx, mesh)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+			all[c.name] = r
+			if err := mesh.Close(); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+}
+
+// selected reports whether a test on n ranks runs the training.
+func (c distributedTraining) selected(n int) bool {
+	return c.mesh.Size() == n && strings.HasPrefix(c.name, os.Getenv(onlyTraining)) && (!c.long || os.Getenv("QUERN_LONG") != "")
+}
+
+// onlyTraining selects trainings by the beginning of their names.
+const onlyTraining = "QUERN_TEST_MESH_ONLY"
+
+// TestDistributedEqualsOneProcess compares losses, gradient norms and the weights after several steps
+// on meshes with those of one process.
+func TestDistributedEqualsOneProcess(t *testing.T) {
+	for _, n := range []int{2, 4} {
+		all := onRanks[map[string]trained](t, "train", n)
+		for _, c := range distributedTrainings {
+			if !c.selected(n) {
+				continue
+			}
+			t.Run(c.name, func(t *testing.T) {
+				want, err := c.train(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts, worst := 0, 0.0
+				for rank, results := range all {
+					got := results[c.name]
+					parts += got.Parts
+					worst = max(worst, compareTrained(t, rank, got, want, c.tolerance))
+				}
+				t.Logf("%v: largest difference %.1e", c.mesh, worst)
+				elements := 0
+				for _, values := range want.State {
+					elements += len(values)
+				}
+				if replicated := parts - elements; c.mesh.TP == 1 && replicated != 0 || replicated < 0 {
+					t.Errorf("the ranks update %d elements, the model has %d", parts, elements)
+				}
+			})
+		}
+	}
+}
+
+// compareTrained compares the result of a rank with that of one process, and returns the largest
+// difference.
+func compareTrained(t *testing.T, rank int, got, want trained, tolerance float64) (worst float64) {
+	t.Helper()
+	if tolerance == 0 {
+		tolerance = 1e-5
+	}
+	compare := func(what string, got, want float64) {
+		d := math.Abs(got-want) / max(1, math.Abs(want))
+		worst = max(worst, d)
+		if !(d <= tolerance) {
+			t.Errorf("rank %d: %s is %v, in one process %v", rank, what, got, want)
+		}
+	}
+	if len(got.Losses) != len(want.Losses) || !slices.Equal(slices.Sorted(maps.Keys(got.State)), slices.Sorted(maps.Keys(want.State))) {
+		t.Fatalf("rank %d: %d losses and tensors %v, in one process %d and %v", rank, len(got.Losses), slices.Sorted(maps.Keys(got.State)), len(want.Losses), slices.Sorted(maps.Keys(want.State)))
+	}
+	for i, v := range want.Losses {
+		compare(fmt.Sprintf("loss or norm %d", i), got.Losses[i], v)
+	}
+	for name, values := range want.State {
+		for i, v := range values {
+			compare(fmt.Sprintf("%s[%d]", name, i), float64(got.State[name][i]), float64(v))
+			if t.Failed() {
+				return worst
+			}
+		}
+	}
+	return worst
+}
