@@ -215,6 +215,10 @@ $(GRADER)/installed: kernel/testdata/course/requirements.txt
 memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more, and check the memory of the worker (minutes)
 	QUERN_LONG=1 $(PYTEST) -rP kernel/testdata/clients/test_memory.py
 
+.PHONY: elastic
+elastic: ## kill the processes of elastic trainings at random for ten minutes
+	QUERN_LONG=1 $(GO) test -timeout 20m -run TestElasticTraining -v ./accel
+
 .PHONY: compiled
 compiled: ## build programs with modules compiled in, and run them (a minute)
 	QUERN_LONG=1 $(GO) test -run TestBuild ./cmd/quern

@@ -51,6 +51,9 @@ func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Sett
 	if c.SaveEvery > 0 && c.Checkpoint == "" {
 		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.SaveEvery)
 	}
+	if change == nil && c.Group != nil && c.Group.Elastic() && c.Checkpoint == "" {
+		return nil, errors.New("accel: DataParallel: the ranks of an elastic group change, so they need a file from which they continue: add Resume(path), on a path that all ranks share")
+	}
 	return c, nil
 }
 
@@ -372,7 +375,7 @@ func (p Precision) String() string { return loop.Precision(p).String() }
 //
 // When the context of a rank is done, all ranks stop after the same step. When a rank fails or
 // its process dies, the others fail with a [*parallel.LostError], and the group cannot be used
-// any more.
+// any more. [parallel.Elastic] then goes on with the other ranks.
 func DataParallel(group *parallel.Group) Option {
 	return fitOption("DataParallel(group)", func(c *loop.Settings) error {
 		if group == nil {

@@ -46,7 +46,7 @@
 // If a rank dies or its machine stops responding, every collective of the others fails within
 // seconds with a [*LostError] that names it. After a collective has failed or its context is
 // done, the group is broken: all later collectives return the same error, and the ranks can
-// [Join] again.
+// [Join] again. [Elastic] does so by itself, with the ranks that are left or have come.
 //
 // # Concurrency
 //

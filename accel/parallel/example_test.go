@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
 	"sync"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
-
 	"github.com/quernlab/quern/accel/parallel"
 )
 
@@ -141,3 +141,29 @@ func ExampleDistribute() {
 }
 
 var train *data.Dataset
+
+func ExampleElastic() {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // finds a free port
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := parallel.At(parallel.RankInfo{Address: l.Addr().String()})
+	_ = l.Close()
+	// A group of at least one and at most one rank: this process.
+	err = parallel.Elastic(context.Background(), 1, 1, func(ctx context.Context, group *parallel.Group) error {
+		for step := range 3 {
+			if group.Changing() { // all ranks have to agree on that: see AllReduce
+				return parallel.ErrChanging
+			}
+			fmt.Println("step", step, "on", group)
+		}
+		return nil
+	}, at, parallel.Secret("s"))
+	fmt.Println(err)
+	// Output:
+	// step 0 on rank 0 of 1
+	// step 1 on rank 0 of 1
+	// step 2 on rank 0 of 1
+	// <nil>
+}

@@ -17,7 +17,7 @@ type exchange struct {
 	completed    []int                 // number of complete gradients per bucket
 	communicator *tensors.Communicator // of the device; nil if the host reduces
 	ctx          context.Context
-	order        []*tensor.Tensor // parameters in the order in which their gradients were completed
+	order        []*tensor.Tensor // parameters in the order in which their gradients were completed, in the first step
 	next         int              // index of the next bucket to send
 	send         chan *bucketReduction
 	ended        chan struct{} // closed when all buckets have been reduced
@@ -58,10 +58,21 @@ func (x *exchange) start(ctx context.Context) {
 	}()
 }
 
+// stop ends the goroutine of start, if there is one.
+func (x *exchange) stop() {
+	if x.send != nil {
+		close(x.send)
+		<-x.ended
+	}
+}
+
 // complete is called when a gradient has been computed. Buckets are sent in the same order on
 // all ranks, whichever is complete first.
 func (x *exchange) complete(bucket int, p *tensor.Tensor) {
-	x.order = append(x.order, p)
+	if !x.sorted {
+		x.order = append(x.order, p)
+		return
+	}
 	x.completed[bucket]++
 	if x.reducer != nil { // otherwise the order relative to the layers' collectives could differ between ranks
 		return

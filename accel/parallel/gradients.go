@@ -32,8 +32,8 @@ import (
 //	}
 //
 // Gradients are reduced in buckets: while one is being reduced, the next gradients are
-// computed. The first step sends the last parameters first; later steps use the order in which
-// gradients were completed on rank 0. If all gradients fit into one bucket, nothing overlaps.
+// computed. They have the order in which gradients are completed on rank 0; the first step finds
+// this order, and sends all gradients at its end. If all fit into one bucket, nothing overlaps.
 //
 // In a model with layers that compute statistics over all ranks, such as nn.SyncBatchNorm, all
 // ranks must make each pass together: with examples on all of them (data.DropLast), or with
@@ -150,7 +150,9 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	}
 	s.arrange()
 	x := &exchange{Gradients: s}
-	x.start(ctx)
+	if s.sorted {
+		x.start(ctx)
+	}
 	done := false
 	defer func() {
 		for _, p := range s.params {
@@ -158,8 +160,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		}
 		if !done { // Backward panicked
 			s.group.Fail(fmt.Errorf("the backward pass panicked"))
-			close(x.send)
-			<-x.ended
+			x.stop()
 		}
 	}()
 	for i, b := range s.buckets {
@@ -171,16 +172,19 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	if e.Sums != nil {
 		x.sums = e.Sums()
 	}
-	sums, err = x.finish(ctx, e.HostValues)
 	done = true
-	if err == nil && !s.sorted {
-		err = s.sort(ctx, x.order)
+	if !s.sorted {
+		if err := s.sort(ctx, x.order); err != nil {
+			return nil, err
+		}
+		x.start(ctx)
 	}
-	return sums, err
+	return x.finish(ctx, e.HostValues)
 }
 
 // sort makes new buckets in the order in which gradients were completed on rank 0; parameters
-// without a gradient come last.
+// without a gradient come last. It does so before the first exchange: sums in other buckets are
+// rounded in another order, so that a training that is resumed would differ in its first step.
 func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	s.sorted = true
 	var mine []int

@@ -17,6 +17,8 @@ type Group struct {
 	addresses        []string
 	heartbeatTimeout time.Duration
 	bucket           int // in bytes
+	elastic          bool
+	changing         chan struct{} // closed when the ranks of an elastic group change
 
 	next, previous *link      // neighbors in the ring; nil in a group of one
 	running        sync.Mutex // held by the running collective
@@ -53,7 +55,8 @@ func newGroup(j *joiner) *Group {
 	p.LocalRank = max(p.LocalRank, 0)
 	return &Group{
 		info: p, joined: j, names: j.names, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
-		broken: make(chan struct{}), end: make(chan struct{}), left: map[int]bool{},
+		elastic: j.least > 0, changing: make(chan struct{}), broken: make(chan struct{}), end: make(chan struct{}),
+		left: map[int]bool{},
 	}
 }
 
@@ -178,7 +181,7 @@ func (g *Group) Close() error {
 	g.mu.Unlock()
 	err := errors.Join(left, g.closeDevices(whole))
 	if whole {
-		g.notify(notice{Kind: leaving, Rank: g.Rank()})
+		g.notify(notice{Kind: rankLeaves, Rank: g.Rank()})
 	}
 	close(g.end)
 	for _, l := range append([]*link{g.next, g.previous}, g.hub...) {

@@ -16,7 +16,7 @@ import (
 const handshakeTime = 10 * time.Second
 
 // protocol is the protocol version, which must be the same on both sides.
-const protocol = "quern parallel 3"
+const protocol = "quern parallel 4"
 
 // challenge is the first message of the listening side.
 type challenge struct {
@@ -27,11 +27,12 @@ type challenge struct {
 // hello is the answer of the dialling side.
 type hello struct {
 	Rank    int
-	Size    int
+	Size    int    // the largest number of ranks if the group is elastic
+	Least   int    // the smallest number of ranks of an elastic group; 0 for others
 	Host    string // name of the machine
 	Ring    string // address where the rank listens for the previous one
 	Order   []byte // byte order of this machine
-	Session []byte // session of the group, for a ring connection
+	Session []byte // session of the group, for a ring connection; of the last one, for an elastic group
 	Nonce   []byte
 	Plain   bool   // the rank requests no encryption
 	Proof   []byte // of the secret
@@ -125,7 +126,7 @@ func (j *joiner) dialHandshake(conn net.Conn, to int, h hello) (*link, error) {
 	if c.Protocol != protocol {
 		return nil, fmt.Errorf("parallel: the listener at %v uses protocol %q instead of %q: it is another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
-	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.info.Rank, j.info.Size, order(), j.session, nonce()
+	h.Rank, h.Size, h.Least, h.Order, h.Session, h.Nonce = j.info.Rank, j.info.Size, j.least, order(), j.session, nonce()
 	h.Plain = j.plain(conn)
 	h.Proof = j.proof("dial", exported, c.Nonce, h)
 	if err := l.send(h); err != nil {

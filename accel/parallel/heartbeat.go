@@ -19,10 +19,11 @@ type notice struct {
 type noticeKind uint8
 
 const (
-	heartbeat  noticeKind = iota // heartbeat
-	leaving                      // the rank has closed its group
-	rankLost                     // the rank is gone
-	rankFailed                   // the rank has failed
+	heartbeat   noticeKind = iota // heartbeat
+	rankLeaves                    // the rank has closed its group
+	rankLost                      // the rank is gone
+	rankFailed                    // the rank has failed
+	ranksChange                   // the ranks of an elastic group change
 )
 
 // heartbeatsPerTimeout is the number of heartbeats within the time after which a rank counts as lost.
@@ -52,11 +53,13 @@ func (g *Group) readNotices(l *link, heard *atomic.Bool) {
 		}
 		heard.Store(true)
 		switch n.Kind {
-		case leaving:
+		case rankLeaves:
 			g.mu.Lock()
 			g.left[n.Rank] = true
 			g.mu.Unlock()
 			g.forward(l, n)
+		case ranksChange:
+			g.setChanging()
 		case rankLost, rankFailed:
 			if n.Rank < 0 || n.Rank >= len(g.addresses) {
 				continue
@@ -137,9 +140,9 @@ func (g *Group) forward(from *link, n notice) {
 }
 
 // sendWithin is send with a time limit for ranks that do not read.
-func (l *link) sendWithin(n notice, d time.Duration) error {
+func (l *link) sendWithin(message any, d time.Duration) error {
 	if err := l.conn.SetWriteDeadline(time.Now().Add(d)); err != nil {
 		return err
 	}
-	return l.send(n)
+	return l.send(message)
 }

@@ -70,6 +70,7 @@ type joiner struct {
 	bucket           int // in bytes
 	log              *slog.Logger
 	mpi              bool // MPI is requested
+	least            int  // smallest number of ranks of an elastic group; 0 for others
 
 	listening *net.TCPListener // of rank 0 of a sub-group, which listens already; else nil
 	names     []int            // of a sub-group: the rank of each of its ranks in the whole group
@@ -77,7 +78,7 @@ type joiner struct {
 	reached   string   // address at which this rank has reached rank 0
 	addresses []string // addresses of the ranks' ring listeners
 	hosts     []string // machines of the ranks
-	session   []byte   // session that rank 0 has assigned
+	session   []byte   // session that rank 0 has assigned; that of the last group while an elastic one is formed
 	local     bool     // the secret is that of the user's file or of this process
 }
 
@@ -89,13 +90,9 @@ type joiner struct {
 // ranks on several machines have no secret, an [*AddressError] if rank 0 cannot listen or be
 // reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
-	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
-	if err := option.Apply("parallel.Join", j, options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger", "MPI"); err != nil {
+	j, err := newJoiner("Join", options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger", "MPI")
+	if err != nil {
 		return nil, err
-	}
-	if j.info != nil {
-		p := *j.info
-		j.info = &p // a copy, because it may be changed
 	}
 	if j.info == nil {
 		p, err := FromEnvironment(os.LookupEnv)
@@ -106,6 +103,24 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 	} else if err := j.info.check("the program"); err != nil {
 		return nil, err
 	}
+	return j.join(ctx)
+}
+
+// newJoiner returns the settings of a function with the given options.
+func newJoiner(function string, options []Option, takes ...string) (*joiner, error) {
+	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
+	if err := option.Apply("parallel."+function, j, options, takes...); err != nil {
+		return nil, err
+	}
+	if j.info != nil {
+		p := *j.info
+		j.info = &p // a copy, because it may be changed
+	}
+	return j, nil
+}
+
+// join joins as the rank of info.
+func (j *joiner) join(ctx context.Context) (*Group, error) {
 	if j.info.Size == 1 {
 		return newGroup(j), nil
 	}
@@ -127,22 +142,29 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 }
 
 // connectAll finds the other ranks and connects to those that this rank talks to.
-func (j *joiner) connectAll(ctx context.Context) (g *Group, err error) {
-	var control []*link
-	var ring *net.TCPListener
+func (j *joiner) connectAll(ctx context.Context) (*Group, error) {
 	if j.info.Rank == 0 {
-		control, ring, err = j.gather(ctx)
-	} else {
-		control, ring, err = j.register(ctx)
+		control, ring, err := j.gather(ctx)
+		return j.assemble(ctx, control, ring, err)
 	}
+	control, ring, err := j.register(ctx)
+	return j.assemble(ctx, control, ring, err)
+}
+
+// assemble returns the group of ranks that have found each other, unless finding them failed. It closes the listener for the
+// connection in the ring.
+func (j *joiner) assemble(ctx context.Context, control []*link, ring *net.TCPListener, failed error) (g *Group, err error) {
 	if ring != nil {
 		defer func() { err = errors.Join(err, ring.Close()) }()
 	}
-	if err != nil {
-		return nil, err
+	if failed != nil {
+		return nil, failed
 	}
 	j.setLocalRank()
 	g = newGroup(j)
+	if g.Size() == 1 {
+		return g, nil
+	}
 	g.watch(control) // detects lost ranks from here on
 	connecting, cancel := context.WithCancel(ctx)
 	defer cancel()

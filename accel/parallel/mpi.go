@@ -93,7 +93,7 @@ func (g *Group) leaveMPI() (err error) {
 		if g.mpi.world == nil || g.Err() != nil {
 			return
 		}
-		g.notify(notice{Kind: leaving, Rank: g.Rank()})
+		g.notify(notice{Kind: rankLeaves, Rank: g.Rank()})
 		g.next.close()
 		g.previous.close()
 		done := make(chan error, 1)

@@ -19,6 +19,9 @@ type table struct {
 	Hosts     []string // names of their machines
 
 	Failed string // why the rendezvous has failed
+
+	Wait bool // the process waits for a rank in an elastic group
+	Rank int  // its rank in an elastic group
 }
 
 // gather runs on rank 0: it listens until all other ranks have joined, and sends them the
@@ -196,6 +199,9 @@ func (c *rendezvous) closePending() {
 
 // checkHello returns an error if the rank may not join.
 func (c *rendezvous) checkHello(h hello) error {
+	if h.Least > 0 {
+		return fmt.Errorf("it was started with parallel.Elastic, but rank 0 with parallel.Join as one of %d ranks", c.info.Size)
+	}
 	if h.Size != c.info.Size {
 		return fmt.Errorf("it was started with %d ranks, but rank 0 with %d", h.Size, c.info.Size)
 	}

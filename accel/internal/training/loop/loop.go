@@ -208,6 +208,9 @@ func (l *loop) epochs(ctx context.Context) (err error) {
 	if err := l.strategy.begin(); err != nil {
 		return err
 	}
+	if err := l.resumption.share(); err != nil {
+		return err
+	}
 	if err := l.observers.begin(); err != nil {
 		return err
 	}
@@ -357,6 +360,7 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
 	m := &measurement{examples: examples}
 	l.divergence.nextStep()
+	l.strategy.beforeStep(number)
 	l.optimizer.ZeroGrad()
 	for done := 0; done < examples; {
 		if !batches.Next() {

@@ -31,7 +31,7 @@ type resumption struct {
 	training  *history.Training
 	record    *history.Recorder
 	position  *position // of the loop
-	processes processes
+	processes strategy
 	optimizer *optim.Optimizer
 	scaler    *optim.GradScaler // nil unless gradients are float16
 	stopping  *earlyStopping    // nil without EarlyStopping
@@ -95,7 +95,7 @@ func (r *resumption) save() error {
 // state returns the state of the training apart from its tensors, and its history. known is that of the optimizer.
 func (r *resumption) state(known optim.State) checkpoint {
 	run, at := r.training.Run, r.position
-	seed, drawn := (*tensor.Generator)(nil).State()
+	seed, drawn := r.processes.random()
 	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
 	c := r.identity()
 	c.Seed, c.Random, c.Weights = run.Seed, [2]uint64{seed, drawn}, &[2]uint64{weightSeed, weightsDrawn}
@@ -167,6 +167,20 @@ func row(values ...float64) []exact {
 	return r
 }
 
+// share makes a file before the first step of an elastic group, so that the next one continues from the same state, and
+// verifies that any of its ranks can do so.
+func (r *resumption) share() error {
+	if r == nil || r.o.Group == nil || !r.o.Group.Elastic() {
+		return nil
+	}
+	if len(r.training.Run.Steps) == 0 {
+		if err := r.processes.runOnAll(r.save); err != nil {
+			return err
+		}
+	}
+	return r.processes.shareFile(r.o.Checkpoint)
+}
+
 // load continues the training from the file, if it exists.
 func (r *resumption) load() error {
 	if r == nil {
@@ -176,7 +190,10 @@ func (r *resumption) load() error {
 	var tensors map[string]*tensor.Tensor
 	var notes map[string]string
 	err := r.processes.runOnAll(func() (err error) {
-		if _, missing := os.Stat(path); !r.processes.writes() || errors.Is(missing, fs.ErrNotExist) {
+		if !r.processes.writes() {
+			return nil
+		}
+		if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
 			return nil
 		}
 		if tensors, notes, err = nn.LoadTensors(path); err != nil {
@@ -242,7 +259,7 @@ func (r *resumption) restore(tensors map[string]*tensor.Tensor, notes map[string
 	if len(parts[bestPart]) > 0 && r.stopping != nil {
 		r.stopping.best = Weights{tensors: parts[bestPart]}
 	}
-	if w := parts[samplerPart]["weights"]; r.o.Hardness != nil {
+	if w := parts[samplerPart]["weights"]; r.o.Hardness != nil && c.Epoch > 0 {
 		if w == nil || w.DType() != tensor.Float64 || w.Numel() != r.training.Dataset.Len() {
 			return errors.New("the file has no probabilities of the examples, but option HardExampleSampler needs them")
 		}
@@ -261,6 +278,9 @@ func (r *resumption) restore(tensors map[string]*tensor.Tensor, notes map[string
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	if w := c.Weights; w != nil {
 		tensor.WeightGenerator().SetState(w[0], w[1])
+	}
+	if len(run.Steps) == 0 { // nothing but the start of an elastic group
+		return nil
 	}
 	r.record.Note("resumed after step %d in epoch %d", len(run.Steps), c.Epoch)
 	return nil

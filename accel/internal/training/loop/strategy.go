@@ -41,8 +41,8 @@ type processes interface {
 }
 
 // strategy is how the steps of a training run: in this process alone ([single]), or on the
-// ranks of a group together ([dataParallel]). All methods are collective, except loss,
-// interrupt, stopSynchronizing and end.
+// ranks of a group together ([dataParallel]). All methods are collective, except beforeStep,
+// random, loss, interrupt, stopSynchronizing and end.
 type strategy interface {
 	processes
 
@@ -50,6 +50,12 @@ type strategy interface {
 	// finish gives them the same state after the last step.
 	begin() error
 	finish() error
+	// beforeStep prepares the step of this number, from 1, which may be the first after a training was resumed.
+	beforeStep(number int)
+	// random returns the state of the random numbers with which a training that is resumed continues.
+	random() (stream, drawn uint64)
+	// shareFile fails on all ranks of an elastic group unless all see the file that rank 0 sees.
+	shareFile(path string) error
 	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
 	// the gradients and the measurement of the step over the ranks. idle participates in a
 	// batch of which this rank has no examples; learn computes gradients with weight zero.
@@ -69,7 +75,7 @@ type strategy interface {
 
 // newProcesses returns the ranks of a group, or this process alone if group is nil.
 func newProcesses(ctx context.Context, group *parallel.Group) processes {
-	if group == nil || group.Size() == 1 {
+	if group == nil || group.Size() == 1 && !group.Elastic() {
 		return single{}
 	}
 	return newRanks(ctx, group)
@@ -95,6 +101,10 @@ type single struct{}
 
 func (single) begin() error  { return nil }
 func (single) finish() error { return nil }
+
+func (single) beforeStep(int)                 {}
+func (single) random() (stream, drawn uint64) { return (*tensor.Generator)(nil).State() }
+func (single) shareFile(string) error         { return nil }
 
 func (single) lastBatch(_ *precision, _ *measurement, learn func()) error {
 	learn()

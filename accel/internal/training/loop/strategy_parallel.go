@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -25,6 +28,7 @@ type dataParallel struct {
 	gradients  *parallel.Gradients
 
 	placeholder data.Batch // an example for a rank that has none in a batch
+	start       sharedStart
 
 	usageBefore parallel.Stats // of the group, before this training
 	since       time.Time
@@ -56,7 +60,7 @@ func (r *dataParallel) end(err error, returned bool) {
 // lastBatch adds the gradients and the measurements of the step over all ranks.
 func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) error {
 	votes := []float64{0, 0} // whether a rank was interrupted, and whether one has a divisor of its loss
-	if r.fitContext.Err() != nil {
+	if r.mustStop() {
 		votes[0] = 1
 	}
 	learnAndVote := func() {
@@ -108,11 +112,14 @@ func (r *dataParallel) idle(learn func(data.Batch)) {
 
 // askStop asks all ranks whether one of them was interrupted.
 func (r *dataParallel) askStop() (err error) {
-	r.stopping, err = r.anyRank(r.fitContext.Err() != nil)
+	r.stopping, err = r.anyRank(r.mustStop())
 	return err
 }
 
-// interrupt returns the error of a training whose context is done on at least one rank.
+// mustStop reports whether this rank was interrupted, or knows that the ranks of an elastic group change.
+func (r *dataParallel) mustStop() bool { return r.fitContext.Err() != nil || r.group.Changing() }
+
+// interrupt returns the error of a training whose context is done on at least one rank, or whose ranks change.
 func (r *dataParallel) interrupt(ctx context.Context) error {
 	if !r.stopping {
 		return nil
@@ -121,11 +128,13 @@ func (r *dataParallel) interrupt(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if r.group.Changing() {
+		return fmt.Errorf("accel: DataParallel: %w: %w", parallel.ErrChanging, context.Canceled)
+	}
 	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
 }
 
-// begin gives all ranks the weights of rank 0, the order of its examples, and a different
-// stream of random numbers on each.
+// begin gives all ranks the weights of rank 0 and the order of its examples.
 func (r *dataParallel) begin() error {
 	t := r.training
 	err := r.runOnAll(func() error {
@@ -153,15 +162,64 @@ func (r *dataParallel) begin() error {
 			r.record.Reduction(r.group.Backend())
 		}
 	}
-	start := sharedStart{Order: t.Run.Seed}
-	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
-	if err := r.broadcast(&start); err != nil {
+	r.start.Order = t.Run.Seed
+	r.start.Stream, r.start.Drawn = (*tensor.Generator)(nil).State()
+	if err := r.broadcast(&r.start); err != nil {
 		return err
 	}
-	t.Run.Seed = start.Order
+	t.Run.Seed = r.start.Order
 	r.usageBefore, r.since = r.group.Stats(), time.Now() // from here on the ranks should run in step
-	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
+}
+
+// beforeStep gives each rank its random numbers of the step. They do not depend on how many numbers the rank has drawn before,
+// which the file of Resume does not contain: a training that is resumed draws the same ones.
+func (r *dataParallel) beforeStep(number int) {
+	rank := uint64(r.group.Rank())
+	(*tensor.Generator)(nil).SetState(r.start.Stream+rank*streamStep, r.start.Drawn+uint64(number)*numbersPerStep)
+}
+
+// random returns the state from which the random numbers of all ranks and steps follow.
+func (r *dataParallel) random() (stream, drawn uint64) { return r.start.Stream, r.start.Drawn }
+
+// sharedTime is how long a network file system may take until all ranks see a new file.
+const sharedTime = 30 * time.Second
+
+// shareFile fails on all ranks of an elastic group unless all see the file that rank 0 sees: any of them may be rank 0 of the
+// next group.
+func (r *dataParallel) shareFile(path string) error {
+	first, err := uint32(0), error(nil)
+	if r.group.First() {
+		first, err = beginning(path)
+	}
+	if err := r.runOnAll(func() error { return err }); err != nil {
+		return err
+	}
+	if err := r.broadcast(&first); err != nil {
+		return err
+	}
+	return r.runOnAll(func() error {
+		for begin := time.Now(); ; time.Sleep(sharedTime / 100) {
+			mine, err := beginning(path)
+			if err == nil && mine == first {
+				return nil
+			}
+			if r.ctx.Err() != nil || time.Since(begin) > sharedTime {
+				return fmt.Errorf("accel: Resume(%q): rank %d does not see the file that rank 0 has written there: the ranks of an elastic group change, so use a path that all of them share", path, r.group.Rank())
+			}
+		}
+	})
+}
+
+// beginning returns the checksum of the first bytes of a file.
+func beginning(path string) (uint32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	return crc32.Checksum(text, castagnoli), err
 }
 
 // prepare reads the placeholder.
@@ -172,13 +230,16 @@ func (r *dataParallel) prepare(set *data.Dataset) error {
 	return it.Err()
 }
 
-// sharedStart is the state of rank 0's random numbers.
+// sharedStart is the state of rank 0's random numbers before the first step.
 type sharedStart struct{ Order, Stream, Drawn uint64 }
+
+// numbersPerStep is more than a rank draws in a step.
+const numbersPerStep = 1 << 40
 
 // streamStep keeps the seeds of the ranks apart (Weyl's sequence of the golden ratio).
 const streamStep = 0x9e3779b97f4a7c15
 
-// finish gives all ranks the running means and the random-number state of rank 0 after the
+// finish gives all ranks the running means and the state of the random numbers of rank 0 after the
 // training.
 func (r *dataParallel) finish() error {
 	if err := r.broadcastBuffers(r.training.Model); err != nil {
@@ -187,12 +248,15 @@ func (r *dataParallel) finish() error {
 	if err := r.compareWaiting(); err != nil {
 		return err
 	}
-	var state sharedStart
-	state.Stream, state.Drawn = (*tensor.Generator)(nil).State()
-	if err := r.broadcast(&state); err != nil {
+	// Random numbers go on behind those of the last step, unless no layer draws any: then as in one process.
+	next := r.start
+	if _, drawn := (*tensor.Generator)(nil).State(); (drawn-r.start.Drawn)%numbersPerStep != 0 {
+		next.Drawn += uint64(len(r.training.Run.Steps)+1) * numbersPerStep
+	}
+	if err := r.broadcast(&next); err != nil {
 		return err
 	}
-	(*tensor.Generator)(nil).SetState(state.Stream, state.Drawn)
+	(*tensor.Generator)(nil).SetState(next.Stream, next.Drawn)
 	return nil
 }
 
@@ -201,6 +265,9 @@ const slowRankShare = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.
 func (r *dataParallel) compareWaiting() error {
+	if r.group.Size() == 1 { // of an elastic group
+		return nil
+	}
 	waited := make([]float64, r.group.Size())
 	waited[r.group.Rank()] = (r.group.Stats().Time - r.usageBefore.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
