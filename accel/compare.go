@@ -10,7 +10,9 @@ import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/seeds"
+	"github.com/quernlab/quern/accel/internal/training/trials"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
@@ -54,6 +56,28 @@ type VariantResult struct {
 // each seed; the last one stays in effect. Errors are those of [Fit]; the comparison so far is
 // returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
+	return compare(ctx, nil, newModel, train, variants)
+}
+
+// CompareOnRanks is [Compare] on the ranks of a group, each of which calls it with the same arguments: the trainings run side by side,
+// each on one rank. Ranks on one machine use its GPUs by their local ranks, unless a variant has [On]. All ranks get all runs, without
+// their Utilization, and the losses do not depend on the number of ranks; the times do, if the ranks share a machine. Rank 0 displays
+// the comparison. An error of one training ends the comparison on all ranks.
+func CompareOnRanks(ctx context.Context, group *parallel.Group, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
+	if group == nil {
+		c := &Comparison{Seeds: compareSeeds, Err: errors.New("accel: CompareOnRanks: the group is nil: check the error of parallel.Join")}
+		return c, c.Err
+	}
+	return compare(ctx, group, newModel, train, variants)
+}
+
+// compared is what a training of a comparison was.
+type compared struct {
+	Run    *Run
+	Failed bool
+}
+
+func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Module, train *data.Dataset, variants []Variant) (*Comparison, error) {
 	c := &Comparison{Seeds: compareSeeds}
 	switch {
 	case newModel == nil:
@@ -70,32 +94,63 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	for _, v := range variants {
 		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
-	screen := plots.NewPartial(ctx, "runs", float64(compareSeeds*len(variants)))
+	what := train.Name()
+	for _, v := range variants {
+		what += fmt.Sprintf(", %s %v", v.Name, v.options)
+	}
+	if err := trials.Same(ctx, group, what); err != nil {
+		c.Err = fmt.Errorf("accel: Compare: %w", err)
+		return c, c.Err
+	}
+	var screen *plots.Partial
+	if trials.First(group) {
+		here := compareSeeds * len(variants) // runs of this process
+		if group != nil {
+			here = (here + group.Size() - 1) / group.Size()
+		}
+		screen = plots.NewPartial(ctx, "runs", float64(here))
+	}
 	ctx = display.Unmeasured(ctx)
 	defer func() { c.drawn = screen.Close(c.Figure) }()
 	ended := 0
-	for seed := 1; seed <= compareSeeds; seed++ {
-		for i, v := range variants {
-			Seed(uint64(seed))
-			follow := &comparing{show: func(r *Run) {
-				screen.Set(float64(ended)+partDone(r), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
-			}}
-			run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
-			ended++
-			var diverged *DivergedError
-			if errors.As(err, &diverged) {
-				err = nil // a diverged run is a result
-			}
-			if n := len(run.Steps); n > 0 && (err == nil || len(c.Variants[i].Runs) == 0) {
-				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
-			}
-			if err != nil {
-				c.Err = fmt.Errorf("accel: Compare: %s: seed %d, after %s of %d: %w", v.Name, seed, quantity.Plural(len(run.Steps), "step"), run.Planned, err)
-				return c, c.Err
-			}
+	own := *c // the runs of this process, to display them
+	own.Variants = slices.Clone(c.Variants)
+	runs, err := trials.Run(ctx, group, compareSeeds*len(variants), func(job int) (compared, error) {
+		seed, i := 1+job/len(variants), job%len(variants)
+		v := variants[i]
+		Seed(uint64(seed))
+		follow := &comparing{show: func(r *Run) {
+			screen.Set(float64(ended)+partDone(r), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return own.soFar(i, r) })
+		}}
+		run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
+		ended++
+		var diverged *DivergedError
+		if errors.As(err, &diverged) {
+			err = nil // a diverged run is a result
 		}
+		own.add(i, compared{run, err != nil})
+		if err != nil {
+			err = fmt.Errorf("%s: seed %d, after %s of %d: %w", v.Name, seed, quantity.Plural(len(run.Steps), "step"), run.Planned, err)
+		}
+		return compared{run, err != nil}, err
+	})
+	for job, r := range runs {
+		c.add(job%len(variants), r)
 	}
-	return c, nil
+	if err != nil {
+		c.Err = fmt.Errorf("accel: Compare: %w", err)
+	}
+	if group != nil {
+		Seed(compareSeeds) // the random numbers go on alike on all ranks
+	}
+	return c, c.Err
+}
+
+// add adds a run to a variant. One that has failed counts if it is the first.
+func (c *Comparison) add(variant int, r compared) {
+	if v := &c.Variants[variant]; r.Run != nil && len(r.Run.Steps) > 0 && (!r.Failed || len(v.Runs) == 0) {
+		v.Runs = append(v.Runs, r.Run)
+	}
 }
 
 // fitNew trains a new model. The run is not nil.

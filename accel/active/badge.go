@@ -66,7 +66,7 @@ func newGradients(probabilities [][]float64, features [][]float32) *gradients {
 
 // closer lowers the squared distances to those from a new center; the first center sets them.
 func (g *gradients) closer(nearest []float64, center int, first bool) {
-	parallel(len(nearest), func(from, to int) {
+	inParts(len(nearest), func(from, to int) {
 		for i := from; i < to; i++ {
 			d := g.norms[i] + g.norms[center] - 2*dot(g.errors[i], g.errors[center])*dot(g.features[i], g.features[center])
 			d = max(d, 0) // may be negative after rounding

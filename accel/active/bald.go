@@ -187,7 +187,7 @@ const block = 256
 // with returns the joint entropy with one more example.
 func (j *joint) with(draws [][][]float64, i int) float64 {
 	sums := make([]float64, (len(j.all)+block-1)/block)
-	parallel(len(sums), func(from, to int) {
+	inParts(len(sums), func(from, to int) {
 		for b := from; b < to; b++ {
 			for _, c := range j.all[b*block : min((b+1)*block, len(j.all))] {
 				sums[b] += c.with(draws, i)

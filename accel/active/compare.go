@@ -10,8 +10,10 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/interrupt"
+	"github.com/quernlab/quern/accel/internal/training/trials"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
@@ -45,6 +47,8 @@ type StrategyResult struct {
 //
 // Of data sets with classes it compares accuracies, of those with targets root mean squared errors.
 //
+// [OnRanks] measures the curves side by side.
+//
 // newModel returns an untrained model. accel.Seed is called with each seed. Errors are those of
 // [Query] and of accel.Fit; the comparison so far is returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
@@ -74,27 +78,54 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 		c.Strategies = append(c.Strategies, StrategyResult{Name: strategy.String()})
 	}
 	s.duplicateGroups = NewPool(train, 0, 1).duplicateGroups() // computed once, outside the measured times
+	what := fmt.Sprintf("%d curves of %v with %v", s.seeds, strategies, options)
+	if err := trials.Same(ctx, s.group, what); err != nil {
+		c.Err = fmt.Errorf("active: Compare: %w", err)
+		return c, c.Err
+	}
 	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
-	screen := plots.NewPartial(ctx, "rounds", float64(rounds*len(strategies)*s.seeds))
+	var screen *plots.Partial
+	if trials.First(s.group) {
+		mine := (len(strategies)*s.seeds + ranks(s.group) - 1) / ranks(s.group) // curves of this rank
+		screen = plots.NewPartial(ctx, "rounds", float64(rounds*mine))
+	}
 	ctx = display.Unmeasured(ctx)
 	defer func() { c.displayed = screen.Close(c.Figure) }()
 	defer c.setTarget(s.budget)
 	done := 0
-	for seed := 1; seed <= s.seeds; seed++ {
-		for k, strategy := range strategies {
-			curve := &Curve{Regression: train.Targets() > 0}
-			err := s.measureCurve(ctx, newModel, train, test, strategy, uint64(seed), curve, func() {
-				done++
-				screen.Set(float64(done), fmt.Sprintf("seed %d, %v: %v", seed, strategy, curve), func() func() *plots.Figure { return c.soFar(k, curve) })
-			})
-			if err != nil {
-				c.Err = fmt.Errorf("active: Compare: %v, seed %d: %w", strategy, seed, err)
-				return c, c.Err
-			}
+	own := *c // what this process has measured, to display it
+	own.Strategies = slices.Clone(c.Strategies)
+	curves, err := trials.Run(ctx, s.group, s.seeds*len(strategies), func(job int) (*Curve, error) {
+		seed, k := 1+job/len(strategies), job%len(strategies)
+		curve := &Curve{Regression: train.Targets() > 0}
+		err := s.measureCurve(ctx, newModel, train, test, strategies[k], uint64(seed), curve, func() {
+			done++
+			screen.Set(float64(done), fmt.Sprintf("seed %d, %v: %v", seed, strategies[k], curve), func() func() *plots.Figure { return own.soFar(k, curve) })
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%v, seed %d: %w", strategies[k], seed, err)
+		}
+		own.Strategies[k].Curves = append(own.Strategies[k].Curves, curve)
+		return curve, nil
+	})
+	for job, curve := range curves {
+		if curve != nil {
+			k := job % len(strategies)
 			c.Strategies[k].Curves = append(c.Strategies[k].Curves, curve)
 		}
 	}
-	return c, nil
+	if err != nil {
+		c.Err = fmt.Errorf("active: Compare: %w", err)
+	}
+	return c, c.Err
+}
+
+// ranks returns the number of ranks of a group, 1 without one.
+func ranks(group *parallel.Group) int {
+	if group == nil {
+		return 1
+	}
+	return group.Size()
 }
 
 // soFar returns a function that draws the results while another curve of a strategy is being

@@ -24,7 +24,7 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 		nearest[i] = math.Inf(1)
 	}
 	closer := func(center []float32) {
-		parallel(len(rows), func(from, to int) {
+		inParts(len(rows), func(from, to int) {
 			for i := from; i < to; i++ {
 				nearest[i] = min(nearest[i], squared(rows[i], center))
 			}

@@ -63,7 +63,7 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	pool := order[:min(len(order), max(maxErrorPool, len(tried)))]
 	errorsOf := make([]float64, len(tried))
 	failed := make([]error, len(tried))
-	parallel(len(tried), func(from, to int) {
+	inParts(len(tried), func(from, to int) {
 		for k := from; k < to; k++ {
 			if failed[k] = ctx.Err(); failed[k] == nil {
 				errorsOf[k], failed[k] = head.expected(rows, tried[k], pool)

@@ -71,7 +71,7 @@ func initialCenters(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	}
 	for len(chosen) < k {
 		center := rows[some[chosen[len(chosen)-1]]]
-		parallel(len(some), func(from, to int) {
+		inParts(len(some), func(from, to int) {
 			for i := from; i < to; i++ {
 				nearest[i] = min(nearest[i], squared(rows[some[i]], center))
 			}
@@ -146,9 +146,9 @@ func dot[T float32 | float64](a, b []T) float64 {
 	return sum
 }
 
-// parallel calls f for parts of 0 to n on all cores. The results of f must not depend on how
+// inParts calls f for parts of 0 to n on all cores. The results of f must not depend on how
 // the indices are divided.
-func parallel(n int, f func(from, to int)) {
+func inParts(n int, f func(from, to int)) {
 	parts := min(runtime.GOMAXPROCS(0), n)
 	var all sync.WaitGroup
 	for part := range parts {

@@ -1,11 +1,13 @@
 package active
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/internal/training/option"
+	"github.com/quernlab/quern/accel/parallel"
 )
 
 // Option configures [Compare]. Its text is the Go expression that makes it.
@@ -18,6 +20,7 @@ type settings struct {
 	initial, batch, budget, seeds int
 	target                        float64 // 0: the final accuracy or error of the first strategy
 	training                      []accel.Option
+	group                         *parallel.Group // whose ranks measure the curves; nil for this process
 
 	duplicateGroups []int // groups of the training set; see Pool.alike
 }
@@ -25,7 +28,7 @@ type settings struct {
 func newSettings(options []Option) (*settings, error) {
 	s := &settings{initial: 20, batch: 20, budget: 200, seeds: 5}
 	s.training = []accel.Option{accel.Steps(400), accel.BatchSize(32), accel.AdamW(2e-3)}
-	if err := option.Apply("active.Compare", s, options, "Initial", "Batch", "Budget", "Seeds", "Target", "Train"); err != nil {
+	if err := option.Apply("active.Compare", s, options, "Initial", "Batch", "Budget", "Seeds", "Target", "Train", "OnRanks"); err != nil {
 		return nil, err
 	}
 	if s.budget < s.initial {
@@ -51,6 +54,17 @@ func Budget(n int) Option { return count("Budget", n, func(s *settings) *int { r
 // Seeds sets the number of repetitions of each strategy, with seeds 1 to n; the default is 5.
 // Few seeds are not conclusive.
 func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { return &s.seeds }) }
+
+// OnRanks measures curves side by side on the ranks of a group, each of which calls [Compare] with the same arguments. Each rank trains on
+// its own device: several on one machine use its GPUs by their local ranks, unless [Train] has accel.On. All ranks get all curves, which do
+// not depend on the number of ranks, and rank 0 displays them. An error on one rank ends the comparison on all.
+func OnRanks(group *parallel.Group) Option {
+	o := option.New(func(s *settings) { s.group = group }, "OnRanks", option.Code("group"))
+	if group == nil {
+		o = o.Check(errors.New("the group is nil: check the error of parallel.Join"))
+	}
+	return Option{o}
+}
 
 // Target sets the accuracy, from 0 to 1, or for targets the root mean squared error, for which labels
 // are counted. The default is the final accuracy of the first strategy in whole percent, or its final

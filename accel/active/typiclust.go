@@ -148,7 +148,7 @@ func meanDistances(rows [][]float32, members []int, neighbors int) map[int]float
 		to := min(from+step, len(members))
 		var products []float32
 		tensor.NoGrad(func() { products = x.Slice(0, from, to).MatMul(x.T()).Data() })
-		parallel(to-from, func(first, last int) {
+		inParts(to-from, func(first, last int) {
 			near := make([]float64, len(members))
 			for a := first; a < last; a++ {
 				for b := range members {

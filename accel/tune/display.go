@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/training/trials"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
@@ -27,7 +28,7 @@ type screen struct {
 func newScreen(ctx context.Context, s *Search, o *options) *screen {
 	v := &screen{follow: o.follow, o: o, began: time.Now()}
 	v.before, _ = s.progress(o)
-	if !o.quiet {
+	if !o.quiet && trials.First(o.group) {
 		v.figures = plots.NewLive(context.WithoutCancel(ctx), nil)
 	}
 	return v
@@ -35,8 +36,8 @@ func newScreen(ctx context.Context, s *Search, o *options) *screen {
 
 // progress returns the progress of the search and its total, in units of the budget or in trials.
 func (s *Search) progress(o *options) (done, of float64) {
-	if s.budget > 0 && s.spent*o.trials > len(s.Trials)*s.budget { // the budget ends first
-		return float64(s.spent), float64(s.budget)
+	if spent := s.spent + s.running; s.budget > 0 && spent*o.trials > len(s.Trials)*s.budget { // the budget ends first
+		return float64(spent), float64(s.budget)
 	}
 	return float64(len(s.Trials)), float64(o.trials)
 }

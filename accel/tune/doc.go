@@ -13,7 +13,7 @@
 //
 // While the search runs, a figure shows the best value so far and the settings tried.
 // [Grid], [Random], [TPE] and [GP] select settings, [Halving] stops unpromising trials early,
-// [Resume] continues after an interrupt, and [Compare] compares search methods with equal
+// [Resume] continues after an interrupt, [OnRanks] runs trials side by side on several GPUs or machines, and [Compare] compares search methods with equal
 // budgets. [TPE] is the default; [GP] finds better settings in up to 200 trials of a value that
 // changes smoothly with the settings.
 //

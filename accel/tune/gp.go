@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // GP selects settings by Bayesian optimization with a Gaussian process, which needs fewer trials than [TPE] where the
@@ -35,6 +37,15 @@ type gp struct {
 	plan plan
 }
 
+func (g *gp) fresh() sampler { return &gp{} }
+
+func (g *gp) settings() []Setting {
+	if g.plan == nil {
+		return g.tpe.settings()
+	}
+	return g.plan.settings()
+}
+
 func (g *gp) begin(s *Search, t *Trial) bool {
 	g.tpe.begin(s, t)
 	g.plan = nil
@@ -43,7 +54,7 @@ func (g *gp) begin(s *Search, t *Trial) bool {
 		return true
 	}
 	if t.Number > startTrials {
-		g.plan = newModel(s, g.ended).plan(t.random)
+		g.plan = newModel(s, g.ended).plan(t.random, g.pending)
 	}
 	return true
 }
@@ -120,8 +131,19 @@ func (n named) fromUnit(at float64) float64 {
 }
 
 // plan returns the settings with the highest expected improvement, or nil if the trials do not determine a model.
-func (m *model) plan(r *rand.Rand) plan {
-	if len(m.space) == 0 || len(m.finished) == 0 || !m.clip() || !m.fit() {
+// Trials that run at the same time count as if their values were the mean of all, so that their settings are not selected again
+// (Ginsbourger, Le Riche and Carraro, Kriging Is Well-Suited to Parallelize Optimization, 2010).
+func (m *model) plan(r *rand.Rand, pending []*Trial) plan {
+	if len(m.space) == 0 || len(m.finished) == 0 || !m.clip() {
+		return nil
+	}
+	mean := floats.Sum(m.y) / float64(len(m.y))
+	for _, u := range pending {
+		if x, ok := m.point(u); ok {
+			m.x, m.y = append(m.x, x), append(m.y, mean)
+		}
+	}
+	if !m.fit() {
 		return nil
 	}
 	p := plan{}

@@ -1,5 +1,7 @@
 package tune
 
+import "slices"
+
 // Grid tries every combination, with this many values for each number (evenly spaced, including
 // both ends; for LogFloat on a logarithmic scale) and with every choice. The search ends when all
 // combinations have been tried, even if fewer than [Trials]. The setting requested last varies
@@ -20,19 +22,49 @@ type gridPosition struct {
 	Count int    `json:"count"`
 }
 
+func (g *grid) fresh() sampler { return g }
+
+// begin sets the position behind that of the previous trial. If that has not run yet, its settings are assumed to be those of
+// the trial before it, which follows then finds out.
 func (g *grid) begin(s *Search, t *Trial) bool {
 	if t.Number == 1 {
 		return true
 	}
-	gridPositions := s.Trials[t.Number-2].gridPositions // of the previous trial
-	for i := len(gridPositions) - 1; i >= 0; i-- {
-		if w := gridPositions[i]; w.At+1 < w.Count {
-			w.At++
-			t.gridPositions = append(append([]gridPosition{}, gridPositions[:i]...), w)
-			return true
+	if len(s.Trials) == 0 {
+		return false
+	}
+	last := min(t.Number-1, len(s.Trials))
+	position := s.Trials[last-1].gridPositions
+	for n := last; n < t.Number; n++ {
+		next := advance(position)
+		if next == nil {
+			return false
+		}
+		t.gridPositions = next
+		position = slices.Clone(next)
+		for _, w := range s.Trials[last-1].gridPositions[len(next):] {
+			w.At = 0
+			position = append(position, w)
 		}
 	}
-	return false
+	t.gridStart = slices.Clone(t.gridPositions)
+	return true
+}
+
+// advance turns the odometer to the next combination, up to the last setting that changes; nil after the last.
+func advance(positions []gridPosition) []gridPosition {
+	for i := len(positions) - 1; i >= 0; i-- {
+		if w := positions[i]; w.At+1 < w.Count {
+			w.At++
+			return append(slices.Clone(positions[:i]), w)
+		}
+	}
+	return nil
+}
+
+// follows reports whether a trial has the combination behind that of the previous trial, which ran at the same time.
+func (g *grid) follows(previous, t *Trial) bool {
+	return slices.Equal(advance(previous.gridPositions), t.gridStart)
 }
 
 func (g *grid) sample(t *Trial, name string, d dimension) float64 {

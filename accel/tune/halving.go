@@ -24,7 +24,7 @@ func (h *halving) promotes(s *Search, t *Trial) bool {
 		return false
 	}
 	all, ahead := 1, 0
-	for _, u := range s.Trials {
+	for _, u := range s.before(t) {
 		if len(u.Reports) < unit {
 			continue
 		}

@@ -1,6 +1,11 @@
 package tune
 
-import "github.com/quernlab/quern/accel/internal/training/option"
+import (
+	"errors"
+
+	"github.com/quernlab/quern/accel/internal/training/option"
+	"github.com/quernlab/quern/accel/parallel"
+)
 
 // Option configures [Run] and [Compare]; String returns it as a Go expression.
 type Option struct{ setting }
@@ -19,7 +24,9 @@ type options struct {
 	maximize bool
 	file     string // path for Resume; empty without
 	quiet    bool
-	follow   func(*Search) // called after each trial and report; may be nil
+	group    *parallel.Group // whose ranks run the trials; nil for this process
+	together int             // trials of a round; 0 for the size of the group
+	follow   func(*Search)   // called after each trial and report; may be nil
 }
 
 const (
@@ -30,7 +37,7 @@ const (
 // newOptions returns the settings of a function that takes the options of [Run] and more.
 func newOptions(function string, given []Option, more ...string) (*options, error) {
 	o := &options{trials: defaultTrials, seed: 1, seeds: defaultSeeds}
-	takes := append(more, "Trials", "Budget", "Seed", "Maximize", "Quiet", "Resume", "Halving", "Random", "Grid", "TPE", "GP")
+	takes := append(more, "Trials", "Budget", "Seed", "Maximize", "Quiet", "Resume", "Halving", "OnRanks", "Concurrent", "Random", "Grid", "TPE", "GP")
 	return o, option.Apply("tune."+function, o, append([]Option{TPE()}, given...), takes...)
 }
 
@@ -62,6 +69,28 @@ func Seed(n uint64) Option {
 
 // Seeds sets how often [Compare] repeats each search, with seeds from 1 on; the default is 3.
 func Seeds(n int) Option { return count("Seeds", n, func(o *options) *int { return &o.seeds }) }
+
+// OnRanks runs trials side by side on the ranks of a group, each of which calls [Run] or [Compare] with the same arguments. Each rank
+// trains on its own device: several on one machine use its GPUs by their local ranks, unless the objective passes accel.On to Fit.
+// All ranks get all trials and the same search; rank 0 displays it and has the file of [Resume]. If a trial fails on
+// one rank, the search ends with an error on all. After each round of trials ([Concurrent]) the ranks wait for the slowest.
+func OnRanks(group *parallel.Group) Option {
+	o := option.New(func(o *options) { o.group = group }, "OnRanks", option.Code("group"))
+	if group == nil {
+		o = o.Check(errors.New("the group is nil: check the error of parallel.Join"))
+	}
+	return Option{o}
+}
+
+// Concurrent makes n trials at a time: each is selected without the results of the n-1 that may run at the same time. The default is the number of
+// ranks of [OnRanks], or 1. The search is the same on any number of ranks for the same n, so n ranks or fewer can run it again.
+//
+// [Random] and [Grid] select the same settings for any n. [TPE] and [GP] count the settings of trials that run at the same time as
+// bad or as average ones, so that they differ from each other; with n up to a tenth of the trials they find hardly worse
+// settings. [Halving] compares with trials of earlier rounds.
+func Concurrent(n int) Option {
+	return count("Concurrent", n, func(o *options) *int { return &o.together })
+}
 
 // Maximize searches for the largest value instead of the smallest.
 func Maximize() Option {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 
@@ -151,7 +150,6 @@ func (s *Search) resume(path string) error {
 		}
 		t.search = s
 		s.Trials = append(s.Trials, t)
-		maps.Copy(s.space, t.ranges)
 		s.spent += len(t.Reports)
 	}
 	if len(whole) < len(b) { // killed while it wrote a line
@@ -189,6 +187,11 @@ func (f *file) write(t *Trial) error {
 	if f == nil {
 		return nil
 	}
+	return f.append(t.record())
+}
+
+// record returns what the file has about the trial.
+func (t *Trial) record() record {
 	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []storedSetting{}, Seconds: t.Seconds, Wheels: t.gridPositions}
 	for _, s := range t.Settings {
 		d := t.ranges[s.Name]
@@ -206,7 +209,7 @@ func (f *file) write(t *Trial) error {
 	for _, report := range t.Reports {
 		r.Reports = append(r.Reports, orNil(report.Value))
 	}
-	return f.append(r)
+	return r
 }
 
 // open returns a line without its checksum.

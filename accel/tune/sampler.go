@@ -7,6 +7,8 @@ import (
 
 // sampler selects the settings of a trial.
 type sampler interface {
+	// fresh returns a sampler for one trial.
+	fresh() sampler
 	// begin is called before each trial. It returns false if there is nothing left to try.
 	begin(s *Search, t *Trial) bool
 	// sample returns a coordinate of a dimension that the trial has not requested yet.
@@ -21,6 +23,8 @@ func Random() Option {
 }
 
 type random struct{}
+
+func (random) fresh() sampler { return random{} }
 
 func (random) begin(*Search, *Trial) bool { return true }
 
@@ -39,10 +43,24 @@ func uniform(r *rand.Rand, d dimension) float64 {
 // stream returns the random numbers of a trial, different for each search seed.
 func stream(seed uint64, trial int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(trial))) }
 
-// earlier returns the trials before t that have ended, the best first: finished ones by value,
+// earlier returns the trials whose results t knows, the best first: finished ones by value,
 // then stopped ones, the longest first, and last those that diverged or ran out of memory.
 func earlier(s *Search, t *Trial) []*Trial {
-	ended := slices.DeleteFunc(slices.Clone(s.Trials), func(u *Trial) bool { return u.Number >= t.Number })
+	ended := slices.Clone(s.before(t))
 	slices.SortStableFunc(ended, s.compare)
 	return ended
+}
+
+// planner is a sampler that selects settings before the trial requests them.
+type planner interface{ settings() []Setting }
+
+// pending returns the trials of the same round before t, with the settings that were selected for them before they began: all
+// that t knows of them, on whichever rank they run.
+func pending(s *Search, t *Trial) (trials []*Trial) {
+	for _, u := range s.round {
+		if p, ok := u.sampler.(planner); ok && u.Number < t.Number {
+			trials = append(trials, &Trial{Number: u.Number, Settings: p.settings()})
+		}
+	}
+	return trials
 }

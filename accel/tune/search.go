@@ -21,12 +21,32 @@ type Search struct {
 	sampler   sampler
 	halving   *halving
 	budget    int // units of work; 0 means no limit
-	spent     int
+	spent     int // by the trials that have ended
+	running   int // by the current trial
 	seed      uint64
-	space     map[string]dimension // of the settings, as last requested
+	together  int                  // trials of a round, which do not know each other's results; 0 means 1
+	round     []*Trial             // those of the current round that have been planned
+	space     map[string]dimension // of the settings, as last requested before this round
 	file      *file                // nil without Resume
 	screen    *screen
 	displayed bool // the figure has been displayed
+}
+
+// size returns the number of trials of a round.
+func (s *Search) size() int { return max(s.together, 1) }
+
+// before returns the trials whose results a trial may use: those of the rounds before its own. This makes the search independent of
+// the number of ranks that run it.
+func (s *Search) before(t *Trial) []*Trial {
+	return s.Trials[:min((t.Number-1)/s.size()*s.size(), len(s.Trials))]
+}
+
+// units returns the units of work of trials.
+func units(trials []*Trial) (sum int) {
+	for _, t := range trials {
+		sum += len(t.Reports)
+	}
+	return sum
 }
 
 // Best returns the finished trial with the best value (the first of equal ones), or nil.

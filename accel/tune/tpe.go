@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,9 +39,14 @@ const (
 
 // tpe is the sampler of TPE.
 type tpe struct {
-	ended []*Trial // before the current one, best first
-	plan  plan
+	ended   []*Trial // before the current one, best first
+	pending []*Trial // that run at the same time
+	plan    plan
 }
+
+func (p *tpe) fresh() sampler { return &tpe{} }
+
+func (p *tpe) settings() []Setting { return p.plan.settings() }
 
 // plan holds the coordinates of settings that are selected before a trial requests them.
 type plan map[string]planned
@@ -62,6 +68,14 @@ type named struct {
 	d    dimension
 }
 
+// settings returns the values of the plan, in the order of their names.
+func (p plan) settings() (all []Setting) {
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		all = append(all, Setting{name, p[name].d.value(p[name].at)})
+	}
+	return all
+}
+
 // common returns the settings that all finished trials have, with the ranges of the last requests, in the order of their
 // names. Those with a single value are not among them.
 func common(s *Search, ended []*Trial) (all []named) {
@@ -79,7 +93,7 @@ func common(s *Search, ended []*Trial) (all []named) {
 }
 
 func (p *tpe) begin(s *Search, t *Trial) bool {
-	p.ended, p.plan = earlier(s, t), plan{}
+	p.ended, p.pending, p.plan = earlier(s, t), pending(s, t), plan{}
 	space := common(s, p.ended)
 	for i, at := range p.choose(t.random, space, nil, jointCandidates) {
 		p.plan[space[i].name] = planned{space[i].d, at}
@@ -107,17 +121,21 @@ func (p *tpe) sample(t *Trial, name string, d dimension) float64 {
 // choose returns coordinates of the settings behind those with known coordinates, or nil if there are too few trials
 // with values in their ranges.
 func (p *tpe) choose(r *rand.Rand, space []named, known []float64, candidates int) (chosen []float64) {
-	var seen []*Trial
-	for _, u := range p.ended {
-		if !slices.ContainsFunc(space[len(known):], func(n named) bool { return math.IsNaN(n.of(u)) }) {
-			seen = append(seen, u)
+	with := func(trials []*Trial) (with []*Trial) {
+		for _, u := range trials {
+			if !slices.ContainsFunc(space[len(known):], func(n named) bool { return math.IsNaN(n.of(u)) }) {
+				with = append(with, u)
+			}
 		}
+		return with
 	}
+	seen := with(p.ended)
 	if len(seen) < startTrials || len(space) == 0 {
 		return nil
 	}
 	best := min(int(math.Ceil(bestShare*float64(len(seen)))), maxBest)
-	good, other := newDensity(space, seen[:best]).given(known), newDensity(space, seen[best:]).given(known)
+	others := slices.Concat(seen[best:], with(p.pending)) // so that trials that run at the same time are not alike
+	good, other := newDensity(space, seen[:best]).given(known), newDensity(space, others).given(known)
 	highest := math.Inf(-1)
 	for range candidates {
 		at := good.draw(r)

@@ -33,7 +33,9 @@ type Trial struct {
 	random        *rand.Rand
 	search        *Search
 	stopped       bool
+	sampler       sampler
 	gridPositions []gridPosition       // of Grid
+	gridStart     []gridPosition       // with which the trial began
 	ranges        map[string]dimension // of the requests so far
 	began         time.Time
 }
@@ -81,10 +83,11 @@ func (t *Trial) request(name string, d dimension) any {
 	if before, ok := t.ranges[name]; ok && (before.low != d.low || before.high != d.high) && before.like(d) {
 		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %g to %g here, but was %g to %g before in the same trial: use two names for two settings", d.low, d.high, before.low, before.high)})
 	}
-	if before, ok := t.search.space[name]; ok && !before.like(d) {
-		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %v here, but was %v before", d, before)})
+	for _, earlier := range []map[string]dimension{t.ranges, t.search.space} {
+		if before, ok := earlier[name]; ok && !before.like(d) {
+			panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %v here, but was %v before", d, before)})
+		}
 	}
-	t.search.space[name] = d
 	if t.ranges == nil {
 		t.ranges = map[string]dimension{}
 	}
@@ -94,7 +97,7 @@ func (t *Trial) request(name string, d dimension) any {
 			return s.Value
 		}
 	}
-	v := d.value(t.search.sampler.sample(t, name, d))
+	v := d.value(t.sampler.sample(t, name, d))
 	t.Settings = append(t.Settings, Setting{name, v})
 	return v
 }
@@ -116,8 +119,8 @@ func (t *Trial) Report(value float64) bool {
 	r := Report{Unit: len(t.Reports) + 1, Value: value}
 	t.Reports = append(t.Reports, r)
 	s := t.search
-	s.spent++
-	if s.halving != nil && !s.halving.promotes(s, t) || s.budget > 0 && s.spent >= s.budget {
+	s.running = len(t.Reports)
+	if s.halving != nil && !s.halving.promotes(s, t) || s.budget > 0 && units(s.before(t))+len(t.Reports) >= s.budget {
 		t.stopped = true
 	}
 	s.screen.offer(s)

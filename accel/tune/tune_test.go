@@ -403,8 +403,8 @@ func TestOneNameWithTwoRanges(t *testing.T) {
 // TestOtherOptions gives functions of the package options that only others of them take.
 func TestOtherOptions(t *testing.T) {
 	for want, f := range map[string]func() error{
-		`tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, Random, Grid, TPE and GP`: func() error { _, err := Run(t.Context(), bowl, Seeds(2)); return err },
-		`tune: Compare: random: tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, Random, Grid, TPE and GP`: func() error {
+		`tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, OnRanks, Concurrent, Random, Grid, TPE and GP`: func() error { _, err := Run(t.Context(), bowl, Seeds(2)); return err },
+		`tune: Compare: random: tune: Run does not take Seeds(2): its options are Trials, Budget, Seed, Maximize, Quiet, Resume, Halving, OnRanks, Concurrent, Random, Grid, TPE and GP`: func() error {
 			_, err := Compare(t.Context(), bowl, []Variant{NewVariant("random", Random(), Seeds(2))}, Seeds(1))
 			return err
 		},

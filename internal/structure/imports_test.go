@@ -27,6 +27,7 @@ var directions = []direction{
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/picture", "internal/quantity", "internal/secret", "internal/tableview", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/quantity", "internal/trust"}},
 	{"accel/internal/training/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/quantity"}},
+	{"accel/internal/training/trials", []string{"accel"}},
 	{"accel/internal/engine", []string{"accel/internal/engine"}},
 	{"accel/prof/internal/nvtx", []string{"internal/loader", "internal/trust"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},

@@ -35,13 +35,13 @@ func (c *Settings) ownGPU(inUse string) string {
 	if err != nil {
 		return c.Device // tensors.SetDevice will report the error
 	}
-	return gpuOf(c.Group.LocalRank(), len(gpus), c.Device, inUse)
+	return GPUOf(c.Group.LocalRank(), len(gpus), c.Device, inUse)
 }
 
-// gpuOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
+// GPUOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
 // the current device name the first GPU. If the launcher shows each rank only one GPU, all use
 // that. The result is empty if the device does not change.
-func gpuOf(localRank, gpus int, on, inUse string) string {
+func GPUOf(localRank, gpus int, on, inUse string) string {
 	if asked := cmp.Or(on, inUse); gpus == 0 || asked != "cuda" && asked != "cuda:0" {
 		return on
 	}
