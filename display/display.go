@@ -43,12 +43,13 @@ const (
 
 // Message is one request to a front end.
 type Message struct {
-	Kind     Kind           // what the front end does
-	ID       string         // of the output; set for KindDisplay and KindUpdate
-	Data     map[string]any // MIME type to data, as in Displayer
-	Metadata map[string]any // keyed by MIME type; may be nil
-	Interim  bool           // the state of a running operation, as in InterimDisplayer
-	Wait     bool           // for KindClear: wait for the next output before clearing
+	Kind     Kind                // what the front end does
+	ID       string              // of the output; set for KindDisplay and KindUpdate
+	Data     map[string]any      // MIME type to data, as in Displayer
+	Metadata map[string]any      // keyed by MIME type; may be nil
+	Interim  bool                // the state of a running operation, as in InterimDisplayer
+	Wait     bool                // for KindClear: wait for the next output before clearing
+	Figures  []InteractiveFigure // of the displayed value, see Figures
 }
 
 // Sink receives the messages for a front end: a notebook, a terminal, a test. Several
@@ -118,7 +119,7 @@ func Show(values ...any) *Handle {
 
 func newMessage(kind Kind, id string, v any) Message {
 	data, metadata := Render(v)
-	return Message{Kind: kind, ID: id, Data: data, Metadata: metadata, Interim: interim(v)}
+	return Message{Kind: kind, ID: id, Data: data, Metadata: metadata, Interim: interim(v), Figures: Figures(v)}
 }
 
 // interim reports whether v is only the state of a running operation.

@@ -45,3 +45,22 @@ func ExampleMarkdown() {
 	fmt.Println(data["text/markdown"])
 	// Output: **bold**
 }
+
+// sparkline is a figure that a front end with widgets can show interactively.
+type sparkline []float64
+
+func (s sparkline) MIMEBundle() map[string]any   { return map[string]any{"text/plain": fmt.Sprint(s)} }
+func (s sparkline) MIMEMetadata() map[string]any { return nil }
+func (s sparkline) HTML() string                 { return fmt.Sprint(s) }
+func (s sparkline) Interactive() *display.Interactive {
+	return &display.Interactive{View: s, CSV: func() string { return fmt.Sprint(s) }}
+}
+
+// The figures of a report are those that it consists of.
+func ExampleFigures() {
+	report := new(display.Report).Text("loss").Figure(sparkline{3, 2, 1})
+	for _, f := range display.Figures(report) {
+		fmt.Println(f.Interactive().View)
+	}
+	// Output: [3 2 1]
+}

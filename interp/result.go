@@ -38,6 +38,8 @@ type Result struct {
 	// Replacement is the text with which a command of the cell, such as %fmt, asks the front end to
 	// replace the cell; empty if none does.
 	Replacement string
+	// Figures are the figures of the result that front ends with widgets can show interactively.
+	Figures []display.InteractiveFigure
 }
 
 // A renderer makes the result of a cell from its values.
@@ -104,7 +106,7 @@ func (r *renderer) renderValue(v any) (result Result) {
 			data["text/plain"] = "<nil>" // as package fmt prints it
 		}
 	}
-	return Result{Data: data, Metadata: metadata}
+	return Result{Data: data, Metadata: metadata, Figures: display.Figures(v)}
 }
 
 // structs returns a list or a map of structs as a table in HTML; nil for other values.

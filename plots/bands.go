@@ -68,7 +68,7 @@ func (k banded) sections(l settings) []section {
 	for i, s := range k.bands {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(series(i, overlaps[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
+			p.Add(l.series(i, overlaps[i], part))
 			if k.dots && len(part) <= maxDotsPerLine && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}

@@ -361,7 +361,7 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 		count, format = 2, percent
 	}
 	scale(&p.Y, limits{min(0, y.lo), top, true}, false, linear{count: count, format: format})
-	return panel{p, label}
+	return panel{plot: p, label: label}
 }
 
 // means returns the means of the intervals as points of a line.

@@ -96,6 +96,9 @@ func (s section) within(width, height vg.Length) section {
 }
 
 func (s section) draw(c draw.Canvas) {
+	if r, ok := bottom(c).(*recorder); ok {
+		r.section(s)
+	}
 	top := c.Max.Y
 	s = s.within(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)
 	line := func(style text.Style, label string) {
@@ -181,6 +184,7 @@ func (s section) headerWidth() vg.Length {
 type panel struct {
 	plot  *plot.Plot
 	label string
+	x, y  string // the labels without offsets and not cut, while it is drawn
 }
 
 // rows is a body of panels: each row has one panel or several side by side.
@@ -209,6 +213,7 @@ func (rs rows) draw(c draw.Canvas) {
 		total += r.weight
 		for j := range r.panels {
 			p := &r.panels[j]
+			p.x, p.y = p.plot.X.Label.Text, p.label
 			p.plot.X.Label.Text = withOffset(p.plot.X.Label.Text, p.plot.X)
 			p.label = withOffset(p.label, p.plot.Y)
 		}
@@ -248,6 +253,10 @@ func (rs rows) draw(c draw.Canvas) {
 			left, right := data.Min.X-b.Min.X, b.Max.X-data.Max.X
 			b.Min.X += columns[j].left - left
 			b.Max.X -= columns[j].right - right
+			if rec, ok := bottom(c).(*recorder); ok {
+				rec.panel(p, b)
+				continue
+			}
 			p.plot.Draw(b)
 		}
 	}
@@ -257,7 +266,7 @@ func (rs rows) draw(c draw.Canvas) {
 func (l settings) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
-		body: rows{{panels: []panel{{p, l.labelY}}, weight: 1}},
+		body: rows{{panels: []panel{{plot: p, label: l.labelY}}, weight: 1}},
 	}}
 }
 

@@ -28,21 +28,6 @@ func (l settings) shown(x limits) limits {
 	return x
 }
 
-// stepPoints converts points to steps if the caller set Stepped.
-func (l settings) stepPoints(points []point) []point {
-	if !l.stepped || len(points) < 2 {
-		return points
-	}
-	steps := make([]point, 0, 2*len(points))
-	for i, q := range points {
-		if i > 0 {
-			steps = append(steps, point{q.x, points[i-1].y})
-		}
-		steps = append(steps, q)
-	}
-	return steps
-}
-
 // curveAxes returns the axes for curves within x and y; steps says that all x are whole.
 func (l settings) curveAxes(x, y limits, steps bool) *plot.Plot {
 	p := axes()

@@ -216,14 +216,16 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 
 // frame is a figure that has been drawn.
 type frame struct {
+	figure           *Figure
 	bundle, metadata map[string]any
 	interim          bool
 }
 
-func (f frame) MIMEBundle() map[string]any   { return f.bundle }
-func (f frame) MIMEMetadata() map[string]any { return f.metadata }
-func (f frame) Interim() bool                { return f.interim }
-func (f frame) String() string               { return fmt.Sprint(f.bundle["text/plain"]) }
+func (f frame) MIMEBundle() map[string]any        { return f.bundle }
+func (f frame) MIMEMetadata() map[string]any      { return f.metadata }
+func (f frame) Interactive() *display.Interactive { return f.figure.Interactive() }
+func (f frame) Interim() bool                     { return f.interim }
+func (f frame) String() string                    { return fmt.Sprint(f.bundle["text/plain"]) }
 
 // render draws a figure: in all its formats if it is the final one, otherwise only in the
 // cheapest.
@@ -232,5 +234,5 @@ func render(f *Figure, final bool) frame {
 		copied := *f
 		f = copied.As(SVG)
 	}
-	return frame{bundle: f.MIMEBundle(), metadata: f.MIMEMetadata()}
+	return frame{figure: f, bundle: f.MIMEBundle(), metadata: f.MIMEMetadata()}
 }

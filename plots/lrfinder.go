@@ -38,7 +38,7 @@ func (k rateFinder) sections(l settings) []section {
 	p.X.Label.Text = cmp.Or(l.labelX, "learning rate (log)")
 	scale(&p.X, x, true, ticker(7, true))
 	p.Add(grid{})
-	p.Add(line(reduce(all, x.lo, x.hi, true), at(faint, opacityFaint), widthFaint), line(reduce(curve, x.lo, x.hi, true), hue(0), widthLine))
+	p.Add(line(all, at(faint, opacityFaint), widthFaint), line(curve, hue(0), widthLine))
 
 	subtitle := "no data"
 	if len(curve) > 0 {
@@ -68,6 +68,6 @@ func (k rateFinder) sections(l settings) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, cmp.Or(l.labelY, "loss")}}, weight: 1, headroom: verticalLabelHeight}},
+		body: rows{{panels: []panel{{plot: p, label: cmp.Or(l.labelY, "loss")}}, weight: 1, headroom: verticalLabelHeight}},
 	}}
 }

@@ -34,21 +34,22 @@ func (g grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// curve is a line through points that are all drawable.
+// curve is a line through points that are all drawable. A long one is reduced when it is drawn.
 type curve struct {
-	points []point
-	style  draw.LineStyle
+	points  []point
+	style   draw.LineStyle
+	stepped bool // each value holds until the next one
 }
 
 func line(points []point, c color.Color, width vg.Length) curve {
-	return curve{points, draw.LineStyle{Color: c, Width: width}}
+	return curve{points: points, style: draw.LineStyle{Color: c, Width: width}}
 }
 
 // series returns the line of series i. overlaps reports whether it is drawn on top of another
 // line with the same points.
-func series(i int, overlaps bool, points []point) curve {
+func (l settings) series(i int, overlaps bool, points []point) curve {
 	m := line(points, hue(i), widthLine)
-	m.style.Dashes = pattern(i, overlaps)
+	m.style.Dashes, m.stepped = pattern(i, overlaps), l.stepped
 	return m
 }
 
@@ -77,11 +78,31 @@ func covering(all []named, y limits) []bool {
 }
 
 func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
+	if r, ok := bottom(c).(*recorder); ok {
+		r.curve(m)
+	}
 	if len(m.points) == 1 { // a line of one point would be invisible
 		spots{m.points, max(m.style.Width, 2), m.style.Color}.Plot(c, p)
 		return
 	}
-	c.StrokeLines(m.style, c.ClipLinesXY(toCanvas(c, p, m.points))...)
+	c.StrokeLines(m.style, c.ClipLinesXY(toCanvas(c, p, m.drawn(p)))...)
+}
+
+// drawn returns the points of the line on the canvas.
+func (m curve) drawn(p *plot.Plot) []point {
+	_, log := p.X.Scale.(logScale)
+	points := reduce(m.points, p.X.Min, p.X.Max, log)
+	if !m.stepped || len(points) < 2 {
+		return points
+	}
+	steps := make([]point, 0, 2*len(points))
+	for i, q := range points {
+		if i > 0 {
+			steps = append(steps, point{q.x, points[i-1].y})
+		}
+		steps = append(steps, q)
+	}
+	return steps
 }
 
 // toCanvas converts points from data to canvas coordinates.
@@ -107,6 +128,9 @@ type dotter interface {
 }
 
 func (m spots) Plot(c draw.Canvas, p *plot.Plot) {
+	if r, ok := bottom(c).(*recorder); ok {
+		r.spots(m)
+	}
 	var inside []vg.Point
 	for _, q := range toCanvas(c, p, m.points) {
 		// Rounding may put a point on the border slightly outside of it.
@@ -143,6 +167,9 @@ type area struct {
 }
 
 func (m area) Plot(c draw.Canvas, p *plot.Plot) {
+	if r, ok := bottom(c).(*recorder); ok {
+		r.area(m)
+	}
 	if len(m.points) < 2 {
 		return
 	}
@@ -159,6 +186,9 @@ type band struct {
 }
 
 func (m band) Plot(c draw.Canvas, p *plot.Plot) {
+	if r, ok := bottom(c).(*recorder); ok {
+		r.band(m)
+	}
 	if len(m.intervals) == 1 {
 		one := m.intervals[0]
 		ends := toCanvas(c, p, []point{{one.x, one.low}, {one.x, one.high}})

@@ -79,7 +79,7 @@ func apart(a, b uint32) uint32 { return max(a, b) - min(a, b) }
 
 // TestStepped checks that each value holds until the next one.
 func TestStepped(t *testing.T) {
-	got := settings{stepped: true}.stepPoints([]point{{0, 3}, {2, 1}, {5, 1}})
+	got := curve{points: []point{{0, 3}, {2, 1}, {5, 1}}, stepped: true}.drawn(axes())
 	want := []point{{0, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 1}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)

@@ -116,7 +116,7 @@ func (k training) sections(l settings) []section {
 		if logY {
 			label += " (log)"
 		}
-		r.panels = append(r.panels, panel{p, label})
+		r.panels = append(r.panels, panel{plot: p, label: label})
 		smoothed = smoothed || m.window() > 1
 		checked = checked || len(m.checks) > 0
 		bad = append(bad, gone...)
@@ -156,7 +156,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	draw := func(points []point, color color.Color, width vg.Length) (gone []point) {
 		parts, gone := runs(points, logX, logY)
 		for _, part := range parts {
-			p.Add(line(reduce(part, x.lo, x.hi, logX), color, width))
+			p.Add(line(part, color, width))
 		}
 		return gone
 	}

@@ -115,7 +115,7 @@ func (k unitSquare) sections(l settings) []section {
 		if len(inside) == 0 {
 			continue
 		}
-		p.Add(series(i, overlaps[i], l.stepPoints(reduce(inside, 0, 1, false))))
+		p.Add(l.series(i, overlaps[i], inside))
 		if k.dots {
 			p.Add(spots{inside, 2, hue(i)})
 		}

@@ -23,6 +23,7 @@ var (
 type page struct {
 	states map[string]map[string]any
 	echoes []string
+	custom []string
 }
 
 func (p *page) Send(m comm.Message) error {
@@ -56,6 +57,8 @@ func (p *page) Send(m comm.Message) error {
 		}
 	case data.Method == "echo_update":
 		p.echoes = append(p.echoes, string(m.Data))
+	case data.Method == "custom":
+		p.custom = append(p.custom, string(m.Data))
 	default:
 		return fmt.Errorf("unexpected message %s of target %q", m.Data, m.Target)
 	}

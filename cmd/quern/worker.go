@@ -21,6 +21,7 @@ import (
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/worker/child"
+	"github.com/quernlab/quern/widgets"
 	"github.com/quernlab/quern/widgets/comm"
 )
 
@@ -93,6 +94,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 type worker struct {
 	link.Handlers
 	session   *interp.Session
+	figures   *widgets.Figures
 	callbacks *interp.Callbacks // callbacks of widgets
 	host      link.Host
 	rank      int // this worker's rank; only the displays of rank 0 are shown
@@ -126,8 +128,9 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 		return nil, err
 	}
 	w.session, w.callbacks = session, interp.NewCallbacks(session)
-	display.SetSink(display.SinkFunc(w.display))
 	comm.SetHost(commHost{host, w.rank, w.callbacks, w.caller, &w.clickable})
+	w.figures = widgets.NewFigures(display.SinkFunc(w.display))
+	display.SetSink(w.figures)
 	return w, nil
 }
 
@@ -179,6 +182,7 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	if w.rank > 0 {
 		result = interp.Result{}
 	}
+	result.Data = w.figures.Result(result.Data, result.Figures)
 	return translate(result, err)
 }
 
