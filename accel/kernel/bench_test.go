@@ -15,17 +15,8 @@ func BenchmarkTiled(b *testing.B) {
 			if err := accel.SetDevice(device); err != nil {
 				b.Fatal(err)
 			}
-			k, err := kernel.Compile(kernel.Source(kernels, "tiled"))
-			if err != nil {
-				b.Fatal(err)
-			}
 			const n = 256
-			x, y, z := tensor.Ones(n, n), tensor.Ones(n, n), tensor.Zeros(n, n)
-			for b.Loop() {
-				if err := k.Launch(kernel.Grid2D(n, n, 16, 16), n, n, n, x, y, z); err != nil {
-					b.Fatal(err)
-				}
-			}
+			run(b, "tiled", kernel.Grid2D(n, n, 16, 16), n, n, n, tensor.Ones(n, n), tensor.Ones(n, n), tensor.Zeros(n, n))
 		})
 	}
 	if err := accel.SetDevice("cpu"); err != nil {
@@ -33,16 +24,33 @@ func BenchmarkTiled(b *testing.B) {
 	}
 }
 
-// BenchmarkSaxpy has a million elements.
-func BenchmarkSaxpy(b *testing.B) {
-	k, err := kernel.Compile(kernel.Source(kernels, "saxpy"))
+// BenchmarkCPU runs kernels on the CPU.
+func BenchmarkCPU(b *testing.B) {
+	const n, side = 1 << 20, 1024
+	x, y := tensor.Ones(side, side), tensor.Ones(side, side)
+	for _, c := range []struct {
+		name  string
+		shape kernel.Shape
+		args  []any
+	}{
+		{"saxpy", kernel.Grid(n, 256), []any{float32(2), x, y}},
+		{"sum", kernel.Grid(64*256, 256), []any{x, tensor.Zeros(1)}},
+		{"softmax", kernel.Grid(256*32, 32), []any{1000, tensor.Ones(256, 1000), tensor.Zeros(256, 1000)}},
+		{"stencil", kernel.Grid2D(side, side, 32, 8), []any{side, side, x, y}},
+		{"mandelbrot", kernel.Grid(256*128, 256), []any{256, 128, tensor.Zeros(128, 256).Cast(tensor.Int32)}},
+	} {
+		b.Run(c.name, func(b *testing.B) { run(b, c.name, c.shape, c.args...) })
+	}
+}
+
+// run launches a kernel of testdata.
+func run(b *testing.B, name string, shape kernel.Shape, args ...any) {
+	k, err := kernel.Compile(kernel.Source(kernels, name))
 	if err != nil {
 		b.Fatal(err)
 	}
-	const n = 1 << 20
-	x, y := tensor.Ones(n), tensor.Ones(n)
 	for b.Loop() {
-		if err := k.Launch(kernel.Grid(n, 256), float32(2), x, y); err != nil {
+		if err := k.Launch(shape, args...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -34,6 +34,7 @@
 //	                rows.go those on rows of norms, sums and scores
 //	pool.go         the threads; peak.go the peak speed of the CPU
 //	bytes.go        pixels to floats, for package data
+//	arithmetic.go   arithmetic of slices, for kernels of users
 //
 // A new op needs nothing if package ir has its composition or its formula. A kernel of a whole-tensor
 // op is a step in a file of its own, which calls implement, or implementFloat32 if float64 remains the

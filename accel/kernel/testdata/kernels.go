@@ -287,3 +287,106 @@ func extremes(t kernel.Thread, x []int32, out []int32) {
 		}
 	}
 }
+
+// stencil computes the mean of the four neighbors, not at the edge.
+func stencil(t kernel.Thread, rows, columns int, x, y []float32) {
+	i, j := t.GlobalY(), t.Global()
+	if i == 0 || j == 0 || i >= rows-1 || j >= columns-1 {
+		return
+	}
+	k := i*columns + j
+	y[k] = 0.25 * (x[k-1] + x[k+1] + x[k-columns] + x[k+columns])
+}
+
+// positions stores values that depend on the position of a thread in many ways.
+func positions(t kernel.Thread, out []int64) {
+	i := ((t.GlobalZ()*t.GridDimY()*t.BlockDimY()+t.GlobalY())*t.GridDimX()*t.BlockDimX() + t.Global())
+	y, z := t.ThreadY(), t.ThreadZ()
+	v := [12]int{
+		t.Global() - 3, 5 * y, t.BlockX()*t.BlockDimX() - t.ThreadX(), min(t.ThreadX(), 2*z+1), max(i, 40), i / 7, i % 64, i & 15, i &^ 31,
+		t.Warp(), t.Lane() << 2, (t.BlockX() + 4) / (t.BlockY() + 1),
+	}
+	h := 0
+	for k, x := range v {
+		h = h*31 + x
+		if x < 9*k {
+			h ^= k
+		}
+		if x == t.ThreadX() {
+			h++
+		}
+	}
+	if i < len(out) {
+		out[i] = int64(h)
+	}
+	if j := len(out) - 1 - i; j >= len(out)/2 {
+		out[j] += int64(v[i%12] * (y + 1))
+	}
+}
+
+// rounds uses a barrier in a loop, which each block repeats as often as its number says.
+func rounds(t kernel.Thread, out []int64) {
+	var s [1024]int
+	kernel.Shared(&s)
+	n := t.BlockDimX() * t.BlockDimY() * t.BlockDimZ()
+	me := (t.ThreadZ()*t.BlockDimY()+t.ThreadY())*t.BlockDimX() + t.ThreadX()
+	block := (t.BlockZ()*t.GridDimY()+t.BlockY())*t.GridDimX() + t.BlockX()
+	s[me] = me + 1
+	for r := range block%5 + 1 {
+		t.Sync()
+		v := s[(me+1)%n] + s[0]
+		t.Sync()
+		s[me] = v + r
+		if me == n-1 {
+			s[me] += 7 * r
+		}
+	}
+	t.Sync()
+	if i := block*n + me; i < len(out) {
+		out[i] = int64(s[n-1-me])
+	}
+}
+
+// branches assigns to variables in branches and loops that different threads take.
+func branches(t kernel.Thread, out []int64) {
+	n := t.BlockDimX() * t.BlockDimY() * t.BlockDimZ()
+	me := (t.ThreadZ()*t.BlockDimY()+t.ThreadY())*t.BlockDimX() + t.ThreadX()
+	i := ((t.BlockZ()*t.GridDimY()+t.BlockY())*t.GridDimX()+t.BlockX())*n + me
+	sum, last := 0, i
+	for k := 0; k < i%9; k++ {
+		switch {
+		case k == 3 && i%2 == 0:
+			continue
+		case k > 6:
+			last = k
+			break
+		case k%2 == me%2:
+			sum += k * i
+		default:
+			sum -= int(clipped(int32(k-2), i))
+		}
+		if sum > 1000*k+5000 {
+			break
+		}
+		last -= k
+	}
+	if me%3 == 1 {
+		last = 12
+	} else if me > n/2 {
+		last = n
+	}
+	if i < len(out) {
+		out[i] = int64(sum*100 + last)
+	}
+}
+
+// clipped returns early.
+func clipped(x int32, i int) int32 {
+	if x < 0 {
+		return -1
+	}
+	if i%5 == 0 {
+		return x << (i % 3)
+	}
+	return x
+}

@@ -2,55 +2,103 @@ package host
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
-// convert returns the conversion from one type to another.
-func convert(from, to program.Type) func(uint64) uint64 {
-	switch {
-	case from == program.Float32 && to == program.Float64:
-		return func(x uint64) uint64 { return bits64(float64(f32(x))) }
-	case from == program.Float64 && to == program.Float32:
-		return func(x uint64) uint64 { return bits32(float32(f64(x))) }
-	case from == program.Float32:
-		return func(x uint64) uint64 { return toInteger(float64(f32(x)), to) }
-	case from == program.Float64:
-		return func(x uint64) uint64 { return toInteger(f64(x), to) }
-	case to == program.Float32 && from.IsSigned():
-		return func(x uint64) uint64 { return bits32(float32(int64(x))) }
-	case to == program.Float32:
-		return func(x uint64) uint64 { return bits32(float32(x)) }
-	case to == program.Float64 && from.IsSigned():
-		return func(x uint64) uint64 { return bits64(float64(int64(x))) }
-	case to == program.Float64:
-		return func(x uint64) uint64 { return bits64(float64(x)) }
+// compileConvert compiles a conversion of x to the type of d.
+func (m *machine) compileConvert(d, x *column, declares bool) code {
+	switch d.typ {
+	case program.Int8:
+		return toInteger[int8](m, d, x, declares)
+	case program.Int16:
+		return toInteger[int16](m, d, x, declares)
+	case program.Int32:
+		return toInteger[int32](m, d, x, declares)
+	case program.Int64:
+		return toInteger[int64](m, d, x, declares)
+	case program.Uint8:
+		return toInteger[uint8](m, d, x, declares)
+	case program.Uint16:
+		return toInteger[uint16](m, d, x, declares)
+	case program.Uint32:
+		return toInteger[uint32](m, d, x, declares)
+	case program.Uint64:
+		return toInteger[uint64](m, d, x, declares)
+	case program.Float32:
+		return toNumber[float32](m, d, x, declares)
 	}
-	return func(x uint64) uint64 { return wrap(x, to) }
+	return toNumber[float64](m, d, x, declares)
 }
 
-// toInteger rounds toward zero. What does not fit is clamped, and NaN is 0.
-func toInteger(f float64, to program.Type) uint64 {
+func toInteger[D integer](m *machine, d, x *column, declares bool) code {
+	switch x.typ {
+	case program.Float32:
+		return apply(m, d, x, x, declares, mapping(func(v float32) D { return clamp[D](float64(v)) }))
+	case program.Float64:
+		return apply(m, d, x, x, declares, mapping(clamp[D]))
+	}
+	return toNumber[D](m, d, x, declares)
+}
+
+func toNumber[D number](m *machine, d, x *column, declares bool) code {
+	switch x.typ {
+	case program.Int8:
+		return apply(m, d, x, x, declares, convertLoops[D, int8]())
+	case program.Int16:
+		return apply(m, d, x, x, declares, convertLoops[D, int16]())
+	case program.Int32:
+		return apply(m, d, x, x, declares, convertLoops[D, int32]())
+	case program.Int64:
+		return apply(m, d, x, x, declares, convertLoops[D, int64]())
+	case program.Uint8:
+		return apply(m, d, x, x, declares, convertLoops[D, uint8]())
+	case program.Uint16:
+		return apply(m, d, x, x, declares, convertLoops[D, uint16]())
+	case program.Uint32:
+		return apply(m, d, x, x, declares, convertLoops[D, uint32]())
+	case program.Uint64:
+		return apply(m, d, x, x, declares, convertLoops[D, uint64]())
+	case program.Float32:
+		return apply(m, d, x, x, declares, convertLoops[D, float32]())
+	}
+	return apply(m, d, x, x, declares, convertLoops[D, float64]())
+}
+
+func convertLoops[D, T number]() loops[D, T] {
+	return loops[D, T]{dense: func(d []D, x, _ []T) {
+		x = x[:len(d)]
+		for i := range d {
+			d[i] = D(x[i])
+		}
+	}, sparse: func(d []D, x, _ []T, list []int32) {
+		for _, k := range list {
+			d[k] = D(x[k])
+		}
+	}}
+}
+
+// clamp rounds toward zero. What does not fit is clamped, and NaN is 0.
+func clamp[D integer](f float64) D {
 	if math.IsNaN(f) {
 		return 0
 	}
-	f = math.Trunc(f)
-	bits := int(width(to))
-	if !to.IsSigned() {
-		switch {
-		case f <= 0:
-			return 0
-		case f >= math.Ldexp(1, bits):
-			return wrap(math.MaxUint64, to)
-		}
-		return uint64(f)
+	var zero D
+	bits := int(8 * unsafe.Sizeof(zero))
+	least, largest := zero, ^zero
+	limit := math.Ldexp(1, bits)
+	if ^zero < 0 { // signed
+		limit = math.Ldexp(1, bits-1)
+		least = 1 << (bits - 1)
+		largest = ^least
 	}
-	limit := math.Ldexp(1, bits-1)
+	f = math.Trunc(f)
 	switch {
 	case f >= limit:
-		return 1<<(bits-1) - 1
-	case f < -limit:
-		return wrap(1<<(bits-1), to)
+		return largest
+	case f <= float64(least):
+		return least
 	}
-	return uint64(int64(f))
+	return D(f)
 }

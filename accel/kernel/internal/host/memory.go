@@ -1,124 +1,341 @@
 package host
 
 import (
-	"encoding/binary"
+	"bytes"
+	"unsafe"
 
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
-// memory is a memory of a block.
+// memory is a memory of a block. In one that belongs to the threads, the same element of all threads is stored together.
 type memory struct {
 	data    []byte
-	n       int    // elements
-	stride  int    // elements from one thread to the next; 0 if all threads share them
-	written []bool // whether an element has been written; nil if all have
+	n       int     // elements, of each thread or block if they have their own
+	own     bool    // each thread has its own
+	shared  bool    // each block has its own
+	written []uint8 // 1 for elements that have been written; nil if all have
+	missing int     // elements that have not been written
 }
 
-func (m *machine) newMemory(p *program.Memory) memory {
+func (m *machine) newMemory(p *program.Memory) *memory {
+	size := p.Elem.Size()
 	switch p.Space {
 	case program.Global:
 		data := m.grid.Memory[p.Param]
-		return memory{data: data, n: len(data) / p.Elem.Size()}
+		return &memory{data: data, n: len(data) / size}
 	case program.Shared:
-		return memory{data: make([]byte, p.Len*p.Elem.Size()), n: p.Len, written: make([]bool, p.Len)}
+		n := p.Len * m.grid.blocks
+		return &memory{data: aligned(n * size), n: p.Len, shared: true, written: make([]uint8, n)}
 	}
-	return memory{data: make([]byte, m.n*p.Len*p.Elem.Size()), n: p.Len, stride: p.Len}
+	return &memory{data: aligned(m.n * p.Len * size), n: p.Len, own: true}
 }
 
-// at returns the offset of an element, in elements. Only unchecked code can be out of range.
-func (m *machine) at(mem *memory, i *program.Instr, thread int32, index uint64) int {
-	if index >= uint64(mem.n) {
-		m.fault(i, int(thread), index, uint64(mem.n), "")
+// aligned returns memory for elements of any type.
+func aligned(n int) []byte {
+	if n == 0 {
+		return nil
 	}
-	return int(index) + int(thread)*mem.stride
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, (n+7)/8)))), n)
 }
 
-func (m *machine) compileLoad(i *program.Instr) func([]int32) {
-	mem, d, index, t := &m.memories[i.Mem.ID], m.vars[i.Dst.ID], m.source(i.Args[0]), i.Type
-	return func(threads []int32) {
-		for _, k := range threads {
-			at := m.at(mem, i, k, index[k])
-			if mem.written != nil && !mem.written[at] {
-				m.fault(i, int(k), uint64(at), uint64(mem.n), "read of shared memory that no thread of the block has written")
-			}
-			d[k] = load(mem.data, at, t)
-		}
-	}
+// elements returns the elements of a memory.
+func elements[T any](p *memory) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p.data))), len(p.data)/int(unsafe.Sizeof(zero)))
 }
 
-func (m *machine) compileStore(i *program.Instr) func([]int32) {
-	mem, index, x, t := &m.memories[i.Mem.ID], m.source(i.Args[0]), m.source(i.Args[1]), i.Type
-	return func(threads []int32) {
-		for _, k := range threads {
-			at := m.at(mem, i, k, index[k])
-			if mem.written != nil {
-				mem.written[at] = true
-			}
-			store(mem.data, at, t, x[k])
-		}
+// reset begins a group of blocks.
+func (p *memory) reset(blocks int) {
+	if p.shared {
+		p.missing = blocks * p.n
+		clear(p.written)
 	}
 }
 
-func (m *machine) compileAtomic(i *program.Instr) func([]int32) {
-	mem, d, index, x, t := &m.memories[i.Mem.ID], m.vars[i.Dst.ID], m.source(i.Args[0]), m.source(i.Args[1]), i.Type
-	next := x
-	if i.Op == program.AtomicCAS {
-		next = m.source(i.Args[2])
+// write marks elements as written.
+func (p *memory) write(from, to int) {
+	if p.missing == 0 {
+		return
 	}
-	ops := map[program.Op]program.Op{program.AtomicAdd: program.Add, program.AtomicMin: program.Min, program.AtomicMax: program.Max}
-	change := func(old, x, _ uint64) uint64 { return x }
-	if op, ok := ops[i.Op]; ok {
-		f := binaryOp(op, t)
-		change = func(old, x, _ uint64) uint64 { return f(old, x) }
-	} else if i.Op == program.AtomicCAS {
-		change = func(old, x, y uint64) uint64 {
-			if old == x {
-				return y
-			}
-			return old
-		}
-	}
-	return func(threads []int32) {
-		for _, k := range threads {
-			at := m.at(mem, i, k, index[k])
-			if mem.written != nil && !mem.written[at] {
-				m.fault(i, int(k), uint64(at), uint64(mem.n), "read of shared memory that no thread of the block has written")
-			}
-			old := load(mem.data, at, t)
-			store(mem.data, at, t, change(old, x[k], next[k]))
-			d[k] = old
-		}
+	part := p.written[from:to]
+	p.missing -= bytes.Count(part, []byte{0})
+	for i := range part {
+		part[i] = 1
 	}
 }
 
-// load returns an element.
-func load(data []byte, at int, t program.Type) uint64 {
-	switch t {
+// compileAccess compiles an instruction that accesses memory.
+func (m *machine) compileAccess(i *program.Instr) code {
+	switch i.Type {
 	case program.Bool, program.Uint8:
-		return uint64(data[at])
+		return compileMemory[uint8](m, i)
 	case program.Int8:
-		return uint64(int8(data[at]))
+		return compileMemory[int8](m, i)
 	case program.Int16:
-		return uint64(int16(binary.LittleEndian.Uint16(data[2*at:])))
+		return compileMemory[int16](m, i)
 	case program.Uint16:
-		return uint64(binary.LittleEndian.Uint16(data[2*at:]))
+		return compileMemory[uint16](m, i)
 	case program.Int32:
-		return uint64(int32(binary.LittleEndian.Uint32(data[4*at:])))
-	case program.Uint32, program.Float32:
-		return uint64(binary.LittleEndian.Uint32(data[4*at:]))
+		return compileMemory[int32](m, i)
+	case program.Uint32:
+		return compileMemory[uint32](m, i)
+	case program.Int64:
+		return compileMemory[int64](m, i)
+	case program.Uint64:
+		return compileMemory[uint64](m, i)
+	case program.Float32:
+		return compileMemory[float32](m, i)
 	}
-	return binary.LittleEndian.Uint64(data[8*at:])
+	return compileMemory[float64](m, i)
 }
 
-func store(data []byte, at int, t program.Type, v uint64) {
-	switch t.Size() {
-	case 1:
-		data[at] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(data[2*at:], uint16(v))
-	case 4:
-		binary.LittleEndian.PutUint32(data[4*at:], uint32(v))
-	default:
-		binary.LittleEndian.PutUint64(data[8*at:], v)
+func compileMemory[T number](m *machine, i *program.Instr) code {
+	a := access[T]{m: m, i: i, p: m.memories[i.Mem.ID], index: m.operand(i.Args[0])}
+	if i.Dst != nil {
+		a.d, a.declares = m.vars[i.Dst.ID], m.declares(i)
 	}
+	if len(i.Args) > 1 {
+		a.x, a.y = m.operand(i.Args[1]), m.operand(i.Args[len(i.Args)-1])
+	}
+	switch i.Op {
+	case program.Load:
+		return a.load
+	case program.Store:
+		return a.store
+	}
+	return a.atomic
+}
+
+// access is an instruction that accesses elements of type T.
+type access[T number] struct {
+	m        *machine
+	i        *program.Instr
+	p        *memory
+	d        *column // of the result
+	declares bool
+	index    *column
+	x, y     *column // the other operands
+}
+
+const unwritten = "read of shared memory that no thread of the block has written"
+
+// place returns the position of an element in the memory; ok is false if there is none, which only unchecked kernels try.
+func (a *access[T]) place(k int, index uint64) (at int, ok bool) {
+	if index >= uint64(a.p.n) {
+		return 0, false
+	}
+	p := a.p
+	if p.own {
+		return int(index)*a.m.n + k, true
+	}
+	if p.shared {
+		return int(index) + k/a.m.threads*p.n, true
+	}
+	return int(index), true
+}
+
+// fault ends threads from k on, whose access is wrong.
+func (a *access[T]) fault(t threads, k int, index uint64) threads {
+	detail := ""
+	if index < uint64(a.p.n) {
+		detail = unwritten
+	}
+	return a.m.fault(a.i, t, k, int64(index), int64(a.p.n), detail)
+}
+
+// known returns the form of the index if it is one and in range for all threads of t, which are a range.
+func (a *access[T]) known(t threads) (f form, ok bool) {
+	f, ok = formOf(a.index)
+	if !ok || !a.m.inside(a.index, t, int64(a.p.n)) {
+		return f, false
+	}
+	if a.p.shared && a.m.sizes[blockAxis] > 1 {
+		f.stride[blockAxis] += int64(a.p.n)
+	}
+	return f, true
+}
+
+func (a *access[T]) load(t threads) threads {
+	m, p, d := a.m, a.p, a.d
+	data := elements[T](p)
+	if a.index.kind == uniform && !p.own && (!p.shared || m.sizes[blockAxis] == 1) && d.whole(t, a.declares) {
+		at, ok := a.place(0, a.index.one)
+		if !ok || p.missing > 0 && p.written[at] == 0 {
+			return a.fault(t, t.lo, a.index.one)
+		}
+		one[T](d)[0] = data[at]
+		d.kind, d.filled = uniform, false
+		return t
+	}
+	if t.list == nil || a.declares && p.missing == 0 && t.mostly() {
+		if f, ok := a.known(t); ok && a.loadRows(data, f, t) {
+			return t
+		}
+	}
+	m.fill(a.index)
+	m.assigned(d, t, a.declares)
+	dv, index := vec[T](m, d), vec[uint64](m, a.index)
+	if t.list == nil && !p.own && !p.shared {
+		for k := t.lo; k < t.hi; k++ {
+			at := index[k]
+			if at >= uint64(len(data)) {
+				return a.fault(t, k, at)
+			}
+			dv[k] = data[at]
+		}
+		return t
+	}
+	bad := t.find(func(k int) bool {
+		at, ok := a.place(k, index[k])
+		if !ok || p.missing > 0 && p.written[at] == 0 {
+			return true
+		}
+		dv[k] = data[at]
+		return false
+	})
+	if bad >= 0 {
+		return a.fault(t, bad, index[bad])
+	}
+	return t
+}
+
+// loadRows loads elements whose positions are known; it returns false if one of them has not been written.
+func (a *access[T]) loadRows(data []T, f form, t threads) bool {
+	m, p := a.m, a.p
+	if p.own && !f.isUniform() {
+		return false
+	}
+	m.assigned(a.d, t, a.declares)
+	dv := vec[T](m, a.d)
+	stride, good := int(f.stride[0]), true
+	if p.own {
+		copy(dv[t.lo:t.hi], data[int(f.base)*m.n+t.lo:])
+		return true
+	}
+	m.rows(f, t.lo, t.hi, func(k, end int, v int64) {
+		row, at := dv[k:end], int(v)
+		switch stride {
+		case 1:
+			copy(row, data[at:])
+			good = good && (p.missing == 0 || bytes.IndexByte(p.written[at:at+len(row)], 0) < 0)
+		case 0:
+			x := data[at]
+			for i := range row {
+				row[i] = x
+			}
+			good = good && (p.missing == 0 || p.written[at] != 0)
+		default:
+			for i := range row {
+				row[i] = data[at]
+				good = good && (p.missing == 0 || p.written[at] != 0)
+				at += stride
+			}
+		}
+	})
+	return good
+}
+
+func (a *access[T]) store(t threads) threads {
+	m, p := a.m, a.p
+	data := elements[T](p)
+	m.fill(a.x)
+	xv := vec[T](m, a.x)
+	if t.list == nil {
+		if f, ok := a.known(t); ok && (!p.own || f.isUniform()) {
+			a.storeRows(data, xv, f, t)
+			return t
+		}
+	}
+	m.fill(a.index)
+	index := vec[uint64](m, a.index)
+	if !p.own && !p.shared && t.list != nil {
+		for _, k := range t.list {
+			at := index[k]
+			if at >= uint64(len(data)) {
+				return a.fault(t, int(k), at)
+			}
+			data[at] = xv[k]
+		}
+		return t
+	}
+	bad := t.find(func(k int) bool {
+		at, ok := a.place(k, index[k])
+		if !ok {
+			return true
+		}
+		if p.missing > 0 {
+			p.write(at, at+1)
+		}
+		data[at] = xv[k]
+		return false
+	})
+	if bad >= 0 {
+		return a.fault(t, bad, index[bad])
+	}
+	return t
+}
+
+// storeRows stores elements whose positions are known. If threads store the same element, it is that of the last one.
+func (a *access[T]) storeRows(data, xv []T, f form, t threads) {
+	p := a.p
+	if p.own {
+		copy(data[int(f.base)*a.m.n+t.lo:], xv[t.lo:t.hi])
+		return
+	}
+	stride := int(f.stride[0])
+	a.m.rows(f, t.lo, t.hi, func(k, end int, v int64) {
+		row, at := xv[k:end], int(v)
+		switch stride {
+		case 1:
+			copy(data[at:], row)
+			p.write(at, at+len(row))
+		case 0:
+			data[at] = row[len(row)-1]
+			p.write(at, at+1)
+		default:
+			for _, x := range row {
+				data[at] = x
+				p.write(at, at+1)
+				at += stride
+			}
+		}
+	})
+}
+
+func (a *access[T]) atomic(t threads) threads {
+	m, p := a.m, a.p
+	for _, c := range []*column{a.index, a.x, a.y} {
+		m.fill(c)
+	}
+	m.assigned(a.d, t, a.declares)
+	data, dv, index, xv, yv := elements[T](p), vec[T](m, a.d), vec[uint64](m, a.index), vec[T](m, a.x), vec[T](m, a.y)
+	op := a.i.Op
+	bad := t.find(func(k int) bool {
+		at, ok := a.place(k, index[k])
+		if !ok || p.missing > 0 && p.written[at] == 0 {
+			return true
+		}
+		old, x := data[at], xv[k]
+		dv[k] = old
+		switch op {
+		case program.AtomicAdd:
+			x = old + x
+		case program.AtomicMin:
+			x = min(old, x)
+		case program.AtomicMax:
+			x = max(old, x)
+		case program.AtomicCAS:
+			if old != x {
+				x = old
+			} else {
+				x = yv[k]
+			}
+		}
+		data[at] = x
+		return false
+	})
+	if bad >= 0 {
+		return a.fault(t, bad, index[bad])
+	}
+	return t
 }

@@ -24,22 +24,36 @@ type grid struct {
 	Launch
 	ctx     context.Context
 	program *program.Program
-	next    atomic.Int64
-	stop    atomic.Int64 // blocks with this number or a higher one need not run
+	blocks  int          // of a group, which runs at once
+	next    atomic.Int64 // number of a group
+	stop    atomic.Int64 // groups with this number or a higher one need not run
 
 	mutex sync.Mutex
-	err   error // of the block with the lowest number
+	err   error // of the group with the lowest number
 }
 
-// Run runs all blocks. The error is a *program.Fault, that of the first block with one, or that of ctx.
+// lanes is how many threads run at once, unless a block has more: enough for the work on an instruction to be small beside that for
+// the threads, and few enough for their values to be in a cache.
+const lanes = 2048
+
+// groupsX returns the number of groups along x.
+func (g *grid) groupsX() int { return (g.Grid[0] + g.blocks - 1) / g.blocks }
+
+// Run runs all blocks. The error is a *program.Fault, that of the first thread with one, or that of ctx.
 func Run(ctx context.Context, p *program.Program, l Launch) error {
 	g := &grid{Launch: l, ctx: ctx, program: p}
-	n := l.Grid[0] * l.Grid[1] * l.Grid[2]
-	g.stop.Store(int64(n))
-	workers := min(runtime.GOMAXPROCS(0), n)
+	workers := runtime.GOMAXPROCS(0)
 	if hasAtomics(p) {
 		workers = 1
 	}
+	g.blocks = 1
+	if n := l.Block[0] * l.Block[1] * l.Block[2]; n%program.WarpSize == 0 {
+		each := l.Grid[0] * l.Grid[1] * l.Grid[2] / workers
+		g.blocks = max(1, min(lanes/n, l.Grid[0], each))
+	}
+	n := g.groupsX() * l.Grid[1] * l.Grid[2]
+	g.stop.Store(int64(n))
+	workers = min(workers, n)
 	var group sync.WaitGroup
 	for range workers - 1 {
 		group.Go(g.work)
@@ -59,7 +73,7 @@ func hasAtomics(p *program.Program) bool {
 	return false
 }
 
-// work runs blocks until none are left.
+// work runs groups until none are left.
 func (g *grid) work() {
 	var m *machine
 	for {

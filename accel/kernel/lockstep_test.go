@@ -1,0 +1,72 @@
+package kernel_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/quernlab/quern/accel/kernel"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// The CPU runs the threads of several blocks together. What they compute does not depend on it.
+func TestShapes(t *testing.T) {
+	shapes := []kernel.Shape{
+		kernel.Grid(1, 1), kernel.Grid(100, 32), kernel.Grid(5000, 64), kernel.Grid(3000, 1024), kernel.Grid(90, 7), kernel.Grid2D(70, 20, 16, 4), kernel.Grid2D(33, 9, 1, 32),
+		{Blocks: kernel.Dim{X: 5, Y: 2, Z: 3}, Threads: kernel.Dim{X: 4, Y: 4, Z: 2}},
+		{Blocks: kernel.Dim{X: 3, Y: 2}, Threads: kernel.Dim{X: 5, Y: 3, Z: 2}},
+		{Blocks: kernel.Dim{X: 40}, Threads: kernel.Dim{X: 8, Z: 8}},
+	}
+	for _, name := range []string{"positions", "rounds", "branches"} {
+		for _, shape := range shapes {
+			var want string
+			for _, device := range devices {
+				on(t, device, func() {
+					out := tensor.Zeros(1 << 15).Cast(tensor.Int64)
+					if err := compile(t, kernels, name).Launch(shape, out); err != nil {
+						t.Fatal(name, shape, device, err)
+					}
+					got := string(out.Raw())
+					if want == "" {
+						want = got
+					} else if got != want {
+						t.Errorf("%s with %+v: the CPU and the simulated GPU differ", name, shape)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The fault is that of the first thread, if the threads run one after the other from barrier to barrier.
+func TestFirstFault(t *testing.T) {
+	for _, c := range []struct {
+		body          string
+		block, thread int
+		reason        string
+	}{
+		{"i := t.Global(); if i >= 20 { x[100+i] = 1 }; if i >= 10 { panic(\"ten\") }", 0, 10, "panic: ten"},
+		{"i := t.Global(); if i%7 == 6 { panic(\"six\") }; x[i+1000] = 1", 0, 0, "index 1000 is out of range of x with length 500"},
+		{"if t.BlockX() == 3 { panic(\"three\") }; t.Sync(); if t.BlockX() >= 1 && t.ThreadX() == 5 { panic(\"one\") }", 1, 5, "panic: one"},
+		{"if t.ThreadX() == 9 { panic(\"nine\") }; t.Sync(); if t.ThreadX() == 5 { panic(\"five\") }", 0, 9, "panic: nine"},
+		{"if t.ThreadX() == 40 { panic(\"forty\") }; _ = t.Any(true); if t.ThreadX() == 33 { panic(\"later\") }; if t.ThreadX() == 3 { panic(\"three\") }", 0, 3, "panic: three"},
+		{"for n := 0; ; n++ { if n == 5 && t.ThreadX() == 9 || n == 8 && t.ThreadX() == 4 { panic(\"loop\") } }", 0, 4, "panic: loop"},
+		{"for { if t.ThreadX() == 9 { panic(\"waited for\") } }", 0, 9, "panic: waited for"},
+		{"if t.BlockX() >= 2 { x[t.Global()-200] = 1 }; if t.BlockX() == 6 && t.ThreadX() < 3 { t.Sync() }", 2, 0, "index -72 is out of range of x with length 500"},
+	} {
+		err := compile(t, file(c.body), "k").Launch(kernel.Grid(500, 64), float32(1), tensor.Zeros(500), tensor.Zeros(1).Cast(tensor.Int32))
+		var f *kernel.Fault
+		if !errors.As(err, &f) || f.Block[0] != c.block || f.Thread[0] != c.thread || f.Reason != c.reason || f.Line != 10 {
+			t.Errorf("%s\nwant block %d, thread %d: %s\ngot  %v", c.body, c.block, c.thread, c.reason, err)
+		}
+	}
+}
+
+// A barrier that some threads of one block do not reach is found among blocks that run together and reach different ones.
+func TestBarriersOfGroups(t *testing.T) {
+	k := compile(t, file("for n := 0; n < t.BlockX(); n++ { t.Sync() }; if t.BlockX() == 5 && t.ThreadX() < 7 { return }; if t.BlockX() != 4 || t.ThreadX() > 2 { t.Sync() }"), "k")
+	err := k.Launch(kernel.Grid(500, 64), float32(1), tensor.Zeros(1), tensor.Zeros(1).Cast(tensor.Int32))
+	if want := "kernel k: kernel.go:10: 61 threads of the block are at this barrier, of 64 that have not returned: not all threads call Sync, in thread [3 0 0] of block [4 0 0]"; fmt.Sprint(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
