@@ -27,6 +27,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"ClipGradNorm":           reflect.ValueOf(accel.ClipGradNorm),
 		"ClipGradValue":          reflect.ValueOf(accel.ClipGradValue),
 		"Compare":                reflect.ValueOf(accel.Compare),
+		"CompareOnRanks":         reflect.ValueOf(accel.CompareOnRanks),
 		"CosineAnnealingLR":      reflect.ValueOf(accel.CosineAnnealingLR),
 		"CutMix":                 reflect.ValueOf(accel.CutMix),
 		"DataParallel":           reflect.ValueOf(accel.DataParallel),

@@ -35,6 +35,7 @@ func symbols_github_com_quernlab_quern_accel_active() map[string]reflect.Value {
 		"Margin":           reflect.ValueOf(active.Margin),
 		"MaxDisagreement":  reflect.ValueOf(active.MaxDisagreement),
 		"NewPool":          reflect.ValueOf(active.NewPool),
+		"OnRanks":          reflect.ValueOf(active.OnRanks),
 		"Oracle":           reflect.ValueOf(active.Oracle),
 		"Prompt":           reflect.ValueOf(active.Prompt),
 		"PseudoLabels":     reflect.ValueOf(active.PseudoLabels),

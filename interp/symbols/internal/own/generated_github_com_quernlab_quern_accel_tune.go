@@ -11,6 +11,7 @@ func symbols_github_com_quernlab_quern_accel_tune() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Budget":        reflect.ValueOf(tune.Budget),
 		"Compare":       reflect.ValueOf(tune.Compare),
+		"Concurrent":    reflect.ValueOf(tune.Concurrent),
 		"Diverged":      reflect.ValueOf(tune.Diverged),
 		"Finished":      reflect.ValueOf(tune.Finished),
 		"GP":            reflect.ValueOf(tune.GP),
@@ -18,6 +19,7 @@ func symbols_github_com_quernlab_quern_accel_tune() map[string]reflect.Value {
 		"Halving":       reflect.ValueOf(tune.Halving),
 		"Maximize":      reflect.ValueOf(tune.Maximize),
 		"NewVariant":    reflect.ValueOf(tune.NewVariant),
+		"OnRanks":       reflect.ValueOf(tune.OnRanks),
 		"OutOfMemory":   reflect.ValueOf(tune.OutOfMemory),
 		"Quiet":         reflect.ValueOf(tune.Quiet),
 		"Random":        reflect.ValueOf(tune.Random),

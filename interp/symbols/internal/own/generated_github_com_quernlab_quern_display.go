@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"ClearOutput":       reflect.ValueOf(display.ClearOutput),
+		"Figures":           reflect.ValueOf(display.Figures),
 		"Format":            reflect.ValueOf(display.Format),
 		"HTML":              reflect.ValueOf(display.HTML),
 		"Integer":           reflect.ValueOf(display.Integer),
@@ -36,6 +37,8 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"Displayer":         reflect.ValueOf((*display.Displayer)(nil)),
 		"Figure":            reflect.ValueOf((*display.Figure)(nil)),
 		"Handle":            reflect.ValueOf((*display.Handle)(nil)),
+		"Interactive":       reflect.ValueOf((*display.Interactive)(nil)),
+		"InteractiveFigure": reflect.ValueOf((*display.InteractiveFigure)(nil)),
 		"InterimDisplayer":  reflect.ValueOf((*display.InterimDisplayer)(nil)),
 		"Kind":              reflect.ValueOf((*display.Kind)(nil)),
 		"Message":           reflect.ValueOf((*display.Message)(nil)),
