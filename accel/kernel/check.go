@@ -23,8 +23,20 @@ type Report struct {
 	Lines []Line
 	// Output is what a kernel in CUDA C++ has printed with printf.
 	Output string
+	Work   Work // that all lines have done
 	// Fault is what stopped the kernel; nil if it is correct for these arguments.
 	Fault *Fault
+}
+
+// Work is what a kernel has executed on the simulated GPU.
+type Work struct {
+	Blocks int // that ran
+	// Instructions are those that warps have executed, without branches and barriers.
+	Instructions int
+	// FLOPs are the additions, subtractions, multiplications and divisions of floats by all threads, also those in functions of package math.
+	FLOPs int
+	// Loaded and Stored are the bytes that threads have read from and written to tensors, the same byte again and again; an atomic operation does both.
+	Loaded, Stored int
 }
 
 // Line is a line of a kernel with what its accesses cost on a GPU, counted over all warps. Threads of a warp access memory together.
@@ -70,6 +82,11 @@ func Check(k *Kernel, s Shape, args ...any) (*Report, error) {
 
 // CheckContext is [Check] with a context, whose end ends the kernel.
 func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report, error) {
+	return check(ctx, k, s, 0, args)
+}
+
+// check is CheckContext. After enough instructions of warps no further block begins; 0 is no limit.
+func check(ctx context.Context, k *Kernel, s Shape, enough int64, args []any) (*Report, error) {
 	l, tensors, err := k.bind(s, args)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name(), err)
@@ -86,12 +103,12 @@ func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report
 	for i, t := range tensors {
 		data[i] = t.Raw()
 	}
-	run := &simulation{launch: l, watch: &ptxsim.Watch{}}
+	run := &simulation{launch: l, watch: &ptxsim.Watch{Enough: enough}}
 	if k.foreign == nil {
 		run.record = bytes.Repeat([]byte{255}, device.RecordBytes)
 	}
 	err = run.run(ctx, text, entry, data)
-	report := &Report{Kernel: k.Name(), Lines: k.lines(run.watch), Output: run.output.String()}
+	report := &Report{Kernel: k.Name(), Lines: k.lines(run.watch), Output: run.output.String(), Work: Work(run.watch.Work())}
 	if k.foreign == nil {
 		if f := device.Fault(k.program, run.record); err == nil && f != nil {
 			err = f
@@ -149,11 +166,16 @@ func (r *Report) Report() *display.Report {
 	if r.Output != "" {
 		out.Text(r.Output)
 	}
+	tableOf(out, r.Lines)
+	return out
+}
+
+// tableOf adds a table of lines.
+func tableOf(out *display.Report, lines []Line) {
 	out.Table("line", "source", "global", "sectors", "ideal", "shared", "wavefronts", "bank conflicts")
-	for _, l := range r.Lines {
+	for _, l := range lines {
 		out.Row(fmt.Sprintf("%s:%d", l.File, l.Line), l.Text, l.Global, l.Sectors, l.IdealSectors, l.Shared, l.Wavefronts, l.BankConflicts)
 	}
-	return out
 }
 
 // String returns the report as text.

@@ -22,6 +22,8 @@
 //	square, err := kernel.Op(k, kernel.Gradient(gradient))
 //	y := square.Apply(x)
 //
+// [Profile] measures a kernel: its time, bandwidth and FLOP/s beside the peaks of the device, and its occupancy and what limits it.
+//
 // # What a kernel can contain
 //
 // A kernel is checked and behaves as Go says: integers wrap, a division by zero or an index out of range is an error, and float32

@@ -156,3 +156,28 @@ func double(t kernel.Thread, x []kernel.BFloat16) {
 	fmt.Println(y.Float64s(), err)
 	// Output: [3 -4 +Inf] <nil>
 }
+
+// What a kernel does, counted. On a GPU the report also has the time, the bandwidth, and the occupancy.
+func ExampleProfile() {
+	const text = `package main
+
+import "github.com/quernlab/quern/accel/kernel"
+
+func double(t kernel.Thread, x, y []float32) {
+	if i := t.Global(); i < len(y) {
+		y[i] = 2 * x[i]
+	}
+}`
+	k, err := kernel.Compile(kernel.Source(text, "double"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := kernel.Profile(k, kernel.Grid(1000, 256), tensor.Ones(1000), tensor.Zeros(1000))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.FLOPs, p.Work.Loaded, p.Work.Stored, p.Bytes)
+	// Output: 1000 4000 4000 8000
+}

@@ -30,17 +30,19 @@ const (
 
 // instruction is a compiled instruction. Its index in Kernel.code is its address.
 type instruction struct {
-	run      step
-	line     int
-	guard    int // index of the guard predicate, -1 for none
-	guardNot bool
-	control  controlKind
-	uniform  bool // all lanes must take the same branch (.uni)
-	targets  []int
-	index    int // register of a branchIndexed
-	join     int // where the lanes of a branch reconverge, -1 at the exit
-	bar      barrierOperands
-	memory   *memoryAccess // of ld, st, atom and red; nil for any other
+	run       step
+	line      int
+	guard     int // index of the guard predicate, -1 for none
+	guardNot  bool
+	control   controlKind
+	uniform   bool // all lanes must take the same branch (.uni)
+	targets   []int
+	index     int // register of a branchIndexed
+	join      int // where the lanes of a branch reconverge, -1 at the exit
+	bar       barrierOperands
+	flops     int           // of a lane
+	warpFLOPs int           // of all lanes together
+	memory    *memoryAccess // of ld, st, atom and red; nil for any other
 }
 
 // symbol is the meaning of a name in a scope.

@@ -25,7 +25,7 @@
 // where they are called; recursion and calls through pointers are rejected.
 //
 // With Launch.Early, a run also stops if a thread accesses global memory, or ends, before griddepcontrol.wait.
-// With Launch.Watch, a run counts bank conflicts and memory transactions by the lines of .loc, and races have both accesses.
+// With Launch.Watch, a run counts FLOPs, and bank conflicts and memory transactions by the lines of .loc, and races have both accesses.
 // With Launch.Output, it writes what printf prints. The loads and stores of wmma are not counted, and which elements its
 // lanes hold differs from a GPU's.
 // With Launch.Races, a run also stops if blocks race for global memory; .acq_rel, .release and .acquire

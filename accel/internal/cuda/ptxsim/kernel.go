@@ -294,7 +294,7 @@ func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 		workers, r.printer.to = 1, l.Output
 	}
 	if l.Watch != nil {
-		l.Watch.counts, l.Watch.cells = map[Source]*Counts{}, map[watched]*watchedCell{}
+		l.Watch.work, l.Watch.counts, l.Watch.cells = Work{}, map[Source]*Counts{}, map[watched]*watchedCell{}
 	}
 	workers = min(workers, blocks)
 	var group sync.WaitGroup
@@ -337,7 +337,7 @@ func (r *run) work() {
 	g := r.launch.Grid
 	for {
 		n := r.next.Add(1) - 1
-		if n >= r.stop.Load() {
+		if n >= r.stop.Load() || r.launch.Watch.enough(r.steps.Load()) {
 			return
 		}
 		i := int(n)

@@ -278,6 +278,7 @@ func (b *builder) statement(s *statement) error {
 		o.fail("instruction is not supported")
 	}
 	in.memory = o.memory
+	in.flops, in.warpFLOPs = flopsOf(s)
 	b.emit(in)
 	return o.err
 }

@@ -118,7 +118,7 @@ func (w *warp) run(budget int) int {
 		switch in.control {
 		case plain:
 			if active != 0 {
-				if in.memory != nil && w.block.run.launch.Watch != nil {
+				if w.block.run.launch.Watch != nil {
 					w.watch(in, active)
 				}
 				in.run(w, active)

@@ -11,6 +11,10 @@ type Watch struct {
 	// Ignored is a range of addresses of global memory that is not counted.
 	Ignored [2]uint64
 
+	// Enough is how many instructions of warps are enough: then no further block begins. 0 is no limit.
+	Enough int64
+
+	work   Work
 	counts map[Source]*Counts
 	cells  map[watched]*watchedCell // of the block that runs, if they are in shared memory
 }
@@ -32,6 +36,21 @@ func (w *Watch) Counts() map[Source]Counts {
 	}
 	return all
 }
+
+// enough reports, before a block begins, whether the run ends here. It counts the block if not.
+func (w *Watch) enough(steps int64) bool {
+	if w == nil {
+		return false
+	}
+	if w.Enough > 0 && steps >= w.Enough {
+		return true
+	}
+	w.work.Blocks++
+	return false
+}
+
+// Work returns what was executed.
+func (w *Watch) Work() Work { return w.work }
 
 // Access is an access of memory.
 type Access struct {
@@ -80,6 +99,12 @@ const (
 func (w *warp) watch(in *instruction, mask uint32) {
 	a := in.memory
 	watch := w.block.run.launch.Watch
+	active := bits.OnesCount32(mask)
+	watch.work.Instructions++
+	watch.work.FLOPs += in.flops*active + in.warpFLOPs
+	if a == nil {
+		return
+	}
 	var addresses []uint64
 	space := a.space
 	for m := mask; m != 0; m &= m - 1 {
@@ -107,6 +132,12 @@ func (w *warp) watch(in *instruction, mask uint32) {
 		return
 	}
 	c.Global++
+	if a.write {
+		watch.work.Stored += active * a.size()
+	}
+	if !a.write || a.atomic {
+		watch.work.Loaded += active * a.size()
+	}
 	n, ideal := sectors(addresses, a.size())
 	c.Sectors, c.IdealSectors = c.Sectors+n, c.IdealSectors+ideal
 }

@@ -31,6 +31,7 @@
 //	op_recompute.go      parts that Backward runs again
 //	kernel.go            runs kernels that the program has written
 //	kernelop.go          such a kernel as an op
+//	measure.go           measures such kernels
 //	tracer.go            records the ops for exporters
 //	limit.go             the memory limit
 //	finite.go            finds the op that computed the first NaN

@@ -86,18 +86,10 @@ func (r *Recorder) copied(v *Value) *Value {
 }
 
 func (r *Recorder) runKernel(k Kernel, values []*Value, written []bool) error {
-	memory := make([]Elements, len(values))
-	for i, v := range values {
-		size := v.dtype.Size()
-		memory[i] = Elements{v.buf.Storage, v.layout.Offset * size, v.Len() * size, written[i]}
-	}
+	memory := r.elements(values, written)
 	switch d := r.device.(type) {
 	case HostMemory:
-		all := make([][]byte, len(memory))
-		for i, m := range memory {
-			all[i] = d.Bytes(m.Storage)[m.Offset:][:m.Bytes:m.Bytes]
-		}
-		return k.Host(all)
+		return k.Host(hostElements(d, memory))
 	case KernelLauncher:
 		return d.LaunchKernel(k, memory)
 	}

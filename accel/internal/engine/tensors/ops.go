@@ -80,6 +80,18 @@ func RecordKernel[T any](name string, f func(r *ir.Recorder, in []*ir.Value) *ir
 	return of[T]().RecordKernel(name, f, in...)
 }
 
+// MeasureKernel runs a kernel a number of times on copies of those tensors that it changes.
+func MeasureKernel[T any](k ir.Kernel, arguments []T, written []bool, runs int) (m ir.Measurement, err error) {
+	engine.Locked(func(r *ir.Recorder) {
+		values := make([]*ir.Value, len(arguments))
+		for i, t := range arguments {
+			values[i] = of[T]().HoldValue(t, "Profile")
+		}
+		m, err = r.MeasureKernel(k, values, written, runs)
+	})
+	return m, err
+}
+
 // LaunchKernel runs a kernel that a program has written on tensors; written says which of them it changes.
 func LaunchKernel[T any](k ir.Kernel, arguments []T, written []bool) (err error) {
 	engine.Locked(func(r *ir.Recorder) {

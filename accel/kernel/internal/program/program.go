@@ -120,6 +120,25 @@ func (p *Program) SharedBytes() int {
 	return n
 }
 
+// Each calls f for each instruction.
+func (p *Program) Each(f func(*Instr)) { each(p.Body.Body, f) }
+
+func each(list []Stmt, f func(*Instr)) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *Instr:
+			f(s)
+		case *Block:
+			each(s.Body, f)
+		case *Loop:
+			each(s.Body, f)
+		case *If:
+			each(s.Then, f)
+			each(s.Else, f)
+		}
+	}
+}
+
 // Stmt is an *Instr, *Block, *Loop, *If or *Leave.
 type Stmt interface{ stmt() }
 
