@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/accel/kernel/internal/host"
@@ -79,7 +80,8 @@ func (s Shape) check() error {
 // kernel can write to the elements of a tensor: then no other tensor argument may share its memory, and a tensor that shares it otherwise, such as
 // a view, keeps the old elements. Gradients do not flow through a kernel.
 //
-// The error is a *[Fault] if a thread has done what Go forbids. Elements that threads have written remain.
+// The error is a *[Fault] if a thread has done what Go forbids. Elements that threads have written remain. A simulated GPU also reports races for shared arrays,
+// and others of the mistakes that [Check] finds, as a *Fault; a GPU does not.
 func (k *Kernel) Launch(s Shape, args ...any) error {
 	return k.LaunchContext(context.Background(), s, args...)
 }
@@ -226,6 +228,15 @@ func byParameter[T any](k *Kernel, tensors []T) []T {
 		}
 	}
 	return all
+}
+
+// Explain implements ir.Kernel.
+func (l *launch) Explain(err error) error {
+	var f *ptxsim.Fault
+	if errors.As(err, &f) && f.Cause == nil {
+		return l.kernel.found(f)
+	}
+	return err
 }
 
 // Name implements ir.Kernel.

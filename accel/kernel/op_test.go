@@ -420,3 +420,26 @@ func TestExportOfOp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a simulated GPU finds and a real one would not, such as a missing barrier, is an error of the launch or of the op, with its line. The device works on.
+func TestMissingBarrierOnSimulatedGPU(t *testing.T) {
+	on(t, "simulated", func() {
+		x := tensor.Ones(64)
+		var f *kernel.Fault
+		if err := compile(t, opKernels, "racing").Launch(kernel.Grid(64, 64), x, tensor.Zeros(64)); !errors.As(err, &f) || f.Line != 148 || f.Kernel != "racing" {
+			t.Fatal(err)
+		}
+		op := operation(t, "racing", kernel.Threads(func([]int) kernel.Shape { return kernel.Grid(64, 64) }))
+		for range 3 { // the later ones run as a graph
+			if f := fault(func() { op.Apply(x).Data() }); f == nil || f.Line != 148 {
+				t.Fatal(f)
+			}
+		}
+		if err := accel.DeviceLost(); err != nil {
+			t.Error(err)
+		}
+		if got := x.AddScalar(1).Data(); got[63] != 2 {
+			t.Error(got)
+		}
+	})
+}

@@ -35,6 +35,7 @@ type faults struct {
 	timeline *timeline
 	pending  []report
 	idle     map[int][][]byte // by length
+	detected []error          // by a simulated GPU, which a real one would not have
 }
 
 func newFaults(ctx driver.Context, m *timeline) *faults {
@@ -59,6 +60,9 @@ func (f *faults) add(r report) { f.pending = append(f.pending, r) }
 // check reads the reports up to a point in the timeline that the host has waited for, and
 // returns the first error.
 func (f *faults) check(mark uint64) error {
+	if err := f.first(); err != nil {
+		return err
+	}
 	for len(f.pending) > 0 && f.pending[0].mark <= mark {
 		if err := f.look(); err != nil {
 			return err
@@ -70,6 +74,9 @@ func (f *faults) check(mark uint64) error {
 // poll reads the reports that have arrived. It waits for the oldest if too many are in
 // flight.
 func (f *faults) poll() error {
+	if err := f.first(); err != nil {
+		return err
+	}
 	for len(f.pending) > 0 {
 		e := f.timeline.event(f.pending[0].mark)
 		done, err := f.ctx.Done(e)
@@ -87,6 +94,14 @@ func (f *faults) poll() error {
 		}
 	}
 	return nil
+}
+
+// first returns the first of the detected errors, and drops them all.
+func (f *faults) first() (err error) {
+	if len(f.detected) > 0 {
+		err, f.detected = f.detected[0], nil
+	}
+	return err
 }
 
 // look reads the oldest report and removes it.

@@ -36,7 +36,10 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 			written = append(written, s)
 		}
 	}
-	if err := d.ctx.Launch(launchOf(k, f, addresses, record.at), d.stream); err != nil {
+	var detected error
+	l := launchOf(k, f, addresses, record.at)
+	l.Detected = func(err error) { detected = k.Explain(err) }
+	if err := d.ctx.Launch(l, d.stream); err != nil {
 		return d.failed("launch", err)
 	}
 	if err := d.mark(written...); err != nil {
@@ -45,6 +48,9 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	found := make([]byte, k.RecordBytes())
 	if err := d.Read(found, record, 0); err != nil {
 		return err
+	}
+	if detected != nil {
+		return detected
 	}
 	return k.Check(found)
 }

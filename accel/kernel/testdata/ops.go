@@ -138,3 +138,12 @@ func weightGradient(t kernel.Thread, dy []float32, dweight []int32) { dweight[0]
 func ambiguous(t kernel.Thread, x, dx, y []float32)                 { y[0] = x[0] + dx[0] }
 func generated(t kernel.Thread, y []float32)                        { y[t.Global()] = float32(t.Global()) }
 func small(t kernel.Thread, x, y []int8)                            { y[0] = x[0] }
+
+// racing reads a shared array that other threads write, without a barrier.
+func racing(t kernel.Thread, x, y []float32) {
+	var part [64]float32
+	kernel.Shared(&part)
+	i := t.ThreadX()
+	part[i] = x[i]
+	y[i] = part[63-i]
+}

@@ -76,6 +76,10 @@ type Launch struct {
 	// griddepcontrol.launch_dependents or ended: programmatic dependent launch. The kernel must wait for their end with
 	// griddepcontrol.wait before it accesses memory. It may depend on kernels only. A launch in a stream is never early.
 	Early bool
+
+	// Detected, unless it is nil, gets the error of a simulated kernel that does what a GPU does not detect, such as a race. The context
+	// then works on; otherwise the error breaks it, as a fault does. It is called while the context is locked.
+	Detected func(error)
 }
 
 // Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost,

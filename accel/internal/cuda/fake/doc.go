@@ -10,5 +10,6 @@
 // makes calls fail as those of a GPU may.
 //
 // A fault of a kernel is a sticky error, as on a GPU: all later calls fail. The error wraps
-// the *ptxsim.Fault.
+// the *ptxsim.Fault. What a GPU does not detect, such as a race, is only an error of the kernel if its launch
+// has a function for it.
 package fake

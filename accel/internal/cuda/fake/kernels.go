@@ -261,6 +261,10 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 	}
 	return func() error {
 		_, err := k.Run(gocontext.Background(), launch)
+		if l.Detected != nil && undetected(err) {
+			l.Detected(err)
+			return nil
+		}
 		return err
 	}, takes, nil
 }
@@ -287,6 +291,19 @@ func faultCode(err error) driver.Code {
 		return driver.LaunchTimeout
 	}
 	return driver.LaunchFailed
+}
+
+// undetected reports whether a GPU would not detect a fault.
+func undetected(err error) bool {
+	var f *ptxsim.Fault
+	if !errors.As(err, &f) {
+		return false
+	}
+	switch f.Kind {
+	case ptxsim.Race, ptxsim.Uninitialized, ptxsim.DivergentBarrier, ptxsim.InactiveLane:
+		return true
+	}
+	return false
 }
 
 // TensorMap encodes the simulator's tensor map. It checks the rules of CUDA.

@@ -18,6 +18,8 @@ type Kernel interface {
 	RecordBytes() int
 	// Check returns the error that the kernel has recorded, or nil. A kernel that has recorded one has changed the first 8 bytes.
 	Check(record []byte) error
+	// Explain returns the error to return for one of a simulated GPU.
+	Explain(err error) error
 }
 
 // Elements are the elements of a value in row-major order.
