@@ -14,16 +14,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nvrtc"
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/kernel/internal/cuda"
 )
-
-// CompilerFlags passes flags to the compiler of [CompileCUDA], as nvcc has them. Without --gpu-architecture among them, the code is for GPUs of
-// compute capability 8.0 and later.
-//
-//	kernel.CompileCUDA(source, "gemm", kernel.CompilerFlags("-DTILE=16", "--use_fast_math", "--gpu-architecture=compute_90"))
-func CompilerFlags(flags ...string) Option {
-	return func(k *Kernel) { k.flags = append(k.flags, flags...) }
-}
 
 // CompileCUDA compiles a kernel in CUDA C++: the __global__ function with a name in the source. The name of a template contains
 // its arguments, such as add<float>.
@@ -137,12 +130,9 @@ var versionDirective = regexp.MustCompile(`(?m)^\.version \d+\.\d+$`)
 
 // compileCUDA returns the kernels with some names, or all.
 func compileCUDA(source string, names []string, options []Option) ([]*Kernel, error) {
-	var given Kernel
-	for _, o := range options {
-		o(&given)
-	}
-	if given.unchecked {
-		return nil, errors.New("kernel: CompileCUDA does not take Unchecked: CUDA C++ checks no index")
+	var given settings
+	if err := option.Apply("kernel.CompileCUDA", &given, options, "CompilerFlags"); err != nil {
+		return nil, err
 	}
 	flags := append([]string{"-lineinfo", "--pre-include=math.h"}, given.flags...)
 	ownArchitecture := slices.ContainsFunc(flags, func(f string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/kernel/internal/compile"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
@@ -18,16 +19,8 @@ type Kernel struct {
 	program   *program.Program // of a function in Go; nil for any other
 	foreign   *foreign         // of a function in CUDA C++ or PTX; nil for any other
 	unchecked bool
-	flags     []string // of the compiler for CUDA C++
 	text      map[compile.Line]string
 }
-
-// Option is an option of [Compile] and [CompileCUDA].
-type Option func(*Kernel)
-
-// Unchecked leaves out the checks of indices. An index out of range then reads or changes other memory on a GPU, without an error.
-// Use it for a kernel that [Check] has found to be correct, if the checks take too much time.
-func Unchecked() Option { return func(k *Kernel) { k.unchecked = true } }
 
 // Text is a Go file that contains kernels.
 type Text struct{ text, name string }
@@ -62,6 +55,10 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	if !ok {
 		return nil, fmt.Errorf("kernel: Compile takes a function that a cell declares, or kernel.Source(text, name) in a compiled program, not a %T", f)
 	}
+	var given settings
+	if err := option.Apply("kernel.Compile", &given, options, "Unchecked"); err != nil {
+		return nil, err
+	}
 	p, err := compile.Compile(s.text, s.name, api)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -69,14 +66,7 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	if n := p.SharedBytes(); n > maxSharedBytes {
 		return nil, fmt.Errorf("kernel: %s: the shared arrays of %s have %d bytes, a block can have %d", p.Pos, p.Name, n, maxSharedBytes)
 	}
-	k := &Kernel{program: p, text: compile.Lines(s.text)}
-	for _, o := range options {
-		o(k)
-	}
-	if len(k.flags) > 0 {
-		return nil, errors.New("kernel: Compile does not take CompilerFlags, which is for CompileCUDA")
-	}
-	return k, nil
+	return &Kernel{program: p, text: compile.Lines(s.text), unchecked: given.unchecked}, nil
 }
 
 // Name returns the name of the function.

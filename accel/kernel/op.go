@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -20,8 +21,6 @@ type Operation struct {
 	own       *part
 	output    func(in ...[]int) ([]int, error)
 	gradients []*part // by tensor of Apply; nil for those without
-
-	wrong []error // of options
 }
 
 // part is a kernel of an operation: its own, or that of a gradient.
@@ -49,51 +48,6 @@ const (
 	resultSource              // what the kernel computes
 )
 
-// OpOption is an option of [Op].
-type OpOption func(*Operation)
-
-// Threads sets how many threads execute the kernel, given the shape of the result. Without it there is one thread for each element,
-// in blocks of 256.
-//
-//	kernel.Threads(func(shape []int) kernel.Shape { return kernel.Grid(shape[0]*32, 32) }) // a warp for each row
-func Threads(threads func(shape []int) Shape) OpOption {
-	return func(o *Operation) { o.own.threads = threads }
-}
-
-// Output sets the shape of the result, given those of the tensors of [Operation.Apply]. Without it the result has the shape of the first one.
-// If the shapes do not fit, the function returns an error that says why.
-//
-//	kernel.Output(func(in ...[]int) ([]int, error) { return in[0][:1], nil }) // one element for each row
-func Output(shape func(in ...[]int) ([]int, error)) OpOption {
-	return func(o *Operation) { o.output = shape }
-}
-
-// Gradient adds the kernel that computes the gradient of one input. Its parameters have the names of those of the operation's kernel, in any
-// order: for a result y and an input x it writes dx, from dy, the gradient of the result, and what it needs of the inputs, numbers and y.
-// threads is as in [Threads], with the shape of the input; without it the function of the operation is used.
-//
-//	func square(t kernel.Thread, x, y []float32)
-//	func squareGradient(t kernel.Thread, x, dy, dx []float32)
-func Gradient(k *Kernel, threads ...func(shape []int) Shape) OpOption {
-	return func(o *Operation) {
-		p := &part{kernel: k}
-		switch {
-		case k == nil:
-			o.wrong = append(o.wrong, errors.New("the kernel of a gradient is nil: check the error of Compile"))
-			return
-		case k.foreign != nil:
-			o.wrong = append(o.wrong, k.notAnOp())
-			return
-		case len(threads) > 1:
-			o.wrong = append(o.wrong, fmt.Errorf("the gradient %s has %d functions for the number of threads", k.Name(), len(threads)))
-			return
-		case len(threads) == 1:
-			p.threads = threads[0]
-		}
-		o.wrong = append(o.wrong, o.addGradient(p))
-	}
-}
-
 // Op makes a kernel an operation. The kernel writes to one slice, which is the result; its elements are 0 when the kernel begins. The other
 // slices are its inputs, which it only reads. For each input through which a gradient shall flow, give a kernel with [Gradient].
 //
@@ -104,7 +58,11 @@ func Gradient(k *Kernel, threads ...func(shape []int) Shape) OpOption {
 // Inputs must have the element types of the slices. There is one exception: tensors of 16-bit floats are converted to float32 for a
 // slice of float32, and the result is rounded to their type if no input is of float32, as in the ops of package tensor that have no rule for
 // [tensor.Autocast].
-func Op(k *Kernel, options ...OpOption) (*Operation, error) {
+func Op(k *Kernel, options ...Option) (*Operation, error) {
+	var s settings
+	if err := option.Apply("kernel.Op", &s, options, "Threads", "Output", "Gradient"); err != nil {
+		return nil, err
+	}
 	if k == nil {
 		return nil, errors.New("kernel: Op: the kernel is nil: check the error of Compile")
 	}
@@ -132,11 +90,11 @@ func Op(k *Kernel, options ...OpOption) (*Operation, error) {
 	}
 	o.gradients = make([]*part, inputs)
 	o.own.key = newKey()
-	for _, option := range options {
-		option(o)
-	}
-	if err := errors.Join(o.wrong...); err != nil {
-		return nil, fmt.Errorf("kernel: Op: %w", err)
+	o.own.threads, o.output = s.threads, s.output
+	for _, g := range s.gradients {
+		if err := o.addGradient(&part{kernel: g.kernel, threads: g.threads}); err != nil {
+			return nil, fmt.Errorf("kernel: Op: %w", err)
+		}
 	}
 	for _, p := range append([]*part{o.own}, o.gradients...) {
 		if p == nil {

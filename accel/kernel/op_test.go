@@ -23,7 +23,7 @@ import (
 var opKernels string
 
 // operation returns the operation of a kernel with gradients, by their names.
-func operation(t *testing.T, name string, options ...kernel.OpOption) *kernel.Operation {
+func operation(t *testing.T, name string, options ...kernel.Option) *kernel.Operation {
 	t.Helper()
 	op, err := kernel.Op(compile(t, opKernels, name), options...)
 	if err != nil {
@@ -32,7 +32,7 @@ func operation(t *testing.T, name string, options ...kernel.OpOption) *kernel.Op
 	return op
 }
 
-func gradient(t *testing.T, name string, threads ...func(shape []int) kernel.Shape) kernel.OpOption {
+func gradient(t *testing.T, name string, threads ...func(shape []int) kernel.Shape) kernel.Option {
 	t.Helper()
 	return kernel.Gradient(compile(t, opKernels, name), threads...)
 }
@@ -217,7 +217,7 @@ func TestOpErrors(t *testing.T) {
 		{"rows", "weightGradient", "weightGradient computes dweight: only floats have gradients"},
 		{"ambiguous", "squareGradient", "the name of the parameter dx of ambiguous must differ from the others and from the names of gradients"},
 	} {
-		var options []kernel.OpOption
+		var options []kernel.Option
 		if c.gradient != "" {
 			options = append(options, gradient(t, c.gradient))
 		}
@@ -226,6 +226,12 @@ func TestOpErrors(t *testing.T) {
 		}
 	}
 	if _, err := kernel.Op(compile(t, opKernels, "square"), gradient(t, "squareGradient"), gradient(t, "squareGradient")); err == nil || !strings.Contains(err.Error(), "both compute dx") {
+		t.Error(err)
+	}
+	if _, err := kernel.Op(compile(t, opKernels, "square"), kernel.Unchecked()); err == nil || !strings.Contains(err.Error(), "Op does not take Unchecked(): its options are Threads, Output and Gradient") {
+		t.Error(err)
+	}
+	if _, err := kernel.Compile(kernel.Source(opKernels, "square"), warps); err == nil || !strings.Contains(err.Error(), "Compile does not take Threads(f)") {
 		t.Error(err)
 	}
 	if _, err := kernel.Op(nil); err == nil {
