@@ -215,7 +215,7 @@ func (p *Performance) Report() *display.Report {
 	if p.Time > 0 {
 		part, memory := p.Peak()
 		limit := map[bool]string{true: "memory bandwidth", false: "float32 arithmetic"}[memory]
-		out.Row("time", quantity.Seconds(p.Time.Seconds()), fmt.Sprintf("%s of the peak, which %s limits", quantity.Percent(part), limit))
+		out.Row("time", quantity.Seconds(p.Time.Seconds()), fmt.Sprintf("%s of what the %s allows", quantity.Percent(part), limit))
 		out.Row("memory", rate(p.Bandwidth(), "B/s"), "peak "+rate(p.peak.Bytes, "B/s"))
 		out.Row("arithmetic", rate(p.Speed(), "FLOP/s"), "peak "+rate(p.peak.FLOPs, "FLOP/s"))
 	}

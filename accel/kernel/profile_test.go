@@ -101,7 +101,7 @@ func TestProfileOnGPU(t *testing.T) {
 		if !(part > 0) || !memory || p.Roofline() == nil {
 			t.Error(part, memory)
 		}
-		for _, want := range []string{"kernel saxpy on timed, Fake GPU", "4 ms", "memory bandwidth limits", "3 MB/s", "500 kFLOP/s", "64 of 64 warps: 8 blocks on an SM, limited by warps"} {
+		for _, want := range []string{"kernel saxpy on timed, Fake GPU", "4 ms", "of what the memory bandwidth allows", "3 MB/s", "500 kFLOP/s", "64 of 64 warps: 8 blocks on an SM, limited by warps"} {
 			if !strings.Contains(p.String(), want) {
 				t.Errorf("%q is missing in\n%s", want, p)
 			}
