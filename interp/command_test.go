@@ -105,7 +105,7 @@ func TestCommands(t *testing.T) {
 		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%': a command must be at the beginning of a line, outside of blocks\n    %who\n    ^"},
 		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
-		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %stale, %run, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %explain, %help\n    %foo bar\n    ^"},
+		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %stale, %run, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %%cuda, %get, %autoget, %restart, %ranks, %fmt, %explain, %help\n    %foo bar\n    ^"},
 		{"who", "%who", "ok  bool            true\ns   string  9, 9 B  \"\\n%who\\n!ls\"\n"},
 		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who must be alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},

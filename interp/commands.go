@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"io"
@@ -49,6 +50,7 @@ type commands struct {
 	autoget  bool                       // see %autoget
 	tests    func(context.Context, magic.TestRun) error
 	explain  func(ctx context.Context, cell int, src, text string) (string, error)
+	cuda     func(text string, flags []string) (map[string]reflect.Value, error)
 }
 
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
@@ -197,6 +199,11 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 			Column:   wrong.Offset - strings.LastIndexByte(src[:wrong.Offset], '\n'),
 		}}}
 	}
+	if commands.CUDA != nil {
+		if err := c.compileCUDA(cell, src, commands.CUDA); err != nil {
+			return nil, err
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -204,6 +211,25 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 		c.reset()
 	}
 	return commands, nil
+}
+
+// compileCUDA compiles the kernels of a cell. The lines of its errors are those of the cell.
+func (c *commands) compileCUDA(cell int, src string, program *magic.CUDA) (err error) {
+	text := fmt.Sprintf("#line %d %q\n%s", program.Line, diagnostics.Filename(cell), program.Source)
+	if program.Kernels, err = c.cuda(text, program.Flags); err == nil {
+		return nil
+	}
+	var list scanner.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		list = scanner.ErrorList{{Pos: token.Position{
+			Filename: diagnostics.Filename(cell), Line: program.Line - 1, Column: program.Offset - strings.LastIndexByte(src[:program.Offset], '\n'),
+		}, Msg: err.Error()}}
+	}
+	var errs check.ErrorList
+	for _, e := range list {
+		errs = append(errs, &check.Error{Pos: e.Pos, Msg: e.Msg})
+	}
+	return errs
 }
 
 // getImports downloads the modules that the imports of a cell need.

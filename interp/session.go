@@ -127,7 +127,7 @@ func New(options ...Option) (*Session, error) {
 	s.library = library.New(library.Config{
 		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output, Panics: s.reporter, Declarations: checker,
 	})
-	s.commands.tests, s.commands.explain = s.library.RunTests, s.compiler.explain
+	s.commands.tests, s.commands.explain, s.commands.cuda = s.library.RunTests, s.compiler.explain, s.library.CompileCUDA
 	if err := s.boot(packages, interpreter, unread); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}

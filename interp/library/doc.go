@@ -21,7 +21,7 @@
 //
 // Functions that need the source of a function:
 //
-//	kernel.go  kernel.Compile
+//	kernel.go  kernel.Compile, and kernel.CompileCUDAAll for %%cuda
 //
 // library.go adds all of them to the tables of packages, and declares what they need from the
 // session.

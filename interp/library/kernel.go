@@ -16,10 +16,12 @@ const kernelPackage = "github.com/quernlab/quern/accel/kernel/kernel"
 type kernels struct {
 	tracebacks   Tracebacks
 	declarations Declarations
+	functions    map[string]reflect.Value // of the package
 }
 
 // wrap makes kernel.Compile accept a function of a cell: it passes what kernel.Source returns for the function instead.
 func (k *kernels) wrap(packages Packages) {
+	k.functions = packages[kernelPackage]
 	compile, source := packages[kernelPackage]["Compile"], packages[kernelPackage]["Source"]
 	if !compile.IsValid() || !source.IsValid() {
 		return
@@ -54,4 +56,21 @@ func (k *kernels) source(f reflect.Value) (text, name string, err error) {
 		return "", "", errors.New("kernel: only a function that a cell declares, without type parameters and receiver, can be a kernel")
 	}
 	return text, name, nil
+}
+
+// CompileCUDA compiles a program in CUDA C++ and returns its kernels by their names, as kernel.CompileCUDAAll.
+func (l *Library) CompileCUDA(text string, flags []string) (map[string]reflect.Value, error) {
+	compile, option := l.kernels.functions["CompileCUDAAll"], l.kernels.functions["CompilerFlags"]
+	if !compile.IsValid() || !option.IsValid() {
+		return nil, errors.New("this program was built without package kernel")
+	}
+	results := compile.Call([]reflect.Value{reflect.ValueOf(text), option.CallSlice([]reflect.Value{reflect.ValueOf(flags)})[0]})
+	if err, _ := results[1].Interface().(error); err != nil {
+		return nil, err
+	}
+	kernels := map[string]reflect.Value{}
+	for all := results[0].MapRange(); all.Next(); {
+		kernels[all.Key().String()] = all.Value()
+	}
+	return kernels, nil
 }

@@ -23,6 +23,7 @@ type Library struct {
 	callers  *callers
 	tests    *tests
 	contexts *contexts
+	kernels  *kernels
 }
 
 // Config has what a Library needs from the session.
@@ -41,7 +42,8 @@ type Config struct {
 func New(c Config) *Library {
 	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
 	tests := &tests{tracebacks: c.Tracebacks, values: c.Values, goroutines: c.Goroutines, output: c.Output, panics: c.Panics}
-	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: &contexts{c.Goroutines}}
+	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: &contexts{c.Goroutines},
+		kernels: &kernels{tracebacks: c.Tracebacks, declarations: c.Declarations}}
 }
 
 // FunctionPointer returns the number that stands for the code of an interpreted function, of which
@@ -79,7 +81,7 @@ func (l *Library) Override(packages Packages) {
 	}
 	stream.Redirect(packages, c.Input, c.Output)
 	l.contexts.wrap(packages)
-	(&kernels{c.Tracebacks, c.Declarations}).wrap(packages)
+	l.kernels.wrap(packages)
 }
 
 // Method returns what cells call instead of a method of a compiled type; first is the index of its first parameter in the function,

@@ -63,7 +63,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, staleCells, runStale, reset, cd, env, shell, bash, sh, writeFile, get, autoget, restart, ranks, format, explain, help()}
+	return []command{timeLine, timeCell, timeitLine, timeitCell, test, who, staleCells, runStale, reset, cd, env, shell, bash, sh, writeFile, cudaCell, get, autoget, restart, ranks, format, explain, help()}
 }
 
 func find(name string) (command, error) {

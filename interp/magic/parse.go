@@ -29,6 +29,8 @@ type Cell struct {
 	Autoget string
 	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
+	// CUDA is to be compiled before the cell runs; nil if the cell has no %%cuda.
+	CUDA    *CUDA
 	actions []action
 	tests   []check.TestFunction // that %test may run
 }
@@ -79,6 +81,7 @@ func (l line) code(src string) (offset int, ok bool) {
 //	!ls {dir}       →  ʹ(0, dir)
 //	files := !ls    →  files := ʹʹ(0)
 //	%who            →  ʹ(0, a, b)            with the variables of the session
+//	%%cuda          →  var k *kernel.Kernel;ʹ(0, &k)  with the kernels of the rest of the cell
 //
 // The error is an *Error.
 func Parse(src string, s Session) (*Cell, error) {
@@ -112,6 +115,8 @@ func Parse(src string, s Session) (*Cell, error) {
 		var run action
 		if c.name == shell.name {
 			run, err = prepareShell(l)
+		} else if c.name == cudaName {
+			cell.CUDA, run, err = prepareCUDA(l, src)
 		} else if c.prepareLine != nil {
 			run, err = c.prepareLine(l.behind, l.text)
 		} else if err = noArgument(c.name, l.behind); err == nil {
@@ -137,7 +142,13 @@ func Parse(src string, s Session) (*Cell, error) {
 			shellCall(&b, src, l, number)
 			continue
 		}
-		fmt.Fprintf(&b, "%s(%d", Name, number)
+		arguments := ""
+		if c.name == cudaName {
+			var declarations string
+			declarations, arguments = cell.CUDA.declarations()
+			b.WriteString(declarations)
+		}
+		fmt.Fprintf(&b, "%s(%d%s", Name, number, arguments)
 		switch c.name {
 		case who.name:
 			for _, v := range s.Variables() {

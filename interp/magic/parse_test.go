@@ -141,7 +141,7 @@ func TestForeign(t *testing.T) {
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %stale, %run, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %get, %autoget, %restart, %ranks, %fmt, %explain, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %timeit, %%timeit, %test, %who, %stale, %run, %reset, %cd, %env, !, %%bash, %%sh, %%writefile, %%cuda, %get, %autoget, %restart, %ranks, %fmt, %explain, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {
