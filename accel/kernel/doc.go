@@ -35,6 +35,7 @@
 //   - calls of declared functions and of methods with values as receivers, also generic ones, whose bodies are inserted in place of the calls;
 //   - 16-bit floats as elements, [Float16] and [BFloat16], which are converted to float32 and back;
 //   - the methods of [Thread], shared arrays ([Shared]), atomic operations, shuffles and votes;
+//   - multiplications of matrices on the matrix units of a GPU: [MMATF32], [MMAFloat16] and [MMABFloat16];
 //   - these functions of package math: Abs, Sqrt, Floor, Ceil, Trunc, RoundToEven, FMA, Max, Min, Copysign, Signbit, Exp, Expm1, Log,
 //     Sin, Cos, Tanh, Erf, Pow, IsNaN, IsInf, Inf, NaN, and those that convert between floats and their bits.
 //

@@ -25,5 +25,10 @@ func TestAssembles(t *testing.T) {
 				t.Errorf("%s for %d: %v", l.name, capability, err)
 			}
 		}
+		for name := range mmaProducts {
+			if _, err := a.Assemble(t.Context(), compile(t, mmaKernels, name).PTX()); err != nil {
+				t.Errorf("%s for %d: %v", name, capability, err)
+			}
+		}
 	}
 }

@@ -160,6 +160,36 @@ func (BFloat16) Float32() float32 { return float32(outside()) }
 // ToBFloat16 rounds a number to the nearest BFloat16, ties to even.
 func ToBFloat16(x float32) BFloat16 { outside(); return BFloat16{} }
 
+// MMATF32 multiplies matrices on the matrix units of a GPU: it returns a·b + c for a matrix a of 16 rows and 8 columns, b of 8 and 8, c of 16 and 8,
+// which a warp holds together. All 32 threads of the warp must call it. Each thread holds some elements of each matrix, its fragment. With
+// g = t.Lane()/4 and q = t.Lane()%4, element i of a fragment is in this row and column:
+//
+//	                   row                column
+//	a of MMATF32       g + 8*(i%2)        q + 4*(i/2)
+//	b of MMATF32       q + 4*i            g
+//	a of MMAFloat16    g + 8*(i/2%2)      2*q + i%2 + 8*(i/4)
+//	b of MMAFloat16    2*q + i%2 + 8*(i/2)  g
+//	c, and the result  g + 8*(i/2)        2*q + i%2
+//
+// The elements of a and b are rounded to TF32, which has 11 bits, ties away from zero. The CPU and the simulated GPU add the products exactly
+// and then round the sum; a GPU rounds in between, so the last digits may differ.
+//
+//	var a [4]float32
+//	for i := range a {
+//		a[i] = x[(row+t.Lane()/4+8*(i%2))*k+t.Lane()%4+4*(i/2)]
+//	}
+//	sum = kernel.MMATF32(t, a, b, sum)
+func MMATF32(t Thread, a [4]float32, b [2]float32, c [4]float32) [4]float32 { outside(); return c }
+
+// MMAFloat16 returns a·b + c for a matrix a of 16 rows and 16 columns, b of 16 and 8, c of 16 and 8. Everything else is as for [MMATF32].
+func MMAFloat16(t Thread, a [8]Float16, b [4]Float16, c [4]float32) [4]float32 { outside(); return c }
+
+// MMABFloat16 is [MMAFloat16] for elements of the other format.
+func MMABFloat16(t Thread, a [8]BFloat16, b [4]BFloat16, c [4]float32) [4]float32 {
+	outside()
+	return c
+}
+
 func outside() int {
 	panic("kernel: this function has a meaning only in a kernel that runs by Launch")
 }

@@ -189,6 +189,8 @@ func (c *compiler) intrinsic(e *ast.CallExpr, f *types.Func) []value {
 		v := c.temporary(c.convertConstant(e.Args[1], c.scalar(e, c.info.TypeOf(e))))
 		n := c.convertConstant(e.Args[2], program.Int64)
 		return warp(v.Type, program.Shuffle, v, c.sourceLane(name, n))
+	case "MMATF32", "MMAFloat16", "MMABFloat16":
+		return []value{c.multiply(e, name)}
 	case "Float32":
 		return []value{c.widen(e)}
 	case "ToFloat16":

@@ -81,6 +81,9 @@ func (w *writer) special(i *program.Instr) (ok bool) {
 	case program.Shuffle:
 		w.endAfterFault()
 		w.shuffle(i)
+	case program.MMA:
+		w.endAfterFault()
+		w.multiply(i)
 	case program.Any, program.All, program.Ballot:
 		w.endAfterFault()
 		p := w.op("p", "setp.ne.u32", w.operand(i.Args[0]), "0")

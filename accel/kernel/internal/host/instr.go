@@ -26,6 +26,8 @@ func (m *machine) compileInstr(i *program.Instr) code {
 		return func(t threads) threads { return m.warps(i, t, func(int, int) {}) }
 	case program.Shuffle:
 		return m.compileShuffle(i)
+	case program.MMA:
+		return m.compileMMA(i)
 	case program.Any, program.All, program.Ballot:
 		return m.compileVote(i)
 	case program.Panic:

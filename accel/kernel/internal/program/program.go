@@ -222,9 +222,12 @@ const (
 	SyncWarp // barrier of the warp
 
 	Shuffle // Args: value, lane, which exists
-	Any     // Args: bool
-	All     // Args: bool
-	Ballot  // Args: bool; Dst is a Uint32
+	// MMA multiplies matrices of a warp, of the type Text: tf32, f16 or bf16. Args: the 4 elements of the sum, which are variables that it
+	// changes, then those of a and of b.
+	MMA
+	Any    // Args: bool
+	All    // Args: bool
+	Ballot // Args: bool; Dst is a Uint32
 
 	CheckIndex   // Args: index, length
 	CheckSlice   // Args: low, high, capacity: 0 <= low <= high <= capacity
@@ -235,7 +238,7 @@ const (
 
 var opNames = [...]string{"move", "neg", "not", "complement", "add", "sub", "mul", "div", "rem", "and", "or", "xor", "andnot", "shl", "shr",
 	"eq", "ne", "lt", "le", "min", "max", "convert", "bits", "math", "load", "store", "atomicadd", "atomicmin", "atomicmax",
-	"atomicexchange", "atomiccas", "special", "sync", "syncwarp", "shuffle", "any", "all",
+	"atomicexchange", "atomiccas", "special", "sync", "syncwarp", "shuffle", "mma", "any", "all",
 	"ballot", "checkindex", "checkslice", "checkdivisor", "checkshift", "panic"}
 
 func (o Op) String() string { return opNames[o] }
