@@ -96,6 +96,7 @@ type compiler struct {
 	out       *[]program.Stmt // where instructions are appended
 	at        token.Pos       // of the statement or expression that is compiled
 	frame     *frame
+	unrolled  int // iterations of the unrolled loops around the statement
 }
 
 // frame is a function that is compiled in place of a call of it.
@@ -119,7 +120,7 @@ func (c *compiler) kernel(f *ast.FuncDecl) *program.Program {
 	o := c.info.Defs[f.Name].(*types.Func)
 	sig := o.Signature()
 	p := &program.Program{Name: f.Name.Name, Pos: c.fset.Position(f.Name.Pos()), Body: &program.Block{}}
-	c.program, c.out, c.at = p, &p.Body.Body, f.Pos()
+	c.program, c.out, c.at, c.unrolled = p, &p.Body.Body, f.Pos(), 1
 	switch {
 	case f.Body == nil:
 		c.fail(f, "the kernel %s has no body", p.Name)
@@ -140,6 +141,7 @@ func (c *compiler) kernel(f *ast.FuncDecl) *program.Program {
 	c.frame.variables[sig.Params().At(0)] = thread{}
 	c.statements(f.Body.List)
 	p.Body.Body = append(c.prologue, p.Body.Body...)
+	promote(p)
 	return p
 }
 

@@ -47,7 +47,7 @@ func (c *compiler) elementPlaceOf(at ast.Node, of value, i program.Operand, elem
 	default:
 		c.fail(at, "an index is not supported here in a kernel")
 	}
-	if check && !(i.IsConst() && length.IsConst()) { // go/types has compared constants
+	if check && !(i.IsConst() && length.IsConst() && i.Bits < length.Bits) {
 		c.check(program.CheckIndex, program.Int64, m.Name, i, length)
 	}
 	k := i

@@ -82,7 +82,31 @@ func (c *compiler) special(v program.SpecialValue) program.Operand {
 }
 
 func (c *compiler) binary(op program.Op, x, y program.Operand) program.Operand {
+	if z, ok := folded(op, x, y); ok {
+		return z
+	}
 	return c.op(x.Type, op, x.Type, x, y)
+}
+
+// folded computes with constants of type Int64, as indices of unrolled loops are.
+func folded(op program.Op, x, y program.Operand) (z program.Operand, ok bool) {
+	if !x.IsConst() || !y.IsConst() || x.Type != program.Int64 || y.Type != program.Int64 {
+		return z, false
+	}
+	a, b := int(x.Bits), int(y.Bits)
+	switch {
+	case op == program.Add:
+		return program.Int(a + b), true
+	case op == program.Sub:
+		return program.Int(a - b), true
+	case op == program.Mul:
+		return program.Int(a * b), true
+	case op == program.Div && b != 0:
+		return program.Int(a / b), true
+	case op == program.Rem && b != 0:
+		return program.Int(a % b), true
+	}
+	return z, false
 }
 
 // global returns the position of the thread among those of all blocks, along x, y or z.
@@ -121,6 +145,12 @@ func (c *compiler) when(cond program.Operand, then, otherwise func()) {
 
 // count appends a loop over 0..n-1.
 func (c *compiler) count(n program.Operand, body func(i program.Operand)) {
+	if n.IsConst() && n.Bits <= maxUnrolled {
+		for i := range int(n.Bits) {
+			body(program.Int(i))
+		}
+		return
+	}
 	i := c.newVar(program.Int64)
 	c.move(i, program.Int(0))
 	out := &program.Block{}

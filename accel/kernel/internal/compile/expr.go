@@ -213,10 +213,10 @@ func (c *compiler) arithmetic(at ast.Node, op token.Token, x, y program.Operand)
 	if !ok {
 		c.fail(at, "the operator %s is not supported in a kernel", op)
 	}
-	if (o == program.Div || o == program.Rem) && !x.Type.IsFloat() && !y.IsConst() {
+	if (o == program.Div || o == program.Rem) && !x.Type.IsFloat() && (!y.IsConst() || y.Bits == 0) {
 		c.check(program.CheckDivisor, y.Type, "", y)
 	}
-	return c.op(x.Type, o, x.Type, x, y)
+	return c.binary(o, x, y)
 }
 
 func (c *compiler) comparison(e *ast.BinaryExpr) value {

@@ -105,11 +105,7 @@ func (c *compiler) forLoop(s *ast.ForStmt, label *types.Label) {
 
 func (c *compiler) rangeLoop(s *ast.RangeStmt, label *types.Label) {
 	n, of, indexType := c.rangeOver(s)
-	i := c.newVar(indexType)
-	c.move(i, program.Operand{Type: indexType})
-	c.loop(label, func() (program.Operand, bool) {
-		return c.op(program.Bool, program.Lt, indexType, i, n), true
-	}, func() {
+	body := func(i program.Operand) {
 		for k, e := range []ast.Expr{s.Key, s.Value} {
 			if id, ok := e.(*ast.Ident); e == nil || ok && id.Name == "_" {
 				continue
@@ -120,13 +116,36 @@ func (c *compiler) rangeLoop(s *ast.RangeStmt, label *types.Label) {
 			}
 			if s.Tok == token.DEFINE {
 				id := e.(*ast.Ident)
-				c.frame.variables[c.info.Defs[id]] = c.variable(id, c.info.Defs[id].Type(), x)
+				if k == 1 || !i.IsConst() { // else the loop is unrolled, and nothing assigns to the index
+					x = c.variable(id, c.info.Defs[id].Type(), x)
+				}
+				c.frame.variables[c.info.Defs[id]] = x
 				continue
 			}
 			c.assign(e, c.place(e), x)
 		}
 		c.statements(s.Body.List)
-	}, func() { c.move(i, c.binary(program.Add, i, program.Operand{Type: indexType, Bits: 1})) })
+	}
+	if label == nil && c.unrolls(s, n) {
+		outer := c.unrolled
+		c.unrolled *= int(n.Bits)
+		defer func() { c.unrolled = outer }()
+		out := &program.Block{}
+		c.add(out)
+		c.into(&out.Body, func() {
+			for k := range n.Bits {
+				next := &program.Block{}
+				c.add(next)
+				c.within(&target{breaks: out, continues: next}, &next.Body, func() { body(program.Operand{Type: indexType, Bits: k}) })
+			}
+		})
+		return
+	}
+	i := c.newVar(indexType)
+	c.move(i, program.Operand{Type: indexType})
+	c.loop(label, func() (program.Operand, bool) {
+		return c.op(program.Bool, program.Lt, indexType, i, n), true
+	}, func() { body(i) }, func() { c.move(i, c.binary(program.Add, i, program.Operand{Type: indexType, Bits: 1})) })
 }
 
 // rangeOver returns the number of iterations, what has the elements, and the type of the index.
