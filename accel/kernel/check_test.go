@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,10 @@ import (
 
 // The kernels of the other tests are correct.
 func TestCheckKernels(t *testing.T) {
-	for _, l := range launches() {
+	for _, l := range slices.Concat(launches(), launchesOfStudents()) {
 		args := l.args()
 		before := fmt.Sprint(args...)
-		report, err := kernel.Check(compile(t, kernels, l.name), l.shape, args...)
+		report, err := kernel.Check(compile(t, l.text, l.name), l.shape, args...)
 		if err != nil || report.Fault != nil || len(report.Lines) == 0 {
 			t.Errorf("%s: %v", l.name, err)
 		}

@@ -29,7 +29,8 @@
 // A kernel is checked and behaves as Go says: integers wrap, a division by zero or an index out of range is an error, and float32
 // arithmetic rounds after each operation. These constructs are supported:
 //
-//   - numbers of a fixed size, int, uint (64 bits each) and bool; structs and arrays of them, slices of arrays and of tensors;
+//   - numbers of a fixed size, int, uint (64 bits each) and bool; structs and arrays of them, also of structs; slices of arrays and of tensors. An
+//     array of structs is stored as an array for each field, so that threads that access the same field access neighboring elements;
 //   - variables, constants, assignments, for, range over integers, arrays and slices, if, switch, break, continue, return, and
 //     panic with a constant text;
 //   - calls of declared functions and of methods with values as receivers, also generic ones, whose bodies are inserted in place of the calls;

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/cubin"
@@ -20,8 +21,8 @@ func TestAssembles(t *testing.T) {
 		if err != nil {
 			testenv.Missing(t, "%v", err)
 		}
-		for _, l := range launches() {
-			if _, err := a.Assemble(t.Context(), compile(t, kernels, l.name).PTX()); err != nil {
+		for _, l := range slices.Concat(launches(), launchesOfStudents()) {
+			if _, err := a.Assemble(t.Context(), compile(t, l.text, l.name).PTX()); err != nil {
 				t.Errorf("%s for %d: %v", l.name, capability, err)
 			}
 		}

@@ -122,23 +122,43 @@ func (c *compiler) sharedArray(id *ast.Ident, v *types.Var) value {
 	if !ok {
 		c.fail(id, "only an array can be shared, %s is a %s", id.Name, types.TypeString(v.Type(), (*types.Package).Name))
 	}
-	elem, n := c.arrayOf(id, a)
-	return array{c.newMemory(id.Name, program.Shared, elem, n), program.Int(0), a}
+	return c.newArray(id, id.Name, program.Shared, a)
 }
 
 // maxArray is the maximum number of scalars of an array, far above what a block or thread can have.
 const maxArray = 1 << 24
 
-// arrayOf returns the type and the number of the scalars of an array, or fails.
-func (c *compiler) arrayOf(at ast.Node, a *types.Array) (program.Type, int) {
+// newArray returns a new array: an array, or a structArray.
+func (c *compiler) newArray(at ast.Node, name string, space program.Space, a *types.Array) value {
+	if fields, names := c.fieldArrays(a); names != nil {
+		s := &structArray{name: name, of: a}
+		for i, f := range fields {
+			s.fields = append(s.fields, c.newArray(at, name+"."+names[i], space, f))
+		}
+		return s
+	}
 	elem, n, ok := c.element(a)
 	if !ok {
-		c.fail(at, "an array of %s is not supported: a kernel can have arrays of numbers and bools, and arrays of such arrays", types.TypeString(a.Elem(), (*types.Package).Name))
+		c.fail(at, "an array of %s is not supported: a kernel can have arrays of numbers and bools, and of structs and arrays of them",
+			types.TypeString(c.subst(a.Elem()), (*types.Package).Name))
 	}
 	if n > maxArray {
 		c.fail(at, "an array of %d elements is too large for a kernel", n)
 	}
-	return elem, n
+	return array{c.newMemory(name, space, elem, n), program.Int(0), a}
+}
+
+// clear sets the elements of an array to zero.
+func (c *compiler) clear(x value) {
+	switch x := x.(type) {
+	case array:
+		elem, n, _ := c.element(x.of)
+		c.count(program.Int(n), func(i program.Operand) { c.store(x.memory, i, program.Operand{Type: elem}) })
+	case *structArray:
+		for _, f := range x.fields {
+			c.clear(f)
+		}
+	}
 }
 
 // zero returns a new variable with the zero value of a type.
@@ -154,10 +174,9 @@ func (c *compiler) zero(at ast.Node, t types.Type, name string) value {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Array:
-		elem, n := c.arrayOf(at, u)
-		m := c.newMemory(name, program.Local, elem, n)
-		c.count(program.Int(n), func(i program.Operand) { c.store(m, i, program.Operand{Type: elem}) })
-		return array{m, program.Int(0), u}
+		a := c.newArray(at, name, program.Local, u)
+		c.clear(a)
+		return a
 	case *types.Struct:
 		s := &structure{}
 		for f := range u.Fields() {
@@ -165,7 +184,7 @@ func (c *compiler) zero(at ast.Node, t types.Type, name string) value {
 		}
 		return s
 	case *types.Slice:
-		return c.copySlice(slice{nil, program.Int(0), program.Int(0), program.Int(0)})
+		return c.copySlice(slice{&backing{}, program.Int(0), program.Int(0), program.Int(0)})
 	}
 	c.fail(at, "a variable of type %s is not supported in a kernel%s", types.TypeString(t, (*types.Package).Name), reason(t))
 	return nil
@@ -205,21 +224,29 @@ func (c *compiler) variable(at ast.Node, t types.Type, x value) value {
 		return y
 	case slice:
 		return c.copySlice(v)
-	case array, *structure, thread:
+	case *structure:
+		u := c.subst(t).Underlying().(*types.Struct)
+		s := &structure{}
+		for i, f := range v.fields {
+			s.fields = append(s.fields, c.variable(at, u.Field(i).Type(), f)) // it may be a constant
+		}
+		return s
+	case array, *structArray, thread:
 		return v // valuesOf has copied it
 	}
 	c.fail(at, "a variable of type %s is not supported in a kernel%s", types.TypeString(t, (*types.Package).Name), reason(c.subst(t)))
 	return nil
 }
 
-// copySlice returns a new slice variable.
+// copySlice returns a new slice variable, which refers to the same array.
 func (c *compiler) copySlice(s slice) slice {
 	one := func(x program.Operand) program.Operand {
 		y := c.newVar(program.Int64)
 		c.move(y, x)
 		return y
 	}
-	return slice{s.memory, one(s.offset), one(s.length), one(s.capacity)}
+	of := *s.of
+	return slice{&of, one(s.offset), one(s.length), one(s.capacity)}
 }
 
 // copyOf returns a copy of a value, which later assignments do not change.
@@ -229,11 +256,18 @@ func (c *compiler) copyOf(x value) value {
 		return c.temporary(x)
 	case slice:
 		return c.copySlice(x)
+	case elementPlace:
+		return c.load(x.memory, x.at)
 	case array:
 		elem, n, _ := c.element(x.of)
-		m := c.newMemory(x.memory.Name, program.Local, elem, n)
-		to := array{m, program.Int(0), x.of}
+		to := array{c.newMemory(x.memory.Name, program.Local, elem, n), program.Int(0), x.of}
 		c.copyArray(to, x)
+		return to
+	case *structArray:
+		to := &structArray{name: x.name, of: x.of}
+		for _, f := range x.fields {
+			to.fields = append(to.fields, c.copyOf(f))
+		}
 		return to
 	case *structure:
 		s := &structure{}
@@ -274,7 +308,7 @@ func (c *compiler) place(e ast.Expr) place {
 	case *ast.IndexExpr:
 		return c.index(e)
 	case *ast.SelectorExpr:
-		return c.value(e)
+		return c.selector(e)
 	case *ast.StarExpr:
 		c.fail(e, "a kernel cannot use pointers: use a slice, or pass and return a value")
 	}
@@ -295,13 +329,20 @@ func (c *compiler) assign(at ast.Node, to place, x value) {
 		c.store(to.memory, to.at, x.(program.Operand))
 	case array:
 		c.copyArray(to, x.(array))
+	case *structArray:
+		for i, f := range to.fields {
+			c.assign(at, f, x.(*structArray).fields[i])
+		}
 	case *structure:
 		for i, f := range to.fields {
 			c.assign(at, f, x.(*structure).fields[i])
 		}
 	case slice:
 		from := x.(slice)
-		if from.memory != to.memory {
+		if to.of.empty() {
+			*to.of = *from.of
+		}
+		if *from.of != *to.of {
 			c.fail(at, "this assignment would let a slice variable refer to another array than before, which is not supported in a kernel: declare a new variable")
 		}
 		c.move(to.offset, from.offset)

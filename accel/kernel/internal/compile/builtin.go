@@ -22,6 +22,8 @@ func (c *compiler) builtin(e *ast.CallExpr, name string) []value {
 			return []value{x.length}
 		case array:
 			return []value{program.Int(int(x.of.Len()))}
+		case *structArray:
+			return []value{program.Int(int(x.of.Len()))}
 		}
 		c.fail(e, "%s is supported for slices and arrays", name)
 	case "min", "max":
@@ -228,13 +230,16 @@ func (c *compiler) atomic(e *ast.CallExpr, op program.Op) value {
 	address, ok := ast.Unparen(e.Args[0]).(*ast.UnaryExpr)
 	var p place
 	if ok && address.Op == token.AND {
-		if x, isIndex := ast.Unparen(address.X).(*ast.IndexExpr); isIndex {
+		switch x := ast.Unparen(address.X).(type) {
+		case *ast.IndexExpr:
 			p = c.index(x)
+		case *ast.SelectorExpr:
+			p = c.selector(x)
 		}
 	}
 	at, ok := p.(elementPlace)
 	if !ok {
-		c.fail(e.Args[0], "an atomic operation takes the address of an element of a slice or a shared array: &x[i]")
+		c.fail(e.Args[0], "an atomic operation takes the address of an element of a slice or a shared array: &x[i], or of a field of one: &x[i].n")
 	}
 	if at.memory.Space == program.Local {
 		c.fail(e.Args[0], "an atomic operation on %s, which belongs to one thread, has no purpose", at.memory.Name)

@@ -108,9 +108,6 @@ func (c *compiler) inline(e *ast.CallExpr, f *types.Func) []value {
 
 // result declares a variable for a result.
 func (c *compiler) result(decl *ast.FuncDecl, v *types.Var) value {
-	if _, ok := c.subst(v.Type()).Underlying().(*types.Slice); ok {
-		c.fail(decl.Type.Results, "a function of a kernel cannot return a slice")
-	}
 	name := v.Name()
 	if name == "" {
 		name = "a result of " + decl.Name.Name
@@ -130,7 +127,7 @@ func (c *compiler) typeArguments(e *ast.CallExpr, f *types.Func) map[*types.Type
 	}
 	if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && c.info.Selections[sel] != nil {
 		if n, ok := types.Unalias(c.subst(c.info.Selections[sel].Recv())).(*types.Named); ok {
-			for i := range n.TypeArgs().Len() {
+			for i := range min(n.TypeArgs().Len(), f.Signature().RecvTypeParams().Len()) {
 				arguments[f.Signature().RecvTypeParams().At(i)] = n.TypeArgs().At(i)
 			}
 		}
@@ -149,10 +146,12 @@ func (c *compiler) bind(e *ast.CallExpr, f *types.Func, inner *frame) {
 		if _, pointer := recv.Type().(*types.Pointer); pointer {
 			c.fail(e.Fun, "the method %s has a pointer as receiver, and a kernel cannot use pointers", f.Name())
 		}
-		if len(c.info.Selections[sel].Index()) > 1 {
-			c.fail(e.Fun, "a method of an embedded field is not supported in a kernel")
+		through := c.info.Selections[sel].Index() // embedded fields, then the method
+		if len(through) > 1 && sig.RecvTypeParams().Len() > 0 {
+			c.fail(e.Fun, "a method of an embedded field of a generic type is not supported in a kernel: name the field")
 		}
-		inner.variables[recv] = c.argument(sel.X, recv.Type())
+		x := c.field(sel, c.value(sel.X), through[:len(through)-1])
+		inner.variables[recv] = c.variable(sel, recv.Type(), c.copyOf(x))
 	}
 	params := sig.Params()
 	if len(e.Args) == 1 && params.Len() > 1 {

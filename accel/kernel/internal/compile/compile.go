@@ -79,6 +79,9 @@ func Compile(source, name, api string) (p *program.Program, err error) {
 
 // explain adds what is particular to kernels to an error of the type checker.
 func explain(text string) string {
+	if strings.HasPrefix(text, "undefined: math.") {
+		return text + ": a kernel can call these functions of package math: " + strings.Join(mathFunctions(), ", ")
+	}
 	if strings.HasPrefix(text, "undefined: ") {
 		return text + ": a kernel can use functions, types and constants that are declared outside of it, and the packages math and kernel; pass variables as arguments"
 	}
@@ -176,5 +179,5 @@ func (c *compiler) parameter(f *ast.FuncDecl, v *types.Var) value {
 	m.Param, m.Format = len(c.program.Params), formatOf(s.Elem())
 	c.program.Params = append(c.program.Params, program.Param{Name: v.Name(), Slice: m, Len: length.Var})
 	// A variable of its own, because the kernel may assign to the parameter.
-	return c.copySlice(slice{m, program.Int(0), length, length})
+	return c.copySlice(slice{&backing{memory: m}, program.Int(0), length, length})
 }

@@ -91,14 +91,9 @@ func (c *compiler) value(e ast.Expr) value {
 	case *ast.Ident:
 		return c.identifier(e)
 	case *ast.SelectorExpr:
-		return c.selector(e)
+		return c.loaded(c.selector(e))
 	case *ast.IndexExpr:
-		switch p := c.index(e).(type) {
-		case elementPlace:
-			return c.load(p.memory, p.at)
-		default:
-			return p
-		}
+		return c.loaded(c.index(e))
 	case *ast.SliceExpr:
 		return c.sliceExpr(e)
 	case *ast.UnaryExpr:
@@ -143,13 +138,26 @@ func (c *compiler) identifier(e *ast.Ident) value {
 	return nil
 }
 
-func (c *compiler) selector(e *ast.SelectorExpr) value {
+// loaded returns a value; that of an elementPlace is loaded.
+func (c *compiler) loaded(x value) value {
+	if p, ok := x.(elementPlace); ok {
+		return c.load(p.memory, p.at)
+	}
+	return x
+}
+
+// selector returns the place of a field.
+func (c *compiler) selector(e *ast.SelectorExpr) place {
 	sel := c.info.Selections[e]
 	if sel == nil || sel.Kind() != types.FieldVal {
 		c.fail(e, "a kernel cannot use functions as values")
 	}
-	x := c.value(e.X)
-	for _, i := range sel.Index() {
+	return c.field(e, c.value(e.X), sel.Index())
+}
+
+// field returns the place of a field, by the indices of fields that lead to it.
+func (c *compiler) field(e ast.Node, x value, index []int) place {
+	for _, i := range index {
 		s, ok := x.(*structure)
 		if !ok {
 			c.fail(e, "this field is not supported in a kernel")
@@ -259,9 +267,13 @@ func (c *compiler) compareAggregates(e *ast.BinaryExpr) value {
 
 // compare sets equal to false if two values differ.
 func (c *compiler) compare(e ast.Node, equal program.Operand, x, y value) {
-	switch x := x.(type) {
+	switch x := c.loaded(x).(type) {
 	case program.Operand:
-		c.move(equal, c.binary(program.And, equal, c.op(program.Bool, program.Eq, x.Type, x, y.(program.Operand))))
+		c.move(equal, c.binary(program.And, equal, c.op(program.Bool, program.Eq, x.Type, x, c.loaded(y).(program.Operand))))
+	case *structArray:
+		for i, f := range x.fields {
+			c.compare(e, equal, f, y.(*structArray).fields[i])
+		}
 	case *structure:
 		for i, f := range x.fields {
 			c.compare(e, equal, f, y.(*structure).fields[i])

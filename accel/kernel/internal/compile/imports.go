@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 )
 
 // KernelPath is the import path of package kernel.
@@ -76,6 +78,18 @@ func Float32frombits(b uint32) float32
 func Float64bits(f float64) uint64
 func Float64frombits(b uint64) float64
 `
+
+// mathFunctions returns the names of the functions that mathSource declares.
+func mathFunctions() (names []string) {
+	for line := range strings.Lines(mathSource) {
+		if f, ok := strings.CutPrefix(line, "func "); ok {
+			name, _, _ := strings.Cut(f, "(")
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // importer imports the packages of kernels.
 type importer struct{ packages map[string]*types.Package }

@@ -26,7 +26,7 @@ func (c *compiler) literal(e *ast.CompositeLit) value {
 				}
 				x = kv.Value
 			}
-			s.fields[i] = c.copyOf(c.valueAs(x, u.Field(i).Type()))
+			s.fields[i] = c.copyOf(c.valueAs(x, c.subst(u.Field(i).Type())))
 		}
 		for i, f := range s.fields {
 			if f == nil {
@@ -35,7 +35,7 @@ func (c *compiler) literal(e *ast.CompositeLit) value {
 		}
 		return s
 	case *types.Array:
-		a := c.zero(e, t, "an array literal").(array)
+		a := c.zero(e, t, "an array literal")
 		i := 0
 		for _, x := range e.Elts {
 			if kv, ok := x.(*ast.KeyValueExpr); ok {

@@ -164,9 +164,9 @@ func (c *compiler) rangeOver(s *ast.RangeStmt) (n program.Operand, of value, ind
 	case *types.Array:
 		var x value
 		if id, ok := s.Value.(*ast.Ident); s.Value != nil && (!ok || id.Name != "_") {
-			a := c.value(s.X).(array)
-			if a.memory.Space == program.Shared {
-				c.fail(s.X, "a range over the values of a shared array would copy the array for each thread: range over %s[:]", a.memory.Name)
+			a := c.value(s.X)
+			if m := firstMemory(a); m != nil && m.Space == program.Shared {
+				c.fail(s.X, "a range over the values of a shared array would copy the array for each thread: range over its slice, such as s[:]")
 			}
 			x = c.copyOf(a)
 		}

@@ -9,20 +9,44 @@ import (
 // A value is a program.Operand for a scalar, slice, array, structure or thread. That of a variable consists of variables of the program.
 type value any
 
-// slice is a slice: length elements of a memory, from offset.
+// slice is a slice: length elements from offset.
 type slice struct {
-	memory                   *program.Memory // nil for a nil slice, and for a variable that has not been assigned
+	of                       *backing
 	offset, length, capacity program.Operand
 }
 
-// array is an array in a memory.
+// backing is the array that a slice refers to: a memory, of which the offset of the slice counts the scalars, or structs. A variable has a backing of
+// its own, which is empty until a slice is assigned to it.
+type backing struct {
+	memory  *program.Memory
+	structs *structArray
+}
+
+func (b *backing) empty() bool { return b.memory == nil && b.structs == nil }
+
+// name returns the name of the array, for faults.
+func (b *backing) name() string {
+	if b.memory != nil {
+		return b.memory.Name
+	}
+	return b.structs.name
+}
+
+// array is an array of scalars, or of such arrays, in a memory.
 type array struct {
 	memory *program.Memory
 	offset program.Operand
 	of     *types.Array
 }
 
-// structure is a struct.
+// structArray is an array of structs, or of such arrays. For each field it has an array of the same length: an array or structArray.
+type structArray struct {
+	name   string
+	fields []value
+	of     *types.Array
+}
+
+// structure is a struct. Its fields are values, or elementPlaces if it is an element of an array.
 type structure struct{ fields []value }
 
 // thread is a kernel.Thread.
@@ -90,7 +114,7 @@ func substitute(t types.Type, by map[*types.TypeParam]types.Type) types.Type {
 	return t
 }
 
-// element returns the type of the scalars of an array, and their number.
+// element returns the type of the scalars of an array, and their number; ok is false if its elements are not scalars.
 func (c *compiler) element(a *types.Array) (elem program.Type, n int, ok bool) {
 	n = int(a.Len())
 	if inner, isArray := c.subst(a.Elem()).Underlying().(*types.Array); isArray {
@@ -108,4 +132,24 @@ func (c *compiler) words(t types.Type) int {
 		return n
 	}
 	return 1
+}
+
+// fieldArrays returns for an array of structs, or of arrays of them, the arrays of the fields: for [2]struct{ x int; y [3]bool } these are
+// [2]int and [2][3]bool. It returns nil for any other array.
+func (c *compiler) fieldArrays(a *types.Array) (arrays []*types.Array, names []string) {
+	switch elem := c.subst(a.Elem()).Underlying().(type) {
+	case *types.Array:
+		arrays, names = c.fieldArrays(elem)
+		for i, inner := range arrays {
+			arrays[i] = types.NewArray(inner, a.Len())
+		}
+	case *types.Struct:
+		if _, scalar := c.scalarType(a.Elem()); scalar { // a 16-bit float
+			return nil, nil
+		}
+		for f := range elem.Fields() {
+			arrays, names = append(arrays, types.NewArray(c.subst(f.Type()), a.Len())), append(names, f.Name())
+		}
+	}
+	return arrays, names
 }
