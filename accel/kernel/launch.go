@@ -86,8 +86,9 @@ func (k *Kernel) Launch(s Shape, args ...any) error {
 	return k.LaunchContext(context.Background(), s, args...)
 }
 
-// LaunchContext is Launch with a context, whose end ends a kernel that runs on the CPU: with the ctx of a cell, an interrupt ends an
-// endless kernel.
+// LaunchContext is Launch with a context, whose end ends a kernel that runs on the CPU or on a simulated GPU. In a cell, an interrupt also ends a
+// kernel that Launch runs. A kernel that runs on a GPU cannot be ended: LaunchContext then returns an error, and only the end of the
+// process, such as a restart of the kernel of the notebook, ends it. Without a deadline in ctx, that happens after a minute, too.
 //
 //	err = k.LaunchContext(ctx, kernel.Grid(n, 256), float32(2), x, y)
 func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
@@ -241,6 +242,14 @@ func (l *launch) Explain(err error) error {
 
 // Name implements ir.Kernel.
 func (l *launch) Name() string { return l.kernel.Name() }
+
+// Context implements ir.Kernel.
+func (l *launch) Context() context.Context {
+	if l.ctx == nil {
+		return context.Background()
+	}
+	return l.ctx
+}
 
 // Host implements ir.Kernel.
 func (l *launch) Host(memory [][]byte) error {

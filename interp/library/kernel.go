@@ -1,21 +1,25 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/vm"
 )
 
 // kernelPackage is the key of the package whose function Compile takes the source of a function, and compiles it for a GPU.
 const kernelPackage = "github.com/quernlab/quern/accel/kernel/kernel"
 
-// kernels passes the source of functions of cells to package kernel.
+// kernels passes the source of functions of cells to package kernel, and ends its kernels when their cell is interrupted.
 type kernels struct {
 	tracebacks   Tracebacks
 	declarations Declarations
+	contexts     *contexts
 	functions    map[string]reflect.Value // of the package
 }
 
@@ -26,6 +30,7 @@ func (k *kernels) wrap(packages Packages) {
 	if !compile.IsValid() || !source.IsValid() {
 		return
 	}
+	k.interrupt(packages, compile.Type().Out(0))
 	packages[kernelPackage]["Compile"] = reflect.MakeFunc(compile.Type(), func(args []reflect.Value) []reflect.Value {
 		if f := args[0].Elem(); f.IsValid() && f.Kind() == reflect.Func {
 			text, name, err := k.source(f)
@@ -36,6 +41,26 @@ func (k *kernels) wrap(packages Packages) {
 		}
 		return compile.CallSlice(args)
 	})
+}
+
+// interrupt makes cells call LaunchContext and CheckContext, which end with their cell, instead of Launch and Check.
+func (k *kernels) interrupt(packages Packages, kernel reflect.Type) {
+	functions := packages[kernelPackage]
+	if launch, ok := kernel.MethodByName("Launch"); ok {
+		if with, ok := kernel.MethodByName("LaunchContext"); ok {
+			name := fmt.Sprintf("(*%s.%s).Launch", kernel.Elem().PkgPath(), kernel.Elem().Name())
+			packages[rt.Methods][name] = withBackground(launch.Func.Type(), k.contexts.pass(with.Func, 1), 1)
+		}
+	}
+	if check, with := functions["Check"], functions["CheckContext"]; check.IsValid() && with.IsValid() {
+		functions["Check"] = withBackground(check.Type(), with, 0)
+	}
+}
+
+// withBackground returns a variadic function of a type that calls f, which also has a context as parameter at.
+func withBackground(t reflect.Type, f reflect.Value, at int) reflect.Value {
+	background := reflect.ValueOf(context.Background())
+	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value { return f.CallSlice(slices.Insert(args, at, background)) })
 }
 
 // source returns the source of a function, and its name there.

@@ -42,8 +42,9 @@ type Config struct {
 func New(c Config) *Library {
 	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
 	tests := &tests{tracebacks: c.Tracebacks, values: c.Values, goroutines: c.Goroutines, output: c.Output, panics: c.Panics}
-	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: &contexts{c.Goroutines},
-		kernels: &kernels{tracebacks: c.Tracebacks, declarations: c.Declarations}}
+	contexts := &contexts{c.Goroutines}
+	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: contexts,
+		kernels: &kernels{tracebacks: c.Tracebacks, declarations: c.Declarations, contexts: contexts}}
 }
 
 // FunctionPointer returns the number that stands for the code of an interpreted function, of which

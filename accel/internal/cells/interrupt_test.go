@@ -452,3 +452,29 @@ var ended chan bool`)
 		})
 	}
 }
+
+// An interrupt ends kernels, although their calls take no context. The devices can be used again.
+func TestInterruptInKernels(t *testing.T) {
+	n := newInterrupted(t)
+	n.must(`func endless(t kernel.Thread, x []float32) {
+	for x[t.Global()] == 1 {
+		t.SyncWarp()
+	}
+}
+k, err := kernel.Compile(endless)
+err`)
+	for _, device := range []string{"cpu", "simulated"} {
+		for _, call := range []string{
+			"err = k.Launch(kernel.Grid(64, 32), tensor.Ones(64))",
+			"launch := k.Launch\nerr = launch(kernel.Grid(64, 32), tensor.Ones(64))",
+			"_, err = kernel.Check(k, kernel.Grid(64, 32), tensor.Ones(64))",
+		} {
+			n.must("accel.SetDevice(\"" + device + "\")")
+			n.interruptAt("fmt.Println(\"begun\")\n" + call)
+			if got := n.must("fmt.Print(err, tensor.Ones(3).Sum().Item(), k.Launch(kernel.Grid(64, 32), tensor.Zeros(64)))"); got != "context canceled 3 <nil>" {
+				t.Errorf("%s: %s: %s", device, call, got)
+			}
+		}
+	}
+	n.must("accel.SetDevice(\"cpu\")")
+}

@@ -22,7 +22,8 @@ type Device struct {
 	tuned     *tuningCache // measured selections; nil until one is needed
 	warmed    time.Time    // when the last measurement began
 
-	tf32 bool // of SetTF32
+	tf32     bool // of SetTF32
+	patience patience
 
 	unreachable unreachable // programs
 }
@@ -64,7 +65,7 @@ func newDevice(name string, raw driver.Context, use Libraries) (d *Device, err e
 	if ctx.reads, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}
-	d = &Device{queue: q, faults: newFaults(ctx, q.timeline), libraries: newLibraries(q, use), selected: map[any]int{}}
+	d = &Device{queue: q, faults: newFaults(ctx, q.timeline), libraries: newLibraries(q, use), selected: map[any]int{}, patience: standardPatience}
 	d.host, err = ctx.AllocHost(readBytes)
 	return d, err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -36,6 +38,10 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 			written = append(written, s)
 		}
 	}
+	before, err := d.timeline.record(d.stream)
+	if err != nil {
+		return d.failed("launch", err)
+	}
 	var detected error
 	l := launchOf(k, f, addresses, record.at)
 	l.Detected = func(err error) { detected = k.Explain(err) }
@@ -45,8 +51,14 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	if err := d.mark(written...); err != nil {
 		return err
 	}
+	if err := d.await(k, before, record.written); err != nil {
+		return err
+	}
 	found := make([]byte, k.RecordBytes())
 	if err := d.Read(found, record, 0); err != nil {
+		return err
+	}
+	if err := k.Context().Err(); err != nil {
 		return err
 	}
 	if detected != nil {
@@ -55,13 +67,70 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	return k.Check(found)
 }
 
+// patience is how long a device waits for a kernel of the program that may be endless.
+type patience struct {
+	limit time.Duration // without a deadline
+	grace time.Duration // after the end of its context, in which a simulated device ends it
+}
+
+var standardPatience = patience{time.Minute, 2 * time.Second}
+
+// await waits for a kernel, which has run when the point after is reached. It begins at the point before.
+func (d *Device) await(k ir.Kernel, before, after uint64) error {
+	if err := d.poll(before, func(time.Duration) error { return nil }); err != nil {
+		return err
+	}
+	ctx := k.Context()
+	_, deadline := ctx.Deadline()
+	var ended time.Duration // when the context has ended
+	return d.poll(after, func(waited time.Duration) error {
+		switch {
+		case ctx.Err() == nil && (deadline || waited < d.patience.limit):
+			return nil
+		case ended == 0:
+			ended = max(waited, 1)
+			return nil
+		case waited-ended < d.patience.grace:
+			return nil
+		}
+		return fmt.Errorf("kernel %s runs on the GPU for %v and has not ended. A GPU cannot interrupt a kernel: restart the session to end it. Check the loops of the kernel "+
+			"with kernel.Check; if it needs more time, pass LaunchContext a context with a later deadline", k.Name(), waited.Round(time.Millisecond))
+	})
+}
+
+// poll waits until a point is reached, or f, which is called from time to time, returns an error. What waited counts is the time
+// without work of this process, in which a simulated device runs.
+func (d *Device) poll(point uint64, f func(waited time.Duration) error) error {
+	const spins = 1000 // a short kernel needs no timer
+	var waited time.Duration
+	for n := 0; ; n++ {
+		done, err := d.ctx.Done(d.timeline.event(point))
+		if err != nil {
+			return d.failed("launch", err)
+		}
+		if done {
+			return nil
+		}
+		if n < spins {
+			runtime.Gosched()
+			continue
+		}
+		pause := min(time.Duration(n-spins+1)*10*time.Microsecond, 2*time.Millisecond)
+		time.Sleep(pause)
+		waited += pause
+		if err := f(waited); err != nil {
+			return err
+		}
+	}
+}
+
 var _ ir.KernelLauncher = (*Device)(nil)
 
 // launchOf returns the launch of a kernel.
 func launchOf(k ir.Kernel, f driver.Function, addresses []uint64, record driver.Pointer) driver.Launch {
 	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
 	grid, block := k.Shape()
-	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Shared: k.SharedBytes(), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name()}
+	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Shared: k.SharedBytes(), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name(), Context: k.Context()}
 }
 
 // module returns a kernel of a module that the program has written, which other kernels do not launch early. Kernels with the same text

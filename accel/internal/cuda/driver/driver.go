@@ -1,6 +1,9 @@
 package driver
 
-import "errors"
+import (
+	gocontext "context"
+	"errors"
+)
 
 // ErrNoGPU is wrapped by errors that explain why no GPU can be used.
 var ErrNoGPU = errors.New("no CUDA GPU")
@@ -80,6 +83,8 @@ type Launch struct {
 	// Detected, unless it is nil, gets the error of a simulated kernel that does what a GPU does not detect, such as a race. The context
 	// then works on; otherwise the error breaks it, as a fault does. It is called while the context is locked.
 	Detected func(error)
+	// Context ends the kernel when it ends, if the device is simulated; a GPU executes a kernel to its end. It may be nil.
+	Context gocontext.Context
 }
 
 // Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost,

@@ -260,8 +260,15 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 		takes = of(k.Name(), l.Grid, l.Block)
 	}
 	return func() error {
-		_, err := k.Run(gocontext.Background(), launch)
-		if l.Detected != nil && undetected(err) {
+		ctx := l.Context
+		if ctx == nil {
+			ctx = gocontext.Background()
+		}
+		_, err := k.Run(ctx, launch)
+		switch {
+		case ctx.Err() != nil:
+			return nil // the caller asks its context
+		case l.Detected != nil && undetected(err):
 			l.Detected(err)
 			return nil
 		}

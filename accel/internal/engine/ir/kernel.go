@@ -1,9 +1,13 @@
 package ir
 
+import "context"
+
 // Kernel is a launch of a kernel that the program has written.
 type Kernel interface {
 	// Name returns its name, for errors and profiles.
 	Name() string
+	// Context ends the kernel where a device can do that.
+	Context() context.Context
 	// Host runs it on the elements of its tensors.
 	Host(memory [][]byte) error
 	// PTX returns a module with the kernel, and the name of its entry.

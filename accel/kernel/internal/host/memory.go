@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"fmt"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/kernel/internal/program"
@@ -136,9 +137,9 @@ func (a *access[T]) place(k int, index uint64) (at int, ok bool) {
 
 // fault ends threads from k on, whose access is wrong.
 func (a *access[T]) fault(t threads, k int, index uint64) threads {
-	detail := ""
-	if index < uint64(a.p.n) {
-		detail = unwritten
+	detail := unwritten
+	if index >= uint64(a.p.n) {
+		detail = fmt.Sprintf("element %d of %s, which contains %d", int64(index), a.i.Mem.Name, a.p.n)
 	}
 	return a.m.fault(a.i, t, k, int64(index), int64(a.p.n), detail)
 }
