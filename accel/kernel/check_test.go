@@ -75,6 +75,17 @@ var wrong = []struct {
 			s[i] += s[i+n]
 		}
 	}`, 12, 12, "race for an element of a shared array"},
+	{"a field of a shared struct", `
+	var s [64]struct{ a, b float32 }
+	kernel.Shared(&s)
+	i := t.ThreadX()
+	s[i].a, s[i].b = x[i], 1
+	x[i] = s[i].a + s[i].b
+	s[(i+1)%64].b = x[i]`, 10, 8, "race for an element of a shared array"},
+	{"an element of a slice that a function returns", `
+	i := t.ThreadX()
+	x[i] = 1
+	half(x)[i%32]++`, 7, 7, "race for an element of a slice"},
 	{"shared memory that nobody has written", `
 	var s [64]float32
 	kernel.Shared(&s)
@@ -114,7 +125,7 @@ var wrong = []struct {
 // Check finds mistakes, at the lines where they are.
 func TestCheckFindsMistakes(t *testing.T) {
 	for _, c := range wrong {
-		text := "package main\nimport \"github.com/quernlab/quern/accel/kernel\"\nfunc x2i(x float32) int { return int(x) / 8 }\nfunc k(t kernel.Thread, x []float32, n []int32) {" + c.body + "\n}\n"
+		text := "package main\nimport \"github.com/quernlab/quern/accel/kernel\"\nfunc x2i(x float32) int { return int(x) / 8 }; func half(x []float32) []float32 { return x[:32] }\nfunc k(t kernel.Thread, x []float32, n []int32) {" + c.body + "\n}\n"
 		x := make([]float32, 128)
 		for i := range x {
 			x[i] = float32(i)

@@ -194,14 +194,40 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An endless kernel on the CPU ends with its context.
+// An endless kernel on the CPU or a simulated GPU ends with its context, and so does one with very many blocks on the CPU.
 func TestEndless(t *testing.T) {
-	k := compile(t, file("for { x[0]++ }"), "k")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	err := k.LaunchContext(ctx, kernel.Grid(8, 8), float32(1), tensor.Zeros(8), tensor.Zeros(8).Cast(tensor.Int32))
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+	for _, c := range []struct {
+		body    string
+		shape   kernel.Shape
+		devices []string
+	}{
+		{"for x[0] == 0 { t.SyncWarp() }", kernel.Grid(8, 8), devices},
+		{"_ = x[0]", kernel.Shape{Blocks: kernel.Dim{X: 1 << 20, Y: 1 << 15, Z: 1 << 15}, Threads: kernel.Dim{X: 1}}, devices[:1]},
+	} {
+		k := compile(t, file(c.body), "k")
+		for _, device := range c.devices {
+			on(t, device, func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				err := k.LaunchContext(ctx, c.shape, float32(1), tensor.Zeros(8), tensor.Zeros(8).Cast(tensor.Int32))
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(device, c.body, err)
+				}
+			})
+		}
+	}
+}
+
+// Tensors may have different lengths; the first element that one does not contain is a fault.
+func TestLengths(t *testing.T) {
+	for _, device := range devices {
+		on(t, device, func() {
+			err := compile(t, kernels, "saxpy").Launch(kernel.Grid(100, 32), float32(1), tensor.Zeros(70), tensor.Zeros(100))
+			var f *kernel.Fault
+			if !errors.As(err, &f) || f.Index < 70 || f.Length != 70 || !strings.Contains(f.Reason, "is out of range of x with length 70") || f.Line != 11 {
+				t.Error(device, err)
+			}
+		})
 	}
 }
 

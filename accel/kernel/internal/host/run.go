@@ -84,7 +84,11 @@ func (g *grid) work() {
 		if m == nil {
 			m = newMachine(g)
 		}
-		if err := m.run(int(n)); err != nil {
+		err := g.ctx.Err()
+		if err == nil {
+			err = m.run(int(n))
+		}
+		if err != nil {
 			g.mutex.Lock()
 			if n < g.stop.Load() {
 				g.stop.Store(n)
