@@ -70,3 +70,27 @@ func TestBarriersOfGroups(t *testing.T) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
+
+// A sum of floats by atomic additions is the same in each run, although blocks run in parallel; rounding depends on the order.
+func TestAtomicSumsRepeat(t *testing.T) {
+	x := make([]float32, 100_000)
+	for i := range x {
+		x[i] = 1 / float32(i+1)
+	}
+	k := compile(t, file("if i := t.Global(); i < len(x) { kernel.AtomicAdd(&n[i%3], 1); if i != 7 { kernel.AtomicMax(&n[3], int32(i)) } }"), "k")
+	sum := compile(t, kernels, "sum")
+	var want string
+	for range 20 {
+		n, total := tensor.Zeros(4).Cast(tensor.Int32), tensor.Zeros(1)
+		if err := errors.Join(k.Launch(kernel.Grid(len(x), 96), float32(1), tensor.New(x, len(x)), n), sum.Launch(kernel.Grid(len(x), 256), tensor.New(x, len(x)), total)); err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(n.Float64s(), total.Data())
+		if want == "" {
+			want = got
+		}
+		if got != want || n.Float64s()[0] != 33334 || n.Float64s()[1] != 33333 || n.Float64s()[3] != 99999 {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}

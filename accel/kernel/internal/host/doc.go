@@ -1,6 +1,6 @@
 // Package host runs a program on the CPU. It is the reference for what a kernel computes, and fast enough to be used instead of a GPU: each
 // instruction runs for all threads of a group of blocks, as a loop over them, before the next one. Groups run in parallel on the CPU's
-// cores, unless the program has atomic instructions on tensors, whose order would then change sums of floats from run to run.
+// cores, unless the program uses the results of atomic instructions on tensors, which would then change from run to run.
 //
 //	run.go       Run: the grid, its groups
 //	machine.go   a group: variables, memories, faults
@@ -8,7 +8,7 @@
 //	column.go    the values of a variable: one for all threads, a form, or one for each
 //	form.go      functions of the position of a thread, as indices mostly are
 //	loops.go     ops as loops over threads; instr.go, convert.go, check.go: instructions that use them
-//	memory.go    loads, stores and atomic instructions
+//	memory.go    loads, stores and atomic instructions; deferred.go: those that wait for the groups before
 //	warp.go      barriers, shuffles and votes
 //
 // Most instructions of a kernel need no loop: an instruction on values that are the same for all threads runs once, and one on forms

@@ -21,6 +21,8 @@ type machine struct {
 	returned  *union // the threads that have returned
 	steps     int    // iterations of loops
 
+	operations []operation // deferred ones of the group
+
 	pending *program.Fault // of the thread limit: the threads before it go on up to a barrier, as one of them may have one, too
 	limit   int
 }

@@ -91,7 +91,7 @@ func (m *machine) compileAccess(i *program.Instr) code {
 }
 
 func compileMemory[T number](m *machine, i *program.Instr) code {
-	a := access[T]{m: m, i: i, p: m.memories[i.Mem.ID], index: m.operand(i.Args[0])}
+	a := &access[T]{m: m, i: i, p: m.memories[i.Mem.ID], index: m.operand(i.Args[0])}
 	if i.Dst != nil {
 		a.d, a.declares = m.vars[i.Dst.ID], m.declares(i)
 	}
@@ -310,33 +310,46 @@ func (a *access[T]) atomic(t threads) threads {
 	}
 	m.assigned(a.d, t, a.declares)
 	data, dv, index, xv, yv := elements[T](p), vec[T](m, a.d), vec[uint64](m, a.index), vec[T](m, a.x), vec[T](m, a.y)
-	op := a.i.Op
+	later := m.grid.later != nil && a.i.Mem.Space == program.Global
 	bad := t.find(func(k int) bool {
 		at, ok := a.place(k, index[k])
 		if !ok || p.missing > 0 && p.written[at] == 0 {
 			return true
 		}
-		old, x := data[at], xv[k]
-		dv[k] = old
-		switch op {
-		case program.AtomicAdd:
-			x = old + x
-		case program.AtomicMin:
-			x = min(old, x)
-		case program.AtomicMax:
-			x = max(old, x)
-		case program.AtomicCAS:
-			if old != x {
-				x = old
-			} else {
-				x = yv[k]
-			}
+		if later {
+			m.operations = append(m.operations, operation{a, at, bitsOf(xv[k]), bitsOf(yv[k])})
+			return false
 		}
-		data[at] = x
+		dv[k] = data[at]
+		data[at] = a.changed(data[at], xv[k], yv[k])
 		return false
 	})
 	if bad >= 0 {
 		return a.fault(t, bad, index[bad])
 	}
 	return t
+}
+
+// apply executes a deferred operation.
+func (a *access[T]) apply(o operation) {
+	data := elements[T](a.p)
+	data[o.at] = a.changed(data[o.at], valueOf[T](o.x), valueOf[T](o.y))
+}
+
+// changed returns the new value of an element.
+func (a *access[T]) changed(old, x, y T) T {
+	switch a.i.Op {
+	case program.AtomicAdd:
+		return old + x
+	case program.AtomicMin:
+		return min(old, x)
+	case program.AtomicMax:
+		return max(old, x)
+	case program.AtomicCAS:
+		if old != x {
+			return old
+		}
+		return y
+	}
+	return x
 }

@@ -25,6 +25,7 @@ type grid struct {
 	ctx     context.Context
 	program *program.Program
 	blocks  int          // of a group, which runs at once
+	later   *deferred    // nil if no operation is deferred
 	next    atomic.Int64 // number of a group
 	stop    atomic.Int64 // groups with this number or a higher one need not run
 
@@ -44,7 +45,11 @@ func Run(ctx context.Context, p *program.Program, l Launch) error {
 	g := &grid{Launch: l, ctx: ctx, program: p}
 	workers := runtime.GOMAXPROCS(0)
 	if hasAtomics(p) {
-		workers = 1
+		if deferrable(p) {
+			g.later = &deferred{all: map[int][]operation{}}
+		} else {
+			workers = 1
+		}
 	}
 	g.blocks = 1
 	if n := l.Block[0] * l.Block[1] * l.Block[2]; n%program.WarpSize == 0 {
@@ -66,7 +71,7 @@ func Run(ctx context.Context, p *program.Program, l Launch) error {
 // hasAtomics reports whether a program has atomic instructions on global memory.
 func hasAtomics(p *program.Program) bool {
 	for _, i := range p.Sites {
-		if i.Op >= program.AtomicAdd && i.Op <= program.AtomicCAS && i.Mem.Space == program.Global {
+		if isAtomic(i) && i.Mem.Space == program.Global {
 			return true
 		}
 	}
@@ -87,6 +92,10 @@ func (g *grid) work() {
 		err := g.ctx.Err()
 		if err == nil {
 			err = m.run(int(n))
+			if g.later != nil {
+				g.later.ended(int(n), m.operations)
+				m.operations = nil
+			}
 		}
 		if err != nil {
 			g.mutex.Lock()

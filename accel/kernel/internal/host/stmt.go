@@ -111,7 +111,20 @@ func (m *machine) compileIf(s *program.If, blocks map[*program.Block]*union) cod
 // declarations returns the instructions that declare a variable: the first one that mentions it, if all others are in the same list or in
 // lists inside, behind it. Go's scopes make nearly all of them so.
 func declarations(p *program.Program) map[*program.Instr]bool {
-	d := scopes{first: map[*program.Var]*program.Instr{}, list: map[*program.Var]*[]program.Stmt{}, open: map[*[]program.Stmt]bool{}, wrong: map[*program.Var]bool{}}
+	d := scopesOf(p)
+	all := map[*program.Instr]bool{}
+	for v, i := range d.first {
+		all[i] = !d.wrong[v]
+	}
+	return all
+}
+
+// scopesOf finds where variables are declared and used.
+func scopesOf(p *program.Program) *scopes {
+	d := &scopes{
+		first: map[*program.Var]*program.Instr{}, list: map[*program.Var]*[]program.Stmt{}, open: map[*[]program.Stmt]bool{},
+		wrong: map[*program.Var]bool{}, used: map[*program.Var]bool{},
+	}
 	for _, x := range p.Params {
 		for _, v := range []*program.Var{x.Scalar, x.Len} {
 			if v != nil {
@@ -120,11 +133,7 @@ func declarations(p *program.Program) map[*program.Instr]bool {
 		}
 	}
 	d.walk(&p.Body.Body)
-	all := map[*program.Instr]bool{}
-	for v, i := range d.first {
-		all[i] = !d.wrong[v]
-	}
-	return all
+	return d
 }
 
 type scopes struct {
@@ -132,6 +141,7 @@ type scopes struct {
 	list  map[*program.Var]*[]program.Stmt // that of first
 	open  map[*[]program.Stmt]bool
 	wrong map[*program.Var]bool
+	used  map[*program.Var]bool // as an operand
 }
 
 func (d *scopes) walk(list *[]program.Stmt) {
@@ -141,6 +151,7 @@ func (d *scopes) walk(list *[]program.Stmt) {
 		case *program.Instr:
 			for _, x := range s.Args {
 				d.use(x.Var)
+				d.used[x.Var] = true
 			}
 			if s.Dst == nil {
 				break
@@ -156,6 +167,7 @@ func (d *scopes) walk(list *[]program.Stmt) {
 			d.walk(&s.Body)
 		case *program.If:
 			d.use(s.Cond.Var)
+			d.used[s.Cond.Var] = true
 			d.walk(&s.Then)
 			d.walk(&s.Else)
 		}
