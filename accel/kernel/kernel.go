@@ -8,6 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/kernel/internal/compile"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
+	"github.com/quernlab/quern/accel/kernel/internal/host"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
@@ -17,6 +18,7 @@ var api string
 // Kernel is a compiled kernel.
 type Kernel struct {
 	program   *program.Program // of a function in Go; nil for any other
+	host      *host.Runner     // of program
 	foreign   *foreign         // of a function in CUDA C++ or PTX; nil for any other
 	unchecked bool
 	text      map[compile.Line]string
@@ -66,7 +68,7 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	if n := p.SharedBytes(); n > maxSharedBytes {
 		return nil, fmt.Errorf("kernel: %s: the shared arrays of %s have %d bytes, a block can have %d", p.Pos, p.Name, n, maxSharedBytes)
 	}
-	return &Kernel{program: p, text: compile.Lines(s.text), unchecked: given.unchecked}, nil
+	return &Kernel{program: p, host: host.NewRunner(p), text: compile.Lines(s.text), unchecked: given.unchecked}, nil
 }
 
 // Name returns the name of the function.

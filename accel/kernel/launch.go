@@ -257,7 +257,7 @@ func (l *launch) Host(memory [][]byte) error {
 		return l.simulateHost(memory)
 	}
 	grid, block := l.Shape()
-	return host.Run(l.ctx, l.kernel.program, host.Launch{
+	return l.kernel.host.Run(l.Context(), host.Launch{
 		Grid: grid, Block: block, Memory: byParameter(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
 	})
 }

@@ -94,3 +94,18 @@ func TestAtomicSumsRepeat(t *testing.T) {
 		}
 	}
 }
+
+// A kernel can be launched again after a fault, also with another number of blocks.
+func TestLaunchAfterFault(t *testing.T) {
+	k := compile(t, file("for r := 0; r < 5; r++ { if r == int(a) && t.ThreadX()%3 == 1 { panic(\"now\") }; if t.ThreadX()%2 == 0 { continue }; x[t.Global()]++ }"), "k")
+	n := tensor.Zeros(1).Cast(tensor.Int32)
+	for _, blocks := range []int{1, 3, 40, 3} {
+		for _, a := range []float32{9, 2, 9} {
+			x := tensor.Zeros(64 * blocks)
+			err := k.Launch(kernel.Grid(64*blocks, 64), a, x, n)
+			if (err != nil) != (a == 2) || a == 9 && x.Sum().Item() != float64(32*blocks*5) {
+				t.Errorf("%d blocks, %v: %v, sum %v", blocks, a, err, x.Sum().Item())
+			}
+		}
+	}
+}

@@ -120,7 +120,11 @@ func (c *column) whole(t threads, declares bool) bool {
 }
 
 // set gives a column the values of another, which is not a vector.
-func (c *column) set(x *column) { c.kind, c.filled, c.one, c.form = x.kind, false, x.one, x.form }
+func (c *column) set(x *column) {
+	if c.kind != x.kind || c.one != x.one || c.form != x.form { // else data may stay filled
+		c.kind, c.filled, c.one, c.form = x.kind, false, x.one, x.form
+	}
+}
 
 // copyThreads copies the values of threads.
 func (m *machine) copyThreads(d, x *column, t threads) {

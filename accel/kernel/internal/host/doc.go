@@ -2,7 +2,7 @@
 // instruction runs for all threads of a group of blocks, as a loop over them, before the next one. Groups run in parallel on the CPU's
 // cores, unless the program uses the results of atomic instructions on tensors, which would then change from run to run.
 //
-//	run.go       Run: the grid, its groups
+//	run.go       Runner: the grid, its groups
 //	machine.go   a group: variables, memories, faults
 //	threads.go   sets of threads; stmt.go: statements, which divide the threads and bring them together
 //	column.go    the values of a variable: one for all threads, a form, or one for each

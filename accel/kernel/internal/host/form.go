@@ -32,12 +32,13 @@ func formOf(c *column) (f form, ok bool) {
 
 // setForm gives a column the values of a form.
 func (c *column) setForm(f form) {
-	c.filled = false
+	kind := linear
 	if f.isUniform() {
-		c.kind, c.one = uniform, uint64(f.base)
-		return
+		kind = uniform
 	}
-	c.kind, c.form = linear, f
+	if c.kind != kind || c.form != f || c.one != uint64(f.base) { // else data may stay filled
+		c.kind, c.filled, c.form, c.one = kind, false, f, uint64(f.base)
+	}
 }
 
 func (f form) isUniform() bool { return f.stride == [axes]int64{} }

@@ -7,6 +7,9 @@ import (
 // machine runs groups of blocks, one after the other. The blocks of a group are neighbors along x.
 type machine struct {
 	grid      *grid
+	block     [3]int // threads of a block
+	blocks    int    // the maximum number of blocks of a group
+	unchecked bool
 	threads   int       // of a block
 	n         int       // the maximum number of threads of a group
 	lanes     int       // the number of those of the current one
@@ -34,7 +37,7 @@ type code func(t threads) threads
 type stopped struct{ err error }
 
 func newMachine(g *grid) *machine {
-	m := &machine{grid: g, threads: g.Block[0] * g.Block[1] * g.Block[2], constants: map[program.Operand]*column{}}
+	m := &machine{grid: g, block: g.Block, blocks: g.blocks, unchecked: g.Unchecked, threads: g.Block[0] * g.Block[1] * g.Block[2], constants: map[program.Operand]*column{}}
 	m.n = m.threads * g.blocks
 	for _, v := range g.program.Vars {
 		m.vars = append(m.vars, m.newColumn(v.Type))
@@ -47,6 +50,27 @@ func newMachine(g *grid) *machine {
 	m.body = m.compileBlock(g.program.Body, blocks)
 	m.returned = blocks[g.program.Body]
 	return m
+}
+
+// begin prepares a machine for a grid with the blocks for which it was made.
+func (m *machine) begin(g *grid) {
+	m.grid = g
+	for i, p := range g.program.Memories {
+		if p.Space == program.Global {
+			data := g.Memory[p.Param]
+			m.memories[i].data, m.memories[i].n = data, len(data)/p.Elem.Size()
+		}
+	}
+}
+
+// end forgets the grid.
+func (m *machine) end() {
+	for i, p := range m.grid.program.Memories {
+		if p.Space == program.Global {
+			m.memories[i].data = nil
+		}
+	}
+	m.grid = nil
 }
 
 func (m *machine) newColumn(t program.Type) *column { return &column{typ: t, domain: m.n} }

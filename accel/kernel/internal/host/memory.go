@@ -22,8 +22,7 @@ func (m *machine) newMemory(p *program.Memory) *memory {
 	size := p.Elem.Size()
 	switch p.Space {
 	case program.Global:
-		data := m.grid.Memory[p.Param]
-		return &memory{data: data, n: len(data) / size}
+		return &memory{} // begin sets it
 	case program.Shared:
 		n := p.Len * m.grid.blocks
 		return &memory{data: aligned(n * size), n: p.Len, shared: true, written: make([]uint8, n)}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,18 +20,64 @@ type Launch struct {
 	Unchecked bool
 }
 
+// Runner runs a program. It may be used by several goroutines.
+type Runner struct {
+	program *program.Program
+
+	mutex sync.Mutex
+	idle  []*machine // of earlier runs, for later ones with the same shape
+}
+
+// NewRunner returns the runner of a program.
+func NewRunner(p *program.Program) *Runner { return &Runner{program: p} }
+
+// maxIdle is how many machines a runner keeps.
+const maxIdle = 4
+
+// take returns a machine for a grid.
+func (r *Runner) take(g *grid) *machine {
+	r.mutex.Lock()
+	i := slices.IndexFunc(r.idle, func(m *machine) bool {
+		return m.block == g.Block && m.blocks == g.blocks && m.unchecked == g.Unchecked
+	})
+	var m *machine
+	if i >= 0 {
+		m = r.idle[i]
+		r.idle = slices.Delete(r.idle, i, i+1)
+	}
+	r.mutex.Unlock()
+	if m == nil {
+		m = newMachine(g)
+	}
+	m.begin(g)
+	return m
+}
+
+// put keeps a machine that is not used any more.
+func (r *Runner) put(m *machine) {
+	m.end()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if len(r.idle) == maxIdle {
+		r.idle = slices.Delete(r.idle, 0, 1)
+	}
+	r.idle = append(r.idle, m)
+}
+
 // grid is a running launch.
 type grid struct {
 	Launch
 	ctx     context.Context
+	runner  *Runner
 	program *program.Program
 	blocks  int          // of a group, which runs at once
 	later   *deferred    // nil if no operation is deferred
 	next    atomic.Int64 // number of a group
 	stop    atomic.Int64 // groups with this number or a higher one need not run
 
-	mutex sync.Mutex
-	err   error // of the group with the lowest number
+	mutex    sync.Mutex
+	machines []*machine
+	err      error // of the group with the lowest number
 }
 
 // lanes is how many threads run at once, unless a block has more: enough for the work on an instruction to be small beside that for
@@ -41,8 +88,9 @@ const lanes = 2048
 func (g *grid) groupsX() int { return (g.Grid[0] + g.blocks - 1) / g.blocks }
 
 // Run runs all blocks. The error is a *program.Fault, that of the first thread with one, or that of ctx.
-func Run(ctx context.Context, p *program.Program, l Launch) error {
-	g := &grid{Launch: l, ctx: ctx, program: p}
+func (r *Runner) Run(ctx context.Context, l Launch) error {
+	p := r.program
+	g := &grid{Launch: l, ctx: ctx, runner: r, program: p}
 	workers := runtime.GOMAXPROCS(0)
 	if hasAtomics(p) {
 		if deferrable(p) {
@@ -65,6 +113,9 @@ func Run(ctx context.Context, p *program.Program, l Launch) error {
 	}
 	g.work()
 	group.Wait()
+	for _, m := range g.machines { // not earlier: deferred operations use the memories of other machines
+		r.put(m)
+	}
 	return g.err
 }
 
@@ -87,7 +138,10 @@ func (g *grid) work() {
 			return
 		}
 		if m == nil {
-			m = newMachine(g)
+			m = g.runner.take(g)
+			g.mutex.Lock()
+			g.machines = append(g.machines, m)
+			g.mutex.Unlock()
 		}
 		err := g.ctx.Err()
 		if err == nil {
