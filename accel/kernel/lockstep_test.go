@@ -109,3 +109,15 @@ func TestLaunchAfterFault(t *testing.T) {
 		}
 	}
 }
+
+// Runs follow each other in any order of group sizes.
+func TestLaunchesOfAllLengths(t *testing.T) {
+	sum := compile(t, kernels, "sum")
+	for i := range 60 {
+		n := 256 * (1 + i*7%23)
+		total := tensor.Zeros(1)
+		if err := sum.Launch(kernel.Grid(n, 256), tensor.Ones(n), total); err != nil || total.Item() != float64(n) {
+			t.Fatalf("%d elements: %v, sum %v", n, err, total.Item())
+		}
+	}
+}

@@ -151,9 +151,13 @@ func (m *machine) rows(f form, lo, hi int, each func(k, end int, v int64)) {
 	}
 }
 
+// fillLinear stores the values for the threads of the largest group: they stay valid when another group follows.
 func (m *machine) fillLinear(d []int64, f form) {
+	blocks := m.sizes[blockAxis]
+	m.sizes[blockAxis] = m.blocks
+	defer func() { m.sizes[blockAxis] = blocks }()
 	s := f.stride[0]
-	m.rows(f, 0, m.lanes, func(k, end int, v int64) {
+	m.rows(f, 0, m.n, func(k, end int, v int64) {
 		row := d[k:end]
 		for i := range row {
 			row[i] = v
