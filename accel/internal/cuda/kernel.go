@@ -67,14 +67,6 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	return k.Check(found)
 }
 
-// patience is how long a device waits for a kernel of the program that may be endless.
-type patience struct {
-	limit time.Duration // without a deadline
-	grace time.Duration // after the end of its context, in which a simulated device ends it
-}
-
-var standardPatience = patience{time.Minute, 2 * time.Second}
-
 // await waits for a kernel, which has run when the point after is reached. It begins at the point before.
 func (d *Device) await(k ir.Kernel, before, after uint64) error {
 	if err := d.poll(before, func(time.Duration) error { return nil }); err != nil {
