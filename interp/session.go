@@ -273,6 +273,10 @@ func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) 
 // name that resembles its unknown part, such as accel.Fit; "" if there is none.
 func (s *Session) Similar(src string) string { return s.tools.similar(src) }
 
+// SourceFile returns the path of a file whose name is in a position of a traceback. ok is false for cells and files of downloaded
+// modules.
+func (s *Session) SourceFile(name string) (path string, ok bool) { return s.compiler.loader.File(name) }
+
 // IsComplete reports whether a cell can be run: "complete", "incomplete" with the indent of
 // the next line, or "invalid".
 func (s *Session) IsComplete(src string) (status, indent string) {

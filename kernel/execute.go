@@ -63,6 +63,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		result.Error = workerError(err)
 	}
 	if result.Error != nil {
+		result.Error.Traceback = linked(result.Error, metadata.CellID)
 		return k.cellFailed(r, in, count, result.Error), nil
 	}
 	if len(result.Data) > 0 && !in.Silent {

@@ -183,7 +183,7 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 		result = interp.Result{}
 	}
 	result.Data = w.figures.Result(result.Data, result.Figures)
-	return translate(result, err)
+	return w.translate(result, err)
 }
 
 // endWithGPU ends the process if a GPU has failed permanently, for example after a kernel
@@ -207,13 +207,26 @@ func (w *worker) endWithGPU(cell int, cause error) {
 	os.Exit(2)
 }
 
+// files returns the paths of files in a traceback.
+func (w *worker) files(traceback []string) map[string]string {
+	found := map[string]string{}
+	for _, line := range traceback {
+		if m := link.Position.FindStringSubmatch(line); m != nil {
+			if path, ok := w.session.SourceFile(m[1]); ok {
+				found[m[1]] = path
+			}
+		}
+	}
+	return found
+}
+
 // translate converts the outcome of a cell to the link's types.
-func translate(result interp.Result, err error) (link.Result, error) {
+func (w *worker) translate(result interp.Result, err error) (link.Result, error) {
 	var cellError *interp.Error
 	switch {
 	case errors.As(err, &cellError):
 		return link.Result{Goroutines: result.Goroutines, Error: &link.CellError{
-			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Stuck: cellError.Stuck, Earlier: cellError.Earlier,
+			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Files: w.files(cellError.Traceback), Stuck: cellError.Stuck, Earlier: cellError.Earlier,
 		}}, nil
 	case err != nil:
 		return link.Result{}, err
@@ -246,7 +259,7 @@ func (w *worker) check(_ context.Context, request link.Check) (link.Completeness
 func (w *worker) evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
 	values := make(map[string]link.Result, len(request.Expressions))
 	for name, expression := range request.Expressions {
-		value, err := translate(w.session.Evaluate(ctx, expression))
+		value, err := w.translate(w.session.Evaluate(ctx, expression))
 		if err != nil {
 			return link.Evaluations{}, err
 		}
@@ -257,7 +270,7 @@ func (w *worker) evaluate(ctx context.Context, request link.Evaluate) (link.Eval
 
 // panicked returns the panic of a goroutine that has not failed a cell.
 func (w *worker) panicked(ctx context.Context, request link.Panic) (link.PanicReply, error) {
-	result, err := translate(interp.Result{}, w.session.Panic(ctx, request.Next))
+	result, err := w.translate(interp.Result{}, w.session.Panic(ctx, request.Next))
 	return link.PanicReply{Error: result.Error}, err
 }
 

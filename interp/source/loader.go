@@ -48,7 +48,8 @@ type Loader struct {
 	fset     *token.FileSet
 	modules  Modules
 	next     func(importPath string) bool
-	later    bool // see Later
+	later    bool     // see Later
+	paths    sync.Map // of files of the disk, by their names in positions
 
 	mu      sync.Mutex
 	ctx     context.Context  // of downloads

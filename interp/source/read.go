@@ -88,7 +88,9 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 	for _, name := range found.GoFiles {
 		shown := path.Join(pkg.Module.Path+"@"+pkg.Module.Version, strings.TrimPrefix(importPath, pkg.Module.Path), name)
 		if pkg.Stamp != "" {
-			shown = relative(filepath.Join(pkg.Dir, name))
+			at := filepath.Join(pkg.Dir, name)
+			shown = relative(at)
+			l.paths.Store(shown, at)
 		}
 		file, ok := parsed[name]
 		if !ok {
@@ -138,6 +140,17 @@ func readDir(dir string) ([]fs.FileInfo, error) {
 		}
 	}
 	return list, err
+}
+
+// File returns the path of a file with a name in positions that is relative to the working directory of the time at which it was
+// read. ok is false for files of downloaded modules, whose name is not a path.
+func (l *Loader) File(name string) (path string, ok bool) {
+	at, ok := l.paths.Load(name)
+	if !ok {
+		return "", false
+	}
+	path, err := filepath.Abs(at.(string))
+	return path, err == nil
 }
 
 // relative returns a file name relative to the working directory, if that is shorter.

@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/json"
+	"regexp"
 	"sync/atomic"
 )
 
@@ -51,6 +52,8 @@ type CellError struct {
 	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
 	Value     string   `json:"value"`     // the message in one line
 	Traceback []string `json:"traceback"` // the lines to show; may contain ANSI color sequences
+	// Files has the paths of files in Traceback by the names that positions there have.
+	Files map[string]string `json:"files,omitempty"`
 	// Stuck reports that the cell was interrupted but some of its code continues, because
 	// it cannot be stopped.
 	Stuck bool `json:"stuck,omitempty"`
@@ -58,6 +61,9 @@ type CellError struct {
 	// of that cell panicked. This cell may not even have run.
 	Earlier int `json:"earlier,omitempty"`
 }
+
+// Position matches a line of Traceback that begins with a position: the file or cell, the line, and what follows.
+var Position = regexp.MustCompile(`^([^:\n]+):(\d+):\d+(?:: (.*)| (in .*))?$`)
 
 // Error returns the name and the message in one line.
 func (e *CellError) Error() string { return e.Name + ": " + e.Value }

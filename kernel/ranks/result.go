@@ -105,7 +105,7 @@ func (gen *generation) failedBecause(causes, stopped []cause, succeeded []int) *
 		slices.Sort(succeeded)
 		notes = append(notes, fmt.Sprintf("It succeeded on %s: variables may now differ from the other ranks.", names(succeeded)))
 	}
-	return &link.CellError{Name: first.Name, Value: first.Value, Traceback: slices.Concat(first.Traceback, notes), Earlier: first.Earlier}
+	return &link.CellError{Name: first.Name, Value: first.Value, Traceback: slices.Concat(first.Traceback, notes), Files: first.Files, Earlier: first.Earlier}
 }
 
 // endedBecause returns the error of a cell during which ranks have died, or the text to

@@ -48,6 +48,24 @@ def test_panic_names_the_line_and_the_kernel_goes_on(kernel):
     assert kernel.result("len(data)") == "3"
 
 
+def test_positions_are_in_the_form_that_the_front_end_links(kernel, tmp_path):
+    """JupyterLab links absolute paths; VS Code, whose cells have URIs as ids, lines of IPython."""
+    (tmp_path / "go.mod").write_text("module example.com/linked\n\ngo 1.26\n")
+    (tmp_path / "linked.go").write_text("package linked\n\nfunc Div(a, b int) int { return a / b }\n")
+    kernel.ok(f'%get {tmp_path}\nimport "example.com/linked"')
+
+    def traceback(cell_id):
+        message = kernel.client.session.msg("execute_request", {"code": "linked.Div(1, 0)", "silent": False}, metadata={"cellId": cell_id})
+        kernel.client.shell_channel.send(message)
+        content = kernel.collect(message["header"]["msg_id"])[1]["content"]
+        return content["execution_count"], content["traceback"]
+
+    n, lines = traceback("9e1b")
+    assert lines[0] == f"cell[{n}]:1:1" and lines[2] == f"{tmp_path}/linked.go:3:33 in Div", lines
+    n, lines = traceback("vscode-notebook-cell:/home/me/a.ipynb#W0sZmlsZQ%3D%3D")
+    assert lines[:5] == [f"Cell In[{n}], line 1", "----> 1 linked.Div(1, 0)", "", f"File {tmp_path}/linked.go:3, in Div", "----> 3 …"], lines
+
+
 def test_stop_on_error_aborts_what_is_queued(kernel, tmp_path):
     file = tmp_path / "go"
     first = kernel.send(f'for _, err := os.Stat("{file}"); err != nil; _, err = os.Stat("{file}") {{ time.Sleep(time.Millisecond) }}\npanic("stop here")',
