@@ -526,12 +526,18 @@ func TestCompletionInStrings(t *testing.T) {
 		}
 	}
 	n.must(t, "ages := map[string]int{\"ann\": 1, \"anton\": 2, \"bob \\\"b\\\"\": 3, \"ü\": 4}\nnumbers := map[int]string{1: \"a\"}\nslice := []int{1}\n"+
-		"var none map[string]int\ntype K string\nfunc (K) String() string { panic(\"called\") }\nkeys := map[K]int{\"k\": 1}", "")
+		"var none map[string]int\ntype K string\nfunc (K) String() string { panic(\"called\") }\nkeys := map[K]int{\"k\": 1}\n"+
+		"nested := []struct{ M map[string]map[string]int }{{map[string]map[string]int{\"x\": {\"y\": 1}}}}\nblocks := make(chan string)", "")
 	for _, row := range []struct{ name, in, want string }{
 		{"keys", `ages["|`, `ann,anton,bob \"b\",ü`},
 		{"keys with a prefix", `x := ages["an|"] + 1`, "ann,anton"},
 		{"keys in a raw string", "ages[`bo|", `bob "b"`},
 		{"other keys", `numbers["|`, ""},
+		{"keys of a map in a map", `nested[0].M["x"]["|`, "y"},
+		{"keys of a map that is not there", `nested[7].M["|`, ""},
+		{"a receive", `ages[<-blocks]["|`, ""},
+		{"a key to delete", `delete(ages, "an|")`, "ann,anton"},
+		{"no key to delete", `append(ages, "an|")`, ""},
 		{"an index", `slice["|`, ""},
 		{"a nil map", `none["|`, ""},
 		{"keys with methods", `keys["|`, ""},
@@ -554,6 +560,9 @@ func TestCompletionInStrings(t *testing.T) {
 		if text := strings.Join(got, ","); text != row.want || start > offset || end != offset {
 			t.Errorf("%s: %s: got %s from %d to %d, want %s", row.name, row.in, text, start, end, row.want)
 		}
+	}
+	if start, end, items := n.Complete("ages[", 5); start != 5 || end != 5 || len(items) < 5 || items[0].Text != `"ann"` || items[2].Text != `"bob \"b\""` || items[4].Kind == "field" {
+		t.Errorf("behind a bracket: %v", items[:min(len(items), 5)])
 	}
 	n.must(t, "stop := make(chan bool)\nwrites := map[string]int{\"a\": 1}\n_ = writes\ngo func() { <-stop }()", "")
 	if _, _, items := n.Complete(`writes["`, 8); len(items) > 0 {

@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"fmt"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -58,15 +59,11 @@ func (t *tools) inString(s complete.String, prefix string) (items []complete.Ite
 // maxKeys is the size above which a map is not searched for keys.
 const maxKeys = 1000
 
-// keys returns the keys of a map[string] of the session, sorted; none while code of a cell runs.
-func (t *tools) keys(name string) []string {
-	variables := t.checker.Variables()
-	i := slices.IndexFunc(variables, func(v *types.Var) bool { return v.Name() == name })
-	if i < 0 || !t.isStill() {
-		return nil
-	}
-	m, ok := variables[i].Type().Underlying().(*types.Map)
-	if !ok || !types.Identical(m.Key(), types.Typ[types.String]) {
+// keys returns the keys of a map[string] that a variable of the session is or contains, sorted; none while code of a cell runs.
+func (t *tools) keys(table string) []string {
+	variable := table[:len(table)-len(strings.TrimLeftFunc(table, func(r rune) bool { return token.IsIdentifier("x" + string(r)) }))]
+	known := slices.ContainsFunc(t.checker.Variables(), func(v *types.Var) bool { return v.Name() == variable })
+	if !known || !t.isStill() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
@@ -77,7 +74,7 @@ func (t *tools) keys(name string) []string {
 	}
 	return strings.Join(slices.Sorted(maps.Keys(%[1]s)), "\x00")
 }()`
-	result, err := t.evaluator.Evaluate(ctx, fmt.Sprintf(expr, name, maxKeys))
+	result, err := t.evaluator.Evaluate(ctx, fmt.Sprintf(expr, table, maxKeys))
 	if err != nil {
 		return nil
 	}

@@ -40,7 +40,16 @@ func InCell(c *check.Checker, paths []string, src string, offset int, inString f
 	if s, ok := StringAt(src, offset); ok {
 		return s.Start, offset, inString(s, src[s.Start:offset])
 	}
-	return At(c, paths, magic.Blank(src, c.Known), offset)
+	start, end, items = At(c, paths, magic.Blank(src, c.Known), offset)
+	if table := IndexAt(src, offset); table != "" && start == offset {
+		var keys []Item
+		for _, key := range inString(String{Table: table}, "") {
+			key.Text = `"` + key.Text + `"`
+			keys = append(keys, key)
+		}
+		items = append(keys, items...)
+	}
+	return start, end, items
 }
 
 // Files completes the name of a file in a string literal. A relative name is one in dir.

@@ -4,14 +4,24 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/facts"
+	"github.com/quernlab/quern/interp/origin"
 )
 
-// expected returns the type that the expression at the end of nodes should have where it stands, or nil: that of a
+// A want says what an expression should be where it stands. The zero value wants nothing: any expression is as good.
+type want struct {
+	of     types.Type            // the type
+	spread types.Type            // the type of a list that, with dots, may stand for this argument and those after it
+	kind   func(types.Type) bool // instead of a type, what the function accepts
+	isType bool                  // what is wanted is a type itself
+}
+
+// expected returns what the expression at the end of nodes should be where it stands: of the type of a
 // parameter, of the variable that is assigned, of a field, an element, a result, or of the other operand.
-func expected(s *check.Sketch, nodes []ast.Node) types.Type {
+func expected(s *check.Sketch, nodes []ast.Node) want {
 	n := len(nodes) - 1
 	if n > 0 {
 		if sel, ok := nodes[n-1].(*ast.SelectorExpr); ok && sel.Sel == nodes[n] {
@@ -19,63 +29,94 @@ func expected(s *check.Sketch, nodes []ast.Node) types.Type {
 		}
 	}
 	if n == 0 {
-		return nil
+		return want{}
 	}
 	x := nodes[n]
+	if isTypeIn(nodes[n-1], x) {
+		return want{kind: func(types.Type) bool { return true }, isType: true}
+	}
 	switch outer := nodes[n-1].(type) {
 	case *ast.CallExpr:
 		return parameter(s, outer, x)
 	case *ast.AssignStmt:
 		for i, right := range outer.Rhs {
 			if right == x && i < len(outer.Lhs) && outer.Tok != token.DEFINE {
-				return typeOf(s, outer.Lhs[i])
+				return want{of: typeOf(s, outer.Lhs[i])}
 			}
 		}
 	case *ast.ValueSpec:
 		if outer.Type != nil && outer.Type != x {
-			return typeOf(s, outer.Type)
+			return want{of: typeOf(s, outer.Type)}
 		}
 	case *ast.KeyValueExpr:
 		if outer.Value != x || n < 2 {
-			return nil
+			return want{}
 		}
 		if _, ok := nodes[n-2].(*ast.CompositeLit); ok {
-			return field(s, nodes[:n-1], outer)
+			return want{of: field(s, nodes[:n-1], outer)}
 		}
 	case *ast.CompositeLit:
 		if outer.Type == x {
-			return nil
+			return want{}
 		}
 		switch t := underlying(literalType(s, nodes[:n])).(type) {
 		case *types.Slice:
-			return t.Elem()
+			return want{of: t.Elem()}
 		case *types.Array:
-			return t.Elem()
+			return want{of: t.Elem()}
 		}
 	case *ast.ReturnStmt:
-		return result(s, nodes[:n-1], outer, x)
+		return want{of: result(s, nodes[:n-1], outer, x)}
 	case *ast.BinaryExpr:
 		if outer.Op == token.SHL || outer.Op == token.SHR {
-			return nil
+			return want{}
 		}
 		if outer.X == x {
-			return typeOf(s, outer.Y)
+			return want{of: typeOf(s, outer.Y)}
 		}
-		return typeOf(s, outer.X)
+		return want{of: typeOf(s, outer.X)}
 	case *ast.IndexExpr:
 		if m, ok := underlying(typeOf(s, outer.X)).(*types.Map); ok && outer.Index == x {
-			return m.Key()
+			return want{of: m.Key()}
 		}
 	case *ast.SendStmt:
 		if c, ok := underlying(typeOf(s, outer.Chan)).(*types.Chan); ok && outer.Value == x {
-			return c.Elem()
+			return want{of: c.Elem()}
+		}
+	case *ast.RangeStmt:
+		if outer.X == x {
+			return want{kind: canRange}
 		}
 	case *ast.IfStmt, *ast.ForStmt:
 		if _, statement := x.(ast.Stmt); !statement {
-			return types.Typ[types.Bool]
+			return want{of: types.Typ[types.Bool]}
 		}
 	}
-	return nil
+	return want{}
+}
+
+// isTypeIn reports whether x stands in outer where only a type can.
+func isTypeIn(outer, x ast.Node) bool {
+	var typ ast.Expr
+	switch outer := outer.(type) {
+	case *ast.ValueSpec:
+		typ = outer.Type
+	case *ast.TypeSpec:
+		typ = outer.Type
+	case *ast.Field:
+		typ = outer.Type
+	case *ast.TypeAssertExpr:
+		typ = outer.Type
+	case *ast.ArrayType:
+		typ = outer.Elt
+	case *ast.ChanType:
+		typ = outer.Value
+	case *ast.Ellipsis:
+		typ = outer.Elt
+	case *ast.MapType:
+		return true
+	}
+	return typ != nil && typ == x
 }
 
 // typeOf returns the type of an expression, nil if it is not known or the constant has none yet.
@@ -94,21 +135,99 @@ func underlying(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// parameter returns the type of the parameter for which an argument stands.
-func parameter(s *check.Sketch, call *ast.CallExpr, x ast.Node) types.Type {
-	if tv, ok := s.Info.Types[call.Fun]; ok && tv.IsType() {
-		return nil // a conversion
+// parameter returns what an argument of a call should be. A slice may stand for all arguments of a variadic parameter, with dots.
+func parameter(s *check.Sketch, call *ast.CallExpr, x ast.Node) want {
+	tv, ok := s.Info.Types[call.Fun]
+	if ok && tv.IsType() {
+		return want{} // a conversion
 	}
-	f, ok := underlying(typeOf(s, call.Fun)).(*types.Signature)
-	if !ok {
-		return nil
-	}
-	for i, argument := range call.Args {
-		if argument == x {
-			return facts.ParameterAt(f, i, call.Ellipsis.IsValid())
+	at := slices.IndexFunc(call.Args, func(argument ast.Expr) bool { return argument == x })
+	if id, isName := call.Fun.(*ast.Ident); isName && at >= 0 {
+		if builtin, isBuiltin := s.Info.Uses[id].(*types.Builtin); isBuiltin {
+			return builtinParameter(s, builtin.Name(), call.Args, at)
 		}
 	}
-	return nil
+	f, ok := underlying(typeOf(s, call.Fun)).(*types.Signature)
+	if !ok || at < 0 {
+		return want{}
+	}
+	w := want{of: facts.ParameterAt(f, at, call.Ellipsis.IsValid())}
+	if last := f.Params().Len() - 1; f.Variadic() && at == last && !call.Ellipsis.IsValid() {
+		w.spread = f.Params().At(last).Type()
+	}
+	return w
+}
+
+// builtinParameter returns what an argument of a predeclared function should be.
+func builtinParameter(s *check.Sketch, name string, arguments []ast.Expr, at int) want {
+	first := typeOf(s, arguments[0])
+	switch {
+	case at == 0 && name == "append", name == "copy":
+		return want{kind: isSlice}
+	case name == "append":
+		if list, ok := underlying(first).(*types.Slice); ok {
+			w := want{of: list.Elem()}
+			if at == 1 {
+				w.spread = first
+			}
+			return w
+		}
+	case at == 0 && name == "delete":
+		return want{kind: isMap}
+	case at == 1 && name == "delete":
+		if m, ok := underlying(first).(*types.Map); ok {
+			return want{of: m.Key()}
+		}
+	case name == "len", name == "cap":
+		return want{kind: hasLength}
+	case name == "clear":
+		return want{kind: func(t types.Type) bool { return isSlice(t) || isMap(t) }}
+	case name == "close":
+		return want{kind: isChannel}
+	case at == 0 && name == "make":
+		return want{kind: func(t types.Type) bool { return isSlice(t) || isMap(t) || isChannel(t) }, isType: true}
+	case at > 0 && (name == "min" || name == "max"):
+		return want{of: first}
+	}
+	return want{}
+}
+
+func isSlice(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Slice)
+	return ok
+}
+
+func isMap(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Map)
+	return ok
+}
+
+func isChannel(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Chan)
+	return ok
+}
+
+// hasLength reports whether len takes values of a type.
+func hasLength(t types.Type) bool {
+	switch t := t.Underlying().(type) {
+	case *types.Slice, *types.Map, *types.Chan, *types.Array:
+		return true
+	case *types.Basic:
+		return t.Info()&types.IsString != 0
+	}
+	return false
+}
+
+// canRange reports whether range goes over more than numbers with values of a type.
+func canRange(t types.Type) bool {
+	if f, ok := t.Underlying().(*types.Signature); ok {
+		if f.Params().Len() != 1 || f.Results().Len() > 0 {
+			return false
+		}
+		yield, ok := f.Params().At(0).Type().Underlying().(*types.Signature)
+		return ok && yield.Results().Len() == 1 && types.Identical(yield.Results().At(0).Type(), types.Typ[types.Bool])
+	}
+	return hasLength(t)
 }
 
 // field returns the type of the value of a pair in the composite literal at the end of nodes.
@@ -157,11 +276,44 @@ func result(s *check.Sketch, nodes []ast.Node, statement *ast.ReturnStmt, x ast.
 	return nil
 }
 
-// fits reports whether an object, or what it returns when it is called, has a type that is expected.
-func fits(o types.Object, want types.Type) bool {
-	if want == nil || o == nil {
+// fits reports whether an object, or what it returns when it is called, is what is wanted.
+func (w want) fits(o types.Object) bool {
+	if o == nil {
 		return false
 	}
+	if w.kind != nil {
+		_, isType := o.(*types.TypeName)
+		_, isBuiltin := o.(*types.Builtin)
+		if _, isPackage := o.(*types.PkgName); isPackage || isBuiltin || isType != w.isType || o.Type() == nil {
+			return false
+		}
+		f, ok := o.Type().Underlying().(*types.Signature)
+		return w.kind(o.Type()) || ok && f.TypeParams() == nil && f.Results().Len() == 1 && w.kind(f.Results().At(0).Type())
+	}
+	return w.of != nil && fits(o, w.of)
+}
+
+// fitsWithDots reports whether an object is a list of what is wanted.
+func (w want) fitsWithDots(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && w.spread != nil && types.AssignableTo(v.Type(), w.spread)
+}
+
+// isFrom reports whether a type that is wanted is declared in the package with an import path.
+func (w want) isFrom(importPath string) bool {
+	if w.of == nil {
+		return false
+	}
+	t := types.Unalias(w.of)
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Pkg() != nil && origin.ImportPath(named.Obj().Pkg()) == importPath
+}
+
+// fits reports whether an object, or what it returns when it is called, has a type.
+func fits(o types.Object, want types.Type) bool {
 	if _, generic := want.(*types.TypeParam); generic {
 		return false
 	}

@@ -25,7 +25,7 @@ type list struct {
 	member     bool            // the cursor follows a dot
 	checked    bool            // the checker knows the operand before the dot
 	unimported map[string]bool // names of packages that are not imported yet
-	expected   types.Type      // of the expression at the cursor; nil if it may have any
+	expected   want            // of the expression at the cursor
 	declared   []string        // names of the variables whose value is at the cursor
 }
 
@@ -54,7 +54,12 @@ func (l *list) propose(p proposal) {
 	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
 		p.rank += 8
 	}
-	if !fits(p.object, l.expected) || slices.Contains(l.declared, p.Text) {
+	switch path, isPackage := p.importPath(); {
+	case isPackage && l.expected.isFrom(path):
+		p.rank++ // what makes the value; behind what is one
+	case l.expected.fitsWithDots(p.object):
+		p.rank++
+	case !l.expected.fits(p.object) || slices.Contains(l.declared, p.Text):
 		p.rank += unfit
 	}
 	if !strings.HasPrefix(p.Text, l.prefix) {
@@ -69,12 +74,20 @@ func (l *list) propose(p proposal) {
 	}
 }
 
+// importPath returns the path of the package that p proposes.
+func (p proposal) importPath() (path string, ok bool) {
+	if name, ok := p.object.(*types.PkgName); ok {
+		return origin.ImportPath(name.Imported()), true
+	}
+	return p.Type, p.Kind == "module"
+}
+
 // unfit is the part of a rank that a proposal of another type than that expected has.
 const unfit = 4
 
 // recency orders proposals that fit: what the session has declared last comes first.
 func (p proposal) recency() token.Pos {
-	if p.rank&unfit != 0 || p.object.Pkg() != p.pkg {
+	if p.rank&unfit != 0 || p.object == nil || p.object.Pkg() != p.pkg {
 		return token.NoPos
 	}
 	return p.object.Pos()

@@ -1,6 +1,8 @@
 package complete
 
 import (
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"strings"
@@ -23,6 +25,9 @@ func tokens(src string) []lexeme {
 		pos, tok, text := s.Scan()
 		if tok == token.EOF {
 			return list
+		}
+		if tok.IsOperator() && tok != token.SEMICOLON {
+			text = tok.String()
 		}
 		start := file.Offset(pos)
 		list = append(list, lexeme{tok, start, start + len(text), text})
@@ -49,6 +54,24 @@ func inText(src string, offset int) bool {
 		}
 	}
 	return false
+}
+
+// isPlain reports whether evaluating an operand runs no code: it consists of names, selectors and indexes.
+func isPlain(operand string) bool {
+	x, err := parser.ParseExpr(operand)
+	if err != nil {
+		return false
+	}
+	plain := true
+	ast.Inspect(x, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr, *ast.BasicLit:
+		default:
+			plain = false
+		}
+		return plain
+	})
+	return plain
 }
 
 // operand returns the operand of a selector whose dot is directly before offset. It consists of names,
@@ -97,7 +120,7 @@ func operandEnding(src string, list []lexeme) (text string, ok bool) {
 type String struct {
 	Start    int    // offset behind its quotation mark
 	Raw      bool   // without escape sequences
-	Table    string // operand of which it is the index, such as the name of a map; "" if it is none
+	Table    string // the map of which it may be a key: names, selectors and indexes; "" if there is none
 	Argument bool   // it follows a parenthesis or a comma, as arguments do
 }
 
@@ -115,13 +138,40 @@ func StringAt(src string, offset int) (s String, ok bool) {
 		s = String{Start: t.start + 1, Raw: t.text[0] == '`'}
 		if i > 0 {
 			s.Argument = list[i-1].tok == token.LPAREN || list[i-1].tok == token.COMMA
-			if list[i-1].tok == token.LBRACK {
-				s.Table, _ = operandEnding(src, list[:i-1])
-			}
+			s.Table = tableOf(src, list[:i])
 		}
 		return s, true
 	}
 	return s, false
+}
+
+// tableOf returns the operand of the index, or of the call of delete, that begins at the end of a list of tokens; "" if it is not
+// plain.
+func tableOf(src string, list []lexeme) string {
+	last := len(list) - 1
+	if last < 1 || list[last].tok != token.LBRACK && list[last].tok != token.COMMA {
+		return ""
+	}
+	text, ok := operandEnding(src, list[:last])
+	if !ok || !isPlain(text) {
+		return ""
+	}
+	if list[last].tok == token.COMMA {
+		before := strings.TrimRight(src[:list[last-1].end-len(text)], " ")
+		if called, ok := strings.CutSuffix(before, "delete("); !ok || strings.HasSuffix(called, ".") {
+			return ""
+		}
+	}
+	return text
+}
+
+// IndexAt returns the map of whose index nothing but the bracket has been written at offset; "" if there is none.
+func IndexAt(src string, offset int) string {
+	list := tokens(src[:offset])
+	if n := len(list); n > 0 && list[n-1].tok == token.LBRACK && list[n-1].end == offset {
+		return tableOf(src, list)
+	}
+	return ""
 }
 
 // importPath reports whether offset is in the path of an import, and where the path begins.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"go/ast"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"strings"
@@ -44,6 +45,9 @@ type Doc func(path, name string) string
 // the source of declarations in cells.
 func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Description, ok bool) {
 	offset = min(max(offset, 0), len(src))
+	if d, ok := keyword(src, offset); ok {
+		return d, true
+	}
 	visited := false
 	visit := func(s *check.Sketch) {
 		visited = true
@@ -77,6 +81,23 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 		c.Sketch(text, visit)
 	}
 	return d, ok
+}
+
+// keyword describes the keyword at a byte offset of src, or the one that ends there.
+func keyword(src string, offset int) (d Description, ok bool) {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(token.Position, string) {}, 0)
+	for {
+		pos, tok, text := s.Scan()
+		start := file.Offset(pos)
+		switch {
+		case tok == token.EOF || start > offset:
+			return d, false
+		case tok.IsKeyword() && offset <= start+len(text):
+			return keywords[text], true
+		}
+	}
 }
 
 // Similar returns src, a name such as accel.fit that At does not know, with a known name that resembles
@@ -424,8 +445,8 @@ func (v *describer) optionsOf(o *types.Func) (all []string) {
 		return nil
 	}
 	option, ok := f.Params().At(f.Params().Len() - 1).Type().(*types.Slice).Elem().(*types.Named)
-	if !ok || option.Obj().Pkg() != o.Pkg() {
-		return nil
+	if !ok || option.Obj().Pkg() != o.Pkg() || !strings.HasSuffix(option.Obj().Name(), "Option") {
+		return nil // such as the layers of nn.Sequential
 	}
 	scope := o.Pkg().Scope()
 	for _, name := range scope.Names() {

@@ -56,6 +56,8 @@ func TestAt(t *testing.T) {
 		{"predeclared value", "x := true|", 0, "const true\n\ntrue is a bool."},
 		{"inside of a call", "add(1, |", 0, "func add(a int, b int) int"},
 		{"broken cell", "for {{\nu.Gree|t(", 0, "func (User).Greet() string\n\nGreet says hello."},
+		{"keyword", "func f() {\n\tdef|er f()\n}", 0, "defer f()\n\ndefer calls a function when the surrounding one ends, also by a panic; the last one first. Its arguments are evaluated at once."},
+		{"keyword in a comment", "x := 1 // for|", 0, ""},
 		{"local", "func f(n int) { n| }", 0, "var n int"},
 		{"nothing", "x|yz", 0, ""},
 		{"number", "1|2", 0, ""},
@@ -68,6 +70,21 @@ func TestAt(t *testing.T) {
 				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
 			}
 		})
+	}
+}
+
+// Each keyword and each predeclared name of Go has a text.
+func TestAllWordsOfGo(t *testing.T) {
+	t.Parallel()
+	c := newSession(t)
+	words := types.Universe.Names()
+	for k := token.BREAK; k <= token.VAR; k++ {
+		words = append(words, k.String())
+	}
+	for _, word := range words {
+		if d, ok := At(c, doc, word, len(word), 0); !ok || !strings.Contains(d.Declaration, word) || !strings.HasPrefix(d.Doc, word) {
+			t.Errorf("%s: %+v", word, d)
+		}
 	}
 }
 

@@ -1,5 +1,34 @@
 package inspect
 
+// keywords describes the keywords of Go. See https://go.dev/ref/spec#Keywords.
+var keywords = map[string]Description{
+	"break":       {Declaration: "break [label]", Doc: "break ends the innermost for, switch or select, or the one with a label."},
+	"case":        {Declaration: "case x, y:", Doc: "case begins what a switch does for some values or types, or a select for a send or a receive. It ends before the next case: fallthrough goes on."},
+	"chan":        {Declaration: "chan T", Doc: "chan T is a channel, through which goroutines send values, c <- x, and receive them, x := <-c. chan<- T only sends, <-chan T only receives."},
+	"const":       {Declaration: "const name = value", Doc: "const declares a constant, a value that is known before the program runs."},
+	"continue":    {Declaration: "continue [label]", Doc: "continue begins the next round of the innermost for, or of the one with a label."},
+	"default":     {Declaration: "default:", Doc: "default begins what a switch does if no case matches, or a select if none of its cases can go on at once."},
+	"defer":       {Declaration: "defer f()", Doc: "defer calls a function when the surrounding one ends, also by a panic; the last one first. Its arguments are evaluated at once."},
+	"else":        {Declaration: "if condition { } else { }", Doc: "else begins what an if does otherwise. It stands in the line of the closing brace."},
+	"fallthrough": {Declaration: "fallthrough", Doc: "fallthrough, at the end of a case, goes on with the next one."},
+	"for":         {Declaration: "for condition { }\nfor i := 0; i < n; i++ { }\nfor i, x := range list { }\nfor { }", Doc: "for is the loop of Go."},
+	"func":        {Declaration: "func name(x T, rest ...U) (V, error) { }", Doc: "func declares a function, with a receiver a method, func (t T) name(), or is a function value, func(x T) V { }."},
+	"go":          {Declaration: "go f()", Doc: "go calls a function as a goroutine, which runs at the same time."},
+	"goto":        {Declaration: "goto label", Doc: "goto goes on at a label of the function."},
+	"if":          {Declaration: "if condition { }\nif x, err := f(); err != nil { }", Doc: "if has braces and no parentheses. A statement before the condition may define variables for it."},
+	"import":      {Declaration: "import \"path\"\nimport name \"path\"", Doc: "import makes the exported names of a package available. Packages of the standard library and of Quern need none in cells."},
+	"interface":   {Declaration: "interface {\n\tMethod(x T) U\n}", Doc: "interface is a set of methods: all types that have them implement it, without saying so. As a constraint it may list types."},
+	"map":         {Declaration: "map[K]V", Doc: "map[K]V is a table of values by keys: v, ok := m[k] reads, m[k] = v writes, delete(m, k) removes. make or a literal makes one."},
+	"package":     {Declaration: "package name", Doc: "package begins a file. A cell with package main is a whole program."},
+	"range":       {Declaration: "for i, x := range list { }\nfor k, v := range m { }\nfor i := range n { }\nfor x := range sequence { }", Doc: "range goes over indices and elements, keys and values of a map in no order, characters of a string, values of a channel, numbers below n, or what a function yields."},
+	"return":      {Declaration: "return x, err", Doc: "return ends a function with its results; at the top of a cell, the cell."},
+	"select":      {Declaration: "select {\ncase x := <-c:\ncase d <- y:\n}", Doc: "select waits until one of its sends or receives can go on; with default it does not wait."},
+	"struct":      {Declaration: "struct {\n\tName T\n}", Doc: "struct is a type with fields. A field without a name embeds a type, with its fields and methods."},
+	"switch":      {Declaration: "switch x {\ncase 1, 2:\ndefault:\n}\nswitch v := x.(type) { }", Doc: "switch runs the first case that matches; without an expression, the first one that is true; with .(type), that of the type of an interface value."},
+	"type":        {Declaration: "type Name T\ntype Name[P any] T\ntype Name = T", Doc: "type declares a type, with type parameters a generic one, and with = another name of a type."},
+	"var":         {Declaration: "var name T = value", Doc: "var declares a variable. Without a value it is zero; within functions and cells, name := value is shorter."},
+}
+
 // predeclared describes the predeclared names of Go: how they are written, and what they do. See
 // https://go.dev/ref/spec#Predeclared_identifiers.
 var predeclared = map[string]Description{
