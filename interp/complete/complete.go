@@ -19,6 +19,9 @@ type Item struct {
 	Text string // replaces the text from start to end
 	Kind string // function, type, const, instance, module, keyword, field, label, magic or path
 	Type string // Go type, signature or import path; may be empty
+	// Snippet is a call of a function in the syntax of snippets of the Language Server Protocol, with its parameters to fill in:
+	// Join(${1:elems}, ${2:sep})$0. It is empty for what is not called here.
+	Snippet string
 }
 
 // cursor stands for the identifier at the offset while the cell is type-checked. User code cannot contain
@@ -87,7 +90,7 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 		return offset, offset, nil
 	}
 	start, end = word(src, offset)
-	l := &list{prefix: src[start:offset], seen: map[string]bool{}, unimported: map[string]bool{}}
+	l := &list{prefix: src[start:offset], seen: map[string]bool{}, unimported: map[string]bool{}, called: strings.HasPrefix(src[end:], "(")}
 	if start > 0 && unicode.IsDigit(rune(src[start-1])) || l.prefix != "" && unicode.IsDigit(rune(l.prefix[0])) {
 		return offset, offset, nil // inside a number
 	}
@@ -262,6 +265,7 @@ func (l *list) addMembers(s *check.Sketch, x ast.Expr) {
 		return
 	}
 	t := tv.Type
+	l.methods = tv.IsType()
 	for _, m := range s.MethodsOf(t) {
 		l.addObject(s, m)
 	}

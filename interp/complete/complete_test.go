@@ -104,19 +104,26 @@ func TestAt(t *testing.T) {
 
 func TestItem(t *testing.T) {
 	t.Parallel()
-	c := newSession(t, session...)
+	c := newSession(t, session[0], session[1], "func isBlank(rune) bool { return false }")
 	for _, row := range []struct {
 		in   string
 		want Item
 	}{
-		{"u.Gr", Item{"Greet", "function", "func() string"}},
-		{"u.Na", Item{"Name", "field", "string"}},
-		{"us", Item{"users", "instance", "[]*User"}},
-		{"Use", Item{"User", "type", "struct{Base; Name string; age int}"}},
-		{"strin", Item{"string", "type", ""}},
-		{"strings.ToUpper", Item{"ToUpper", "function", "func(s string) string"}},
-		{"htt", Item{"http", "module", "net/http"}},
-		{"app", Item{"append", "function", ""}},
+		{"u.Gr", Item{"Greet", "function", "func() string", "Greet()$0"}},
+		{"u.Na", Item{"Name", "field", "string", ""}},
+		{"us", Item{"users", "instance", "[]*User", ""}},
+		{"Use", Item{"User", "type", "struct{Base; Name string; age int}", ""}},
+		{"strin", Item{"string", "type", "", ""}},
+		{"strings.ToUpper", Item{"ToUpper", "function", "func(s string) string", "ToUpper(${1:s})$0"}},
+		{"htt", Item{"http", "module", "net/http", ""}},
+		{"app", Item{"append", "function", "", "append(${1})$0"}},
+		{"strings.Rep", Item{"Repeat", "function", "func(s string, count int) string", "Repeat(${1:s}, ${2:count})$0"}},
+		{"fmt.Println", Item{"Println", "function", "func(a ...any) (n int, err error)", "Println(${1})$0"}},
+		{"fmt.Printf", Item{"Printf", "function", "func(format string, a ...any) (n int, err error)", "Printf(${1:format})$0"}},
+		{"User.Gr", Item{"Greet", "function", "func() string", ""}},
+		{"strings.Map(strings.ToV", Item{"ToValidUTF8", "function", "func(s string, replacement string) string", "ToValidUTF8(${1:s}, ${2:replacement})$0"}},
+		{"strings.IndexFunc(\"\", isB", Item{"isBlank", "function", "func(rune) bool", ""}},
+		{"isB", Item{"isBlank", "function", "func(rune) bool", "isBlank(${1:rune})$0"}},
 	} {
 		_, _, items := At(c, paths, row.in, len(row.in))
 		if len(items) == 0 || items[0] != row.want {

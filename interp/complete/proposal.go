@@ -27,6 +27,8 @@ type list struct {
 	unimported map[string]bool // names of packages that are not imported yet
 	expected   want            // of the expression at the cursor
 	declared   []string        // names of the variables whose value is at the cursor
+	called     bool            // arguments follow
+	methods    bool            // the operand before the dot is a type, whose methods are functions
 }
 
 // A proposal is an item whose kind and type are computed only if it is among the best.
@@ -39,7 +41,9 @@ type proposal struct {
 
 func (l *list) empty() bool { return len(l.items) == 0 }
 
-func (l *list) add(text, kind, typ string) { l.propose(proposal{Item: Item{text, kind, typ}}) }
+func (l *list) add(text, kind, typ string) {
+	l.propose(proposal{Item: Item{Text: text, Kind: kind, Type: typ}})
+}
 
 func (l *list) addObject(s *check.Sketch, o types.Object) {
 	l.propose(proposal{Item: Item{Text: o.Name()}, object: o, pkg: s.Package})
@@ -113,6 +117,9 @@ func (l *list) bestItems() []Item {
 	for i, p := range l.items {
 		if items[i] = p.Item; p.object != nil {
 			items[i].Kind, items[i].Type = describe(p.pkg, p.object)
+			if !l.called && !l.methods {
+				items[i].Snippet = snippet(p.object, l.expected)
+			}
 		}
 	}
 	return items

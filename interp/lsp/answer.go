@@ -59,17 +59,54 @@ func (b *before) hover(src string, offset int) *hover {
 	return &hover{Contents: markdown(d.Markdown())}
 }
 
-func (b *before) complete(t *text, offset int, encoding string) completionList {
+func (b *before) complete(t *text, offset int, encoding string, snippets bool) completionList {
 	inString := func(s complete.String, prefix string) []complete.Item { return complete.Files(b.dir, s, prefix) }
 	start, end, items := complete.InCell(b.Checker(), symbols.Paths(), t.content, offset, inString)
 	list := completionList{Items: []completionItem{}}
 	for i, item := range items {
-		list.Items = append(list.Items, completionItem{
+		c := completionItem{
 			Label: item.Text, Kind: completionKinds[item.Kind], Detail: item.Type, SortText: fmt.Sprintf("%04d", i),
 			TextEdit: textEdit{t.place(start, end, encoding), item.Text},
-		})
+		}
+		if item.Kind != "path" {
+			c.Data = &completedAt{t.uri, c.TextEdit.Range.Start}
+		}
+		if snippets && item.Snippet != "" {
+			c.Format, c.TextEdit.NewText = snippetFormat, item.Snippet
+		}
+		list.Items = append(list.Items, c)
 	}
 	return list
+}
+
+// resolve adds the documentation of a completion, as if its name stood in the cell. The cell may have changed since, in or behind
+// the name.
+func (s *server) resolve(ctx context.Context, item *completionItem) error {
+	if item.Data == nil {
+		return nil
+	}
+	d := s.documentOf(item.Data.URI)
+	if d == nil {
+		return fmt.Errorf("completionItem/resolve: the document %s has not been opened", item.Data.URI)
+	}
+	cell, offset, ok := d.find(item.Data.URI, item.Data.Position, s.encoding)
+	if !ok {
+		return nil
+	}
+	b, err := s.above(ctx, d, cell)
+	if err != nil {
+		return err
+	}
+	content := d.cells[cell].content
+	command := len(content[offset:]) - len(strings.TrimLeft(content[offset:], "%"))
+	after := content[nameEnd(content, offset+command):]
+	for _, text := range []string{item.Label, item.Label + ": nil"} { // the second is for fields in a literal
+		if h := b.hover(content[:offset]+text+after, offset+len(item.Label)); h != nil {
+			item.Documentation = &h.Contents
+			break
+		}
+	}
+	return nil
 }
 
 func (b *before) signature(src string, offset int) *signatureHelp {
@@ -132,7 +169,7 @@ func (a *analysis) tokens(d *document, uri, encoding string) semanticTokens {
 	for _, n := range a.names {
 		t := d.cells[n.cell]
 		kind := slices.Index(tokenTypes, n.kind())
-		if t.uri != uri || kind < 0 {
+		if t.uri != uri || kind < 0 || n.unnamed {
 			continue
 		}
 		r := t.place(n.start, n.end, encoding)
@@ -220,12 +257,17 @@ func (a *analysis) diagnostics(d *document, encoding string) map[string][]diagno
 
 // tokenEnd returns the end of the identifier or number at an offset, or of its one character.
 func tokenEnd(src string, offset int) int {
-	rest, _, _ := strings.Cut(src[offset:], "\n")
-	end := len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool { return token.IsIdentifier("x" + string(r)) }))
-	if end == 0 {
-		_, end = utf8.DecodeRuneInString(rest)
+	end := nameEnd(src, offset)
+	if end == offset && offset < len(src) && src[offset] != '\n' {
+		_, size := utf8.DecodeRuneInString(src[offset:])
+		end += size
 	}
-	return offset + end
+	return end
+}
+
+// nameEnd returns the end of the letters and digits at an offset.
+func nameEnd(src string, offset int) int {
+	return len(src) - len(strings.TrimLeftFunc(src[offset:], func(r rune) bool { return token.IsIdentifier("x" + string(r)) }))
 }
 
 // locations returns places for the client.
@@ -243,7 +285,8 @@ func renamedEdits(d *document, names []name, to, encoding string) workspaceEdit 
 	edit := workspaceEdit{map[string][]textEdit{}}
 	for _, n := range names {
 		t := d.cells[n.cell]
-		edit.Changes[t.uri] = append(edit.Changes[t.uri], textEdit{t.place(n.start, n.end, encoding), to})
+		start, end, text := n.renamed(to)
+		edit.Changes[t.uri] = append(edit.Changes[t.uri], textEdit{t.place(start, end, encoding), text})
 	}
 	return edit
 }

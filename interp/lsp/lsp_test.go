@@ -220,6 +220,39 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// TestSnippetsAndDocumentation has a client that fills in places, and asks for the documentation of the first item.
+func TestSnippetsAndDocumentation(t *testing.T) {
+	c := connect(t)
+	c.call("initialize", object{"capabilities": object{"textDocument": object{"completion": object{"completionItem": object{"snippetSupport": true}}}}})
+	tests := []struct {
+		cells   []string
+		snippet string
+		doc     string // a part of it
+	}{
+		{[]string{"// Area is the area.\nfunc Area(width, height int) int { return 0 }", "x := 2 * Ar¦"}, "Area(${1:width}, ${2:height})$0", "func Area(width int, height int) int\n```\n\nArea is the area."},
+		{[]string{"(strings.¦)"}, "Builder", "A Builder is used to efficiently build a string"},
+		{[]string{"strings.Repe¦(\"a\", 2)"}, "Repeat", "Repeat returns a new string"},
+		{[]string{"type P struct {\n\t// Name is a name.\n\tName string\n}", "p := P{Na¦}"}, "Name", "Name is a name."},
+		{[]string{"def¦"}, "default", "default begins"},
+		{[]string{"%ti¦"}, "%time", "%time"},
+		{[]string{"accel.Fit(ctx, nil, nil, accel.AdamW¦"}, "AdamW(${1:rate})$0", "func accel.AdamW(rate float64) accel.Option"},
+	}
+	for _, tt := range tests {
+		clean, uri, at := marked(t, tt.cells)
+		c.open(clean...)
+		items := c.call("textDocument/completion", object{"textDocument": object{"uri": uri}, "position": at}).(object)["items"].([]any)
+		item := items[0].(object)
+		equal(t, tt.snippet, item["textEdit"].(object)["newText"])
+		if isSnippet := item["insertTextFormat"] == 2.; isSnippet != strings.Contains(tt.snippet, "$") {
+			t.Errorf("%v", item)
+		}
+		resolved := c.call("completionItem/resolve", item).(object)
+		if doc, _ := resolved["documentation"].(object); doc == nil || !strings.Contains(doc["value"].(string), tt.doc) || fmt.Sprint(resolved["textEdit"]) != fmt.Sprint(item["textEdit"]) {
+			t.Errorf("%q: %v", tt.cells, resolved)
+		}
+	}
+}
+
 func TestSignatureHelp(t *testing.T) {
 	tests := []struct {
 		cells     []string
@@ -277,6 +310,8 @@ func TestDefinitionAndReferences(t *testing.T) {
 		{"generic function", []string{"func id[T any](x T) T { return x }", "¦id(1)", "id(\"a\")"}, []string{"cell1 0:5-0:7"}, []string{"cell2 0:0-0:2", "cell3 0:0-0:2"}},
 		{"in a cell with an error", []string{"x := 1", "y := ¦x + undefined"}, []string{"cell1 0:0-0:1"}, []string{"cell2 0:5-0:6"}},
 		{"of a package", []string{"strings.¦ToUpper(\"a\")"}, nil, nil},
+		{"package", []string{"import \"strings\"", "¦strings.ToUpper(\"a\")", "strings.ToLower(\"a\")"}, []string{"cell1 0:7-0:16"}, []string{"cell2 0:0-0:7", "cell3 0:0-0:7"}},
+		{"package that no cell imports", []string{"¦strings.ToUpper(\"a\")"}, nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -322,6 +357,12 @@ func TestRename(t *testing.T) {
 			[]string{"type Base struct{ x int }", "type B struct{ Base }", "b := B{Base{1}}", "b.Base.x"}},
 		{"method", "Area", []string{"type S struct{}\nfunc (S) ¦F() int { return 1 }", "S{}.F()"}, []string{"type S struct{}\nfunc (S) Area() int { return 1 }", "S{}.Area()"}},
 		{"all names of a type switch", "u", []string{"var v any", "switch ¦w := v.(type) {\ncase int:\n\t_ = w\n}"}, []string{"var v any", "switch u := v.(type) {\ncase int:\n\t_ = u\n}"}},
+		{"package", "text", []string{"import \"strings\"\nstrings.ToUpper(\"a\")", "func f(s string) bool { return ¦strings.Contains(s, \"b\") }", "f(strings.ToLower(\"B\"))"},
+			[]string{"import text \"strings\"\ntext.ToUpper(\"a\")", "func f(s string) bool { return text.Contains(s, \"b\") }", "f(text.ToLower(\"B\"))"}},
+		{"package of several, from its path", "rnd", []string{"import (\n\t\"fmt\"\n\t\"¦math/rand/v2\"\n)", "fmt.Sprint(rand.IntN(3))"}, []string{"import (\n\t\"fmt\"\n\trnd \"math/rand/v2\"\n)", "fmt.Sprint(rnd.IntN(3))"}},
+		{"package with a name", "text", []string{"import ¦s \"strings\"", "s.ToUpper(\"a\")"}, []string{"import text \"strings\"", "text.ToUpper(\"a\")"}},
+		{"package, not the variable of its name", "text", []string{"import \"strings\"", "¦strings.ToUpper(\"a\")", "func f(strings []int) int { return strings[0] }"},
+			[]string{"import text \"strings\"", "text.ToUpper(\"a\")", "func f(strings []int) int { return strings[0] }"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -345,6 +386,8 @@ func TestRenameIsRefused(t *testing.T) {
 		{"the name is taken", "y", []string{"y := 1\n¦x := 2\nx + y"}, "rename x to y: "},
 		{"a method that an interface needs", "Text", []string{"type T struct{}\nfunc (T) ¦String() string { return \"\" }", "var s fmt.Stringer = T{}"}, "rename String to Text: cell 2, line 1: "},
 		{"of a package", "F", []string{"strings.¦ToUpper"}, "rename: ToUpper is not defined in a cell"},
+		{"package that no cell imports", "s", []string{"¦strings.ToUpper(\"a\")"}, "rename: no cell imports strings: write import \"strings\" first"},
+		{"package with the name of a variable", "x", []string{"import \"strings\"\nx := 1", "¦strings.Repeat(\"a\", x)"}, "rename strings to x: "},
 		{"not a name", "func", []string{"¦x := 1"}, `rename: "func" is not a name in Go`},
 		{"nothing there", "y", []string{"x := 1 ¦ + 2"}, "rename: there is no name here"},
 	}

@@ -33,6 +33,7 @@ type name struct {
 	key     string       // equal for all names of an object that a cell defines; "" for one that a package defines
 	defines bool
 	typed   string // the type of a variable that := or range defines; otherwise ""
+	unnamed bool   // the path of an import, which gives the package its own name
 }
 
 // analyze checks the cells in their order.
@@ -43,6 +44,7 @@ func analyze(ctx context.Context, d *document, modules module.Source) (*analysis
 	}
 	a := &analysis{}
 	same := map[string]string{} // a field and its type have one name if the field is embedded
+	imports := map[string]imported{}
 	for i, t := range d.cells {
 		if t.ignored {
 			continue
@@ -53,12 +55,12 @@ func analyze(ctx context.Context, d *document, modules module.Source) (*analysis
 		}
 		if checked == nil {
 			s.Checker().Sketch(magic.Blank(t.content, s.Checker().Known), func(k *check.Sketch) {
-				c := &collector{cell: i, number: 0, text: t.content, fset: k.Fset, info: k.Info, pkg: k.Package, same: same}
+				c := &collector{cell: i, number: 0, text: t.content, fset: k.Fset, info: k.Info, pkg: k.Package, same: same, imports: imports}
 				a.names = append(a.names, c.collect(k.File)...)
 			})
 			continue
 		}
-		c := &collector{cell: i, number: i + 1, text: t.content, fset: checked.Fset, info: checked.Info, pkg: checked.Package, same: same}
+		c := &collector{cell: i, number: i + 1, text: t.content, fset: checked.Fset, info: checked.Info, pkg: checked.Package, same: same, imports: imports}
 		a.names = append(a.names, c.collect(checked.File())...)
 		for _, e := range checked.Errors {
 			if start, ok := c.offset(e.Set); ok {
@@ -85,11 +87,22 @@ type collector struct {
 	info   *types.Info
 	pkg    *types.Package
 	same   map[string]string
-	found  []name
+	// imports are those of this cell and the cells above it, by the names of the packages.
+	imports map[string]imported
+	found   []name
+}
+
+// An imported package has the key of its import.
+type imported struct {
+	key string
+	pkg *types.Package
 }
 
 func (c *collector) collect(file *ast.File) []name {
 	typed := map[*ast.Ident]bool{}
+	for _, spec := range file.Imports {
+		c.addImport(spec)
+	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
@@ -135,6 +148,25 @@ func (c *collector) offset(p token.Position) (offset int, ok bool) {
 	return offsetOf(c.text, p.Line, p.Column), true
 }
 
+// addImport notes the name of an import that is written in the cell.
+func (c *collector) addImport(spec *ast.ImportSpec) {
+	o, _ := c.info.Implicits[spec].(*types.PkgName)
+	if spec.Name != nil {
+		o, _ = c.info.Defs[spec.Name].(*types.PkgName)
+	}
+	start, ok := c.offset(c.fset.Position(spec.Pos()))
+	if !ok || o == nil || strings.Contains(o.Name(), "ʹ") {
+		return
+	}
+	c.imports[o.Name()] = imported{c.key(o), o.Imported()}
+	if spec.Name != nil {
+		c.add(spec.Name, false)
+	}
+	if strings.HasPrefix(c.text[start:], spec.Path.Value) {
+		c.found = append(c.found, name{place: place{c.cell, start, start + len(spec.Path.Value)}, text: o.Name(), object: o, key: c.key(o), defines: true, unnamed: true})
+	}
+}
+
 func (c *collector) add(id *ast.Ident, typed bool) {
 	if id.Name == "_" || strings.Contains(id.Name, "ʹ") || !id.Pos().IsValid() {
 		return
@@ -162,6 +194,9 @@ func (c *collector) add(id *ast.Ident, typed bool) {
 	}
 	if n.object != nil {
 		n.key = c.key(n.object)
+		if p, ok := n.object.(*types.PkgName); ok && n.key == "" && c.imports[n.text].pkg == p.Imported() {
+			n.key = c.imports[n.text].key // a cell above imports it
+		}
 		if v, ok := n.object.(*types.Var); ok && typed && n.defines {
 			n.typed = types.TypeString(v.Type(), c.qualifier)
 		}

@@ -111,6 +111,13 @@ type initializeParams struct {
 		General struct {
 			PositionEncodings []string `json:"positionEncodings"`
 		} `json:"general"`
+		TextDocument struct {
+			Completion struct {
+				CompletionItem struct {
+					SnippetSupport bool `json:"snippetSupport"`
+				} `json:"completionItem"`
+			} `json:"completion"`
+		} `json:"textDocument"`
 	} `json:"capabilities"`
 }
 
@@ -157,12 +164,24 @@ type hover struct {
 }
 
 type completionItem struct {
-	Label    string   `json:"label"`
-	Kind     int      `json:"kind"`
-	Detail   string   `json:"detail,omitempty"`
-	SortText string   `json:"sortText"`
-	TextEdit textEdit `json:"textEdit"`
+	Label         string       `json:"label"`
+	Kind          int          `json:"kind"`
+	Detail        string       `json:"detail,omitempty"`
+	Documentation *markup      `json:"documentation,omitempty"` // in the answer of completionItem/resolve
+	SortText      string       `json:"sortText"`
+	Format        int          `json:"insertTextFormat,omitempty"` // snippetFormat, or 0
+	TextEdit      textEdit     `json:"textEdit"`
+	Data          *completedAt `json:"data,omitempty"`
 }
+
+// completedAt is where the name that a completion replaces begins. The client sends it back.
+type completedAt struct {
+	URI      string   `json:"uri"`
+	Position position `json:"position"`
+}
+
+// snippetFormat is the format of a text with places to fill in.
+const snippetFormat = 2
 
 type completionList struct {
 	IsIncomplete bool             `json:"isIncomplete"`
@@ -218,7 +237,7 @@ func capabilities(encoding string) map[string]any {
 		"textDocumentSync":           map[string]any{"openClose": true, "change": 2},
 		"notebookDocumentSync":       map[string]any{"notebookSelector": []any{map[string]any{"notebook": "*", "cells": []any{map[string]any{"language": "go"}}}}},
 		"hoverProvider":              true,
-		"completionProvider":         map[string]any{"triggerCharacters": []string{".", "/", `"`, "%"}},
+		"completionProvider":         map[string]any{"triggerCharacters": []string{".", "/", `"`, "%"}, "resolveProvider": true},
 		"signatureHelpProvider":      map[string]any{"triggerCharacters": []string{"(", ","}},
 		"definitionProvider":         true,
 		"referencesProvider":         true,

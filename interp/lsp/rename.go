@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"go/token"
+	"go/types"
 	"slices"
 
 	"github.com/quernlab/quern/interp/module"
@@ -49,6 +50,8 @@ func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to 
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("rename: there is no name here")
+	case n.key == "" && isPackage(n):
+		return nil, fmt.Errorf("rename: no cell imports %s: write import %q first", n.text, n.object.(*types.PkgName).Imported().Path())
 	case n.key == "":
 		return nil, fmt.Errorf("rename: %s is not defined in a cell", n.text)
 	case !token.IsIdentifier(to) || to == "_":
@@ -64,7 +67,8 @@ func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to 
 	names := a.of(n.key)
 	for _, n := range slices.Backward(names) {
 		t := renamed.cells[n.cell]
-		t.content = t.content[:n.start] + to + t.content[n.end:]
+		start, end, text := n.renamed(to)
+		t.content = t.content[:start] + text + t.content[end:]
 	}
 	after, err := analyze(ctx, renamed, modules)
 	if err != nil {
@@ -81,6 +85,19 @@ func rename(ctx context.Context, d *document, a *analysis, cell, offset int, to 
 		return nil, fmt.Errorf("rename %s to %s: %s in cell %d would denote something else", n.text, to, cmp.Or(other.text, to), other.cell+1)
 	}
 	return names, nil
+}
+
+func isPackage(n name) bool {
+	_, ok := n.object.(*types.PkgName)
+	return ok
+}
+
+// renamed returns what replaces a part of its cell if the object of n gets another name.
+func (n name) renamed(to string) (start, end int, text string) {
+	if n.unnamed {
+		return n.start, n.start, to + " "
+	}
+	return n.start, n.end, to
 }
 
 // differs returns a name that is bound to another definition in b, a document with the same names but for their text.

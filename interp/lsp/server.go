@@ -48,6 +48,7 @@ type server struct {
 	conn     *jsonrpc2.Conn
 	modules  module.Source
 	encoding string // of positions
+	snippets bool   // completions may be snippets
 
 	mu       sync.Mutex
 	waiting  []*jsonrpc2.Request
@@ -243,6 +244,7 @@ func (s *server) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		if slices.Contains(p.Capabilities.General.PositionEncodings, utf8Encoding) {
 			s.encoding = utf8Encoding
 		}
+		s.snippets = p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
 		s.initialized = true
 		return map[string]any{"capabilities": capabilities(s.encoding), "serverInfo": map[string]any{"name": "quern lsp"}}, nil
 	case !s.initialized:
@@ -348,19 +350,31 @@ func (s *server) document(uri string) (*document, error) {
 	return nil, fmt.Errorf("the document %s has not been opened", uri)
 }
 
-// answer answers a request about a document or a cell of a notebook.
-func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-	p, err := decode[atPosition](r)
-	if err != nil {
-		return nil, err
-	}
-	uri := p.TextDocument.URI
-	var d *document
+// documentOf returns the document with the text of a URI, nil if it has not been opened.
+func (s *server) documentOf(uri string) (d *document) {
 	for _, open := range s.documents {
 		if slices.ContainsFunc(open.cells, func(t *text) bool { return t.uri == uri }) {
 			d = open
 		}
 	}
+	return d
+}
+
+// answer answers a request about a document or a cell of a notebook.
+func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+	if r.Method == "completionItem/resolve" {
+		item, err := decode[completionItem](r)
+		if err != nil {
+			return nil, err
+		}
+		return item, s.resolve(ctx, item)
+	}
+	p, err := decode[atPosition](r)
+	if err != nil {
+		return nil, err
+	}
+	uri := p.TextDocument.URI
+	d := s.documentOf(uri)
 	if d == nil {
 		return nil, fmt.Errorf("%s: the document %s has not been opened", r.Method, uri)
 	}
@@ -391,7 +405,7 @@ func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		case r.Method == "textDocument/hover":
 			return b.hover(t.content, offset), nil
 		case r.Method == "textDocument/completion":
-			return b.complete(t, offset, s.encoding), nil
+			return b.complete(t, offset, s.encoding, s.snippets), nil
 		}
 		return b.signature(t.content, offset), nil
 	}
@@ -417,7 +431,7 @@ func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		if !ok || n.key == "" {
 			return nil, nil
 		}
-		return t.place(n.start, n.end, s.encoding), nil
+		return map[string]any{"range": t.place(n.start, n.end, s.encoding), "placeholder": n.text}, nil
 	case "textDocument/rename":
 		names, err := rename(ctx, d, a, cell, offset, p.NewName, s.modules)
 		if err != nil {

@@ -59,6 +59,10 @@ def test_answers():
         assert "func Twice(x int) int" in hover.contents.value
         completion = await client.text_document_completion_async(lsp.CompletionParams(**at(1, 0, 8)))
         assert completion.items[0].label == "Twice"
+        resolved = await client.completion_item_resolve_async(completion.items[0])
+        assert "func Twice(x int) int" in resolved.documentation.value
+        prepared = await client.text_document_prepare_rename_async(lsp.PrepareRenameParams(**at(1, 0, 6)))
+        assert prepared.placeholder == "Twice"
         signature = await client.text_document_signature_help_async(lsp.SignatureHelpParams(**at(1, 0, 11)))
         assert signature.signatures[0].parameters[signature.active_parameter].label == "x int"
         definition = await client.text_document_definition_async(lsp.DefinitionParams(**at(1, 0, 6)))
