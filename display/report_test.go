@@ -53,8 +53,8 @@ func TestReport(t *testing.T) {
 		{
 			"a table without rows, and one with an integer, an empty cell and a cell too much", new(display.Report).Table("a").Table("n", "b").Row(12, "", "more").Row(3, "x"),
 			"a\n\n n  b\n12\n 3  x",
-			"<div class=\"quern-table tex2jax_ignore mathjax_ignore\"><table>\n<thead><tr><th style=\"text-align:left\">a</th></tr></thead>\n<tbody>\n</tbody>\n</table></div>" +
-				"<div class=\"quern-table tex2jax_ignore mathjax_ignore\"><table>\n<thead><tr><th style=\"text-align:right\">n</th><th style=\"text-align:left\">b</th></tr></thead>\n<tbody>\n" +
+			"<!-- 0 rows: a -->\n<div class=\"quern-table tex2jax_ignore mathjax_ignore\"><table>\n<thead><tr><th style=\"text-align:left\">a</th></tr></thead>\n<tbody>\n</tbody>\n</table></div>" +
+				"<!-- 2 rows: n, b -->\n<div class=\"quern-table tex2jax_ignore mathjax_ignore\"><table>\n<thead><tr><th style=\"text-align:right\">n</th><th style=\"text-align:left\">b</th></tr></thead>\n<tbody>\n" +
 				"<tr><td style=\"text-align:right;white-space:nowrap\">12</td><td style=\"text-align:left\"></td></tr>\n" +
 				"<tr><td style=\"text-align:right;white-space:nowrap\">3</td><td style=\"text-align:left\">x</td></tr>\n</tbody>\n</table></div>",
 		},

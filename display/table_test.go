@@ -79,7 +79,8 @@ func TestTable(t *testing.T) {
 
 func TestTableHTML(t *testing.T) {
 	got, _ := display.Table([]map[string]any{{"<b>": "a<script>", "n": 1}}).MIMEBundle()["text/html"].(string)
-	want := `<div class="quern-table tex2jax_ignore mathjax_ignore"><table>
+	want := `<!-- 1 row: &lt;b&gt;, n -->
+<div class="quern-table tex2jax_ignore mathjax_ignore"><table>
 <thead><tr><th style="text-align:left">&lt;b&gt;</th><th style="text-align:right">n</th></tr></thead>
 <tbody>
 <tr><td style="text-align:left">a&lt;script&gt;</td><td style="text-align:right;white-space:nowrap">1</td></tr>

@@ -12,6 +12,8 @@ import (
 	"html"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Limits of the rows that are in a page beside those that it shows without scripts, because a notebook stores what it displays.
@@ -84,6 +86,7 @@ var script = func() string {
 // HTML returns the table as a part of a page. It contains no empty lines.
 func (t *Table) HTML() string {
 	var b strings.Builder
+	b.WriteString(t.heading())
 	// Values with dollar signs are no formulas.
 	b.WriteString(`<div class="quern-table tex2jax_ignore mathjax_ignore">`)
 	if len(t.Columns) > wide {
@@ -119,6 +122,25 @@ func (t *Table) HTML() string {
 	}
 	b.WriteString("</div>")
 	return b.String()
+}
+
+// titles is how much of the titles is in the heading, in characters.
+const titles = 100
+
+// heading is a comment that describes the table: in place of an output that is collapsed, JupyterLab shows the first line of its
+// source.
+func (t *Table) heading() string {
+	var names []string
+	for _, c := range t.Columns {
+		if c.Title != "" {
+			names = append(names, c.Title)
+		}
+	}
+	text := strings.Join(strings.Fields(strings.Join(names, ", ")), " ")
+	if r := []rune(text); len(r) > titles {
+		text = string(r[:titles]) + "…"
+	}
+	return "<!-- " + strings.ReplaceAll(html.EscapeString(quantity.Plural(t.Total, "row")+": "+text), "--", "–") + " -->\n"
 }
 
 func (t *Table) row(b *strings.Builder, row []Cell, numbers []bool) {

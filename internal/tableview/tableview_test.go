@@ -51,7 +51,8 @@ func TestHTML(t *testing.T) {
 		},
 		Gap: -1, Total: 2, Numbered: true, Footer: "2 rows & 3 columns",
 	}
-	want := `<div class="quern-table tex2jax_ignore mathjax_ignore"><table>
+	want := `<!-- 2 rows: &lt;a&gt;, n -->
+<div class="quern-table tex2jax_ignore mathjax_ignore"><table>
 <thead><tr><th style="text-align:left"></th><th style="text-align:left;vertical-align:bottom">&lt;a&gt;<br>text</th><th style="text-align:right">n</th></tr></thead>
 <tbody>
 <tr><th style="text-align:left">0</th><td style="text-align:left">&lt;/script&gt;</td><td style="text-align:right;white-space:nowrap">1.2 s</td></tr>
