@@ -18,6 +18,9 @@
 // QUERN_PLOTS (svg or png) for all figures. Use PNG for notebooks that are read on GitHub. The
 // same data always give the same bytes.
 //
+// Front ends with anywidget show figures with curves interactively, from [Figure.Interactive]: with the
+// values under the pointer, zoom, logarithmic axes and series to hide.
+//
 // # Values that cannot be drawn
 //
 // These functions do not fail for any data. A value is drawable if it is finite, not beyond

@@ -24,6 +24,9 @@
 // installed, Notebook 7, VS Code. Front ends without widgets, such as a terminal, show a line
 // of text. A program without a notebook can use widgets too, but nobody moves them.
 //
+// Figures of package plots have a model too, with the protocol of anywidget 0.9 or later, which is not
+// displayed: its view takes the place of the image in an output. [NewFigures] connects them.
+//
 // A widget may be used from any goroutine. Functions passed to OnChange and OnClick run when a
 // user does something, even while a cell runs, one call at a time; they need a lock for data
 // that they share with a cell. Their output belongs to the cell that set them, and an interrupt

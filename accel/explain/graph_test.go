@@ -144,7 +144,7 @@ func TestGraphFoldsRepeatedBlocks(t *testing.T) {
 	}
 	golden.Check(t, "graph-transformer.svg", []byte(g.SVG()))
 	golden.Check(t, "graph-transformer.txt", []byte(g.String()+"\n\n"+g.Mermaid()))
-	if html := fmt.Sprint(g.MIMEBundle()["text/html"]); !strings.Contains(html, "data:image/svg+xml;base64,") {
+	if html := fmt.Sprint(g.MIMEBundle()["text/html"]); !strings.Contains(html, "data:image/svg+xml,%3C") {
 		t.Error(html)
 	}
 }
