@@ -130,7 +130,13 @@ func (r *recorder) panel(p panel, box draw.Canvas) {
 	}
 	_, v.X.Log = p.plot.X.Scale.(logScale)
 	_, v.Y.Log = p.plot.Y.Scale.(logScale)
-	_, v.X.Hide = p.plot.X.Tick.Marker.(unlabeled)
+	marker := p.plot.X.Tick.Marker
+	if below, ok := marker.(unlabeled); ok {
+		v.X.Hide, marker = true, below.Ticker
+	}
+	if _, ok := marker.(timed); ok {
+		v.X.Unit = " s"
+	}
 	for _, t := range p.plot.Y.Tick.Marker.Ticks(p.plot.Y.Min, p.plot.Y.Max) {
 		if strings.HasSuffix(t.Label, "%") {
 			v.Y.Unit = " %"
@@ -191,11 +197,13 @@ func (r *recorder) curve(m curve) {
 	r.parts = slices.DeleteFunc(r.parts, func(p rangePart) bool { clr, _ := hex(p.color); return clr == s.Color })
 }
 
-// name returns the name of a line in the legend, or else that of the axis.
+// name returns the name of a line in the legend, where one with dashes may stand for all such lines, or else that of the axis.
 func (r *recorder) name(m curve) string {
-	for _, e := range r.legend {
-		if !e.filled && hexOf(e.color) == hexOf(m.style.Color) && slices.Equal(e.dashes, m.style.Dashes) {
-			return oneLine(e.name)
+	for _, sameColor := range []bool{true, false} {
+		for _, e := range r.legend {
+			if !e.filled && slices.Equal(e.dashes, m.style.Dashes) && (sameColor && hexOf(e.color) == hexOf(m.style.Color) || !sameColor && len(e.dashes) > 0) {
+				return oneLine(e.name)
+			}
 		}
 	}
 	if label := r.now().Y.Label; label != "" {

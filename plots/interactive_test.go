@@ -145,6 +145,22 @@ func TestInteractiveWithoutCurves(t *testing.T) {
 	}
 }
 
+// A dashed line stands for the same thing in all panels.
+func TestInteractiveTimes(t *testing.T) {
+	three := []float64{1, 2, 3}
+	c, _ := interactiveOf(t, DeviceUse(DeviceData{Seconds: []float64{0, 30, 60}, Busy: three, ProcessBusy: three, Memory: three, MemoryTotal: 2 << 30, ProcessMem: three}))
+	for i, want := range []string{"all processes, this process", "memory, bytes of 2.15e9, this process"} {
+		p := c.Panels[i]
+		var names []string
+		for _, s := range p.Series {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, ", "); got != want || p.X.Unit != " s" || p.Series[0].Area == 0 {
+			t.Errorf("panel %d has %q in %q", i, got, p.X.Unit)
+		}
+	}
+}
+
 func TestInteractiveBands(t *testing.T) {
 	c, _ := interactiveOf(t, Bands("x", Band{Series: Series{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}}, Low: []float64{2, 3}, High: []float64{4, 5}}))
 	s := c.Panels[0].Series[0]

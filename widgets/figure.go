@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -29,6 +30,9 @@ const (
 	anyModule  = "anywidget"
 	anyVersion = "0.*"
 )
+
+// figureImage begins the image of a figure in HTML.
+const figureImage = `<img class="quern-figure" `
 
 // viewEnv is an environment variable: with the value view, outputs show the models of figures themselves.
 const viewEnv = "QUERN_FIGURES"
@@ -70,6 +74,10 @@ func (f *Figures) Result(data map[string]any, figures []display.InteractiveFigur
 
 // bundle returns the bundle of an output with the ids of its figures, whose models it opens if the output is new.
 func (f *Figures) bundle(output string, data map[string]any, figures []display.InteractiveFigure, isNew bool) map[string]any {
+	page, _ := data["text/html"].(string)
+	if data["image/svg+xml"] == nil && !strings.Contains(page, figureImage) {
+		figures = nil // no image can have an id
+	}
 	var ids []string
 	for i, figure := range figures {
 		id := fmt.Sprintf("%s-%d", output, i)
@@ -119,7 +127,7 @@ func (f *Figures) close(id string) bool {
 
 // forget closes a model. Pages that show it keep what they have. The lock is held.
 func (f *Figures) forget(id string) {
-	_ = f.open[id].Close() // a front end that is gone needs no message
+	f.open[id].close()
 	delete(f.open, id)
 	f.order = slices.DeleteFunc(f.order, func(other string) bool { return other == id })
 }
@@ -127,39 +135,85 @@ func (f *Figures) forget(id string) {
 // figureModel is the model of a figure. Its state has only the view; the figure is sent when a page has loaded the view and
 // says hello, so front ends without anywidget receive no figures.
 type figureModel struct {
-	*model
+	id string
+
 	mu       sync.Mutex
+	model    *model                    // the newest
 	figure   display.InteractiveFigure // the newest
 	listened bool                      // a page has said hello
+	failures int                       // how often a page could not use the model
+	closed   bool                      // by the program
 }
 
+// maxFailures limits how often a model is opened again. A page that was just opened, on a busy machine, closes a model for
+// which it has no widget manager yet, and anywidget gives one up whose view takes two seconds to load. Where there is no
+// widget manager at all, this goes on.
+const maxFailures = 3
+
 func newFigureModel(id string) *figureModel {
-	f := &figureModel{model: newModel("Any", anyModule, anyVersion, map[string]any{
-		"_esm": figureModule, "_css": figureStyle, "_anywidget_id": "quern.Figure", "_figure_id": id,
-		"layout": nil, "tabbable": nil, "tooltip": nil, "_dom_classes": []string{},
-	})}
-	f.id = id
-	f.custom = f.answer
-	f.open()
+	f := &figureModel{id: id}
+	f.connect()
 	return f
+}
+
+// connect opens the model in the front end, unless the program has closed it.
+func (f *figureModel) connect() {
+	f.mu.Lock()
+	defer f.mu.Unlock() // a page may answer before the model is set
+	if f.closed {
+		return
+	}
+	m := newModel("Any", anyModule, anyVersion, map[string]any{
+		"_esm": figureModule, "_css": figureStyle, "_anywidget_id": "quern.Figure", "_figure_id": f.id,
+		"layout": nil, "tabbable": nil, "tooltip": nil, "_dom_classes": []string{},
+	})
+	m.id, m.custom, f.model = f.id, f.answer, m
+	m.open()
+	if m.comm != nil {
+		m.comm.OnClose(func(comm.Message) {
+			m.forget()
+			f.failed()
+		})
+	}
+}
+
+// failed opens a model again that a page could not use, the later the more often that has happened.
+func (f *figureModel) failed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failures++
+	if f.failures <= maxFailures {
+		time.AfterFunc(time.Duration(f.failures)*time.Second, comm.Guard(f.connect))
+	}
+}
+
+// close removes the model from all pages, which keep what they show.
+func (f *figureModel) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	_ = f.model.Close() // a front end that is gone needs no message
 }
 
 // show sets the figure, and sends it if a page shows it.
 func (f *figureModel) show(figure display.InteractiveFigure) {
 	f.mu.Lock()
 	f.figure = figure
-	listened := f.listened
+	m, listened := f.model, f.listened
 	f.mu.Unlock()
 	if listened {
-		f.sendFigure(figure)
+		sendFigure(m, figure)
 	}
 }
 
-// sendFigure sends a figure. It is no part of the state that a reloaded page requests for all widgets at once.
-func (f *figureModel) sendFigure(figure display.InteractiveFigure) {
+// sendFigure sends a figure, or null while it has no curves. It is no part of the state that a reloaded page requests for all
+// widgets at once.
+func sendFigure(m *model, figure display.InteractiveFigure) {
+	var view any
 	if i := figure.Interactive(); i != nil {
-		f.send(message{Method: "update", State: map[string]any{"figure": i.View}})
+		view = i.View
 	}
+	m.send(message{Method: "update", State: map[string]any{"figure": view}})
 }
 
 // answer handles a message of a page.
@@ -172,16 +226,22 @@ func (f *figureModel) answer(content json.RawMessage) {
 	}
 	f.mu.Lock()
 	f.listened = true
-	figure := f.figure
+	m, figure := f.model, f.figure
 	f.mu.Unlock()
+	if figure == nil { // the reply follows when it is set
+		return
+	}
 	switch in.Kind {
 	case "hello":
-		f.sendFigure(figure)
+		sendFigure(m, figure)
+	case "deaf": // anywidget has given the model up, and drops what the kernel sends
+		_ = m.Close()
+		f.failed()
 	case "csv":
 		if i := figure.Interactive(); i != nil {
 			table, err := json.Marshal(map[string]string{"kind": "csv", "text": i.CSV()})
 			if err == nil {
-				f.send(message{Method: "custom", Content: table})
+				m.send(message{Method: "custom", Content: table})
 			}
 		}
 	}
@@ -197,14 +257,13 @@ func marked(data map[string]any, ids []string) map[string]any {
 		data["image/svg+xml"] = strings.Replace(svg, "<svg ", `<svg id="quern-`+ids[0]+`" `, 1)
 	}
 	if page, ok := data["text/html"].(string); ok {
-		const image = `<img class="quern-figure" `
-		parts := strings.Split(page, image)
+		parts := strings.Split(page, figureImage)
 		for i, id := range ids {
 			if id != "" && i+1 < len(parts) {
 				parts[i+1] = `data-quern="` + id + `" ` + parts[i+1]
 			}
 		}
-		data["text/html"] = strings.Join(parts, image)
+		data["text/html"] = strings.Join(parts, figureImage)
 	}
 	return data
 }

@@ -40,7 +40,12 @@ class Figure {
   // connect sets the model: a page that reconnects to the kernel makes another one.
   connect(model) {
     this.model = model;
-    model.on("change:figure", () => this.update(model.get("figure")));
+    // anywidget drops all messages to a model whose view took longer than two seconds to load; the kernel opens it again.
+    const deaf = setTimeout(() => this.model === model && model.send({ kind: "deaf" }), 4000);
+    model.on("change:figure", () => {
+      clearTimeout(deaf);
+      this.update(model.get("figure"));
+    });
     model.on("msg:custom", (message) => {
       if (message.kind === "csv") this.received?.(message.text);
     });
@@ -64,6 +69,7 @@ class Figure {
     view.image = image;
     image.style.display = "none";
     image.after(view.element);
+    view.update();
     focused?.focus({ preventScroll: true });
   }
 
@@ -125,9 +131,9 @@ class View {
     return this.figure.content?.panels ?? [];
   }
 
-  // update shows the figure as it is now; while the reader draws a box, later.
+  // update shows the figure as it is now; while the reader draws a box, and of a view that is not on the page, later.
   update() {
-    if (!this.figure.content || this.drag) return;
+    if (!this.figure.content || this.drag || (this.svg && !this.element.isConnected)) return;
     this.element.setAttribute("aria-label", this.figure.content.text);
     const parsed = new DOMParser().parseFromString(this.figure.content.svg, "image/svg+xml").documentElement;
     const svg = document.importNode(parsed, true);
@@ -152,6 +158,7 @@ class View {
     area.style.display = panel.series.length ? "" : "none";
     for (const [k, v] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top })) area.setAttribute(k, v);
     area.setAttribute("aria-label", `${panel.y.label || panel.title} by ${panel.x.label || "x"}`);
+    if (this.at?.panel !== i) this.value(i, panel.x.max, "no point is selected");
   }
 
   newHit(i) {
@@ -284,7 +291,7 @@ class View {
     if (!panel.x.hide) {
       for (const v of ticks(a.x, a.logX, 7)) {
         create("line", { x1: a.px(v), x2: a.px(v), y1: bottom, y2: bottom + 3, stroke: "currentColor", "stroke-opacity": 0.35, "stroke-width": 0.75 }, g);
-        label(a.px(v), bottom + 12, "middle", format(v));
+        label(a.px(v), bottom + 12, "middle", format(v) + panel.x.unit);
       }
       label((left + right) / 2, Math.min(bottom + 23, panel.box[3] - 1), "middle", panel.x.label);
     }
@@ -429,12 +436,12 @@ class View {
     for (const s of a.shown) {
       const near = nearestPoint(s.points, this.at.x, s.stepped);
       if (!near) continue;
-      const other = near[0] === this.at.x || s.stepped ? "" : ` @ ${format(near[0], 6)}`;
+      const other = near[0] === this.at.x || s.stepped ? "" : ` @ ${format(near[0], 6)}${panel.x.unit}`;
       lines.push([s, `${s.name}: ${format(near[1], 4)}${panel.y.unit}${other}`]);
       const [px, py] = [a.px(s.stepped ? this.at.x : near[0]), a.py(near[1])];
       if (px >= left - 1 && px <= right + 1 && py >= top - 1 && py <= bottom + 1) create("circle", { cx: px, cy: py, r: 2.5, fill: s.color }, this.marks);
     }
-    const head = `${panel.x.label || "x"} ${format(this.at.x, 6)}`;
+    const head = `${panel.x.label || "x"} ${format(this.at.x, 6)}${panel.x.unit}`;
     this.tip.replaceChildren(head, ...lines.flatMap(([s, text]) => ["\n", html("i", { style: `background:${s.color};opacity:${s.opacity}` }), text]));
     this.tip.hidden = false;
     const ratio = this.svg.clientWidth / this.svg.viewBox.baseVal.width || 1;
@@ -442,11 +449,13 @@ class View {
     const at = x * ratio + 12 + width > this.element.clientWidth ? x * ratio - 12 - width : x * ratio + 12;
     this.tip.style.left = `${Math.max(0, at)}px`;
     this.tip.style.top = `${top * ratio}px`;
-    const hit = this.hits[this.at.panel];
-    hit.setAttribute("aria-valuemin", a.x[0]);
-    hit.setAttribute("aria-valuemax", a.x[1]);
-    hit.setAttribute("aria-valuenow", this.at.x);
-    hit.setAttribute("aria-valuetext", [head, ...lines.map(([, text]) => text)].join(", "));
+    this.value(this.at.panel, this.at.x, [head, ...lines.map(([, text]) => text)].join(", "));
+  }
+
+  // value sets what readers of the screen read of a panel.
+  value(i, x, text) {
+    const [from, to] = this.axes(i).x;
+    for (const [k, v] of Object.entries({ valuemin: from, valuemax: to, valuenow: x, valuetext: text })) this.hits[i].setAttribute(`aria-${k}`, v);
   }
 
   // file returns what is shown as an SVG file.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -37,7 +39,7 @@ func title(p *page, id string) string {
 
 func TestFigureModel(t *testing.T) {
 	p, messages := shown(t)
-	figure := func(title string) *plots.Figure { return plots.Line(title, []float64{1, 2}).Subtitle("s") }
+	figure := func(title string) *plots.Figure { return plots.Line(title, []float64{1, 2}).Subtitle("s").As(plots.SVG) }
 	h := display.Show(figure("first"))
 	id := h.ID() + "-0"
 	state := p.states[id]
@@ -82,7 +84,7 @@ func TestFigureModel(t *testing.T) {
 // What the notebook keeps is the same without widgets, except for the id of the image.
 func TestFiguresInNotebooks(t *testing.T) {
 	p, messages := shown(t)
-	f := plots.Line("x", []float64{1, 2})
+	f := plots.Line("x", []float64{1, 2}).Size(60, 40)
 	id := display.Show(f).ID() + "-0"
 	got := (*messages)[0].Data
 	plain, _ := display.Render(f)
@@ -158,10 +160,58 @@ func (other) HTML() string { return `<img class="quern-figure" alt="other">` }
 // A figure without curves, such as a matrix, stays an image.
 func TestFigureWithoutCurves(t *testing.T) {
 	p, _ := shown(t)
-	id := display.Show(plots.Confusion("x", []string{"a", "b"}, [][]int{{1, 0}, {0, 1}})).ID() + "-0"
+	id := display.Show(plots.Confusion("x", []string{"a", "b"}, [][]int{{1, 0}, {0, 1}}).As(plots.SVG)).ID() + "-0"
 	says(id, "hello")
 	says(id, "csv")
-	if p.states[id] == nil || title(p, id) != "" || len(p.custom) > 0 {
-		t.Errorf("it is shown as %q", title(p, id))
+	if figure, answered := p.states[id]["figure"]; !answered || figure != nil || len(p.custom) > 0 {
+		t.Errorf("it is shown as %v", figure)
 	}
+}
+
+// A model that a page closes, or cannot use, is opened again: after one, two and three seconds, and not when the program has
+// closed it.
+func TestFigureIsOpenedAgain(t *testing.T) {
+	tests := []struct {
+		name string
+		fail func(p *page, id string)
+	}{
+		{"the page has no widget manager yet", func(p *page, id string) {
+			p.mu.Lock()
+			delete(p.states, id)
+			p.mu.Unlock()
+			comm.Deliver(comm.Message{Kind: comm.KindClose, ID: id})
+		}},
+		{"anywidget has given the model up", func(_ *page, id string) { says(id, "deaf") }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, _ := shown(t)
+				h := display.Show(plots.Line("x", []float64{1, 2}).As(plots.SVG))
+				id := h.ID() + "-0"
+				for k := range 4 {
+					test.fail(p, id)
+					time.Sleep(time.Duration(k+1)*time.Second - time.Millisecond)
+					synctest.Wait()
+					early := p.has(id)
+					time.Sleep(2 * time.Millisecond)
+					synctest.Wait()
+					if open := p.has(id); early || open != (k < 3) {
+						t.Errorf("after failure %d the model is open: %v, too early: %v", k+1, open, early)
+					}
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := shown(t)
+		h := display.Show(plots.Line("x", []float64{1, 2}).As(plots.SVG))
+		says(h.ID()+"-0", "deaf")
+		h.Update("a text")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if p.has(h.ID() + "-0") {
+			t.Error("a closed model is opened again")
+		}
+	})
 }

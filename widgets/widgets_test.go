@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/quernlab/quern/display"
@@ -21,12 +22,15 @@ var (
 
 // page is a front end that keeps the states of the models like its JavaScript does.
 type page struct {
+	mu     sync.Mutex // held by Send
 	states map[string]map[string]any
 	echoes []string
 	custom []string
 }
 
 func (p *page) Send(m comm.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var data struct {
 		Method string
 		State  map[string]any
@@ -63,6 +67,13 @@ func (p *page) Send(m comm.Message) error {
 		return fmt.Errorf("unexpected message %s of target %q", m.Data, m.Target)
 	}
 	return nil
+}
+
+// has reports whether a model is open.
+func (p *page) has(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.states[id] != nil
 }
 
 func (p *page) Guard(f func()) func() { return f }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
 )
@@ -190,6 +191,14 @@ func (r *Run) MIMEBundle() map[string]any {
 	bundle := r.Figure().MIMEBundle()
 	bundle["text/plain"] = r.Summary()
 	return bundle
+}
+
+// Interactive returns the figure of the run for front ends with widgets; nil if [Run.MIMEBundle] contains none.
+func (r *Run) Interactive() *display.Interactive {
+	if r == nil || len(r.Steps) == 0 || r.drawn {
+		return nil
+	}
+	return r.Figure().Interactive()
 }
 
 // MIMEMetadata returns the size of the figure, if there is one.

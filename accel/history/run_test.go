@@ -15,3 +15,21 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// A run is interactive where its bundle contains its figure.
+func TestRunInteractive(t *testing.T) {
+	steps := []Step{{Epoch: 1, Loss: 2, Accuracy: 0.5}, {Epoch: 1, Loss: 1, Accuracy: 0.75}}
+	for name, test := range map[string]struct {
+		run  *Run
+		want bool
+	}{
+		"nil":                {nil, false},
+		"no steps":           {&Run{}, false},
+		"shown by Live":      {&Run{Steps: steps, Best: -1, drawn: true}, false},
+		"shown by its value": {&Run{Steps: steps, Best: -1}, true},
+	} {
+		if got := test.run.Interactive() != nil; got != test.want {
+			t.Errorf("%s: interactive is %v", name, got)
+		}
+	}
+}
