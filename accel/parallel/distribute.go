@@ -333,7 +333,7 @@ func (m *DistributedModel) FullState(ctx context.Context) (map[string]*tensor.Te
 	d := m.distribution()
 	all := map[string]*tensor.Tensor{}
 	for _, p := range d.parts {
-		t, err := d.wholeOf(ctx, p, p.mine())
+		t, err := d.wholeOf(ctx, p, p.mine(), p.dtype)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,11 @@ type distributedTraining struct {
 	autocast  bool                             // to bfloat16
 	long      bool                             // only with QUERN_LONG, since simulated GPUs are slow
 	device    string
-	steps     int // 4 if 0
+	steps     int    // 4 if 0
+	from      int    // the step after which it continues from a checkpoint
+	load      string // folder of that checkpoint
+	save      string // folder for a checkpoint after the last step
+	scaled    bool   // with a GradScaler
 	tolerance float64
 }
 
@@ -73,6 +77,7 @@ var distributedTrainings = []distributedTraining{
 	{name: "ZeRO 3, accumulated", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3), MicroBatches(2)), batches: 2},
 	{name: "ZeRO 2, bfloat16", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2)), autocast: true, tolerance: 5e-3},
 	{name: "ZeRO 3, bfloat16", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), autocast: true, tolerance: 5e-3},
+	{name: "ZeRO 2, scaled", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2)), scaled: true},
 	{name: "ZeRO 2, SGD", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2)), optimizer: func(m any) *optim.Optimizer {
 		return optim.SGD(m, 0.1, optim.Momentum(0.9), optim.ClipGradNorm(0.5), optim.Group("*.bias", optim.WeightDecay(0.1)))
 	}},
@@ -186,14 +191,26 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 	if steps == 0 {
 		steps = 4
 	}
-	for step := range steps {
+	if c.load != "" {
+		if err := shared.Load(ctx, c.load, opt); err != nil {
+			return r, err
+		}
+	}
+	lossOf := nn.CrossEntropy
+	scaler := optim.NewGradScaler()
+	if c.scaled {
+		lossOf = func(prediction, target *tensor.Tensor) *tensor.Tensor {
+			return scaler.Scale(nn.CrossEntropy(prediction, target))
+		}
+	}
+	for step := c.from; step < steps; step++ {
 		opt.ZeroGrad()
 		sum := 0.0
 		for batch := range batches {
 			x, y := gptTokensOf(step, batch)
 			compute := func() {
 				if shared == nil {
-					loss := nn.CrossEntropy(model.Forward(x), y).MulScalar(1 / float64(batches))
+					loss := lossOf(model.Forward(x), y).MulScalar(1 / float64(batches))
 					loss.Backward()
 					sum += loss.Item()
 					return
@@ -201,7 +218,7 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 				dp := mesh.DP
 				from, to := gptBatch*dp.Rank()/dp.Size(), gptBatch*(dp.Rank()+1)/dp.Size()
 				var loss float64
-				loss, err = shared.Backward(ctx, x.Slice(0, from, to), y.Slice(0, from, to), nn.CrossEntropy, 1/float64(dp.Size()*batches))
+				loss, err = shared.Backward(ctx, x.Slice(0, from, to), y.Slice(0, from, to), lossOf, 1/float64(dp.Size()*batches))
 				sum += loss
 			}
 			if c.autocast {
@@ -213,7 +230,11 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 				return r, err
 			}
 		}
-		opt.Step()
+		if c.scaled {
+			scaler.Step(opt)
+		} else {
+			opt.Step()
+		}
 		r.Losses = append(r.Losses, sum)
 		if norm := opt.GradNorm(); norm != nil {
 			r.Losses = append(r.Losses, norm.Item())
@@ -228,6 +249,11 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 	}
 	for _, t := range shared.Parts {
 		r.Parts += t.Numel()
+	}
+	if c.save != "" {
+		if err := shared.Save(ctx, c.save, opt); err != nil {
+			return r, err
+		}
 	}
 	whole, err := shared.FullState(ctx)
 	for name, t := range whole {

@@ -22,6 +22,7 @@
 // along each. [Distribute] divides a model among them: the state of the optimizer, gradients and
 // parameters among the replicas (ZeRO, shard.go), layers among the ranks along TP
 // (tensorparallel.go), and the modules of an nn.Sequential among the stages along PP (pipeline.go).
+// [DistributedModel.Save] writes a checkpoint that any mesh, nn.Load, and other libraries read.
 //
 // # How ranks connect
 //

@@ -138,6 +138,9 @@ func ExampleDistribute() {
 			fmt.Println(loss)
 		}
 	}
+	if err := shared.Save(ctx, "gpt", opt); err != nil { // any mesh can Load it
+		log.Fatal(err)
+	}
 }
 
 var train *data.Dataset

@@ -430,13 +430,13 @@ func (p *part) accumulate(sum *tensor.Tensor) {
 }
 
 // wholeOf returns the whole of a tensor that is divided as a parameter, from this rank's part: the
-// parameter itself, or a state of the optimizer. All ranks get it. mine is nil where this rank has no
-// elements.
-func (d *distribution) wholeOf(ctx context.Context, p *part, mine *tensor.Tensor) (*tensor.Tensor, error) {
+// parameter itself, or a state of the optimizer of the given type. All ranks get it. mine is nil where
+// this rank has no elements.
+func (d *distribution) wholeOf(ctx context.Context, p *part, mine *tensor.Tensor, dtype tensor.DType) (*tensor.Tensor, error) {
 	var raw []byte
 	if p.stage == d.mesh.PP.Rank() {
 		var err error
-		if raw, err = d.wholeOfStage(ctx, p, mine); err != nil {
+		if raw, err = d.wholeOfStage(ctx, p, mine, dtype.Size()); err != nil {
 			return nil, err
 		}
 	}
@@ -446,11 +446,11 @@ func (d *distribution) wholeOf(ctx context.Context, p *part, mine *tensor.Tensor
 			return nil, err
 		}
 	}
-	return tensor.FromRaw(p.dtype, raw, p.whole...), nil
+	return tensor.FromRaw(dtype, raw, p.whole...), nil
 }
 
 // wholeOfStage gathers a tensor from the ranks of its stage.
-func (d *distribution) wholeOfStage(ctx context.Context, p *part, mine *tensor.Tensor) (raw []byte, err error) {
+func (d *distribution) wholeOfStage(ctx context.Context, p *part, mine *tensor.Tensor, width int) (raw []byte, err error) {
 	if mine != nil {
 		raw = mine.Raw()
 	}
@@ -473,7 +473,7 @@ func (d *distribution) wholeOfStage(ctx context.Context, p *part, mine *tensor.T
 	}
 	whole := make([]byte, len(raw)*len(all))
 	for r, part := range all {
-		p.cut.each(p.whole, p.dtype.Size(), r, func(inWhole, inPart, bytes int) { copy(whole[inWhole:inWhole+bytes], part[inPart:]) })
+		p.cut.each(p.whole, width, r, func(inWhole, inPart, bytes int) { copy(whole[inWhole:inWhole+bytes], part[inPart:]) })
 	}
 	return whole, nil
 }
