@@ -353,6 +353,30 @@ const (
 // String returns the name of the constant.
 func (p Precision) String() string { return loop.Precision(p).String() }
 
+// ZeRO makes the ranks of [DataParallel] divide, among themselves, what each of them otherwise has as a
+// whole (Rajbhandari et al., 2020; PyTorch's FSDP):
+//
+//	1  the state of the optimizer, such as the running means of AdamW
+//	2  also the gradients
+//	3  also the parameters, which are gathered layer by layer when they are needed; the backward pass
+//	   computes the activations again
+//
+// The result is the same up to rounding. After Fit the model is whole on all ranks, unless one of them
+// has failed. With stage 3, the parameters are NaN between steps, where functions of [AfterStep] and observers of steps would see
+// them; validations and what follows them see the model. The optimizer must be one that updates each
+// element on its own, such as AdamW or SGD, but not LAMB or Muon. [Resume] cannot be used, nor [EMA]
+// with stage 3. For tensor and pipeline parallelism and for checkpoints see [parallel.Distribute].
+func ZeRO(stage int) Option {
+	text := fmt.Sprintf("ZeRO(%d)", stage)
+	return fitOption(text, func(c *loop.Settings) error {
+		if stage < 1 || stage > 3 {
+			return fmt.Errorf("accel: %s: the stage must be 1, 2 or 3", text)
+		}
+		c.ZeRO = stage
+		return nil
+	})
+}
+
 // DataParallel trains on all ranks of a group together, on several GPUs or several machines.
 // Each rank calls Fit with the same model, data set and options.
 //

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/parallel"
 )
 
 // TestOptionScopes passes options that are only for Evaluate to Fit and the reverse.
@@ -23,6 +25,30 @@ func TestOptionScopes(t *testing.T) {
 	_, err := accel.Fit(t.Context(), model, train, accel.DerivedFrom(model), accel.Quiet())
 	if want := "accel: Fit: DerivedFrom(original) is an option of Evaluate"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestZeROErrors requires an error for what ranks cannot divide.
+func TestZeROErrors(t *testing.T) {
+	train, _ := digits(t)
+	ranks, err := parallel.Local(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ranks[0].Close()
+	group := accel.DataParallel(ranks[0])
+	for _, c := range []struct {
+		options []accel.Option
+		want    string
+	}{
+		{[]accel.Option{accel.ZeRO(4), group}, "accel: ZeRO(4): the stage must be 1, 2 or 3"},
+		{[]accel.Option{accel.ZeRO(2)}, "accel: ZeRO(2): ranks divide the training: add DataParallel(group)"},
+		{[]accel.Option{accel.ZeRO(1), group, accel.Resume(filepath.Join(t.TempDir(), "x"))}, "accel: ZeRO(1): Resume needs the whole state of the optimizer"},
+		{[]accel.Option{accel.ZeRO(3), group, accel.EMA(optim.NewEMA(mlp(4), 0.9))}, "accel: ZeRO(3): EMA needs the whole parameters"},
+	} {
+		if _, err := accel.Fit(t.Context(), mlp(4), train, append(c.options, accel.Quiet())...); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
 	}
 }
 

@@ -79,6 +79,13 @@ var equalTrainings = []struct {
 		accel.Minimize(nn.CrossEntropyLoss(nn.ClassWeights(1, 20, 0.1, 1, 1, 5, 1, 1, 0, 3)))}}, []int{3}, 1e-5},
 	{"an ignored class", rankTraining{model: plainModel, examples: 66, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(2), accel.Epochs(2), accel.SGD(0.05, 0.9),
 		accel.Minimize(nn.CrossEntropyLoss(nn.IgnoreIndex(3)))}}, []int{3}, 1e-5},
+	{"ZeRO 1, accumulated", rankTraining{model: rankModel, zero: 1, examples: 130, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(2), accel.ClipGradNorm(0.05), accel.AdamW(1e-3)}}, []int{3}, 1e-5},
+	// The last batch has one example: the other ranks have none.
+	{"ZeRO 2, one left", rankTraining{model: rankModel, zero: 2, bucket: 1000, examples: 65, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Epochs(2), accel.AdamW(1e-3)}}, []int{3}, 1e-5},
+	{"ZeRO 3, one left", rankTraining{model: rankModel, zero: 3, examples: 65, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(2), accel.Epochs(2), accel.EarlyStopping(3), accel.ClipGradNorm(0.5), accel.AdamW(1e-3)}}, []int{2, 3}, 1e-5},
+	{"ZeRO 3, FP16, skipped on one rank", rankTraining{model: plainModel, zero: 3, examples: 96, large: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.001, 0)}}, []int{3}, 1e-3},
+	{"ZeRO 2, an ignored class", rankTraining{model: plainModel, zero: 2, examples: 66, validate: true, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(2), accel.Epochs(2), accel.SGD(0.05, 0.9),
+		accel.Minimize(nn.CrossEntropyLoss(nn.IgnoreIndex(3)))}}, []int{3}, 1e-5},
 	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 }

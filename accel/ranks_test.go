@@ -34,6 +34,7 @@ type rankTraining struct {
 	options  []accel.Option
 	validate bool
 	bucket   int  // bucket size in bytes; 0 for the default
+	zero     int  // option ZeRO on several ranks; 0 for none
 	targets  bool // regression instead of classification
 	tokens   bool // a class for each token of sequences, of which some are ignored
 	images   bool // the digits are images with one channel
@@ -155,6 +156,9 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 	if group != nil {
 		rank = group.Rank()
 		options = append(options, accel.DataParallel(group))
+		if c.zero > 0 {
+			options = append(options, accel.ZeRO(c.zero))
+		}
 	}
 	if c.validate {
 		options = append(options, accel.Validate(test))

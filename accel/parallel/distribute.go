@@ -212,16 +212,78 @@ func matching(what, pattern string, names []string) (found []string, err error) 
 
 func (m *DistributedModel) distribution() *distribution { return m.work.(*distribution) }
 
-// Forward computes the model, without gradients for Backward, which computes its own. All ranks of
-// a replica must call it with the same x, and with ZeRO 3 all ranks. With a pipeline, all its ranks
-// get the result of the last stage.
+// Forward computes the model. All ranks of a replica must call it with the same x, and with ZeRO 3
+// all ranks. With a pipeline it records no gradients, and all stages get the result of the last one;
+// without, [DistributedModel.Exchange] can compute them.
 func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	d := m.distribution()
 	if err := d.gatherUpdated(d.ctx); err != nil {
 		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
 	}
+	if d.mesh.PP.Size() == 1 {
+		return d.forwardLocal(x)
+	}
 	tensor.NoGrad(func() { y = d.forwardStages(x) })
 	return y
+}
+
+// Exchange is [Gradients.Exchange] for a model without a pipeline: e.Backward computes gradients from
+// the results of [DistributedModel.Forward], for this replica's share of a batch, and the Parts then
+// have their sums over the replicas.
+func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Tensor, err error) {
+	d := m.distribution()
+	if d.mesh.PP.Size() > 1 {
+		return nil, errors.New("parallel: DistributedModel.Exchange: the model has a pipeline: use Backward")
+	}
+	before := d.ctx
+	d.ctx = ctx
+	defer func() { d.ctx = before }()
+	returned := false
+	defer func() {
+		if !returned {
+			d.mesh.Group.Fail(errors.New("the backward pass panicked"))
+		}
+	}()
+	d.backwardLocal(e.Backward)
+	returned = true
+	d.stale = true // after the step that follows
+	if err := d.reduceRest(ctx); err != nil {
+		return nil, err
+	}
+	var own []*tensor.Tensor
+	if e.Sums != nil {
+		own = e.Sums()
+	}
+	values := make([]float64, len(own), len(own)+len(e.HostValues))
+	for i, t := range own {
+		values[i] = t.Item()
+	}
+	values = append(values, e.HostValues...)
+	if err := d.mesh.DP.AllReduceFloat64(ctx, values, Sum); err != nil {
+		return nil, err
+	}
+	for i := range own {
+		sums = append(sums, tensor.Full(values[i]))
+	}
+	copy(e.HostValues, values[len(own):])
+	return sums, nil
+}
+
+// Gather gives the model that was passed to [Distribute] its whole parameters, as they are after the
+// last step, for instance to evaluate it; but not those that are divided along TP or PP. All ranks call
+// it together. With ZeRO 3, Forward and Backward drop them again.
+func (m *DistributedModel) Gather(ctx context.Context) error {
+	d := m.distribution()
+	if d.shared == nil {
+		return nil
+	}
+	d.stale = false
+	for _, u := range d.allUnits() {
+		if err := d.gather(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Backward computes the loss of a batch of this replica and its gradients, which it adds to those of

@@ -17,6 +17,7 @@ import (
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -156,7 +157,7 @@ func (l *loop) observe(ctx context.Context) {
 		stopSynchronizing: l.strategy.stopSynchronizing,
 	}
 	add(l.divergence)
-	if !o.Unexamined && l.strategy.writes() {
+	if !o.Unexamined && l.strategy.writes() && o.ZeRO == 0 { // the examiner reads whole gradients
 		e := newExaminer(l.run, l.model, l.answers, l.record, o)
 		l.watch = e
 		add(e) // the last one, whose End is the first: the model still has its last weights
@@ -207,6 +208,9 @@ func (l *loop) epochs(ctx context.Context) (err error) {
 	}
 	if err := l.strategy.begin(); err != nil {
 		return err
+	}
+	if part, ok := l.strategy.updates(l.model).(*parallel.DistributedModel); ok {
+		l.optimizer = l.settings.Optimizer(part, l.settings.Hyperparameters...)
 	}
 	if err := l.resumption.share(); err != nil {
 		return err
@@ -381,7 +385,7 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 	if l.missing != nil {
 		return nil, l.missing
 	}
-	m.normalize(nn.Parameters(l.model))
+	m.normalize(nn.Parameters(l.strategy.updates(l.model)))
 	m.rate = l.learningRate()
 	l.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = l.precision.update(l.optimizer)
@@ -389,6 +393,9 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 		l.watch.updated(number)
 	}
 	m.gradNorm = l.optimizer.GradNorm()
+	if err := l.strategy.updated(); err != nil {
+		return nil, err
+	}
 	l.scheduleStep++
 	made = m
 	for _, after := range l.settings.AfterStep {
@@ -435,7 +442,7 @@ func (l *loop) forwardBackward(m *measurement, b data.Batch) {
 // number of examples.
 func (l *loop) forward(b data.Batch) (prediction, loss, divisor *tensor.Tensor) {
 	mixture := l.settings.Mixer.mix(&b)
-	prediction = Forward(l.model, b)
+	prediction = Forward(l.strategy.updates(l.model), b)
 	if !l.parametersChecked {
 		l.parametersChecked, l.missing = true, missingParameters(l.model, prediction)
 	}
@@ -446,7 +453,7 @@ func (l *loop) forward(b data.Batch) (prediction, loss, divisor *tensor.Tensor) 
 // placeholder computes the gradients of a batch and adds them with weight zero.
 func (l *loop) placeholder(b data.Batch) {
 	var loss *tensor.Tensor
-	l.precision.cast(func() { loss = l.loss(Forward(l.model, b), b.Y) })
+	l.precision.cast(func() { loss = l.loss(Forward(l.strategy.updates(l.model), b), b.Y) })
 	l.backward(loss, 0)
 	loss.Release()
 }
@@ -548,6 +555,9 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 		return false, err
 	}
 	begin := time.Now()
+	if err := l.strategy.whole(); err != nil {
+		return false, err
+	}
 	if err := l.strategy.broadcastBuffers(l.model); err != nil {
 		return false, err
 	}

@@ -54,6 +54,7 @@ type Settings struct {
 	OptimizerText, ScheduleText string // as Go code; "" for none
 
 	Group              *parallel.Group // nil for one process
+	ZeRO               int             // what the ranks of the group divide; 0 for nothing
 	Device             string          // "" for the current device
 	TensorBoard        string          // folder; "" for none
 	Track              string          // folder; "" for none
@@ -320,8 +321,23 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 			return fmt.Errorf("accel: Validate(%s): %w", c.Validate.Name(), err)
 		}
 	}
-	if err := c.Mixer.check(train); err != nil {
+	if err := c.checkZeRO(); err != nil {
 		return err
+	}
+	return c.Mixer.check(train)
+}
+
+// checkZeRO returns an error for options that need what ZeRO divides.
+func (c *Settings) checkZeRO() error {
+	switch {
+	case c.ZeRO == 0:
+		return nil
+	case c.Group == nil:
+		return fmt.Errorf("accel: ZeRO(%d): ranks divide the training: add DataParallel(group)", c.ZeRO)
+	case c.Checkpoint != "":
+		return fmt.Errorf("accel: ZeRO(%d): Resume needs the whole state of the optimizer, of which each rank has a part: use parallel.Distribute in a loop of your own, and its Save and Load", c.ZeRO)
+	case c.Average != nil && c.ZeRO == 3:
+		return errors.New("accel: ZeRO(3): EMA needs the whole parameters after each step: use ZeRO(2)")
 	}
 	return nil
 }

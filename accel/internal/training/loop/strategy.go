@@ -42,7 +42,7 @@ type processes interface {
 
 // strategy is how the steps of a training run: in this process alone ([single]), or on the
 // ranks of a group together ([dataParallel]). All methods are collective, except beforeStep,
-// random, loss, interrupt, stopSynchronizing and end.
+// random, updates, loss, interrupt, stopSynchronizing and end.
 type strategy interface {
 	processes
 
@@ -61,6 +61,11 @@ type strategy interface {
 	// batch of which this rank has no examples; learn computes gradients with weight zero.
 	lastBatch(p *precision, m *measurement, learn func()) error
 	idle(learn func(data.Batch))
+	// updates returns what the optimizer updates: the model, or this rank's part of it. Its Forward
+	// computes the model. updated is called after each update, whole before the model is read.
+	updates(model nn.Module) nn.Module
+	updated() error
+	whole() error
 	// loss returns the loss to differentiate for the loss of a batch.
 	loss(p *precision, loss *tensor.Tensor) *tensor.Tensor
 	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
@@ -89,6 +94,7 @@ func newStrategy(ctx context.Context, o *Settings, t *history.Training, record *
 		return single{}, nil
 	}
 	d := newDataParallel(r, o, t, record)
+	d.zero = o.ZeRO
 	if err := r.compareTrainings(t.Dataset, o); err != nil {
 		r.release("the training", true)
 		return nil, err
@@ -112,6 +118,10 @@ func (single) lastBatch(_ *precision, _ *measurement, learn func()) error {
 }
 
 func (single) idle(func(data.Batch)) {}
+
+func (single) updates(model nn.Module) nn.Module { return model }
+func (single) updated() error                    { return nil }
+func (single) whole() error                      { return nil }
 
 // loss makes the step fail on the device if the loss is not finite.
 func (single) loss(p *precision, loss *tensor.Tensor) *tensor.Tensor { return p.requireFinite(loss) }

@@ -27,6 +27,10 @@ type dataParallel struct {
 	accumulate int
 	gradients  *parallel.Gradients
 
+	zero    int                        // option ZeRO
+	divided *parallel.DistributedModel // with ZeRO; nil without
+	alone   bool                       // this rank computes without the others from now on
+
 	placeholder data.Batch // an example for a rank that has none in a batch
 	start       sharedStart
 
@@ -68,7 +72,11 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 			votes[1] = 1
 		}
 	}
-	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learnAndVote, Sums: m.parts, HostValues: votes})
+	exchange := r.gradients.Exchange
+	if r.divided != nil {
+		exchange = r.divided.Exchange
+	}
+	sums, err := exchange(r.ctx, parallel.Exchange{Backward: learnAndVote, Sums: m.parts, HostValues: votes})
 	if err != nil {
 		return r.collectiveError(err)
 	}
@@ -105,9 +113,53 @@ func (r *dataParallel) loss(_ *precision, loss *tensor.Tensor) *tensor.Tensor { 
 // idle runs a placeholder with weight zero, if layers such as SyncBatchNorm on other ranks wait
 // for this rank.
 func (r *dataParallel) idle(learn func(data.Batch)) {
-	if r.gradients.Synchronized() {
+	if r.waits() {
 		r.gradients.Idle(func() { learn(r.placeholder) })
 	}
+}
+
+// waits reports whether the other ranks wait for this one in each pass.
+func (r *dataParallel) waits() bool { return r.gradients.Synchronized() || r.zero == 3 }
+
+// updates returns this rank's part of the model with ZeRO.
+func (r *dataParallel) updates(model nn.Module) nn.Module {
+	if r.divided == nil || r.alone {
+		return model
+	}
+	return r.divided
+}
+
+// updated gives the model the parameters that the other ranks have updated. ZeRO 3 gathers them when they
+// are needed.
+func (r *dataParallel) updated() error {
+	if r.zero == 3 {
+		return nil
+	}
+	return r.whole()
+}
+
+// whole gives the model all of its parameters.
+func (r *dataParallel) whole() error {
+	if r.divided == nil {
+		return nil
+	}
+	if err := r.divided.Gather(r.ctx); err != nil {
+		return r.collectiveError(err)
+	}
+	return nil
+}
+
+// divide divides the training among the ranks.
+func (r *dataParallel) divide() error {
+	mesh, err := parallel.Mesh(r.ctx, r.group, r.group.Size(), 1, 1)
+	if err == nil {
+		r.divided, err = parallel.Distribute(r.ctx, mesh, r.training.Model, parallel.ZeRO(r.zero))
+	}
+	if err != nil {
+		return r.collectiveError(err)
+	}
+	r.record.Note("ZeRO %d: %d ranks divide %s", r.zero, r.group.Size(), []string{"the state of the optimizer", "the state of the optimizer and the gradients", "the state of the optimizer, the gradients and the parameters"}[r.zero-1])
+	return nil
 }
 
 // askStop asks all ranks whether one of them was interrupted.
@@ -125,6 +177,9 @@ func (r *dataParallel) interrupt(ctx context.Context) error {
 		return nil
 	}
 	r.agreed = true
+	if err := r.whole(); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -151,8 +206,13 @@ func (r *dataParallel) begin() error {
 		r.agreed = errors.As(err, &differs)
 		return r.collectiveError(err)
 	}
-	if r.gradients.Synchronized() {
+	if r.waits() {
 		if err := r.runOnAll(func() error { return r.prepare(t.Dataset) }); err != nil {
+			return err
+		}
+	}
+	if r.zero > 0 {
+		if err := r.divide(); err != nil {
 			return err
 		}
 	}
@@ -242,6 +302,9 @@ const streamStep = 0x9e3779b97f4a7c15
 // finish gives all ranks the running means and the state of the random numbers of rank 0 after the
 // training.
 func (r *dataParallel) finish() error {
+	if err := r.whole(); err != nil {
+		return err
+	}
 	if err := r.broadcastBuffers(r.training.Model); err != nil {
 		return err
 	}
@@ -305,4 +368,8 @@ func noteCommunication(r *history.Recorder, total time.Duration, accumulate int)
 // for work that not all ranks do.
 func (r *dataParallel) stopSynchronizing() {
 	r.gradients.End()
+	if r.divided != nil && !r.alone {
+		_ = r.whole() // all ranks have found the same error, or the group is broken and has another one
+		r.alone = true
+	}
 }
