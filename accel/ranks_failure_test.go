@@ -146,6 +146,41 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
+	// The same while ranks divide the parameters: the model is whole afterwards.
+	"interrupted with ZeRO": func(ctx context.Context, group *parallel.Group) error {
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		train, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		model := rankModel()
+		_, err = accel.Fit(inner, model, train.First(128), accel.DataParallel(group), accel.ZeRO(3), accel.Quiet(), accel.BatchSize(16), accel.AfterStep(func(updates int) error {
+			if updates == 5 && group.Rank() == 1 {
+				cancel()
+			}
+			return nil
+		}))
+		if !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("the training was not interrupted: %w", err)
+		}
+		for _, p := range nn.NamedParameters(model) {
+			if slices.ContainsFunc(p.Data(), func(v float32) bool { return v != v }) {
+				return fmt.Errorf("%s is NaN after an interrupted training", p.Name)
+			}
+		}
+		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.ZeRO(2), accel.Quiet(), accel.Epochs(1))
+		return err
+	},
+	"dies with ZeRO": func(ctx context.Context, group *parallel.Group) error {
+		_, err := failing(ctx, group, accel.ZeRO(3), accel.StopWhen(func(r *accel.Run) bool {
+			if group.Rank() == 1 && len(r.Steps) == 5 {
+				os.Exit(0)
+			}
+			return false
+		}))
+		return err
+	},
 	// An observer of rank 1 ends the training of all ranks after the same step.
 	"observed": func(ctx context.Context, group *parallel.Group) error {
 		o := &stopping{}
@@ -214,30 +249,8 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		_, err = accel.Fit(ctx, rankModel(), train.First(64+group.Rank()), accel.DataParallel(group), accel.Quiet())
 		return err
 	},
-	"diverges": func(ctx context.Context, group *parallel.Group) error {
-		x, labels := make([][]float32, 40), make([]int, 40)
-		for i := range x {
-			x[i] = []float32{float32(i), 1}
-			labels[i] = i % 2
-		}
-		x[3][0] = float32(math.NaN()) // which only one rank trains on
-		set, err := data.FromSlices(x, labels)
-		if err != nil {
-			return err
-		}
-		model := nn.Sequential(nn.Dense(4), nn.Dense(2))
-		run, err := accel.Fit(ctx, model, set, accel.DataParallel(group), accel.Quiet(), accel.BatchSize(4), accel.Epochs(1))
-		var diverged *accel.DivergedError
-		if !errors.As(err, &diverged) || diverged.Step != len(run.Steps) {
-			return fmt.Errorf("%d steps, %w", len(run.Steps), err)
-		}
-		for _, p := range nn.Parameters(model) {
-			if slices.ContainsFunc(p.Data(), func(v float32) bool { return v != v }) {
-				return errors.New("the weights were changed")
-			}
-		}
-		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
-	},
+	"diverges":           func(ctx context.Context, group *parallel.Group) error { return diverging(ctx, group) },
+	"diverges with ZeRO": func(ctx context.Context, group *parallel.Group) error { return diverging(ctx, group, accel.ZeRO(3)) },
 	// Rank 0 cannot write the file of Resume.
 	"cannot write": func(ctx context.Context, group *parallel.Group) error {
 		_, err := failing(ctx, group, accel.Resume(filepath.Join(os.Getenv(rankOut+"_FOLDER"), "missing", "file")))
@@ -274,6 +287,32 @@ func failing(ctx context.Context, group *parallel.Group, options ...accel.Option
 	return accel.Fit(ctx, rankModel(), train.First(128), append([]accel.Option{accel.DataParallel(group), accel.Quiet(), accel.BatchSize(32), accel.Epochs(5)}, options...)...)
 }
 
+// diverging trains with NaN in an example, which only one rank trains on.
+func diverging(ctx context.Context, group *parallel.Group, options ...accel.Option) error {
+	x, labels := make([][]float32, 40), make([]int, 40)
+	for i := range x {
+		x[i] = []float32{float32(i), 1}
+		labels[i] = i % 2
+	}
+	x[3][0] = float32(math.NaN()) // which only one rank trains on
+	set, err := data.FromSlices(x, labels)
+	if err != nil {
+		return err
+	}
+	model := nn.Sequential(nn.Dense(4), nn.Dense(2))
+	run, err := accel.Fit(ctx, model, set, append(options, accel.DataParallel(group), accel.Quiet(), accel.BatchSize(4), accel.Epochs(1))...)
+	var diverged *accel.DivergedError
+	if !errors.As(err, &diverged) || diverged.Step != len(run.Steps) {
+		return fmt.Errorf("%d steps, %w", len(run.Steps), err)
+	}
+	for _, p := range nn.Parameters(model) {
+		if slices.ContainsFunc(p.Data(), func(v float32) bool { return v != v }) {
+			return errors.New("the weights were changed")
+		}
+	}
+	return errors.Join(err, group.Barrier(ctx)) // the group can still be used
+}
+
 func failingModel(ctx context.Context, group *parallel.Group, model nn.Module) error {
 	train, _, err := data.Digits()
 	if err != nil {
@@ -302,6 +341,9 @@ func TestRanksThatFail(t *testing.T) {
 		{"diverges in a layer", [2]string{"the loss of step", "the loss of step"}},
 		{"interrupted", [2]string{"", ""}},
 		{"interrupted in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", "parallel: rank 1 (127.0.0.1:"}},
+		{"interrupted with ZeRO", [2]string{"", ""}},
+		{"dies with ZeRO", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
+		{"diverges with ZeRO", [2]string{"the loss of step", "the loss of step"}},
 		{"observed", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
 		{"panics", [2]string{"gave up: the training has panicked", "a mistake in the model"}},

@@ -55,7 +55,7 @@ func (s MeshShape) Check(ranks int) error {
 // [Mesh] returns it. Along each dimension this rank is in a sub-group with the ranks that differ
 // from it only in this coordinate.
 type DeviceMesh struct {
-	Shape MeshShape // how many ranks each dimension has
+	Shape MeshShape // its sizes
 	Group *Group    // all ranks
 
 	DP *Group // the ranks that have the same part of the model and other examples

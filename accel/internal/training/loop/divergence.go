@@ -18,6 +18,7 @@ type divergence struct {
 	record            *history.Recorder
 	forward           func(data.Batch) // computes the loss of a batch as a step does
 	stopSynchronizing func()           // see strategy
+	whole             func() error     // see strategy
 	last              attempt          // the newest step
 	indices           [2][]int         // the examples of the previous and of the newest step
 }
@@ -50,6 +51,7 @@ func (d *divergence) Step(t *history.Training, s history.Step) error {
 // findCause returns the error of the newest step, whose loss is not finite, with where values
 // first stopped being finite.
 func (d *divergence) findCause(t *history.Training, loss float64) *history.DivergedError {
+	_ = d.whole() // all ranks have the same loss; without the others, the error is still that of the loss
 	e := &history.DivergedError{Step: len(t.Run.Steps), Loss: loss, Dataset: t.Dataset.Name()}
 	if d.last.batch.X == nil { // this rank computed nothing
 		return e

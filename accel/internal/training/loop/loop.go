@@ -155,6 +155,7 @@ func (l *loop) observe(ctx context.Context) {
 		record:            l.record,
 		forward:           func(b data.Batch) { l.precision.cast(func() { l.forward(b) }) },
 		stopSynchronizing: l.strategy.stopSynchronizing,
+		whole:             l.strategy.whole,
 	}
 	add(l.divergence)
 	if !o.Unexamined && l.strategy.writes() && o.ZeRO == 0 { // the examiner reads whole gradients

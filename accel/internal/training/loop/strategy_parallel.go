@@ -368,8 +368,5 @@ func noteCommunication(r *history.Recorder, total time.Duration, accumulate int)
 // for work that not all ranks do.
 func (r *dataParallel) stopSynchronizing() {
 	r.gradients.End()
-	if r.divided != nil && !r.alone {
-		_ = r.whole() // all ranks have found the same error, or the group is broken and has another one
-		r.alone = true
-	}
+	r.alone = true
 }
