@@ -1,6 +1,12 @@
 package optim
 
-import "github.com/quernlab/quern/accel/tensor"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // sharded is a model of whose parameters this process has a part, and other processes the rest, such
 // as a parallel.DistributedModel. All of them make each step together. The gradient norm of
@@ -13,8 +19,13 @@ type sharded interface {
 	Total(parameters, parts []*tensor.Tensor) *tensor.Tensor
 }
 
-// rejectSharded panics if the rule needs more than the part of a parameter that this process has.
+// rejectSharded panics if the rule needs more than the part of a parameter that this process has, or if the
+// optimizer has the layers of a sharded model instead of the model, and would compute other norms on each
+// process.
 func (o *Optimizer) rejectSharded() {
+	if parameters := nn.Parameters(o.model); !isSharded(o.model) && slices.ContainsFunc(parameters, tensors.IsPart[*tensor.Tensor]) {
+		panic(&tensor.StateError{Op: o.Name(), Hint: "several ranks share the model: make the optimizer with what parallel.Distribute has returned"})
+	}
 	if isSharded(o.model) && o.rule.whole {
 		panic(&tensor.StateError{Op: o.Name(), Hint: "it needs whole parameters, but each rank has a part of them: use AdamW, Adam, NAdam, SGD, RMSprop, Adagrad or Lion"})
 	}

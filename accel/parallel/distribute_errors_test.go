@@ -214,6 +214,26 @@ func TestPartsNeedElementwiseOptimizers(t *testing.T) {
 	}
 }
 
+// TestOptimizerOfTheLayers requires an error for an optimizer of the model that was passed to Distribute, whose
+// norms would be those of one stage.
+func TestOptimizerOfTheLayers(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 1, TP: 1, PP: 2})
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) (err error) {
+		defer nn.Catch(&err)
+		m := shared[g.Rank()]
+		x, y := gptTokensOf(0, 0)
+		if _, err := m.Backward(ctx, x, y, nn.CrossEntropy, 1); err != nil {
+			return err
+		}
+		optim.AdamW(m.distribution().model, 0.1).Step()
+		return nil
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "make the optimizer with what parallel.Distribute has returned") {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
 func TestDistributeNeedsProcesses(t *testing.T) {
 	all := ranks(t, 2)
 	for _, s := range []MeshShape{{2, 1, 1}, {1, 2, 1}} {

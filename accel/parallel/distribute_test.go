@@ -17,10 +17,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
+	registry "github.com/quernlab/quern/accel/internal/engine/devices"
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
-	_ "github.com/quernlab/quern/accel/simulated"
+	"github.com/quernlab/quern/accel/simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -106,7 +111,21 @@ var distributedTrainings = []distributedTraining{
 	{name: "ZeRO 3 on 4", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(3))},
 	{name: "tensor on 4", mesh: MeshShape{1, 4, 1}, options: tensorParallel},
 	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
+	{name: "simulated GPU with NCCL, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: simulatedNCCL, model: tinyGPT, steps: 1},
 	{name: "simulated GPU, dp × tp", mesh: MeshShape{2, 2, 1}, options: only(SplitHeads("1.1"), ZeRO(2)), device: "simulated", model: tinyGPT, steps: 1},
+}
+
+// simulatedNCCL is a simulated GPU that adds with those of other ranks.
+const simulatedNCCL = "simulated:NCCL"
+
+func init() {
+	registry.Register(simulatedNCCL, func() (ir.Device, error) {
+		d, err := fake.Open(fake.Options{Memory: simulated.Memory})
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(simulatedNCCL, d, 0, cuda.Libraries{NCCL: fakelib.OpenNCCL})
+	})
 }
 
 // encoders has layers that contain attention and linear layers.
@@ -177,6 +196,9 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 			return r, err
 		}
 		model = shared
+		if c.device == simulatedNCCL && !mesh.TP.OnDevices() {
+			return r, fmt.Errorf("the ranks along TP add by %s", mesh.TP.Backend())
+		}
 	}
 	makeOptimizer := c.optimizer
 	if makeOptimizer == nil {

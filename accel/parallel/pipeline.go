@@ -95,7 +95,7 @@ func (d *distribution) nameOf(t *tensor.Tensor) string {
 }
 
 // balance returns where the stages after the first begin, so that each has about the same number of
-// parameters, and at least one module with parameters if there are enough.
+// parameters. Modules without parameters, such as activations, belong to the stage before.
 func balance(layers []nn.Module, stages int) (starts []int) {
 	total := make([]int, len(layers)+1) // parameters before a module
 	for i, l := range layers {
@@ -104,12 +104,16 @@ func balance(layers []nn.Module, stages int) (starts []int) {
 			total[i+1] += p.Numel()
 		}
 	}
-	at := 0
+	begin := 0
 	for s := 1; s < stages; s++ {
 		want := total[len(layers)] * s / stages
-		for at++; at < len(layers)-(stages-s) && (total[at] <= total[at-1] && total[at] < want || total[at+1]-want < want-total[at]); at++ {
+		best := begin + 1
+		for at := best; at <= len(layers)-(stages-s); at++ {
+			if far, least := max(total[at]-want, want-total[at]), max(total[best]-want, want-total[best]); far <= least || total[best] == total[begin] {
+				best = at
+			}
 		}
-		starts = append(starts, at)
+		starts, begin = append(starts, best), best
 	}
 	return starts
 }

@@ -58,6 +58,9 @@ func (d *distribution) shard() (*DistributedModel, error) {
 		if p.shard != nil {
 			m.Parts[p.name] = p.shard
 		}
+		if d.mesh.Group.Size() > 1 && !p.sharded() {
+			tensors.MarkPart(p.tensor) // otherwise an optimizer finds no gradient
+		}
 	}
 	for r, u := range used {
 		if ranks > 1 && !u {

@@ -34,6 +34,8 @@ type Leaf struct {
 	// After is called during each Backward when the gradient is complete; may be nil. It
 	// may record and run lists.
 	After func()
+	// Part says that other processes have the rest of the parameter, or other parameters of its model.
+	Part bool
 }
 
 // Value is the result of one op, or data from the host. It never changes: an in-place

@@ -40,6 +40,26 @@ func UseGrad[T any](t T) (some, stale, lost bool) {
 	return some, stale, lost
 }
 
+// MarkPart records that other processes have the rest of the parameter t, or other parameters of its
+// model, so that only the model of all of them can be trained.
+func MarkPart[T any](t T) {
+	engine.Locked(func(*ir.Recorder) {
+		of[T]().Value(t, "MarkPart")
+		if leaf := of[T]().Leaf(t); leaf != nil {
+			leaf.Part = true
+		}
+	})
+}
+
+// IsPart reports whether [MarkPart] was called for t.
+func IsPart[T any](t T) (part bool) {
+	engine.Locked(func(*ir.Recorder) {
+		leaf := of[T]().Leaf(t)
+		part = leaf != nil && leaf.Part
+	})
+	return part
+}
+
 // OtherParameters returns the shapes of the parameters that t depends on and that are not in known:
 // gradients of t flow into them, but an optimizer of the known parameters does not update them.
 // Call it before Backward.
