@@ -90,8 +90,8 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 
 // Distribute divides a model, which must have its parameters, among the ranks of a mesh. All ranks
 // call it with a model of the same layers; they get the weights and random numbers of rank 0.
-// Afterwards only the DistributedModel must be used: the parameters of the model that are on other
-// ranks are NaN here, and need no memory.
+// Afterwards only the DistributedModel must be used, except with nn.Train and nn.Eval, which take the
+// model: its parameters that are on other ranks are NaN here, and need no memory.
 //
 //	mesh, err := parallel.Mesh(ctx, group, 2, 2, 1)
 //	…

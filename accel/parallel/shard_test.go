@@ -108,3 +108,73 @@ func TestMemoryOfZeRO(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 }
+
+// partsModel is a module with parameters of several types. Replica 1 uses one more of them than replica 0, and
+// none uses the last.
+type partsModel struct {
+	*parts    `nn:""`
+	sometimes bool
+}
+
+func (m *partsModel) Forward(x *tensor.Tensor) *tensor.Tensor {
+	h := x.MatMul(m.First).Tanh().MatMul(m.Twice).Sigmoid().MatMul(m.Twice)
+	if m.sometimes {
+		h = h.Add(m.Sometimes)
+	}
+	return h.MatMul(m.Half).Cast(tensor.Float64).Mul(m.Double)
+}
+
+// TestZeROOfEachType compares parameters of each type, after steps of SGD with weight decay, with those of one
+// process. A parameter without a gradient on any replica must not decay.
+func TestZeROOfEachType(t *testing.T) {
+	const replicas, steps = 2, 3
+	input := func(rank int) *tensor.Tensor { return tensor.Randn(tensor.NewGenerator(uint64(rank+10)), 4, 3) }
+	target := tensor.Zeros(4, 2).Cast(tensor.Float64)
+	optimizer := func(m any) *optim.Optimizer {
+		return optim.SGD(m, 0.1, optim.WeightDecay(0.1))
+	}
+	want := newParts(1)
+	opt := optimizer(want)
+	for range steps {
+		opt.ZeroGrad()
+		for r := range replicas {
+			m := &partsModel{want, r == 1}
+			nn.MSE(m.Forward(input(r)), target).MulScalar(1. / replicas).Backward()
+		}
+		opt.Step()
+	}
+	all := ranks(t, replicas, Bucket(100))
+	made := meshes(t, all, MeshShape{replicas, 1, 1})
+	models := []nn.Module{&partsModel{newParts(1), false}, &partsModel{newParts(2), true}}
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
+		shared, err := Distribute(ctx, made[g.Rank()], models[g.Rank()])
+		if err != nil {
+			return err
+		}
+		opt := optimizer(shared)
+		for range steps {
+			opt.ZeroGrad()
+			if _, err := shared.Backward(ctx, input(g.Rank()), target, nn.MSE, 1./replicas); err != nil {
+				return err
+			}
+			opt.Step()
+		}
+		whole, err := shared.FullState(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range nn.State(want) {
+			tolerance := map[tensor.DType]float64{tensor.BFloat16: 0.02, tensor.Float32: 1e-4, tensor.Float64: 1e-4}[p.DType()] // bfloat16 rounds what the others depend on
+			got := whole[p.Name]
+			if got.DType() != p.DType() {
+				return fmt.Errorf("%s is %v, want %v", p.Name, got.DType(), p.DType())
+			}
+			for i, v := range p.Float64s() {
+				if d := got.Float64s()[i] - v; d > tolerance || d < -tolerance {
+					return fmt.Errorf("%s[%d] is %v, want %v", p.Name, i, got.Float64s()[i], v)
+				}
+			}
+		}
+		return nil
+	})
+}
