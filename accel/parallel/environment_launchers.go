@@ -129,6 +129,7 @@ func placeOfSlurm(v *variables, p *RankInfo) error {
 	if p.Size > 1 && host == "" && v.text("MASTER_ADDR") == "" {
 		return v.wrong("neither SLURM_STEP_NODELIST nor MASTER_ADDR is set, so the address of rank 0 is unknown")
 	}
+	p.LocalSize = v.slurmLocalSize(*p)
 	step, _ := v.first("SLURM_STEP_ID", "SLURM_STEPID")
 	p.Run += "." + step
 	p.Address, err = v.address(host, jobPort(p.Run))

@@ -21,6 +21,35 @@ func (v *variables) slurmHost() (string, error) {
 	return host, nil
 }
 
+// slurmLocalSize returns the number of tasks of a step on this node, 0 if the variables do not say it. SLURM_STEP_TASKS_PER_NODE
+// has the numbers of all nodes, such as 2(x3),1 for 2, 2, 2 and 1.
+func (v *variables) slurmLocalSize(p RankInfo) int {
+	node, err := strconv.Atoi(v.text("SLURM_NODEID"))
+	if err != nil || node < 0 {
+		return 0
+	}
+	sum, here, nodes := 0, 0, 0
+	for part := range strings.SplitSeq(v.text("SLURM_STEP_TASKS_PER_NODE"), ",") {
+		text, times, several := strings.Cut(part, "(x")
+		tasks, err := strconv.Atoi(text)
+		repeated := 1
+		if several && err == nil {
+			repeated, err = strconv.Atoi(strings.TrimSuffix(times, ")"))
+		}
+		if err != nil || tasks < 1 || repeated < 1 || repeated > p.Size {
+			return 0
+		}
+		if node >= nodes && node < nodes+repeated {
+			here = tasks
+		}
+		nodes, sum = nodes+repeated, sum+repeated*tasks
+	}
+	if sum != p.Size || p.LocalRank < 0 || p.LocalRank >= here { // numbers of something else
+		return 0
+	}
+	return here
+}
+
 // specialSteps is the smallest step number not used by srun: larger ones are the batch script,
 // the shell of salloc, and processes adopted into a job (slurm.h).
 const specialSteps = 0xfffffff0

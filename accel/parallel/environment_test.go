@@ -133,6 +133,22 @@ func TestFromEnvironment(t *testing.T) {
 			want: RankInfo{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456.0", Launcher: "Slurm"},
 		},
 		{
+			name: "Slurm, several on a node", environment: "SLURM_PROCID=5 SLURM_STEP_NUM_TASKS=7 SLURM_LOCALID=1 SLURM_NODEID=2 SLURM_STEP_TASKS_PER_NODE=2(x3),1 SLURM_STEP_NODELIST=n[1-4] SLURM_JOB_ID=1 SLURM_STEP_ID=0",
+			want: RankInfo{Rank: 5, Size: 7, LocalRank: 1, LocalSize: 2, Address: "n1:20001", Run: "1.0", Launcher: "Slurm"},
+		},
+		{
+			name: "Slurm, the last node", environment: "SLURM_PROCID=6 SLURM_STEP_NUM_TASKS=7 SLURM_LOCALID=0 SLURM_NODEID=3 SLURM_STEP_TASKS_PER_NODE=2(x3),1 SLURM_STEP_NODELIST=n[1-4] SLURM_JOB_ID=1 SLURM_STEP_ID=0",
+			want: RankInfo{Rank: 6, Size: 7, LocalRank: 0, LocalSize: 1, Address: "n1:20001", Run: "1.0", Launcher: "Slurm"},
+		},
+		{
+			name: "Slurm, numbers of another step", environment: "SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=4(x2) SLURM_STEP_NODELIST=n[1-2] SLURM_JOB_ID=1 SLURM_STEP_ID=0",
+			want: RankInfo{Rank: 1, Size: 2, LocalRank: 1, Address: "n1:20001", Run: "1.0", Launcher: "Slurm"},
+		},
+		{
+			name: "Slurm, numbers that are none", environment: "SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=1 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=x(x2 SLURM_STEP_NODELIST=n[1-2] SLURM_JOB_ID=1 SLURM_STEP_ID=0",
+			want: RankInfo{Rank: 1, Size: 2, LocalRank: 1, Address: "n1:20001", Run: "1.0", Launcher: "Slurm"},
+		},
+		{
 			name: "a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 SLURM_NODELIST=a[1-4] SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
 			want: RankInfo{Rank: 1, Size: 2, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
 		},

@@ -37,7 +37,7 @@ func machineMemory() (machine, error) {
 	if err != nil {
 		return machine{}, fmt.Errorf("read the memory usage of the worker: %w", err)
 	}
-	return machine{int64(all.Total), int64(all.Available), int64(own.RSS), int64(localRanks())}, nil
+	return machine{int64(all.Total), int64(all.Available), int64(own.RSS), int64(localRanks(os.LookupEnv))}, nil
 }
 
 // machineInterval is how often the memory of the machine is checked.

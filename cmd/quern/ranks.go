@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/shirou/gopsutil/v4/cpu"
+
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/kernel/link"
 )
@@ -70,21 +73,28 @@ func (r *ranks) Restart(ctx context.Context, program string) (string, error) {
 	return reply.Text, err
 }
 
-// localRanksVariable is the number of ranks on this machine, as set by torchrun and the
-// kernel. They share its cores and memory.
-const localRanksVariable = "LOCAL_WORLD_SIZE"
-
-// localRanks returns the number of ranks on this machine; 1 if it is not set.
-func localRanks() int {
-	n, err := strconv.Atoi(os.Getenv(localRanksVariable))
+// localRanks returns the number of ranks on this machine, which share its cores and memory, by the variables of
+// torchrun, the kernel, mpirun, srun and others; 1 if no variable says it.
+func localRanks(lookup func(string) (string, bool)) int {
+	if text, ok := lookup("LOCAL_WORLD_SIZE"); ok {
+		if n, err := strconv.Atoi(text); err == nil {
+			return max(n, 1)
+		}
+	}
+	info, err := parallel.FromEnvironment(lookup) // parallel.Join reports the error
 	if err != nil {
 		return 1
 	}
-	return max(n, 1)
+	return max(info.LocalSize, 1)
 }
 
-// shareCores limits this rank to its share of the cores.
+// shareCores limits this rank to its share of the cores, unless mpirun or srun has bound it to some of them. torchrun and the
+// kernel do not bind ranks.
 func shareCores(ranks int) {
+	_, unbound := os.LookupEnv("LOCAL_WORLD_SIZE")
+	if all, err := cpu.Counts(true); err == nil && runtime.NumCPU() < all && !unbound {
+		return
+	}
 	if ranks > 1 {
 		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/ranks))
 	}

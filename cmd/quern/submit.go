@@ -102,6 +102,7 @@ func runSubmit(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("submit: %w", err)
 	}
 	if dryRun {
+		j.Secret = secretOfDryRun
 		manifest, err := engine.Manifest(&j)
 		if err == nil {
 			_, err = fmt.Fprint(std.out, manifest)
@@ -117,6 +118,10 @@ func runSubmit(ctx context.Context, args []string, std stdio) error {
 	fmt.Fprintf(std.err, "quern: wrote %s\n", j.Output)
 	return nil
 }
+
+// secretOfDryRun takes the place of the secret, which a terminal or a log would show. It says what to do before the manifest is
+// submitted by hand.
+const secretOfDryRun = "REPLACE-BY-THE-OUTPUT-OF-openssl-rand-hex-32"
 
 // readJob sets what the job takes from the notebook. Errors of parameters are reported here and not by a job that has waited
 // for hours.

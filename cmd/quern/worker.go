@@ -49,10 +49,10 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	}
 	debug.SetMaxStack(maxStack)
-	shareCores(localRanks())
+	shareCores(localRanks(os.LookupEnv))
 	limit, err := parseMemory(os.Getenv(memoryVariable))
 	if err == nil {
-		limit, err = limit.share(localRanks())
+		limit, err = limit.share(localRanks(os.LookupEnv))
 	}
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)

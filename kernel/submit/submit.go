@@ -33,7 +33,8 @@ type Job struct {
 	Image    string   // container image that contains quern; on Kubernetes
 	Program  string   // the program quern on the machines of the engine
 	Flags    []string // further flags of quern run, such as --param
-	Secret   string   // with which ranks join, see parallel.Secret; on Slurm and Ray the job makes its own
+	// Secret is what ranks must know to join, see parallel.Secret; on Slurm and Ray the job makes its own.
+	Secret string
 
 	Queue     string // Kueue's LocalQueue, Volcano's queue with Gang, or Slurm's partition; may be empty
 	Namespace string // on Kubernetes; empty for that of kubectl's context
