@@ -215,6 +215,10 @@ $(GRADER)/installed: kernel/testdata/course/requirements.txt
 memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more, and check the memory of the worker (minutes)
 	QUERN_LONG=1 $(PYTEST) -rP kernel/testdata/clients/test_memory.py
 
+.PHONY: lossy
+lossy: ## connect ranks by a network that loses packets, in a namespace of its own (a minute, Linux)
+	QUERN_LONG=1 $(GO) test -run TestLossyNetwork -v ./accel/parallel
+
 .PHONY: elastic
 elastic: ## kill the processes of elastic trainings at random for ten minutes
 	QUERN_LONG=1 $(GO) test -timeout 20m -run TestElasticTraining -v ./accel

@@ -204,7 +204,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 			begin = time.Now()
 			return false
 		}))
-		if err == nil && !strings.Contains(run.Summary(), "rank 1 is slow: the other ranks waited for it at least") {
+		if err == nil && !strings.Contains(run.Summary(), fmt.Sprintf("rank 1 on %s is slow: the other ranks waited for it at least", group.Host(1))) {
 			err = errors.New(run.Summary())
 		}
 		return err

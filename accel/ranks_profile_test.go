@@ -66,11 +66,18 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	case !strings.Contains(r.String(), "exchanging with ranks") || !strings.Contains(r.String(), "\nranks: "):
 		return errors.New(r.String())
 	}
+	ranks, err := prof.CompareRanks(ctx, group, r)
+	if err != nil {
+		return err
+	}
+	name := map[string]string{"cpu": "gradients 3", simulatedNCCL: "NCCL"}[device] // of the last layer
+	if len(ranks) != 2 || !(ranks[1].Step > 0) || !(ranks[1].Busy > 0) || ranks[0].Host == "" || !strings.Contains(ranks.String(), name) {
+		return errors.New(ranks.String())
+	}
 	var text bytes.Buffer
 	if err := r.WriteTrace(&text); err != nil {
 		return err
 	}
-	name := map[string]string{"cpu": "gradients", simulatedNCCL: "NCCL"}[device]
 	if !strings.Contains(text.String(), `"`+name+`"`) {
 		return fmt.Errorf("no %s in the trace", name)
 	}

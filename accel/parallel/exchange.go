@@ -29,6 +29,7 @@ type exchange struct {
 
 // bucketReduction is a bucket during its reduction.
 type bucketReduction struct {
+	bucket   *bucket
 	float32s []float32
 	float64s []float64
 	flat     *tensor.Tensor // the values; nil if empty
@@ -46,7 +47,7 @@ func (x *exchange) start(ctx context.Context) {
 		defer close(x.ended)
 		for p := range x.send {
 			begin := time.Now()
-			endInterval := profileInterval(trace.Communicating, "gradients", 8*len(p.float64s)+4*len(p.float32s))
+			endInterval := p.bucket.profileLayers()
 			if p.float64s != nil {
 				p.err = x.group.AllReduceFloat64(ctx, p.float64s, Sum)
 			} else {
@@ -86,7 +87,7 @@ func (x *exchange) complete(bucket int, p *tensor.Tensor) {
 func (x *exchange) dispatch() {
 	b := x.buckets[x.next]
 	x.next++
-	p := &bucketReduction{}
+	p := &bucketReduction{bucket: b}
 	tensor.NoGrad(func() {
 		var parts, made []*tensor.Tensor
 		keep := func(t *tensor.Tensor) *tensor.Tensor {

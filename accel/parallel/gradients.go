@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
@@ -220,9 +221,52 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 // bucket is a group of gradients that are reduced together.
 type bucket struct {
 	params    []*tensor.Tensor
+	layers    []layerBytes // of the parameters, in their order
 	isFloat64 bool
 	last      bool // it includes the Sums
 	length    int  // number of elements
+}
+
+// layerBytes is how many bytes of a bucket belong to a layer.
+type layerBytes struct {
+	layer string // its path in the model; "" for the model itself
+	bytes int
+}
+
+// cutLast cuts a text around the last separator; without one, before is empty.
+func cutLast(s, separator string) (before, after string) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return "", s
+	}
+	return s[:i], s[i+len(separator):]
+}
+
+// profileLayers reports to the profiler, if a profile is being taken, how the layers of a bucket share the time of its reduction,
+// which is assumed to be proportional to their bytes.
+func (b *bucket) profileLayers() (end func()) {
+	c := trace.Profile()
+	if c == nil {
+		return func() {}
+	}
+	begin := c.Now()
+	return func() {
+		layers, passed := b.layers, float64(c.Now()-begin)
+		if len(layers) == 0 { // only the Sums
+			layers = []layerBytes{{bytes: 4}}
+		}
+		sum, done := 0.0, 0.0
+		for _, l := range layers {
+			sum += float64(l.bytes)
+		}
+		from := begin
+		for _, l := range layers {
+			done += float64(l.bytes)
+			to := begin + time.Duration(passed*done/sum)
+			c.Add(trace.Event{Kind: trace.Communicating, Name: strings.TrimSpace("gradients " + l.layer), Begin: from, End: to, Bytes: l.bytes})
+			from = to
+		}
+	}
 }
 
 // arrange divides the parameters into buckets, the last ones first, unless that has been done.
@@ -240,6 +284,10 @@ func (s *Gradients) arrange() {
 // fill makes the buckets for parameters in sending order.
 func (s *Gradients) fill(params []*tensor.Tensor) {
 	s.buckets = nil
+	layers := map[*tensor.Tensor]string{}
+	for _, p := range nn.State(s.model) {
+		layers[p.Tensor], _ = cutLast(p.Name, ".")
+	}
 	var now *bucket
 	bytes := 0
 	for _, p := range params {
@@ -254,6 +302,10 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 		}
 		now.params = append(now.params, p)
 		now.length += p.Numel()
+		if n := len(now.layers); n == 0 || now.layers[n-1].layer != layers[p] {
+			now.layers = append(now.layers, layerBytes{layer: layers[p]})
+		}
+		now.layers[len(now.layers)-1].bytes += size
 		bytes += size
 	}
 	if len(s.buckets) == 0 || s.buckets[len(s.buckets)-1].isFloat64 {

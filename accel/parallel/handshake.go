@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type hello struct {
 	Rank    int
 	Size    int    // the largest number of ranks if the group is elastic
 	Least   int    // the smallest number of ranks of an elastic group; 0 for others
+	Version string // of Quern; empty if it is unknown
 	Host    string // name of the machine
 	Ring    string // address where the rank listens for the previous one
 	Order   []byte // byte order of this machine
@@ -43,6 +45,25 @@ type welcome struct {
 	Refused string // reason of a rejection; empty if the rank may join
 	Plain   bool   // encryption ends now
 	Proof   []byte // of the secret
+}
+
+// version returns the version of Quern in this program: that of a release, or of a commit; empty if it is unknown. Programs that
+// use different versions could compute different things.
+func version() string {
+	const quern = "github.com/quernlab/quern"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == quern && m.Replace == nil {
+			return m.Version
+		}
+	}
+	if info.Main.Path != quern || info.Main.Version == "(devel)" {
+		return ""
+	}
+	return info.Main.Version
 }
 
 // order returns the number 1 in the byte order of this machine, in which values are sent.
@@ -91,6 +112,9 @@ func (j *joiner) acceptHandshake(conn net.Conn, check func(hello) error) (*link,
 		return nil, h, errors.Join(errWrongSecret, l.send(welcome{Refused: errWrongSecret.Error()}))
 	}
 	refused := check(h)
+	if refused == nil && h.Version != "" && j.version != "" && h.Version != j.version {
+		refused = fmt.Errorf("it has version %s of Quern, but rank %d has %s; all ranks need the same", h.Version, max(j.info.Rank, 0), j.version)
+	}
 	if refused == nil && string(h.Order) != string(order()) {
 		refused = errors.New("its machine has another byte order; all ranks need the same")
 	}
@@ -126,6 +150,7 @@ func (j *joiner) dialHandshake(conn net.Conn, to int, h hello) (*link, error) {
 	if c.Protocol != protocol {
 		return nil, fmt.Errorf("parallel: the listener at %v uses protocol %q instead of %q: it is another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
+	h.Version = j.version
 	h.Rank, h.Size, h.Least, h.Order, h.Session, h.Nonce = j.info.Rank, j.info.Size, j.least, order(), j.session, nonce()
 	h.Plain = j.plain(conn)
 	h.Proof = j.proof("dial", exported, c.Nonce, h)

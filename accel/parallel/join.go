@@ -65,6 +65,7 @@ const (
 type joiner struct {
 	info             *RankInfo
 	secret           string
+	version          string // of Quern; empty if unknown
 	timeout          time.Duration
 	heartbeatTimeout time.Duration
 	bucket           int // in bytes
@@ -108,7 +109,7 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 
 // newJoiner returns the settings of a function with the given options.
 func newJoiner(function string, options []Option, takes ...string) (*joiner, error) {
-	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
+	j := &joiner{secret: os.Getenv(SecretVariable), version: version(), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
 	if err := option.Apply("parallel."+function, j, options, takes...); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,40 @@ func (r *Report) Communication() (c Communication) {
 	return c
 }
 
+// LayerCommunication is what ranks exchange for a layer in a step, as means over the steps.
+type LayerCommunication struct {
+	Name  string        // such as "gradients 2.0", with the path of the layer, or "statistics" of layers that compute them over all ranks
+	Busy  time.Duration // time of transfers; if several layers travel together, in proportion to their bytes
+	Bytes float64       // that this rank has reduced with other ranks
+}
+
+// CommunicationByLayer returns the communication of each layer, the longest first. On GPUs whose gradients NCCL reduces, which
+// sees no layers, it is a single entry.
+func (r *Report) CommunicationByLayer() []LayerCommunication {
+	r.exists("CommunicationByLayer")
+	at := map[string]int{}
+	var all []LayerCommunication
+	for _, h := range r.Host {
+		if h.Kind != Communicating && (h.Kind != CommunicationWait || h.Name == "gradients") { // the wait for transfers that have their own events
+			continue
+		}
+		i, known := at[h.Name]
+		if !known {
+			i = len(all)
+			at[h.Name] = i
+			all = append(all, LayerCommunication{Name: h.Name})
+		}
+		all[i].Busy += h.End - h.Begin
+		all[i].Bytes += float64(h.Bytes)
+	}
+	for i := range all {
+		all[i].Busy /= time.Duration(len(r.Steps))
+		all[i].Bytes /= float64(len(r.Steps))
+	}
+	slices.SortStableFunc(all, func(a, b LayerCommunication) int { return cmp.Compare(b.Busy, a.Busy) })
+	return all
+}
+
 // mergeIntervals merges overlapping intervals and returns them in order.
 func mergeIntervals(all []Interval) (mergeIntervals []Interval) {
 	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Begin, b.Begin) })

@@ -25,6 +25,7 @@ type ranks struct {
 	stop       func() bool
 	failure    error // with which this rank has broken the group
 	agreed     bool  // all ranks know the error with which the work ends
+	step       int   // the step of a training that runs; 0 for none
 }
 
 func newRanks(ctx context.Context, group *parallel.Group) *ranks {
@@ -48,10 +49,14 @@ func (r *ranks) groupError() error {
 // collectiveError returns the error of a collective of the group. A rank whose context is done has failed because of that: it
 // and the others were interrupted at the same time, and one of them could not finish its step.
 func (r *ranks) collectiveError(err error) error {
-	if done := r.fitContext.Err(); done != nil {
-		return fmt.Errorf("accel: DataParallel: %w: %w", done, err)
+	at := ""
+	if r.step > 0 {
+		at = fmt.Sprintf(" in step %d", r.step)
 	}
-	return fmt.Errorf("accel: DataParallel: %w", err)
+	if done := r.fitContext.Err(); done != nil {
+		return fmt.Errorf("accel: DataParallel%s: %w: %w", at, done, err)
+	}
+	return fmt.Errorf("accel: DataParallel%s: %w", at, err)
 }
 
 // shard divides batches among the ranks.

@@ -235,6 +235,7 @@ func (r *dataParallel) begin() error {
 // beforeStep gives each rank its random numbers of the step. They do not depend on how many numbers the rank has drawn before,
 // which the file of Resume does not contain: a training that is resumed draws the same ones.
 func (r *dataParallel) beforeStep(number int) {
+	r.step = number
 	rank := uint64(r.group.Rank())
 	(*tensor.Generator)(nil).SetState(r.start.Stream+rank*streamStep, r.start.Drawn+uint64(number)*numbersPerStep)
 }
@@ -305,6 +306,7 @@ func (r *dataParallel) finish() error {
 	if err := r.whole(); err != nil {
 		return err
 	}
+	r.step = 0
 	if err := r.broadcastBuffers(r.training.Model); err != nil {
 		return err
 	}
@@ -346,7 +348,7 @@ func (r *dataParallel) compareWaiting() error {
 		}
 	}
 	if waited[next]-waited[slowest] > slowRankShare {
-		r.record.Note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, quantity.Percent(waited[next]), quantity.Percent(waited[slowest]))
+		r.record.Note("rank %d on %s is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, r.group.Host(slowest), quantity.Percent(waited[next]), quantity.Percent(waited[slowest]))
 		return nil
 	}
 	noteCommunication(r.record, time.Since(r.since), r.accumulate)
