@@ -259,8 +259,8 @@ func TestElasticErrors(t *testing.T) {
 	}{
 		{"no ranks", 0, 2, nil, "parallel: Elastic(0, 2): the first number must be at least 1"},
 		{"fewer at most than at least", 3, 2, nil, "parallel: Elastic(3, 2): the first number must be at least 1"},
-		{"too few", 2, 2, []Option{Timeout(100 * time.Millisecond)}, "rank 1 of 2 did not join at 127.0.0.1:"},
-		{"another program has the port", 2, 2, []Option{At(RankInfo{Address: foreign.Addr().String()}), Timeout(300 * time.Millisecond)}, "it does not speak TLS: another version or another program; this process has tried for"},
+		{"too few", 2, 2, []Option{Timeout(time.Second)}, "rank 1 of 2 did not join at 127.0.0.1:"},
+		{"another program has the port", 2, 2, []Option{At(RankInfo{Address: foreign.Addr().String()}), Timeout(3 * time.Second)}, "it does not speak TLS: another version or another program; this process has tried for"},
 		{"MPI", 2, 2, []Option{MPI()}, "parallel: Elastic does not take MPI()"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

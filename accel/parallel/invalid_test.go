@@ -19,7 +19,7 @@ func ofVersion(version string) Option {
 // A rank that does not belong to a group gets an error that says why, and so does rank 0 if the group cannot be formed without it.
 func TestInvalidRanks(t *testing.T) {
 	const limit = testTime            // of each row
-	short := Timeout(2 * time.Second) // of ranks that wait in vain
+	short := Timeout(4 * time.Second) // of ranks that wait in vain
 	type formed struct{}              // key of a channel that receives from each rank whose group works
 	join := func(ctx context.Context, address string, rank int, options ...Option) error {
 		g, err := Join(ctx, append([]Option{At(RankInfo{Rank: rank, Size: 2, LocalRank: rank, LocalSize: 2, Address: address}), Secret("s"), Timeout(limit)}, options...)...)
