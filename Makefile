@@ -199,6 +199,10 @@ clients: kernelspec ## test the kernel with Jupyter's own test suite and with re
 engines: $(BIN) ## submit notebooks to real engines: Slurm and Open MPI of Debian, and Ray, which it installs into build/engines (minutes)
 	PYTHON="$(PYTHON)" .ci/engines
 
+.PHONY: scale
+scale: ## predict the step of 1 to 8 processes on this machine, and compare it with the measured one (minutes)
+	QUERN_LONG=1 $(GO) test -run 'TestScale$$' -v -count 1 ./accel/parallel/plan
+
 GRADER := $(BUILD)/nbgrader
 
 .PHONY: course
