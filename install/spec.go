@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -27,6 +28,7 @@ type Spec struct {
 	DisplayName string            // name in the launcher
 	Executable  string            // absolute path of the quern binary, or one that begins with ResourceDir
 	Env         map[string]string // extra environment of the kernel; may be nil
+	Metadata    map[string]any    // more metadata, such as that of a kernel provisioner; may be nil
 }
 
 // kernelJSON has the structure and order of the file.
@@ -58,6 +60,8 @@ func (s Spec) JSON() ([]byte, error) {
 	if !filepath.IsAbs(s.Executable) && !path.IsAbs(s.Executable) && !strings.HasPrefix(s.Executable, ResourceDir+"/") {
 		return nil, fmt.Errorf("kernelspec executable %q is not an absolute path, nor one that begins with %s/", s.Executable, ResourceDir)
 	}
+	metadata := map[string]any{"debugger": false, "supported_encryption": []string{"curve"}}
+	maps.Copy(metadata, s.Metadata)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -70,7 +74,7 @@ func (s Spec) JSON() ([]byte, error) {
 		// also reach the worker and the user's child processes.
 		InterruptMode: "message",
 		Env:           s.Env,
-		Metadata:      map[string]any{"debugger": false, "supported_encryption": []string{"curve"}},
+		Metadata:      metadata,
 	})
 	return b.Bytes(), err
 }

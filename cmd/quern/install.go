@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,6 +28,8 @@ Flags:
   --display-name TEXT  name in the launcher (default "Go (Quern)")
   --executable PATH    program in kernel.json, for packages (default this program); Jupyter replaces a leading
                        {resource_dir} by the folder of the kernelspec
+  --metadata JSON      object that is added to the metadata in kernel.json, such as
+                       {"kernel_provisioner": {"provisioner_name": "local-provisioner"}}
   --force              replace a different kernelspec of this name
   --dry-run            print kernel.json and its path without writing anything
 `
@@ -76,6 +79,7 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 	flags.StringVar(&spec.Name, "name", install.DefaultName, "")
 	flags.StringVar(&spec.DisplayName, "display-name", install.DefaultDisplayName, "")
 	flags.StringVar(&spec.Executable, "executable", "", "")
+	flags.Func("metadata", "", func(text string) error { return json.Unmarshal([]byte(text), &spec.Metadata) })
 	flags.BoolVar(&force, "force", false, "")
 	flags.BoolVar(&dryRun, "dry-run", false, "")
 	if err := parse(flags, installUsage, args, std); err != nil {
