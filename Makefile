@@ -199,10 +199,6 @@ clients: kernelspec ## test the kernel with Jupyter's own test suite and with re
 engines: $(BIN) ## submit notebooks to real engines: Slurm and Open MPI of Debian, and Ray, which it installs into build/engines (minutes)
 	PYTHON="$(PYTHON)" .ci/engines
 
-.PHONY: scale
-scale: ## predict the step of 1 to 8 processes on this machine, and compare it with the measured one (minutes)
-	QUERN_LONG=1 $(GO) test -run 'TestScale$$' -v -count 1 ./accel/parallel/plan
-
 GRADER := $(BUILD)/nbgrader
 
 .PHONY: course
@@ -232,8 +228,9 @@ compiled: ## build programs with modules compiled in, and run them (a minute)
 	QUERN_LONG=1 $(GO) test -run TestBuild ./cmd/quern
 
 .PHONY: scale
-scale: ## compare sharded, tensor-parallel and pipelined training with one process, also on simulated GPUs, and measure its memory (a minute)
+scale: ## compare sharded, tensor-parallel and pipelined training with one process, also on simulated GPUs, measure its memory, and predict steps (minutes)
 	QUERN_LONG=1 $(GO) test -count=1 -v -run 'TestDistributedEqualsOneProcess|TestMemoryOfZeRO' ./accel/parallel | grep -v '^=== RUN'
+	QUERN_LONG=1 $(GO) test -count=1 -v -run 'TestScale$$' ./accel/parallel/plan | grep -v '^=== RUN'
 
 SOAK ?= 20m
 
