@@ -53,5 +53,21 @@ k, err = kernel.Compile(reversed)
 report, err := kernel.Check(k, kernel.Grid(64, 64), tensor.Ones(64))
 err`, "kernel reversed: cell[11]:4: race for an element of a slice: thread [31 0 0] of block [0 0 0] writes it at cell[11]:5, and no barrier is in between, in thread [32 0 0] of block [0 0 0]")
 	n.want("report", "cell[11]:4  v := x[len(x)-1-i]")
+	n.want(`
+func double(t kernel.Thread, x, y []kernel.BFloat16) {
+	if i := t.Global(); i < len(y) {
+		y[i] = kernel.ToBFloat16(2 * x[i].Float32())
+	}
+}
+func doubleGradient(t kernel.Thread, dy, dx []kernel.BFloat16) { double(t, dy, dx) }
+forward, err := kernel.Compile(double)
+backward, err := kernel.Compile(doubleGradient)
+op, err := kernel.Op(forward, kernel.Gradient(backward))
+p := tensor.Parameter(tensor.New([]float32{1, 2.5}, 2).Cast(tensor.BFloat16))
+op.Apply(p).Cast(tensor.Float32).Square().Sum().Backward()
+fmt.Println(op, p.Grad().Float64s(), err)`, "kernel double [8 20] <nil>")
+	n.want(`
+profile, err := kernel.Profile(forward, kernel.Grid(64, 32), tensor.Ones(64).Cast(tensor.BFloat16), tensor.Zeros(64).Cast(tensor.BFloat16))
+fmt.Println(profile.Bytes, profile.FLOPs, err)`, "256 64 <nil>")
 	n.fails("kernel.Thread{}.Global()", "meaning only in a kernel")
 }
