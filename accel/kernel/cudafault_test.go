@@ -182,7 +182,7 @@ func TestEndlessCUDA(t *testing.T) {
 }
 
 func TestCompilePTX(t *testing.T) {
-	const text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\ttex.1d.v4.f32.s32 {%r1}, [x];\n}\n"
+	const text = ".version 7.0\n.target sm_80\n.address_size 64\n.file 1 \"cell[3]\"\n.visible .entry k()\n{\n\t.loc 1 7 2\n\ttex.1d.v4.f32.s32 {%r1}, [x];\n}\n"
 	for _, c := range []struct{ text, name, want string }{
 		{text, "other", "the PTX contains no kernel other, but k"},
 		{"int x;", "k", "PTX"},
@@ -196,7 +196,8 @@ func TestCompilePTX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Launch(grid(1, 32)); err == nil || !strings.Contains(err.Error(), "instruction tex is not supported") || !strings.Contains(err.Error(), "line 6") {
+	if err := k.Launch(grid(1, 32)); err == nil || !strings.Contains(err.Error(), "instruction tex is not supported") || !strings.Contains(err.Error(), "line 8") ||
+		!strings.Contains(err.Error(), "from cell[3]:7") {
 		t.Error(err)
 	}
 }

@@ -10,10 +10,15 @@ type ParseError struct {
 	Line    int    // 1-based
 	Text    string // the line
 	Problem string
+	Source  Source // where the line comes from
 }
 
 func (e *ParseError) Error() string {
-	return fmt.Sprintf("ptx line %d: %s: %s", e.Line, e.Problem, e.Text)
+	s := fmt.Sprintf("ptx line %d: %s: %s", e.Line, e.Problem, e.Text)
+	if e.Source.Line > 0 {
+		s += ", from " + e.Source.String()
+	}
+	return s
 }
 
 type tokenKind uint8
@@ -40,12 +45,12 @@ type lexer struct {
 	lines  []string
 }
 
-func (l *lexer) failure(line int, format string, args ...any) error {
+func (l *lexer) failure(line int, format string, args ...any) *ParseError {
 	text := ""
 	if line >= 1 && line <= len(l.lines) {
 		text = strings.TrimSpace(l.lines[line-1])
 	}
-	return &ParseError{line, text, fmt.Sprintf(format, args...)}
+	return &ParseError{Line: line, Text: text, Problem: fmt.Sprintf(format, args...)}
 }
 
 func letter(c byte) bool {

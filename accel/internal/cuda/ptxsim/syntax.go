@@ -84,5 +84,7 @@ type module struct {
 
 func (m *module) failure(line int, format string, args ...any) error {
 	l := lexer{lines: m.lines}
-	return l.failure(line, format, args...)
+	e := l.failure(line, format, args...)
+	e.Source = m.source(line)
+	return e
 }
