@@ -26,3 +26,28 @@ func TestGlobalFunctions(t *testing.T) {
 		}
 	}
 }
+
+func TestPrepareCUDA(t *testing.T) {
+	prepare := func(src string) (*CUDA, error) {
+		l := lines(src, func(string) bool { return false })
+		c, _, err := prepareCUDA(l[len(l)-1], src)
+		return c, err
+	}
+	c, err := prepare("x := 1\n%%cuda -DN=2 -G\n__global__ void a() {}\n__global__ void b() {}")
+	if err != nil || c.Line != 3 || strings.Join(c.Flags, " ") != "-DN=2 -G" || c.Source != "__global__ void a() {}\n__global__ void b() {}" {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if declarations, arguments := c.declarations(); declarations != "var a, b *kernel.Kernel;" || arguments != ", &a, &b" {
+		t.Errorf("%s %s", declarations, arguments)
+	}
+	for src, want := range map[string]string{
+		"%%cuda":                                 "needs a kernel in the lines below it",
+		"%%cuda\n__device__ void f() {}":         "needs a kernel in the lines below it",
+		"%%cuda\n__global__ void range() {}":     "the kernel range cannot be a variable: its name is a keyword of Go",
+		"%%cuda\n__global__ void kernel(int) {}": "the kernel kernel cannot be a variable",
+	} {
+		if _, err := prepare(src); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", src, err, want)
+		}
+	}
+}
