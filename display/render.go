@@ -76,11 +76,11 @@ func structs(n node) string {
 	if element.Kind() == reflect.Pointer {
 		element = element.Elem()
 	}
-	if rich(first.shown) || element.Kind() != reflect.Struct || first.hasText() {
+	if rich(first.shown) || element.Kind() != reflect.Struct || first.hasText() || n.kind() != reflect.Map && len(visibleFields(element)) == 0 {
 		return ""
 	}
 	t, err := newTable(n, nil)
-	if err != nil || len(t.header) == 0 {
+	if err != nil {
 		return ""
 	}
 	return t.html()
