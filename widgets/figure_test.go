@@ -39,7 +39,9 @@ func title(p *page, id string) string {
 
 func TestFigureModel(t *testing.T) {
 	p, messages := shown(t)
-	figure := func(title string) *plots.Figure { return plots.Line(title, []float64{1, 2}).Subtitle("s").As(plots.SVG) }
+	figure := func(title string) *plots.Figure {
+		return plots.Line(title, []float64{1, 2}).Subtitle("s").As(plots.SVG)
+	}
 	h := display.Show(figure("first"))
 	id := h.ID() + "-0"
 	state := p.states[id]

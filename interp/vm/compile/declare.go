@@ -63,7 +63,9 @@ func (c *compiler) declare(o *types.Var, s vm.Shape, x *operand) *variable {
 
 // copied reports whether function literals that use the variable o capture its value instead of the variable: a single pointer that
 // never changes after the declaration.
-func (c *compiler) copied(o types.Object, s vm.Shape) bool { return s.Width == "P" && !c.facts.Changes(o) }
+func (c *compiler) copied(o types.Object, s vm.Shape) bool {
+	return s.Width == "P" && !c.facts.Changes(o)
+}
 
 // declareMemory declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its
 // memory from one iteration to the next.

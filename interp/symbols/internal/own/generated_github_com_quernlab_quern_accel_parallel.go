@@ -27,6 +27,7 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"Logger":           reflect.ValueOf(parallel.Logger),
 		"MPI":              reflect.ValueOf(parallel.MPI),
 		"Mean":             reflect.ValueOf(parallel.Mean),
+		"MeasureScaling":   reflect.ValueOf(parallel.MeasureScaling),
 		"Mesh":             reflect.ValueOf(parallel.Mesh),
 		"MicroBatches":     reflect.ValueOf(parallel.MicroBatches),
 		"NewGradients":     reflect.ValueOf(parallel.NewGradients),
@@ -55,10 +56,14 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"NamedTensor":      reflect.ValueOf((*parallel.NamedTensor)(nil)),
 		"Option":           reflect.ValueOf((*parallel.Option)(nil)),
 		"Overlap":          reflect.ValueOf((*parallel.Overlap)(nil)),
+		"Place":            reflect.ValueOf((*parallel.Place)(nil)),
 		"RankInfo":         reflect.ValueOf((*parallel.RankInfo)(nil)),
 		"Reduction":        reflect.ValueOf((*parallel.Reduction)(nil)),
 		"RefusedError":     reflect.ValueOf((*parallel.RefusedError)(nil)),
+		"Scaling":          reflect.ValueOf((*parallel.Scaling)(nil)),
+		"ScalingPoint":     reflect.ValueOf((*parallel.ScalingPoint)(nil)),
 		"SecretError":      reflect.ValueOf((*parallel.SecretError)(nil)),
 		"Stats":            reflect.ValueOf((*parallel.Stats)(nil)),
+		"Topology":         reflect.ValueOf((*parallel.Topology)(nil)),
 	}
 }

@@ -23,6 +23,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/onnx/onnx":                  symbols_github_com_quernlab_quern_accel_onnx,
 	"github.com/quernlab/quern/accel/optim/optim":                symbols_github_com_quernlab_quern_accel_optim,
 	"github.com/quernlab/quern/accel/parallel/parallel":          symbols_github_com_quernlab_quern_accel_parallel,
+	"github.com/quernlab/quern/accel/parallel/plan/plan":         symbols_github_com_quernlab_quern_accel_parallel_plan,
 	"github.com/quernlab/quern/accel/preprocess/preprocess":      symbols_github_com_quernlab_quern_accel_preprocess,
 	"github.com/quernlab/quern/accel/prof/prof":                  symbols_github_com_quernlab_quern_accel_prof,
 	"github.com/quernlab/quern/accel/prune/prune":                symbols_github_com_quernlab_quern_accel_prune,
