@@ -95,7 +95,7 @@ func (s *saving) save(opt *optim.Optimizer) (err error) {
 	}
 	s.written = nil
 	if s.mesh.Group.First() {
-		return s.removeOthers(index)
+		return s.removeOthers()
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (s *saving) writeJSON(name string, index checkpointIndex) error {
 }
 
 // removeOthers removes the files of earlier checkpoints.
-func (s *saving) removeOthers(index checkpointIndex) error {
+func (s *saving) removeOthers() error {
 	var errs []error
 	for _, pattern := range []string{"model-????????-?????-of-?????.safetensors", "optimizer-????????-?????-of-?????.safetensors", "optimizer-????????.safetensors.index.json"} {
 		found, err := filepath.Glob(filepath.Join(s.folder, pattern))

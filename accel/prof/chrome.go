@@ -127,6 +127,7 @@ func (t *traceFile) addKernels(r *Report) {
 				traceEvent{Phase: "s", Category: "ac2g", Name: "ac2g", PID: hostPID, TID: workTID, Time: micros(o.launched), ID: number},
 				traceEvent{Phase: "X", Category: "kernel", Name: k.Name, PID: devicePID, TID: kernelTID, Time: micros(k.Begin), Duration: micros(k.End - k.Begin), Args: map[string]any{
 					"op": o.title(), "correlation": number, "blocks": k.Blocks, "threads": k.Threads,
+					"registers per thread": k.Registers, "shared memory": k.SharedBytes, "est. achieved occupancy %": 100 * k.Occupancy,
 				}},
 				traceEvent{Phase: "f", Category: "ac2g", Name: "ac2g", PID: devicePID, TID: kernelTID, Time: micros(k.Begin), ID: number, Binding: "e"})
 		}

@@ -86,6 +86,31 @@ func TestMemoryUseOnCUDA(t *testing.T) {
 	}
 }
 
+// Kernels of the back end have the occupancy of the formula. The simulated GPU assigns no registers.
+func TestKernelsOnCUDA(t *testing.T) {
+	r := measuredOnCUDA(t)
+	described := 0
+	for _, o := range r.Ops {
+		for _, k := range o.Kernels {
+			if k.Registers != 0 || k.SharedBytes < 0 || k.Occupancy < 0 || k.Occupancy > 1 || (k.Occupancy > 0) != (len(k.LimitedBy) > 0) {
+				t.Errorf("%+v", k)
+			}
+			if k.Occupancy > 0 {
+				described++
+			}
+		}
+	}
+	if described == 0 {
+		t.Error("no kernel has an occupancy")
+	}
+	text := r.Kernels().String()
+	for _, want := range []string{"occupancy", "limited by", "warps", r.Ops[0].Kernels[0].Name} {
+		if !strings.Contains(text, want) || !strings.Contains(r.Report().String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+}
+
 func TestReportOnCUDA(t *testing.T) {
 	r := measuredOnCUDA(t)
 	if r.Device != timed || len(r.Steps) != 4 {

@@ -12,7 +12,7 @@ var errNoSteps = errors.New("prof: no step was measured")
 // displayedRows is the number of table rows in the display of a report.
 const displayedRows = 12
 
-// Report returns what is displayed: the breakdown, the timeline, the memory, the table and the hints.
+// Report returns what is displayed: the breakdown, the timeline, the memory, the table, that of the GPU's kernels and the hints.
 func (r *Report) Report() *display.Report {
 	out := new(display.Report).Text(r.String())
 	if r == nil || len(r.Steps) == 0 {
@@ -23,6 +23,7 @@ func (r *Report) Report() *display.Report {
 		out.Figure(r.MemoryFigure())
 	}
 	r.Table(SelfCUDA, displayedRows).rows(out)
+	r.kernels(out, displayedRows)
 	for _, hint := range r.Hints() {
 		out.Text("• " + hint)
 	}

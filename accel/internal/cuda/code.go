@@ -7,7 +7,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/cubin"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/cuda/occupancy"
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
+	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
 // defaultMaxShared is how many bytes of dynamic shared memory a kernel may use without
@@ -25,11 +27,38 @@ type code struct {
 	fused     map[string]driver.Function    // fused kernels by their PTX
 	shared    map[driver.Function]int       // bytes of SetMaxShared
 	names     map[driver.Function]string    // of entries
+	uses      map[driver.Function]driver.FunctionInfo
 }
 
 func newCode(ctx driver.Context, waiting bool) *code {
 	return &code{ctx: ctx, waiting: waiting, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
-		fused: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
+		fused: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{},
+		uses: map[driver.Function]driver.FunctionInfo{}}
+}
+
+// describe adds to a kernel of a profile what a launch of it uses, and its occupancy.
+func (c *code) describe(k *trace.Kernel, l driver.Launch) (err error) {
+	uses, ok := c.uses[l.Function]
+	if !ok {
+		if uses, err = c.ctx.FunctionInfo(l.Function); err != nil {
+			return err
+		}
+		c.uses[l.Function] = uses
+	}
+	k.Registers, k.SharedBytes = uses.Registers, uses.Shared+l.Shared
+	limits, ok := occupancy.Of(c.ctx.Info().Capability())
+	if !ok {
+		return nil
+	}
+	r, err := occupancy.Compute(limits, occupancy.Kernel{Threads: k.Threads, Registers: k.Registers, Shared: k.SharedBytes})
+	if err != nil {
+		return err
+	}
+	k.Occupancy = r.Fraction()
+	for _, by := range r.LimitedBy {
+		k.LimitedBy = append(k.LimitedBy, string(by))
+	}
+	return nil
 }
 
 // load loads a module.

@@ -253,7 +253,13 @@ func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 	}
 	w.Kernels = make([]trace.Kernel, 0, len(x.launches))
 	for _, l := range x.launches {
-		w.Kernels = append(w.Kernels, trace.Kernel{Name: d.nameOf(l), Step: l.step, Blocks: l.Grid.Count(), Threads: l.Block.Count()})
+		k := trace.Kernel{Name: d.nameOf(l), Step: l.step, Blocks: l.Grid.Count(), Threads: l.Block.Count()}
+		if l.call == nil {
+			if err := d.code.describe(&k, l.Launch); err != nil {
+				return d.failed("profile", err)
+			}
+		}
+		w.Kernels = append(w.Kernels, k)
 	}
 	w.EventCost = d.profile.eventCost
 	w.Launched = c.Now()

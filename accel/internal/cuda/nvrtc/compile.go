@@ -35,7 +35,7 @@ func compileWith(found *library.Handle, p Program) (done Compiled, err error) {
 	}
 	defer C.free(functions)
 	t := (*C.table)(functions)
-	failed := func(status C.int, call string) error {
+	failed := func(status C.int, call string) *library.CallError {
 		return &library.CallError{Library: library.NVRTC, Call: call, Code: int(status), Status: C.GoString(C.quern_nvrtc_status(t, status))}
 	}
 	var texts []*C.char
@@ -81,7 +81,7 @@ func compileWith(found *library.Handle, p Program) (done Compiled, err error) {
 		if status == compilationFailed {
 			return done, &CompileError{Log: words, Headers: len(folders) > 0}
 		}
-		failure := failed(status, "nvrtcCompileProgram").(*library.CallError)
+		failure := failed(status, "nvrtcCompileProgram")
 		failure.Words = strings.TrimSpace(words)
 		return done, failure
 	}

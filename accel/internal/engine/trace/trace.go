@@ -122,6 +122,11 @@ type Kernel struct {
 	Begin, End time.Duration
 	Blocks     int
 	Threads    int // per block
+
+	Registers   int      // of a thread; 0 on a simulated GPU and for a kernel of a library
+	SharedBytes int      // of a block
+	Occupancy   float64  // the part of an SM's warps that are resident; 0 if it is not known
+	LimitedBy   []string // what allows no further block on an SM
 }
 
 // Kind is a kind of host work.

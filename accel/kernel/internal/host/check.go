@@ -61,7 +61,7 @@ func (m *machine) compileCheckIndex(i *program.Instr) code {
 		}
 		m.fill(x)
 		xv := vec[uint64](m, x)
-		bad := -1
+		var bad int
 		if n.kind == uniform {
 			bad = firstFrom(xv, n.one, t)
 		} else {
