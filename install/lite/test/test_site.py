@@ -74,6 +74,8 @@ last = 0
 for { last++; count2.SetValue(last) }""",
     # 16: how far they came
     "last",
+    # 17: a figure with curves
+    """plots.Lines("growth", plots.Series{Name: "a", Y: []float64{1, 10, 100}}, plots.Series{Name: "b", Y: []float64{2, 3, 4}})""",
 ]
 
 
@@ -195,6 +197,12 @@ class TestSteps:
         assert last > 1000
         if cell != 14:  # which may have been interrupted with its output cleared
             assert last - state() in (0, 1)
+
+    def test_interactive_figure(self, notebook):
+        notebook.run(17)
+        lab.wait_for(lambda: notebook.driver.find_elements("css selector", ".quern-view"), 20, "the view of the figure")
+        notebook.driver.execute_script("document.querySelector('.quern-view').scrollIntoView()")
+        notebook.picture(PICTURES / "13-figure.png")
 
     def test_files(self, notebook):
         notebook.call("await app.serviceManager.contents.save('names.txt', {type: 'file', format: 'text', content: 'Ann, Bob'})")
