@@ -12,6 +12,8 @@
 //	sampler.Stop()
 //	sampler.History()
 //
+// [Links] says how the GPUs of the machine are connected: by NVLink, or what is between them on PCI Express.
+//
 // GPUs are queried through NVML, the library that comes with the NVIDIA driver and that
 // nvidia-smi uses. It is loaded when a device is opened, and only in builds for Linux with cgo;
 // other builds return [ErrNoGPU]. Busy is the time in which any kernel ran on the GPU; it does

@@ -22,3 +22,7 @@ func OpenFrom(busID string, count int) ([]Device, error) { return nil, errPlatfo
 // Devices opens all GPUs of the machine. This build has no NVIDIA support: it always returns an
 // error that wraps [ErrNoGPU].
 func Devices() ([]Device, error) { return nil, errPlatform }
+
+// Links returns the links between the machine's GPUs. This build has no NVIDIA support: it
+// always returns an error that wraps [ErrNoGPU].
+func Links() ([]Link, error) { return nil, errPlatform }

@@ -20,6 +20,7 @@ type Place struct {
 	NUMA      string // nodes of the cores on which the rank may run, such as 0 or 0-1
 	Interface string // network interface to the other ranks, such as eth0 or lo
 	Speed     string // of the interface, such as 100 Gbit/s
+	PCI       string // bus id of the rank's GPU, such as 0000:3b:00.0
 }
 
 // Host returns the name of the machine of a rank.
@@ -32,12 +33,26 @@ func (g *Group) Host(rank int) string {
 
 // place finds out where this rank is, from the files of Linux below root.
 func (g *Group) place(root string) Place {
-	p := Place{Host: hostname(), Device: tensors.Device(), NUMA: numa(root)}
+	p := Place{Host: hostname(), Device: tensors.Device(), NUMA: numa(root), PCI: pciOf(tensors.Device())}
 	if g.next != nil {
 		p.Interface = interfaceOf(g.next.raw.LocalAddr())
 		p.Speed = speedOf(root, p.Interface)
 	}
 	return p
+}
+
+// pciOf returns the bus id of a GPU; empty for another device.
+func pciOf(device string) string {
+	gpus, err := tensors.GPUs()
+	if err != nil {
+		return ""
+	}
+	for _, g := range gpus {
+		if g.Device == device {
+			return g.PCI
+		}
+	}
+	return ""
 }
 
 // numa returns the nodes of the cores on which this process may run.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/quernlab/quern/gpu"
 )
 
 // Topology describes how the ranks of a group are connected. Notebooks display it as two figures, of the bandwidth and the latency
@@ -16,6 +18,9 @@ type Topology struct {
 	// Bandwidth is how many bytes per second a rank sends to another one, as [from][to], while no other pair that contains either of
 	// them is measured; 0 from a rank to itself. It is the highest of several.
 	Bandwidth [][]float64
+	// Links says how the GPUs of two ranks on one machine are connected, in the words of nvidia-smi topo -m, as [from][to]: NV18 for 18 NVLinks, or
+	// the path on PCI Express, see [gpu.Path]. It is empty for other pairs.
+	Links [][]string
 }
 
 // The measurement of a pair. A byte makes latencyRounds round trips; the bandwidth is that of bandwidthBytes at a time.
@@ -70,6 +75,15 @@ func (g *Group) Topology(ctx context.Context) (*Topology, error) {
 	if err != nil {
 		return nil, err
 	}
+	var known []gpu.Link
+	if places[g.Rank()].PCI != "" {
+		known, _ = gpu.Links() // without NVIDIA's management library the links are not known
+	}
+	links, err := gatherJSON(ctx, g, linksOf(places, g.Rank(), known))
+	if err != nil {
+		return nil, err
+	}
+	t.Links = links
 	for from := range size {
 		t.Latency, t.Bandwidth = append(t.Latency, make([]time.Duration, size)), append(t.Bandwidth, make([]float64, size))
 		for _, p := range all[from] {
@@ -77,6 +91,19 @@ func (g *Group) Topology(ctx context.Context) (*Topology, error) {
 		}
 	}
 	return t, nil
+}
+
+// linksOf returns how the GPU of a rank is connected with those of all ranks.
+func linksOf(places []Place, rank int, known []gpu.Link) []string {
+	row, own := make([]string, len(places)), places[rank]
+	for other, p := range places {
+		for _, l := range known {
+			if p.Host == own.Host && l.From == own.PCI && l.To == p.PCI {
+				row[other] = l.String()
+			}
+		}
+	}
+	return row
 }
 
 // pairOf connects this rank with another one, or returns nil if it is alone.

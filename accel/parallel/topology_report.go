@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/display"
@@ -37,6 +38,17 @@ func (t *Topology) Report() *display.Report {
 			row[6], row[7] = quantity.Bytes(int(t.Bandwidth[i][next]))+"/s", quantity.Seconds(t.Latency[i][next].Seconds())
 		}
 		r.Row(row...)
+	}
+	if slices.ContainsFunc(t.Links, func(row []string) bool { return slices.ContainsFunc(row, func(l string) bool { return l != "" }) }) {
+		r.Table(append([]string{"GPU of rank"}, t.names()...)...)
+		for i, row := range t.Links {
+			cells := []any{i}
+			for _, l := range row {
+				cells = append(cells, l)
+			}
+			r.Row(cells...)
+		}
+		r.Text("NV: number of NVLinks. On PCI Express, from near to far: INT within a board, PIX a switch, PXB several switches, PHB a host bridge, NODE a NUMA node, SYS between NUMA nodes.")
 	}
 	return r
 }

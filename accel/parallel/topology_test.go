@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/gpu"
 )
 
 // In the rounds of a tournament each rank meets each other one once.
@@ -31,6 +34,22 @@ func TestPartner(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestLinksOf(t *testing.T) {
+	places := []Place{{Host: "a", PCI: "0000:3b:00.0"}, {Host: "a", PCI: "0000:3c:00.0"}, {Host: "b", PCI: "0000:3c:00.0"}, {Host: "a"}}
+	known := []gpu.Link{{From: "0000:3b:00.0", To: "0000:3c:00.0", NVLinks: 4, Path: gpu.OneSwitch}, {From: "0000:3c:00.0", To: "0000:3b:00.0", Path: gpu.OneSwitch}}
+	if got := linksOf(places, 0, known); !slices.Equal(got, []string{"", "NV4", "", ""}) {
+		t.Errorf("of rank 0: %q", got)
+	}
+	if got := linksOf(places, 1, known); !slices.Equal(got, []string{"PIX", "", "", ""}) {
+		t.Errorf("of rank 1: %q", got)
+	}
+	one := [][]float64{{0, 1}, {1, 0}}
+	top := Topology{Ranks: places[:2], Bandwidth: one, Latency: [][]time.Duration{{0, 1}, {1, 0}}, Links: [][]string{{"", "NV4"}, {"PIX", ""}}}
+	if text := top.String(); !strings.Contains(text, "NV4") || !strings.Contains(text, "GPU of rank") {
+		t.Error(text)
 	}
 }
 
