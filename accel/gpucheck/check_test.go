@@ -88,7 +88,7 @@ func TestNoGPU(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "new", "results")
 		status, output := called(t, c.name, "-device", "cuda:77", "-out", folder)
 		r, path := resultIn(t, folder)
-		if status != exitIncomplete || r.Missing == "" || len(r.Parts) != len(c.parts) || r.Machine == nil || len(r.Machine.Libraries) != 3 || len(r.Machine.Driver) != 2 {
+		if status != exitIncomplete || r.Missing == "" || len(r.Parts) != len(c.parts) || r.Machine == nil || len(r.Machine.Libraries) != 4 || len(r.Machine.Driver) != 2 {
 			t.Errorf("%s: status %d, %+v\n%s", c.name, status, r, output)
 		}
 		if !strings.HasSuffix(path, "-cuda-77-"+c.name+".json") {
