@@ -94,14 +94,15 @@ func TestProfileOnGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		near := func(got, want float64) bool { return math.Abs(got-want) < 1e-3*want } // the driver measures in float32
-		if s := kernelTime.Seconds(); !near(p.Time.Seconds(), s) || !near(p.Bandwidth(), 12000/s) || !near(p.Speed(), 2000/s) {
+		// The GPU waits for the launch if the host is slow between the first event and the launch.
+		if s := p.Time.Seconds(); s < 0.999*kernelTime.Seconds() || !near(p.Bandwidth(), 12000/s) || !near(p.Speed(), 2000/s) {
 			t.Errorf("%+v", p)
 		}
 		part, memory := p.Peak()
 		if !(part > 0) || !memory || p.Roofline() == nil {
 			t.Error(part, memory)
 		}
-		for _, want := range []string{"kernel saxpy on timed, Fake GPU", "4 ms", "of what the memory bandwidth allows", "3 MB/s", "500 kFLOP/s", "64 of 64 warps: 8 blocks on an SM, limited by warps"} {
+		for _, want := range []string{"kernel saxpy on timed, Fake GPU", "of what the memory bandwidth allows", "MB/s", "kFLOP/s", "64 of 64 warps: 8 blocks on an SM, limited by warps"} {
 			if !strings.Contains(p.String(), want) {
 				t.Errorf("%q is missing in\n%s", want, p)
 			}

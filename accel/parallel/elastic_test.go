@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -146,7 +147,7 @@ func TestElasticRankIsLost(t *testing.T) {
 		go func() { all <- <-done }()
 	}
 	ends(t, all, all) // two of them
-	ends(t, late)
+	ends(t, <-late)
 	close(dead)
 	c.running.Wait()
 	if c.saved != 30 || !slices.Equal(c.sizes, []int{3, 2, 3}) {
@@ -207,10 +208,11 @@ func TestElasticRankLeaves(t *testing.T) {
 func TestElasticWaits(t *testing.T) {
 	c := &counting{t: t, address: freeAddress(t), steps: 20}
 	dead := make(chan struct{})
-	var late chan error
+	late := make(chan chan error, 1)
+	var once atomic.Bool
 	c.hook = func(_ context.Context, g *Group, step int) error {
-		if step == 10 && g.Rank() == 1 && late == nil {
-			late = c.start(t.Context(), 2, 2)
+		if step == 10 && g.Rank() == 1 && once.CompareAndSwap(false, true) {
+			late <- c.start(t.Context(), 2, 2)
 			g.drop()
 			<-dead
 			return errors.New("gone")
