@@ -147,7 +147,7 @@ func TestElasticRankIsLost(t *testing.T) {
 		go func() { all <- <-done }()
 	}
 	ends(t, all, all) // two of them
-	ends(t, <-late)
+	ends(t, late)
 	close(dead)
 	c.running.Wait()
 	if c.saved != 30 || !slices.Equal(c.sizes, []int{3, 2, 3}) {
@@ -228,7 +228,7 @@ func TestElasticWaits(t *testing.T) {
 		b <- err
 		ends(t, b)
 	}
-	ends(t, late)
+	ends(t, <-late)
 	close(dead)
 	c.running.Wait()
 	if c.saved != 20 || !slices.Equal(c.sizes, []int{2, 2}) {
