@@ -33,7 +33,8 @@ type list struct {
 
 // A proposal is an item whose kind and type are computed only if it is among the best.
 type proposal struct {
-	Item
+	text, kind, typ string // of the item
+
 	object types.Object // determines the kind and type of the item; nil if they are set
 	pkg    *types.Package
 	rank   int // lower ones come first
@@ -42,15 +43,15 @@ type proposal struct {
 func (l *list) empty() bool { return len(l.items) == 0 }
 
 func (l *list) add(text, kind, typ string) {
-	l.propose(proposal{Item: Item{Text: text, Kind: kind, Type: typ}})
+	l.propose(proposal{text: text, kind: kind, typ: typ})
 }
 
 func (l *list) addObject(s *check.Sketch, o types.Object) {
-	l.propose(proposal{Item: Item{Text: o.Name()}, object: o, pkg: s.Package})
+	l.propose(proposal{text: o.Name(), object: o, pkg: s.Package})
 }
 
 func (l *list) propose(p proposal) {
-	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
+	if !hasPrefixFold(p.text, l.prefix) || l.seen[p.text] || p.text == "_" || strings.Contains(p.text, "ʹ") {
 		return
 	}
 	// Keys of a struct literal come first, then what has the type that is expected. Then names with the case of
@@ -63,16 +64,16 @@ func (l *list) propose(p proposal) {
 		p.rank++ // what makes the value; behind what is one
 	case l.expected.fitsWithDots(p.object):
 		p.rank++
-	case !l.expected.fits(p.object) || slices.Contains(l.declared, p.Text):
+	case !l.expected.fits(p.object) || slices.Contains(l.declared, p.text):
 		p.rank += unfit
 	}
-	if !strings.HasPrefix(p.Text, l.prefix) {
+	if !strings.HasPrefix(p.text, l.prefix) {
 		p.rank += 2
 	}
-	if l.unimported[p.Text] {
+	if l.unimported[p.text] {
 		p.rank++
 	}
-	l.seen[p.Text] = true
+	l.seen[p.text] = true
 	if l.items = append(l.items, p); len(l.items) >= 2*maxItems {
 		l.keepBest()
 	}
@@ -83,7 +84,7 @@ func (p proposal) importPath() (path string, ok bool) {
 	if name, ok := p.object.(*types.PkgName); ok {
 		return origin.ImportPath(name.Imported()), true
 	}
-	return p.Type, p.Kind == "module"
+	return p.typ, p.kind == "module"
 }
 
 // unfit is the part of a rank that a proposal of another type than that expected has.
@@ -100,11 +101,11 @@ func (p proposal) recency() token.Pos {
 // keepBest sorts the proposals and keeps the best maxItems.
 func (l *list) keepBest() {
 	slices.SortStableFunc(l.items, func(a, b proposal) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.recency(), a.recency()), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.recency(), a.recency()), cmp.Compare(a.text, b.text))
 	})
 	n := min(len(l.items), maxItems)
 	for _, p := range l.items[n:] {
-		delete(l.seen, p.Text)
+		delete(l.seen, p.text)
 	}
 	clear(l.items[n:])
 	l.items = l.items[:n]
@@ -115,7 +116,7 @@ func (l *list) bestItems() []Item {
 	l.keepBest()
 	items := make([]Item, len(l.items))
 	for i, p := range l.items {
-		if items[i] = p.Item; p.object != nil {
+		if items[i] = (Item{Text: p.text, Kind: p.kind, Type: p.typ}); p.object != nil {
 			items[i].Kind, items[i].Type = describe(p.pkg, p.object)
 			if !l.called && !l.methods {
 				items[i].Snippet = snippet(p.object, l.expected)
