@@ -132,8 +132,8 @@ func ShuffleXor[T Number](t Thread, v T, mask int) T { outside(); return v }
 // Float16 is a 16-bit float, IEEE 754 binary16, as an element of a tensor of tensor.Float16. A kernel computes with float32: x[i].Float32() reads an
 // element, and [ToFloat16] converts what it writes.
 type Float16 struct {
-	_ [0]func() // not comparable: 0 and -0 have other bits
-	_ uint16
+	_       [0]func() // not comparable: 0 and -0 have other bits
+	float16 uint16    // so that Float16 does not convert to BFloat16
 }
 
 // Float32 returns the same number as a float32.
@@ -150,8 +150,8 @@ func ToFloat16(x float32) Float16 { outside(); return Float16{} }
 //		}
 //	}
 type BFloat16 struct {
-	_ [0]func() // not comparable: 0 and -0 have other bits
-	_ uint16
+	_        [0]func() // not comparable: 0 and -0 have other bits
+	bfloat16 uint16
 }
 
 // Float32 returns the same number as a float32.

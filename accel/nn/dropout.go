@@ -25,6 +25,22 @@ type dropout struct {
 	channels   bool // all elements of a channel, or none
 	evaluating bool
 	fixed      *uint64 // seed of SampleDropout; nil without
+	rank       uint64  // see Vary
+}
+
+// Vary makes the layer draw the random numbers of a rank in tensor parallelism, which are those of another seed.
+func (d *dropout) Vary(rank int) { d.rank = uint64(rank) }
+
+// ofRank makes tensors draw the random numbers of the layer's rank until end is called.
+func (d *dropout) ofRank() (end func()) {
+	const step = 0xbf58476d1ce4e5b9 // keeps the seeds of the ranks apart
+	all := (*tensor.Generator)(nil)
+	seed, drawn := all.State()
+	all.SetState(seed+d.rank*step, drawn)
+	return func() {
+		_, drawn := all.State()
+		all.SetState(seed, drawn)
+	}
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
@@ -45,6 +61,9 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 	}
 	if d.evaluating {
 		return x
+	}
+	if d.rank != 0 {
+		defer d.ofRank()()
 	}
 	if d.channels {
 		mask := tensor.Ones(x.Size(0), x.Size(1), 1, 1).Cast(x.DType()).Dropout(d.share, nil, true)

@@ -108,6 +108,9 @@ func (a *MultiHeadAttentionLayer) Partition(p *layer.Partition) ([]layer.Divided
 		return nil, err
 	}
 	a.split = p
+	if a.drop != nil {
+		a.drop.Vary(p.Rank)
+	}
 	return append(parts, layer.Divided{At: &a.inProjWeight, Blocks: 3}, layer.Divided{At: &a.inProjBias, Blocks: 3}), nil
 }
 
@@ -127,6 +130,9 @@ func (a *GroupedQueryAttentionLayer) Partition(p *layer.Partition) (parts []laye
 		parts = append(parts, more...)
 	}
 	a.split = p
+	if a.drop != nil {
+		a.drop.Vary(p.Rank)
+	}
 	return parts, nil
 }
 

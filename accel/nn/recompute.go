@@ -15,6 +15,9 @@ func Recompute(layers ...Module) Module { return &recompute{Sequential(layers...
 
 type recompute struct{ chain *SequentialLayer }
 
+// Recomputes says that the layers inside run again in the backward pass, for package parallel.
+func (*recompute) Recomputes() {}
+
 func (c *recompute) Forward(x *Tensor) *Tensor {
 	if lacksParameters(c.chain) {
 		return c.chain.Forward(x)

@@ -49,7 +49,16 @@ func (f *feedForward) feed(x *Tensor) *Tensor {
 	f.linear2.out = x.Size(-1 + x.NDim())
 	var s scratch
 	defer s.release()
-	return f.linear2.Forward(f.drop(&s, s.keep(f.activation.Forward(s.keep(f.linear1.Forward(x))))))
+	return f.linear2.Forward(f.dropFeatures(&s, s.keep(f.activation.Forward(s.keep(f.linear1.Forward(x))))))
+}
+
+// dropFeatures is drop between the linear layers, where in tensor parallelism each rank has other features.
+func (f *feedForward) dropFeatures(s *scratch, x *Tensor) *Tensor {
+	if d, ok := f.dropout.(*dropout); ok && f.linear1.split != nil {
+		d.Vary(f.linear1.split.Rank)
+		defer d.Vary(0)
+	}
+	return f.drop(s, x)
 }
 
 // drop applies the dropout, which in evaluation mode returns its input.

@@ -107,7 +107,8 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 //		opt.Step()
 //	}
 //
-// Up to rounding the result is that of one process with the whole batches. Several calls of Backward
+// Up to rounding the result is that of one process with the whole batches, without layers such as nn.Dropout, which draw other
+// random numbers, and nn.BatchNorm, which normalizes the examples of a replica and micro-batch on their own. Several calls of Backward
 // before a Step accumulate gradients. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
 //
 // ZeRO 2 and 3 and tensor parallelism need ranks in processes of their own. If a rank dies, the
@@ -155,6 +156,11 @@ func (d *distribution) check() error {
 	if len(synchronized(d.model)) > 0 {
 		return errors.New("parallel: Distribute: nn.SyncBatchNorm is not supported: use nn.LayerNorm, or Gradients for data parallelism alone")
 	}
+	for _, m := range nn.NamedModules(d.model) {
+		if _, ok := m.Module.(interface{ Recomputes() }); ok && d.zero == 3 {
+			return fmt.Errorf("parallel: Distribute: layer %s is an nn.Recompute, whose second pass ZeRO(3) cannot give the parameters: use nn.SetRecompute or ZeRO(2)", m.Name)
+		}
+	}
 	waits := d.mesh.Shape.TP > 1 || d.mesh.Shape.DP > 1 && d.zero > 1
 	if waits && d.mesh.Group.info.local {
 		return errOneProcess
@@ -177,7 +183,7 @@ func (d *distribution) sameOptions(ctx context.Context, options []DistributeOpti
 	return nil
 }
 
-// sameRandomNumbers gives the ranks of a replica the same random numbers, and each replica others.
+// sameRandomNumbers gives the ranks of a stage of a replica the same random numbers, and each replica and stage others.
 func (d *distribution) sameRandomNumbers(ctx context.Context) error {
 	type state struct{ Seed, Drawn uint64 }
 	var mine state
@@ -186,12 +192,16 @@ func (d *distribution) sameRandomNumbers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	(*tensor.Generator)(nil).SetState(all[0].Seed+uint64(d.mesh.DP.Rank())*seedStep, all[0].Drawn)
+	seed := all[0].Seed + uint64(d.mesh.DP.Rank())*seedStep + uint64(d.mesh.PP.Rank())*stageStep
+	(*tensor.Generator)(nil).SetState(seed, all[0].Drawn)
 	return nil
 }
 
-// seedStep keeps the seeds of the replicas apart (Weyl's sequence of the golden ratio).
-const seedStep = 0x9e3779b97f4a7c15
+// These keep the seeds of the replicas and of the stages apart (Weyl's sequence of the golden ratio, and a constant of SplitMix64).
+const (
+	seedStep  = 0x9e3779b97f4a7c15
+	stageStep = 0x94d049bb133111eb
+)
 
 // matching returns the names that match a pattern of path.Match, or an error if there are none.
 func matching(what, pattern string, names []string) (found []string, err error) {

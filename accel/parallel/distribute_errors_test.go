@@ -32,6 +32,15 @@ var distributeErrors = []struct {
 	{"a layer that does not exist", MeshShape{1, 2, 1}, nil, always(SplitHeads("9.*")), `SplitHeads("9.*"): the model has no such layer`},
 	{"a pattern that is none", MeshShape{1, 2, 1}, nil, always(SplitHeads("[")), "syntax error in pattern"},
 	{"heads of a linear layer", MeshShape{1, 2, 1}, nil, always(SplitHeads("7")), "layer 7 is a *nn.DenseLayer, which it cannot divide"},
+	{"a softmax between two layers", MeshShape{1, 2, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 8), nn.Dense(8), nn.Softmax(-1), nn.Dense(8))
+	}, always(Split("1", "3")), "layer 2, Softmax(-1), is between them"},
+	{"a slope between two layers", MeshShape{1, 2, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 8), nn.Sequential(nn.Dense(8), nn.PReLU(), nn.Dense(8)))
+	}, always(Split("1.0", "1.2")), "layer 1.1, PReLU(), is between them"},
+	{"recomputed layers with ZeRO 3", MeshShape{2, 1, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 8), nn.Residual(nn.Recompute(nn.Dense(8))), nn.Dense(gptTokens))
+	}, always(ZeRO(3)), "is an nn.Recompute, whose second pass ZeRO(3) cannot give"},
 	{"nothing to divide", MeshShape{1, 2, 1}, nil, nil, "no option says which: add Split or SplitHeads"},
 	{"more stages than modules", MeshShape{1, 1, 2}, func(int) nn.Module { return &wrapped{nn.Dense(3)} }, nil, "has 2 stages, but the model is an nn.Sequential of 1 modules"},
 	{"no such stages", MeshShape{1, 1, 2}, nil, always(StagesAt(3, 5)), "StagesAt([3 5]): 2 stages of 8 modules need 1 increasing indices from 1 to 7"},

@@ -71,6 +71,9 @@ func (g *Group) measureSpeed(ctx context.Context, n int, measure func(context.Co
 			var examples int
 			examples, err = measure(ctx, sub)
 			speed = float64(examples) / time.Since(begin).Seconds()
+			if err == nil && examples < 1 {
+				err = fmt.Errorf("measure returned %d examples, which must be positive", examples)
+			}
 		}
 	}
 	if sub != g {

@@ -3,6 +3,8 @@ package parallel
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/layer"
@@ -23,7 +25,8 @@ type splitting struct {
 // names match the patterns of path.Match (Shoeybi et al., Megatron-LM, 2019): the first, up, by its
 // outputs (PyTorch's ColwiseParallel), and the second, down, by its inputs (RowwiseParallel), whose
 // results are summed. Between them may be only what computes each feature on its own, such as an
-// activation, but not a Softmax or a normalization. Names are those of nn.NamedModules.
+// activation or nn.Dropout, but not a Softmax, a normalization or a layer with parameters, which is an
+// error if the two are in one nn.Sequential. Names are those of nn.NamedModules.
 func Split(up, down string) DistributeOption {
 	return DistributeOption{option.New(func(d *distribution) {
 		d.splits = append(d.splits, splitting{what: "Split", pattern: up, dense: true}, splitting{what: "Split", pattern: down, dense: true, rows: true})
@@ -100,6 +103,7 @@ func (d *distribution) splitLayers() error {
 		names = append(names, m.Name)
 	}
 	pairs := 0
+	var ups []string
 	for _, s := range d.splits {
 		found, err := matching(s.what, s.pattern, names)
 		if err != nil {
@@ -107,6 +111,7 @@ func (d *distribution) splitLayers() error {
 		}
 		if s.dense && !s.rows {
 			pairs += len(found)
+			ups = found
 		} else if s.dense {
 			pairs -= len(found)
 		}
@@ -123,8 +128,56 @@ func (d *distribution) splitLayers() error {
 		if pairs != 0 && s.rows {
 			return fmt.Errorf("parallel: Split: %d more layers match the first pattern than the second, %q: they must be pairs", pairs, s.pattern)
 		}
+		if s.rows {
+			for i, down := range found {
+				if err := d.between(modules, ups[i], down); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
+}
+
+// between prepares the layers of an nn.Sequential between two that Split divides: they must compute each feature on its own, and
+// those that draw random numbers draw others on each rank.
+func (d *distribution) between(modules map[string]nn.Module, up, down string) error {
+	chain, from, ok := indexIn(up)
+	other, to, alsoOK := indexIn(down)
+	if !ok || !alsoOK || chain != other {
+		return nil
+	}
+	around := modules[strings.TrimSuffix(chain, ".")]
+	if s, ok := layer.Of(around).(layer.Shortcut); ok {
+		around, _ = s.Chain.(nn.Module)
+	}
+	layers, ok := around.(*nn.SequentialLayer)
+	if !ok {
+		return nil
+	}
+	for i, m := range layers.Layers() {
+		if i <= from || i >= to {
+			continue
+		}
+		name := chain + strconv.Itoa(i)
+		if v, ok := m.(layer.Varied); ok {
+			v.Vary(d.mesh.TP.Rank())
+			continue
+		}
+		switch layer.Of(m).(type) {
+		case layer.Elementwise, layer.ReLU:
+		default:
+			return fmt.Errorf("parallel: Split(%q, %q): layer %s, %v, is between them, but only activations without parameters and nn.Dropout can be there, since each rank has only some of the features", up, down, name, m)
+		}
+	}
+	return nil
+}
+
+// indexIn returns the name of the chain that a layer is in, with its dot, and the index of the layer.
+func indexIn(name string) (chain string, index int, ok bool) {
+	at := strings.LastIndexByte(name, '.') + 1
+	index, err := strconv.Atoi(name[at:])
+	return name[:at], index, err == nil
 }
 
 // splitLayer makes a layer compute with this rank's part of its tensors.

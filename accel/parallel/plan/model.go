@@ -15,6 +15,8 @@ type Model struct {
 	// Update is the measured time in seconds of an optimizer step of the whole model; 0 computes it from the
 	// bytes that it reads and writes.
 	Update float64
+
+	wrong string // of the Transformer that it was made from; empty if nothing is
 }
 
 // Block is a part of a model that a pipeline does not divide: a layer, or a block of a transformer. All

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -78,6 +79,9 @@ func Predict(m Model, c Cluster, l Layout, batch int) (Prediction, error) {
 
 // checkInputs returns an error for quantities that are missing.
 func checkInputs(m Model, c Cluster) error {
+	if m.wrong != "" {
+		return fmt.Errorf("plan: the Transformer: %s", m.wrong)
+	}
 	var needs Work
 	for _, b := range m.Blocks {
 		needs = needs.plus(b.Forward).plus(b.Backward)
@@ -103,7 +107,19 @@ func checkInputs(m Model, c Cluster) error {
 			return fmt.Errorf("plan: the cluster's %s must be positive, it is %g", q.name, q.value)
 		}
 	}
+	for _, q := range []struct {
+		name  string
+		value float64
+	}{{"Matmul", e.Matmul}, {"Attention", e.Attention}, {"Memory", e.Memory}, {"Network", e.Network}} {
+		if q.value > 1 {
+			return fmt.Errorf("plan: the cluster's Efficiency.%s is a part of the peak, at most 1, it is %g", q.name, q.value)
+		}
+	}
 	switch {
+	case !(c.Price >= 0) || math.IsInf(c.Price, 0):
+		return fmt.Errorf("plan: the cluster's Price must not be negative, it is %g", c.Price)
+	case !(c.Reserved >= 0):
+		return fmt.Errorf("plan: the cluster's Reserved memory must not be negative, it is %g", c.Reserved)
 	case len(m.Blocks) == 0:
 		return fmt.Errorf("plan: the model has no blocks")
 	case c.GPUs() < 1:

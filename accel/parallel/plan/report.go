@@ -88,10 +88,18 @@ func (p *Plan) table(r *display.Report, first string, rows []Prediction, name fu
 			cells = append(cells, duration(steps*b.Time))
 		}
 		if p.Cluster.Price > 0 {
-			cells = append(cells, quantity.Count(int(math.Round(b.Cost*cmp.Or(steps, 1000)))))
+			cells = append(cells, money(b.Cost*cmp.Or(steps, 1000)))
 		}
 		r.Row(append(cells, limit)...)
 	}
+}
+
+// money formats a price with at least two significant digits.
+func money(v float64) string {
+	if v < 100 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return quantity.Count(int(math.Round(v)))
 }
 
 func (p *Plan) costOf() string {

@@ -1,6 +1,9 @@
 package plan
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Transformer describes a decoder: GPT-2's architecture, or, if Gated, Llama's.
 type Transformer struct {
@@ -27,6 +30,9 @@ type Transformer struct {
 // al., Reducing Activation Recomputation in Large Transformer Models, 2022: 34·s·h + 5·a·s² bytes of each block in
 // 16-bit floats. The memory traffic counts what norms, residual additions, activation functions and softmax read and write.
 func (t Transformer) Model(p Precision) Model {
+	if wrong := t.wrong(); wrong != "" {
+		return Model{Name: t.Name, Precision: p, wrong: wrong}
+	}
 	width, sequence, vocabulary := float64(t.Width), float64(t.Sequence), float64(t.Vocabulary)
 	embedding := Block{Name: "embedding", Parameters: vocabulary * width, Divisible: true}
 	if !t.Gated {
@@ -41,6 +47,33 @@ func (t Transformer) Model(p Precision) Model {
 		blocks = append(blocks, t.block(p))
 	}
 	return Model{Name: t.Name, Blocks: append(blocks, t.head(p)), Precision: p, Heads: cmp.Or(t.KeyValueHeads, t.Heads), Tokens: t.Sequence}
+}
+
+// wrong says which sizes no transformer has; predictions then fail.
+func (t Transformer) wrong() string {
+	for _, q := range []struct {
+		name  string
+		value int
+	}{{"Layers", t.Layers}, {"Width", t.Width}, {"Heads", t.Heads}, {"Vocabulary", t.Vocabulary}, {"Sequence", t.Sequence}} {
+		if q.value < 1 {
+			return fmt.Sprintf("%s must be at least 1, it is %d", q.name, q.value)
+		}
+	}
+	for _, q := range []struct {
+		name  string
+		value int
+	}{{"KeyValueHeads", t.KeyValueHeads}, {"Inner", t.Inner}, {"Positions", t.Positions}} {
+		if q.value < 0 {
+			return fmt.Sprintf("%s must not be negative, it is %d", q.name, q.value)
+		}
+	}
+	switch kv := cmp.Or(t.KeyValueHeads, t.Heads); {
+	case t.Width%t.Heads != 0:
+		return fmt.Sprintf("Width %d cannot be divided by %d Heads", t.Width, t.Heads)
+	case t.Heads%kv != 0:
+		return fmt.Sprintf("%d Heads cannot be divided by %d KeyValueHeads", t.Heads, kv)
+	}
+	return ""
 }
 
 // block returns the costs of a block of attention and linear layers.

@@ -190,7 +190,7 @@ func (w *warp) writeCell(c *cell, lane, at, size int, flag uint64, same bool) {
 		}
 	}
 	for _, read := range [2]uint64{c.read, c.other} {
-		if read >= w.block.fresh && !w.ordered(read, lane) && !same {
+		if read >= w.block.fresh && !w.ordered(read, lane) {
 			panic(w.raceFault(read, lane, uint64(at), size, "no barrier since thread %v read it"))
 		}
 	}

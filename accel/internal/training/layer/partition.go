@@ -22,6 +22,12 @@ type Partitioned interface {
 	Partition(p *Partition) ([]Divided, error)
 }
 
+// Varied is a layer that draws random numbers. Between the parts of a divided layer each rank must draw others.
+type Varied interface {
+	// Vary makes the layer draw the random numbers of a rank; 0 is the default.
+	Vary(rank int)
+}
+
 // Divided is a tensor of a layer, of which each rank has a part: that of each of Blocks blocks of
 // equal size along a dimension.
 type Divided struct {
