@@ -20,10 +20,12 @@ const (
 // Format returns a value as text: what fmt prints with %+v if that fits in a line, otherwise a
 // layout over several lines. Long lists, maps and matrices are truncated, with a note of how
 // much is missing. Format reads no more of a value than it prints, and it terminates for values
-// that point to themselves. A valid json.RawMessage is its text.
+// that point to themselves. A valid json.RawMessage is its text, and a nil one null, as in JSON.
 func Format(v any) string {
-	if m, ok := v.(json.RawMessage); ok && json.Valid(m) {
-		return shorten(string(m))
+	if m, ok := v.(json.RawMessage); ok {
+		if text, ok := rawText(m); ok {
+			return shorten(text)
+		}
 	}
 	p := &printer{lines: maxLines}
 	p.node(nodeOf(v), "", 0)

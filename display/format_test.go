@@ -161,7 +161,7 @@ func TestFormatSmall(t *testing.T) {
 			N    *int
 			any  any
 			List []message
-		}{"k": {List: []message{{json.RawMessage(`"x"`)}, {}}}}, "map[k:{N:<nil> any:<nil> List:[{Raw:\"x\"} {Raw:[]}]}]"},
+		}{"k": {List: []message{{json.RawMessage(`"x"`)}, {}}}}, "map[k:{N:<nil> any:<nil> List:[{Raw:\"x\"} {Raw:null}]}]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := display.Format(row.in); got != row.want {

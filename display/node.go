@@ -130,10 +130,17 @@ func (n node) text() string {
 
 // raw returns the text of a valid json.RawMessage, of which fmt prints the bytes.
 func (n node) raw() (text string, ok bool) {
-	if n.kind() != reflect.Slice || n.typ() != rawType || !json.Valid(n.value.Bytes()) {
+	if n.kind() != reflect.Slice || n.typ() != rawType {
 		return "", false
 	}
-	return string(n.value.Bytes()), true
+	return rawText(n.value.Bytes())
+}
+
+func rawText(m json.RawMessage) (text string, ok bool) {
+	if m == nil {
+		return "null", true
+	}
+	return string(m), json.Valid(m)
 }
 
 var rawType = reflect.TypeFor[json.RawMessage]()

@@ -52,7 +52,7 @@ func TestTable(t *testing.T) {
 			"         t             %    d       e  n\na  8.06 ms  63.5 ± 9.1 %   −1  1.5e−7  4 of 5\nb    12 ms                120       2  5 of 5"},
 		{"texts of structs", []time.Time{time.Unix(0, 0).UTC()}, nil, "value\n1970-01-01 00:00:00 +0000 UTC"},
 		{"errors", []error{errors.New("a"), nil}, nil, "value\na\n"},
-		{"list of raw JSON", []json.RawMessage{json.RawMessage(`{"a":1}`), nil}, nil, "value\n{\"a\":1}\n[]"},
+		{"list of raw JSON", []json.RawMessage{json.RawMessage(`{"a":1}`), nil}, nil, "value\n{\"a\":1}\nnull"},
 		{"fields without a name", []struct {
 			_ int
 			A string

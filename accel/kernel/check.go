@@ -65,7 +65,7 @@ type Access struct {
 // a *[Fault] if the kernel is wrong for these arguments:
 //
 //   - two threads access an element, at least one of them writes it, and no barrier is in between, or they belong to different blocks (a race):
-//     the fault has both lines. Atomic operations do not race with each other.
+//     the fault has both lines. Atomic operations do not race with each other, nor do two threads that write the same value to a shared array.
 //   - a thread reads an element of a shared array that no thread has written,
 //   - not all threads reach a barrier, a shuffle or a vote,
 //   - a thread does something for which Launch returns a fault, too.

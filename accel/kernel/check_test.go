@@ -51,6 +51,13 @@ var wrong = []struct {
 	kernel.Shared(&s)
 	s[63-t.ThreadX()] = 1
 	s[t.ThreadX()] = x[t.ThreadX()]`, 7, 8, "thread [31 0 0] of block [0 0 0] writes it at kernel.go:8"},
+	{"a missing barrier where the values do not change", `
+	var s [64]float32
+	kernel.Shared(&s)
+	s[t.ThreadX()] = 1
+	t.Sync()
+	v := s[(t.ThreadX()+1)%64]
+	s[t.ThreadX()] = v`, 10, 9, "thread [0 0 0] of block [0 0 0] reads it at kernel.go:9"},
 	{"an addition that is not atomic", `
 	n[x2i(x[t.Global()])]++`, 5, 5, "race for an element of a slice"},
 	{"one element for all threads of a block", `

@@ -38,7 +38,7 @@ import (
 // elements of its type: float, double, int, long long, unsigned char, bool, __half, or __nv_bfloat16. Integers can be unsigned, and float4 counts as
 // float. A pointer to any other type, and void *, takes each tensor. A tensor whose pointer is not const counts as written. For a number
 // pass a value of its size and kind, such as float32 or int32; for an integer an int whose value fits, too. For a struct pass
-// a Go struct with the same fields. The types of a kernel that is extern "C" are not known beyond their sizes: for a parameter of 64 bits
+// a Go struct of the same size; whether its fields are the same is not known. The types of a kernel that is extern "C" are not known beyond their sizes: for a parameter of 64 bits
 // a tensor can be passed or a number. How long the memory behind a pointer is, the kernel does not know: pass it.
 //
 // # Faults

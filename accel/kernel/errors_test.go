@@ -288,3 +288,15 @@ func TestViews(t *testing.T) {
 		})
 	}
 }
+
+// Functions that call others twice would make a kernel of any size.
+func TestManyCalls(t *testing.T) {
+	text := "package main\nimport \"github.com/quernlab/quern/accel/kernel\"\nfunc f0(x float32) float32 { return x + 1 }\n"
+	for i := 1; i <= 30; i++ {
+		text += fmt.Sprintf("func f%d(x float32) float32 { return f%d(x) * f%d(x+1) }\n", i, i-1, i-1)
+	}
+	_, err := kernel.Compile(kernel.Source(text+"func k(t kernel.Thread, x []float32) { x[0] = f30(x[0]) }\n", "k"))
+	if err == nil || !strings.Contains(err.Error(), "more than 10000 calls") {
+		t.Error(err)
+	}
+}

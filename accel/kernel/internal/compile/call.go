@@ -76,6 +76,9 @@ func (c *compiler) conversion(e *ast.CallExpr) value {
 	return c.convert(c.operand(e.Args[0]), t)
 }
 
+// maxInlined limits the calls of a kernel. Functions that call others twice need twice as many at each level.
+const maxInlined = 10_000
+
 // inline compiles the body of a function in place of a call.
 func (c *compiler) inline(e *ast.CallExpr, f *types.Func) []value {
 	decl := c.functions[f]
@@ -89,6 +92,9 @@ func (c *compiler) inline(e *ast.CallExpr, f *types.Func) []value {
 		if caller.function == f {
 			c.fail(e.Fun, "%s calls itself: recursion is not supported in a kernel", f.Name())
 		}
+	}
+	if c.inlined++; c.inlined > maxInlined {
+		c.fail(e.Fun, "the kernel has more than %d calls of functions, with those that the functions contain: each is compiled in place of the call", maxInlined)
 	}
 	inner := &frame{caller: c.frame, function: f, block: &program.Block{}, variables: map[types.Object]value{}, arguments: c.typeArguments(e, f)}
 	outer := c.frame

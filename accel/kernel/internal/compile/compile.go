@@ -100,6 +100,7 @@ type compiler struct {
 	at        token.Pos       // of the statement or expression that is compiled
 	frame     *frame
 	unrolled  int // iterations of the unrolled loops around the statement
+	inlined   int // calls so far
 }
 
 // frame is a function that is compiled in place of a call of it.
