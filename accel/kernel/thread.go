@@ -133,7 +133,7 @@ func ShuffleXor[T Number](t Thread, v T, mask int) T { outside(); return v }
 // element, and [ToFloat16] converts what it writes.
 type Float16 struct {
 	_       [0]func() // not comparable: 0 and -0 have other bits
-	float16 uint16    // so that Float16 does not convert to BFloat16
+	float16 uint16    //nolint:unused // so that Float16 does not convert to BFloat16
 }
 
 // Float32 returns the same number as a float32.
@@ -151,7 +151,7 @@ func ToFloat16(x float32) Float16 { outside(); return Float16{} }
 //	}
 type BFloat16 struct {
 	_        [0]func() // not comparable: 0 and -0 have other bits
-	bfloat16 uint16
+	bfloat16 uint16    //nolint:unused // see Float16
 }
 
 // Float32 returns the same number as a float32.
