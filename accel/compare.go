@@ -92,6 +92,10 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 	}
 	c.Dataset = train.Name()
 	for _, v := range variants {
+		if o, err := newOptions(v.options); group != nil && err == nil && o.Group != nil {
+			c.Err = fmt.Errorf("accel: CompareOnRanks: the variant %q trains on all ranks of a group, but each rank makes its own trainings: use Compare for DataParallel", v.Name)
+			return c, c.Err
+		}
 		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
 	what := train.Name()

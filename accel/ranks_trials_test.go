@@ -150,6 +150,14 @@ func init() {
 		_, err = accel.CompareOnRanks(ctx, group, smallModel, digits.First(32), accel.NewVariant("a", accel.Epochs(1+group.Rank())))
 		return err
 	}
+	rankFailures["a trial on all ranks"] = func(ctx context.Context, group *parallel.Group) error {
+		digits, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		_, err = accel.CompareOnRanks(ctx, group, smallModel, digits.First(32), accel.NewVariant("a"), accel.NewVariant("b", accel.DataParallel(group)))
+		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
+	}
 	rankFailures["a trial is interrupted"] = func(ctx context.Context, group *parallel.Group) error {
 		digits, _, err := data.Digits()
 		if err != nil {
@@ -187,6 +195,7 @@ func TestTrialsOnRanks(t *testing.T) {
 	}{
 		{"a trial fails", [2]string{"accel: Compare: rank 1: b: seed 2, after 0 steps of 2:", "accel: Compare: b: seed 2, after 0 steps of 2:"}},
 		{"other trials", [2]string{"rank 1 runs other trials than rank 0: digits", "rank 1 runs other trials than rank 0: digits"}},
+		{"a trial on all ranks", [2]string{`the variant "b" trains on all ranks of a group`, `the variant "b" trains on all ranks of a group`}},
 		{"a trial is interrupted", [2]string{"rank 1 was interrupted", "context canceled"}},
 	} {
 		t.Run(row.task, func(t *testing.T) {
