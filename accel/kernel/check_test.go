@@ -58,6 +58,27 @@ var wrong = []struct {
 	t.Sync()
 	v := s[(t.ThreadX()+1)%64]
 	s[t.ThreadX()] = v`, 10, 9, "thread [0 0 0] of block [0 0 0] reads it at kernel.go:9"},
+	{"a histogram without atomic operations", `
+	var s [1]int32
+	kernel.Shared(&s)
+	if t.ThreadX() == 0 {
+		s[0] = 0
+	}
+	t.Sync()
+	s[0]++
+	t.Sync()
+	n[0] = s[0]`, 11, 11, "thread [31 0 0] of block [0 0 0] reads it at kernel.go:11"},
+	{"a read before an atomic operation", `
+	var s [1]int32
+	kernel.Shared(&s)
+	s[0] = 0
+	t.Sync()
+	n[t.ThreadX()] = s[0]
+	kernel.AtomicAdd(&s[0], 1)`, 10, 9, "thread [31 0 0] of block [0 0 0] reads it at kernel.go:9"},
+	{"one element of a shared array for all threads", `
+	var s [1]int32
+	kernel.Shared(&s)
+	s[0] = int32(t.ThreadX())`, 7, 7, "thread [0 0 0] of block [0 0 0] writes it at kernel.go:7"},
 	{"an addition that is not atomic", `
 	n[x2i(x[t.Global()])]++`, 5, 5, "race for an element of a slice"},
 	{"one element for all threads of a block", `
@@ -88,7 +109,7 @@ var wrong = []struct {
 	i := t.ThreadX()
 	s[i].a, s[i].b = x[i], 1
 	x[i] = s[i].a + s[i].b
-	s[(i+1)%64].b = x[i]`, 10, 8, "race for an element of a shared array"},
+	s[(i+1)%64].b = x[i]`, 10, 9, "race for an element of a shared array"},
 	{"an element of a slice that a function returns", `
 	i := t.ThreadX()
 	x[i] = 1

@@ -1,6 +1,9 @@
 package ptxsim
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // FaultKind is the reason why a run stopped.
 type FaultKind uint8
@@ -69,11 +72,25 @@ func (w *warp) fault(kind FaultKind, lane int, format string, args ...any) *Faul
 
 // raceFault stops the run with a race for shared memory with an access of which other is the record. The format has a verb for its thread.
 func (w *warp) raceFault(other uint64, lane int, address uint64, bytes int, format string) *Fault {
-	thread := w.block.thread(int(other & threadBits))
-	f := w.accessFault(Race, lane, "shared", address, bytes, format, thread)
-	f.Other = w.other(f, func(e event) bool {
-		return e.block == w.block.number && w.block.thread(int(e.record&threadBits)) == thread
-	})
+	own, number := uint64(32*w.index+lane), other&threadBits
+	f := w.accessFault(Race, lane, "shared", address, bytes, format, w.block.thread(int(number)))
+	of := func(e event) bool { return e.block == w.block.number && e.record&threadBits == number }
+	switch launch := w.block.run.launch; {
+	case launch.Watch == nil:
+	case number == own && other&flagMany != 0: // several lanes have read, of which this is one
+		f.Other = w.otherRead(f, func(e event) bool { return e.block == w.block.number && e.record&threadBits != own })
+		if f.Other != nil {
+			f.Detail = fmt.Sprintf(format, f.Other.Thread)
+		}
+	case strings.HasSuffix(format, "read it"):
+		f.Other = w.otherRead(f, of)
+	default:
+		f.Other = w.other(f, of)
+		if same := number / warpSize; f.Other == nil && same == uint64(w.index) && number < own && other>>epochShift == w.epoch {
+			// A lane before this one has written it in the same instruction. The watch keeps only those of the last lanes.
+			f.Other = &Access{w.block.id, w.block.thread(int(number)), f.Source, true}
+		}
+	}
 	return f
 }
 

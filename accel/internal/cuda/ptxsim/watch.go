@@ -241,6 +241,15 @@ func (w *warp) other(f *Fault, races func(event) bool) *Access {
 			return w.accessOf(e, true)
 		}
 	}
+	return w.otherRead(f, races)
+}
+
+// otherRead is other for accesses that read.
+func (w *warp) otherRead(f *Fault, races func(event) bool) *Access {
+	c := w.block.run.launch.Watch.cells[watched{f.Space == "shared", f.Address}]
+	if c == nil {
+		return nil
+	}
 	for _, reads := range [2][]event{c.reads, c.before} {
 		for _, e := range slices.Backward(reads) {
 			if races(e) {
