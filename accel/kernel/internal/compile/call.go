@@ -157,7 +157,7 @@ func (c *compiler) bind(e *ast.CallExpr, f *types.Func, inner *frame) {
 			c.fail(e.Fun, "a method of an embedded field of a generic type is not supported in a kernel: name the field")
 		}
 		x := c.field(sel, c.value(sel.X), through[:len(through)-1])
-		inner.variables[recv] = c.variable(sel, recv.Type(), c.copyOf(x))
+		inner.variables[recv] = c.variable(sel, substitute(recv.Type(), inner.arguments), c.copyOf(x))
 	}
 	params := sig.Params()
 	if len(e.Args) == 1 && params.Len() > 1 {
