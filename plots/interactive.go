@@ -78,7 +78,7 @@ type seriesView struct {
 // pairs are points, with a point that is not a number between unbroken parts.
 type pairs []point
 
-// MarshalJSON returns a list of x and y in turns, with null for values that are not numbers. It has six digits of y, which
+// MarshalJSON returns a list in which x and y alternate, with null for values that are not numbers. It has six digits of y, which
 // are more than a screen shows.
 func (p pairs) MarshalJSON() ([]byte, error) {
 	b := []byte{'['}

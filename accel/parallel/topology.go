@@ -164,7 +164,7 @@ func (g *Group) measurePair(ctx context.Context) (latency time.Duration, bandwid
 			}
 		}
 		data := make([]byte, bandwidthBytes)
-		for round := range 2 * bandwidthRounds { // in turns, each until the other has confirmed
+		for round := range 2 * bandwidthRounds { // alternately, each until the other has confirmed
 			begin := time.Now()
 			if sends := (round%2 == 0) == first; !sends {
 				if err := g.read(data); err != nil {

@@ -58,7 +58,7 @@ func (p pipeline) ended(s schedule, rank int) float64 {
 }
 
 // order returns the tasks of a rank: first forward passes that fill the pipeline, then one forward and one
-// backward pass in turns (1F1B), then the rest. With several chunks it is the interleaved schedule of Narayanan et al.,
+// backward pass alternately (1F1B), then the rest. With several chunks it is the interleaved schedule of Narayanan et al.,
 // Efficient Large-Scale Language Model Training on GPU Clusters, 2021, for which micros is a multiple of ranks.
 func (p pipeline) order(rank int) []task {
 	total := p.micros * p.chunks

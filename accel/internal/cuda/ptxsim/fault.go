@@ -1,9 +1,6 @@
 package ptxsim
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // FaultKind is the reason why a run stopped.
 type FaultKind uint8
@@ -70,19 +67,28 @@ func (w *warp) fault(kind FaultKind, lane int, format string, args ...any) *Faul
 	return f
 }
 
-// raceFault stops the run with a race for shared memory with an access of which other is the record. The format has a verb for its thread.
-func (w *warp) raceFault(other uint64, lane int, address uint64, bytes int, format string) *Fault {
+// earlier says what the other access of a race did, with a verb for its thread.
+type earlier string
+
+const (
+	hasRead    earlier = "no barrier since thread %v read it"
+	hasWritten earlier = "no barrier since thread %v wrote it"
+	isCopying  earlier = "cp.async of thread %v has not been waited for"
+)
+
+// raceFault stops the run with a race for shared memory with an access of which other is the record.
+func (w *warp) raceFault(other uint64, lane int, address uint64, bytes int, did earlier) *Fault {
 	own, number := uint64(32*w.index+lane), other&threadBits
-	f := w.accessFault(Race, lane, "shared", address, bytes, format, w.block.thread(int(number)))
+	f := w.accessFault(Race, lane, "shared", address, bytes, string(did), w.block.thread(int(number)))
 	of := func(e event) bool { return e.block == w.block.number && e.record&threadBits == number }
 	switch launch := w.block.run.launch; {
 	case launch.Watch == nil:
 	case number == own && other&flagMany != 0: // several lanes have read, of which this is one
 		f.Other = w.otherRead(f, func(e event) bool { return e.block == w.block.number && e.record&threadBits != own })
 		if f.Other != nil {
-			f.Detail = fmt.Sprintf(format, f.Other.Thread)
+			f.Detail = fmt.Sprintf(string(did), f.Other.Thread)
 		}
-	case strings.HasSuffix(format, "read it"):
+	case did == hasRead:
 		f.Other = w.otherRead(f, of)
 	default:
 		f.Other = w.other(f, of)

@@ -119,10 +119,10 @@ func (w *warp) readCell(c *cell, lane int, address uint64, size int, strong bool
 		panic(w.accessFault(Uninitialized, lane, "shared", address, size, "no thread of the block has written it"))
 	}
 	if last&flagInFlight != 0 {
-		panic(w.raceFault(last, lane, address, size, "cp.async of thread %v has not been waited for"))
+		panic(w.raceFault(last, lane, address, size, isCopying))
 	}
 	if !w.ordered(last, lane) && !(strong && last&flagAtomic != 0) {
-		panic(w.raceFault(last, lane, address, size, "no barrier since thread %v wrote it"))
+		panic(w.raceFault(last, lane, address, size, hasWritten))
 	}
 	w.noteRead(c, w.record(lane))
 }
@@ -183,15 +183,15 @@ func (w *warp) claim(lane, at int, value []byte, strong bool) {
 func (w *warp) writeCell(c *cell, lane, at, size int, flag uint64, same bool) {
 	if last := c.write; last >= w.block.fresh {
 		if last&flagInFlight != 0 {
-			panic(w.raceFault(last, lane, uint64(at), size, "cp.async of thread %v has not been waited for"))
+			panic(w.raceFault(last, lane, uint64(at), size, isCopying))
 		}
 		if !w.ordered(last, lane) && !same && last&flag&flagAtomic == 0 {
-			panic(w.raceFault(last, lane, uint64(at), size, "no barrier since thread %v wrote it"))
+			panic(w.raceFault(last, lane, uint64(at), size, hasWritten))
 		}
 	}
 	for _, read := range [2]uint64{c.read, c.other} {
 		if read >= w.block.fresh && !w.ordered(read, lane) {
-			panic(w.raceFault(read, lane, uint64(at), size, "no barrier since thread %v read it"))
+			panic(w.raceFault(read, lane, uint64(at), size, hasRead))
 		}
 	}
 	c.write = w.record(lane) | flag
