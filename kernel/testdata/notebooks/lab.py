@@ -39,6 +39,10 @@ def jupyterlab(folder, language_server=False):
         quiet = pathlib.Path(config, "settings", "@jupyterlab", "apputils-extension", "notification.jupyterlab-settings")
         quiet.parent.mkdir(parents=True)
         quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+        # Otherwise it may find at any time that another page has saved the notebook, and ask which one to keep.
+        saving = quiet.parents[1] / "docmanager-extension" / "plugin.jupyterlab-settings"
+        saving.parent.mkdir()
+        saving.write_text('{"autosave": false}')
         page = pathlib.Path(config, "labconfig", "page_config.json")
         page.parent.mkdir()
         page.write_text(json.dumps({"disabledExtensions": {"@jupyter-lsp/jupyterlab-lsp": not language_server}}))
@@ -158,7 +162,7 @@ class Notebook:
     def run(self, index, seconds=30):
         """Runs a cell to its end and returns the text of its outputs."""
         self.select(index)
-        self.driver.set_script_timeout(seconds)
+        self.driver.set_script_timeout(10 * seconds)  # as wait_for
         self.driver.execute_async_script(
             "const done = arguments[0];"
             "window.jupyterapp.commands.execute('notebook:run-cell').then(() => done(), () => done());")
