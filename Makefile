@@ -82,7 +82,9 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestMaskedAttention TestConvOfSmallImages TestDistributedEqualsOneProcess TestMemoryOfZeRO TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData TestProjects \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
-	TestGuideFromPython TestInterruptInMethods TestInterruptedCallIsAssigned TestInterruptAssignsTargets)))$$
+	TestGuideFromPython TestInterruptInMethods TestInterruptInCalls TestInterruptedCallIsAssigned TestInterruptAssignsTargets \
+	TestRanksMakeTheSameTrials TestConcurrentTrialsDiffer TestLibraryComputesMoreThanProducts TestRandomData TestVariants \
+	TestMeasuredSelection TestArithmetic)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm/compile ./cmd/quern ./accel/tensor
