@@ -209,24 +209,46 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestErrorsStayWithTheirCall has an index that is out of range, which only the run of the ops finds, before a shape that
-// does not fit: the next call is not affected.
+// TestErrorsStayWithTheirCall has an index that is out of range, which only the run of the ops finds, in a model that fails
+// later for another reason: what is computed next is not affected.
 func TestErrorsStayWithTheirCall(t *testing.T) {
 	w := tensor.Parameter(tensor.Ones(10, 4))
-	broken := nn.Sequential(
-		nn.Flatten(),
-		nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
-			return tensor.Embedding(w, x.Slice(1, 0, 1).AddScalar(50).Cast(tensor.Int32).Reshape(-1))
-		}),
-		nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(3) }),
-	)
 	x := tensor.Zeros(2, 64)
-	_, err := accel.Predict(t.Context(), broken, x)
-	var index *tensor.IndexError
-	if !errors.As(err, &index) || index.Index != 50 {
-		t.Errorf("got %v", err)
-	}
-	if _, err := accel.Predict(t.Context(), nn.Dense(10), x); err != nil {
-		t.Errorf("the next call: %v", err)
+	var none []int
+	released := tensor.Ones(4)
+	released.Release()
+	for name, fail := range map[string]func(x *nn.Tensor) *nn.Tensor{
+		"shape":         func(x *nn.Tensor) *nn.Tensor { return x.Reshape(3) },
+		"element type":  func(x *nn.Tensor) *nn.Tensor { return x.Cast(tensor.Int32).Exp() },
+		"state":         func(x *nn.Tensor) *nn.Tensor { return x.Add(released) },
+		"length":        func(x *nn.Tensor) *nn.Tensor { panic(&nn.LengthError{Layer: "own", Length: 2, Longest: 1}) },
+		"panic":         func(x *nn.Tensor) *nn.Tensor { panic("own") },
+		"runtime error": func(x *nn.Tensor) *nn.Tensor { return x.Reshape(none[3]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := nn.Sequential(
+				nn.Flatten(),
+				nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+					return tensor.Embedding(w, x.Slice(1, 0, 1).AddScalar(50).Cast(tensor.Int32).Reshape(-1))
+				}),
+				nn.Lambda(fail),
+			)
+			var panicked any
+			err := func() (err error) {
+				defer func() { panicked = recover() }()
+				_, err = accel.Predict(t.Context(), broken, x)
+				return err
+			}()
+			var index *tensor.IndexError
+			if panicked == nil && (!errors.As(err, &index) || index.Index != 50) {
+				t.Errorf("got %v", err)
+			}
+			if other := name == "panic" || name == "runtime error"; other != (panicked != nil) {
+				t.Errorf("got the error %v and the panic %v", err, panicked)
+			}
+			if y := tensor.Ones(2).Sum().Item(); y != 2 {
+				t.Errorf("the next sum is %v", y)
+			}
+		})
 	}
 }

@@ -43,25 +43,27 @@ func (e *LengthError) Error() string {
 // error of a context that is done, and stores it in *err. It is meant to be deferred. Any other
 // panic is a bug, for instance in a model's Forward, and continues.
 //
-// What a failed computation has recorded before runs now, so that its own errors, such as an index that is out of range,
-// are in *err too, and not in what is computed next.
+// What a failed computation has recorded before runs now, also if the panic continues, so that its own errors, such as an
+// index that is out of range, are in *err too, and not in what is computed next. It does not run after an interruption, which
+// is not to wait for it, nor after the failure of a device or of another rank, without which it cannot run.
 func Catch(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case error:
-		if !fromTensors(p) && !interrupt.Is(p) {
-			panic(p)
-		}
-		*err = p
-		var shape *tensor.ShapeError
-		var dtype *tensor.DTypeError
-		if errors.As(p, &shape) || errors.As(p, &dtype) { // of an op that could not be recorded
-			if later := flush(); later != nil {
-				*err = errors.Join(p, later)
-			}
-		}
-	default:
+	p := recover()
+	if p == nil {
+		return
+	}
+	failed, ok := p.(error)
+	if !ok || !fromTensors(failed) && !interrupt.Is(failed) {
+		_ = flush() // p comes first
 		panic(p)
+	}
+	*err = failed
+	var device *tensor.DeviceError
+	var across *tensor.AllReduceError
+	if interrupt.Is(failed) || errors.As(failed, &device) || errors.As(failed, &across) {
+		return
+	}
+	if later := flush(); later != nil {
+		*err = errors.Join(failed, later)
 	}
 }
 

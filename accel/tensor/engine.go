@@ -14,7 +14,6 @@ import (
 //
 // The goroutine that holds the lock may lock again: the function of a Recompute records ops while
 // the recorder is recording the Recompute.
-// its ops while the recorder is in the midst of one.
 type engine struct {
 	mu       sync.Mutex
 	owner    atomic.Uintptr // the goroutine that holds mu, or 0
@@ -206,7 +205,11 @@ func renameOp(op string) {
 }
 
 // Flush runs all recorded ops. Item, Data and the optimizers call it; programs rarely need to.
-func Flush() { locked((*ir.Recorder).Flush) }
+func Flush() {
+	if engineMade.Load() { // otherwise nothing was recorded, and no device need be opened
+		locked((*ir.Recorder).Flush)
+	}
+}
 
 // Synchronize runs all recorded ops and waits until the device has finished them; call it before
 // reading a clock. It panics with the device's error if an op failed.

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
@@ -98,6 +99,7 @@ type worker struct {
 	callbacks *interp.Callbacks // callbacks of widgets
 	host      link.Host
 	rank      int // this worker's rank; only the displays of rank 0 are shown
+	ranks     int
 	output    streams
 	cell      atomic.Int64 // the running cell, or the last one
 	clickable atomic.Bool  // a person can use the widgets of the running cell
@@ -111,7 +113,7 @@ type streams func(cell int) (stdout, stderr io.Writer)
 
 func newWorker(process *child.Process, output streams) (*worker, error) {
 	host := process.Host()
-	w := &worker{Handlers: link.Handlers{}, host: host, rank: process.Rank(), output: output}
+	w := &worker{Handlers: link.Handlers{}, host: host, rank: process.Rank(), ranks: process.Ranks(), output: output}
 	link.On(w.Handlers, w.complete)
 	link.On(w.Handlers, w.inspect)
 	link.On(w.Handlers, w.check)
@@ -122,7 +124,7 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 		interp.Stdin(&lineReader{notebook: host, rank: w.rank}),
 		interp.Output(output),
 		interp.Build(buildProgram),
-		interp.Ranks(&ranks{host: host, rank: w.rank, ranks: process.Ranks(), cell: func() int { return int(w.cell.Load()) }}),
+		interp.Ranks(&ranks{host: host, rank: w.rank, ranks: w.ranks, cell: func() int { return int(w.cell.Load()) }}),
 	)
 	if err != nil {
 		return nil, err
@@ -175,6 +177,9 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	}
 	result, err := w.session.Execute(ctx, request.Cell, request.Code, options...)
 	if err != nil {
+		if w.ranks <= 1 && ctx.Err() == nil { // other ranks may not take part, and an interruption is not to wait
+			w.runRecorded(request.Cell)
+		}
 		w.endWithGPU(request.Cell, err)
 	}
 	// Release the memory that the start needed, without delaying the client.
@@ -184,6 +189,18 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	}
 	result.Data = w.figures.Result(result.Data, result.Figures)
 	return w.translate(result, err)
+}
+
+// runRecorded runs the ops of tensors that a failed cell has recorded and not read, so that their own failures, such as an
+// index that is out of range, appear under this cell and not under the next one that reads a tensor.
+func (w *worker) runRecorded(cell int) {
+	defer func() {
+		if p := recover(); p != nil {
+			_, stderr := w.output(cell)
+			fmt.Fprintf(stderr, "what the cell computed before has failed too: %v\n", p)
+		}
+	}()
+	tensor.Flush()
 }
 
 // endWithGPU ends the process if a GPU has failed permanently, for example after a kernel
