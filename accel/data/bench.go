@@ -234,6 +234,24 @@ func (s *Dataset) files(examples []int) (files []string, reason string) {
 				files = append(files, more...)
 			}
 		}
+	case *chained:
+		of := make([][]int, len(source.parts)) // the examples of each part
+		for _, i := range s.inSource(examples) {
+			k, at := source.part(i)
+			of[k] = append(of[k], at)
+		}
+		for k := range source.parts {
+			if part := &source.parts[k]; len(of[k]) > 0 && !part.InMemory() {
+				more, reason := part.files(of[k])
+				if reason != "" {
+					return nil, reason
+				}
+				files = append(files, more...)
+			}
+		}
+		if len(files) > 0 {
+			return files, ""
+		}
 	case fileBacked:
 		return []string{source.readsFrom()}, ""
 	}

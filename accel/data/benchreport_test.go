@@ -104,7 +104,11 @@ func TestBenchDropsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []*data.Dataset{images, images.Shuffled(1), mapped} {
+	joined, err := data.Concat(mapped, mapped.First(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []*data.Dataset{images, images.Shuffled(1), mapped, joined} {
 		for range 2 { // the second time the pages are mapped
 			r := bench(t, set)
 			for _, row := range r.Rows {

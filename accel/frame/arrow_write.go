@@ -27,18 +27,18 @@ func (f *Frame) WriteArrow(path string) error {
 // It fails with a [*FileError] if a text is not UTF-8, or if a time has no such number.
 func (f *Frame) FormatArrow(w io.Writer) error {
 	a := arrowWriter{w: w}
-	units := make([]timeUnit, len(f.columns))
-	for k, c := range f.columns {
+	units := make([]timeUnit, len(f.all()))
+	for k, c := range f.all() {
 		var err error
 		if units[k], err = checkWritable("Arrow", c); err != nil {
 			return err
 		}
 	}
 	a.write([]byte("ARROW1\x00\x00"))
-	schema := func(b *flatWriter) int { return arrowSchemaTable(b, f.columns, units) }
+	schema := func(b *flatWriter) int { return arrowSchemaTable(b, f.all(), units) }
 	a.message(arrowSchema, schema, nil)
-	for from := 0; from < f.rows; from += arrowRows {
-		a.batch(f.columns, units, from, min(from+arrowRows, f.rows))
+	for from := 0; from < f.Len(); from += arrowRows {
+		a.batch(f.all(), units, from, min(from+arrowRows, f.Len()))
 	}
 	a.write([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}) // the end of the messages
 	var b flatWriter

@@ -152,7 +152,7 @@ func (f *Frame) WriteCSV(path string) error {
 func (f *Frame) FormatCSV(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	missing := newMissingSet(missingWords)
-	line := make([]string, len(f.columns))
+	line := make([]string, len(f.all()))
 	var text []byte
 	end := func() error {
 		if len(line) == 1 && line[0] == "" {
@@ -174,8 +174,8 @@ func (f *Frame) FormatCSV(w io.Writer) error {
 	if err := end(); err != nil {
 		return err
 	}
-	for i := range f.rows {
-		for k, c := range f.columns {
+	for i := range f.Len() {
+		for k, c := range f.all() {
 			line[k] = c.Format(i)
 			if c.Type() == Text {
 				line[k] = quotedText(line[k], &missing)

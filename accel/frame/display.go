@@ -58,7 +58,7 @@ func (f *Frame) String() string {
 // as described at [display.Table].
 func (f *Frame) MIMEBundle() map[string]any {
 	columns, rows, gap := f.shown()
-	t := tableview.Table{Columns: []tableview.Column{{Right: true}}, Numbered: true, Gap: gap, Total: f.rows, Footer: f.size()}
+	t := tableview.Table{Columns: []tableview.Column{{Right: true}}, Numbered: true, Gap: gap, Total: f.Len(), Footer: f.size()}
 	for _, c := range columns {
 		if c == nil {
 			t.Columns = append(t.Columns, tableview.Column{Title: "…", Gap: true})
@@ -83,7 +83,7 @@ func (f *Frame) MIMEBundle() map[string]any {
 		t.Rows = append(t.Rows, row(i))
 	}
 	if gap >= 0 {
-		t.Fill(shownHead, f.rows-shownTail, row)
+		t.Fill(shownHead, f.Len()-shownTail, row)
 	}
 	return map[string]any{"text/html": t.HTML(), "text/plain": f.String()}
 }
@@ -92,21 +92,21 @@ func (f *Frame) MIMEBundle() map[string]any {
 // of the first row after a gap, or -1.
 func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
 	gap = -1
-	for i := range f.rows {
+	for i := range f.Len() {
 		switch {
-		case f.rows <= shownHead+shownTail || i < shownHead:
+		case f.Len() <= shownHead+shownTail || i < shownHead:
 			rows = append(rows, i)
-		case i == f.rows-shownTail:
+		case i == f.Len()-shownTail:
 			gap = len(rows)
-			for j := i; j < f.rows; j++ {
+			for j := i; j < f.Len(); j++ {
 				rows = append(rows, j)
 			}
 		}
 	}
-	for i := range f.columns {
-		switch after := len(f.columns) - (shownColumns - shownFirst); {
-		case len(f.columns) <= shownColumns || i < shownFirst || i >= after:
-			columns = append(columns, &f.columns[i])
+	for i := range f.all() {
+		switch after := len(f.all()) - (shownColumns - shownFirst); {
+		case len(f.all()) <= shownColumns || i < shownFirst || i >= after:
+			columns = append(columns, &f.all()[i])
 		case i == shownFirst:
 			columns = append(columns, nil)
 		}
@@ -115,8 +115,8 @@ func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
 }
 
 func (f *Frame) size() string {
-	text := quantity.Plural(f.rows, "row") + " × " + quantity.Plural(len(f.columns), "column")
-	if more := len(f.columns) - shownColumns; more > 0 {
+	text := quantity.Plural(f.Len(), "row") + " × " + quantity.Plural(len(f.all()), "column")
+	if more := len(f.all()) - shownColumns; more > 0 {
 		text += fmt.Sprintf(", %d in the middle not shown: use Select", more)
 	}
 	return text

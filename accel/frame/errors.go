@@ -1,11 +1,15 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 )
+
+// errNil is the panic of methods of a nil frame, which a function that failed has returned.
+var errNil = errors.New("frame: the frame is nil: check the error returned where it was created")
 
 // ColumnError says that a frame has no column of a name, or two.
 type ColumnError struct {

@@ -42,12 +42,25 @@ func build(columns []Column, rows int) *Frame {
 }
 
 // Len returns the number of rows.
-func (f *Frame) Len() int { return f.rows }
+func (f *Frame) Len() int {
+	if f == nil {
+		panic(errNil)
+	}
+	return f.rows
+}
+
+// all returns the columns.
+func (f *Frame) all() []Column {
+	if f == nil {
+		panic(errNil)
+	}
+	return f.columns
+}
 
 // Columns returns the names of the columns in order.
 func (f *Frame) Columns() []string {
-	names := make([]string, len(f.columns))
-	for i, c := range f.columns {
+	names := make([]string, len(f.all()))
+	for i, c := range f.all() {
 		names[i] = c.name
 	}
 	return names
@@ -55,15 +68,24 @@ func (f *Frame) Columns() []string {
 
 // Has reports whether the frame has a column of that name.
 func (f *Frame) Has(name string) bool {
-	_, ok := f.places[name]
+	_, ok := f.find(name)
 	return ok
 }
 
 // Column returns the column of that name.
-func (f *Frame) Column(name string) Column { return f.columns[f.place(name)] }
+func (f *Frame) Column(name string) Column { return f.all()[f.place(name)] }
+
+// find returns the place of the column of that name.
+func (f *Frame) find(name string) (place int, ok bool) {
+	if f == nil {
+		panic(errNil)
+	}
+	place, ok = f.places[name]
+	return place, ok
+}
 
 func (f *Frame) place(name string) int {
-	i, ok := f.places[name]
+	i, ok := f.find(name)
 	if !ok {
 		panic(&ColumnError{Name: name, Columns: f.Columns()})
 	}
@@ -76,54 +98,54 @@ func (f *Frame) Select(names ...string) *Frame {
 	for i, name := range names {
 		columns[i] = f.Column(name)
 	}
-	return build(columns, f.rows)
+	return build(columns, f.Len())
 }
 
 // Drop returns the frame without these columns.
 func (f *Frame) Drop(names ...string) *Frame {
-	drop := make([]bool, len(f.columns))
+	drop := make([]bool, len(f.all()))
 	for _, name := range names {
 		drop[f.place(name)] = true
 	}
 	var columns []Column
-	for i, c := range f.columns {
+	for i, c := range f.all() {
 		if !drop[i] {
 			columns = append(columns, c)
 		}
 	}
-	return build(columns, f.rows)
+	return build(columns, f.Len())
 }
 
 // Rename returns the frame with another name for a column.
 func (f *Frame) Rename(old, name string) *Frame {
-	columns := slices.Clone(f.columns)
+	columns := slices.Clone(f.all())
 	columns[f.place(old)].name = name
-	return build(columns, f.rows)
+	return build(columns, f.Len())
 }
 
 // With returns the frame with additional columns at the end. A column with the name of another
 // replaces it at its place.
 func (f *Frame) With(columns ...Column) *Frame {
-	all := slices.Clone(f.columns)
+	all := slices.Clone(f.all())
 	for _, c := range columns {
-		if i, ok := f.places[c.name]; ok {
+		if i, ok := f.find(c.name); ok {
 			all[i] = c
 		} else {
 			all = append(all, c)
 		}
 	}
-	if len(f.columns) == 0 && len(all) > 0 {
+	if len(f.all()) == 0 && len(all) > 0 {
 		return build(all, all[0].Len())
 	}
-	return build(all, f.rows)
+	return build(all, f.Len())
 }
 
 // Take returns the rows with these indices, from 0, in this order; an index may occur several
 // times. Like indexing a slice it panics if one is not in [0, Len).
 func (f *Frame) Take(rows ...int) *Frame {
 	for _, i := range rows {
-		if i < 0 || i >= f.rows {
-			panic(fmt.Errorf("frame: row %d of a frame with %d rows", i, f.rows))
+		if i < 0 || i >= f.Len() {
+			panic(fmt.Errorf("frame: row %d of a frame with %d rows", i, f.Len()))
 		}
 	}
 	return f.take(rows)
@@ -136,7 +158,7 @@ func (f *Frame) take(rows []int) *Frame {
 
 // each returns the frame with the cells of each column replaced.
 func (f *Frame) each(rows int, change func(cells) cells) *Frame {
-	columns := slices.Clone(f.columns)
+	columns := slices.Clone(f.all())
 	for i, c := range columns {
 		columns[i].cells = change(c.cells)
 	}
@@ -146,21 +168,21 @@ func (f *Frame) each(rows int, change func(cells) cells) *Frame {
 // Slice returns the rows from the index from up to, but not including, to. Like slicing a slice
 // it panics if these are out of range.
 func (f *Frame) Slice(from, to int) *Frame {
-	if from < 0 || to < from || to > f.rows {
-		panic(fmt.Errorf("frame: rows %d to %d of a frame with %d rows", from, to, f.rows))
+	if from < 0 || to < from || to > f.Len() {
+		panic(fmt.Errorf("frame: rows %d to %d of a frame with %d rows", from, to, f.Len()))
 	}
 	return f.each(to-from, func(c cells) cells { return c.slice(from, to) })
 }
 
 // Head returns the first n rows, or all if there are fewer.
-func (f *Frame) Head(n int) *Frame { return f.Slice(0, max(0, min(n, f.rows))) }
+func (f *Frame) Head(n int) *Frame { return f.Slice(0, max(0, min(n, f.Len()))) }
 
 // Tail returns the last n rows, or all if there are fewer.
-func (f *Frame) Tail(n int) *Frame { return f.Slice(f.rows-max(0, min(n, f.rows)), f.rows) }
+func (f *Frame) Tail(n int) *Frame { return f.Slice(f.Len()-max(0, min(n, f.Len())), f.Len()) }
 
 // Shuffled returns the rows in a random order, which depends only on the seed.
 func (f *Frame) Shuffled(seed uint64) *Frame {
-	return f.take(rand.New(rand.NewPCG(seed, 0)).Perm(f.rows))
+	return f.take(rand.New(rand.NewPCG(seed, 0)).Perm(f.Len()))
 }
 
 // RandomSplit shuffles the rows, as Shuffled does, and divides them: the first frame has the given
@@ -170,23 +192,23 @@ func (f *Frame) RandomSplit(fraction float64, seed uint64) (first, rest *Frame) 
 	if !(fraction >= 0 && fraction <= 1) {
 		panic(fmt.Errorf("frame: RandomSplit with the fraction %v: use one between 0 and 1", fraction))
 	}
-	n := int(math.Round(fraction * float64(f.rows)))
+	n := int(math.Round(fraction * float64(f.Len())))
 	shuffled := f.Shuffled(seed)
-	return shuffled.Slice(0, n), shuffled.Slice(n, f.rows)
+	return shuffled.Slice(0, n), shuffled.Slice(n, f.Len())
 }
 
 // Append returns the rows of this frame followed by those of others, which must have the same
 // columns in any order. A column of ints and one of floats become one of floats; for other
 // differences of type, Append panics with a [*TypeError].
 func (f *Frame) Append(others ...*Frame) *Frame {
-	rows := f.rows
+	rows := f.Len()
 	for _, o := range others {
-		for _, c := range o.columns {
+		for _, c := range o.all() {
 			f.place(c.name)
 		}
-		rows += o.rows
+		rows += o.Len()
 	}
-	columns := slices.Clone(f.columns)
+	columns := slices.Clone(f.all())
 	for i, c := range columns {
 		parts := []Column{c}
 		for _, o := range others {
@@ -223,7 +245,7 @@ func (f *Frame) DropMissing(names ...string) *Frame {
 	some := f.Select(names...)
 	var rows []int
 row:
-	for i := range f.rows {
+	for i := range f.Len() {
 		for _, c := range some.columns {
 			if c.cells.missing(i) {
 				continue row

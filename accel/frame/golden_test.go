@@ -3,8 +3,10 @@ package frame_test
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"os"
+	"reflect"
 	"testing"
 	"time"
 
@@ -201,5 +203,34 @@ func TestPanics(t *testing.T) {
 			}()
 			test.call()
 		}()
+	}
+}
+
+// TestNilFrame calls each method of a nil frame with arguments that are empty.
+func TestNilFrame(t *testing.T) {
+	const want = "frame: the frame is nil: check the error returned where it was created"
+	v := reflect.ValueOf((*frame.Frame)(nil))
+	for i := range v.NumMethod() {
+		name, f := v.Type().Method(i).Name, v.Method(i)
+		t.Run(name, func(t *testing.T) {
+			var in []reflect.Value
+			for k := range f.Type().NumIn() {
+				if k < f.Type().NumIn()-1 || !f.Type().IsVariadic() {
+					in = append(in, reflect.Zero(f.Type().In(k)))
+				}
+			}
+			defer func() {
+				if p := recover(); fmt.Sprint(p) != want {
+					t.Errorf("panicked with %v", p)
+				}
+			}()
+			out := f.Call(in)
+			if rows, ok := out[0].Interface().(iter.Seq[frame.Row]); ok {
+				rows(func(frame.Row) bool { return true })
+			} else if err, ok := out[0].Interface().(error); ok && err != nil { // that of the empty path of a file
+				panic(want)
+			}
+			t.Error("it returned")
+		})
 	}
 }

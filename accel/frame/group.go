@@ -16,7 +16,7 @@ type Groups struct {
 // equal to one another. The groups are sorted by the columns, missing values last.
 func (f *Frame) GroupBy(columns ...string) *Groups {
 	g := &Groups{frame: f, keys: slices.Clone(columns)}
-	codes := make([]int, f.rows)
+	codes := make([]int, f.Len())
 	for _, name := range columns {
 		more, _ := f.Column(name).cells.codes()
 		codes = combine(codes, more)
@@ -80,7 +80,7 @@ func (g *Groups) Frames() []*Frame {
 
 // Aggregate returns a frame of one row with the statistics of all rows.
 func (f *Frame) Aggregate(statistics ...Statistic) *Frame {
-	all := make([]int, f.rows)
+	all := make([]int, f.Len())
 	for i := range all {
 		all[i] = i
 	}
@@ -114,7 +114,7 @@ func Descending(column string) Key { return Key{column: column, descending: true
 // so on. Rows that are equal in all keys keep their order. Missing values come last in both
 // directions.
 func (f *Frame) Sort(keys ...Key) *Frame {
-	rows := make([]int, f.rows)
+	rows := make([]int, f.Len())
 	for i := range rows {
 		rows[i] = i
 	}
@@ -167,13 +167,14 @@ const (
 // The rows have the order of this frame, then, for each, that of other. Rows of other that match
 // none come last.
 func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
+	rows := f.Len() + other.Len()
 	if kind < Inner || kind > Outer {
 		panic(fmt.Errorf("frame: join of kind %d: use Inner, Left or Outer", int(kind)))
 	}
 	if len(on) == 0 {
 		panic(fmt.Errorf("frame: join without columns: name the columns that both frames have in common"))
 	}
-	codes, none := make([]int, f.rows+other.rows), make([]bool, f.rows+other.rows)
+	codes, none := make([]int, rows), make([]bool, rows)
 	for _, name := range on {
 		more, _ := (concatenate([]Column{f.Column(name), other.Column(name)})).codes()
 		for i, code := range more {
@@ -182,14 +183,14 @@ func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
 		codes = combine(codes, more)
 	}
 	matches := map[int][]int{} // rows of other by code
-	for j := range other.rows {
-		if !none[f.rows+j] {
-			matches[codes[f.rows+j]] = append(matches[codes[f.rows+j]], j)
+	for j := range other.Len() {
+		if !none[f.Len()+j] {
+			matches[codes[f.Len()+j]] = append(matches[codes[f.Len()+j]], j)
 		}
 	}
 	var left, right []int
-	matched := make([]bool, other.rows)
-	for i := range f.rows {
+	matched := make([]bool, other.Len())
+	for i := range f.Len() {
 		var found []int
 		if !none[i] {
 			found = matches[codes[i]]
@@ -203,7 +204,7 @@ func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
 	}
 	both := len(left)
 	if kind == Outer {
-		for j := range other.rows {
+		for j := range other.Len() {
 			if !matched[j] {
 				left, right = append(left, -1), append(right, j)
 			}

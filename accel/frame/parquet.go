@@ -288,15 +288,15 @@ func (f *Frame) WriteParquet(path string) error {
 // It fails with a [*FileError] if there are no columns, which the format does not have, if a text is not UTF-8,
 // or if a time has no such number.
 func (f *Frame) FormatParquet(w io.Writer) (err error) {
-	if len(f.columns) == 0 {
+	if len(f.all()) == 0 {
 		return &FileError{Format: "Parquet", Want: "at least one column", Got: "none"}
 	}
-	if len(f.columns) > parquet.MaxColumnIndex {
-		return &FileError{Format: "Parquet", Want: fmt.Sprintf("at most %d columns", parquet.MaxColumnIndex), Got: fmt.Sprint(len(f.columns))}
+	if len(f.all()) > parquet.MaxColumnIndex {
+		return &FileError{Format: "Parquet", Want: fmt.Sprintf("at most %d columns", parquet.MaxColumnIndex), Got: fmt.Sprint(len(f.all()))}
 	}
 	schema := parquetSchema{Group: parquet.Group{}}
-	values := make([]func(i int) parquet.Value, len(f.columns))
-	for k, c := range f.columns {
+	values := make([]func(i int) parquet.Value, len(f.all()))
+	for k, c := range f.all() {
 		unit, err := checkWritable("Parquet", c)
 		if err != nil {
 			return err
@@ -311,11 +311,11 @@ func (f *Frame) FormatParquet(w io.Writer) (err error) {
 			err = e
 		}
 	}()
-	for from := 0; from < f.rows; from += parquetRows {
+	for from := 0; from < f.Len(); from += parquetRows {
 		var rows []parquet.Row
-		for i := from; i < min(from+parquetRows, f.rows); i++ {
-			row := make(parquet.Row, len(f.columns))
-			for k, c := range f.columns {
+		for i := from; i < min(from+parquetRows, f.Len()); i++ {
+			row := make(parquet.Row, len(f.all()))
+			for k, c := range f.all() {
 				if c.Missing(i) {
 					row[k] = parquet.NullValue().Level(0, 0, k)
 				} else {

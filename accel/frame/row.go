@@ -14,7 +14,7 @@ type Row struct {
 // Rows iterates over the rows.
 func (f *Frame) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		for i := range f.rows {
+		for i := range f.Len() {
 			if !yield(Row{f, i}) {
 				return
 			}
@@ -102,7 +102,7 @@ func (f *Frame) WithTime(name string, value func(Row) time.Time) *Frame {
 }
 
 func computed[T comparable](f *Frame, value func(Row) T) *list[T] {
-	l := &list[T]{values: make([]T, f.rows)}
+	l := &list[T]{values: make([]T, f.Len())}
 	for r := range f.Rows() {
 		l.values[r.index] = value(r)
 	}

@@ -321,7 +321,7 @@ func (d distribution) svg() string {
 // other columns the number of different values, and the most frequent one with its count.
 func (f *Frame) Describe() *Frame {
 	var rows []description
-	for _, c := range f.columns {
+	for _, c := range f.all() {
 		d := description{Column: c.name, Type: c.Type().String(), Missing: c.CountMissing()}
 		d.Count = c.Len() - d.Missing
 		one := build([]Column{c}, c.Len())

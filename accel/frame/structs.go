@@ -50,7 +50,7 @@ func (f *Frame) Structs(slice any) error {
 	if err != nil {
 		return err
 	}
-	rows := reflect.MakeSlice(p.Elem().Type(), f.rows, f.rows)
+	rows := reflect.MakeSlice(p.Elem().Type(), f.Len(), f.Len())
 	for _, field := range fields {
 		if !f.Has(field.name) {
 			return &ColumnError{Name: field.name, Columns: f.Columns()}
@@ -62,7 +62,7 @@ func (f *Frame) Structs(slice any) error {
 		if c.Type() != field.kind {
 			return c.typeError(fmt.Sprintf("a column of type %s, for the field's type %s,", field.kind, field.typ))
 		}
-		for i := range f.rows {
+		for i := range f.Len() {
 			if err := load(c, i, rows.Index(i).Field(field.index)); err != nil {
 				return err
 			}
