@@ -79,6 +79,7 @@ func (unaryOp) Infer(in []*Value) (Type, error) {
 // wholeOp is embedded by ops that are a step of their own.
 type wholeOp struct{}
 
+func (wholeOp) whole()                      {}
 func (wholeOp) Class([]*Value) Class        { return Whole }
 func (wholeOp) AppendKey(key []byte) []byte { return key } // an op with parameters has its own
 

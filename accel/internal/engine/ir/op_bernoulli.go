@@ -3,7 +3,7 @@ package ir
 // Bernoulli is a float32 tensor whose elements are Scale with probability Keep
 // and else 0. Element i is decided by word i%4 of block i/4 of the Philox
 // stream (Key, Counter onwards), so the mask does not depend on how the work
-// is divided.
+// is divided. It has no composition: no other op multiplies integers of 32 bits, as Philox does.
 type Bernoulli struct {
 	wholeOp
 	noGradient

@@ -2,7 +2,7 @@ package ir
 
 // Finite copies x and fails if x is not finite: if x has NaN or an infinity, the run of the
 // list ends with a *NonFiniteError before any value that was recorded earlier is
-// overwritten.
+// overwritten. It has no composition: no other op fails.
 type Finite struct {
 	wholeOp
 	What string // a description of x, for the error

@@ -2,7 +2,7 @@ package ir
 
 // Index converts x from int64 to int32, where the elements of x index something of Size
 // elements. The run of the list ends with an *IndexError if one is outside of 0..Size-1. The
-// error adds From to the index and the size.
+// error adds From to the index and the size. It has no composition: no other op fails.
 type Index struct {
 	wholeOp
 	noGradient

@@ -3,7 +3,7 @@ package ir
 import "github.com/quernlab/quern/accel/internal/engine/integer"
 
 // Int8Linear computes y = x·wᵀ for x [N, In] and int8 weights, which are converted to
-// floats when they are used.
+// floats when they are used. It has no composition: the weights are a parameter of the op, and no other op carries values.
 type Int8Linear struct {
 	wholeOp
 	Weights *integer.Weights

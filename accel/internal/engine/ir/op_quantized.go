@@ -2,7 +2,8 @@ package ir
 
 import "github.com/quernlab/quern/accel/internal/engine/integer"
 
-// Quantized is the result of a network of 8-bit integers for the input x.
+// Quantized is the result of a network of 8-bit integers for the input x. It has no composition, for the reason of
+// [Int8Linear]; its reference is the plain Go in integer_generic.go of the CPU.
 type Quantized struct {
 	wholeOp
 	Network *integer.Network

@@ -35,6 +35,9 @@ func (c Cell) Gates() int {
 //
 // The result is flat: the states h [T+1, N, H], of an LSTMCell also c [T+1, N, H], and then the
 // gates that the gradient needs. The initial states come first or, in reverse, last.
+//
+// It has no composition here: package tensor records the steps as other ops, for float64, for mixed types and for
+// exports, and their gradient is that of those ops. A Compose would need the gradient of each cell a second time.
 type Recurrent struct {
 	wholeOp
 	Cell    Cell
@@ -187,7 +190,8 @@ func (r *Recorder) Recurrent(o Recurrent, in ...*Value) (h, c *Value) {
 
 // RecurrentGradient computes the gradients of the gates [T, N, gates·H] and of the initial states
 // from Recurrent's result, w, the gradient of the result, and the optional lengths. Those of a
-// GRUCell are [T, N, 4·H]: of r, z, the previous state's part of n, and the input's part of n.
+// GRUCell are [T, N, 4·H]: of r, z, the previous state's part of n, and the input's part of n. It has no composition, as
+// [Recurrent] has none.
 type RecurrentGradient struct {
 	gradientOp
 	Recurrent

@@ -8,6 +8,8 @@ package ir
 // steps. It is a power of two, so y is exact in bfloat16 and rounding twice does not change
 // s. An infinity becomes NaN, since the type's largest value would hide it. A device with
 // FP8 matmul multiplies the bytes of two such tensors: see [FP8Multiplier].
+//
+// It has no composition: the power of two is the exponent of the largest element, and no other op reads bits.
 type Round8 struct {
 	wholeOp
 	To DType

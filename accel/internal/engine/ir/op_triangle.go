@@ -1,7 +1,8 @@
 package ir
 
 // Triangle is x [B…, M, N] with 0 for the elements of each matrix below a diagonal, or above it.
-// The diagonal is Diagonal columns to the right of the main one.
+// The diagonal is Diagonal columns to the right of the main one. It has no composition and is one of those ops of which
+// others consist, since [Where] computes only floats and a triangle has any element type.
 type Triangle struct {
 	wholeOp
 	movement

@@ -46,6 +46,28 @@ func checkKey(t *testing.T, text string, d ast.Decl) {
 	}
 }
 
+// basis are the ops on whole tensors of which compositions consist.
+var basis = []string{"ArgMax", "Concat", "Copy", "IndexAdd", "IndexSelect", "MatMul", "Max", "Pad", "Sum"}
+
+// checkComposition checks that an op on whole tensors states a composition, or says why it has none.
+func checkComposition(t *testing.T, d ast.Decl) {
+	types, ok := d.(*ast.GenDecl)
+	if !ok || types.Tok != token.TYPE || len(types.Specs) != 1 {
+		return
+	}
+	name := types.Specs[0].(*ast.TypeSpec).Name.Name
+	at := slices.IndexFunc(Table(), func(op Op) bool { return op.Name() == name })
+	if at < 0 || slices.Contains(basis, name) {
+		return
+	}
+	op := Table()[at]
+	_, whole := op.(interface{ whole() })
+	_, composes := op.(Composer)
+	if says := strings.Contains(types.Doc.Text(), "has no composition"); whole && composes == says {
+		t.Errorf("%s has a method Compose: %v; its comment says that it has no composition, and why: %v", name, composes, says)
+	}
+}
+
 // TestTable finds the ops in all op files by their Name methods. With -update it writes table.go.
 func TestTable(t *testing.T) {
 	files, err := filepath.Glob("op_*.go")
@@ -65,12 +87,13 @@ func TestTable(t *testing.T) {
 			}
 			names = append(names, m[1])
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), f, text, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), f, text, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
 			checkKey(t, string(text), d)
+			checkComposition(t, d)
 		}
 	}
 	slices.Sort(names)
