@@ -1,10 +1,12 @@
 package tensor
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // Attention returns softmax(q·kᵀ/√D)·v, torch's scaled_dot_product_attention, for queries [B, H, T,
@@ -117,4 +119,156 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 		all = keep(all.Reshape(append(slices.Repeat([]int{1}, 4-n), all.Shape()...)...))
 	}
 	return all
+}
+
+// AttentionWeights returns the weights with which [MaskedAttention] adds the values: softmax(q·kᵀ/√D)
+// over the visible keys, [B, H, T, S], for queries [B, H, T, D] and keys [B, H, S, D]. The weights of
+// a query that attends to no key are 0. Unlike MaskedAttention it needs memory for T·S weights.
+func AttentionWeights(q, k *Tensor, see AttentionMask) *Tensor {
+	const op = "AttentionWeights"
+	shape, keys := q.Shape(), k.Shape()
+	if len(shape) != 4 || len(keys) != 4 || shape[0] != keys[0] || shape[1] != keys[1] || shape[3] != keys[3] || shape[3] < 1 {
+		panic(&ShapeError{Op: op, Shapes: [][]int{shape, keys}, Hint: "queries must be [B H T D] and keys [B H S D]"})
+	}
+	requireApart(op, see)
+	scores := q.MatMul(k.Permute(0, 1, 3, 2)).MulScalar(1 / math.Sqrt(float64(shape[3])))
+	added := see.bias(k)
+	if see.Causal {
+		hidden := Full(math.Inf(-1)).Cast(scores.DType())
+		seen := Ones(shape[2], keys[2]).Tril(0)
+		causal := Where(seen, Full(0).Cast(scores.DType()), hidden).Reshape(1, 1, shape[2], keys[2])
+		if added == nil {
+			added = causal
+		} else {
+			added = added.Add(causal)
+		}
+	}
+	if added == nil {
+		return scores.Softmax(-1)
+	}
+	// Where all keys are hidden, the softmax of -Inf would be NaN, and so would its gradient.
+	zero := Full(0).Cast(added.DType())
+	some := added.Max(3).Reshape(added.Size(0), added.Size(1), added.Size(2), 1).Greater(Full(math.Inf(-1)).Cast(added.DType()))
+	weights := scores.Add(Where(some, added, zero)).Softmax(-1)
+	return Where(some, weights, Full(0).Cast(weights.DType()))
+}
+
+// attended runs f for tensors.RecordAttention.
+func attended(f func()) []recordedAttention {
+	var all []recordedAttention
+	withScope(func(s *scope) { s.attention = &all }, f)
+	return all
+}
+
+type recordedAttention = tensors.RecordedAttention[*Tensor]
+
+// recordAttention appends the weights to the list of RecordAttention.
+func recordAttention(q, k *Tensor, see AttentionMask) {
+	var to *[]recordedAttention
+	var path, kind string
+	e := shared()
+	e.enter()
+	to, path, kind = e.current.attention, e.current.Path, e.current.Kind
+	e.leave()
+	if to != nil {
+		*to = append(*to, recordedAttention{Path: path, Layer: kind, Weights: AttentionWeights(q, k, see)})
+	}
+}
+
+// RotaryEmbedding rotates pairs of elements of x [N, H, T, D] by angles that are proportional to the
+// positions [T], so that products of rotated vectors depend on differences of positions (Su et al.,
+// RoFormer, 2021). As in Llama, element i forms a pair with element i + D/2:
+//
+//	angle = position · base^(-2i/D)
+//	yᵢ       = xᵢ·cos(angle) - xᵢ₊D/₂·sin(angle)
+//	yᵢ₊D/₂ = xᵢ₊D/₂·cos(angle) + xᵢ·sin(angle)
+func RotaryEmbedding(x, positions *Tensor, base float64) *Tensor {
+	shape := x.Shape()
+	if len(shape) != 4 || shape[3]%2 != 0 || positions.NDim() != 1 || positions.Size(0) != shape[2] || !(base > 0) {
+		panic(&ShapeError{Op: "RotaryEmbedding", Shapes: [][]int{shape, positions.Shape()}, Hint: fmt.Sprintf("x must be [N, H, T, D] with an even D, the positions [T], and the base %g positive", base)})
+	}
+	half := shape[3] / 2
+	frequencies := make([]float32, half)
+	for i := range frequencies {
+		frequencies[i] = float32(math.Pow(base, -float64(i)/float64(half)))
+	}
+	var made []*Tensor
+	defer func() {
+		for _, t := range made {
+			t.Release()
+		}
+	}()
+	keep := func(t *Tensor) *Tensor { made = append(made, t); return t }
+	angles := keep(keep(keep(positions.Cast(Float32)).Reshape(shape[2], 1)).Mul(keep(New(frequencies, half))))
+	cos, sin := keep(keep(angles.Cos()).Cast(x.DType())), keep(keep(angles.Sin()).Cast(x.DType()))
+	first, second := keep(x.Slice(3, 0, half)), keep(x.Slice(3, half, 2*half))
+	return Concat(3,
+		keep(keep(first.Mul(cos)).Sub(keep(second.Mul(sin)))),
+		keep(keep(second.Mul(cos)).Add(keep(first.Mul(sin)))))
+}
+
+// WithLengths runs f, a pass of a model, with the lengths of the sequences of its batch: [N], of type
+// int32. The sequences are padded at the end to the given number of positions. Layers that work on
+// sequences [N, positions, …], such as attention and recurrent layers, ignore the padding. A length
+// outside of 1..positions is an *IndexError: now, or when the length is computed.
+func WithLengths(lengths *Tensor, positions int, f func()) {
+	if lengths != nil {
+		lengths = checkLengths("WithLengths", lengths, 1, positions)
+	}
+	withScope(func(s *scope) { s.lengths, s.positions = lengths, positions }, f)
+}
+
+// Lengths returns what the innermost running [WithLengths] has set, nil if there is none.
+func Lengths() (lengths *Tensor, positions int) {
+	e := shared()
+	e.enter()
+	defer e.leave()
+	return e.current.lengths, e.current.positions
+}
+
+// checkLengths returns lengths [N] of sequences, of type int32. It panics with an *IndexError if one is
+// outside of from..to and already computed; else the result is computed with the check.
+func checkLengths(op string, lengths *Tensor, from, to int) *Tensor {
+	if known, _ := Lengths(); known == lengths {
+		return lengths // WithLengths has checked them
+	}
+	return compute(composite{name: op}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if v[0].DType() != Int32 || r.CheckRange(op, v[0], from, to+1) || r.Tracing() {
+			return v[0]
+		}
+		// The check of an index begins at 0, and only floats have arithmetic.
+		shift := func(v *ir.Value, by int, to DType) *ir.Value {
+			return r.Record(ir.Cast{To: to}, r.Record(ir.AddScalar{Scalar: float64(by)}, r.Record(ir.Cast{To: Float64}, v)))
+		}
+		index := r.Record(ir.Index{For: op, From: from, Size: to - from + 1}, shift(v[0], -from, Int64))
+		return shift(index, from, Int32)
+	}, lengths)
+}
+
+// WithPositions runs f, a pass of a model, with rows in which several sequences are packed one after the
+// other. positions [N, T], of type int32, has the position of each token in its sequence: it restarts at
+// 0 where a sequence begins. Layers that attend keep the sequences apart, and those that know positions
+// use these. In f, [Attention], [MaskedAttention] and [AttentionWeights] panic with a *StateError without
+// a Mask or a Bias, since they would attend to other sequences.
+func WithPositions(positions *Tensor, f func()) {
+	if positions != nil && (positions.NDim() != 2 || positions.DType() != Int32) {
+		panic(&ShapeError{Op: "WithPositions", Shapes: [][]int{positions.Shape()}, Hint: "positions must be [N T] of type int32"})
+	}
+	withScope(func(s *scope) { s.packed = positions }, f)
+}
+
+// Positions returns what the innermost running [WithPositions] has set, nil if there is none. Two tokens
+// of a row are of the same sequence if index minus position is the same for both.
+func Positions() *Tensor {
+	e := shared()
+	e.enter()
+	defer e.leave()
+	return e.current.packed
+}
+
+// requireApart panics if sequences are packed and nothing keeps them apart.
+func requireApart(op string, see AttentionMask) {
+	if see.Mask == nil && see.Bias == nil && Positions() != nil {
+		panic(&StateError{Op: op, Hint: "the rows of the batch are packed sequences, which would attend to each other: use a layer of package nn, set AttentionMask.Mask from tensor.Positions, or train without PackSequences"})
+	}
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // TestSmallArguments checks that functions keep all digits near 0, where goldens with an absolute tolerance would
@@ -249,5 +252,140 @@ func TestLinspace(t *testing.T) {
 	}
 	if got := Eye(2).Data(); !slices.Equal(got, []float32{1, 0, 0, 1}) {
 		t.Errorf("Eye: %v", got)
+	}
+}
+
+// composers returns the names of the ops that state a composition.
+func composers() (names []string) {
+	for _, op := range ir.Table() {
+		if _, ok := op.(ir.Composer); ok {
+			names = append(names, op.Name())
+		}
+	}
+	return names
+}
+
+// compositionSizes are the sizes of TestCompositions.
+var compositionSizes = [][3]int{{2, 3, 4}, {1, 1, 1}, {5, 1, 3}, {9, 13, 5}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}}
+
+// TestCompositions compares the kernels of the device with the compositions of their ops: each row whose ops state
+// some, and its gradient, on random inputs of several sizes, layouts and element types. It fails if an op
+// that states a composition is in no row.
+func TestCompositions(t *testing.T) {
+	untested := composers()
+	for _, row := range opRows {
+		t.Run(row.name, func(t *testing.T) {
+			for i, s := range compositionSizes {
+				if row.nonEmpty && s[0]*s[1]*s[2] == 0 {
+					continue
+				}
+				r := rand.New(rand.NewPCG(uint64(i), 23))
+				var in []array
+				for _, shape := range row.shapes(s[0], s[1], s[2]) {
+					in = append(in, randomArray(r, row.low, row.high, shape...))
+				}
+				weight := randomArray(r, -1, 1, row.ref(in).shape...)
+				for _, l := range layoutsOf(s) {
+					for d, tolerance := range map[DType]float64{Float32: 2e-4, Float64: 1e-10} {
+						var names []string
+						kernels := evaluateAll(row, in, l, d, weight, &names)
+						if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(composers(), n) }) {
+							return
+						}
+						untested = slices.DeleteFunc(untested, func(n string) bool { return slices.Contains(names, n) })
+						setComposed(true)
+						composed := evaluateAll(row, in, l, d, weight, nil)
+						setComposed(false)
+						for k, y := range composed {
+							want := array{shape: kernels[k].Shape(), data: kernels[k].Float64s()}
+							compare(t, fmt.Sprintf("%s, sizes %v, %s, result %d", l.name, s, d, k), y, want, tolerance)
+						}
+					}
+				}
+			}
+		})
+	}
+	if !t.Failed() && len(untested) > 0 {
+		t.Errorf("no row records %v", untested)
+	}
+}
+
+func setComposed(on bool) { locked(func(r *ir.Recorder) { r.Composed(on) }) }
+
+// evaluateAll returns the result of an op and the gradients of its inputs, for a given gradient of the result. It
+// sets names to those of the ops.
+func evaluateAll(row opRow, in []array, l layout, d DType, weight array, names *[]string) []*Tensor {
+	var leaves, args, all []*Tensor
+	for _, a := range in {
+		leaf, x := l.lay(a)
+		if d == Float64 {
+			leaf = Parameter(leaf.Detach().Cast(Float64))
+			x = l.input(leaf, len(a.shape))
+		}
+		leaves, args = append(leaves, leaf), append(args, x)
+	}
+	Flush()
+	y := row.f(args)
+	all = append(all, y)
+	if !row.noGrad {
+		y.Mul(FromFloat64s(weight.data, weight.shape...).Cast(y.DType())).Sum().Backward()
+		for _, leaf := range leaves {
+			if g := leaf.Grad(); g != nil {
+				all = append(all, g)
+			}
+		}
+	}
+	if names != nil {
+		locked(func(r *ir.Recorder) { *names = r.Recorded() })
+	}
+	return all
+}
+
+// cumMax is an op that has no kernel on any device: the largest element so far along one axis.
+type cumMax struct{ axis int }
+
+func (cumMax) Name() string                  { return "CumMax" }
+func (cumMax) Class([]*ir.Value) ir.Class    { return ir.Whole }
+func (o cumMax) AppendKey(key []byte) []byte { return append(key, byte(o.axis)) }
+func (cumMax) Infer(in []*ir.Value) (ir.Type, error) {
+	return ir.Type{Shape: in[0].Shape(), DType: in[0].DType()}, nil
+}
+
+func (o cumMax) Compose(r *ir.Recorder, in []*ir.Value) *ir.Value {
+	if in[0].Shape()[o.axis] == 1 {
+		return in[0]
+	}
+	return r.Scan(ir.Maximum{}, r.MulScalar(in[0], 1), o.axis, false) // the scalar is dynamic, and not of the list
+}
+
+func (cumMax) Gradient(r *ir.Recorder, in []*ir.Value, out, dy *ir.Value, _ []bool) []*ir.Value {
+	return []*ir.Value{r.Mul(dy, r.Record(ir.Cast{To: dy.DType()}, r.Record(ir.Eq{}, in[0], out)))}
+}
+
+// TestOpWithoutKernels runs an op whose composition is all there is, between ops with dynamic scalars, whose plan is
+// replayed with other scalars.
+func TestOpWithoutKernels(t *testing.T) {
+	for _, d := range []DType{Float32, Float64} {
+		x := Parameter(New([]float32{1, 3, 2, 5, 4, 0}, 2, 3).Cast(d))
+		for _, scale := range []float64{2, 3, 4} {
+			x.ZeroGrad()
+			y := record(cumMax{1}, x.MulScalar(scale)).AddScalar(1)
+			y.Sum().Backward()
+			want := []float64{scale + 1, 3*scale + 1, 3*scale + 1, 5*scale + 1, 5*scale + 1, 5*scale + 1}
+			if got := y.Float64s(); !slices.Equal(got, want) {
+				t.Errorf("%s, scale %v: %v, want %v", d, scale, got, want)
+			}
+			if got, want := x.Grad().Float64s(), []float64{scale, scale, 0, scale, 0, 0}; !slices.Equal(got, want) {
+				t.Errorf("%s, scale %v: the gradient is %v, want %v", d, scale, got, want)
+			}
+		}
+		a := record(cumMax{0}, New([]float32{2, 1, 1, 7}, 2, 2).Cast(d))
+		if got := a.Float64s(); !slices.Equal(got, []float64{2, 1, 2, 7}) {
+			t.Errorf("%s, along axis 0: %v", d, got)
+		}
+		one := New([]float32{4}, 1).Cast(d)
+		if got := record(cumMax{0}, one).Float64s(); !slices.Equal(got, []float64{4}) { // the composition is its input
+			t.Errorf("%s, one element: %v", d, got)
+		}
 	}
 }

@@ -21,6 +21,14 @@
 //
 // What other packages of accel need of tensors and programs do not is in accel/internal/engine/tensors.
 //
+// The files, of which the first ones are the basis of the others:
+//
+//	tensor.go     Tensor and its elements; create.go, generator.go: new tensors, also random ones
+//	engine.go     the recorder that all tensors share, and the scopes of goroutines; device.go: where it computes
+//	autograd.go   gradients, recomputation, values that are not finite; autocast.go: 16-bit and 8-bit floats, TF32
+//	elementwise.go, reduce.go, index.go, integers.go, shape.go, matmul.go, conv.go, normalization.go, attention.go,
+//	recurrence.go, loss.go   the ops
+//
 // To add an op, write its shape rules and gradient in accel/internal/engine/ir/op_<name>.go, its code as a
 // row of the tables in accel/internal/cpu, and its method here.
 package tensor

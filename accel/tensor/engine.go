@@ -218,3 +218,72 @@ func Synchronize() { locked((*ir.Recorder).Wait) }
 // NoGrad runs f with gradients disabled for this goroutine; other goroutines, including those that
 // f starts, are not affected. Use it for evaluation and for updates of parameters.
 func NoGrad(f func()) { withScope(func(s *scope) { s.noGrad++ }, f) }
+
+// recordOp appends an op with the result y to the list of RecordOps.
+func (e *engine) recordOp(op named, in []*ir.Value, y *ir.Value) {
+	if !e.current.RecordsOps() {
+		return
+	}
+	if o, ok := op.(ir.Op); ok {
+		if from, to := ir.TypedBy(op, len(in)); ir.Moves(o) || from == to {
+			return
+		}
+	}
+	c := tensors.RecordedOp{Op: op.Name(), DType: Float32, FLOPs: flops(op, in, y)}
+	if found, d := narrowest(in); found {
+		c.DType = d
+	} else if len(in) > 0 && in[0].DType() == Float64 {
+		c.DType = Float64
+	}
+	e.current.RecordOp(c)
+}
+
+// flops returns the FLOPs of an op that multiplies matrices, two for each multiply-add.
+func flops(op named, in []*ir.Value, y *ir.Value) int {
+	if c, ok := op.(composite); ok && c.of != nil {
+		op = c.of
+	}
+	shapes := make([][]int, len(in))
+	for i, v := range in {
+		shapes[i] = v.Shape()
+	}
+	return 2 * ir.MultiplyAdds(op, shapes, y.Shape())
+}
+
+// Package tensors has what other packages of accel need of tensors and users do not.
+func init() {
+	tensors.Provide(tensors.Engine{
+		Locked:    locked,
+		WithScope: func(change func(*tensors.Scope), f func()) { withScope(func(s *scope) { change(&s.Scope) }, f) },
+		Plain:     func(f func()) { NoGrad(func() { Autocast(Float32, f) }) },
+
+		Seed:       seedGenerators,
+		SetDevice:  setDevice,
+		DeviceLost: deviceLost,
+		GPUs:       listGPUs,
+		Libraries:  listLibraries,
+		AllowTF32:  allowTF32,
+		TF32:       isTF32,
+	}, &tensors.Access[*Tensor]{
+		Value:           (*Tensor).value,
+		HoldValue:       (*Tensor).holdValue,
+		Holder:          func(t *Tensor) **ir.Value { return &t.v },
+		Leaf:            func(t *Tensor) *ir.Leaf { return t.leaf },
+		Wrap:            wrap,
+		Metadata:        func(t *Tensor) *any { return &t.metadata },
+		RecordAttention: attended,
+		SyncBatchNorm:   syncBatchNorm,
+		Run:             func(r tensors.Recurrence[*Tensor]) (y, h, c *Tensor) { return recurrence(r).run() },
+		Record: func(op ir.Op, f func(*ir.Recorder, *ir.Value) *ir.Value, x *Tensor) *Tensor {
+			return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, x)
+		},
+		RecordKernel: func(name string, f func(*ir.Recorder, []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+			op := composite{name: name}
+			return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+				y := f(r, v)
+				shared().recordOp(op, v, y)
+				return y
+			}, in...)
+		},
+	})
+}

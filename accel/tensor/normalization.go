@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
 // LayerNorm returns (x - mean)/√(variance + epsilon)·weight + bias, normalized over the last dims
@@ -137,4 +138,153 @@ func updateRunning(r *ir.Recorder, running *Tensor, statistics *ir.Value, row in
 // fill returns a scalar constant.
 func fill(r *ir.Recorder, value float64, d DType) *ir.Value {
 	return r.Record(ir.Fill{Value: value, Shape: []int{}, DType: d})
+}
+
+// AllReduceError says that processes could not sum the statistics of a layer.
+type AllReduceError struct {
+	Op  string // such as "SyncBatchNorm"
+	Err error  // of the communication
+}
+
+// Error names the op and the reason.
+func (e *AllReduceError) Error() string { return fmt.Sprintf("%s: sum over ranks: %v", e.Op, e.Err) }
+
+// Unwrap returns the reason.
+func (e *AllReduceError) Unwrap() error { return e.Err }
+
+// syncBatchNorm computes [tensors.SyncBatchNorm]. With n_r elements, mean m_r and variance v_r in process r, the processes sum
+// n_r, n_r·m_r and n_r·(v_r + m_r²) in float64.
+func syncBatchNorm(b tensors.SyncBatch[*Tensor]) *Tensor {
+	x, weight, bias, mean, variance, momentum, epsilon, group := b.X, b.Weight, b.Bias, b.Mean, b.Variance, b.Momentum, b.Epsilon, b.Group
+	shape := x.Shape()
+	if len(shape) < 2 {
+		panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape}, Hint: "x must be [N C …]"})
+	}
+	if (mean == nil) != (variance == nil) {
+		panic(&StateError{Op: "SyncBatchNorm", Hint: "pass both the running mean and the running variance, or neither"})
+	}
+	var all groupStatistics
+	NoGrad(func() { all = newGroupStatistics(x, group) })
+	return compute(ir.BatchNorm{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		channels := []int{shape[1]}
+		parameters := v[2:]
+		for _, p := range parameters {
+			if !slices.Equal(p.Shape(), channels) {
+				panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape, slices.Clone(p.Shape())}, Hint: "weight, bias, mean and variance must be " + ir.FormatShape(channels)})
+			}
+		}
+		parameter := func(t *Tensor, value float64) *ir.Value {
+			if t == nil {
+				return r.Record(ir.Fill{Value: value, Shape: channels, DType: v[0].DType()})
+			}
+			p := parameters[0]
+			parameters = parameters[1:]
+			return p
+		}
+		w, b := parameter(weight, 1), parameter(bias, 0)
+		r.NoGrad(1)
+		statistics := cast(r, v[1], v[0].DType())
+		r.NoGrad(-1)
+		if mean != nil && !r.Replaying() {
+			sample := all.sample.lockedValue("SyncBatchNorm")
+			updateRunning(r, mean, sample, 0, momentum, 1)
+			updateRunning(r, variance, sample, 1, momentum, 1)
+		}
+		return r.Record(ir.BatchNorm{Epsilon: epsilon, Training: true, Across: func(sums *ir.Value) *ir.Value {
+			return all.gradient(sums, group)
+		}}, v[0], statistics, w, b)
+	}, nonNil(x, all.statistics, weight, bias, mean, variance)...)
+}
+
+// nonNil returns the tensors that are not nil.
+func nonNil(tensors ...*Tensor) []*Tensor {
+	return slices.DeleteFunc(tensors, func(t *Tensor) bool { return t == nil })
+}
+
+// groupStatistics holds the statistics over all processes, in float64.
+type groupStatistics struct {
+	statistics *Tensor // mean and variance [2, C]
+	sample     *Tensor // the same with the unbiased variance
+	share      *Tensor // this process's fraction of all elements [1]
+}
+
+// newGroupStatistics computes the statistics of x [N, C, …] over all processes.
+func newGroupStatistics(x *Tensor, group processGroup) (all groupStatistics) {
+	channels := x.Size(1)
+	elements := float64(x.Numel() / max(channels, 1))
+	packed := arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if group.Idle() {
+			return r.Record(ir.Fill{Shape: []int{2*channels + 1}, DType: Float64})
+		}
+		own := cast(r, r.Record(ir.BatchStatistics{}, widen(r, v)[0]), Float64)
+		mean, variance := subvector(r, own, 0, channels), subvector(r, own, channels, channels)
+		squares := r.Add(variance, r.Record(ir.Square{}, mean))
+		return r.MulScalar(r.Record(ir.Concat{}, mean, squares, r.Record(ir.Fill{Value: 1, Shape: []int{1}, DType: Float64})), elements)
+	}, x)
+	total := allReduce(group, packed)
+	pair := func(r *ir.Recorder, total *ir.Value, sample bool) *ir.Value {
+		count := subvector(r, total, 2*channels, 1)
+		mean := r.Record(ir.Div{}, subvector(r, total, 0, channels), count)
+		variance := r.Record(ir.Sub{}, r.Record(ir.Div{}, subvector(r, total, channels, channels), count), r.Record(ir.Square{}, mean))
+		// Rounding can make the variance of equal elements slightly negative.
+		variance = r.Record(ir.Maximum{}, variance, fill(r, 0, Float64))
+		if sample {
+			rest := r.Record(ir.Maximum{}, r.Record(ir.AddScalar{Scalar: -1}, count), fill(r, 1, Float64))
+			variance = r.Record(ir.Mul{}, variance, r.Record(ir.Div{}, count, rest))
+		}
+		return r.Reshape(r.Record(ir.Concat{}, mean, variance), []int{2, channels})
+	}
+	from := func(f func(r *ir.Recorder, total *ir.Value) *ir.Value) *Tensor {
+		return arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, total)
+	}
+	all.statistics = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, false) })
+	all.sample = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, true) })
+	all.share = from(func(r *ir.Recorder, total *ir.Value) *ir.Value {
+		return r.Record(ir.Div{}, fill(r, elements, Float64), subvector(r, total, 2*channels, 1))
+	})
+	total.Release()
+	return all
+}
+
+// subvector returns n elements of v, from the given one on, as a vector.
+func subvector(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
+	return r.Record(ir.Slice{Axis: 0, From: from, To: from + n}, r.Reshape(v, []int{v.Len()}))
+}
+
+// gradient returns Σ dy and Σ dy·x̂ over all processes, times this process's fraction of the
+// elements; the gradient of x divides them by the number of local elements.
+func (p groupStatistics) gradient(sums *ir.Value, group processGroup) *ir.Value {
+	own := wrap(sums)
+	idle := group.Idle()
+	total := allReduce(group, arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		flat := cast(r, r.Reshape(v[0], []int{v[0].Len()}), Float64)
+		if idle {
+			return r.Record(ir.Fill{Shape: flat.Shape(), DType: Float64})
+		}
+		return r.Record(ir.Copy{}, flat)
+	}, own))
+	out := arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		mine := r.Record(ir.Mul{}, v[0], v[1])
+		if idle { // x is a placeholder and gets no gradient
+			mine = r.Record(ir.Fill{Shape: mine.Shape(), DType: Float64})
+		}
+		return cast(r, r.Reshape(mine, sums.Shape()), sums.DType())
+	}, total, p.share)
+	total.Release()
+	for _, t := range []*Tensor{own, out} { // Backward holds what it needs
+		t.v.Drop()
+	}
+	return out.v
+}
+
+// processGroup sums over the processes.
+type processGroup = tensors.ProcessGroup[*Tensor]
+
+// allReduce returns the sum of t over all processes.
+func allReduce(group processGroup, t *Tensor) *Tensor {
+	total, err := group.AllReduce(t)
+	if err != nil {
+		panic(&AllReduceError{Op: "SyncBatchNorm", Err: err})
+	}
+	return total
 }

@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -193,5 +195,203 @@ func (t *Tensor) rows(op ir.Op, along int) *Tensor {
 		perm[a], perm[n-1] = n-1, a
 		y := r.Record(op, r.Record(ir.Permute{Perm: perm}, v[0]))
 		return r.Record(ir.Permute{Perm: slices.Clone(perm)}, y)
+	}, t)
+}
+
+// Var returns the variance over the axes, which are removed, or over all elements. The sum of
+// squared distances is divided by the number of elements less correction, as in torch: 1 estimates
+// the variance from a sample, 0 gives that of the elements themselves. It is NaN if the divisor is
+// not positive.
+func (t *Tensor) Var(correction int, axes ...int) *Tensor {
+	return compute(composite{name: "Var"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return variance(r, "Var", v[0], correction, axes)
+	}, t)
+}
+
+// Std returns the square root of Var. Its gradient is 0 where the result is 0, as in torch.
+func (t *Tensor) Std(correction int, axes ...int) *Tensor {
+	return compute(composite{name: "Std"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return sqrtZeroGrad(r, variance(r, "Std", v[0], correction, axes))
+	}, t)
+}
+
+func variance(r *ir.Recorder, op string, v *ir.Value, correction int, axes []int) *ir.Value {
+	kept := keepDims(op, v.Shape(), axes)
+	distance := r.Record(ir.Sub{}, v, r.Reshape(mean(r, op, v, axes), kept))
+	// The mean is rounded, and its error is the same for all elements.
+	distance = r.Record(ir.Sub{}, distance, r.Reshape(mean(r, op, distance, axes), kept))
+	squares, n := sum(r, op, r.Record(ir.Square{}, distance), axes)
+	divisor := float64(n - correction)
+	if divisor <= 0 {
+		divisor = math.NaN()
+	}
+	return divide(r, squares, divisor)
+}
+
+// keepDims returns the shape with size 1 for the reduced axes.
+func keepDims(op string, shape, axes []int) []int {
+	s := slices.Clone(shape)
+	for i := range s {
+		if len(axes) == 0 {
+			s[i] = 1
+		}
+	}
+	for _, a := range axes {
+		s[axis(op, shape, a)] = 1
+	}
+	return s
+}
+
+// Norm returns the Euclidean norm √Σt² over the axes, which are removed, or over all elements. Its
+// gradient is 0 where the norm is 0.
+func (t *Tensor) Norm(axes ...int) *Tensor {
+	return compute(composite{name: "Norm", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s, _ := sum(r, "Norm", r.Record(ir.Square{}, v[0]), axes)
+		return sqrtZeroGrad(r, s)
+	}, t)
+}
+
+// sqrtZeroGrad returns the square root, with a gradient of 0 at 0. The true slope there is infinite;
+// multiplied by the gradient 0 of a sum of squares it would be NaN.
+func sqrtZeroGrad(r *ir.Recorder, squares *ir.Value) *ir.Value {
+	return zeroGradAtZero(r, squares, ir.Sqrt{})
+}
+
+// zeroGradAtZero returns a root, with a gradient of 0 at 0: see sqrtZeroGrad.
+func zeroGradAtZero(r *ir.Recorder, x *ir.Value, root ir.Op) *ir.Value {
+	zero, one := fill(r, 0, x.DType()), fill(r, 1, x.DType())
+	none := r.Record(ir.Eq{}, x, zero)
+	return r.Record(ir.Where{}, none, zero, r.Record(root, r.Record(ir.Where{}, none, one, x)))
+}
+
+// LogSumExp returns ln Σeᵗ along an axis, which is removed. It subtracts the largest element first
+// to avoid overflow. It is -Inf if all elements are.
+func (t *Tensor) LogSumExp(along int) *Tensor {
+	return compute(composite{name: "LogSumExp", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		x := v[0]
+		a := axis("LogSumExp", x.Shape(), along)
+		keepShape := slices.Clone(x.Shape())
+		keepShape[a] = 1
+		r.NoGrad(1)
+		top := r.Record(ir.Max{Axis: a}, x)
+		infinite := r.Record(ir.Eq{}, r.Record(ir.Abs{}, top), fill(r, math.Inf(1), x.DType()))
+		top = r.Record(ir.Where{}, infinite, fill(r, 0, x.DType()), top)
+		r.NoGrad(-1)
+		e := r.Record(ir.Exp{}, r.Record(ir.Sub{}, x, r.Reshape(top, keepShape)))
+		return r.Add(top, r.Record(ir.Log{}, r.Record(ir.Sum{From: a, To: a + 1}, e)))
+	}, t)
+}
+
+// Median returns the median along an axis, which is removed: of an even number of elements the lower of the two
+// in the middle, as torch's median. It is NaN if there is a NaN. The gradient flows to the element, the
+// first of equal ones. t has floats, int32 or uint8.
+func (t *Tensor) Median(along int) *Tensor {
+	return t.ordered("Median", along, func(r *ir.Recorder, n int, at func(i int) *ir.Value) *ir.Value {
+		return at((n - 1) / 2)
+	})
+}
+
+// Quantile returns the value below which the fraction q of the elements along an axis lies, interpolated linearly
+// between the elements at ⌊q·(n-1)⌋ and ⌈q·(n-1)⌉ in sorted order, as torch's and NumPy's quantile. The
+// axis is removed. It is NaN if there is a NaN. For t [1 2 3 4], Quantile(0.5, 0) is 2.5.
+func (t *Tensor) Quantile(q float64, along int) *Tensor {
+	if !(q >= 0 && q <= 1) {
+		panic(&ShapeError{Op: "Quantile", Shapes: [][]int{t.Shape()}, Hint: fmt.Sprintf("the fraction %v is not in [0, 1]", q)})
+	}
+	if d := t.DType(); !d.IsFloat() {
+		panic(&DTypeError{Op: "Quantile", DTypes: []DType{d}, Hint: "the input must have floats; convert with Cast(tensor.Float32)"})
+	}
+	return t.ordered("Quantile", along, func(r *ir.Recorder, n int, at func(i int) *ir.Value) *ir.Value {
+		below, weight := math.Modf(q * float64(n-1))
+		low := at(int(below))
+		if weight == 0 {
+			return low
+		}
+		high := at(int(below) + 1)
+		distance := r.Record(ir.Sub{}, high, low)
+		if weight < 0.5 { // from the nearer one, as torch's lerp
+			return r.Add(low, r.MulScalar(distance, weight))
+		}
+		return r.Record(ir.Sub{}, high, r.MulScalar(distance, 1-weight))
+	})
+}
+
+// ordered returns what f computes from the n elements along an axis in ascending order, NaN if one is NaN.
+func (t *Tensor) ordered(op string, along int, f func(r *ir.Recorder, n int, at func(i int) *ir.Value) *ir.Value) *Tensor {
+	shape := t.Shape()
+	a := axis(op, shape, along)
+	n := shape[a]
+	if n == 0 {
+		panic(&ShapeError{Op: op, Shapes: [][]int{shape}, Hint: "an empty axis has no elements in order"})
+	}
+	values, indices := t.sorted(op, along, ir.ArgSort{K: n})
+	indices.Release()
+	defer values.Release()
+	return compute(composite{name: op}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		at := func(i int) *ir.Value {
+			x := r.Record(ir.Slice{Axis: a, From: i, To: i + 1}, v[0])
+			return r.Reshape(x, slices.Delete(slices.Clone(x.Shape()), a, a+1))
+		}
+		y := f(r, n, at)
+		if !y.DType().IsFloat() {
+			return y
+		}
+		last := at(n - 1) // NaN, if there is one
+		return r.Record(ir.Where{}, r.Record(ir.Eq{}, last, last), y, last)
+	}, values)
+}
+
+// Prod multiplies the elements along the axes, which are removed, or all elements if no axis is given. The
+// product of no elements is 1. The gradient is right also where elements are 0: it is the product of the
+// others. Elements are multiplied in pairs, then the products in pairs, and so on.
+func (t *Tensor) Prod(axes ...int) *Tensor {
+	return compute(composite{name: "Prod", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		x := v[0]
+		wantFloat("Prod", x)
+		if len(axes) == 0 {
+			return product(r, r.Reshape(x, []int{x.Len()}), 0)
+		}
+		named := namedAxes("Prod", x.Shape(), axes)
+		for a := len(named) - 1; a >= 0; a-- {
+			if named[a] {
+				x = product(r, x, a)
+			}
+		}
+		return x
+	}, t)
+}
+
+// product multiplies along one axis, the first half by the second until one element is left.
+func product(r *ir.Recorder, x *ir.Value, a int) *ir.Value {
+	n := x.Shape()[a]
+	if n == 0 { // ones that depend on x, as the results of other sizes do
+		return r.Record(ir.AddScalar{Scalar: 1}, r.Record(ir.Sum{From: a, To: a + 1}, x))
+	}
+	part := func(from, to int) *ir.Value { return r.Record(ir.Slice{Axis: a, From: from, To: to}, x) }
+	var odd *ir.Value // the product of the elements that had no partner
+	for n > 1 {
+		switch {
+		case n%2 == 0:
+		case odd == nil:
+			odd = part(n-1, n)
+		default:
+			odd = r.Mul(odd, part(n-1, n))
+		}
+		n /= 2
+		x = r.Mul(part(0, n), part(n, 2*n))
+	}
+	if odd != nil {
+		x = r.Mul(x, odd)
+	}
+	return r.Reshape(x, slices.Delete(slices.Clone(x.Shape()), a, a+1))
+}
+
+// CumProd returns the cumulative product along an axis. Its gradient is right also where elements are 0. It
+// takes ⌈log₂ n⌉ multiplications of all n elements along the axis.
+func (t *Tensor) CumProd(along int) *Tensor {
+	return compute(composite{name: "CumProd", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		x := v[0]
+		wantFloat("CumProd", x)
+		return r.Scan(ir.Mul{}, x, axis("CumProd", x.Shape(), along), false)
 	}, t)
 }

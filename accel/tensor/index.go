@@ -167,3 +167,104 @@ func (l *lines) spread(r *ir.Recorder, flat *ir.Value) *ir.Value {
 	}
 	return y
 }
+
+// IndexSelect selects rows: the result is t[index[i]] for each i, with the shape of index followed
+// by that of a row. index is int32, int64 or uint8. It panics with an *IndexError if an index is
+// outside of t's first dimension. The gradient adds rows in the order of the index, so it is
+// deterministic.
+func (t *Tensor) IndexSelect(index *Tensor) *Tensor {
+	return arrange(ir.IndexSelect{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		rows := 0
+		if s := v[0].Shape(); len(s) > 0 {
+			rows = s[0]
+		}
+		return r.Record(ir.IndexSelect{}, v[0], indices(r, "IndexSelect", v[1], rows))
+	}, t, index)
+}
+
+// Embedding returns the row of weight [V, D] for each id; ids have any shape and are int32, int64
+// or uint8 below V. It is weight.IndexSelect(ids).
+func Embedding(weight, ids *Tensor) *Tensor { return weight.IndexSelect(ids) }
+
+// IndexAdd adds rows: the result has the given number of rows, and row r is the sum of the rows
+// t[i] with index[i] = r, in the order of the index, or 0 if there is none. The shape of t is that
+// of index followed by that of a row. index is int32, int64 or uint8.
+func (t *Tensor) IndexAdd(index *Tensor, rows int) *Tensor {
+	return compute(ir.IndexAdd{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		n := len(v[1].Shape())
+		if len(v[0].Shape()) < n {
+			panic(&ShapeError{Op: "IndexAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(v[1].Shape())}, Hint: "the tensor must have one row per index"})
+		}
+		i := indices(r, "IndexAdd", v[1], rows)
+		return r.Record(ir.IndexAdd{Rows: rows, Row: slices.Clone(v[0].Shape()[n:])}, v[0], i)
+	}, t, index)
+}
+
+// indices returns an index tensor as int32. It panics with an *IndexError if the index is already
+// computed and out of range, before the op is recorded: a list with a bad index cannot run.
+func indices(r *ir.Recorder, op string, v *ir.Value, size int) *ir.Value {
+	r.CheckIndices(op, v, size)
+	switch v.DType() {
+	case Int64:
+		return r.Record(ir.Index{For: op, Size: size}, v)
+	case Uint8:
+		return r.Record(ir.Cast{To: Int32}, v)
+	}
+	return v
+}
+
+// Sort returns the elements along an axis in ascending or descending order, and their indices along
+// it, int32. Equal elements keep their order, and NaN counts as the largest: torch's sort with
+// stable=True. The gradient flows to the elements that the values were taken from. For t
+// [[3 1 2]], Sort(-1, false) returns [[1 2 3]] and [[1 2 0]].
+func (t *Tensor) Sort(along int, descending bool) (values, indices *Tensor) {
+	n := 0
+	if s := t.Shape(); len(s) > 0 {
+		n = s[axis("Sort", s, along)]
+	}
+	return t.sorted("Sort", along, ir.ArgSort{K: n, Descending: descending})
+}
+
+// TopK returns the k largest elements along an axis, the largest first, or the k smallest, the
+// smallest first, and their indices along it, int32. Of equal elements the first are taken, and NaN
+// counts as the largest: torch's topk. For t [3 1 2], TopK(2, 0, true) returns [3 2] and [0 2].
+func (t *Tensor) TopK(k, along int, largest bool) (values, indices *Tensor) {
+	return t.sorted("TopK", along, ir.ArgSort{K: k, Descending: largest})
+}
+
+func (t *Tensor) sorted(name string, along int, op ir.ArgSort) (values, indices *Tensor) {
+	shape := t.Shape()
+	a, last := axis(name, shape, along), len(shape)-1
+	n := shape[a]
+	rows := t
+	perm := make([]int, len(shape)) // exchanges the axis and the last one; it is its own inverse
+	for i := range perm {
+		perm[i] = i
+	}
+	if perm[a], perm[last] = last, a; a != last {
+		rows = t.Permute(perm...)
+	}
+	back := func(r *ir.Recorder, v *ir.Value) *ir.Value {
+		if a == last {
+			return v
+		}
+		return r.Record(ir.Permute{Perm: perm}, v)
+	}
+	positions := compute(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		x := v[0]
+		if d := x.DType(); d == Int32 || d == Uint8 { // float64 has their values
+			x = r.Record(ir.Cast{To: Float64}, x)
+		}
+		return r.Record(op, x)
+	}, rows)
+	values = arrange(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return back(r, r.Record(ir.IndexSelect{}, r.Reshape(v[0], []int{v[0].Len()}), v[1]))
+	}, rows, positions)
+	indices = arrange(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		p := r.Record(ir.Cast{To: Float64}, v[0]) // exact, as is the rounded quotient
+		row := r.Record(ir.Floor{}, r.Record(ir.Div{}, p, fill(r, float64(max(n, 1)), Float64)))
+		return back(r, r.Record(ir.Cast{To: Int32}, r.Record(ir.Sub{}, p, r.MulScalar(row, float64(n)))))
+	}, positions)
+	positions.Release()
+	return values, indices
+}
