@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"unicode"
 	"unsafe"
 
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -240,4 +243,251 @@ func nilModules(model any) (paths []string) {
 	w.null = func(path []string) { paths = append(paths, strings.Join(path, ".")) }
 	w.value(nil, reflect.ValueOf(model))
 	return paths
+}
+
+// Replace replaces the module with this name, as [NamedModules] has it, by another one. A module in a
+// struct must be in an exported field that can hold the other one. If there is no such module,
+// Replace returns a *tensor.StateError and changes nothing.
+func Replace(model any, name string, by Module) error {
+	wrong := func(hint string) error {
+		return &tensor.StateError{Op: "Replace", Hint: fmt.Sprintf("%q %s", name, hint)}
+	}
+	if by == nil {
+		return wrong("cannot become nil")
+	}
+	at := reflect.ValueOf(model)
+	rest := strings.Split(name, ".")
+	for len(rest) > 0 {
+		for at.Kind() == reflect.Interface {
+			at = at.Elem()
+		}
+		if !at.IsValid() {
+			return wrong("is not in the model")
+		}
+		next, used := child(at, rest)
+		if !next.IsValid() {
+			return wrong("is not in the model, or is in a field that is not exported")
+		}
+		at, rest = next, rest[used:]
+	}
+	_, isModule := reflect.TypeAssert[Module](at)
+	value := reflect.ValueOf(by)
+	switch {
+	case !isModule:
+		return wrong("is no module")
+	case !at.CanSet() || !value.Type().AssignableTo(at.Type()):
+		return wrong(fmt.Sprintf("is in a field of type %v, which cannot hold %s", at.Type(), describe(by)))
+	}
+	at.Set(value)
+	return nil
+}
+
+// child returns the part of a value with the first names of a path, and their number; the zero Value
+// if there is none.
+func child(v reflect.Value, names []string) (part reflect.Value, used int) {
+	if v.CanInterface() {
+		if s, ok := v.Interface().(sequence); ok {
+			return at(reflect.ValueOf(s.parts()), names)
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return reflect.Value{}, 0
+		}
+		return child(v.Elem(), names)
+	case reflect.Slice, reflect.Array:
+		return at(v, names)
+	case reflect.Struct:
+		return field(v, names)
+	}
+	return reflect.Value{}, 0
+}
+
+// at returns the element of a slice or an array whose index is the first name.
+func at(list reflect.Value, names []string) (part reflect.Value, used int) {
+	if i, err := strconv.Atoi(names[0]); err == nil && i >= 0 && i < list.Len() {
+		return list.Index(i), 1
+	}
+	return reflect.Value{}, 0
+}
+
+// field returns the exported field of a struct with the first names.
+func field(v reflect.Value, names []string) (part reflect.Value, used int) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		name := fieldName(v.Type(), f.Name)
+		tag, tagged := f.Tag.Lookup(nameTag)
+		if tagged {
+			name = tag
+		}
+		own := strings.Split(name, ".")
+		switch {
+		case f.Anonymous && !tagged, tagged && tag == "":
+			if part, used := child(v.Field(i), names); part.IsValid() {
+				return part, used
+			}
+		case len(own) <= len(names) && name == strings.Join(names[:len(own)], "."):
+			return v.Field(i), len(own)
+		}
+	}
+	return reflect.Value{}, 0
+}
+
+// ReplaceHead replaces the last [Dense] layer of a model, in the order of declaration, by another
+// module, usually a Dense with the number of classes of another data set, and returns its name. The
+// other parameters stay as they are. What the model was trained with is forgotten, so that accel.Fit
+// accepts a data set with other classes. Its errors are those of [Replace].
+func ReplaceHead(model any, head Module) (name string, err error) {
+	for _, m := range NamedModules(model) {
+		if _, ok := m.Module.(*DenseLayer); ok {
+			name = m.Name
+		}
+	}
+	if name == "" {
+		return "", &tensor.StateError{Op: "ReplaceHead", Hint: "the model has no Dense layer"}
+	}
+	if err := Replace(model, name, head); err != nil {
+		return name, err
+	}
+	for _, p := range State(model) {
+		tensors.SetMetadata(p.Tensor, nil) // it names the classes of the old layer
+	}
+	return name, nil
+}
+
+// Frozen is the set of parameters that a call of [Freeze] has frozen.
+type Frozen struct {
+	tensors []*Tensor
+	lazy    []lazy
+	norms   []*batchNorm
+}
+
+// FreezeStatistics makes [Freeze] change each [BatchNorm], so that it normalizes with its running means also in training mode, and
+// leaves them as they are. A small data set for fine-tuning often cannot estimate better ones.
+func FreezeStatistics() Option {
+	return Option{option.New(func(o *options) { o.statistics = true }, "FreezeStatistics")}
+}
+
+// Freeze excludes the parameters of a model, or of a part of it, from training until [Frozen.Thaw]:
+// they get no gradient, optimizers do not update them, and [Parameters] does not return them. Layers
+// that have not seen an input yet will start frozen. The running means of BatchNorm are still updated
+// in training mode, unless [FreezeStatistics] is given.
+func Freeze(model any, given ...Option) *Frozen {
+	statistics := options{}.read("Freeze", given, "FreezeStatistics").statistics
+	f := &Frozen{}
+	walk(model, func(_ []string, v any) {
+		if n, ok := v.(*batchNorm); ok && statistics && !n.fixed {
+			n.fixed = true
+			f.norms = append(f.norms, n)
+		}
+		switch v := v.(type) {
+		case *Tensor:
+			if v.RequiresGrad() {
+				v.SetRequiresGrad(false)
+				f.tensors = append(f.tensors, v)
+			}
+		case lazy:
+			if !v.isFrozen() {
+				v.freeze(true)
+				f.lazy = append(f.lazy, v)
+			}
+		}
+	})
+	return f
+}
+
+// Thaw makes what the call of [Freeze] has frozen trainable again.
+func (f *Frozen) Thaw() {
+	for _, t := range f.tensors {
+		t.SetRequiresGrad(true)
+	}
+	for _, l := range f.lazy {
+		l.freeze(false)
+		for _, s := range l.slots() {
+			if *s.at != nil && !s.buffer {
+				(*s.at).SetRequiresGrad(true)
+			}
+		}
+	}
+	for _, n := range f.norms {
+		n.fixed = false
+	}
+}
+
+// GradualUnfreezing trains the last part of a model first, and thaws one more part after every few
+// updates (Howard and Ruder, 2018). [UnfreezeGradually] returns it. In accel.Fit:
+//
+//	thawing, err := nn.UnfreezeGradually(model, 100, "layer3.*", "layer4.*", "fc.*")
+//	run, err := accel.Fit(ctx, model, train, accel.AfterStep(thawing.AfterStep))
+type GradualUnfreezing struct {
+	every int
+	parts [][]*Tensor // frozen, from the first to the last to be thawed
+}
+
+// UnfreezeGradually freezes all parameters of a model that match none of the patterns, permanently, and
+// those that match all but the last pattern until [GradualUnfreezing.AfterStep] thaws them, the part
+// of the last pattern but one after the given number of updates, the one before after twice as many,
+// and so on. Patterns are those of [path.Match] for names of parameters, where * stands for any
+// characters; a parameter belongs to the last pattern that matches. The model must have its
+// parameters. A pattern that matches none is an error, and then nothing is frozen.
+func UnfreezeGradually(model any, every int, patterns ...string) (*GradualUnfreezing, error) {
+	if every < 1 || len(patterns) == 0 {
+		return nil, &tensor.StateError{Op: "UnfreezeGradually", Hint: fmt.Sprintf("%d updates and %d patterns must both be at least 1", every, len(patterns))}
+	}
+	parts := make([][]*Tensor, len(patterns))
+	var never []*Tensor
+	for _, p := range NamedParameters(model) {
+		at := -1
+		for i, pattern := range patterns {
+			matched, err := path.Match(pattern, p.Name)
+			if err != nil {
+				return nil, fmt.Errorf("nn: UnfreezeGradually: %q: %w", pattern, err)
+			}
+			if matched {
+				at = i
+			}
+		}
+		if at < 0 {
+			never = append(never, p.Tensor)
+		} else {
+			parts[at] = append(parts[at], p.Tensor)
+		}
+	}
+	for i, part := range parts {
+		if len(part) == 0 {
+			return nil, &tensor.StateError{Op: "UnfreezeGradually", Hint: fmt.Sprintf("%q matches no parameter that a later pattern does not match: run an input through the model first, and see nn.NamedParameters for the names", patterns[i])}
+		}
+	}
+	u := &GradualUnfreezing{every: every}
+	for i := len(parts) - 2; i >= 0; i-- {
+		u.parts = append(u.parts, parts[i])
+	}
+	for _, part := range append(u.parts, never) {
+		for _, p := range part {
+			p.SetRequiresGrad(false)
+		}
+	}
+	return u, nil
+}
+
+// AfterStep thaws what is due after this number of updates. It is meant for the option
+// accel.AfterStep.
+func (u *GradualUnfreezing) AfterStep(updates int) error {
+	for i, part := range u.parts {
+		if updates >= (i+1)*u.every {
+			for _, p := range part {
+				p.SetRequiresGrad(true)
+			}
+		}
+	}
+	return nil
+}
+
+// String says what is thawed when.
+func (u *GradualUnfreezing) String() string {
+	return fmt.Sprintf("GradualUnfreezing of %d frozen parts, one every %d updates", len(u.parts), u.every)
 }
