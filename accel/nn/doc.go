@@ -59,7 +59,7 @@
 // # To add a layer
 //
 // A layer is a constructor, which fails only for options that it does not take, and an unexported type with
-// Forward and String, in the file of its kind. Options are in option.go, and their constructors beside the
+// Forward and String, in the file of its kind. Options are in module.go, and their constructors beside the
 // first layer that takes them. A layer with parameters creates them at the first input, embeds lazyState, and
 // lists them in slots (lazy.go), for files and for [Freeze]. The field names are the parameter
 // names in files. A layer that keeps no reference to its input and output implements
