@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
 // Derive returns a data set whose examples and targets are computed from those of s when they are put into a batch,
@@ -238,4 +239,249 @@ func (e *extended) path(i int) string {
 		return ""
 	}
 	return e.view.path(i)
+}
+
+// Concat returns a data set with the examples of several, one data set after the other, like PyTorch's
+// ConcatDataset. They must have examples of one shape, and classes, columns and targets of the same names in the same
+// order; see [Dataset.Like]. Sequences need the same padding, and are padded to the longest of all. The transforms
+// of each stay with its examples, so [Dataset.Example] of the result applies them too.
+func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
+	c := &chained{}
+	var t Dataset
+	for k, s := range append([]*Dataset{first}, more...) {
+		switch {
+		case s == nil:
+			return nil, fmt.Errorf("data: Concat: data set %d is nil: check the error returned where it was created", k)
+		case s.resident != nil:
+			return nil, fmt.Errorf("data: Concat: %s is on the device: call OnDevice for the result", s.name)
+		case k == 0:
+			t = *s
+		case s.cutsPadding() && first.cutsPadding(): // to the longest one
+		case !slices.Equal(s.Shape(), first.Shape()):
+			return nil, fmt.Errorf("data: Concat: the examples of %s have shape %v, but those of %s have %v", s.name, s.Shape(), first.name, first.Shape())
+		case s.SequenceLength() != first.SequenceLength() || positionsOf(s.source) != positionsOf(first.source):
+			return nil, fmt.Errorf("data: Concat: the sequences of %s and %s are padded to different lengths", s.name, first.name)
+		}
+		padding, pads := paddingIn(s.source)
+		if k == 0 {
+			c.padding, c.pads = padding, pads
+		}
+		switch {
+		case pads && c.pads && padding != c.padding:
+			return nil, fmt.Errorf("data: Concat: the sequences of data set %d (%s) are padded with %d, but those of data set 0 with %d: make them with the same padding", k, s.name, padding, c.padding)
+		case s.source.form().packed != first.source.form().packed:
+			return nil, fmt.Errorf("data: Concat: only one of %s and %s has packed sequences: join them before PackSequences", first.name, s.name)
+		case s.Unlabeled() != first.Unlabeled():
+			return nil, fmt.Errorf("data: Concat: only one of %s and %s has labels: add labels with WithLabels", first.name, s.name)
+		}
+		if err := t.Schema().Check(s); err != nil {
+			var differs *MismatchError
+			if errors.As(err, &differs) {
+				differs.concat = true
+			}
+			return nil, err
+		}
+		if len(s.classes) > len(t.classes) {
+			t.classes = s.classes
+		}
+		if t.columns == nil {
+			t.columns = s.columns
+		}
+		if t.targetNames == nil {
+			t.targetNames = s.targetNames
+		}
+		c.longest = max(c.longest, positionsOf(s.source))
+		c.parts, c.ends = append(c.parts, *s), append(c.ends, c.len()+s.Len())
+	}
+	t.source, t.index, t.transforms, t.shape = c, nil, nil, first.Shape()
+	if first.cutsPadding() {
+		t.shape = []int{c.longest}
+	}
+	return &t, nil
+}
+
+// chained is a source of the examples of several data sets.
+type chained struct {
+	parts []Dataset
+	ends  []int // for each part, the number of examples up to its end
+
+	longest int  // positions to which sequences are padded; 0 for other examples
+	padding int  // the token after them,
+	pads    bool // if there is one
+}
+
+func (c *chained) len() int {
+	if len(c.ends) == 0 {
+		return 0
+	}
+	return c.ends[len(c.ends)-1]
+}
+
+func (c *chained) form() form {
+	f := c.parts[0].source.form()
+	for i := range c.parts {
+		f.ignores = f.ignores || c.parts[i].Ignores()
+		f.sequence = max(f.sequence, c.parts[i].SequenceLength())
+	}
+	return f
+}
+
+// part returns the data set of example i, and its number there.
+func (c *chained) part(i int) (k, at int) {
+	k = sort.SearchInts(c.ends, i+1)
+	return k, i - c.ends[k] + c.parts[k].Len()
+}
+
+func (c *chained) read(i int, v values) error {
+	k, at := c.part(i)
+	s := &c.parts[k]
+	if n := positionsOf(s.source); n < c.longest {
+		if v.x != nil {
+			fill(v.x[n:], float32(c.padding))
+			v.x = v.x[:n]
+		}
+		if s.SequenceLength() > 0 && len(v.labels) > n {
+			fill(v.labels[n:], Ignored)
+			v.labels = v.labels[:n]
+		}
+	}
+	if v.x == nil {
+		return s.source.read(s.at(at), v) // only the labels
+	}
+	return s.readTransformed(at, v, v.loader.other(k))
+}
+
+func fill[T any](all []T, with T) {
+	for i := range all {
+		all[i] = with
+	}
+}
+
+// paddingIn returns the token after the sequences of a source; ok is false for other examples.
+func paddingIn(s source) (token int, ok bool) {
+	switch s := s.(type) {
+	case *sequences:
+		return s.padding, true
+	case *packed:
+		return s.from.padding, true
+	case *chained:
+		return s.padding, s.pads
+	case selection:
+		return paddingIn(s.source)
+	case *joined:
+		if s.text != nil {
+			return paddingIn(s.text.source)
+		}
+	case interface{ wrapped() *Dataset }:
+		return paddingIn(s.wrapped().source)
+	}
+	return 0, false
+}
+
+func (c *chained) path(i int) string {
+	k, at := c.part(i)
+	return c.parts[k].Path(at)
+}
+
+func (c *chained) length(i int) int {
+	k, at := c.part(i)
+	return c.parts[k].Length(at)
+}
+
+func (c *chained) positions() int { return c.longest }
+
+func (c *chained) inMemory() bool {
+	return !slices.ContainsFunc(c.parts, func(s Dataset) bool { return !s.InMemory() })
+}
+
+// Inputs returns a data set whose examples have several inputs, such as an image and a row of a
+// table: example i has the values of example i of each data set, one after the other, and the
+// labels of the first. Transforms that draw random numbers are not possible. Sequences of different
+// lengths, which one of the data sets may have, are padded to the longest of all. A model divides its
+// input again with nn.Unpack:
+//
+//	func (m *model) Forward(x *tensor.Tensor) *tensor.Tensor {
+//		in := nn.Unpack(x, []int{1, 28, 28}, []int{5})
+//		return m.head.Forward(tensor.Concat(1, m.image.Forward(in[0]), m.table.Forward(in[1])))
+//	}
+func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
+	j := &joined{}
+	named := true
+	var columns []string
+	for k, s := range append([]*Dataset{first}, more...) {
+		switch {
+		case s == nil:
+			return nil, fmt.Errorf("data: Inputs: data set %d is nil: check the error returned where it was created", k)
+		case s.Len() != first.Len():
+			return nil, fmt.Errorf("data: Inputs: %s has %d examples, but %s has %d", s.name, s.Len(), first.name, first.Len())
+		case s.resident != nil:
+			return nil, fmt.Errorf("data: Inputs: %s is on the device: call OnDevice for the result", s.name)
+		case slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random }):
+			return nil, fmt.Errorf("data: Inputs: the transforms of %s draw random numbers", s.name)
+		case drawsRandom(s.source):
+			return nil, fmt.Errorf("data: Inputs: the examples of %s draw random numbers: call Derive for the result", s.name)
+		case positionsOf(s.source) > 0 && j.text != nil:
+			return nil, fmt.Errorf("data: Inputs: both %s and %s have sequences of different lengths, but a batch has one list of lengths", j.text.name, s.name)
+		case positionsOf(s.source) > 0:
+			j.text = s
+		case s.source.form().packed && k > 0:
+			return nil, fmt.Errorf("data: Inputs: the rows of %s are packed sequences, which can only be the first input", s.name)
+		}
+		n, _ := volume(s.Shape())
+		j.parts, j.sizes, j.width = append(j.parts, *s), append(j.sizes, n), j.width+n
+		named = named && len(s.columns) == n
+		columns = append(columns, s.columns...)
+	}
+	t := *first
+	t.source, t.index, t.transforms, t.shape, t.columns = j, nil, nil, []int{j.width}, nil
+	if named {
+		t.columns = columns
+	}
+	return &t, nil
+}
+
+// joined is a source of the values of several data sets and the labels of the first.
+type joined struct {
+	parts []Dataset
+	sizes []int // values of an example of each
+	width int
+	text  *Dataset // the part of padded sequences; nil for none
+}
+
+func (j *joined) len() int          { return j.parts[0].Len() }
+func (j *joined) form() form        { return j.parts[0].source.form() }
+func (j *joined) path(i int) string { return j.parts[0].Path(i) }
+
+func (j *joined) length(i int) int {
+	if j.text == nil {
+		return 0
+	}
+	return j.text.Length(i)
+}
+
+func (j *joined) positions() int {
+	if j.text == nil {
+		return 0
+	}
+	return positionsOf(j.text.source)
+}
+
+func (j *joined) read(i int, v values) error {
+	for k := range j.parts {
+		s := &j.parts[k]
+		if v.x == nil {
+			return s.source.read(s.at(i), v) // only the labels
+		}
+		part := values{x: v.x[:j.sizes[k]]}
+		if k == 0 {
+			part.labels, part.targets, part.positions = v.labels, v.targets, v.positions
+		}
+		if err := s.readTransformed(i, part, &loader{}); err != nil {
+			return err
+		}
+		if v.x = v.x[j.sizes[k]:]; len(v.x) == 0 {
+			break
+		}
+	}
+	return nil
 }

@@ -1,6 +1,13 @@
 package data
 
-import "github.com/quernlab/quern/accel/internal/cpu"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
+)
 
 // source provides the examples of a data set. Several goroutines may call its methods at once.
 type source interface {
@@ -149,3 +156,219 @@ func (p *pixels) bytes(i int, dst []byte) error { //nolint:unparam // other sour
 }
 
 func (p *pixels) highest() float32 { return p.top }
+
+// Source is a custom data set, like PyTorch's Dataset: any type that can read an example by its
+// index. [FromSource] makes a [Dataset] of it.
+type Source interface {
+	// Len returns the number of examples. It must not change.
+	Len() int
+	// Example returns example i, from 0. The workers of [Batches] call it from several goroutines
+	// at once, each time that a batch needs the example. An error ends the training with an
+	// [*ExampleError].
+	Example(i int) (Example, error)
+}
+
+// Example is an example of a [Source].
+type Example struct {
+	X       []float32 // all examples have the same length; the data set copies it
+	Class   int       // class index; ignored if there are Targets
+	Targets []float32 // for regression; all examples have the same length
+}
+
+// Labeler is a [Source] that knows the class of an example without reading it, so that
+// [Dataset.Counts] or [Dataset.StratifiedSplit] need not read all examples.
+type Labeler interface {
+	// Label returns the class of example i, from 0.
+	Label(i int) int
+}
+
+// ExampleError says that an example cannot be read, or that a model cannot take it.
+type ExampleError struct {
+	Dataset string // name of the data set
+	Example int    // index in the data set
+	Path    string // its file; "" if unknown
+	Err     error  // the cause
+}
+
+// Error names the example and the reason.
+func (e *ExampleError) Error() string {
+	file := ""
+	if e.Path != "" {
+		file = " (" + e.Path + ")"
+	}
+	return fmt.Sprintf("data: example %d%s of %s: %v", e.Example, file, e.Dataset, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *ExampleError) Unwrap() error { return e.Err }
+
+// FromSource makes a data set that reads its examples from a source when batches need them. The
+// classes are named by their indices; without names the examples have targets. Example 0 is read
+// immediately, and the others must have the same lengths. Their shape is that length until
+// [Dataset.Reshape] sets another one. To read each example only once, see [Dataset.Cached].
+func FromSource(from Source, classes ...string) (*Dataset, error) {
+	if from == nil {
+		return nil, errors.New("data: FromSource: the source is nil")
+	}
+	if from.Len() < 1 {
+		return nil, errors.New("data: FromSource: the source has no examples")
+	}
+	first, err := from.Example(0)
+	if err != nil {
+		return nil, &ExampleError{Dataset: "the source", Err: err}
+	}
+	switch {
+	case len(first.X) == 0:
+		return nil, errors.New("data: FromSource: X of example 0 is empty")
+	case len(classes) == 0 && len(first.Targets) == 0:
+		return nil, errors.New("data: FromSource: the examples have no targets: name the classes, as in FromSource(source, \"cat\", \"dog\")")
+	case len(classes) > 0 && len(first.Targets) > 0:
+		return nil, errors.New("data: FromSource: the examples have targets, so there are no classes: leave out their names")
+	}
+	c := &custom{from: from, width: len(first.X), classes: len(classes), outputs: len(first.Targets)}
+	return &Dataset{name: "examples", shape: []int{c.width}, classes: slices.Clone(classes), source: c}, nil
+}
+
+// custom is a [Source] as a source.
+type custom struct {
+	from                    Source
+	width, classes, outputs int
+}
+
+func (c *custom) len() int   { return c.from.Len() }
+func (c *custom) form() form { return form{targets: c.outputs} }
+
+func (c *custom) read(i int, v values) error {
+	if l, ok := c.from.(Labeler); ok && v.x == nil && v.targets == nil {
+		return c.setClass(v, l.Label(i))
+	}
+	e, err := c.from.Example(i)
+	switch {
+	case err != nil:
+		return err
+	case len(e.X) != c.width:
+		return fmt.Errorf("it has %d values, but example 0 has %d", len(e.X), c.width)
+	case len(e.Targets) != c.outputs:
+		return fmt.Errorf("it has %d targets, but example 0 has %d", len(e.Targets), c.outputs)
+	}
+	copy(v.x, e.X)
+	copy(v.targets, e.Targets)
+	return c.setClass(v, e.Class)
+}
+
+func (c *custom) setClass(v values, class int) error {
+	if c.classes > 0 && (class < 0 || class >= c.classes) {
+		return fmt.Errorf("its class is %d, but the classes are 0 to %d", class, c.classes-1)
+	}
+	v.setLabel(class)
+	return nil
+}
+
+func (c *custom) path(i int) string {
+	if p, ok := c.from.(interface{ Path(i int) string }); ok {
+		return p.Path(i)
+	}
+	return ""
+}
+
+// Cached returns the data set with a cache of its examples in memory, for sources that are slow to
+// read, such as files of images. The examples are kept as they are after the transforms of
+// [Dataset.Map] so far, which run only once for each; those that are mapped afterwards run in each
+// epoch. Examples that do not fit into the given number of bytes are read each time: since an epoch
+// uses each example once, none is replaced by another.
+//
+// Transforms that draw random numbers would be the same in each epoch, so Cached fails for those of
+// this package: map them after Cached.
+func (s *Dataset) Cached(bytes int) (*Dataset, error) {
+	if bytes < 0 {
+		return nil, fmt.Errorf("data: Cached(%d): the number of bytes must not be negative", bytes)
+	}
+	for _, t := range s.transforms {
+		if t.random {
+			return nil, fmt.Errorf("data: Cached of %s: %v must differ in each epoch: map it after Cached", s.name, t)
+		}
+	}
+	if drawsRandom(s.source) {
+		return nil, fmt.Errorf("data: Cached of %s: its examples draw random numbers and must differ in each epoch: call Cached before Derive", s.name)
+	}
+	if s.resident != nil {
+		return nil, fmt.Errorf("data: Cached: the examples of %s are already in memory, on the device", s.name)
+	}
+	c := &cached{view: view{*s}, limit: bytes, examples: map[int]*cachedExample{}}
+	if b, ok := s.source.(byteSource); ok && len(s.transforms) == 0 {
+		c.bytes = b
+	}
+	t := *s
+	t.source, t.index, t.transforms, t.shape = c, nil, nil, s.Shape()
+	return &t, nil
+}
+
+// cached is a data set with its transforms as a source with a cache.
+type cached struct {
+	view
+	bytes byteSource // if the examples are kept as bytes
+	limit int
+
+	mu       sync.Mutex
+	used     int
+	examples map[int]*cachedExample
+}
+
+// cachedExample is an example as floats or as bytes, with its labels or targets.
+type cachedExample struct {
+	values
+	bytes []byte
+}
+
+func (c *cached) read(i int, v values) error {
+	c.mu.Lock()
+	e := c.examples[i]
+	c.mu.Unlock()
+	if e == nil && v.x == nil {
+		return c.view.read(i, v) // only the labels
+	}
+	if e == nil {
+		form := c.form()
+		e = &cachedExample{values: values{labels: make([]int, form.labels()), targets: make([]float32, form.targets)}}
+		if form.packed {
+			e.positions = make([]int, form.sequence)
+		}
+		if err := c.fill(i, e, len(v.x)); err != nil {
+			return err
+		}
+		c.keep(i, e)
+	}
+	copy(v.labels, e.labels)
+	copy(v.targets, e.targets)
+	copy(v.positions, e.positions)
+	if v.x != nil && e.bytes != nil {
+		divide(v.x, e.bytes, c.bytes.highest())
+	} else {
+		copy(v.x, e.x)
+	}
+	return nil
+}
+
+// fill reads example i from the data set.
+func (c *cached) fill(i int, e *cachedExample, size int) error {
+	if c.bytes == nil {
+		e.x = make([]float32, size)
+		return c.set.readTransformed(i, e.values, &loader{})
+	}
+	e.bytes = make([]byte, size)
+	if err := c.bytes.bytes(c.set.at(i), e.bytes); err != nil {
+		return err
+	}
+	return c.view.read(i, e.values)
+}
+
+// keep stores an example if it fits.
+func (c *cached) keep(i int, e *cachedExample) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	size := len(e.bytes) + 4*len(e.x)
+	if _, known := c.examples[i]; !known && c.used+size <= c.limit {
+		c.examples[i] = e
+		c.used += size
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
@@ -288,4 +289,186 @@ func TestRollingOrigin(t *testing.T) {
 			t.Errorf("RollingOrigin(%v) is no error", bad)
 		}
 	}
+}
+
+// TestStratifiedGroupKFold compares the parts with those of scikit-learn 1.9, for groups whose numbers of
+// examples in the three classes have different spreads, so that the seed changes only the order within
+// parts:
+//
+//	StratifiedGroupKFold(4).split(x, y, groups)
+func TestStratifiedGroupKFold(t *testing.T) {
+	var examples [][]float32
+	var labels []int
+	var groups []string
+	for g, counts := range [][]int{{9, 1, 0}, {2, 7, 1}, {0, 3, 12}, {1, 1, 3}, {15, 2, 5}, {4, 4, 9}, {0, 0, 6}, {3, 11, 0}, {8, 0, 7}, {2, 3, 1}, {7, 0, 1}, {1, 16, 2}} {
+		for class, n := range counts {
+			for range n {
+				examples, labels, groups = append(examples, []float32{float32(g)}), append(labels, class), append(groups, fmt.Sprint(g))
+			}
+		}
+	}
+	set, err := data.FromSlices(examples, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"1 3 4", "0 2 9", "5 7 8", "6 10 11"}
+	for seed := range uint64(5) {
+		folds, err := set.StratifiedGroupKFold(4, seed, groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, f := range folds {
+			has := map[int]bool{}
+			for i := range f.Validation.Len() {
+				has[int(f.Validation.Example(i)[0])] = true
+			}
+			for i := range f.Train.Len() {
+				if has[int(f.Train.Example(i)[0])] {
+					t.Fatalf("seed %d, part %d: a group is in both", seed, p)
+				}
+			}
+			if f.Train.Len()+f.Validation.Len() != len(labels) {
+				t.Errorf("seed %d, part %d: %d and %d of %d examples", seed, p, f.Train.Len(), f.Validation.Len(), len(labels))
+			}
+			var parts []string
+			for g := range 12 {
+				if has[g] {
+					parts = append(parts, fmt.Sprint(g))
+				}
+			}
+			if got := strings.Join(parts, " "); got != want[p] {
+				t.Errorf("seed %d, part %d has the groups %s, want %s", seed, p, got, want[p])
+			}
+		}
+	}
+	var split *data.SplitError
+	if _, err := set.StratifiedGroupKFold(13, 1, groups); !errors.As(err, &split) || split.Have != 12 {
+		t.Errorf("fewer groups than parts: %v", err)
+	}
+	if _, err := set.StratifiedGroupKFold(4, 1, slices.Clone(groups[1:])); err == nil {
+		t.Error("a group is missing, but there is no error")
+	}
+}
+
+// TestShardDividesEachBatch compares the parts of all ranks with the batches without Shard.
+func TestShardDividesEachBatch(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 64, 65} {
+		x, labels := make([][]float32, n), make([]int, n)
+		for i := range x {
+			x[i], labels[i] = []float32{float32(i), 1}, i%3
+		}
+		set, err := data.FromSlices(x, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resident, err := set.OnDevice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ranks := range []int{1, 2, 3, 4, 8} {
+			for _, size := range []int{1, 3, 8, 100} {
+				for _, s := range []*data.Dataset{set, resident} {
+					testShard(t, s, ranks, size)
+				}
+			}
+		}
+	}
+}
+
+func testShard(t *testing.T, set *data.Dataset, ranks, size int) {
+	t.Helper()
+	name := fmt.Sprintf("%d examples, %d ranks, batches of %d", set.Len(), ranks, size)
+	whole := set.Batches(size, data.Shuffle(5), data.Epoch(2))
+	parts := make([]*data.Batches, ranks)
+	for r := range parts {
+		parts[r] = set.Batches(size, data.Shuffle(5), data.Epoch(2), data.Shard(r, ranks))
+	}
+	for whole.Next() {
+		want := whole.Batch()
+		got, share := make([]int, want.Len()), 0.0
+		least, most := want.Len(), 0
+		for r, p := range parts {
+			if !p.Next() {
+				t.Fatalf("%s: rank %d has ended: %v", name, r, p.Err())
+			}
+			b := p.Batch()
+			if b.Whole != want.Len() || (b.X == nil) != (b.Len() == 0) || (b.Y == nil) != (b.Len() == 0) {
+				t.Fatalf("%s: rank %d has %d of %d examples", name, r, b.Len(), b.Whole)
+			}
+			share += b.Share()
+			least, most = min(least, b.Len()), max(most, b.Len())
+			for i, e := range b.Index {
+				got[r+i*ranks] = e
+				if x := b.X.Data(); int(x[2*i]) != e || int(b.Y.Data()[i]) != e%3 {
+					t.Fatalf("%s: rank %d, example %d has X %v", name, r, e, x)
+				}
+			}
+		}
+		if !slices.Equal(got, want.Index) {
+			t.Fatalf("%s: got %v, want %v", name, got, want.Index)
+		}
+		if share < 1-1e-12 || share > 1+1e-12 || most-least > 1 {
+			t.Fatalf("%s: shares are %v together, parts have %d to %d examples", name, share, least, most)
+		}
+	}
+	for r, p := range parts {
+		if p.Next() || p.Err() != nil {
+			t.Fatalf("%s: rank %d goes on: %v", name, r, p.Err())
+		}
+	}
+}
+
+func TestShardOfNoRank(t *testing.T) {
+	set, err := data.FromSlices([][]float32{{1}}, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []data.Option{data.Shard(2, 2), data.Shard(-1, 2), data.Shard(1, 0), data.Shard(0, -1)} {
+		if it := set.Batches(1, o); it.Next() || it.Err() == nil {
+			t.Errorf("%v: %v", o, it.Err())
+		}
+	}
+}
+
+func TestHardExampleWeights(t *testing.T) {
+	for name, c := range map[string]struct {
+		losses  []float64
+		uniform float64
+		want    []float64
+	}{
+		"losses":      {[]float64{1, 3, 0}, 0, []float64{0.25, 0.75, 0}},
+		"mixed":       {[]float64{1, 3, 0, 0}, 0.5, []float64{0.25, 0.5, 0.125, 0.125}},
+		"uniform":     {[]float64{1, 3}, 1, []float64{0.5, 0.5}},
+		"all zero":    {[]float64{0, 0}, 0.1, []float64{0.5, 0.5}},
+		"equal":       {[]float64{2, 2}, 0.3, []float64{0.5, 0.5}},
+		"one":         {[]float64{7}, 0, []float64{1}},
+		"none":        {nil, 0.5, nil},
+		"large":       {[]float64{math.MaxFloat64, math.MaxFloat64}, 0, []float64{0.5, 0.5}},
+		"denormal":    {[]float64{math.SmallestNonzeroFloat64, 0}, 0, []float64{1, 0}},
+		"very hard":   {[]float64{1e300, 1e-300}, 0.5, []float64{0.75, 0.25}},
+		"NaN":         {[]float64{1, math.NaN()}, 0, nil},
+		"infinite":    {[]float64{1, math.Inf(1)}, 0, nil},
+		"negative":    {[]float64{-1}, 0, nil},
+		"share":       {[]float64{1}, 1.1, nil},
+		"share below": {[]float64{1}, -0.1, nil},
+		"share NaN":   {[]float64{1}, math.NaN(), nil},
+	} {
+		got, err := data.HardExampleWeights(c.losses, c.uniform)
+		if (err == nil) != (c.want != nil || len(c.losses) == 0) || len(got) != len(c.want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+			continue
+		}
+		for i, w := range c.want {
+			if math.Abs(got[i]-w) > 1e-12 {
+				t.Errorf("%s: got %v, want %v", name, got, c.want)
+			}
+		}
+	}
+}
+
+// The third example has half of all the losses; a tenth of the draws does not look at losses.
+func ExampleHardExampleWeights() {
+	weights, err := data.HardExampleWeights([]float64{1, 1, 4, 2}, 0.1)
+	fmt.Printf("%.3f %v\n", weights, err)
+	// Output: [0.138 0.138 0.475 0.250] <nil>
 }

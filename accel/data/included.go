@@ -1,9 +1,13 @@
 package data
 
 import (
+	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	_ "embed" // for the digits
+	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,10 +16,99 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/quernlab/quern/accel/download"
+	"github.com/quernlab/quern/display"
 	"golang.org/x/sync/errgroup"
 )
+
+//go:embed digits/digits.csv.gz
+var digitsFile []byte
+
+// Digits returns the handwritten digits of the UCI repository: 1797 gray images of shape [1 8
+// 8] in ten classes. They are embedded in the program and need no file.
+//
+// The split is fixed: the examples are sorted by class, in the order of the file within a
+// class, and every fifth one, starting with the first, is in the test set. That gives 1437
+// training and 360 test examples with the same class frequencies. The same people wrote digits
+// in both sets.
+//
+// Pixels are scaled from 0 … 16 to [0, 1]. An error means that the program file is damaged.
+func Digits() (train, test *Dataset, err error) {
+	all, err := digits()
+	if err != nil {
+		return nil, nil, err
+	}
+	byClass := make([]int, all.Len())
+	for i := range byClass {
+		byClass[i] = i
+	}
+	sort.SliceStable(byClass, func(a, b int) bool { return all.Label(byClass[a]) < all.Label(byClass[b]) })
+	testing := make([]bool, all.Len())
+	for k := 0; k < len(byClass); k += 5 {
+		testing[byClass[k]] = true
+	}
+	var trainIndex, testIndex []int
+	for i := range all.Len() {
+		if testing[i] {
+			testIndex = append(testIndex, i)
+		} else {
+			trainIndex = append(trainIndex, i)
+		}
+	}
+	return all.pick(trainIndex).Named("digits, train"), all.pick(testIndex).Named("digits, test"), nil
+}
+
+// digits is the whole data set, decoded at the first call.
+var digits = sync.OnceValues(func() (*Dataset, error) {
+	s, err := parseDigits(digitsFile)
+	if err != nil {
+		return nil, fmt.Errorf("data: the embedded digits: %w", err)
+	}
+	return s, nil
+})
+
+func parseDigits(compressed []byte) (*Dataset, error) {
+	const side, highest, classes = 8, 16, 10
+	unzip, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return nil, err
+	}
+	lines := csv.NewReader(unzip)
+	lines.FieldsPerRecord = side*side + 1
+	rows, err := lines.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var images, labels []byte
+	for n, row := range rows {
+		for column, field := range row {
+			limit := highest
+			if column == side*side {
+				limit = classes - 1
+			}
+			v, err := strconv.Atoi(field)
+			if err != nil || v < 0 || v > limit {
+				return nil, fmt.Errorf("line %d, column %d: %q is not a whole number from 0 to %d", n+1, column+1, field, limit)
+			}
+			if column == side*side {
+				labels = append(labels, byte(v))
+			} else {
+				images = append(images, byte(v))
+			}
+		}
+	}
+	return &Dataset{
+		name:    "digits",
+		shape:   []int{1, side, side},
+		classes: numberedClasses(classes),
+		source:  newPixels(side*side, images, labels, highest),
+	}, nil
+}
 
 // FashionMNIST returns Zalando's data set of articles of clothing: 60 000 gray training images
 // of shape [1 28 28] and 10 000 test images in ten classes. Pixels are scaled from 0 … 255 to
@@ -191,4 +284,69 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 func (f file) verify(compressed io.Reader) error {
 	_, err := f.decode(compressed, true)
 	return err
+}
+
+// collection describes where the files of a published data set may be.
+type collection struct {
+	files   []file
+	folders []string // searched in this order
+	cache   string   // folder for downloads; "" if none
+	address string   // URL of the folder, ending in "/"
+	options []download.Option
+}
+
+// find returns the first folder that has all the files. The error wraps fs.ErrNotExist if none
+// has them.
+func (c collection) find() (string, error) {
+	for _, folder := range c.folders {
+		missing := 0
+		for _, f := range c.files {
+			if _, err := f.locate(folder); errors.Is(err, fs.ErrNotExist) {
+				missing++
+			} else if err != nil {
+				return "", fmt.Errorf("data: %w", err)
+			}
+		}
+		if missing == 0 {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("data: %s was not found in %v: %w", c.files[0].name, c.folders, fs.ErrNotExist)
+}
+
+// download downloads the missing files to the cache folder.
+func (c collection) download(ctx context.Context) error {
+	for _, f := range c.files {
+		if _, err := f.locate(c.cache); err == nil {
+			continue
+		}
+		name := f.name + ".gz"
+		options := append([]download.Option{download.Check(f.verify), download.MaxSize(maxDownload)}, c.options...)
+		if err := download.Get(ctx, c.address+name, filepath.Join(c.cache, name), options...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDownload is larger than any file of the data sets.
+const maxDownload = 256 << 20
+
+// isCorruptDeflate reports whether an error means that compressed data are corrupt.
+func isCorruptDeflate(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.As(err, &corrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// progressReader is a reader that reports to the progress bar of its file.
+type progressReader struct{ io.Reader }
+
+// withProgress displays the progress of reading r in a bar, unless r is already metered. The size may
+// be unknown. The caller ends the meter, which may be nil.
+func withProgress(r io.Reader, label string, bytes int64) (io.Reader, *display.Meter) {
+	if _, ok := r.(progressReader); ok {
+		return r, nil
+	}
+	meter := display.NewMeter(label, float64(max(bytes, 0))/1e6)
+	return progressReader{meter.Reader(r)}, meter
 }
