@@ -33,9 +33,9 @@
 //
 // # Files
 //
-// metric.go and option.go define metrics, collection.go measures them, input.go interprets
-// predictions and targets, and details.go returns what was measured besides values. counts.go is
-// the state of the metrics in classification.go, scores.go that of the curves in curve.go; the
+// metric.go defines metrics, collection.go measures them and returns what was measured besides values, input.go interprets
+// predictions and targets, counts.go is
+// the state of the metrics in classification.go, scores.go that of the curves; the
 // other files have a state and its metrics each. To add a metric, define it from a state, and add
 // its values to testdata/make_golden.py.
 package metrics
