@@ -1,12 +1,17 @@
 package history
 
 import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/internal/quantity"
@@ -223,4 +228,137 @@ func (r *Run) progress() display.Progress {
 		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, quantity.Number(s.Loss))
 	}
 	return p
+}
+
+// sentRun is a run as one process sends it to another: without the utilization of the machine, which stays with
+// the process that recorded it.
+type sentRun struct {
+	Run exportedRun
+
+	Findings     []string
+	Device, NCCL string
+	StreamSeed   uint64
+	Outputs      []string
+	PeakBytes    int
+	AssumedWatts float64
+	LocalRanks   int
+	Finished     bool
+	Restored     bool
+	Diverged     bool
+	Averaged     bool
+	Classes      bool
+	Metrics      []Metric
+	Began        time.Time
+	EpochStarts  []time.Time
+}
+
+// exportedRun is a Run without methods: package gob sends its exported fields.
+type exportedRun Run
+
+// GobEncode encodes the run for another process, without Utilization.
+func (r *Run) GobEncode() ([]byte, error) {
+	s := sentRun{
+		Run: exportedRun(*r), Findings: r.findings, Device: r.device, NCCL: r.nccl, StreamSeed: r.streamSeed, Outputs: r.outputs,
+		PeakBytes: r.peakBytes, AssumedWatts: r.assumedWatts, LocalRanks: r.localRanks, Finished: r.finished, Restored: r.restored,
+		Diverged: r.diverged, Averaged: r.averaged, Classes: r.classes, Metrics: r.metrics, Began: r.began, EpochStarts: r.epochStarts,
+	}
+	s.Run.Utilization, s.Run.OtherUtilization = gpu.History{}, nil
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s)
+	return b.Bytes(), err
+}
+
+// GobDecode decodes a run that GobEncode has encoded.
+func (r *Run) GobDecode(b []byte) error {
+	var s sentRun
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {
+		return err
+	}
+	*r = Run(s.Run)
+	r.findings, r.device, r.nccl, r.streamSeed, r.outputs, r.peakBytes = s.Findings, s.Device, s.NCCL, s.StreamSeed, s.Outputs, s.PeakBytes
+	r.assumedWatts, r.localRanks, r.finished, r.restored, r.diverged = s.AssumedWatts, s.LocalRanks, s.Finished, s.Restored, s.Diverged
+	r.averaged, r.classes, r.metrics, r.began, r.epochStarts = s.Averaged, s.Classes, s.Metrics, s.Began, s.EpochStarts
+	return nil
+}
+
+// MissingParametersError reports that a model computes with parameters that nn.Parameters does
+// not find in it, so that no optimizer would update them: those of layers that a function
+// captures, for instance.
+type MissingParametersError struct {
+	Shapes [][]int // of the missing parameters
+	Found  int     // number of parameters that were found in the model
+}
+
+// Error lists the shapes of the missing parameters and says how nn.Parameters can find them.
+func (e *MissingParametersError) Error() string {
+	return fmt.Sprintf("accel: nn.Parameters finds %s in the model, but the model also computes with %s that it does not find, of shape %s: "+
+		"training would not update these. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
+		quantity.Plural(e.Found, "parameter"), quantity.Plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
+}
+
+// shapesText lists the first few shapes.
+func shapesText(shapes [][]int) string {
+	const most = 3
+	text := fmt.Sprint(shapes[:min(most, len(shapes))])
+	text = text[1 : len(text)-1]
+	if len(shapes) > most {
+		text += " …"
+	}
+	return text
+}
+
+// DivergedError reports that the loss of a step was NaN or infinite. The model has the weights
+// from before that step.
+type DivergedError struct {
+	Step int     // from 1
+	Loss float64 // NaN or infinite
+	// Dataset is the name of the training set. Examples are the indices of the examples in the
+	// batch that are not finite; empty if all are finite.
+	Dataset  string
+	Examples []int // in the data set
+	// Tensor is the first tensor of the step that is not finite: "example 17 of" with the name
+	// of the data set and the position in the example, the name of a model tensor as in
+	// nn.State, or "the output of" an op with its layer; "" if it could not be found.
+	Tensor string
+	// Found has details of Tensor, or is nil.
+	Found *tensor.NonFinite
+}
+
+// Error names the step, the cause if it was found, and what to try.
+func (e *DivergedError) Error() string {
+	if len(e.Examples) > 0 {
+		return fmt.Sprintf("accel: the loss of step %d is %v because %s: correct the data, or remove such examples", e.Step, e.Loss, e.Tensor)
+	}
+	where := ""
+	if e.Tensor != "" {
+		where = fmt.Sprintf("; the first tensor that is not finite is %s", e.Tensor)
+	}
+	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipGradNorm", e.Step, e.Loss, where)
+}
+
+// Status is the state of a run that [Track] recorded.
+type Status string
+
+// The states of a run.
+const (
+	Finished    Status = "finished"
+	Interrupted Status = "interrupted" // its context was done
+	Diverged    Status = "diverged"    // its loss became NaN or infinite
+	Failed      Status = "failed"      // it ended with another error
+	Unfinished  Status = "unfinished"  // it is still running, or its process was killed
+	Unreadable  Status = "unreadable"  // one of its files is damaged or not from Track
+)
+
+// statusOf returns the status of a run that ended with err.
+func statusOf(err error) Status {
+	var diverged *DivergedError
+	switch {
+	case err == nil:
+		return Finished
+	case errors.As(err, &diverged):
+		return Diverged
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
+	}
+	return Failed
 }
