@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -84,4 +85,46 @@ func progressOf(b *Bar) display.Progress {
 		p.Note = fmt.Sprintf("%.3g/s", float64(b.done)/seconds)
 	}
 	return p
+}
+
+// Range iterates over the numbers from 0 to n-1 and displays a bar.
+func Range(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		bar := NewBar(n, "")
+		defer bar.End()
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+			bar.Add(1)
+		}
+	}
+}
+
+// Each iterates over the elements of a list and displays a bar.
+func Each[S ~[]E, E any](list S) iter.Seq[E] {
+	return func(yield func(E) bool) {
+		bar := NewBar(len(list), "")
+		defer bar.End()
+		for _, x := range list {
+			if !yield(x) {
+				return
+			}
+			bar.Add(1)
+		}
+	}
+}
+
+// Seq iterates over a sequence and displays how many values there were.
+func Seq[E any](values iter.Seq[E]) iter.Seq[E] {
+	return func(yield func(E) bool) {
+		bar := NewBar(0, "")
+		defer bar.End()
+		for x := range values {
+			if !yield(x) {
+				return
+			}
+			bar.Add(1)
+		}
+	}
 }
