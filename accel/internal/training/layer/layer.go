@@ -87,3 +87,74 @@ type Synchronized interface {
 
 // Shortcut is x + f(x), where f is a chain.
 type Shortcut struct{ Chain any }
+
+// Models is what package nn does for other packages of accel and not for users. Package nn provides it once, as package
+// tensor provides package tensors.
+type Models struct {
+	NilModules     func(model any) (paths []string)
+	RetainsNothing func(module any) bool
+	SharedMetadata func(model any) any
+}
+
+var models Models
+
+// Provide is called by package nn when it is initialized.
+func Provide(m Models) { models = m }
+
+// NilModules returns the paths of the fields of a model that hold modules and are nil, such as
+// "Head". They may be nil on purpose, if Forward does not use them.
+func NilModules(model any) (paths []string) { return models.NilModules(model) }
+
+// RetainsNothing reports whether a module keeps no reference to its input and output, so that the
+// caller of Forward may release them when it has used them. The layers of package nn keep none. A
+// module of another package may keep references, unless it has a method RetainsNothing() bool that
+// returns true.
+func RetainsNothing(module any) bool { return models.RetainsNothing(module) }
+
+// SharedMetadata returns the metadata that all tensors of a model have, of a type that nn.Save
+// writes to files: one with a method FileNotes() map[string]string. It is nil if some tensors have
+// none or another one.
+func SharedMetadata(model any) any { return models.SharedMetadata(model) }
+
+// FileNotes are the notes in the metadata of a safetensors file. nn.Load attaches them to the
+// tensors of a model (tensors.SetMetadata), and nn.Save writes them again.
+type FileNotes struct {
+	Notes map[string]string // by their keys
+}
+
+// FileNotes returns the notes.
+func (n *FileNotes) FileNotes() map[string]string { return n.Notes }
+
+// Partition is a layer's part in tensor parallelism: each of Size ranks computes with the outputs of
+// some columns of its weights, or adds up what it computes from some rows. Package parallel makes it.
+type Partition struct {
+	Rank, Size int
+	// Rows makes a linear layer divide its inputs; otherwise it divides its outputs.
+	Rows bool
+	// Copy returns x, which all ranks have, for their different parts; its gradient is the sum of
+	// those of all ranks. It is nil if the layer around this one does that.
+	Copy func(x *tensor.Tensor) *tensor.Tensor
+	// Sum returns the sum of x over all ranks, and passes its gradient on.
+	Sum func(x *tensor.Tensor) *tensor.Tensor
+}
+
+// Partitioned is a layer that ranks can divide.
+type Partitioned interface {
+	// Partition makes the layer compute a part, once it has parameters. The caller replaces the
+	// tensors by the rank's part of each.
+	Partition(p *Partition) ([]Divided, error)
+}
+
+// Varied is a layer that draws random numbers. Between the parts of a divided layer each rank must draw others.
+type Varied interface {
+	// Vary makes the layer draw the random numbers of a rank; 0 is the default.
+	Vary(rank int)
+}
+
+// Divided is a tensor of a layer, of which each rank has a part: that of each of Blocks blocks of
+// equal size along a dimension.
+type Divided struct {
+	At        **tensor.Tensor
+	Dimension int
+	Blocks    int
+}
