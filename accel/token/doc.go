@@ -5,14 +5,13 @@
 //	ids := tokenizer.Encode("Hello, world")
 //	text, err := tokenizer.Decode(ids)
 //
-// A tokenizer is a list of steps, one file each:
+// A tokenizer is a list of steps:
 //
-//	added.go      splits the text at added tokens, such as [MASK]
-//	normalize.go  normalizes the rest: Unicode forms, lower case, BERT's rules
-//	precompiled.go  replaces characters as SentencePiece does
-//	split.go      splits it into words, splitregex.go as Llama 3 and Qwen do
-//	bpe.go, wordpiece.go, unigram.go   split words into tokens
-//	decode.go     is the way back, decodechain.go in several steps
+//	split.go      splits the text at added tokens, such as [MASK]
+//	normalize.go  normalizes the rest: Unicode forms, lower case, BERT's rules, the characters of SentencePiece
+//	split.go      splits it into words
+//	model.go      splits words into tokens: BPE, WordPiece, Unigram
+//	decode.go     is the way back
 //
 // What a file asks for beyond that is an [*UnsupportedError]; nothing is ignored. Tests compare the
 // tokens of multilingual text with those of the Python package. A Tokenizer may be used by several
