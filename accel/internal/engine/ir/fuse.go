@@ -296,3 +296,225 @@ func (g *group) last() int { return g.members[len(g.members)-1].node.index }
 func sortMembers(g *group) {
 	slices.SortFunc(g.members, func(x, y *planned) int { return x.node.index - y.node.index })
 }
+
+// Losses, before → after:
+//
+//	y = CrossEntropy(x, label); dx = CrossEntropyGradient(x, label, dy)    one step with the results dx and y
+//
+// So the logits, which are the largest value of a language model, are read once. If dy is a constant, which is
+// 1 for the loss of Backward, the step has no third input, and Word is that of the constant.
+
+// LossFuser is implemented by a device whose kernel of a loss's gradient computes the loss, too.
+type LossFuser interface{ FusesLosses() bool }
+
+// constantLoss lets the gradient of a loss read a constant dy without a step that stores it.
+func (p *planner) constantLoss(n *planned) {
+	if _, ok := n.node.op.(CrossEntropyGradient); !ok || !p.losses || !p.fuse || n.inputs[2].node == nil {
+		return
+	}
+	dy := n.inputs[2].node
+	if _, ok := dy.node.op.(Fill); ok && !n.inputs[2].viewed {
+		n.inputs, n.word = n.inputs[:2], dy.word
+	}
+}
+
+// fuseLoss lets the gradient of a loss join the loss.
+func (f *fuser) fuseLoss(n *planned) {
+	switch op := n.node.op.(type) {
+	case CrossEntropy:
+		f.loss = n
+	case CrossEntropyGradient:
+		if l := f.loss; l != nil && l.node.op == op.CrossEntropy && sameSources(l, n) && len(l.group.root().members) == 1 {
+			f.merge(l.group.root(), n.group)
+		}
+	}
+}
+
+// lossOf returns the two members of a group that computes a loss and its gradient; else nil.
+func (g *group) lossOf() (loss, gradient *planned) {
+	if _, ok := g.members[0].node.op.(CrossEntropy); ok && len(g.members) == 2 {
+		return g.members[0], g.members[1]
+	}
+	return nil, nil
+}
+
+// withLoss reports whether a step is the gradient of a loss that computes the loss, too.
+func (s *Step) withLoss() bool {
+	_, ok := s.Op.(CrossEntropyGradient)
+	return ok && len(s.Out) == 2
+}
+
+// Activations and their slopes behind matrix multiplications, before → after:
+//
+//	x = linear(a, w, b); y = gelu(x); …; gradient of gelu (dy, x)    one step with the results y and x
+//	dy = matmul(a, b); dx = gradient of an activation (dy, x)        one step
+//
+// where dy has no other users. The product is rounded to its type before an activation or a slope is
+// computed, so that no result changes. ReLU needs no x, see absorb.
+
+// Sloper is implemented by a device whose matrix multiplications apply activations to their result, or
+// multiply it with the slope of one. Then the step's last input is that of the gradient.
+type Sloper interface {
+	// Activates reports whether an activation can be applied to a product of a type, which is stored, too,
+	// if others read it.
+	Activates(activation Op, product DType) bool
+	// MultipliesSlope reports whether a product of a type can be multiplied with a slope, given the
+	// gradient of the activation.
+	MultipliesSlope(gradient Op, product DType) bool
+}
+
+// slopeOf returns the product that a node multiplies with a slope, nil for none. As long as users are
+// unknown, it may have others.
+func (p *planner) slopeOf(n *planned) *planned {
+	if p.sloper == nil || !p.fuse || n.class != Elementwise || len(n.inputs) != 2 {
+		return nil
+	}
+	in, x := n.inputs[0], n.inputs[1]
+	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole || in.node.kept || in.node.dtype(0).IsFP8() {
+		return nil
+	}
+	if _, ok := in.node.node.op.(MatMul); !ok || n.dtype(0) != in.node.store || n.dtype(1) != in.node.store || !p.sloper.MultipliesSlope(n.node.op, in.node.store) {
+		return nil
+	}
+	// The group of x must be ready before that of the product.
+	if !n.layout.Contiguous() || !x.layout.Contiguous() || Len(x.layout.Shape) != n.node.Len() || x.node != nil && x.node.node.index >= in.node.node.index {
+		return nil
+	}
+	return in.node
+}
+
+// absorbSlope lets a product multiply its result with a slope.
+func (p *planner) absorbSlope(n *planned) {
+	product := p.slopeOf(n)
+	if product == nil || len(product.users) != 1 || product.store != n.store || product.slope != nil {
+		return
+	}
+	n.absorbed, product.slope = product, n
+}
+
+// activated returns the product to which a node applies an activation, nil for none.
+func (p *planner) activated(n *planned) *planned {
+	if p.sloper == nil || !p.fuse || n.class != Elementwise || len(n.inputs) != 1 {
+		return nil
+	}
+	in := n.inputs[0]
+	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole || in.node.dtype(0).IsFP8() {
+		return nil
+	}
+	switch in.node.node.op.(type) {
+	case Linear, MatMul:
+		if n.dtype(0) == in.node.store && p.sloper.Activates(n.node.op, in.node.store) {
+			return in.node
+		}
+	}
+	return nil
+}
+
+// absorbActivation lets a product apply an activation to its result, the first one if there are several. It
+// returns whether n is part of a product's step.
+func (p *planner) absorbActivation(n *planned) bool {
+	product := p.activated(n)
+	if product == nil || product.store != n.store || product.ended {
+		return false
+	}
+	n.absorbed, product.ended = product, true
+	return true
+}
+
+// Gradients of biases beside those of weights, before → after:
+//
+//	dw = matmul(transpose(dy), x); db = sum of dy's rows    one step with the results dw and db
+//	dw = matmul(transpose(x), dy); db = sum of dy's rows    likewise
+//
+// The kernel of the product reads dy anyway.
+
+// FactorSummer is implemented by a device whose matrix multiplications also sum one of their factors.
+type FactorSummer interface {
+	// SumsFactors reports whether a product of factors of a type can sum one of them along the depth.
+	SumsFactors(factor DType) bool
+}
+
+// summed is a sum of rows or a factor of a product: what it reads.
+type summed struct {
+	node     *planned
+	external int
+	offset   int
+	dtype    DType
+}
+
+// fuseSum lets the sum of a matrix's rows join a product that has the matrix, or its transpose, as a
+// factor, whichever comes first. A product sums one factor, once.
+func (f *fuser) fuseSum(n *planned) {
+	switch op := n.node.op.(type) {
+	case Sum:
+		if op.Mean || op.From != 0 || op.To != 1 || len(n.node.in[0].shape) != 2 || !n.inputs[0].layout.Contiguous() || n.store != n.node.dtype && n.store != n.dtype(0) {
+			return
+		}
+		of := n.summed(0)
+		for _, product := range f.products[of] {
+			if f.sumBeside(product, n) {
+				return
+			}
+		}
+		f.sums[of] = append(f.sums[of], n)
+	case MatMul:
+		if len(n.node.shape) != 2 || n.node.Len() == 0 || n.dtype(0) != n.dtype(1) || !f.summer.SumsFactors(n.dtype(0)) {
+			return
+		}
+		for k := range 2 {
+			of := n.summed(k)
+			for _, sum := range f.sums[of] {
+				if f.sumBeside(n, sum) {
+					return
+				}
+			}
+			f.products[of] = append(f.products[of], n)
+		}
+	}
+}
+
+// summed describes an input.
+func (n *planned) summed(input int) summed {
+	in := n.inputs[input]
+	return summed{in.node, in.external, in.layout.Offset, n.dtype(input)}
+}
+
+// sumBeside makes a sum part of the step of a product. It returns false if they do not belong together.
+func (f *fuser) sumBeside(product, sum *planned) bool {
+	if product.sum != nil {
+		return false
+	}
+	x := sum.inputs[0].layout
+	for k := range 2 {
+		l := product.inputs[k].layout
+		if len(l.Shape) != 2 || product.summed(k) != sum.summed(0) {
+			continue
+		}
+		if k == 0 {
+			l = l.permuted([]int{1, 0})
+		}
+		if !sameShape(l.Shape, x.Shape) || !l.Contiguous() {
+			continue
+		}
+		a, b := product.group.root(), sum.group.root()
+		if a.at > b.at {
+			a, b = b, a
+		}
+		if f.merge(a, b); a.root() != b.root() {
+			return false
+		}
+		product.sum, product.factor = sum, k+1
+		return true
+	}
+	return false
+}
+
+// product returns the product of a group that computes one with more beside it, else nil.
+func (g *group) product() *planned {
+	for _, n := range g.members {
+		if n.sum != nil {
+			return n
+		}
+	}
+	return nil
+}

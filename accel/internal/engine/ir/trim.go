@@ -1,6 +1,11 @@
 package ir
 
-import "math"
+import (
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
 
 // A list runs when its results are read, and each optimizer's step runs it too. A program that
 // reads nothing would record without end, so Trim also runs a list that has very many ops, that
@@ -135,4 +140,111 @@ func (r *Recorder) needed() (need, held int) {
 		most = max(most, now)
 	}
 	return need + most, held
+}
+
+// SetLimit sets the maximum number of bytes of values and plans' temporaries, 0 for no
+// limit, and returns the old limit. Allocations beyond it fail with an *OutOfMemoryError.
+func (r *Recorder) SetLimit(bytes int) (old int) {
+	old, r.limit = r.limit, bytes
+	return old
+}
+
+// CheckLimit panics with an *OutOfMemoryError if that many more bytes would exceed the
+// limit.
+func (r *Recorder) CheckLimit(bytes int) { r.reserve(bytes) }
+
+// reserve panics if that many more bytes would exceed the limit. It collects unreachable
+// values before it gives up.
+func (r *Recorder) reserve(bytes int) {
+	if r.limit <= 0 || r.within(bytes) {
+		return
+	}
+	for range 2 { // values freed by one collection may have kept others alive
+		Collect()
+		if r.within(bytes) {
+			return
+		}
+	}
+	free := max(0, r.limit-int(r.live.n.Load())-r.stats.PlanBytes)
+	panic(&OutOfMemoryError{Device: r.device.Name(), Need: bytes, Free: free})
+}
+
+func (r *Recorder) within(bytes int) bool {
+	return int(r.live.n.Load())+r.stats.PlanBytes+bytes <= r.limit
+}
+
+// Collect runs the garbage collector and waits for its clean-ups, for at most a second: a
+// clean-up that blocks may not have finished then.
+func Collect() { collect(time.Second) }
+
+// collect is Collect with another limit. It reports whether all clean-ups finished.
+func collect(limit time.Duration) bool {
+	done := make(chan struct{})
+	// An object of this size has its own span, so no small neighbor keeps it alive.
+	runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, done)
+	runtime.GC()
+	defer runtime.Gosched()
+	end := time.After(limit)
+	select {
+	case <-done:
+	case <-end:
+		return false
+	}
+	// Clean-ups run in any order, on several goroutines, and this one may have been among
+	// the first. The runtime counts them but does not signal when they are done.
+	for pause := 10 * time.Microsecond; cleanupsPending(); pause *= 2 {
+		select {
+		case <-time.After(pause):
+		case <-end:
+			return false
+		}
+	}
+	return true
+}
+
+// cleanupsPending reports whether there are unfinished clean-ups.
+func cleanupsPending() bool {
+	counts := []metrics.Sample{
+		{Name: "/gc/cleanups/queued:cleanups"},
+		{Name: "/gc/cleanups/executed:cleanups"},
+	}
+	metrics.Read(counts)
+	return counts[1].Value.Uint64() < counts[0].Value.Uint64()
+}
+
+// MemoryUse is the memory of values.
+type MemoryUse struct {
+	Allocated int // bytes of values that are reachable
+	// Reserved is the bytes that the device holds. A GPU keeps freed blocks for later values, and the temporaries of
+	// plans; on the CPU these are the values that are reachable or not collected yet, and the temporaries.
+	Reserved int
+	Peak     int // the most bytes of values and temporaries at once; values that are not collected yet count
+	Limit    int // bytes that may be allocated, 0 if unknown
+}
+
+// Reserving is implemented by a device that keeps freed memory.
+type Reserving interface {
+	// Reserved returns the bytes that are allocated by the driver.
+	Reserved() int
+}
+
+// MemoryUse collects unreachable values and returns the memory of the others.
+func (r *Recorder) MemoryUse() MemoryUse {
+	s := r.Stats()
+	m := MemoryUse{Reserved: s.LiveBytes + s.PlanBytes, Peak: s.PeakBytes, Limit: r.limit}
+	if d, ok := r.device.(Reserving); ok {
+		m.Reserved = d.Reserved()
+	}
+	if d, ok := r.device.(Sized); ok && m.Limit == 0 {
+		m.Limit = d.Memory()
+	}
+	const most = 4 // values freed by one collection may have kept others alive
+	for range most {
+		before := r.live.n.Load()
+		if Collect(); r.live.n.Load() == before {
+			break
+		}
+	}
+	m.Allocated = int(r.live.n.Load())
+	return m
 }
