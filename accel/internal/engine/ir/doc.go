@@ -3,42 +3,31 @@
 //
 // The files, in the order of a computation:
 //
-//	op.go, op_<name>.go  what an op is; each op with its shape rule and gradient
-//	facts.go             further facts that ops state: autocast, FLOPs, ONNX
-//	formula.go           how an elementwise op is computed from others
-//	compose.go           how a whole-tensor op is computed from others, where a device has no kernel
+//	op.go, op_<name>.go  what an op is, and the facts that it states: autocast, FLOPs, ONNX; each op with its shape rule and gradient
+//	compose.go           how an op is computed from others: an elementwise one by its formula, another one where a device has no kernel
 //	value.go             a value: pending in the list, computed, or released
-//	recorder.go          Record and Assign append to the list, and to its key
+//	recorder.go          Record and Assign append to the list, and to its key; another device
 //	backward.go          gradients, as further ops of the same list
-//	join.go              gradients of slices, concatenated
-//	trim.go              when a list runs that nothing reads
-//	flush.go             key and roles → plan → run; clean-up after a failure
-//	halves.go            a list that does not fit into memory
-//	cache.go             plans by structure
+//	trim.go              when a list runs that nothing reads; the memory limit
+//	flush.go             key and roles → plan → run, in parts if the memory does not suffice; plans by structure; clean-up after a failure
 //	plan.go              resolves views, removes dead ops
 //	float16.go, fp8.go   16-bit floats from op to op; multiplication of 8-bit floats
-//	fuse.go              elementwise ops → fused kernels
+//	fuse.go              elementwise ops → fused kernels; losses, activations and sums → the steps that compute them too
 //	batch.go             fused kernels of many parameters → one step
-//	losses.go            losses and their gradients → one step
-//	slopes.go            activations and their gradients → the matrix multiplications before them
-//	sums.go              gradients of biases → the matrix multiplications of those of weights
 //	norms.go             norms with the sums and roundings around them → one step
 //	emit.go              groups → steps over slots
 //	memory.go            in-place updates, temporaries in the arena
-//	verify.go            checks the invariants of a program after planning
-//	program.go, dump.go  the program that a device gets
-//	device.go            the interface of a device
+//	program.go           the program that a device gets, the interface of a device, and the invariants of a program
 //	op_recompute.go      parts that Backward runs again
 //	kernel.go            runs kernels that the program has written
 //	kernelop.go          such a kernel as an op
 //	measure.go           measures such kernels
 //	tracer.go            records the ops for exporters
-//	limit.go             the memory limit
 //	finite.go            finds the op that computed the first NaN
 //
 // To add an op: op_<name>.go with the struct, its Infer and Gradient (written in other
-// ops), and the facts of facts.go that are not the default. An elementwise op states its
-// formula (formula.go), another one its composition (compose.go), and devices need no code.
+// ops), and the facts of op.go that are not the default. An elementwise op states its
+// formula, another one its composition (compose.go), and devices need no code.
 // Package tensor gets the method, and a row in its table of references. go test -update
 // writes table.go.
 //
