@@ -122,9 +122,13 @@ func (r *Registry) compiledImplements(x any, target *Type) bool {
 // missingCompiled returns the name of the first method of the interface target
 // that the compiled type t lacks, or "".
 func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
+	receiver := 1 // the number of parameters before those of the method
+	if t.Kind() == reflect.Interface {
+		receiver = 0
+	}
 	for _, want := range sortedMethods(target.typ.Underlying().(*types.Interface)) {
 		have, ok := t.MethodByName(want.Name())
-		if !ok || !want.Exported() || !r.sameSignature(have.Type, 1, want.Type().(*types.Signature)) {
+		if !ok || !want.Exported() || !r.sameSignature(have.Type, receiver, want.Type().(*types.Signature)) {
 			return want.Name()
 		}
 	}

@@ -143,6 +143,9 @@ func (r *Registry) Methods() map[string]reflect.Value {
 
 		"(reflect.Value).Set":          r.ValueSet,
 		"(reflect.Value).SetMapIndex":  r.ValueSetMapIndex,
+		"(reflect.Value).MapIndex":     r.ValueMapIndex,
+		"(reflect.Value).SetIterKey":   r.ValueSetIterKey,
+		"(reflect.Value).SetIterValue": r.ValueSetIterValue,
 		"(reflect.Value).Send":         r.ValueSend,
 		"(reflect.Value).TrySend":      r.ValueTrySend,
 		"(reflect.Value).Convert":      r.ValueConvert,
@@ -176,6 +179,7 @@ type compiledSignature struct {
 	path string // the import path of the package of a method that is not exported
 	typ  reflect.Type
 	of   *types.Signature
+	in   reflect.Type // the compiled interface that declares the method, or nil
 }
 
 // exportedMethods returns the exported methods of t, and those of compiled packages that are not exported, which t has
@@ -193,18 +197,33 @@ func (t *Type) exportedMethods() (list []*types.Selection) {
 // r.declared.mu.
 func (r *Registry) compiledMethods(selections []*types.Selection) (list []compiledSignature) {
 	for _, selection := range selections {
-		m := selection.Obj()
-		typ, err := r.declared.builder.Reflect(m.Type())
-		if err != nil {
-			continue
-		}
-		s := compiledSignature{name: origin.MethodKey(m), typ: typ, of: m.Type().(*types.Signature)}
+		m := selection.Obj().(*types.Func)
+		s := compiledSignature{name: origin.MethodKey(m), of: m.Signature()}
 		if !m.Exported() {
 			s.name, s.path = m.Name(), origin.ImportPath(m.Pkg())
+		}
+		if s.in = r.compiledInterface(m); s.in != nil {
+			method, _ := s.in.MethodByName(m.Name())
+			s.typ = method.Type
+		} else {
+			typ, err := r.declared.builder.Reflect(m.Type())
+			if err != nil {
+				continue
+			}
+			s.typ = typ
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// compiledInterface returns the compiled interface that declares the method m, or nil. Its methods may mention types that code of cells
+// has not, such as those of unexported methods of reflect.Type, and iter.Seq as the compiler makes it.
+func (r *Registry) compiledInterface(m *types.Func) reflect.Type {
+	if recv := m.Signature().Recv().Type(); types.IsInterface(recv) {
+		return r.Describe(recv).compiled
+	}
+	return nil
 }
 
 // methodNames returns the methods of d for a declaration.
@@ -257,6 +276,9 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 	defer raiseAgain()
 	r, m, word := c.t.registry, c.method(), in[0].UnsafePointer()
 	in = in[1:]
+	if c.in != nil && c.path != "" {
+		return c.throughTable(m.Value(word), in)
+	}
 	for m.Code == nil {
 		x := m.Value(word)
 		if m = r.Method(x, c.name); m == nil {
@@ -278,6 +300,20 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 		out[i] = retyped(out[i], c.typ.Out(i))
 	}
 	return out
+}
+
+// throughTable calls the method of x, which implements c.in, as compiled code does: package reflect does not call unexported methods.
+func (c *compiledCall) throughTable(x any, in []reflect.Value) []reflect.Value {
+	offset, ok := named.MethodOffset(c.in, c.name)
+	if !ok {
+		panic(missingMethodError{c.t.name, c.name})
+	}
+	value := reflect.New(c.in)
+	value.Elem().Set(reflect.ValueOf(x))
+	words := *(*[2]unsafe.Pointer)(value.UnsafePointer())
+	code := unsafe.Add(words[0], offset)
+	f := reflect.FuncOf(slices.Insert(slices.Collect(c.typ.Ins()), 0, reflect.TypeFor[unsafe.Pointer]()), slices.Collect(c.typ.Outs()), c.typ.IsVariadic())
+	return call(reflect.NewAt(f, unsafe.Pointer(&code)).Elem(), slices.Insert(in, 0, reflect.ValueOf(words[1])))
 }
 
 // call calls f, whose variadic parameter gets a slice.

@@ -7,7 +7,9 @@ import "reflect"
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{
 		"reflect/reflect": {
-			"Append": reflect.ValueOf(r.ReflectAppend),
+			"Append":   reflect.ValueOf(r.ReflectAppend),
+			"MakeFunc": reflect.ValueOf(r.ReflectMakeFunc),
+			"Select":   reflect.ValueOf(r.ReflectSelect),
 		},
 		"encoding/gob/gob": {
 			"Register": reflect.ValueOf(func(x any) { r.registerGob("", x) }),

@@ -15,8 +15,8 @@ func TestOverrides(t *testing.T) {
 	overrides := r.Overrides()
 	real := map[string]any{
 		"encoding/json/json Unmarshal": json.Unmarshal,
-		"reflect/reflect Append":       reflect.Append,
-		"strings/strings Repeat":       strings.Repeat, "bytes/bytes Repeat": bytes.Repeat,
+		"reflect/reflect Append":       reflect.Append, "reflect/reflect MakeFunc": reflect.MakeFunc, "reflect/reflect Select": reflect.Select,
+		"strings/strings Repeat": strings.Repeat, "bytes/bytes Repeat": bytes.Repeat,
 		"errors/errors As":          errors.As,
 		"encoding/gob/gob Register": gob.Register, "encoding/gob/gob RegisterName": gob.RegisterName,
 	}

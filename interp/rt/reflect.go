@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"iter"
 	"reflect"
+	"slices"
 
 	"github.com/quernlab/quern/interp/origin"
 )
@@ -22,9 +23,20 @@ func (r *Registry) TypeFor(t *Type, p any) reflect.Type {
 	return typeOfWord(r.makeType(w).word)
 }
 
+// isOwn reports whether t comes from package reflect. A cell can declare a type that embeds a reflect.Type.
+func isOwn(t reflect.Type) bool { return reflect.TypeOf(t) == reflect.TypeOf(errorType) }
+
+// commonType returns the type that package reflect takes for t as an argument: it asks for it by unexported methods.
+func commonType(t reflect.Type) reflect.Type {
+	if t == nil || isOwn(t) {
+		return t
+	}
+	return reflect.SliceOf(t).Elem()
+}
+
 // interfaceOf returns the descriptor of t if that is an interface of a cell, and nil otherwise.
 func (r *representations) interfaceOf(t reflect.Type) *Type {
-	if t == nil || t.Kind() != reflect.Interface {
+	if t == nil || !isOwn(t) || t.Kind() != reflect.Interface {
 		return nil
 	}
 	if m := r.madeAs(typeWord(t)); m != nil && m.t.compiled == nil {
@@ -35,6 +47,10 @@ func (r *representations) interfaceOf(t reflect.Type) *Type {
 
 // TypeImplements is t.Implements(u).
 func (r *Registry) TypeImplements(t, u reflect.Type) bool {
+	if !isOwn(t) {
+		return t.Implements(u)
+	}
+	u = commonType(u)
 	of, in := r.interfaceOf(t), r.interfaceOf(u)
 	switch {
 	case in == nil && (of == nil || u == nil || u.Kind() != reflect.Interface):
@@ -65,6 +81,10 @@ func (r *Registry) toInterface(t, u reflect.Type) (possible, depends bool) {
 
 // TypeAssignableTo is t.AssignableTo(u).
 func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
+	if !isOwn(t) {
+		return t.AssignableTo(u)
+	}
+	u = commonType(u)
 	if possible, depends := r.toInterface(t, u); depends {
 		return possible
 	}
@@ -73,6 +93,10 @@ func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
 
 // TypeConvertibleTo is t.ConvertibleTo(u).
 func (r *Registry) TypeConvertibleTo(t, u reflect.Type) bool {
+	if !isOwn(t) {
+		return t.ConvertibleTo(u)
+	}
+	u = commonType(u)
 	if possible, depends := r.toInterface(t, u); depends {
 		return possible
 	}
@@ -126,6 +150,9 @@ func (r *Registry) TypeMethodByName(t reflect.Type, name string) (reflect.Method
 
 // TypeMethods is t.Methods().
 func (r *Registry) TypeMethods(t reflect.Type) iter.Seq[reflect.Method] {
+	if r.interfaceOf(t) == nil {
+		return t.Methods()
+	}
 	return func(yield func(reflect.Method) bool) {
 		for i := range r.TypeNumMethod(t) {
 			if !yield(r.TypeMethod(t, i)) {
@@ -137,10 +164,7 @@ func (r *Registry) TypeMethods(t reflect.Type) iter.Seq[reflect.Method] {
 
 // requireImplements panics if x cannot be stored in a variable of type t, an interface of a cell whose methods it does not have.
 func (r *Registry) requireImplements(context string, x reflect.Value, t reflect.Type) {
-	if r.interfaceOf(t) == nil || !x.IsValid() {
-		return
-	}
-	if !r.TypeAssignableTo(x.Type(), t) {
+	if !r.fits(x, t) {
 		panic(context + ": value of type " + x.Type().String() + " is not assignable to type " + t.String())
 	}
 }
@@ -160,6 +184,30 @@ func (r *Registry) ValueSetMapIndex(v, key, elem reflect.Value) {
 		r.requireImplements("reflect.Value.SetMapIndex", elem, v.Type().Elem())
 	}
 	v.SetMapIndex(key, elem)
+}
+
+// ValueMapIndex is v.MapIndex(key).
+func (r *Registry) ValueMapIndex(v, key reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Map {
+		r.requireImplements("reflect.Value.MapIndex", key, v.Type().Key())
+	}
+	return v.MapIndex(key)
+}
+
+// ValueSetIterKey is v.SetIterKey(i).
+func (r *Registry) ValueSetIterKey(v reflect.Value, i *reflect.MapIter) {
+	if v.Kind() == reflect.Interface && v.CanSet() {
+		r.requireImplements("reflect.MapIter.SetKey", i.Key(), v.Type())
+	}
+	v.SetIterKey(i)
+}
+
+// ValueSetIterValue is v.SetIterValue(i).
+func (r *Registry) ValueSetIterValue(v reflect.Value, i *reflect.MapIter) {
+	if v.Kind() == reflect.Interface && v.CanSet() {
+		r.requireImplements("reflect.MapIter.SetValue", i.Value(), v.Type())
+	}
+	v.SetIterValue(i)
 }
 
 // ValueSend is v.Send(x).
@@ -188,8 +236,33 @@ func (r *Registry) ReflectAppend(s reflect.Value, x ...reflect.Value) reflect.Va
 	return reflect.Append(s, x...)
 }
 
+// ReflectMakeFunc is reflect.MakeFunc.
+func (r *Registry) ReflectMakeFunc(t reflect.Type, f func([]reflect.Value) []reflect.Value) reflect.Value {
+	if !isOwn(t) || t.Kind() != reflect.Func || !slices.ContainsFunc(slices.Collect(t.Outs()), func(t reflect.Type) bool { return r.interfaceOf(t) != nil }) {
+		return reflect.MakeFunc(t, f)
+	}
+	return reflect.MakeFunc(t, func(in []reflect.Value) []reflect.Value {
+		out := f(in)
+		for i := range min(len(out), t.NumOut()) {
+			r.requireImplements("reflect.MakeFunc", out[i], t.Out(i))
+		}
+		return out
+	})
+}
+
+// ReflectSelect is reflect.Select.
+func (r *Registry) ReflectSelect(cases []reflect.SelectCase) (int, reflect.Value, bool) {
+	for _, c := range cases {
+		if c.Dir == reflect.SelectSend && c.Chan.Kind() == reflect.Chan {
+			r.requireImplements("reflect.Select", c.Send, c.Chan.Type().Elem())
+		}
+	}
+	return reflect.Select(cases)
+}
+
 // ValueConvert is v.Convert(t).
 func (r *Registry) ValueConvert(v reflect.Value, t reflect.Type) reflect.Value {
+	t = commonType(t)
 	if (r.interfaceOf(t) != nil || v.IsValid() && r.interfaceOf(v.Type()) != nil) && !r.TypeConvertibleTo(v.Type(), t) {
 		panic("reflect.Value.Convert: value of type " + v.Type().String() + " cannot be converted to type " + t.String())
 	}
@@ -198,6 +271,7 @@ func (r *Registry) ValueConvert(v reflect.Value, t reflect.Type) reflect.Value {
 
 // ValueCanConvert is v.CanConvert(t).
 func (r *Registry) ValueCanConvert(v reflect.Value, t reflect.Type) bool {
+	t = commonType(t)
 	return v.CanConvert(t) && r.TypeConvertibleTo(v.Type(), t)
 }
 
@@ -212,7 +286,7 @@ func (r *Registry) ValueNumMethod(v reflect.Value) int {
 // ValueMethod is v.Method(i).
 func (r *Registry) ValueMethod(v reflect.Value, i int) reflect.Value {
 	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
-		return r.methodOfInterface(v, r.TypeMethod(v.Type(), i).Name)
+		return r.methodOfInterface(v, r.TypeMethod(v.Type(), i))
 	}
 	return r.guarded(v, v.Method(i))
 }
@@ -220,10 +294,11 @@ func (r *Registry) ValueMethod(v reflect.Value, i int) reflect.Value {
 // ValueMethodByName is v.MethodByName(name).
 func (r *Registry) ValueMethodByName(v reflect.Value, name string) reflect.Value {
 	if v.Kind() == reflect.Interface && r.interfaceOf(v.Type()) != nil {
-		if _, ok := r.TypeMethodByName(v.Type(), name); !ok {
+		m, ok := r.TypeMethodByName(v.Type(), name)
+		if !ok {
 			return reflect.Value{}
 		}
-		return r.methodOfInterface(v, name)
+		return r.methodOfInterface(v, m)
 	}
 	return r.guarded(v, v.MethodByName(name))
 }
@@ -239,12 +314,15 @@ func (r *Registry) ValueMethods(v reflect.Value) iter.Seq2[reflect.Method, refle
 	}
 }
 
-// methodOfInterface returns the method of the value in an interface of a cell.
-func (r *Registry) methodOfInterface(v reflect.Value, name string) reflect.Value {
-	if v.IsNil() {
+// methodOfInterface returns the method m of the value in an interface of a cell.
+func (r *Registry) methodOfInterface(v reflect.Value, m reflect.Method) reflect.Value {
+	switch {
+	case v.IsNil():
 		panic("reflect: Method on nil interface value")
+	case !m.IsExported():
+		return reflect.MakeFunc(m.Type, func([]reflect.Value) []reflect.Value { panic("reflect: Call of unexported method") })
 	}
-	return r.guarded(v.Elem(), v.Elem().MethodByName(name))
+	return r.guarded(v.Elem(), v.Elem().MethodByName(m.Name))
 }
 
 // ValuePointer is v.Pointer(). A function of a cell gets a number, from which runtime.FuncForPC makes its name; all of them have the
@@ -262,6 +340,14 @@ func (r *Registry) ValuePointer(v reflect.Value) uintptr {
 // ValueCall is v.Call(in).
 func (r *Registry) ValueCall(v reflect.Value, in []reflect.Value) []reflect.Value {
 	r.checkCall(v, in)
+	if v.Kind() == reflect.Func && v.Type().IsVariadic() {
+		last := v.Type().NumIn() - 1
+		for i := last; i < len(in); i++ {
+			if t := v.Type().In(last).Elem(); !r.fits(in[i], t) {
+				panic("reflect: cannot use " + in[i].Type().String() + " as type " + t.String() + " in Call")
+			}
+		}
+	}
 	return v.Call(in)
 }
 
@@ -277,10 +363,15 @@ func (r *Registry) checkCall(v reflect.Value, in []reflect.Value) {
 		return
 	}
 	for i := range min(len(in), v.Type().NumIn()) {
-		if t := v.Type().In(i); in[i].IsValid() && r.interfaceOf(t) != nil && !r.TypeAssignableTo(in[i].Type(), t) {
+		if t := v.Type().In(i); !r.fits(in[i], t) {
 			panic("reflect: Call using " + in[i].Type().String() + " as type " + t.String())
 		}
 	}
+}
+
+// fits reports whether x has the methods of t, if that is an interface of a cell.
+func (r *Registry) fits(x reflect.Value, t reflect.Type) bool {
+	return !x.IsValid() || r.interfaceOf(t) == nil || r.TypeAssignableTo(x.Type(), t)
 }
 
 // ErrorsAs is errors.As. An interface of a cell has no methods for package errors.
