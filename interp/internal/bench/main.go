@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -23,22 +24,20 @@ import (
 //go:embed testdata
 var programs embed.FS
 
-// runs is how often each program runs; the best time counts.
-const runs = 3
-
 func main() {
+	runs := flag.Int("rounds", 3, "how often each program runs; the shortest time counts")
 	only := flag.String("run", "", "run only the programs whose name contains this")
 	python := flag.String("python", "python3", "Python interpreter to compare with")
 	compiled := flag.Bool("go", false, "also compare with the same statements compiled by Go, without the time of the compiler")
 	flag.Parse()
-	if err := table(*python, *only, *compiled); err != nil {
+	if err := table(*python, *only, *compiled, *runs); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 // table prints a line for each program whose name contains only.
-func table(python, only string, compiled bool) error {
+func table(python, only string, compiled bool, runs int) error {
 	version, err := exec.Command(python, "--version").Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
@@ -66,7 +65,7 @@ func table(python, only string, compiled bool) error {
 		if err != nil {
 			return err
 		}
-		times, err := compare(cells(string(cell)), python, string(script))
+		times, err := compare(cells(string(cell)), python, string(script), runs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -79,7 +78,7 @@ func table(python, only string, compiled bool) error {
 		logarithms, count = logarithms+math.Log(ratio), count+1
 		fmt.Printf("%-24s %14s %14.1f %16.1f %8s %8.2f", name, top, milliseconds(function), milliseconds(theirs), share, ratio)
 		if declarations, body, ok := strings.Cut(string(cell), "// body\n"); ok && compiled {
-			took, err := timeGo(declarations, body)
+			took, err := timeGo(declarations, body, runs)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -103,9 +102,9 @@ func cells(src string) []string {
 	return []string{declarations + "func program() {\n" + body + "}\nprogram()", src}
 }
 
-// compare returns the best times of a Python program and of cells that do the same. Their runs alternate, so that a change of the machine's
+// compare returns the shortest CPU times of a Python program and of cells that do the same. Their runs alternate, so that a change of the machine's
 // speed hits all.
-func compare(cells []string, python, script string) ([]time.Duration, error) {
+func compare(cells []string, python, script string, runs int) ([]time.Duration, error) {
 	best := make([]time.Duration, 1+len(cells))
 	for range runs {
 		took, expected, err := timePython(python, script)
@@ -137,24 +136,25 @@ func shorter(a, b time.Duration) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// timeCell times a cell in a new session.
+// timeCell returns the CPU time of a cell in a new session.
 func timeCell(src string) (took time.Duration, printed string, err error) {
 	var out bytes.Buffer
 	session, err := interp.New(interp.Stdout(&out), interp.Stderr(os.Stderr))
 	if err != nil {
 		return 0, "", err
 	}
-	start := time.Now()
+	runtime.GC() // what earlier runs have left is not collected at the expense of this one
+	start := used()
 	_, err = session.Execute(context.Background(), 1, src)
-	took = time.Since(start)
+	took = used() - start
 	return took, out.String(), errors.Join(err, session.Close())
 }
 
-// timePython times a Python program without the start of Python: a script around the
+// timePython returns the CPU time of a Python program without the start of Python: a script around the
 // program prints the time as its last line.
 func timePython(python, src string) (took time.Duration, printed string, err error) {
-	timed := "import time\nsource = " + fmt.Sprintf("%q", src) + "\ncode = compile(source, 'cell', 'exec')\nstart = time.perf_counter()\n" +
-		"exec(code, {})\nprint(int((time.perf_counter() - start) * 1e9))\n"
+	timed := "import time\nsource = " + fmt.Sprintf("%q", src) + "\ncode = compile(source, 'cell', 'exec')\nstart = time.process_time()\n" +
+		"exec(code, {})\nprint(int((time.process_time() - start) * 1e9))\n"
 	out, err := exec.Command(python, "-c", timed).Output()
 	if err != nil {
 		return 0, "", err
@@ -174,7 +174,7 @@ var paths = map[string]string{
 }
 
 // timeGo returns the best time of a program whose statements are a compiled function.
-func timeGo(declarations, body string) (time.Duration, error) {
+func timeGo(declarations, body string, runs int) (time.Duration, error) {
 	source := declarations + "\nfunc program() {\n" + body + "\n}\n\nfunc main() {\n\tbest := time.Hour\n" + fmt.Sprintf("\tfor range %d {\n", runs) +
 		"\t\tstart := time.Now()\n\t\tprogram()\n\t\tbest = min(best, time.Since(start))\n\t}\n\tos.Stderr.WriteString(best.String())\n}\n"
 	imports := "\"os\"\n\"time\"\n"
