@@ -44,7 +44,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	for i, e := range lhs {
 		locations[i] = c.snapshotLocation(c.locate(e))
 	}
-	values, from := c.values(n, lhs, rhs)
+	values, from := c.values(n, lhs, rhs, nil)
 	for i, e := range lhs {
 		if locations[i].kind != blank {
 			c.set(locations[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))

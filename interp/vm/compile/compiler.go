@@ -52,10 +52,12 @@ type code struct {
 func (c *code) of(fn *vm.Function) code { return code{vm: c.vm, unit: c.unit, fn: fn} }
 
 // variable is a local variable. If it is boxed (a scalar or reference on the heap) or its value is in
-// memory, its pointer register holds the address.
+// memory, its pointer register holds the address. If it does not change, its value is in a register, and also on the heap if a function
+// literal captures it, which loads it when it is called.
 type variable struct {
 	vm.Shape
 	reg   uint16
+	box   uint16 // register of the address of a value that is also in reg; 0: none
 	boxed bool
 	owned bool // nothing else holds the address of its value
 }

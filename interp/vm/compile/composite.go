@@ -231,20 +231,18 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 		code: c.of(fn), source: c.source, substitute: c.substitute,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
-	inner.body(e, sig, nil, e.Body, func() {
+	inner.body(e, sig, nil, e.Body, func() (loaded []*variable) {
 		if begin != nil {
 			begin(inner)
 		}
 		for _, o := range c.capturedVariables(e) {
-			v := c.variables[o]
-			if !v.boxed && v.File != vm.Memory && v.Width != "P" {
-				c.fail(e, "the variable %s in a register, captured by a function literal", o.Name())
+			at, x := inner.capture(e, o, c.variables[o])
+			from = append(from, at)
+			if x != nil {
+				loaded = append(loaded, x)
 			}
-			at := inner.referenceRegister()
-			inner.variables[o] = &variable{Shape: v.Shape, reg: at, boxed: v.boxed}
-			fn.Captures = append(fn.Captures, at)
-			from = append(from, v.reg)
 		}
+		return loaded
 	})
 	return fn, from
 }

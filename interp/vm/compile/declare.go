@@ -35,62 +35,47 @@ func (c *compiler) declaration(s *ast.DeclStmt) {
 
 // declare declares a local variable with the value x, or with its zero value if x is nil.
 func (c *compiler) declare(o *types.Var, s vm.Shape, x *operand) *variable {
-	v := &variable{Shape: s, boxed: s.File != vm.Memory && c.facts.Escapes(o) && (x == nil || !c.copied(o, s))}
+	if x != nil {
+		v := c.reserve(o, s)
+		c.initialize(o, v, *x)
+		return v
+	}
+	v := &variable{Shape: s, boxed: s.File != vm.Memory && c.facts.Escapes(o)}
 	switch {
 	case s.File == vm.Memory:
-		c.declareMemory(v, o, x)
+		c.declareZero(v, o)
 	case v.boxed:
-		box := c.referenceRegister()
-		c.emit(vm.OpNew, box, 0, 0, c.memoryType(s.Type), 0)
-		if x != nil {
-			c.store(box, 0, *x)
-		}
-		v.reg = box
+		v.reg = c.referenceRegister()
+		c.emit(vm.OpNew, v.reg, 0, 0, c.memoryType(s.Type), 0)
+	case s.File == vm.Scalar:
+		v.reg = c.register(s)
+		c.do(vm.OpConst, v.reg, 0, 0)
 	default:
 		v.reg = c.register(s)
-		switch {
-		case x != nil:
-			c.move(operand{Shape: s, reg: v.reg}, *x)
-		case s.File == vm.Scalar:
-			c.do(vm.OpConst, v.reg, 0, 0)
-		default:
-			c.do(vm.OpNil, v.reg, 0, 0)
-		}
+		c.do(vm.OpNil, v.reg, 0, 0)
 	}
 	c.variables[o] = v
 	return v
+}
+
+// declareZero declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its memory from one iteration to
+// the next.
+func (c *compiler) declareZero(v *variable, o *types.Var) {
+	v.owned = !c.facts.Escapes(o)
+	k := c.memoryType(v.Type)
+	if at, ok := c.hoisted[o]; ok {
+		v.reg = at
+		c.emit(vm.OpZeroM, at, 0, 0, k, 0)
+		return
+	}
+	v.reg = c.referenceRegister()
+	c.emit(vm.OpNew, v.reg, 0, 0, k, 0)
 }
 
 // copied reports whether function literals that use the variable o capture its value instead of the variable: a single pointer that
 // never changes after the declaration.
 func (c *compiler) copied(o types.Object, s vm.Shape) bool {
 	return s.Width == "P" && !c.facts.Changes(o)
-}
-
-// declareMemory declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its
-// memory from one iteration to the next.
-func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
-	v.owned = !c.facts.Escapes(o)
-	k := c.memoryType(v.Type)
-	if at, ok := c.hoisted[o]; ok {
-		v.reg = at
-		switch {
-		case x == nil:
-			c.emit(vm.OpZeroM, at, 0, 0, k, 0)
-		case x.owned && x.offset == 0:
-			c.do(vm.OpMovP, at, x.reg, 0)
-		default:
-			c.emit(vm.OpCopyM, at, c.address(*x), 0, k, 0)
-		}
-		return
-	}
-	v.reg = c.referenceRegister()
-	switch {
-	case x == nil:
-		c.emit(vm.OpNew, v.reg, 0, 0, k, 0)
-	default:
-		c.own(*x, &operand{Shape: v.Shape, reg: v.reg})
-	}
 }
 
 // hoist allocates, before a loop, the memory of the variables that are declared in it and do not escape, and of literals that are only keys
@@ -179,25 +164,19 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	}
 	// Reserve the registers of the variables below those of the temporaries, so that they survive the
 	// release of the temporaries.
-	variables := make([]*types.Var, len(lhs))
-	registers := make([]uint16, len(lhs))
+	variables := make([]*variable, len(lhs))
 	for i, e := range lhs {
-		if v := c.declaredVariable(e); v != nil {
-			variables[i] = v
-			s := c.shape(e, c.subst(v.Type()))
-			if _, done := c.hoisted[v]; !done {
-				registers[i] = c.variableRegister(v, s)
-			}
+		if o := c.declaredVariable(e); o != nil {
+			variables[i] = c.reserve(o, c.shape(e, c.subst(o.Type())))
 		}
 	}
 	m := c.mark()
-	values, from := c.values(n, lhs, rhs)
+	values, from := c.values(n, lhs, rhs, variables)
 	for i, e := range lhs {
 		switch v := variables[i]; {
 		case v != nil:
-			t := c.subst(v.Type())
-			x := c.converted(n, values[i], from[i], t, nil)
-			c.declareAt(v, c.shape(e, t), registers[i], x)
+			o := c.declaredVariable(e)
+			c.initialize(o, v, c.converted(n, values[i], from[i], c.subst(o.Type()), nil))
 		case !isBlank(e):
 			p := c.locate(e)
 			c.set(p, c.converted(n, values[i], from[i], c.typeOf(e), nil))
@@ -206,63 +185,76 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	c.release(m)
 }
 
-// variableRegister reserves the register of a variable.
-func (c *compiler) variableRegister(v *types.Var, s vm.Shape) uint16 {
-	if s.File == vm.Memory || c.facts.Escapes(v) {
-		return c.referenceRegister()
+// reserve returns a variable that initialize declares, with its registers.
+func (c *compiler) reserve(o *types.Var, s vm.Shape) *variable {
+	v := &variable{Shape: s}
+	switch escapes := c.facts.Escapes(o); {
+	case s.File == vm.Memory:
+		v.owned = !escapes
+		if at, ok := c.hoisted[o]; ok {
+			v.reg = at
+		} else {
+			v.reg = c.referenceRegister()
+		}
+	case escapes && c.facts.Changes(o):
+		v.boxed, v.reg = true, c.referenceRegister()
+	default:
+		v.reg = c.register(s)
+		if escapes && !c.copied(o, s) {
+			v.box = c.referenceRegister()
+		}
 	}
-	return c.register(s)
+	return v
 }
 
-// declareAt declares a variable in a reserved register, with the value x.
-func (c *compiler) declareAt(o *types.Var, s vm.Shape, at uint16, x operand) {
-	v := &variable{Shape: s, reg: at, boxed: s.File != vm.Memory && c.facts.Escapes(o) && !c.copied(o, s)}
+// initialize declares the variable o, which reserve has returned, with the value x.
+func (c *compiler) initialize(o *types.Var, v *variable, x operand) {
+	_, hoisted := c.hoisted[o]
 	switch {
-	case s.File == vm.Memory:
-		v.owned = !c.facts.Escapes(o)
-		if hoisted, ok := c.hoisted[o]; ok {
-			v.reg = hoisted
-			if x.owned && x.offset == 0 {
-				c.do(vm.OpMovP, v.reg, x.reg, 0)
-			} else {
-				c.emit(vm.OpCopyM, v.reg, c.address(x), 0, c.memoryType(s.Type), 0)
-			}
-		} else {
-			c.own(x, &operand{Shape: s, reg: at})
-		}
+	case v.File == vm.Memory && !hoisted:
+		c.own(x, &operand{Shape: v.Shape, reg: v.reg})
+	case v.File == vm.Memory && x.owned && x.offset == 0:
+		c.do(vm.OpMovP, v.reg, x.reg, 0)
+	case v.File == vm.Memory:
+		c.emit(vm.OpCopyM, v.reg, c.address(x), 0, c.memoryType(v.Type), 0)
 	case v.boxed:
-		c.emit(vm.OpNew, at, 0, 0, c.memoryType(s.Type), 0)
-		c.store(at, 0, x)
+		c.emit(vm.OpNew, v.reg, 0, 0, c.memoryType(v.Type), 0)
+		c.store(v.reg, 0, x)
 	default:
-		c.move(operand{Shape: s, reg: at}, x)
+		c.move(operand{Shape: v.Shape, reg: v.reg}, x)
+		c.fillBox(v)
 	}
 	c.variables[o] = v
 }
 
-// defineOne compiles x := e. A value in a register is computed directly into the register of x.
-func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
-	t := c.subst(v.Type())
-	s := c.shape(e, t)
-	if at, ok := c.hoisted[v]; ok {
-		m := c.mark()
-		c.declareAt(v, s, at, c.exprTo(e, t, nil))
-		c.release(m)
-		return
+// fillBox stores a variable that does not change in the memory that function literals capture.
+func (c *code) fillBox(v *variable) {
+	if v.box != 0 {
+		c.emit(vm.OpNew, v.box, 0, 0, c.memoryType(v.Type), 0)
+		c.store(v.box, 0, operand{Shape: v.Shape, reg: v.reg})
 	}
-	at := c.variableRegister(v, s)
+}
+
+// defineOne compiles x := e.
+func (c *compiler) defineOne(o *types.Var, e ast.Expr) {
+	t := c.subst(o.Type())
+	v := c.reserve(o, c.shape(e, t))
 	m := c.mark()
-	if s.File == vm.Memory || c.facts.Escapes(v) && !c.copied(v, s) {
-		c.declareAt(v, s, at, c.exprTo(e, t, nil))
-	} else {
-		c.exprTo(e, t, &operand{Shape: s, reg: at})
-		c.variables[v] = &variable{Shape: s, reg: at}
-	}
+	c.initialize(o, v, c.exprTo(e, t, v.want()))
 	c.release(m)
 }
 
+// want returns the register of a variable that is being declared as the destination of its value; nil if the value is in memory.
+func (v *variable) want() *operand {
+	if v == nil || v.boxed || v.File == vm.Memory {
+		return nil
+	}
+	return &operand{Shape: v.Shape, reg: v.reg}
+}
+
 // values compiles the right side of an assignment to several variables. It returns the values, which later
-// assignments do not change, and their types.
-func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, from []types.Type) {
+// assignments do not change, and their types. declared are the variables that it declares; their values may be in their registers.
+func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr, declared []*variable) (values []operand, from []types.Type) {
 	if len(rhs) == len(lhs) {
 		for i, e := range rhs {
 			t := c.typeOf(e)
@@ -272,7 +264,11 @@ func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, fr
 			} else if c.isNil(e) {
 				c.fail(n, "nil without a type")
 			}
-			values = append(values, c.value(e, t))
+			if declared != nil && declared[i].want() != nil {
+				values = append(values, c.exprTo(e, t, declared[i].want()))
+			} else {
+				values = append(values, c.value(e, t))
+			}
 			from = append(from, t)
 		}
 		return values, from

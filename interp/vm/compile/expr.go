@@ -369,8 +369,9 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	case inMemory:
 		return c.moveInto(operand{Shape: s, reg: c.checkedAddress(p)}, want)
 	case inSliceElement:
-		at := c.elementAddress(p)
-		return c.moveInto(operand{Shape: s, reg: at}, want)
+		dst := c.destination(s, want)
+		c.elementAddressTo(p, dst.reg)
+		return dst
 	}
 	c.fail(e, "the address of this expression")
 	return operand{}

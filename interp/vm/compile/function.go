@@ -13,7 +13,7 @@ import (
 
 // body compiles the body of a function. captured, if not nil, is called when the parameters have their
 // registers.
-func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
+func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func() []*variable) {
 	c.setPosition(n)
 	c.signature, c.defers = sig, facts.Defers(body.List)
 	var parameters []*types.Var
@@ -39,12 +39,14 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 		c.register(s)
 	}
 	c.release(mark{max(m.scalars, c.scalarsInUse), max(m.slots, c.slotsInUse)})
+	var loaded []*variable
 	if captured != nil {
-		captured()
+		loaded = captured()
 	}
 	reads := !c.defers && slices.ContainsFunc(c.fn.Parameters, func(s vm.Shape) bool { return s.File == vm.Memory }) && c.onlyReads(body)
 	lent := func(i int) bool { return reads && !c.facts.Escapes(parameters[i]) && !c.facts.Assigned(parameters[i]) }
 	c.ownParameters(at, func(i int) bool { return !lent(i) && used(parameters[i]) })
+	c.loadCaptured(loaded)
 	for i, v := range parameters {
 		c.parameter(v, c.fn.Parameters[i], at[i], !lent(i))
 	}
@@ -72,6 +74,30 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	c.emit(vm.OpInvalid, 0, 0, 0, 0, 0)
 }
 
+// capture makes the captured variable v of another function a variable of c. It returns the register that holds what is captured, in the
+// other function; loaded is the variable of c if loadCaptured has to load it.
+func (c *compiler) capture(n ast.Node, o types.Object, v *variable) (from uint16, loaded *variable) {
+	at := c.referenceRegister()
+	c.fn.Captures = append(c.fn.Captures, at)
+	x := &variable{Shape: v.Shape, reg: at, boxed: v.boxed}
+	c.variables[o] = x
+	switch {
+	case v.box != 0:
+		x.reg, x.box = c.register(v.Shape), at
+		return v.box, x
+	case !v.boxed && v.File != vm.Memory && v.Width != "P":
+		c.fail(n, "the variable %s in a register, captured by a function literal", o.Name())
+	}
+	return v.reg, nil
+}
+
+// loadCaptured loads captured variables that do not change.
+func (c *code) loadCaptured(list []*variable) {
+	for _, v := range list {
+		c.load(v.Shape, v.box, 0, &operand{Shape: v.Shape, reg: v.reg})
+	}
+}
+
 // used reports whether the function can use its parameter v.
 func used(v *types.Var) bool { return v.Name() != "" && v.Name() != "_" }
 
@@ -80,14 +106,16 @@ func (c *compiler) parameter(v *types.Var, s vm.Shape, at uint16, owned bool) {
 	if !used(v) {
 		return
 	}
+	x := &variable{Shape: s, reg: at, owned: owned && s.File == vm.Memory && !c.facts.Escapes(v)}
+	c.variables[v] = x
 	if s.File == vm.Memory || !c.facts.Escapes(v) || c.copied(v, s) {
-		c.variables[v] = &variable{Shape: s, reg: at, owned: owned && s.File == vm.Memory && !c.facts.Escapes(v)}
 		return
 	}
-	cell := c.referenceRegister()
-	c.emit(vm.OpNew, cell, 0, 0, c.memoryType(s.Type), 0)
-	c.store(cell, 0, operand{Shape: s, reg: at})
-	c.variables[v] = &variable{Shape: s, reg: cell, boxed: true}
+	x.box = c.referenceRegister()
+	c.fillBox(x)
+	if c.facts.Changes(v) {
+		x.boxed, x.reg, x.box = true, x.box, 0
+	}
 }
 
 // A struct or an array is passed by its address. The caller of f(x) would have to copy x, because f may change its parameter, or something

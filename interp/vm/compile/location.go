@@ -200,9 +200,13 @@ func (c *code) inMemory(n ast.Node, p location) location {
 // elementAddress returns the address of an element of a slice, after a bounds check.
 func (c *code) elementAddress(p location) uint16 {
 	at := c.referenceRegister()
+	c.elementAddressTo(p, at)
+	return at
+}
+
+func (c *code) elementAddressTo(p location, at uint16) {
 	c.emit(vm.OpIxAddr, at, p.reg, p.index, int32(p.Type.Size()), 0)
 	c.markIndex(p.unsigned)
-	return at
 }
 
 // isUint64 reports whether an index may be too large for an int.

@@ -64,11 +64,11 @@ func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
 	if r.s.Tok == token.DEFINE {
 		if v := c.declaredVariable(e); v != nil {
 			s := c.shape(e, c.subst(v.Type()))
-			at := vm.NoRegister
-			if _, ok := c.hoisted[v]; !ok {
-				at = c.variableRegister(v, s)
+			if s.File != vm.Memory && !c.facts.Escapes(v) && !c.facts.Assigned(v) {
+				c.variables[v] = &variable{Shape: s, reg: x.reg} // it does not change before the next iteration
+				return
 			}
-			c.declareAt(v, s, at, x)
+			c.initialize(v, c.reserve(v, s), x)
 			return
 		}
 	}

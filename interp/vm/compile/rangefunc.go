@@ -138,12 +138,13 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 			nodes = append(nodes, e)
 		}
 	}
+	var loaded []*variable
 	for _, o := range c.capturedVariables(nodes...) {
-		v := c.variables[o]
-		if !v.boxed && v.File != vm.Memory && v.Width != "P" {
-			c.fail(s, "the variable %s in a register, captured by a range over a function", o.Name())
+		at, x := inner.capture(s, o, c.variables[o])
+		from = append(from, at)
+		if x != nil {
+			loaded = append(loaded, x)
 		}
-		inner.variables[o] = &variable{Shape: v.Shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed}
 	}
 	if returnsIn(s.Body) {
 		for _, v := range c.results {
@@ -152,6 +153,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	}
 	inner.ownParameters(vm.FrameRegisters(fn.Parameters), all)
 	inner.do(vm.OpBeginBody, it.state, 0, 0)
+	inner.loadCaptured(loaded)
 	inner.iterationVariables(s, yield, parameters)
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
 	inner.targets = append(inner.targets, t)
