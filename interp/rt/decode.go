@@ -100,7 +100,7 @@ func (r *Registry) misfitIn(x any) *misfit {
 	if !ok {
 		return nil
 	}
-	s := misfits{r: r, seen: map[reachable]bool{}}
+	s := misfits{r: r, seen: map[reachable]bool{}, reaches: map[reflect.Type]bool{}}
 	s.visit(view{b.T, reflect.TypeOf(b.V)}, reflect.ValueOf(b.V))
 	return s.found
 }
@@ -111,6 +111,40 @@ type misfits struct {
 	structure string
 	path      []step
 	seen      map[reachable]bool
+	reaches   map[reflect.Type]bool // see reachesInterface
+}
+
+// reachesInterface reports whether a value of type t may lead to an interface.
+func (s *misfits) reachesInterface(t reflect.Type) bool {
+	known, ok := s.reaches[t]
+	if !ok {
+		known = leadsToInterface(t, map[reflect.Type]bool{})
+		s.reaches[t] = known
+	}
+	return known
+}
+
+// leadsToInterface is reachesInterface, apart from the types on the way to t.
+func leadsToInterface(t reflect.Type, way map[reflect.Type]bool) bool {
+	if way[t] {
+		return false
+	}
+	way[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return leadsToInterface(t.Elem(), way)
+	case reflect.Map:
+		return leadsToInterface(t.Key(), way) || leadsToInterface(t.Elem(), way)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if leadsToInterface(t.Field(i).Type, way) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // first reports whether v, a pointer, slice or map, has not been visited.
@@ -133,7 +167,7 @@ func (s *misfits) in(at step, w view, v reflect.Value) (is bool) {
 
 // visit looks for misfits in v, a raw value of w. It reports whether v itself is one.
 func (s *misfits) visit(w view, v reflect.Value) (is bool) {
-	if w.d == nil || !w.sameKind() {
+	if w.d == nil || !w.sameKind() || !s.reachesInterface(v.Type()) {
 		return false
 	}
 	switch v.Kind() {
