@@ -19,6 +19,9 @@ type GPU struct {
 type Link struct {
 	Bandwidth float64 // bytes per second and GPU, in one direction
 	Latency   float64 // seconds that a message takes apart from its bytes
+	// Copy is the seconds that a rank needs for each byte that it exchanges, to copy it out of its tensors and back; 0 if that is
+	// negligible, as on GPUs.
+	Copy float64
 }
 
 // Efficiency is the share of the specified performance that programs reach. It cannot be read from a specification: it
@@ -74,7 +77,7 @@ func DGXA100(nodes int) Cluster {
 			Name: "A100 80GB", Bandwidth: 2.039e12, Memory: 80e9,
 			FLOPs: map[string]float64{BFloat16: 312e12, Float32: 19.5e12},
 		},
-		PerNode: 8, Nodes: nodes, Within: Link{300e9, nvlinkLatency}, Between: Link{25e9, networkLatency},
+		PerNode: 8, Nodes: nodes, Within: Link{Bandwidth: 300e9, Latency: nvlinkLatency}, Between: Link{Bandwidth: 25e9, Latency: networkLatency},
 		Efficiency: Efficiency{Matmul: a100Matmul, Attention: a100Matmul, Memory: memoryEfficiency, Network: networkEfficiency},
 		Reserved:   reserved,
 	}
@@ -90,7 +93,7 @@ func DGXH100(nodes int) Cluster {
 			Name: "H100 SXM", Bandwidth: 3.35e12, Memory: 80e9,
 			FLOPs: map[string]float64{Float8: 1979e12, BFloat16: 989.5e12, Float32: 67e12},
 		},
-		PerNode: 8, Nodes: nodes, Within: Link{450e9, nvlinkLatency}, Between: Link{50e9, networkLatency},
+		PerNode: 8, Nodes: nodes, Within: Link{Bandwidth: 450e9, Latency: nvlinkLatency}, Between: Link{Bandwidth: 50e9, Latency: networkLatency},
 		Efficiency: Efficiency{Matmul: h100Matmul, Attention: h100Matmul, Memory: memoryEfficiency, Network: networkEfficiency},
 		Reserved:   reserved,
 	}

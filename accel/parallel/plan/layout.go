@@ -35,7 +35,7 @@ type Layout struct {
 	// SequenceParallel divides norms, residual additions and their activations along the sequence, over the ranks of tensor
 	// parallelism (Korthikanti et al., 2022).
 	SequenceParallel bool
-	// Sequential exchanges gradients after the backward pass, not while it runs.
+	// Sequential exchanges gradients after the backward pass, all at once, not while it runs.
 	Sequential bool
 }
 

@@ -188,7 +188,7 @@ func (p predictor) exchange(pipe pipeline, chunks []chunk, s schedule, rank int)
 	if p.DP == 1 || p.ZeRO >= 2 {
 		return 0
 	}
-	type ready struct{ at, seconds float64 }
+	type ready struct{ at, bytes float64 }
 	var all []ready
 	seen := make([]bool, pipe.chunks)
 	for i := len(s.orders[rank]) - 1; slices.Contains(seen, false); i-- { // the last backward pass of each chunk
@@ -201,21 +201,24 @@ func (p predictor) exchange(pipe pipeline, chunks []chunk, s schedule, rank int)
 		for k, at := range c.gradients {
 			b := c.blocks[len(c.blocks)-1-k]
 			bytes := p.Precision.Gradients * b.Parameters / p.divisor(b)
-			seconds := p.data.allReduce(bytes)
-			if p.ZeRO > 0 {
-				seconds = p.data.gather(bytes)
-			}
-			all = append(all, ready{s.begin[rank][i] + s.more + at, p.slowdown * seconds})
+			all = append(all, ready{s.begin[rank][i] + s.more + at, bytes})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ready) int { return cmp.Compare(a.at, b.at) })
 	ended, network := pipe.ended(s, rank), 0.0
-	for _, g := range all {
-		at := g.at
-		if p.Sequential {
-			at = ended
+	if p.Sequential {
+		whole := ready{at: ended}
+		for _, g := range all {
+			whole.bytes += g.bytes
 		}
-		network = max(network, at) + g.seconds
+		all = []ready{whole}
+	}
+	for _, g := range all {
+		seconds := p.data.allReduce(g.bytes)
+		if p.ZeRO > 0 {
+			seconds = p.data.gather(g.bytes)
+		}
+		network = max(network, g.at) + p.slowdown*seconds
 	}
 	return max(0, network-ended)
 }

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/nn"
@@ -78,7 +80,7 @@ func TestZeRO(t *testing.T) {
 
 func TestCollectives(t *testing.T) {
 	t.Parallel()
-	c := Cluster{PerNode: 8, Nodes: 128, Within: Link{400e9, 2e-6}, Between: Link{50e9, 10e-6}, Efficiency: Efficiency{Network: 1}}
+	c := Cluster{PerNode: 8, Nodes: 128, Within: Link{Bandwidth: 400e9, Latency: 2e-6}, Between: Link{Bandwidth: 50e9, Latency: 10e-6}, Efficiency: Efficiency{Network: 1}}
 	for _, x := range []struct {
 		name         string
 		size, stride int
@@ -110,25 +112,28 @@ func TestParts(t *testing.T) {
 		name   string
 		layout Layout
 		cores  int
+		link   Link // another one than that of c
 		want   Parts
 	}{
-		{"one GPU", Layout{DP: 1, PP: 1}, 0, Parts{Compute: 24, Update: 0.5}},
+		{"one GPU", Layout{DP: 1, PP: 1}, 0, Link{}, Parts{Compute: 24, Update: 0.5}},
 		// Each sum takes 2·1/2·1 s. The first is hidden by the backward pass of the other block.
-		{"data", Layout{DP: 2, PP: 1}, 0, Parts{Compute: 12, Data: 1, Update: 0.5}},
-		{"data, not overlapped", Layout{DP: 2, PP: 1, Sequential: true}, 0, Parts{Compute: 12, Data: 2, Update: 0.5}},
-		{"data on one core", Layout{DP: 2, PP: 1, Sequential: true}, 1, Parts{Compute: 24, Data: 4, Update: 1}},
+		{"data", Layout{DP: 2, PP: 1}, 0, Link{}, Parts{Compute: 12, Data: 1, Update: 0.5}},
+		{"data, not overlapped", Layout{DP: 2, PP: 1, Sequential: true}, 0, Link{}, Parts{Compute: 12, Data: 2, Update: 0.5}},
+		{"data on one core", Layout{DP: 2, PP: 1, Sequential: true}, 1, Link{}, Parts{Compute: 24, Data: 4, Update: 1}},
+		// One sum of all 8e9 bytes, which are copied in 0.8 s. A ring of two has twice the latency.
+		{"data, one slow sum", Layout{DP: 2, PP: 1, Sequential: true}, 0, Link{Bandwidth: 4e9, Latency: 0.3, Copy: 1e-10}, Parts{Compute: 12, Data: 2 + 0.8 + 2*0.3, Update: 0.5}},
 		// A reduce-scatter of 0.5 s for each block, an all-gather of 1 s for all, and half of the update.
-		{"ZeRO 1", Layout{DP: 2, PP: 1, ZeRO: 1}, 0, Parts{Compute: 12, Data: 0.5 + 1, Update: 0.25}},
+		{"ZeRO 1", Layout{DP: 2, PP: 1, ZeRO: 1}, 0, Link{}, Parts{Compute: 12, Data: 0.5 + 1, Update: 0.25}},
 		// In each of two micro-batches, the last reduce-scatter is not hidden.
-		{"ZeRO 2", Layout{DP: 2, PP: 1, ZeRO: 2}, 0, Parts{Compute: 12, Data: 2*0.5 + 1, Update: 0.25}},
+		{"ZeRO 2", Layout{DP: 2, PP: 1, ZeRO: 2}, 0, Link{}, Parts{Compute: 12, Data: 2*0.5 + 1, Update: 0.25}},
 		// The first all-gather of each pass is not hidden, and neither is the last reduce-scatter.
-		{"ZeRO 3", Layout{DP: 2, PP: 1, ZeRO: 3}, 0, Parts{Compute: 12, Data: 2 * (0.5 + 0.5 + 0.5), Update: 0.25}},
-		{"pipeline", Layout{DP: 1, PP: 2}, 0, Parts{Compute: 12, Bubble: 3, Update: 0.25}},
+		{"ZeRO 3", Layout{DP: 2, PP: 1, ZeRO: 3}, 0, Link{}, Parts{Compute: 12, Data: 2 * (0.5 + 0.5 + 0.5), Update: 0.25}},
+		{"pipeline", Layout{DP: 1, PP: 2}, 0, Link{}, Parts{Compute: 12, Bubble: 3, Update: 0.25}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			c := c
-			x.layout.TP, x.layout.MicroBatch, c.Cores = 1, 2, x.cores
+			x.layout.TP, x.layout.MicroBatch, c.Cores, c.Within = 1, 2, x.cores, cmp.Or(x.link, c.Within)
 			if x.layout.ZeRO == 0 {
 				x.layout.MicroBatch = 1
 			}
@@ -205,6 +210,10 @@ func TestFromProfile(t *testing.T) {
 	if _, err := FromProfile(report, model, 0); err == nil {
 		t.Error("no error without examples")
 	}
+	report.Host = append(report.Host, prof.HostEvent{Kind: prof.CommunicationWait, Name: "gradients"})
+	if _, err := FromProfile(report, model, 16); err == nil || !strings.Contains(err.Error(), "exchange data with other ranks") {
+		t.Errorf("the error of a profile with an exchange is %v", err)
+	}
 }
 
 func TestMeasureLink(t *testing.T) {
@@ -242,11 +251,15 @@ func TestMeasureLink(t *testing.T) {
 // TestLinkOf inverts the times of sums.
 func TestLinkOf(t *testing.T) {
 	t.Parallel()
-	want := Link{Bandwidth: 3e9, Latency: 2e-5}
+	want := Link{Bandwidth: 3e9, Latency: 2e-5, Copy: 2e-10}
+	few, many := float64(linkBytes[0]), float64(linkBytes[1])
 	for _, n := range []int{2, 3, 8} {
-		g := Cluster{PerNode: n, Nodes: 1, Within: want, Efficiency: Efficiency{Network: 1}}.group(n, 1)
-		got := linkOf(n, [2]float64{2 * g.gather(float64(linkBytes[0])), 2 * g.gather(float64(linkBytes[1]))})
-		if !near(got.Bandwidth, want.Bandwidth, 1e-6) || !near(got.Latency, want.Latency, 1e-6) {
+		of := func(l Link) group {
+			return Cluster{PerNode: n, Nodes: 1, Within: l, Efficiency: Efficiency{Network: 1}}.group(n, 1)
+		}
+		sums := of(Link{Bandwidth: want.Bandwidth, Latency: want.Latency})
+		got := linkOf(n, linkTimes{2 * sums.gather(few), 2 * sums.gather(many), of(want).allReduce(many)})
+		if !near(got.Bandwidth, want.Bandwidth, 1e-6) || !near(got.Latency, want.Latency, 1e-6) || !near(got.Copy, want.Copy, 1e-6) {
 			t.Errorf("%d ranks: %+v, want %+v", n, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // FromProfile returns the costs of a model from a profile of its training steps, with the number of examples of a step:
@@ -20,12 +21,18 @@ import (
 //
 // The times hold for the profiled device, and for micro-batches like the profiled one. What the host did between the ops is distributed over
 // them. The blocks can be divided by a pipeline, but not by tensor parallelism.
+//
+// The steps must not exchange anything with other ranks, since a prediction adds that: call loss.Backward, not
+// [parallel.Gradients.Backward]. Ranks that share a machine also share its caches and the bandwidth of its memory: let as many of them profile
+// at the same time as will train, or at least two for each core, and use the report of one.
 func FromProfile(report *prof.Report, model nn.Module, examples int) (Model, error) {
 	switch {
 	case report == nil || len(report.Steps) == 0:
 		return Model{}, fmt.Errorf("plan: the profile has no steps: check the error of prof.Run")
 	case examples < 1:
 		return Model{}, fmt.Errorf("plan: a step has %d examples: it needs at least 1", examples)
+	case slices.ContainsFunc(report.Host, exchanges):
+		return Model{}, fmt.Errorf("plan: the profiled steps exchange data with other ranks, which a prediction adds to them: profile steps that call loss.Backward, without accel.DataParallel")
 	}
 	m := Model{Precision: FP32()}
 	p := profiled{report: report, each: 1 / float64(examples*len(report.Steps))}
@@ -37,11 +44,10 @@ func FromProfile(report *prof.Report, model nn.Module, examples int) (Model, err
 	for _, s := range report.Steps {
 		steps = append(steps, (s.End - s.Begin).Seconds())
 	}
-	slices.Sort(steps)
 	if ops == 0 {
 		return Model{}, fmt.Errorf("plan: the profile has no ops")
 	}
-	overhead := steps[len(steps)/2] * float64(len(steps)) / ops
+	overhead := median(steps) * float64(len(steps)) / ops
 	for _, phase := range []prof.Phase{prof.Forward, prof.Backward, prof.Update} {
 		for _, o := range report.Ops {
 			if o.Phase == phase {
@@ -61,6 +67,11 @@ func FromProfile(report *prof.Report, model nn.Module, examples int) (Model, err
 		b.Parameters += float64(parameter.Tensor.Numel())
 	}
 	return m, nil
+}
+
+// exchanges reports whether a host event is communication with other ranks.
+func exchanges(e prof.HostEvent) bool {
+	return e.Kind == prof.CommunicationWait || e.Kind == prof.Communicating
 }
 
 // profiled adds ops of a profile to a model.
@@ -96,28 +107,59 @@ func (p profiled) add(m *Model, o prof.Op, overhead float64) {
 // linkBytes are the sizes that MeasureLink sums: mostly latency, and mostly bytes.
 var linkBytes = [2]int{1 << 10, 16 << 20}
 
+// linkTimes are the seconds of the sums of linkBytes, and of an exchange of gradients with as many bytes as the last sum.
+type linkTimes [len(linkBytes) + 1]float64
+
 // MeasureLink measures the link between the ranks of a group, all of which must call it: from the times of sums of few and of many
-// values over the ring. All get the same result.
+// values over the ring, and of an exchange of gradients, which also copies them. All get the same result.
 func MeasureLink(ctx context.Context, g *parallel.Group) (Link, error) {
+	begin := time.Now()
+	return measureLink(ctx, g, func() float64 { return time.Since(begin).Seconds() })
+}
+
+// measureLink is MeasureLink with a clock that returns seconds.
+func measureLink(ctx context.Context, g *parallel.Group, clock func() float64) (link Link, err error) {
 	if g.Size() == 1 {
 		return Link{}, fmt.Errorf("plan: a group of one rank has no link to measure")
 	}
+	defer nn.Catch(&err)
+	few, many := make([]float32, linkBytes[0]/4), make([]float32, linkBytes[1]/4)
+	var parameters []*tensor.Tensor
+	for range 4 { // in one bucket
+		p := tensor.Parameter(tensor.Zeros(len(many) / 4))
+		p.SetGrad(tensor.Zeros(len(many) / 4))
+		parameters = append(parameters, p)
+	}
+	gradients := parallel.NewGradients(g, parameters)
+	work := [len(linkTimes{})]func() error{
+		func() error { return g.AllReduce(ctx, few, parallel.Sum) },
+		func() error { return g.AllReduce(ctx, many, parallel.Sum) },
+		func() error {
+			_, err := gradients.Exchange(ctx, parallel.Exchange{Backward: func() {}})
+			tensor.Synchronize()
+			return err
+		},
+	}
 	const repeats = 9
-	var medians [len(linkBytes)]float64
-	for i, size := range linkBytes {
-		values := make([]float32, size/4)
-		var times []float64
-		for k := range repeats + 2 {
-			begin := time.Now()
-			if err := g.AllReduce(ctx, values, parallel.Mean); err != nil {
+	var times [len(work)][]float64
+	for k := range repeats + 2 {
+		for i, do := range work {
+			begin := clock()
+			if err := do(); err != nil {
 				return Link{}, err
 			}
 			if k >= 2 { // connections and buffers grow at first
-				times = append(times, time.Since(begin).Seconds())
+				times[i] = append(times[i], clock()-begin)
 			}
 		}
-		slices.Sort(times)
-		medians[i] = times[len(times)/2]
+	}
+	var medians linkTimes
+	for i, t := range times {
+		medians[i] = median(t)
+	}
+	for _, p := range parameters {
+		p.ZeroGrad()
+		p.Release()
 	}
 	if err := g.AllReduceFloat64(ctx, medians[:], parallel.Mean); err != nil {
 		return Link{}, err
@@ -125,11 +167,17 @@ func MeasureLink(ctx context.Context, g *parallel.Group) (Link, error) {
 	return linkOf(g.Size(), medians), nil
 }
 
-// linkOf returns a link by the seconds of the sums of linkBytes on n ranks, which are those of group.allReduce:
-// 2·(n-1)/n·(n·latency + bytes/bandwidth).
-func linkOf(n int, seconds [len(linkBytes)]float64) Link {
+// median returns the middle one of values, which it sorts.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// linkOf returns a link by times on n ranks. A sum takes those of group.allReduce: 2·(n-1)/n·(n·latency + bytes/bandwidth).
+func linkOf(n int, seconds linkTimes) Link {
 	ranks := float64(n)
 	link := Link{Bandwidth: 2 * (ranks - 1) / ranks * float64(linkBytes[1]-linkBytes[0]) / max(seconds[1]-seconds[0], 1e-12)}
 	link.Latency = max(0, seconds[0]/(2*(ranks-1))-float64(linkBytes[0])/link.Bandwidth/ranks)
+	link.Copy = max(0, seconds[2]-seconds[1]) / float64(linkBytes[1])
 	return link
 }

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,46 +57,60 @@ func classes(seed uint64, n int, shape ...int) *tensor.Tensor {
 	return tensor.RandInt(tensor.NewGenerator(seed), 0, n, shape...)
 }
 
-// measured is what rank 0 of TestScale prints.
+// measured is what rank 0 of TestScale prints. CPU times are medians of the means of all ranks.
 type measured struct {
-	Step  float64 // median, in seconds
-	CPU   float64 // seconds of CPU time in a step, of all ranks
-	Model Model   // of a group of one
-	Link  Link    // of the others
+	Step    float64 // median, in seconds
+	CPU     float64 // seconds of CPU time of a rank in a step
+	Compute float64 // the same of a step without an exchange
+	Model   Model   // with blocks that take Compute
+	Link    Link    // of more than one rank
 }
 
 const scaleVariable = "QUERN_TEST_SCALE"
 
-// TestScale predicts the step of 1 to 8 processes that share the cores of this machine from a profile of one process and the sums of
-// two, and compares it with the measured step. make scale prints the table. All is measured in CPU time, since other programs may
-// use the machine: divided by the cores that the ranks use, it is the time of a step on an idle machine.
+// TestScale predicts the step of 1 to 8 processes that share the cores of this machine, and compares it with the measured step. make scale
+// prints the table. A prediction adds the exchange to a profile of steps without one. The link is measured between two processes;
+// the profile is that of as many processes at the same time, but at most two for each core: more of them do not change what caches
+// and memory do. All is measured in CPU time, since other programs may use the machine: divided by the cores that the ranks use, it is
+// the time of a step on an idle machine.
 func TestScale(t *testing.T) {
 	if os.Getenv("QUERN_LONG") == "" {
 		t.Skip("QUERN_LONG is not set")
 	}
 	cores := machineCores()
-	table := new(display.Report).Table("model", "processes", "predicted", "CPU time", "difference", "wall time")
+	milliseconds := func(s float64) string { return fmt.Sprintf("%.1f ms", 1000*s) }
+	table := new(display.Report).Table("model", "processes", "profile of", "predicted", "CPU time", "difference", "wall time", "without exchange")
 	for _, name := range []string{"GPT", "MLP"} {
-		alone, link := scale(t, name, 1), scale(t, name, 2).Link
-		for _, n := range []int{1, 2, 4, 8} {
-			m := scale(t, name, n)
-			c := Cluster{
-				GPU: GPU{Name: "a core", Memory: 16e9}, PerNode: n, Nodes: 1, Within: link, Cores: cores,
-				Efficiency: Efficiency{Network: 1},
+		t.Run(name, func(t *testing.T) {
+			of, profiled := map[int]measured{}, 0
+			for _, n := range []int{1, 2, 4, 8} {
+				of[n] = scale(t, name, n)
+				if n <= 2*cores {
+					profiled = n
+				}
+				c := Cluster{
+					GPU: GPU{Name: "a core", Memory: 16e9}, PerNode: n, Nodes: 1, Within: of[2].Link, Cores: cores,
+					Efficiency: Efficiency{Network: 1},
+				}
+				if n == 1 {
+					c.Within.Bandwidth = 1 // nothing is sent
+				}
+				examples := scaled[name].examples
+				p, err := Predict(of[profiled].Model, c, Layout{DP: n, TP: 1, PP: 1, MicroBatch: examples, Sequential: true}, n*examples)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shared := float64(n) / float64(min(n, cores)) // ranks of a core
+				took, alone := shared*of[n].CPU, shared*of[n].Compute
+				difference := p.Time/took - 1
+				table.Row(name, n, profiled, milliseconds(p.Time), milliseconds(took), fmt.Sprintf("%+.0f %%", 100*difference), milliseconds(of[n].Step), milliseconds(alone))
+				if limit := 0.15; math.Abs(difference) > limit {
+					t.Errorf("%s on %d processes: the prediction differs by %+.0f %%, more than %.0f %%", name, n, 100*difference, 100*limit)
+				}
 			}
-			examples := scaled[name].examples
-			p, err := Predict(alone.Model, c, Layout{DP: n, TP: 1, PP: 1, MicroBatch: examples, Sequential: true}, n*examples)
-			if err != nil {
-				t.Fatal(err)
-			}
-			idle := m.CPU / float64(min(n, cores))
-			difference := p.Time/idle - 1
-			milliseconds := func(s float64) string { return fmt.Sprintf("%.1f ms", 1000*s) }
-			table.Row(name, n, milliseconds(p.Time), milliseconds(idle), fmt.Sprintf("%+.0f %%", 100*difference), milliseconds(m.Step))
-			if limit := 0.15; math.Abs(difference) > limit {
-				t.Errorf("%s on %d processes: the prediction differs by %+.0f %%, more than %.0f %%", name, n, 100*difference, 100*limit)
-			}
-		}
+			l := of[2].Link
+			t.Logf("the link sends %.1f GB/s, copies take %.2f ns a byte, the latency is %.0f µs", l.Bandwidth/1e9, l.Copy*1e9, l.Latency*1e6)
+		})
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	t.Logf("%d cores, load %s\n%v", cores, strings.TrimSpace(string(load)), table)
@@ -136,7 +149,7 @@ func scale(t *testing.T, name string, n int) (m measured) {
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	commands := make([]*exec.Cmd, n)
 	out := make([]bytes.Buffer, n)
@@ -152,7 +165,7 @@ func scale(t *testing.T, name string, n int) (m measured) {
 	}
 	for r, c := range commands {
 		if err := c.Wait(); err != nil {
-			t.Fatalf("rank %d of %d: %v\n%v", r, n, err, out)
+			t.Fatalf("rank %d of %d: %v\n%s", r, n, err, out[r].Bytes())
 		}
 	}
 	_, text, _ := strings.Cut(out[0].String(), "measured ")
@@ -182,10 +195,10 @@ func TestScaleRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	optimizer := optim.AdamW(model, 1e-3)
-	step := func() error {
+	step := func(backward func(*tensor.Tensor) error) error {
 		optimizer.ZeroGrad()
 		loss := nn.CrossEntropy(model.Forward(x), y)
-		if err := gradients.Backward(ctx, loss, 1/float64(g.Size())); err != nil {
+		if err := backward(loss); err != nil {
 			return err
 		}
 		optimizer.Step()
@@ -193,69 +206,54 @@ func TestScaleRank(t *testing.T) {
 		loss.Release()
 		return nil
 	}
-	var m measured
-	if g.Size() == 1 {
-		report, err := prof.Run(ctx, step, prof.Warmup(5), prof.Active(10))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Model, err = FromProfile(report, model, of.examples); err != nil {
-			t.Fatal(err)
-		}
-	} else {
-		m.Link = linkByCPU(t, g)
+	computes := func() error { return step(func(loss *tensor.Tensor) error { loss.Backward(); return nil }) }
+	trains := func() error {
+		return step(func(loss *tensor.Tensor) error { return gradients.Backward(ctx, loss, 1/float64(g.Size())) })
 	}
-	const warmup, steps = 5, 15
-	var times []float64
-	begin := cpuTime(t)
-	for k := range warmup + steps {
-		if k == warmup {
-			times, begin = nil, cpuTime(t)
-		}
-		began := time.Now()
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
-		times = append(times, time.Since(began).Seconds())
-	}
-	sum := []float64{(cpuTime(t) - begin) / steps}
-	if err := g.AllReduceFloat64(ctx, sum, parallel.Sum); err != nil {
+	report, err := prof.Run(ctx, computes, prof.Warmup(2), prof.Active(4)) // of all ranks at the same time
+	if err != nil {
 		t.Fatal(err)
 	}
-	if m.CPU = sum[0]; g.Size() == 1 {
-		m.Model = inTime(m.Model, m.CPU, of.examples)
+	var m measured
+	if m.Model, err = FromProfile(report, model, of.examples); err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(times)
-	m.Step = times[len(times)/2]
+	if g.Size() > 1 {
+		if m.Link, err = measureLink(ctx, g, func() float64 { return cpuTime(t) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const warmup, rounds = 2, 11
+	var walls []float64
+	var cpu [2][]float64
+	for k := range warmup + rounds {
+		for i, do := range []func() error{trains, computes} {
+			if err := g.AllReduceFloat64(ctx, []float64{0}, parallel.Sum); err != nil { // begins on all ranks
+				t.Fatal(err)
+			}
+			began, used := time.Now(), cpuTime(t)
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+			passed, mean := time.Since(began), []float64{cpuTime(t) - used}
+			if err := g.AllReduceFloat64(ctx, mean, parallel.Mean); err != nil {
+				t.Fatal(err)
+			}
+			if k < warmup {
+				continue
+			}
+			if cpu[i] = append(cpu[i], mean[0]); i == 0 {
+				walls = append(walls, passed.Seconds())
+			}
+		}
+	}
+	m.Step, m.CPU, m.Compute = median(walls), median(cpu[0]), median(cpu[1])
+	m.Model = inTime(m.Model, m.Compute, of.examples)
 	text, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Printf("measured %s\n", text)
-}
-
-// linkByCPU is MeasureLink in CPU time.
-func linkByCPU(t *testing.T, g *parallel.Group) Link {
-	t.Helper()
-	const repeats = 10
-	var seconds [len(linkBytes)]float64
-	for i, size := range linkBytes {
-		values := make([]float32, size/4)
-		begin := 0.0
-		for k := range repeats + 2 {
-			if k == 2 {
-				begin = cpuTime(t)
-			}
-			if err := g.AllReduce(t.Context(), values, parallel.Mean); err != nil {
-				t.Fatal(err)
-			}
-		}
-		seconds[i] = (cpuTime(t) - begin) / repeats
-	}
-	if err := g.AllReduceFloat64(t.Context(), seconds[:], parallel.Mean); err != nil {
-		t.Fatal(err)
-	}
-	return linkOf(g.Size(), seconds)
 }
 
 // inTime returns a model whose step with a number of examples takes a time.
