@@ -26,11 +26,22 @@ const checkpointFolder = "QUERN_TEST_MESH_FOLDER"
 // checkpointSteps is after how many steps the trainings of TestCheckpointOnAnotherMesh are saved.
 const checkpointSteps = 2
 
-// continued are meshes on which a training continues that was saved on one of dp 2 × tp 2 × pp 1.
+// continued are meshes on which a training continues that was saved on one of dp 2 × tp 2 × pp 1, or, if its weights are tied, of
+// dp 2 × tp 1 × pp 2.
 var continued = []distributedTraining{
 	{name: "ZeRO 3", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(3))},
 	{name: "tp × pp", mesh: MeshShape{1, 2, 2}, options: with(tensorParallel, only(MicroBatches(2)))},
 	{name: "dp × tp", mesh: MeshShape{2, 2, 1}, options: with(tensorParallel, only(ZeRO(2)))},
+	{name: "tied, ZeRO 2", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(2)), model: tiedGPT},
+	{name: "tied, pipeline", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(2)), model: tiedGPT},
+}
+
+// folderOf returns the folder of the checkpoint of a training in continued.
+func (c distributedTraining) folderOf(folder string) string {
+	if c.model != nil {
+		return folder + "-tied"
+	}
+	return folder
 }
 
 func init() {
@@ -47,9 +58,14 @@ func init() {
 		if _, err := train(distributedTraining{mesh: MeshShape{2, 2, 1}, options: with(tensorParallel, only(ZeRO(2))), steps: checkpointSteps, save: folder}); err != nil {
 			return nil, err
 		}
+		tied := distributedTraining{mesh: MeshShape{2, 1, 2}, model: tiedGPT, steps: checkpointSteps}
+		tied.save = tied.folderOf(folder)
+		if _, err := train(tied); err != nil {
+			return nil, err
+		}
 		all := map[string]trained{}
 		for _, c := range continued {
-			c.from, c.load = checkpointSteps, folder
+			c.from, c.load = checkpointSteps, c.folderOf(folder)
 			r, err := train(c)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -65,12 +81,12 @@ func init() {
 func TestCheckpointOnAnotherMesh(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "checkpoint")
 	all := onRanks[map[string]trained](t, "checkpoint", 4, checkpointFolder+"="+folder)
-	want, err := distributedTraining{}.train(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.Losses = want.Losses[len(want.Losses)*checkpointSteps/4:]
 	for _, c := range continued {
+		want, err := distributedTraining{model: c.model}.train(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Losses = want.Losses[len(want.Losses)*checkpointSteps/4:]
 		for rank, results := range all {
 			compareTrained(t, rank, results[c.name], want, 0)
 		}

@@ -69,7 +69,7 @@ type part struct {
 	trained bool           // a parameter, which the ranks along DP may divide
 	whole   []int          // shape of the whole parameter
 	dtype   tensor.DType   // of its elements
-	stage   int            // of the pipeline
+	stages  []int          // of the pipeline that use it, in order
 	cut     *cut           // of tensor parallelism; nil if each of its ranks has the whole parameter
 	tensor  *tensor.Tensor // in the model: whole, or this rank's cut
 	shard   *tensor.Tensor // what the optimizer updates; nil if this rank has none
@@ -109,7 +109,8 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 //
 // Up to rounding the result is that of one process with the whole batches, without layers such as nn.Dropout, which draw other
 // random numbers, and nn.BatchNorm, which normalizes the examples of a replica and micro-batch on their own. Several calls of Backward
-// before a Step accumulate gradients. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
+// before a Step accumulate gradients. A parameter that several stages of a pipeline use, as with nn.TiedDense, is on each of them,
+// and its gradients are summed. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
 //
 // ZeRO 2 and 3 and tensor parallelism need ranks in processes of their own. If a rank dies, the
 // others fail with a [*LostError] that names it, after the number of the step.
@@ -327,12 +328,16 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 		return 0, err
 	}
 	d.stale = true
+	aside := d.setAsideTied()
 	own, err := d.backward(x, y, loss, share)
 	if err != nil {
 		return 0, err
 	}
 	returned = true
 	if err := d.reduceRest(ctx); err != nil {
+		return 0, err
+	}
+	if err := d.sumTied(ctx, aside); err != nil {
 		return 0, err
 	}
 	sum := []float64{own}
@@ -388,7 +393,7 @@ func (m *DistributedModel) Total(parameters, values []*tensor.Tensor) *tensor.Te
 	sum := []float64{0}
 	for i, v := range values {
 		p := mine[parameters[i]]
-		if p.cut == nil && d.mesh.TP.Rank() > 0 || !p.sharded() && d.mesh.DP.Rank() > 0 {
+		if p.cut == nil && d.mesh.TP.Rank() > 0 || !p.sharded() && d.mesh.DP.Rank() > 0 || p.stages[0] != d.mesh.PP.Rank() {
 			continue // another rank counts it
 		}
 		sum[0] += v.Float64s()[0]

@@ -46,6 +46,7 @@ type distributedTraining struct {
 	save      string // folder for a checkpoint after the last step
 	scaled    bool   // with a GradScaler
 	tolerance float64
+	tied      int // elements that two stages update
 }
 
 const (
@@ -66,6 +67,13 @@ func smallGPT() nn.Module {
 	layers := []nn.Module{nn.Embedding(gptTokens, 16), nn.PositionEmbedding(gptLength, 16)}
 	layers = append(append(layers, block()...), block()...)
 	return nn.Sequential(append(layers, nn.LayerNorm(), nn.Dense(gptTokens))...)
+}
+
+// tiedGPT is smallGPT with the weight of the embedding in the last layer.
+func tiedGPT() nn.Module {
+	layers := smallGPT().(*nn.SequentialLayer).Layers()
+	layers[len(layers)-1] = nn.TiedDense(layers[0])
+	return nn.Sequential(layers...)
 }
 
 var tensorParallel = []DistributeOption{SplitHeads("[24].1"), Split("[35].1", "[35].3")}
@@ -99,6 +107,7 @@ var distributedTrainings = []distributedTraining{
 	{name: "pipeline", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(4))},
 	{name: "pipeline, one micro-batch, accumulated", mesh: MeshShape{1, 1, 2}, batches: 2},
 	{name: "pipeline, stages at 3", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(3), StagesAt(3))},
+	{name: "pipeline, tied, accumulated", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), model: tiedGPT, tied: gptTokens * 16, batches: 2},
 	{name: "simulated GPU, ZeRO 3", long: true, mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), device: "simulated", model: tinyGPT, steps: 2},
 	{name: "simulated GPU, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: "simulated", model: tinyGPT, steps: 2},
 	{name: "simulated GPU, pipeline", long: true, mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), device: "simulated", model: tinyGPT, steps: 2},
@@ -108,6 +117,11 @@ var distributedTrainings = []distributedTraining{
 	{name: "dp × pp", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(1), MicroBatches(2))},
 	{name: "dp × pp, ZeRO 3", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(3), MicroBatches(2)), batches: 2},
 	{name: "tp × pp", mesh: MeshShape{1, 2, 2}, options: with(tensorParallel, only(MicroBatches(4)))},
+	{name: "dp × pp, tied", mesh: MeshShape{2, 1, 2}, options: only(MicroBatches(2)), model: tiedGPT, tied: gptTokens * 16, batches: 2},
+	{name: "dp × pp, tied, ZeRO 2", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(2), MicroBatches(2)), model: tiedGPT, tied: gptTokens * 16},
+	{name: "dp × pp, tied, ZeRO 3", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(3)), model: tiedGPT, tied: gptTokens * 16, batches: 2},
+	{name: "tp × pp, tied", mesh: MeshShape{1, 2, 2}, options: only(SplitHeads("[24].1")), model: tiedGPT, tied: gptTokens * 16},
+	{name: "pipeline of 4, tied", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4)), model: tiedGPT, tied: gptTokens * 16},
 	{name: "ZeRO 3 on 4", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(3))},
 	{name: "tensor on 4", mesh: MeshShape{1, 4, 1}, options: tensorParallel},
 	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
@@ -417,7 +431,7 @@ func TestDistributedEqualsOneProcess(t *testing.T) {
 				for _, values := range want.State {
 					elements += len(values)
 				}
-				if replicated := parts - elements; c.mesh.TP == 1 && replicated != 0 || replicated < 0 {
+				if replicated := parts - elements - c.tied; c.mesh.TP == 1 && replicated != 0 || replicated < 0 {
 					t.Errorf("the ranks update %d elements, the model has %d", parts, elements)
 				}
 			})

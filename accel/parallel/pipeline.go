@@ -57,15 +57,15 @@ func (d *distribution) cutStages() error {
 	if len(bounds) != stages+1 || !slices.IsSorted(bounds) || len(slices.Compact(slices.Clone(bounds))) != len(bounds) {
 		return fmt.Errorf("parallel: StagesAt(%v): %d stages of %d modules need %d increasing indices from 1 to %d", d.stages, stages, len(layers), stages-1, len(layers)-1)
 	}
-	at := map[*tensor.Tensor]int{}
+	at := map[*tensor.Tensor][]int{}
 	for s := range stages {
 		trained := false
 		for _, p := range nn.State(layers[bounds[s]:bounds[s+1]]) {
 			trained = trained || p.RequiresGrad()
-			if other, ok := at[p.Tensor]; ok && other != s {
-				return fmt.Errorf("parallel: Distribute: stages %d and %d of the pipeline both use parameter %s, as with nn.TiedDense: use StagesAt to put both layers in one stage, or a layer with a weight of its own", other, s, d.nameOf(p.Tensor))
+			if others := at[p.Tensor]; len(others) > 0 && !p.RequiresGrad() {
+				return fmt.Errorf("parallel: Distribute: stages %d and %d of the pipeline both use %s, which is not trained, so they could change it differently: use StagesAt to put both layers in one stage", others[0], s, d.nameOf(p.Tensor))
 			}
-			at[p.Tensor] = s
+			at[p.Tensor] = append(at[p.Tensor], s)
 		}
 		if !trained {
 			return fmt.Errorf("parallel: Distribute: stage %d has no parameters to train: use fewer stages, or StagesAt", s)
@@ -77,7 +77,7 @@ func (d *distribution) cutStages() error {
 		d.stage = nn.Sequential(d.layers...)
 	}
 	for _, p := range d.parts {
-		if p.stage = at[p.tensor]; p.stage == rank {
+		if p.stages = at[p.tensor]; p.on(rank) {
 			d.local = append(d.local, p)
 		}
 	}

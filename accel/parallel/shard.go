@@ -47,8 +47,7 @@ func (d *distribution) shard() (*DistributedModel, error) {
 			for r := range ranks {
 				used[r] = used[r] || r*each < n
 			}
-			p.from = min(d.mesh.DP.Rank()*each, n)
-			p.to = min(p.from+each, n)
+			p.from, p.to = p.elementsOf(d.mesh.DP.Rank(), ranks)
 			p.shard = nil
 			if size := p.dtype.Size(); p.to > p.from {
 				raw := p.tensor.Raw()[p.from*size : p.to*size]
@@ -68,7 +67,7 @@ func (d *distribution) shard() (*DistributedModel, error) {
 		}
 	}
 	for _, p := range d.parts {
-		if p.stage != d.mesh.PP.Rank() {
+		if !p.on(d.mesh.PP.Rank()) {
 			p.drop()
 		}
 	}
@@ -78,6 +77,12 @@ func (d *distribution) shard() (*DistributedModel, error) {
 
 // each returns the number of elements that all but the last ranks have of the parameter.
 func (p *part) each(ranks int) int { return (p.tensor.Numel() + ranks - 1) / ranks }
+
+// elementsOf returns which elements of the parameter a rank along DP has.
+func (p *part) elementsOf(rank, ranks int) (from, to int) {
+	n, each := p.tensor.Numel(), p.each(ranks)
+	return min(rank*each, n), min((rank+1)*each, n)
+}
 
 // drop replaces the parameter in the model by NaN, which need no memory and show that a computation
 // has used it by mistake.
@@ -437,7 +442,7 @@ func (p *part) accumulate(sum *tensor.Tensor) {
 // this rank has no elements.
 func (d *distribution) wholeOf(ctx context.Context, p *part, mine *tensor.Tensor, dtype tensor.DType) (*tensor.Tensor, error) {
 	var raw []byte
-	if p.stage == d.mesh.PP.Rank() {
+	if p.stages[0] == d.mesh.PP.Rank() {
 		var err error
 		if raw, err = d.wholeOfStage(ctx, p, mine, dtype.Size()); err != nil {
 			return nil, err
@@ -445,7 +450,7 @@ func (d *distribution) wholeOf(ctx context.Context, p *part, mine *tensor.Tensor
 	}
 	if d.mesh.PP.Size() > 1 {
 		var err error
-		if raw, err = d.mesh.PP.Broadcast(ctx, p.stage, raw); err != nil {
+		if raw, err = d.mesh.PP.Broadcast(ctx, p.stages[0], raw); err != nil {
 			return nil, err
 		}
 	}
