@@ -38,6 +38,13 @@ func BroadcastModel(ctx context.Context, g *Group, model any) error {
 	if g.Size() == 1 {
 		return nil
 	}
+	unused, err := g.Broadcast(ctx, 0, []byte(strings.Join(nn.UnusedLayers(model), ", ")))
+	if err != nil {
+		return err
+	}
+	if len(unused) > 0 {
+		return fmt.Errorf("parallel: rank 0 has no parameters yet in layer %s, so the others cannot get them: run an input through the model first", unused)
+	}
 	tensors, err := BroadcastTensors(ctx, g, state(model))
 	if err != nil {
 		return err

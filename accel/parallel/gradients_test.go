@@ -302,6 +302,34 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
+// TestBeginWithoutParameters trains nothing on two ranks, with a model that has no parameters, and rejects one whose layers have not created
+// theirs.
+func TestBeginWithoutParameters(t *testing.T) {
+	mustEach(t, ranks(t, 2), func(ctx context.Context, g *Group) error {
+		s, values := NewGradients(g, nn.Sequential(nn.Flatten(), nn.ReLU())), []float64{1}
+		if err := s.Begin(ctx); err != nil {
+			return err
+		}
+		if _, err := s.Exchange(ctx, Exchange{Backward: func() {}, HostValues: values}); err != nil || values[0] != 2 {
+			return fmt.Errorf("the sum is %v: %w", values, err)
+		}
+		return nil
+	})
+	all := ranks(t, 2)
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(2))
+		if g.Rank() == 1 {
+			model.Forward(tensor.Ones(1, 3))
+		}
+		return NewGradients(g, model).Begin(ctx)
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "rank 0 has no parameters yet in layer 1,") {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+	mustEach(t, all, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }) // all ranks got the error
+}
+
 // TestSyncBatchNormInOneProcess checks that ranks that share a process are rejected: they would
 // wait for each other forever.
 func TestSyncBatchNormInOneProcess(t *testing.T) {
