@@ -28,14 +28,14 @@ func (t *Topology) Report() *display.Report {
 	if from, to, ok := t.Slowest(); ok {
 		r.Figure(plots.HeatMap("Bandwidth in MB/s, from the row to the column", t.scaled(func(a, b int) float64 { return t.Bandwidth[a][b] / 1e6 }), t.names(), t.names()))
 		r.Figure(plots.HeatMap("Latency in µs", t.scaled(func(a, b int) float64 { return float64(t.Latency[a][b]) / float64(time.Microsecond) }), t.names(), t.names()))
-		r.Text(fmt.Sprintf("The lowest bandwidth is %s/s, from rank %d (%s) to rank %d (%s).", quantity.Bytes(int(t.Bandwidth[from][to])), from, t.Ranks[from].Host, to, t.Ranks[to].Host))
+		r.Text(fmt.Sprintf("The lowest bandwidth is %s, from rank %d (%s) to rank %d (%s).", quantity.Bandwidth(t.Bandwidth[from][to]), from, t.Ranks[from].Host, to, t.Ranks[to].Host))
 	}
 	r.Table("rank", "machine", "device", "NUMA node", "network", "speed", "to the next rank", "latency")
 	for i, p := range t.Ranks {
 		next := (i + 1) % len(t.Ranks)
 		row := []any{i, p.Host, p.Device, p.NUMA, p.Interface, p.Speed, "", ""}
 		if next != i {
-			row[6], row[7] = quantity.Bytes(int(t.Bandwidth[i][next]))+"/s", quantity.Seconds(t.Latency[i][next].Seconds())
+			row[6], row[7] = quantity.Bandwidth(t.Bandwidth[i][next]), quantity.Seconds(t.Latency[i][next].Seconds())
 		}
 		r.Row(row...)
 	}

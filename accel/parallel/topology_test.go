@@ -88,10 +88,10 @@ func TestTopologyReport(t *testing.T) {
 	top := &Topology{
 		Ranks:     []Place{{Host: "a", Device: "cuda:0", NUMA: "0", Interface: "ib0", Speed: "100 Gbit/s"}, {Host: "b", Device: "cuda:0", NUMA: "1", Interface: "ib0", Speed: "100 Gbit/s"}},
 		Latency:   [][]time.Duration{{0, 2 * time.Microsecond}, {3 * time.Microsecond, 0}},
-		Bandwidth: [][]float64{{0, 1 << 33}, {1 << 30, 0}},
+		Bandwidth: [][]float64{{0, 8.5e9}, {999.9e6, 0}},
 	}
 	text := top.String()
-	for _, want := range []string{"The lowest bandwidth is 1 GiB/s, from rank 1 (b) to rank 0 (a).", "100 Gbit/s", "8 GiB/s"} {
+	for _, want := range []string{"The lowest bandwidth is 1 GB/s, from rank 1 (b) to rank 0 (a).", "100 Gbit/s", "8.5 GB/s"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -3,6 +3,7 @@ package quantity
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -25,7 +26,12 @@ func Integer(n int) string {
 }
 
 // Bytes formats a number of bytes with three significant digits: 512 B, 1.5 KiB, 20 GiB.
-func Bytes(n int) string { return scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB") }
+func Bytes(n int) string { return scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB", " TiB") }
+
+// Bandwidth formats bytes per second with three significant digits, in the decimal units of datasheets: 980 MB/s, 25 GB/s.
+func Bandwidth(v float64) string {
+	return scaled(v, 1000, " B/s", " kB/s", " MB/s", " GB/s", " TB/s")
+}
 
 // Unit returns the unit in which a number of bytes has at most three digits before the decimal point, for the axis
 // of a figure.
@@ -55,19 +61,30 @@ func Count(n int) string { return scaled(float64(n), 1000, "", " k", " M", " G",
 
 // scaled formats v in the first unit in which it is less than 1000, each of which is step times the one before it.
 func scaled(v, step float64, units ...string) string {
-	for len(units) > 1 && v >= 1000 {
+	for len(units) > 1 && v >= roundsTo1000 {
 		v, units = v/step, units[1:]
 	}
-	return fmt.Sprintf("%.3g%s", v, units[0])
+	return digits(v) + units[0]
+}
+
+// roundsTo1000 is the least number that has four digits when it is rounded to three.
+const roundsTo1000 = 999.5
+
+// digits formats a number with three significant digits, and from 1000 on as a whole number.
+func digits(v float64) string {
+	if v >= roundsTo1000 {
+		return Integer(int(math.Round(v)))
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // Seconds formats a time in seconds with three significant digits: 20.5 µs, 3 ms, 1.25 s.
 func Seconds(s float64) string {
 	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3g s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3g ms", s*1e3)
+	case s >= roundsTo1000*1e-3:
+		return digits(s) + " s"
+	case s >= roundsTo1000*1e-6:
+		return digits(s*1e3) + " ms"
 	}
-	return fmt.Sprintf("%.3g µs", s*1e6)
+	return digits(s*1e6) + " µs"
 }
