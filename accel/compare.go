@@ -63,6 +63,10 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 // each on one rank. Ranks on one machine use its GPUs by their local ranks, unless a variant has [On]. All ranks get all runs, without
 // their Utilization, and the losses do not depend on the number of ranks; the times do, if the ranks share a machine. Rank 0 displays
 // the comparison. An error of one training ends the comparison on all ranks.
+//
+// Before the first training the ranks compare their arguments and a model, for which each calls newModel once more: layers and initial
+// weights must be equal after the same [Seed], and data sets must have the same examples. Otherwise all ranks return an error that names
+// the rank that differs, and the group can be used for the corrected call.
 func CompareOnRanks(ctx context.Context, group *parallel.Group, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
 	if group == nil {
 		c := &Comparison{Seeds: compareSeeds, Err: errors.New("accel: CompareOnRanks: the group is nil: check the error of parallel.Join")}
@@ -86,24 +90,24 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 		c.Err = errors.New("accel: Compare: the training set is nil: check the error returned where it was created")
 	case len(variants) == 0:
 		c.Err = errors.New("accel: Compare: there are no variants: create them with accel.NewVariant")
+	default:
+		c.Dataset = train.Name()
 	}
-	if c.Err != nil {
-		return c, c.Err
-	}
-	c.Dataset = train.Name()
+	call := trials.Call{Arguments: c.Dataset, NewModel: newModel, Sets: []*data.Dataset{train}}
 	for _, v := range variants {
-		if o, err := newOptions(v.options); group != nil && err == nil && o.Group != nil {
+		o, err := newOptions(v.options)
+		if group != nil && err == nil && o.Group != nil && c.Err == nil {
 			c.Err = fmt.Errorf("accel: CompareOnRanks: the variant %q trains on all ranks of a group, but each rank makes its own trainings: use Compare for DataParallel", v.Name)
-			return c, c.Err
 		}
+		call.Arguments += fmt.Sprintf(", %s %v", v.Name, v.options)
+		call.Sets = append(call.Sets, o.Validate)
 		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
-	what := train.Name()
-	for _, v := range variants {
-		what += fmt.Sprintf(", %s %v", v.Name, v.options)
-	}
-	if err := trials.Same(ctx, group, what); err != nil {
-		c.Err = fmt.Errorf("accel: Compare: %w", err)
+	if err := trials.Same(ctx, group, call, c.Err); err != nil {
+		if c.Err == nil {
+			err = fmt.Errorf("accel: Compare: %w", err)
+		}
+		c.Err = err
 		return c, c.Err
 	}
 	var screen *plots.Partial

@@ -29,18 +29,19 @@ import (
 // error.
 func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
 	o, err := evaluateOptions(options)
-	if err != nil {
-		return nil, err
-	}
 	switch {
+	case err != nil:
 	case model == nil:
-		return nil, errors.New("accel: Evaluate: the model is nil")
+		err = errors.New("accel: Evaluate: the model is nil")
 	case set == nil:
-		return nil, errors.New("accel: Evaluate: the data set is nil: check the error returned where it was created")
+		err = errors.New("accel: Evaluate: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
-		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
+		err = fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
 	case set.Unlabeled():
-		return nil, fmt.Errorf("accel: Evaluate: the examples of %s have no labels", set.Name())
+		err = fmt.Errorf("accel: Evaluate: the examples of %s have no labels", set.Name())
+	}
+	if err != nil {
+		return nil, loop.Reject(ctx, o.Group, err)
 	}
 	return loop.Evaluate(ctx, model, set, o)
 }

@@ -26,7 +26,7 @@ import (
 func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (*Run, error) {
 	settings, err := newOptions(options)
 	if err != nil {
-		return &Run{Best: -1}, err
+		return &Run{Best: -1}, loop.Reject(ctx, settings.Group, err)
 	}
 	return loop.Fit(ctx, model, train, settings)
 }

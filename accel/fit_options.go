@@ -16,11 +16,11 @@ import (
 func newOptions(given []Option) (*loop.Settings, error) { return optionsIn(inFit, given, nil) }
 
 // optionsIn returns the settings of a training by a function that accepts the options of a scope, with a change, nil for
-// none.
+// none. It returns them also with an error, for the group.
 func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Settings, error) {
 	c := &loop.Settings{Workers: defaultWorkers, Accumulate: 1}
 	if err := apply(c, s, given); err != nil {
-		return nil, err
+		return c, err
 	}
 	if change != nil {
 		change(c)
@@ -33,26 +33,26 @@ func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Sett
 	}
 	if c.Optimizer == nil {
 		if err := AdamW(defaultRate).set(c); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	if c.Patience > 0 && c.Validate == nil {
-		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.Patience)
+		return c, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.Patience)
 	}
 	if err := c.AddCriterion(); err != nil {
-		return nil, err
+		return c, err
 	}
 	if len(c.Metrics) > 0 && c.Validate == nil {
-		return nil, errors.New("accel: Metrics measures a validation set: add Validate(set)")
+		return c, errors.New("accel: Metrics measures a validation set: add Validate(set)")
 	}
 	if c.NeedsValidation && c.Validate == nil {
-		return nil, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
+		return c, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
 	}
 	if c.SaveEvery > 0 && c.Checkpoint == "" {
-		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.SaveEvery)
+		return c, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.SaveEvery)
 	}
 	if change == nil && c.Group != nil && c.Group.Elastic() && c.Checkpoint == "" {
-		return nil, errors.New("accel: DataParallel: the ranks of an elastic group change, so they need a file from which they continue: add Resume(path), on a path that all ranks share")
+		return c, errors.New("accel: DataParallel: the ranks of an elastic group change, so they need a file from which they continue: add Resume(path), on a path that all ranks share")
 	}
 	return c, nil
 }

@@ -85,20 +85,23 @@ func (o Option) output() Option {
 }
 
 // apply applies options to the settings. It fails for an option of another function.
-func apply(c *loop.Settings, s scope, given []Option) error {
+func apply(c *loop.Settings, s scope, given []Option) (err error) {
 	for _, o := range given {
-		if o.set == nil {
-			continue // the zero Option
+		var failed error
+		switch {
+		case o.set == nil: // the zero Option
+			continue
+		case o.scope&s == 0:
+			failed = fmt.Errorf("accel: %v: %v is an option of %v%s", s, o, o.scope, accepted[s])
+		default:
+			failed = o.set(c)
 		}
-		if o.scope&s == 0 {
-			return fmt.Errorf("accel: %v: %v is an option of %v%s", s, o, o.scope, accepted[s])
-		}
-		if err := o.set(c); err != nil {
-			return err
+		if err == nil { // after an error, an option may name the group, whose other ranks wait for this one
+			err = failed
 		}
 		c.Given = append(c.Given, loop.Given{Text: o.text, Shared: o.shared, Output: o.outputs})
 	}
-	return nil
+	return err
 }
 
 // accepted lists the options of functions that accept few.

@@ -88,30 +88,32 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 // different lengths, [N, T, …], are padded with zeros to the longest one. A data set whose columns differ from those
 // that the model was trained with is a [*data.MismatchError].
 func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
+	p, err := newPrediction("PredictDataset", model, 0, options)
 	switch {
+	case err != nil:
 	case model == nil:
-		return nil, errors.New("accel: PredictDataset: the model is nil")
+		err = errors.New("accel: PredictDataset: the model is nil")
 	case set == nil:
-		return nil, errors.New("accel: PredictDataset: the data set is nil: check the error returned where it was created")
+		err = errors.New("accel: PredictDataset: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
-		return nil, fmt.Errorf("accel: PredictDataset: %s is empty", set.Name())
+		err = fmt.Errorf("accel: PredictDataset: %s is empty", set.Name())
 	}
-	p, err := newPrediction("PredictDataset", model, set.Len(), options)
 	if err != nil {
-		return nil, err
+		return nil, loop.Reject(ctx, p.Group, err)
 	}
 	return p.Dataset(ctx, set)
 }
 
-func newPrediction(call string, model nn.Module, all int, options []PredictOption) (*loop.Prediction, error) {
+// newPrediction returns the settings also with an error.
+func newPrediction(call string, model nn.Module, all int, options []PredictOption) (_ *loop.Prediction, err error) {
 	p := loop.NewPrediction(call, model, all)
 	for _, o := range options {
 		if o.set == nil {
 			continue
 		}
-		if err := o.set(p); err != nil {
-			return nil, err
+		if failed := o.set(p); err == nil { // an option that follows may name the group, whose other ranks wait for this one
+			err = failed
 		}
 	}
-	return p, nil
+	return p, err
 }

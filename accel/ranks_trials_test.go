@@ -132,7 +132,7 @@ func init() {
 		}
 		made := 0
 		c, err := accel.CompareOnRanks(ctx, group, func() nn.Module {
-			if made++; made == 2 && group.Rank() == 1 {
+			if made++; made == 3 && group.Rank() == 1 { // the first one is compared with those of other ranks
 				return nn.Sequential(nn.Flatten(), nn.Dense(10), nn.Conv2D(3, 3))
 			}
 			return smallModel()
@@ -149,6 +149,51 @@ func init() {
 		}
 		_, err = accel.CompareOnRanks(ctx, group, smallModel, digits.First(32), accel.NewVariant("a", accel.Epochs(1+group.Rank())))
 		return err
+	}
+	// Calls that differ between ranks end on all, and the group can be used for the corrected call.
+	for name, call := range map[string]func(ctx context.Context, group *parallel.Group, train, test *data.Dataset) error{
+		"another model": func(ctx context.Context, group *parallel.Group, train, _ *data.Dataset) error {
+			_, err := accel.CompareOnRanks(ctx, group, dense(4+group.Rank()), train, accel.NewVariant("a"))
+			return err
+		},
+		"no training set": func(ctx context.Context, group *parallel.Group, train, _ *data.Dataset) error {
+			if group.Rank() == 1 {
+				train = nil
+			}
+			_, err := accel.CompareOnRanks(ctx, group, dense(4), train, accel.NewVariant("a"))
+			return err
+		},
+		"another validation set": func(ctx context.Context, group *parallel.Group, train, test *data.Dataset) error {
+			part, err := test.Subset([]int{group.Rank(), 2})
+			if err != nil {
+				return err
+			}
+			_, err = accel.CompareOnRanks(ctx, group, dense(4), train, accel.NewVariant("a", accel.Validate(part)))
+			return err
+		},
+		"another active learning": func(ctx context.Context, group *parallel.Group, train, test *data.Dataset) error {
+			_, err := active.Compare(ctx, dense(4+group.Rank()), train, test, []active.Strategy{active.Random()}, active.OnRanks(group), active.Budget(30))
+			return err
+		},
+		"active learning without a test set": func(ctx context.Context, group *parallel.Group, train, test *data.Dataset) error {
+			if group.Rank() == 1 {
+				test = nil
+			}
+			_, err := active.Compare(ctx, dense(4), train, test, []active.Strategy{active.Random()}, active.OnRanks(group), active.Budget(30))
+			return err
+		},
+		"a budget of one rank is invalid": func(ctx context.Context, group *parallel.Group, train, test *data.Dataset) error {
+			_, err := active.Compare(ctx, dense(4), train, test, []active.Strategy{active.Random()}, active.Budget(30-30*group.Rank()), active.OnRanks(group))
+			return err
+		},
+	} {
+		rankFailures[name] = func(ctx context.Context, group *parallel.Group) error {
+			train, test, err := data.Digits()
+			if err != nil {
+				return err
+			}
+			return errors.Join(call(ctx, group, train.First(40), test.First(20)), group.Barrier(ctx))
+		}
 	}
 	rankFailures["a trial on all ranks"] = func(ctx context.Context, group *parallel.Group) error {
 		digits, _, err := data.Digits()
@@ -178,6 +223,12 @@ func init() {
 	}
 }
 
+func dense(width int) func() nn.Module {
+	return func() nn.Module { return nn.Sequential(nn.Dense(width), nn.ReLU(), nn.Dense(10)) }
+}
+
+func both(want string) [2]string { return [2]string{want, want} }
+
 // Trainings side by side have the results of the same trainings in one process.
 func TestTrialsOnRanks(t *testing.T) {
 	for name := range trialTasks {
@@ -193,10 +244,16 @@ func TestTrialsOnRanks(t *testing.T) {
 		task string
 		want [2]string
 	}{
-		{"a trial fails", [2]string{"accel: Compare: rank 1: b: seed 2, after 0 steps of 2:", "accel: Compare: b: seed 2, after 0 steps of 2:"}},
+		{"a trial fails", [2]string{"accel: Compare: rank 1: b: seed 2, after 0 steps of 2:", "accel: Compare: rank 1: b: seed 2, after 0 steps of 2:"}},
 		{"other trials", [2]string{"rank 1 runs other trials than rank 0: digits", "rank 1 runs other trials than rank 0: digits"}},
 		{"a trial on all ranks", [2]string{`the variant "b" trains on all ranks of a group`, `the variant "b" trains on all ranks of a group`}},
-		{"a trial is interrupted", [2]string{"rank 1 was interrupted", "context canceled"}},
+		{"a trial is interrupted", [2]string{"rank 1 was interrupted", "rank 1 was interrupted: context canceled"}},
+		{"another model", both(`accel: Compare: rank 1 differs from rank 0: its layer "0" Dense(5) is "0" Dense(4) on rank 0`)},
+		{"no training set", both("rank 1: accel: Compare: the training set is nil")},
+		{"another validation set", both("rank 1 differs from rank 0: its data set digits, test has different examples")},
+		{"another active learning", both(`active: Compare: rank 1 differs from rank 0: its layer "0" Dense(5) is "0" Dense(4) on rank 0`)},
+		{"active learning without a test set", both("rank 1: active: Compare: test is nil")},
+		{"a budget of one rank is invalid", both("rank 1: active: Budget(0)")},
 	} {
 		t.Run(row.task, func(t *testing.T) {
 			for r, o := range processes(t, row.task, 2) {

@@ -53,7 +53,7 @@ type StrategyResult struct {
 // [Query] and of accel.Fit; the comparison so far is returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
 	c := &Comparison{}
-	s, err := newSettings(options)
+	s, err := newSettings(options) // also with an error
 	switch {
 	case err != nil:
 	case newModel == nil:
@@ -69,20 +69,18 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
 	}
-	if err != nil {
-		c.Err = err
-		return c, err
+	call := trials.Call{Arguments: fmt.Sprintf("%d curves of %v with %v", s.seeds, strategies, options), NewModel: newModel, Sets: []*data.Dataset{train, test}}
+	if failed := trials.Same(ctx, s.group, call, err); failed != nil {
+		if c.Err = failed; err == nil {
+			c.Err = fmt.Errorf("active: Compare: %w", failed)
+		}
+		return c, c.Err
 	}
 	c.Dataset, c.Test, c.Seeds, c.Target = train.Name(), test.Name(), s.seeds, s.target
 	for _, strategy := range strategies {
 		c.Strategies = append(c.Strategies, StrategyResult{Name: strategy.String()})
 	}
 	s.duplicateGroups = NewPool(train, 0, 1).duplicateGroups() // computed once, outside the measured times
-	what := fmt.Sprintf("%d curves of %v with %v", s.seeds, strategies, options)
-	if err := trials.Same(ctx, s.group, what); err != nil {
-		c.Err = fmt.Errorf("active: Compare: %w", err)
-		return c, c.Err
-	}
 	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
 	var screen *plots.Partial
 	if trials.First(s.group) {

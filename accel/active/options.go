@@ -29,10 +29,10 @@ func newSettings(options []Option) (*settings, error) {
 	s := &settings{initial: 20, batch: 20, budget: 200, seeds: 5}
 	s.training = []accel.Option{accel.Steps(400), accel.BatchSize(32), accel.AdamW(2e-3)}
 	if err := option.Apply("active.Compare", s, options, "Initial", "Batch", "Budget", "Seeds", "Target", "Train", "OnRanks"); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.budget < s.initial {
-		return nil, fmt.Errorf("active: Budget(%d) is less than Initial(%d)", s.budget, s.initial)
+		return s, fmt.Errorf("active: Budget(%d) is less than Initial(%d)", s.budget, s.initial)
 	}
 	return s, nil
 }
@@ -58,6 +58,9 @@ func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { ret
 // OnRanks measures curves side by side on the ranks of a group, each of which calls [Compare] with the same arguments. Each rank trains on
 // its own device: several on one machine use its GPUs by their local ranks, unless [Train] has accel.On. All ranks get all curves, which do
 // not depend on the number of ranks, and rank 0 displays them. An error on one rank ends the comparison on all.
+//
+// Before the first training the ranks compare their arguments, data sets and a model, for which each calls newModel once more. Ranks
+// that differ get an error that names one, and the group can be used for the corrected call.
 func OnRanks(group *parallel.Group) Option {
 	o := option.New(func(s *settings) { s.group = group }, "OnRanks", option.Code("group"))
 	if group == nil {

@@ -3,11 +3,11 @@ package parallel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/quernlab/quern/accel/internal/training/architecture"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -62,14 +62,7 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	var mine []string
-	for _, m := range nn.NamedModules(model) {
-		text := fmt.Sprintf("%T", m.Module)
-		if s, ok := m.Module.(fmt.Stringer); ok && inPackageNN(m.Module) {
-			text = s.String()
-		}
-		mine = append(mine, fmt.Sprintf("%q %s", m.Name, text))
-	}
+	mine := architecture.Layers(model)
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return fmt.Errorf("parallel: encode the layers of this rank: %w", err)
@@ -82,45 +75,10 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 		return fmt.Errorf("parallel: decode the layers of rank 0: %w", err)
 	}
 	var differs error
-	if len(mine) != len(first) {
-		differs = fmt.Errorf("it has %d layers, but rank 0 has %d", len(mine), len(first))
-	}
-	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // inner layers last: they name the difference best
-		if mine[i] != first[i] {
-			here, there := shortDifference(mine[i], first[i])
-			differs = fmt.Errorf("its layer %s is %s on rank 0", here, there)
-			break
-		}
+	if text := architecture.Difference(mine, first); text != "" {
+		differs = errors.New(text)
 	}
 	return g.firstError(ctx, differs)
-}
-
-// shortDifference shortens two texts to the part around their first difference.
-func shortDifference(a, b string) (string, string) {
-	const before, most = 20, 80
-	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
-	}
-	cut := func(s string) string {
-		if from := same - before; from > before {
-			s = "…" + strings.ToValidUTF8(s[from:], "")
-		}
-		if len(s) > most {
-			s = strings.ToValidUTF8(s[:most], "") + "…"
-		}
-		return s
-	}
-	return cut(a), cut(b)
-}
-
-// inPackageNN reports whether a layer is of package nn, whose String describes it.
-func inPackageNN(m nn.Module) bool {
-	t := reflect.TypeOf(m)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.PkgPath() == reflect.TypeFor[nn.Parameter]().PkgPath()
 }
 
 // firstError returns the error of the first rank that has one to all ranks.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/training/seeds"
+	"github.com/quernlab/quern/accel/internal/training/trials"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/plots"
@@ -58,18 +59,23 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	case o.file != "":
 		c.Err = errors.New("tune: Compare: Resume is for a single search, but Compare makes several")
 	}
-	if c.Err != nil {
+	what := fmt.Sprint(given)
+	for _, v := range variants {
+		if _, err := newOptions("Run", v.options); err != nil && c.Err == nil {
+			c.Err = fmt.Errorf("tune: Compare: %s: %w", v.Name, err)
+		}
+		what += fmt.Sprintf(", %s %v", v.Name, v.options)
+		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
+	}
+	if err := trials.Same(ctx, o.group, trials.Call{Arguments: what}, c.Err); err != nil {
+		c.Err = err
 		return c, c.Err
 	}
 	c.Units = o.budget > 0
-	for _, v := range variants {
-		if _, err := newOptions("Run", v.options); err != nil {
-			c.Err = fmt.Errorf("tune: Compare: %s: %w", v.Name, err)
-			return c, c.Err
-		}
-		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
+	var screen *plots.Partial
+	if trials.First(o.group) {
+		screen = plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
 	}
-	screen := plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
 	ctx = display.Unmeasured(ctx)
 	defer func() { c.displayed = screen.Close(c.Figure) }()
 	ended := 0

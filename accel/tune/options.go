@@ -74,7 +74,10 @@ func Seeds(n int) Option { return count("Seeds", n, func(o *options) *int { retu
 // OnRanks runs trials side by side on the ranks of a group, each of which calls [Run] or [Compare] with the same arguments. Each rank
 // trains on its own device: several on one machine use its GPUs by their local ranks, unless the objective passes accel.On to Fit.
 // All ranks get all trials and the same search; rank 0 displays it and has the file of [Resume]. If a trial fails on
-// one rank, the search ends with an error on all. After each round of trials ([Concurrent]) the ranks wait for the slowest.
+// one rank, the search ends with an error on all that names the rank. After each round of trials ([Concurrent]) the ranks wait for the slowest.
+//
+// The ranks compare their arguments, with the name and the line of the objective, before the first trial, and the ranges of settings after
+// each. What else an objective uses they cannot compare: it must train the same model on the same data for the same settings.
 func OnRanks(group *parallel.Group) Option {
 	o := option.New(func(o *options) { o.group = group }, "OnRanks", option.Code("group"))
 	if group == nil {

@@ -180,10 +180,13 @@ func TestRanksFail(t *testing.T) {
 				err = errors.New("no such file")
 			}
 			return value, err
-		}, [2]string{"tune: Run: rank 1: tune: trial 4 with", "tune: trial 4 with"}, 3},
+		}, [2]string{"tune: Run: rank 1: tune: trial 4 with", "tune: Run: rank 1: tune: trial 4 with"}, 3},
+		{"the first trial fails", func(t *Trial) (float64, error) {
+			return 0, errors.New("no such file")
+		}, [2]string{"tune: Run: rank 0: tune: trial 1", "tune: Run: rank 0: tune: trial 1"}, 0},
 		{"a setting is wrong", func(t *Trial) (float64, error) {
 			return t.Float("x", 3, 2), nil
-		}, [2]string{`tune: setting "x" of trial 1`, `rank 0: tune: setting "x" of trial 1`}, 0},
+		}, [2]string{`tune: Run: rank 0: tune: setting "x" of trial 1`, `tune: Run: rank 0: tune: setting "x" of trial 1`}, 0},
 		{"trials of one round disagree", func(t *Trial) (float64, error) {
 			if t.Number == 4 {
 				return float64(len(t.Choice("x", "a", "b"))), nil
@@ -217,22 +220,64 @@ func TestRanksFail(t *testing.T) {
 	}
 }
 
-// Ranks that search for different things notice it before the first trial.
+func both(want string) [2]string { return [2]string{want, want} }
+
+// Ranks that search for different things notice it before the first trial, and can search again.
 func TestRanksDiffer(t *testing.T) {
 	groups, err := parallel.Local(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var running sync.WaitGroup
-	for r, g := range groups {
-		running.Go(func() {
-			_, err := Run(t.Context(), mixed, OnRanks(g), Trials(5+r), Quiet())
-			if err == nil || !strings.Contains(err.Error(), "tune: Run: rank 1 runs other trials than rank 0: TPE(), Concurrent(2), Trials(6)") {
-				t.Errorf("rank %d: %v", r, err)
-			}
-		})
+	random := []Variant{NewVariant("random", Random()), NewVariant("grid", Grid(2))}
+	for _, row := range []struct {
+		name string
+		call func(rank int, onRanks Option) error
+		want [2]string // "" for no error
+	}{
+		{"trials", func(rank int, on Option) error {
+			_, err := Run(t.Context(), mixed, on, Trials(5+rank), Quiet())
+			return err
+		}, both("tune: Run: rank 1 runs other trials than rank 0: TPE(), Concurrent(2), Trials(6)")},
+		{"objectives", func(rank int, on Option) error {
+			_, err := Run(t.Context(), []func(*Trial) (float64, error){mixed, bowl}[rank], on, Trials(5), Quiet())
+			return err
+		}, both("rank 1 runs other trials than rank 0: TPE(), Concurrent(2), Trials(5), Budget(0), Seed(1), Maximize: false, objective github.com/quernlab/quern/accel/tune.bowl")},
+		{"an option of one rank is invalid", func(rank int, on Option) error {
+			_, err := Run(t.Context(), mixed, Trials(5-5*rank), on, Quiet())
+			return err
+		}, both("rank 1: tune: Trials(0)")},
+		{"an option of all ranks is invalid", func(rank int, on Option) error {
+			_, err := Run(t.Context(), mixed, Trials(0), on, Quiet())
+			return err
+		}, both("tune: Trials(0)")},
+		{"one objective is nil", func(rank int, on Option) error {
+			_, err := Run(t.Context(), []func(*Trial) (float64, error){nil, mixed}[rank], on, Quiet())
+			return err
+		}, both("rank 0: tune: Run: objective is nil")},
+		{"variants", func(rank int, on Option) error {
+			_, err := Compare(t.Context(), bowl, random[:1+rank], on, Trials(2), Seeds(1))
+			return err
+		}, both("rank 1 runs other trials than rank 0: [OnRanks(group) Trials(2) Seeds(1)], random [Random()], grid [Grid(2)] instead of")},
+		{"no variants on one rank", func(rank int, on Option) error {
+			_, err := Compare(t.Context(), bowl, random[:rank], on, Trials(2), Seeds(1))
+			return err
+		}, both("rank 0: tune: Compare: no variants")},
+		{"the corrected call", func(rank int, on Option) error {
+			_, err := Compare(t.Context(), bowl, random, on, Trials(2), Seeds(1))
+			return err
+		}, both("")},
+	} {
+		var running sync.WaitGroup
+		for r, g := range groups {
+			running.Go(func() {
+				err := row.call(r, OnRanks(g))
+				if (err == nil) != (row.want[r] == "") || err != nil && !strings.Contains(err.Error(), row.want[r]) {
+					t.Errorf("%s: rank %d: got %v, want %s", row.name, r, err, row.want[r])
+				}
+			})
+		}
+		running.Wait()
 	}
-	running.Wait()
 	for _, g := range groups {
 		if err := g.Close(); err != nil {
 			t.Error(err)

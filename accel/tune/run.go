@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
+	"runtime"
 	"time"
 
 	"github.com/quernlab/quern/accel"
@@ -28,7 +30,7 @@ import (
 func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
 	o, err := newOptions("Run", given)
 	if err != nil {
-		return &Search{space: map[string]dimension{}}, err
+		return &Search{space: map[string]dimension{}}, trials.Same(ctx, o.group, trials.Call{}, err)
 	}
 	return run(ctx, objective, o)
 }
@@ -36,10 +38,10 @@ func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...
 func run(ctx context.Context, objective func(*Trial) (float64, error), o *options) (*Search, error) {
 	s := &Search{space: map[string]dimension{}}
 	if objective == nil {
-		return s, errors.New("tune: Run: objective is nil")
+		return s, trials.Same(ctx, o.group, trials.Call{}, errors.New("tune: Run: objective is nil"))
 	}
 	s.begin(o)
-	if err := s.share(ctx, o); err != nil {
+	if err := s.share(ctx, objective, o); err != nil {
 		return s, err
 	}
 	s.screen = newScreen(ctx, s, o)
@@ -62,13 +64,23 @@ func (s *Search) begin(o *options) {
 	s.sampler, s.halving, s.budget, s.seed = o.sampler, o.halving, o.budget, o.seed
 }
 
+// nameOf returns the name of a function and its line. Ranks that run other programs have others.
+func nameOf(objective func(*Trial) (float64, error)) string {
+	f := runtime.FuncForPC(reflect.ValueOf(objective).Pointer())
+	if f == nil {
+		return ""
+	}
+	_, line := f.FileLine(f.Entry())
+	return fmt.Sprintf("%s of line %d", f.Name(), line)
+}
+
 // share reads the trials of the file of [Resume], on rank 0, and gives them to all ranks.
-func (s *Search) share(ctx context.Context, o *options) error {
+func (s *Search) share(ctx context.Context, objective func(*Trial) (float64, error), o *options) error {
 	if o.group == nil {
 		return s.resume(o.file)
 	}
-	what := fmt.Sprintf("%s, Trials(%d), Budget(%d), Seed(%d), Maximize: %t", s.Method, o.trials, o.budget, o.seed, o.maximize)
-	if err := trials.Same(ctx, o.group, what); err != nil {
+	what := fmt.Sprintf("%s, Trials(%d), Budget(%d), Seed(%d), Maximize: %t, objective %s", s.Method, o.trials, o.budget, o.seed, o.maximize, nameOf(objective))
+	if err := trials.Same(ctx, o.group, trials.Call{Arguments: what}, nil); err != nil {
 		return fmt.Errorf("tune: Run: %w", err)
 	}
 	// All ranks call Run with one job, which rank 0 has.
@@ -127,9 +139,7 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 			}
 		}
 		if err != nil {
-			var own *TrialError
-			var setting *SettingError
-			if o.group != nil && !errors.As(err, &own) && !errors.As(err, &setting) && !interrupt.Is(err) {
+			if o.group != nil && !interrupt.Is(err) {
 				err = fmt.Errorf("tune: Run: %w", err)
 			}
 			return err

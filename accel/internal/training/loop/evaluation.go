@@ -19,7 +19,7 @@ import (
 func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, o *Settings) (result *history.Result, err error) {
 	loss, err := o.lossFor(model, set)
 	if err != nil {
-		return nil, err
+		return nil, Reject(ctx, o.Group, err)
 	}
 	r := newProcesses(ctx, o.Group)
 	returned := false

@@ -24,6 +24,16 @@ import (
 // Fit trains a model on a data set, as accel.Fit describes it. The run is not nil.
 func Fit(ctx context.Context, model nn.Module, train *data.Dataset, settings *Settings) (run *history.Run, err error) {
 	run = &history.Run{Best: -1}
+	begun, returned := false, false
+	defer func() {
+		switch {
+		case begun:
+		case err != nil:
+			err = Reject(ctx, settings.Group, err)
+		case !returned && settings.Group != nil:
+			settings.Group.Fail(errors.New("the training has panicked"))
+		}
+	}()
 	defer nn.Catch(&err)
 	if err := settings.Check(model, train); err != nil {
 		return run, err
@@ -37,11 +47,13 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, settings *Se
 		return run, err
 	}
 	defer func() { err = joinErrors(err, undo()) }()
+	begun = true
 	l, err := newLoop(ctx, model, train, settings)
 	run = l.run
 	if err == nil {
 		err = l.train(ctx)
 	}
+	returned = true
 	return run, err
 }
 

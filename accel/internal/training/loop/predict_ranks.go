@@ -11,8 +11,9 @@ import (
 
 // Dataset returns the output of the model for the examples of a data set, which the ranks of the group compute together.
 func (p *Prediction) Dataset(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
+	p.total = set.Len()
 	if err := p.checkColumns(set); err != nil {
-		return nil, err
+		return nil, Reject(ctx, p.Group, err)
 	}
 	if r, ok := newProcesses(ctx, p.Group).(*ranks); ok {
 		return p.runOnRanks(r, set)

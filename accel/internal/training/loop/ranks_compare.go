@@ -7,16 +7,43 @@ import (
 	"hash/crc32"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/architecture"
 	"github.com/quernlab/quern/accel/nn"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// subject is the model and the data set of a rank, for comparison.
-type subject struct {
-	Dataset  string
+// Subject describes a model and its data sets, so that ranks notice if theirs differ.
+type Subject struct {
+	Sets    []describedSet
+	Layers  []string // of the model
+	Tensors []tensorSum
+}
+
+// describedSet is a data set with a summary of its examples.
+type describedSet struct {
+	Name     string
 	Contents contents
-	Tensors  []tensorSum // of the model
+}
+
+// Describe returns a description of a model, which must have its parameters, and of data sets. Both may be missing.
+func Describe(model nn.Module, sets ...*data.Dataset) (s Subject, err error) {
+	for _, set := range sets {
+		c, err := contentsOf(set)
+		if err != nil {
+			return s, err
+		}
+		s.Sets = append(s.Sets, describedSet{set.Name(), c})
+	}
+	if model == nil {
+		return s, nil
+	}
+	s.Layers = architecture.Layers(model)
+	for _, p := range nn.State(model) {
+		raw := p.Raw()
+		s.Tensors = append(s.Tensors, tensorSum{p.Name, len(raw), crc32.Checksum(raw, castagnoli)})
+	}
+	return s, nil
 }
 
 // tensorSum is a tensor of the model with its checksum.
@@ -68,14 +95,10 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 
 // compareModels fails on all ranks unless they have the same model and data set.
 func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
-	mine := subject{Dataset: set.Name()}
+	var mine Subject
 	err := r.runOnAll(func() (err error) {
 		if err = Touch(ctx, model, set); err == nil { // layers without parameters get them
-			mine.Contents, err = contentsOf(set)
-		}
-		for _, p := range nn.State(model) {
-			raw := p.Raw()
-			mine.Tensors = append(mine.Tensors, tensorSum{p.Name, len(raw), crc32.Checksum(raw, castagnoli)})
+			mine, err = Describe(model, set)
 		}
 		return err
 	})
@@ -87,23 +110,32 @@ func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Da
 		return err
 	}
 	for rank, other := range all {
-		if difference := other.different(all[0]); difference != "" {
+		if difference := other.Difference(all[0], "call parallel.BroadcastModel to copy those of rank 0 to all ranks"); difference != "" {
 			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s", rank, difference)
 		}
 	}
 	return nil
 }
 
-// different describes the first difference from rank 0; "" for none.
-func (s subject) different(first subject) string {
-	switch {
-	case s.Dataset != first.Dataset:
-		return fmt.Sprintf("its data set is %s, that of rank 0 is %s", s.Dataset, first.Dataset)
-	case s.Contents.Examples != first.Contents.Examples:
-		return fmt.Sprintf("its data set has %d examples, that of rank 0 has %d", s.Contents.Examples, first.Contents.Examples)
-	case s.Contents != first.Contents:
-		return "its data set has different examples, or a different order"
-	case len(s.Tensors) != len(first.Tensors):
+// Difference describes the first difference from rank 0; "" for none. hint says what to do if only the values of the tensors differ.
+func (s Subject) Difference(first Subject, hint string) string {
+	if len(s.Sets) != len(first.Sets) {
+		return fmt.Sprintf("it has %d data sets, rank 0 has %d", len(s.Sets), len(first.Sets))
+	}
+	for i, mine := range s.Sets {
+		switch other := first.Sets[i]; {
+		case mine.Name != other.Name:
+			return fmt.Sprintf("its data set is %s, that of rank 0 is %s", mine.Name, other.Name)
+		case mine.Contents.Examples != other.Contents.Examples:
+			return fmt.Sprintf("its data set %s has %d examples, that of rank 0 has %d", mine.Name, mine.Contents.Examples, other.Contents.Examples)
+		case mine.Contents != other.Contents:
+			return fmt.Sprintf("its data set %s has different examples, or a different order", mine.Name)
+		}
+	}
+	if text := architecture.Difference(s.Layers, first.Layers); text != "" {
+		return text
+	}
+	if len(s.Tensors) != len(first.Tensors) {
 		return fmt.Sprintf("its model has %d tensors, that of rank 0 has %d", len(s.Tensors), len(first.Tensors))
 	}
 	for i, t := range s.Tensors {
@@ -111,7 +143,7 @@ func (s subject) different(first subject) string {
 		case t.Name != other.Name || t.Bytes != other.Bytes:
 			return fmt.Sprintf("its model has tensor %s of %d bytes, that of rank 0 has %s of %d bytes", t.Name, t.Bytes, other.Name, other.Bytes)
 		case t.Sum != other.Sum:
-			return fmt.Sprintf("the values of %s differ: call parallel.BroadcastModel to copy those of rank 0 to all ranks", t.Name)
+			return fmt.Sprintf("the values of %s differ: %s", t.Name, hint)
 		}
 	}
 	return ""

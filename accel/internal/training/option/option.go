@@ -127,17 +127,22 @@ func Reason[T any, O like[T]](settings *T, given []O, takes ...string) string {
 func apply[T any, O like[T]](settings *T, given []O, takes []string) (other *Error, invalid error) {
 	for _, g := range given {
 		o := g.base()
+		failed := other != nil || invalid != nil
 		switch {
 		case o.set == nil:
-			continue
 		case !slices.Contains(takes, o.name):
-			return &Error{Name: o.name, Option: o.text, Takes: takes}, nil
+			if !failed {
+				other = &Error{Name: o.name, Option: o.text, Takes: takes}
+			}
 		case o.err != nil:
-			return nil, o.err
+			if !failed {
+				invalid = o.err
+			}
+		default:
+			o.set(settings)
 		}
-		o.set(settings)
 	}
-	return nil, nil
+	return other, invalid
 }
 
 // Texts returns options as Go expressions, without those that change nothing.
