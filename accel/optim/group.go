@@ -13,9 +13,10 @@ import (
 
 // group are options for some of the parameters.
 type group struct {
-	text    string
-	matches func(name string) bool
-	options []Option
+	text      string
+	malformed bool // the pattern
+	matches   func(name string) bool
+	options   []Option
 }
 
 // Group gives the parameters with matching names options of their own, as PyTorch's parameter
@@ -25,18 +26,15 @@ type group struct {
 //
 // Where several groups match, later ones override earlier ones. Step panics with a *tensor.StateError for
 // options of all parameters together, such as [ClipGradNorm], and if the pattern is malformed or matches no
-// tensor of the model.
+// tensor of the model. The tensors of a parallel.DistributedModel are those of all ranks.
 func Group(pattern string, options ...Option) Option {
 	return newGroup(pattern, options).option("Group", pattern)
 }
 
 func newGroup(pattern string, given []Option) group {
 	_, err := path.Match(pattern, "")
-	g := group{text: option.New[options](nil, "Group", append([]any{pattern}, option.Each(given)...)...).String(), options: given}
+	g := group{text: option.New[options](nil, "Group", append([]any{pattern}, option.Each(given)...)...).String(), malformed: err != nil, options: given}
 	g.matches = func(name string) bool {
-		if err != nil {
-			panic(&tensor.StateError{Op: g.text, Hint: "the pattern is malformed"})
-		}
 		matched, _ := path.Match(pattern, name)
 		return matched
 	}
@@ -84,23 +82,33 @@ func (o *Optimizer) optionsOf(p *tensor.Tensor) options {
 	if own, ok := o.grouped[p]; ok {
 		return own
 	}
+	if err := o.group(); err != nil {
+		panic(err)
+	}
+	return o.grouped[p]
+}
+
+// group finds the options of each parameter. It fails, before anything has changed, if a group has none: in a sharded model, if no process
+// has one.
+func (o *Optimizer) group() error {
+	names := o.namesOfAll()
+	for _, g := range o.o.groups {
+		switch {
+		case g.malformed:
+			return &tensor.StateError{Op: g.text, Hint: "the pattern is malformed"}
+		case !slices.ContainsFunc(names, g.matches):
+			return &tensor.StateError{Op: o.Name(), Hint: g.text + " matches no parameter of the model: nn.NamedParameters lists their names"}
+		}
+	}
 	o.grouped = map[*tensor.Tensor]options{}
-	used := make([]bool, len(o.o.groups))
 	for _, p := range nn.State(o.model) {
 		own := o.o
-		for i, g := range o.o.groups {
-			if !g.matches(p.Name) {
-				continue
+		for _, g := range o.o.groups {
+			if g.matches(p.Name) {
+				option.Reason(&own, g.options, o.takes...) // none: newOptimizer has checked them
 			}
-			used[i] = true
-			option.Reason(&own, g.options, o.takes...) // none: newOptimizer has checked them
 		}
 		o.grouped[p.Tensor] = own
 	}
-	for i, g := range o.o.groups {
-		if !used[i] {
-			panic(&tensor.StateError{Op: o.Name(), Hint: g.text + " matches no parameter of the model: nn.NamedParameters lists their names"})
-		}
-	}
-	return o.grouped[p]
+	return nil
 }

@@ -77,6 +77,9 @@ func TestGroupsReject(t *testing.T) {
 		m, x := twoLayers()
 		o := optim.SGD(m, 0.1, optim.Group(pattern))
 		before := nn.Parameters(m)[0].Float64s()
+		if state := (*tensor.StateError)(nil); !errors.As(o.Err(), &state) {
+			t.Errorf("%q: Err is %v, want a StateError", pattern, o.Err())
+		}
 		m.Forward(x).Square().Mean().Backward()
 		err := func() (err error) {
 			defer nn.Catch(&err)
@@ -88,6 +91,23 @@ func TestGroupsReject(t *testing.T) {
 		}
 		if !slices.Equal(before, nn.Parameters(m)[0].Float64s()) || o.Steps() != 0 {
 			t.Errorf("%q: the step changed something", pattern)
+		}
+	}
+}
+
+// TestErr requires errors of all steps before the first one.
+func TestErr(t *testing.T) {
+	m, _ := twoLayers()
+	for want, o := range map[string]*optim.Optimizer{
+		"":                          optim.AdamW(m, 1e-3, optim.Group("*.bias", optim.WeightDecay(0))),
+		"the learning rate is -1":   optim.SGD(m, -1),
+		"the learning rate is +Inf": optim.SGD(m, math.Inf(1)),
+		"the limit must be":         optim.SGD(m, 1, optim.ClipGradNorm(0)),
+		"no parameters":             optim.SGD(nn.Sequential(nn.ReLU()), 1),
+		"matches no parameter":      optim.SGD(m, 1, optim.Group("9.*")),
+	} {
+		if err := o.Err(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", o, err, want)
 		}
 	}
 }

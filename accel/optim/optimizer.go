@@ -167,6 +167,8 @@ func newOptimizer(model any, rate float64, r rule, defaults options, given []Opt
 // that an earlier step has used, because ZeroGrad was not called between. A second Step without Backward uses the
 // same gradients again, as in PyTorch.
 //
+// [Optimizer.Err] returns the errors that do not depend on gradients, before the first step.
+//
 // Step looks for parameters each time it is called, so an optimizer may be created before the
 // layers have their parameters.
 func (o *Optimizer) Step() {
@@ -175,16 +177,38 @@ func (o *Optimizer) Step() {
 	tensor.Flush()
 }
 
+// Err returns why each Step would fail, nil if nothing is wrong: an error about the learning rate, an option, a [Group] whose pattern
+// matches no parameter, or an optimizer that a model of several ranks cannot have. The model must have its parameters. A loop of several
+// ranks can stop before its first step, with an error that all of them have:
+//
+//	opt := optim.AdamW(shared, 1e-3, optim.Group("*.bias", optim.WeightDecay(0)))
+//	if err := opt.Err(); err != nil {
+//		return err
+//	}
+func (o *Optimizer) Err() error {
+	switch {
+	case math.IsNaN(o.rate) || math.IsInf(o.rate, 0):
+		return &tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; every parameter would become NaN or infinite: set a finite learning rate", o.rate)}
+	case o.rate < 0:
+		return &tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; the loss would rise: set one that is not negative", o.rate)}
+	case o.invalid != "":
+		return &tensor.StateError{Op: o.Name(), Hint: o.invalid}
+	case len(nn.Parameters(o.model)) == 0:
+		return &tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"}
+	}
+	if err := o.shardedErr(); err != nil {
+		return err
+	}
+	if _, known := o.grouped[nn.Parameters(o.model)[0]]; len(o.o.groups) > 0 && !known {
+		return o.group()
+	}
+	return nil
+}
+
 // recordStep records a step with an optional guard.
 func (o *Optimizer) recordStep(g *guard) {
-	if math.IsNaN(o.rate) || math.IsInf(o.rate, 0) {
-		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; every parameter would become NaN or infinite: set a finite learning rate", o.rate)})
-	}
-	if o.rate < 0 {
-		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; the loss would rise: set one that is not negative", o.rate)})
-	}
-	if o.invalid != "" {
-		panic(&tensor.StateError{Op: o.Name(), Hint: o.invalid})
+	if err := o.Err(); err != nil {
+		panic(err)
 	}
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
@@ -195,14 +219,7 @@ func (o *Optimizer) recordStep(g *guard) {
 		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
 		defer leave()
 	}
-	if len(nn.Parameters(o.model)) == 0 {
-		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"})
-	}
-	o.rejectSharded()
 	o.checkGradients()
-	if len(o.o.groups) > 0 {
-		o.optionsOf(nn.Parameters(o.model)[0]) // fails before anything changes
-	}
 	tensor.NoGrad(func() {
 		r := record{guard: g}
 		parameters, gradients := o.gradients(&r)
@@ -263,6 +280,9 @@ func (o *Optimizer) checkGradients() {
 		has, old, dropped := tensors.UseGrad(p)
 		some, stale, lost = some || has, stale || old, lost || dropped
 	}
+	if s, ok := o.model.(sharded); ok && !lost {
+		some = some || s.HasGradients() // those of other processes
+	}
 	switch {
 	case !some && lost:
 		panic(&tensor.StateError{Op: o.Name(), Hint: "no parameter has a gradient, since ZeroGrad was called after Backward: call ZeroGrad before Backward, or after Step"})
@@ -285,9 +305,6 @@ func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor
 
 // clip replaces gradients by clipped ones; see [ClipGradNorm].
 func (o *Optimizer) clip(r *record, parameters, gradients []*tensor.Tensor) {
-	if len(gradients) == 0 {
-		return
-	}
 	// min(1, 1/x) is 1/max(1, x), and max(1, x) is 1 + relu(x-1).
 	excess := r.times(r.keep(o.total(r, parameters, gradients).AddScalar(1e-6)), 1/o.o.clipNorm)
 	divisor := r.keep(r.keep(r.keep(excess.AddScalar(-1)).ReLU()).AddScalar(1))
@@ -296,7 +313,7 @@ func (o *Optimizer) clip(r *record, parameters, gradients []*tensor.Tensor) {
 	}
 }
 
-// total returns the L2 norm of all gradients together, of which there is at least one.
+// total returns the L2 norm of all gradients together, of which there is at least one, perhaps on another process.
 func (o *Optimizer) total(r *record, parameters, gradients []*tensor.Tensor) *tensor.Tensor {
 	squares := func(g *tensor.Tensor) *tensor.Tensor { return r.keep(r.keep(g.Square()).Sum()) }
 	return r.keep(o.sum(r, parameters, gradients, squares).Sqrt())

@@ -127,7 +127,7 @@ func (s *GradScaler) SetState(state GradScalerState) error {
 // nonFinite returns 0 if all gradients are finite, else NaN.
 func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
 	parameters, gradients := o.gradients(r)
-	if len(gradients) == 0 {
+	if len(gradients) == 0 && !isSharded(o.model) {
 		return r.keep(tensor.Zeros())
 	}
 	// x·0 is 0, or NaN if x is NaN or infinite.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/architecture"
 	"github.com/quernlab/quern/accel/nn"
@@ -97,6 +98,35 @@ func (g *Group) firstError(ctx context.Context, err error) error {
 		}
 		if len(t) > 0 {
 			return &ModelError{r, fmt.Errorf("%s", t)}
+		}
+	}
+	return nil
+}
+
+// agree returns an error on all ranks if one has an error: that of the first such rank, with its number. If all ranks have the same one,
+// as for an invalid argument, they return it as it is. All ranks call it together.
+func (g *Group) agree(ctx context.Context, err error) error {
+	if g.Size() == 1 {
+		return err
+	}
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	all, failed := g.AllGather(ctx, []byte(text))
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	if err != nil && !slices.ContainsFunc(all, func(other []byte) bool { return string(other) != text }) {
+		return err
+	}
+	for r, t := range all {
+		switch {
+		case len(t) == 0:
+		case r == g.Rank():
+			return fmt.Errorf("rank %d: %w", r, err)
+		default:
+			return fmt.Errorf("rank %d: %s", r, t)
 		}
 	}
 	return nil

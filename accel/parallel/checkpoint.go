@@ -74,7 +74,7 @@ func (s *saving) save(opt *optim.Optimizer) (err error) {
 			err = fmt.Errorf("parallel: save %s: %w", s.folder, err)
 		}
 	}()
-	if err := s.agree(s.ctx, os.MkdirAll(s.folder, 0o777)); err != nil {
+	if err := s.mesh.Group.agree(s.ctx, os.MkdirAll(s.folder, 0o777)); err != nil {
 		return err
 	}
 	var index checkpointIndex
@@ -90,7 +90,7 @@ func (s *saving) save(opt *optim.Optimizer) (err error) {
 	if s.mesh.Group.First() {
 		failed = s.writeJSON(modelIndex, index) // from here on the checkpoint is valid
 	}
-	if err := s.agree(s.ctx, failed); err != nil {
+	if err := s.mesh.Group.agree(s.ctx, failed); err != nil {
 		return err
 	}
 	s.written = nil
@@ -156,7 +156,7 @@ func (s *saving) writeShards(index *checkpointIndex, kind string, all []named) e
 		t.Release()
 	}
 	index.Files = files
-	return s.agree(s.ctx, failed)
+	return s.mesh.Group.agree(s.ctx, failed)
 }
 
 // saveOptimizer writes the state of the optimizer beside the model.
@@ -204,7 +204,7 @@ func (s *saving) saveOptimizer(index *checkpointIndex, opt *optim.Optimizer) err
 		s.written = append(s.written, filepath.Join(s.folder, index.Metadata.Optimizer))
 		failed = s.writeJSON(index.Metadata.Optimizer, others)
 	}
-	return s.agree(s.ctx, failed)
+	return s.mesh.Group.agree(s.ctx, failed)
 }
 
 func (s *saving) writeJSON(name string, index checkpointIndex) error {
@@ -233,36 +233,13 @@ func (s *saving) removeOthers() error {
 	return errors.Join(errs...)
 }
 
-// agree returns the error of this rank, or one that names the first rank with an error. All ranks call
-// it together, so that all fail if one does.
-func (d *distribution) agree(ctx context.Context, err error) error {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	all, failed := d.mesh.Group.AllGather(ctx, []byte(text))
-	if failed != nil {
-		return errors.Join(err, failed)
-	}
-	for r, t := range all {
-		switch {
-		case len(t) == 0:
-		case r == d.mesh.Group.Rank():
-			return fmt.Errorf("rank %d: %w", r, err)
-		default:
-			return fmt.Errorf("rank %d: %s", r, t)
-		}
-	}
-	return nil
-}
-
 // Load reads a checkpoint that [DistributedModel.Save] has written, on this or another mesh, or the
 // model of another program: a folder with model.safetensors, or with model.safetensors.index.json. With
 // an optimizer it also reads its state, which the checkpoint must have. All ranks call it together, and
 // each reads the tensors of which it has a part. If one cannot, all fail; the model is then undefined.
 func (m *DistributedModel) Load(ctx context.Context, folder string, opt *optim.Optimizer) error {
 	d := m.distribution()
-	err := d.agree(ctx, d.load(folder, opt))
+	err := d.mesh.Group.agree(ctx, d.load(folder, opt))
 	if err != nil {
 		return fmt.Errorf("parallel: load %s: %w", folder, err)
 	}

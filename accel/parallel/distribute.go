@@ -61,6 +61,11 @@ type distribution struct {
 	units  []*unit     // of ZeRO 3: what they gather layer by layer; nil without
 	steps  int         // calls of Backward so far
 	stale  bool        // the optimizer may have updated the parts since they were gathered
+	whole  bool        // the model has all of its parameters, as after Gather
+
+	agreed    bool    // all ranks know the error of Backward, and have not exchanged anything else
+	gradients bool    // any rank has computed a gradient in the newest backward pass
+	factor    float64 // by which the gradients of the newest backward pass are multiplied
 }
 
 // part describes a tensor of the model, and what this rank has of it.
@@ -113,16 +118,22 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 // and its gradients are summed. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
 //
 // ZeRO 2 and 3 and tensor parallelism need ranks in processes of their own. If a rank dies, the
-// others fail with a [*LostError] that names it, after the number of the step.
+// others fail with a [*LostError] that names it, after the number of the step. Arguments, options or models that are invalid or
+// differ are an error on all ranks, after which the mesh can be used for the corrected call, but a model that ranks have begun to
+// divide cannot: make a new one.
 func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options ...DistributeOption) (*DistributedModel, error) {
-	d := &distribution{ctx: context.WithoutCancel(ctx), mesh: mesh, model: model, zero: 1, microBatches: 1}
-	if err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "MicroBatches", "StagesAt"); err != nil {
+	if mesh == nil {
+		return nil, errors.New("parallel: Distribute: the mesh is nil: check the error of parallel.Mesh")
+	}
+	d := &distribution{ctx: context.WithoutCancel(ctx), mesh: mesh, model: model, zero: 1, microBatches: 1, factor: 1}
+	err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "MicroBatches", "StagesAt")
+	if err == nil {
+		err = d.check()
+	}
+	if err := mesh.Group.agree(ctx, err); err != nil {
 		return nil, err
 	}
 	if err := d.sameOptions(ctx, options); err != nil {
-		return nil, err
-	}
-	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if err := BroadcastModel(ctx, mesh.Group, model); err != nil {
@@ -138,6 +149,7 @@ func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options 
 		d.parts = append(d.parts, &part{name: p.Name, trained: p.RequiresGrad(), whole: p.Shape(), dtype: p.DType(), tensor: p.Tensor})
 	}
 	if err := d.splitLayers(); err != nil {
+		d.mark(true) // some layers may have been divided
 		return nil, err
 	}
 	if err := d.cutStages(); err != nil {
@@ -148,11 +160,17 @@ func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options 
 
 // check returns an error for a model or a mesh that cannot be distributed.
 func (d *distribution) check() error {
+	if d.model == nil {
+		return errors.New("parallel: Distribute: the model is nil")
+	}
 	if unused := nn.UnusedLayers(d.model); len(unused) > 0 {
 		return fmt.Errorf("parallel: Distribute: layer %s has no parameters yet: run an input through the model first", unused[0])
 	}
 	if len(nn.Parameters(d.model)) == 0 {
 		return errors.New("parallel: Distribute: the model has no parameters to train")
+	}
+	if slices.ContainsFunc(nn.Parameters(d.model), tensors.IsPart[*tensor.Tensor]) {
+		return errors.New("parallel: Distribute: the model was divided before, so this rank does not have all of its parameters: make a new model, and use Save and Load to continue a training")
 	}
 	if len(synchronized(d.model)) > 0 {
 		return errors.New("parallel: Distribute: nn.SyncBatchNorm is not supported: use nn.LayerNorm, or Gradients for data parallelism alone")
@@ -223,11 +241,31 @@ func matching(what, pattern string, names []string) (found []string, err error) 
 
 func (m *DistributedModel) distribution() *distribution { return m.work.(*distribution) }
 
+// divided records that the model is used with its parts again, after Gather.
+func (d *distribution) divided() {
+	if d.whole {
+		d.mark(true)
+	}
+}
+
+// Names returns the names of all tensors of the whole model, as nn.State has them. Optimizers call it for the patterns of optim.Group.
+func (m *DistributedModel) Names() (names []string) {
+	for _, p := range m.distribution().parts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// HasGradients reports whether the newest Backward has computed a gradient on any rank. Optimizers call it, since the Parts of a rank may
+// have none while those of others have some.
+func (m *DistributedModel) HasGradients() bool { return m.distribution().gradients }
+
 // Forward computes the model. All ranks of a replica must call it with the same x, and with ZeRO 3
 // all ranks. With a pipeline it records no gradients, and all stages get the result of the last one;
 // without, [DistributedModel.Exchange] can compute them.
 func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	d := m.distribution()
+	d.divided()
 	if err := d.gatherUpdated(d.ctx); err != nil {
 		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
 	}
@@ -257,7 +295,8 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	}()
 	d.backwardLocal(e.Backward)
 	returned = true
-	d.stale = true // after the step that follows
+	d.stale, d.factor = true, 1 // after the step that follows
+	computed := d.computed()
 	if err := d.reduceRest(ctx); err != nil {
 		return nil, err
 	}
@@ -269,7 +308,7 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	for i, t := range own {
 		values[i] = t.Item()
 	}
-	values = append(values, e.HostValues...)
+	values = append(append(values, e.HostValues...), computed)
 	if err := d.mesh.DP.AllReduceFloat64(ctx, values, Sum); err != nil {
 		return nil, err
 	}
@@ -277,6 +316,7 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 		sums = append(sums, tensor.Full(values[i]))
 	}
 	copy(e.HostValues, values[len(own):])
+	d.gradients = values[len(values)-1] > 0
 	return sums, nil
 }
 
@@ -285,6 +325,9 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 // it together. With ZeRO 3, Forward and Backward drop them again.
 func (m *DistributedModel) Gather(ctx context.Context) error {
 	d := m.distribution()
+	if d.mesh.TP.Size() == 1 && d.mesh.PP.Size() == 1 {
+		defer d.mark(false)
+	}
 	if d.shared == nil {
 		return nil
 	}
@@ -298,12 +341,14 @@ func (m *DistributedModel) Gather(ctx context.Context) error {
 }
 
 // Backward computes the loss of a batch of this replica and its gradients, which it adds to those of
-// the Parts. loss is a mean over the examples. share is this replica's share of the examples of the
+// the Parts. loss is a mean over the examples, or, like nn.CrossEntropyLoss with weights of classes and nn.WeightedMean, over the
+// weights of all examples of the step. share is this replica's share of the examples of the
 // step, such as b.Share(); a replica without examples passes share 0, with any example as x and y,
 // since the others wait for it. All ranks of a replica pass the same batch.
 //
 // It returns the loss of all replicas, each weighted by its share. Its errors name the step; those
-// of a lost rank wrap a [*LostError].
+// of a lost rank wrap a [*LostError]. An error breaks the group, so that no rank waits for another, except one in the first step that all
+// ranks notice before they exchange anything: invalid arguments, and without TP and PP below ZeRO 3 also those of the layers and the loss.
 func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, loss func(prediction, target *tensor.Tensor) *tensor.Tensor, share float64) (total float64, err error) {
 	d := m.distribution()
 	d.steps++
@@ -314,37 +359,47 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 			d.mesh.Group.Fail(errors.New("the model has panicked"))
 		case err != nil:
 			err = fmt.Errorf("parallel: step %d: %w", d.steps, err)
-			d.mesh.Group.Fail(err)
+			if !d.agreed {
+				d.mesh.Group.Fail(err)
+				return
+			}
+			d.agreed, d.steps = false, d.steps-1
 		}
 	}()
 	defer nn.Catch(&err)
 	before := d.ctx
 	d.ctx = ctx
 	defer func() { d.ctx = before }()
+	invalid := checkBatch(x, y, loss, share)
+	if d.steps == 1 {
+		invalid = d.agreeFirst(invalid)
+	}
+	if invalid != nil {
+		return 0, invalid
+	}
 	if err := d.sameBatch(ctx, x, y); err != nil {
 		return 0, err
 	}
+	d.divided()
 	if err := d.gatherUpdated(ctx); err != nil {
 		return 0, err
 	}
 	d.stale = true
 	aside := d.setAsideTied()
+	earlier := d.keepGradients()
 	own, err := d.backward(x, y, loss, share)
 	if err != nil {
 		return 0, err
 	}
 	returned = true
+	if total, d.factor, err = d.sum(ctx, own); err != nil {
+		return 0, err
+	}
+	d.scale(earlier, d.factor)
 	if err := d.reduceRest(ctx); err != nil {
 		return 0, err
 	}
-	if err := d.sumTied(ctx, aside); err != nil {
-		return 0, err
-	}
-	sum := []float64{own}
-	if err := d.mesh.Group.AllReduceFloat64(ctx, sum, Sum); err != nil {
-		return 0, err
-	}
-	return sum[0], nil
+	return total, d.sumTied(ctx, aside)
 }
 
 // sameBatch returns an error if the ranks of a replica have different batches.

@@ -57,7 +57,14 @@ var distributeErrors = []struct {
 	}, nil, "the model of rank 1 is not that of rank 0"},
 	{"other options", MeshShape{2, 1, 1}, nil, func(rank int) []DistributeOption { return only(ZeRO(1 + rank)) }, "has the options [ZeRO("},
 	{"an unknown stage of ZeRO", MeshShape{2, 1, 1}, nil, always(ZeRO(4)), "the stage must be 1, 2 or 3"},
-	{"no micro-batch", MeshShape{1, 1, 2}, nil, always(MicroBatches(0)), "MicroBatches(0)"},
+	{"no micro-batch", MeshShape{1, 1, 2}, nil, always(MicroBatches(0)), "parallel: MicroBatches(0)"},
+	{"no micro-batch on one rank", MeshShape{1, 1, 2}, nil, func(rank int) []DistributeOption { return only(MicroBatches(1 - rank)) }, "rank 1: parallel: MicroBatches(0)"},
+	{"a layer that waits for all ranks", MeshShape{2, 1, 1}, func(int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Flatten(), nn.SyncBatchNorm(), nn.Dense(2))
+	}, nil, "parallel: Distribute: nn.SyncBatchNorm is not supported"},
+	{"a layer that waits for all ranks, on one", MeshShape{2, 1, 1}, func(rank int) nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Flatten(), []nn.Module{nn.LayerNorm(), nn.SyncBatchNorm()}[rank], nn.Dense(2))
+	}, nil, "rank 1: parallel: Distribute: nn.SyncBatchNorm is not supported"},
 }
 
 // wrapped is a model that is no chain. Its input is a number.
@@ -95,6 +102,24 @@ func init() {
 			}
 		}
 		return all, nil
+	}
+}
+
+// TestAStageWithFewParameters requires an error on all ranks, also on those of other stages.
+func TestAStageWithFewParameters(t *testing.T) {
+	all := ranks(t, 4)
+	made := meshes(t, all, MeshShape{2, 1, 2})
+	models := make([]nn.Module, len(all))
+	for r := range models {
+		models[r] = distributedTraining{model: func() nn.Module { return nn.Sequential(nn.Embedding(gptTokens, 4), nn.PReLU()) }}.newModel(1)
+	}
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+		_, err := Distribute(ctx, made[g.Rank()], models[g.Rank()])
+		return errors.Join(err, g.Barrier(ctx)) // the group can still be used
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "rank 2: parallel: Distribute: the model has so few parameters that replica 1 of 2 would have none") {
+			t.Errorf("rank %d: %v", r, err)
+		}
 	}
 }
 
@@ -213,12 +238,124 @@ func TestPartsNeedElementwiseOptimizers(t *testing.T) {
 			if _, err := shared[g.Rank()].Backward(ctx, x, y, nn.CrossEntropy, 0.5); err != nil {
 				return err
 			}
-			of(shared[g.Rank()]).Step()
+			opt := of(shared[g.Rank()])
+			if opt.Err() == nil {
+				return errors.New("the optimizer has no error before its step")
+			}
+			opt.Step()
 			return nil
 		}) {
 			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "it needs whole parameters") {
 				t.Errorf("rank %d, %s: %v", r, name, err)
 			}
+		}
+	}
+}
+
+// TestErrorsOfTheFirstStep requires errors that all ranks have, or of which all learn, to leave the group usable; and one of a later step
+// to end the others.
+func TestErrorsOfTheFirstStep(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 2, TP: 1, PP: 1}, MicroBatches(2))
+	x, y := gptTokensOf(0, 0)
+	step := func(c *tensor.Tensor, loss nn.Loss, share float64) func(rank int) error {
+		return func(rank int) error {
+			_, err := shared[rank].Backward(t.Context(), x, c, loss, share)
+			return err
+		}
+	}
+	right := step(y, nn.CrossEntropy, 0.5)
+	only := func(rank int, wrong func(rank int) error) func(rank int) error {
+		return func(r int) error {
+			if r == rank {
+				return wrong(r)
+			}
+			return right(r)
+		}
+	}
+	for _, row := range []struct {
+		name string
+		call func(rank int) error
+		want [2]string // "" for none
+	}{
+		{"no targets", step(nil, nn.CrossEntropy, 0.5), [2]string{"parallel: step 1: the batch has no inputs or no targets", "parallel: step 1: the batch has no inputs or no targets"}},
+		{"no loss on one rank", only(1, step(y, nil, 0.5)), [2]string{"parallel: step 1: rank 1: the loss is nil", "parallel: step 1: rank 1: the loss is nil"}},
+		{"a share that is none", step(y, nn.CrossEntropy, -1), [2]string{"the share of this replica, -1, must be", "the share of this replica, -1, must be"}},
+		{"targets for another loss", step(y, nn.MSE, 0.5), [2]string{"parallel: step 1: MSE", "parallel: step 1: MSE"}},
+		{"targets for another loss on one rank", only(0, step(y, nn.MSE, 0.5)), [2]string{"parallel: step 1: rank 0: MSE", "parallel: step 1: rank 0: MSE"}},
+		{"corrected", right, [2]string{"", ""}},
+		{"a later step", only(0, step(y, nn.MSE, 0.5)), [2]string{"parallel: step 2: MSE", "parallel: step 2: parallel: rank 0 (127.0.0.1:"}},
+	} {
+		for r, err := range each(t, all, func(_ context.Context, g *Group) error { return row.call(g.Rank()) }) {
+			if (err == nil) != (row.want[r] == "") || err != nil && !strings.Contains(err.Error(), row.want[r]) {
+				t.Errorf("%s: rank %d: got %v, want %s", row.name, r, err, row.want[r])
+			}
+		}
+	}
+}
+
+// TestAStageFails requires the error of the loss, which only the last stage has, on all ranks.
+func TestAStageFails(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 1, TP: 1, PP: 2}, MicroBatches(2))
+	x, y := gptTokensOf(0, 0)
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+		_, err := shared[g.Rank()].Backward(ctx, x, y, nn.MSE, 1)
+		return err
+	}) {
+		if want := []string{"rank 1 (127.0.0.1:", "parallel: step 1: MSE"}[r]; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "MSE: ") {
+			t.Errorf("rank %d: got %v, want %s", r, err, want)
+		}
+	}
+}
+
+// TestDistributeAgain requires an error for a model whose parameters are not all there any more, and none after Gather.
+func TestDistributeAgain(t *testing.T) {
+	for _, row := range []struct {
+		mesh   MeshShape
+		gather bool
+		want   string
+	}{
+		{MeshShape{2, 1, 1}, false, "the model was divided before"},
+		{MeshShape{2, 1, 1}, true, ""},
+		{MeshShape{1, 1, 2}, true, "the model was divided before"},
+	} {
+		all, shared := pipelines(t, row.mesh)
+		for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
+			d := shared[g.Rank()].distribution()
+			if row.gather {
+				if err := shared[g.Rank()].Gather(ctx); err != nil {
+					return err
+				}
+			}
+			_, err := Distribute(ctx, d.mesh, d.model)
+			return errors.Join(err, g.Barrier(ctx))
+		}) {
+			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%v, gathered %t: rank %d: got %v, want %s", row.mesh, row.gather, r, err, row.want)
+			}
+		}
+	}
+	if _, err := Distribute(t.Context(), nil, nn.Dense(1)); err == nil || !strings.Contains(err.Error(), "the mesh is nil") {
+		t.Error(err)
+	}
+}
+
+// TestForgottenZeroGrad requires the error of one process if gradients are added to those of the step before.
+func TestForgottenZeroGrad(t *testing.T) {
+	all, shared := pipelines(t, MeshShape{DP: 2, TP: 1, PP: 2})
+	x, y := gptTokensOf(0, 0)
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) (err error) {
+		defer nn.Catch(&err)
+		opt := optim.SGD(shared[g.Rank()], 0.1)
+		for range 2 {
+			if _, err := shared[g.Rank()].Backward(ctx, x, y, nn.CrossEntropy, 0.5); err != nil {
+				return err
+			}
+			opt.Step()
+		}
+		return nil
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "call ZeroGrad before Backward") {
+			t.Errorf("rank %d: %v", r, err)
 		}
 	}
 }

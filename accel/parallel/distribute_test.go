@@ -36,7 +36,9 @@ type distributedTraining struct {
 	options   []DistributeOption
 	optimizer func(model any) *optim.Optimizer // AdamW with clipping if nil
 	model     func() nn.Module                 // smallGPT if nil
+	loss      nn.Loss                          // CrossEntropy if nil
 	batches   int                              // whose gradients are accumulated; 1 if 0
+	sizes     []int                            // examples of the batches of each step; gptBatch if nil
 	autocast  bool                             // to bfloat16
 	long      bool                             // only with QUERN_LONG, since simulated GPUs are slow
 	device    string
@@ -108,6 +110,29 @@ var distributedTrainings = []distributedTraining{
 	{name: "pipeline, one micro-batch, accumulated", mesh: MeshShape{1, 1, 2}, batches: 2},
 	{name: "pipeline, stages at 3", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(3), StagesAt(3))},
 	{name: "pipeline, tied, accumulated", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), model: tiedGPT, tied: gptTokens * 16, batches: 2},
+	{name: "ZeRO 1, small batches", mesh: MeshShape{2, 1, 1}, options: only(MicroBatches(3)), model: tinyGPT, sizes: []int{8, 3, 1}},
+	{name: "ZeRO 2, small batches", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2), MicroBatches(4)), model: tinyGPT, sizes: []int{8, 3, 1}},
+	{name: "ZeRO 3, small batches", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3), MicroBatches(3)), model: tinyGPT, sizes: []int{7, 3, 1}},
+	{name: "pipeline, small batches", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(4)), model: tinyGPT, sizes: []int{7, 3, 1}},
+	{name: "ZeRO 1, weighted classes", mesh: MeshShape{2, 1, 1}, options: only(MicroBatches(2)), model: tinyGPT, loss: weightedClasses, sizes: []int{7, 5, 1}},
+	{name: "ZeRO 2, weighted classes, accumulated", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2), MicroBatches(3)), model: tinyGPT, loss: weightedClasses, batches: 2},
+	{name: "tensor, weighted classes", mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1"), MicroBatches(3)), model: tinyGPT, loss: weightedClasses},
+	{name: "pipeline, weighted classes, accumulated", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(3)), model: tinyGPT, loss: weightedClasses, batches: 2},
+	{name: "pipeline, all classes ignored", mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), model: tinyGPT, optimizer: plainSGD, loss: func(prediction, target *tensor.Tensor) *tensor.Tensor {
+		return nn.WeightedMean(prediction.Square(), tensor.Zeros(1))
+	}},
+	{name: "pipeline, groups of one stage", mesh: MeshShape{1, 1, 2}, model: tinyGPT, optimizer: func(m any) *optim.Optimizer {
+		return optim.AdamW(m, 1e-2, optim.Epsilon(1e-4), optim.Group("0.*", optim.RateFactor(0.5)), optim.Group("2.bias", optim.WeightDecay(0)))
+	}},
+	{name: "ZeRO 1, a group of one rank", mesh: MeshShape{2, 1, 1}, model: func() nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.PReLU(), nn.Dense(gptTokens))
+	}, optimizer: func(m any) *optim.Optimizer { return optim.SGD(m, 0.1, optim.Group("1.*", optim.RateFactor(2))) }},
+	{name: "pipeline, a stage without gradients", mesh: MeshShape{1, 1, 2}, options: only(StagesAt(2)), model: func() nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Dense(gptTokens), &unused{tensor.Parameter(tensor.Ones(3))})
+	}},
+	{name: "pipeline, a stage without gradients, scaled", mesh: MeshShape{1, 1, 2}, options: only(StagesAt(2)), scaled: true, model: func() nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Dense(gptTokens), &unused{tensor.Parameter(tensor.Ones(3))})
+	}},
 	{name: "simulated GPU, ZeRO 3", long: true, mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3)), device: "simulated", model: tinyGPT, steps: 2},
 	{name: "simulated GPU, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: "simulated", model: tinyGPT, steps: 2},
 	{name: "simulated GPU, pipeline", long: true, mesh: MeshShape{1, 1, 2}, options: only(MicroBatches(2)), device: "simulated", model: tinyGPT, steps: 2},
@@ -122,6 +147,7 @@ var distributedTrainings = []distributedTraining{
 	{name: "dp × pp, tied, ZeRO 3", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(3)), model: tiedGPT, tied: gptTokens * 16, batches: 2},
 	{name: "tp × pp, tied", mesh: MeshShape{1, 2, 2}, options: only(SplitHeads("[24].1")), model: tiedGPT, tied: gptTokens * 16},
 	{name: "pipeline of 4, tied", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4)), model: tiedGPT, tied: gptTokens * 16},
+	{name: "dp × pp, weighted classes", mesh: MeshShape{2, 1, 2}, options: only(ZeRO(2), MicroBatches(3)), model: tinyGPT, loss: weightedClasses, sizes: []int{8, 3, 1}, batches: 2},
 	{name: "ZeRO 3 on 4", mesh: MeshShape{4, 1, 1}, options: only(ZeRO(3))},
 	{name: "tensor on 4", mesh: MeshShape{1, 4, 1}, options: tensorParallel},
 	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
@@ -160,6 +186,16 @@ func groupedQueries() nn.Module {
 func tinyGPT() nn.Module {
 	return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())), nn.Dense(gptTokens))
 }
+
+// weightedClasses divides by the weights of the classes, and ignores one.
+var weightedClasses = nn.CrossEntropyLoss(nn.ClassWeights(1, 2, 0.5, 3, 1, 1, 9, 1, 1, 1, 4, 1, 1, 1, 1, 7, 1), nn.IgnoreIndex(3))
+
+func plainSGD(m any) *optim.Optimizer { return optim.SGD(m, 0.1) }
+
+// unused has a parameter that it does not use.
+type unused struct{ Weight *tensor.Tensor }
+
+func (*unused) Forward(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(2) }
 
 // trained is the result of a training on a rank.
 type trained struct {
@@ -232,7 +268,10 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 			return r, err
 		}
 	}
-	lossOf := nn.CrossEntropy
+	lossOf := c.loss
+	if lossOf == nil {
+		lossOf = nn.CrossEntropy
+	}
 	scaler := optim.NewGradScaler()
 	if c.scaled {
 		lossOf = func(prediction, target *tensor.Tensor) *tensor.Tensor {
@@ -244,6 +283,11 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 		sum := 0.0
 		for batch := range batches {
 			x, y := gptTokensOf(step, batch)
+			size := gptBatch
+			if c.sizes != nil {
+				size = c.sizes[step%len(c.sizes)]
+				x, y = x.Slice(0, 0, size), y.Slice(0, 0, size)
+			}
 			compute := func() {
 				if shared == nil {
 					loss := lossOf(model.Forward(x), y).MulScalar(1 / float64(batches))
@@ -252,9 +296,13 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 					return
 				}
 				dp := mesh.DP
-				from, to := gptBatch*dp.Rank()/dp.Size(), gptBatch*(dp.Rank()+1)/dp.Size()
+				from, to := size*dp.Rank()/dp.Size(), size*(dp.Rank()+1)/dp.Size()
+				share := float64(to-from) / float64(size*batches)
+				if from == to { // a replica without examples
+					from, to = 0, 1
+				}
 				var loss float64
-				loss, err = shared.Backward(ctx, x.Slice(0, from, to), y.Slice(0, from, to), lossOf, 1/float64(dp.Size()*batches))
+				loss, err = shared.Backward(ctx, x.Slice(0, from, to), y.Slice(0, from, to), lossOf, share)
 				sum += loss
 			}
 			if c.autocast {

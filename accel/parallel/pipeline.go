@@ -16,8 +16,9 @@ import (
 
 // MicroBatches divides each batch of a replica into n parts along its first dimension. The stages of
 // a pipeline compute different parts at the same time; without a pipeline, less memory is needed for
-// activations. A stage is idle for (PP-1)/(n+PP-1) of the time. The default is 1. The loss must be a
-// mean over the examples.
+// activations. A stage is idle for (PP-1)/(n+PP-1) of the time. The default is 1. Parts differ by at most
+// one example if n does not divide the batch, and a batch of fewer than n examples has one part for each.
+// Up to rounding, the result does not depend on n.
 func MicroBatches(n int) DistributeOption {
 	return DistributeOption{option.Count("MicroBatches", n, 1, func(d *distribution) *int { return &d.microBatches })}
 }
@@ -123,17 +124,20 @@ type microBatch struct {
 	x, y  *tensor.Tensor // the input, and the targets of the last stage
 	share float64        // of the batch
 	out   *tensor.Tensor // activations, or the weighted loss of the last stage
-	loss  *tensor.Tensor // of the last stage
+
+	loss    *tensor.Tensor // of the last stage
+	divisor *tensor.Tensor // by what the loss was divided; nil for the number of examples
 }
 
 // backward runs the forward and backward passes of a batch in this stage, and returns this rank's
 // contribution to the loss. Each stage runs as many forward passes ahead as there are stages after it,
 // and then one backward pass after each forward pass (1F1B; Narayanan et al., PipeDream, 2019), so
 // that it has the activations of no more micro-batches in memory than there are stages.
-func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, target *tensor.Tensor) *tensor.Tensor, share float64) (own float64, err error) {
-	n, pp := d.microBatches, d.mesh.PP
-	if x.NDim() == 0 || y.NDim() == 0 || x.Size(0) < n || x.Size(0) != y.Size(0) {
-		return 0, fmt.Errorf("the batch has inputs %v and targets %v: both need the examples as first dimension, at least one for each of %d micro-batches", x.Shape(), y.Shape(), n)
+func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, target *tensor.Tensor) *tensor.Tensor, share float64) (own contribution, err error) {
+	pp := d.mesh.PP
+	n, err := d.microBatchesOf(x)
+	if err != nil {
+		return own, err
 	}
 	line := newPipe(d.ctx, pp, n)
 	returned := false
@@ -146,6 +150,7 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 			err = closed
 		}
 	}()
+	defer nn.Catch(&err) // so that the other stages get the error of a layer or the loss
 	ahead := min(n, pp.Size()-1-pp.Rank())
 	var waiting []*microBatch
 	for i := range n + ahead {
@@ -157,8 +162,9 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 			} else {
 				m.x, m.y = x.Slice(0, from, to), y.Slice(0, from, to)
 			}
-			if err := d.forwardMicro(line, m, loss); err != nil {
-				return 0, err
+			err := d.firstForward(i, func() error { return d.forwardMicro(line, m, loss) })
+			if err != nil {
+				return own, err
 			}
 			waiting = append(waiting, m)
 		}
@@ -168,10 +174,10 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 		m := waiting[0]
 		waiting = waiting[1:]
 		if err := d.backwardMicro(line, m); err != nil {
-			return 0, err
+			return own, err
 		}
 		if m.loss != nil && d.mesh.TP.Rank() == 0 {
-			own += m.loss.Item() * m.share
+			own.add(m)
 		}
 	}
 	returned = true
@@ -192,8 +198,7 @@ func (d *distribution) forwardMicro(line *pipe, m *microBatch, loss func(predict
 	}
 	out := d.forwardLocal(m.x)
 	if d.last() {
-		m.loss = loss(out, m.y)
-		m.out = m.loss.MulScalar(m.share)
+		m.weigh(func() *tensor.Tensor { return loss(out, m.y) })
 		return nil
 	}
 	m.out = out

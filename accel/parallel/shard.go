@@ -57,15 +57,17 @@ func (d *distribution) shard() (*DistributedModel, error) {
 		if p.shard != nil {
 			m.Parts[p.name] = p.shard
 		}
-		if d.mesh.Group.Size() > 1 && !p.sharded() {
-			tensors.MarkPart(p.tensor) // otherwise an optimizer finds no gradient
-		}
 	}
+	var few error
 	for r, u := range used {
-		if ranks > 1 && !u {
-			return nil, fmt.Errorf("parallel: Distribute: the model has so few parameters that replica %d of %d would have none: use fewer ranks along DP", r, ranks)
+		if ranks > 1 && !u && few == nil {
+			few = fmt.Errorf("parallel: Distribute: the model has so few parameters that replica %d of %d would have none: use fewer ranks along DP", r, ranks)
 		}
 	}
+	if err := d.mesh.Group.agree(d.ctx, few); err != nil { // only the stage with few parameters knows
+		return nil, err
+	}
+	d.mark(true)
 	for _, p := range d.parts {
 		if !p.on(d.mesh.PP.Rank()) {
 			p.drop()
@@ -402,7 +404,7 @@ func (d *distribution) reduceRest(ctx context.Context) error {
 		for _, b := range buckets {
 			for i, p := range b.parts {
 				if p.shard != nil && present[at] > 0 && b.reduced[i] != nil {
-					p.accumulate(b.reduced[i])
+					p.accumulate(b.reduced[i], d.factor)
 				}
 				if b.reduced[i] != nil {
 					b.reduced[i].Release()
@@ -419,22 +421,44 @@ func (d *distribution) reduceRest(ctx context.Context) error {
 	return nil
 }
 
-// accumulate adds a sum to the gradient of this rank's part.
-func (p *part) accumulate(sum *tensor.Tensor) {
+// mark records whether the parameters of the model are parts of a whole, which only the optimizer of a DistributedModel may
+// update, and Distribute rejects.
+func (d *distribution) mark(parts bool) {
+	if d.mesh.Group.Size() == 1 {
+		return
+	}
+	for _, p := range d.parts {
+		if p.trained {
+			tensors.MarkPart(p.tensor, parts)
+		}
+	}
+	d.whole = !parts
+}
+
+// accumulate adds a sum, times a factor, to the gradient of this rank's part.
+func (p *part) accumulate(sum *tensor.Tensor, factor float64) {
 	next := sum.Clone()
+	if factor != 1 {
+		one := next
+		next = one.MulScalar(factor)
+		one.Release()
+	}
 	if p.dtype.Is16Bit() {
 		wide := next
 		next = wide.Cast(p.dtype)
 		wide.Release()
 	}
-	if before := p.shard.Grad(); before != nil {
-		both := before.Add(next)
-		before.Release()
+	before := p.shard.Grad()
+	if before == nil {
+		p.shard.SetGrad(next)
 		next.Release()
-		next = both
+		return
 	}
-	p.shard.SetGrad(next)
+	both := before.Add(next)
+	before.Release()
 	next.Release()
+	tensors.ExtendGrad(p.shard, func() { p.shard.SetGrad(both) })
+	both.Release()
 }
 
 // wholeOf returns the whole of a tensor that is divided as a parameter, from this rank's part: the

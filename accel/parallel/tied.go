@@ -83,7 +83,7 @@ func (d *distribution) sumStages(ctx context.Context, p *part, shape []int, befo
 		return err
 	}
 	if p.shard != nil {
-		p.accumulate(sum)
+		p.accumulate(sum, 1)
 	}
 	sum.Release()
 	return nil

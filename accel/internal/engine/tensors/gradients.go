@@ -40,13 +40,30 @@ func UseGrad[T any](t T) (some, stale, lost bool) {
 	return some, stale, lost
 }
 
-// MarkPart records that other processes have the rest of the parameter t, or other parameters of its
+// ExtendGrad calls extend, which replaces the gradient of the parameter t by its sum with another one. As after a
+// second Backward, [UseGrad] then reports whether an update had used the gradient before.
+func ExtendGrad[T any](t T, extend func()) {
+	use := func(f func(leaf *ir.Leaf)) {
+		engine.Locked(func(*ir.Recorder) {
+			of[T]().Value(t, "ExtendGrad")
+			if leaf := of[T]().Leaf(t); leaf != nil {
+				f(leaf)
+			}
+		})
+	}
+	var used, stale bool
+	use(func(leaf *ir.Leaf) { used, stale = leaf.Used, leaf.Stale })
+	extend()
+	use(func(leaf *ir.Leaf) { leaf.Used, leaf.Stale = used, stale || used })
+}
+
+// MarkPart records whether other processes have the rest of the parameter t, or other parameters of its
 // model, so that only the model of all of them can be trained.
-func MarkPart[T any](t T) {
+func MarkPart[T any](t T, part bool) {
 	engine.Locked(func(*ir.Recorder) {
 		of[T]().Value(t, "MarkPart")
 		if leaf := of[T]().Leaf(t); leaf != nil {
-			leaf.Part = true
+			leaf.Part = part
 		}
 	})
 }
