@@ -34,5 +34,5 @@
 //	capability.go, program.go, run.go                        what the GPU can multiply; a program and its runs
 //	fused.go, autotune.go                                    fused elementwise kernels; several candidates for a step
 //	library_step.go, conv_cudnn.go, matmul_cublaslt.go       candidates of libraries
-//	nan_check.go, compile.go, ranks.go                       verified results; compilation; sums over GPUs by NCCL
+//	nan_check.go, compile.go, ranks.go                       verified results; compilation; exchanges between GPUs by NCCL
 package cuda

@@ -22,7 +22,7 @@ type Libraries struct {
 	CuBLASLt func(driver.Context) (cublaslt.Library, error)
 	// CuDNN computes convolutions; nil for our own kernels only.
 	CuDNN func(driver.Context) (cudnn.Library, error)
-	// NCCL adds up over processes; nil for sums by the host.
+	// NCCL exchanges memory between processes; nil if the hosts do.
 	NCCL func(driver.Context) (nccl.Library, error)
 	// Autotune times the candidates of a step when it is compiled and selects the
 	// fastest. Without it a library is used wherever it works.

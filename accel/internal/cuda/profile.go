@@ -15,12 +15,12 @@ type profile struct {
 	ctx    *profiledContext
 	stream driver.Stream
 
-	collector *trace.Collector // nil without a profile
-	origin    driver.Event     // 0 before the first profile
-	at        time.Duration    // time of the origin event on the collector's clock
-	eventCost time.Duration    // how much longer the device takes for each event in a graph
-	pending   []*kernelEvents  // of launched graphs that have not been read, the oldest first
-	sums      []profiledSum    // over ranks, whose events have not been read
+	collector *trace.Collector   // nil without a profile
+	origin    driver.Event       // 0 before the first profile
+	at        time.Duration      // time of the origin event on the collector's clock
+	eventCost time.Duration      // how much longer the device takes for each event in a graph
+	pending   []*kernelEvents    // of launched graphs that have not been read, the oldest first
+	exchanges []profiledExchange // between ranks, whose events have not been read
 }
 
 // kernelEvents are the events of a graph for profiles.
@@ -53,7 +53,7 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 			return err
 		}
 	}
-	p.collector, p.pending, p.sums = nil, nil, nil
+	p.collector, p.pending, p.exchanges = nil, nil, nil
 	if err := p.ctx.SyncStream(p.stream); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (p *profile) measure() error {
 			return err
 		}
 	}
-	if err := p.settleSums(); err != nil {
+	if err := p.settleExchanges(); err != nil {
 		return err
 	}
 	if c := trace.Profile(); c != nil {
@@ -214,15 +214,15 @@ func (p *profile) since(from, to driver.Event) (time.Duration, error) {
 	return time.Duration(math.Round(ms * float64(time.Millisecond))), err
 }
 
-// profiledSum is a sum over ranks with an event before and after it.
-type profiledSum struct {
+// profiledExchange is an exchange between ranks with an event before and after it.
+type profiledExchange struct {
 	begin, end driver.Event
 	bytes      int
 }
 
-// sum calls start, which starts a sum of some bytes in a stream, between two events if
+// exchange calls start, which starts an exchange of some bytes in a stream, between two events if
 // there is a profile.
-func (p *profile) sum(stream driver.Stream, bytes int, start func() error) (err error) {
+func (p *profile) exchange(stream driver.Stream, bytes int, start func() error) (err error) {
 	c := trace.Profile()
 	if c == nil {
 		return start()
@@ -230,7 +230,7 @@ func (p *profile) sum(stream driver.Stream, bytes int, start func() error) (err 
 	if err := p.begin(c); err != nil {
 		return err
 	}
-	m := profiledSum{bytes: bytes}
+	m := profiledExchange{bytes: bytes}
 	if m.begin, err = p.ctx.NewEvent(true); err != nil {
 		return err
 	}
@@ -243,16 +243,16 @@ func (p *profile) sum(stream driver.Stream, bytes int, start func() error) (err 
 	if err := start(); err != nil {
 		return err
 	}
-	p.sums = append(p.sums, m)
+	p.exchanges = append(p.exchanges, m)
 	return p.ctx.Record(m.end, stream)
 }
 
-// settleSums reads the times of the sums from their events.
-func (p *profile) settleSums() error {
-	sums := p.sums
-	p.sums = nil
+// settleExchanges reads the times of the exchanges from their events.
+func (p *profile) settleExchanges() error {
+	exchanges := p.exchanges
+	p.exchanges = nil
 	var failed error
-	for _, m := range sums {
+	for _, m := range exchanges {
 		err := p.ctx.SyncEvent(m.end)
 		begin, failedBegin := p.since(p.origin, m.begin)
 		end, failedEnd := p.since(p.origin, m.end)

@@ -1,6 +1,10 @@
 package cuda
 
-import "github.com/quernlab/quern/accel/internal/cuda/driver"
+import (
+	"errors"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+)
 
 // timeline numbers points in a stream from 1: each has an event after the work before it.
 // Only the newest points keep an event of their own.
@@ -45,4 +49,12 @@ func (m *timeline) wait(s driver.Stream, n uint64) error {
 		return nil
 	}
 	return m.ctx.Wait(s, m.event(n))
+}
+
+// close closes the events.
+func (m *timeline) close() (err error) {
+	for _, e := range m.events {
+		err = errors.Join(err, m.ctx.CloseEvent(e))
+	}
+	return err
 }

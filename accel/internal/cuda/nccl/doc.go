@@ -1,9 +1,9 @@
-// Package nccl sums GPU memory over processes (all-reduce) with NCCL, if package library finds
-// it.
+// Package nccl exchanges GPU memory between processes with NCCL, if package library finds it:
+// collectives, and sends and receives between two ranks.
 //
 // One rank gets an [ID] from a [Library]; it is sent to the other ranks by other means, and
-// each of them joins with the ID and its rank. The resulting [Communicator] queues in-place
-// sums in a stream.
+// each of them joins with the ID and its rank. The resulting [Communicator] queues calls in a
+// stream.
 //
 // No call blocks in C until other ranks arrive: communicators are non-blocking, and are
 // polled until the context is done. Kernels on the GPU do wait for the other ranks; Abort

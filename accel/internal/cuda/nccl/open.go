@@ -61,7 +61,7 @@ func (l *opened) NewID() (id ID, err error) {
 
 // Join returns when all ranks have joined.
 func (l *opened) Join(ctx context.Context, id ID, rank, size int) (Communicator, error) {
-	c := &communicator{library: l}
+	c := &communicator{library: l, last: "ncclCommInitRankConfig"}
 	if status := C.quern_nccl_join(l.table, &c.handle, C.int(size), (*C.unique)(unsafe.Pointer(&id)), C.int(rank)); status != 0 && status != statusInProgress {
 		err := l.failed(c.handle, status, "ncclCommInitRankConfig")
 		return nil, errors.Join(err, c.Abort())
@@ -78,6 +78,7 @@ type communicator struct {
 
 	mu     sync.Mutex
 	handle C.handle // 0 after Close or Abort; guarded by mu
+	last   string   // name of the last queued call, for errors; guarded by mu
 }
 
 // errGone is the error of a communicator after Close or Abort.
@@ -118,28 +119,57 @@ func (c *communicator) await(ctx context.Context, call string) error {
 	}
 }
 
-// Sum queues an all-reduce in a stream.
-func (c *communicator) Sum(ctx context.Context, s driver.Stream, at driver.Pointer, count int, t Type) error {
-	c.mu.Lock()
-	if c.handle == 0 {
-		c.mu.Unlock()
-		return errGone
+// Queue queues calls in a stream.
+func (c *communicator) Queue(ctx context.Context, s driver.Stream, calls ...Call) error {
+	if len(calls) == 0 {
+		return nil
 	}
-	status := C.quern_nccl_sum(c.library.table, c.handle, C.uint64_t(at), C.size_t(count), C.int(t), C.handle(s))
-	var err error
-	if status != 0 && status != statusInProgress {
-		err = c.library.failed(c.handle, status, "ncclAllReduce")
-	}
-	c.mu.Unlock()
-	if status == statusInProgress {
-		return c.await(ctx, "ncclAllReduce")
+	call, status, err := c.queue(s, calls)
+	if err == nil && status == statusInProgress {
+		return c.await(ctx, call)
 	}
 	return err
 }
 
-// Err returns an asynchronous error.
+// queue makes the calls, and returns the name of the one that is still in progress.
+func (c *communicator) queue(s driver.Stream, calls []Call) (name string, status C.int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.handle == 0 {
+		return "", 0, errGone
+	}
+	check := func(call string, returned C.int) {
+		if name == "" || returned != 0 {
+			name, status = call, returned
+		}
+		if returned != 0 && returned != statusInProgress && err == nil {
+			err = c.library.failed(c.handle, returned, call)
+		}
+	}
+	t := c.library.table
+	if len(calls) > 1 {
+		check("ncclGroupStart", C.quern_nccl_group_start(t))
+	}
+	for _, l := range calls {
+		if err != nil {
+			break // without it, the rest would wait for a call that was not made
+		}
+		c.last = l.Op.String()
+		check(c.last, C.quern_nccl_queue(t, C.int(l.Op), C.uint64_t(l.From), C.uint64_t(l.To), C.size_t(l.Count), C.int(l.Type), C.int(l.Peer), c.handle, C.handle(s)))
+	}
+	if len(calls) > 1 { // also after an error, as a group must end
+		status = 0
+		check("ncclGroupEnd", C.quern_nccl_group_end(t))
+	}
+	return name, status, err
+}
+
+// Err returns an asynchronous error, with the name of the last call.
 func (c *communicator) Err() error {
-	_, err := c.state("ncclAllReduce")
+	c.mu.Lock()
+	last := c.last
+	c.mu.Unlock()
+	_, err := c.state(last)
 	return err
 }
 

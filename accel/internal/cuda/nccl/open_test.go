@@ -59,7 +59,7 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 	}
 	source := "#define __CUDA_BF16_TYPES_EXIST__ 1\ntypedef struct CUstream_st *cudaStream_t;\ntypedef struct CUevent_st *cudaEvent_t;\n" + text + "\n#include \"shim.h\"\n" + enum
 	pairs := map[string]string{
-		"op_sum": "ncclSum", "7": "ncclFloat32", "8": "ncclFloat64", "9": "ncclBfloat16", "(7+0)": "ncclInProgress",
+		"op_sum": "ncclSum", "invalid_argument": "ncclInvalidArgument", "1": "ncclUint8", "7": "ncclFloat32", "8": "ncclFloat64", "9": "ncclBfloat16", "(7+0)": "ncclInProgress",
 		"config_magic": "(int)NCCL_API_MAGIC", "sizeof(unique)": "sizeof(ncclUniqueId)",
 		"offsetof(config, magic)": "offsetof(ncclConfig_t, magic)", "offsetof(config, version)": "offsetof(ncclConfig_t, version)",
 		"offsetof(config, blocking)": "offsetof(ncclConfig_t, blocking)", "config_version": "NCCL_VERSION(2,14,0)",
@@ -97,23 +97,40 @@ func TestCallsArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	single, double := []float32{1, 2, 3}, []float64{4, 5}
-	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(single), 2, Float32); err != nil {
-		t.Error(err)
+	moved, gathered := []byte("ab"), make([]byte, 4)
+	copied, received := make([]byte, 2), make([]byte, 1)
+	at, to := librarytest.Pointer(single), librarytest.Pointer(double)
+	for _, calls := range [][]Call{
+		{{Op: AllReduce, From: at, To: at, Count: 2, Type: Float32}},
+		{{Op: AllReduce, From: to, To: to, Count: 2, Type: Float64}},
+		{{Op: ReduceScatter, From: at, To: at + 8, Count: 1, Type: Float32}},
+		{{Op: AllGather, From: librarytest.Pointer(moved), To: librarytest.Pointer(gathered), Count: 2, Type: Bytes}},
+		{{Op: Broadcast, From: librarytest.Pointer(moved), To: librarytest.Pointer(copied), Count: 2, Type: Bytes, Peer: 1}},
+		{{Op: Send, From: librarytest.Pointer(moved) + 1, Count: 1, Type: Bytes, Peer: 1}, {Op: Recv, To: librarytest.Pointer(received), Count: 1, Type: Bytes, Peer: 1}},
+		nil,
+	} {
+		if err := c.Queue(t.Context(), 0x51, calls...); err != nil {
+			t.Errorf("%v: %v", calls, err)
+		}
 	}
-	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(double), 2, Float64); err != nil {
-		t.Error(err)
-	}
-	if single[0] != 2 || single[1] != 4 || single[2] != 3 || double[1] != 10 {
-		t.Error(single, double)
+	if single[0] != 2 || single[1] != 4 || single[2] != 8 || double[1] != 10 || string(gathered) != "abab" || string(copied) != "ab" || string(received) != "b" {
+		t.Error(single, double, gathered, copied, received)
 	}
 	var e *library.CallError
-	if err := c.Sum(t.Context(), 0x52, librarytest.Pointer(single), 1, Float32); !errors.As(err, &e) || e.Call != "ncclAllReduce" || e.Status != "invalid argument" || e.Words != "the arguments of ncclAllReduce" {
+	if err := c.Queue(t.Context(), 0x52, Call{Op: AllReduce, From: at, To: at, Count: 1, Type: Float32}); !errors.As(err, &e) || e.Call != "ncclAllReduce" || e.Status != "invalid argument" || e.Words != "the arguments of ncclAllReduce" {
 		t.Errorf("another stream: %v", err)
+	}
+	wrong := Call{Op: Send, From: at, Count: 1, Type: Bytes, Peer: 5}
+	if err := c.Queue(t.Context(), 0x51, wrong, wrong); !errors.As(err, &e) || e.Call != "ncclSend" {
+		t.Errorf("another peer: %v", err)
+	}
+	if err := c.Queue(t.Context(), 0x51, wrong); !errors.As(err, &e) || e.Call != "ncclSend" { // the group before has ended
+		t.Errorf("not in a group: %v", err)
 	}
 	if err := errors.Join(c.Err(), c.Close(), c.Close(), c.Abort()); err != nil {
 		t.Error(err)
 	}
-	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(single), 1, Float32); !errors.Is(err, errGone) {
+	if err := c.Queue(t.Context(), 0x51, Call{Op: AllReduce, From: at, To: at, Count: 1, Type: Float32}); !errors.Is(err, errGone) {
 		t.Errorf("closed: %v", err)
 	}
 	if _, err := l.Join(t.Context(), ID{}, 0, 2); !errors.As(err, &e) || e.Words != "the id" {

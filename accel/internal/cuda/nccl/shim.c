@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-#include <string.h>
-
 // Numbers of nccl.h.
 enum {
   config_magic = 0xcafebeef,
   config_version = 21400, // NCCL_VERSION(2,14,0), the first with a config
   op_sum = 0,
+  invalid_argument = 4,
 };
 
 #define NAME(name, parameters) #name,
@@ -32,8 +31,22 @@ int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank) {
 
 int quern_nccl_state(table *t, handle c, int *state) { return t->ncclCommGetAsyncError(c, state); }
 
-int quern_nccl_sum(table *t, handle c, uint64_t at, size_t count, int type, handle stream) {
-  return t->ncclAllReduce((const void *)(uintptr_t)at, (void *)(uintptr_t)at, count, type, op_sum, c, stream);
+int quern_nccl_group_start(table *t) { return t->ncclGroupStart(); }
+
+int quern_nccl_group_end(table *t) { return t->ncclGroupEnd(); }
+
+int quern_nccl_queue(table *t, int op, uint64_t from, uint64_t to, size_t count, int type, int peer, handle c, handle stream) {
+  const void *src = (const void *)(uintptr_t)from;
+  void *dst = (void *)(uintptr_t)to;
+  switch (op) { // in the order of type Op
+  case 0: return t->ncclAllReduce(src, dst, count, type, op_sum, c, stream);
+  case 1: return t->ncclReduceScatter(src, dst, count, type, op_sum, c, stream);
+  case 2: return t->ncclAllGather(src, dst, count, type, c, stream);
+  case 3: return t->ncclBroadcast(src, dst, count, type, peer, c, stream);
+  case 4: return t->ncclSend(src, count, type, peer, c, stream);
+  case 5: return t->ncclRecv(dst, count, type, peer, c, stream);
+  }
+  return invalid_argument;
 }
 
 int quern_nccl_finalize(table *t, handle c) { return t->ncclCommFinalize(c); }

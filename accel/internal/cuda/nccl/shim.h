@@ -27,6 +27,13 @@ typedef struct {
   X(ncclCommInitRankConfig, (handle *c, int size, unique id, int rank, config *how)) \
   X(ncclCommGetAsyncError, (handle c, int *status)) \
   X(ncclAllReduce, (const void *from, void *to, size_t count, int type, int op, handle c, handle stream)) \
+  X(ncclReduceScatter, (const void *from, void *to, size_t to_count, int type, int op, handle c, handle stream)) \
+  X(ncclAllGather, (const void *from, void *to, size_t from_count, int type, handle c, handle stream)) \
+  X(ncclBroadcast, (const void *from, void *to, size_t count, int type, int root, handle c, handle stream)) \
+  X(ncclSend, (const void *from, size_t count, int type, int peer, handle c, handle stream)) \
+  X(ncclRecv, (void *to, size_t count, int type, int peer, handle c, handle stream)) \
+  X(ncclGroupStart, (void)) \
+  X(ncclGroupEnd, (void)) \
   X(ncclCommFinalize, (handle c)) \
   X(ncclCommDestroy, (handle c)) \
   X(ncclCommAbort, (handle c))
@@ -49,7 +56,10 @@ int quern_nccl_unique(table *t, unique *id);
 int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank);
 // quern_nccl_state stores the state of a communicator in *state.
 int quern_nccl_state(table *t, handle c, int *state);
-int quern_nccl_sum(table *t, handle c, uint64_t at, size_t count, int type, handle stream);
+int quern_nccl_group_start(table *t);
+int quern_nccl_group_end(table *t);
+// quern_nccl_queue calls the function that op numbers as type Op of the package.
+int quern_nccl_queue(table *t, int op, uint64_t from, uint64_t to, size_t count, int type, int peer, handle c, handle stream);
 int quern_nccl_finalize(table *t, handle c);
 int quern_nccl_destroy(table *t, handle c);
 int quern_nccl_abort(table *t, handle c);
