@@ -88,10 +88,15 @@ var equalTrainings = []struct {
 		accel.Minimize(nn.CrossEntropyLoss(nn.IgnoreIndex(3)))}}, []int{3}, 1e-5},
 	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
+	{"simulated GPU with NCCL, ZeRO 3, one left", rankTraining{examples: 9, zero: 3, validate: true, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.AMP(accel.FP16), accel.SGD(0.05, 0.9)}, model: smallPlain}, []int{2}, 1e-3},
 }
 
 func plainModel() nn.Module {
 	return nn.Sequential(nn.Flatten(), nn.Dense(24), nn.ReLU(), nn.Dense(10))
+}
+
+func smallPlain() nn.Module {
+	return nn.Sequential(nn.Flatten(), nn.Dense(3), nn.ReLU(), nn.Dense(10))
 }
 
 func smallSync() nn.Module {

@@ -11,18 +11,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 )
 
-// devices is the state of reductions on the GPUs of a group.
+// devices is the state of exchanges between the GPUs of a group.
 type devices struct {
 	on     string                // current device; empty before the first
-	joined *tensors.Communicator // nil if the hosts reduce
-	why    string                // why the hosts reduce; empty if that is expected
+	joined *tensors.Communicator // nil if the hosts exchange
+	why    string                // why the hosts do; empty if that is expected
 }
 
 // joinTime is the time limit for connecting the GPUs of all ranks.
 const joinTime = time.Minute
 
-// Backend returns what reduces the gradients: "NCCL 2.27.3", "Open MPI v4.1.4", "the hosts", or "the hosts, since …"
-// with the reason if there are GPUs or [MPI] was requested. It is empty before [Gradients.Begin].
+// Backend returns what reduces the gradients, and exchanges what [Distribute] divides: "NCCL 2.27.3", "Open MPI v4.1.4",
+// "the hosts", or "the hosts, since …" with the reason if there are GPUs or [MPI] was requested. It is empty before
+// [Gradients.Begin] and Distribute.
 func (g *Group) Backend() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,7 +40,7 @@ func (g *Group) Backend() string {
 	return "the hosts"
 }
 
-// OnDevices reports whether the GPUs reduce gradients themselves with NCCL.
+// OnDevices reports whether the GPUs reduce gradients, and exchange what [Distribute] divides, themselves with NCCL.
 func (g *Group) OnDevices() bool { return g.devicesJoined() != nil }
 
 // candidate describes the device of a rank.
@@ -49,13 +50,17 @@ type candidate struct {
 }
 
 // joinDevices connects the GPUs of all ranks, once for each device. If that is impossible, the
-// hosts reduce.
+// hosts exchange.
 func (g *Group) joinDevices(ctx context.Context) error {
 	if g.Size() == 1 {
 		return nil
 	}
 	mine := candidate{Device: tensors.Device()}
-	if mine.Device != "cpu" {
+	switch {
+	case mine.Device == "cpu":
+	case g.info.local:
+		mine.Why = "the ranks of Local share a device"
+	default:
 		if err := tensors.CheckCommunicator(); err != nil {
 			mine.Why = err.Error()
 		}
@@ -160,7 +165,7 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 }
 
 // devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts
-// reduce.
+// exchange.
 func (g *Group) devicesJoined() *tensors.Communicator {
 	device := tensors.Device()
 	g.mu.Lock()
@@ -171,7 +176,15 @@ func (g *Group) devicesJoined() *tensors.Communicator {
 	return g.device.joined
 }
 
-// abortDevices aborts reductions on the device that wait for lost ranks.
+// abortWhenDone breaks the group when ctx is done, until stop is called: a host that waits for its device, which waits
+// for another rank, does not see ctx.
+func (g *Group) abortWhenDone(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		_ = g.breakWith(fmt.Errorf("parallel: exchange between devices on rank %d: %w", g.Rank(), ctx.Err()))
+	})
+}
+
+// abortDevices aborts exchanges of the device that wait for lost ranks.
 func (g *Group) abortDevices() {
 	g.mu.Lock()
 	joined := g.device.joined

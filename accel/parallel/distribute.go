@@ -66,6 +66,8 @@ type distribution struct {
 	agreed    bool    // all ranks know the error of Backward, and have not exchanged anything else
 	gradients bool    // any rank has computed a gradient in the newest backward pass
 	factor    float64 // by which the gradients of the newest backward pass are multiplied
+
+	reducing *shardBucket // whose gradients the devices sum meanwhile; nil for none
 }
 
 // part describes a tensor of the model, and what this rank has of it.
@@ -147,6 +149,11 @@ func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options 
 	}
 	for _, p := range nn.State(model) {
 		d.parts = append(d.parts, &part{name: p.Name, trained: p.RequiresGrad(), whole: p.Shape(), dtype: p.DType(), tensor: p.Tensor})
+	}
+	for _, g := range []*Group{mesh.DP, mesh.TP, mesh.PP} {
+		if err := g.joinDevices(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.splitLayers(); err != nil {
 		d.mark(true) // some layers may have been divided
@@ -287,6 +294,9 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	before := d.ctx
 	d.ctx = ctx
 	defer func() { d.ctx = before }()
+	if tensors.Device() != "cpu" {
+		defer d.mesh.Group.abortWhenDone(ctx)()
+	}
 	returned := false
 	defer func() {
 		if !returned {
@@ -370,6 +380,9 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 	before := d.ctx
 	d.ctx = ctx
 	defer func() { d.ctx = before }()
+	if tensors.Device() != "cpu" {
+		defer d.mesh.Group.abortWhenDone(ctx)()
+	}
 	invalid := checkBatch(x, y, loss, share)
 	if d.steps == 1 {
 		invalid = d.agreeFirst(invalid)
@@ -474,19 +487,28 @@ func (m *DistributedModel) FullState(ctx context.Context) (map[string]*tensor.Te
 	return all, nil
 }
 
-// sumTensor returns the sum of t over the ranks of a group; t is used up.
+// sumTensor returns the sum of t over the ranks of a group; t is used up. 16-bit floats are summed in float32.
 func (g *Group) sumTensor(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	if on := g.devicesJoined(); on != nil && t.DType() == tensor.Float32 {
-		err := tensors.AllReduce(ctx, on, t)
+	shape, dtype := t.Shape(), t.DType()
+	if on := g.devicesJoined(); on != nil {
+		wide := t
+		if dtype.Is16Bit() {
+			wide = t.Cast(tensor.Float32)
+			t.Release()
+		}
+		err := tensors.AllReduce(ctx, on, wide)
 		if err == nil {
 			err = on.Wait()
 		}
 		if err != nil {
-			return nil, g.breakWith(err)
+			return nil, g.deviceFailed(err)
 		}
-		return t, nil
+		if !dtype.Is16Bit() {
+			return wide, nil
+		}
+		defer wide.Release()
+		return wide.Cast(dtype), nil
 	}
-	shape, dtype := t.Shape(), t.DType()
 	defer t.Release()
 	if dtype == tensor.Float64 {
 		values := t.Float64s()

@@ -17,15 +17,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/cuda"
-	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
-	registry "github.com/quernlab/quern/accel/internal/engine/devices"
+	"github.com/quernlab/quern/accel/internal/cuda/nccl"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
-	"github.com/quernlab/quern/accel/simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -42,11 +39,14 @@ type distributedTraining struct {
 	autocast  bool                             // to bfloat16
 	long      bool                             // only with QUERN_LONG, since simulated GPUs are slow
 	device    string
-	steps     int    // 4 if 0
-	from      int    // the step after which it continues from a checkpoint
-	load      string // folder of that checkpoint
-	save      string // folder for a checkpoint after the last step
-	scaled    bool   // with a GradScaler
+	steps     int             // 4 if 0
+	from      int             // the step after which it continues from a checkpoint
+	load      string          // folder of that checkpoint
+	save      string          // folder for a checkpoint after the last step
+	scaled    bool            // with a GradScaler
+	bucket    int             // in bytes, between the ranks along DP; the default if 0
+	calls     map[nccl.Op]int // of rank 0 with NCCL
+	seen      [][2]int        // see counter
 	tolerance float64
 	tied      int // elements that two stages update
 }
@@ -83,7 +83,7 @@ var tensorParallel = []DistributeOption{SplitHeads("[24].1"), Split("[35].1", "[
 func with(more ...[]DistributeOption) []DistributeOption { return slices.Concat(more...) }
 func only(o ...DistributeOption) []DistributeOption      { return o }
 
-var distributedTrainings = []distributedTraining{
+var distributedTrainings = append(exchangesOfDevices, []distributedTraining{
 	{name: "ZeRO 1", mesh: MeshShape{2, 1, 1}},
 	{name: "ZeRO 2", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2))},
 	{name: "ZeRO 3", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3))},
@@ -153,20 +153,7 @@ var distributedTrainings = []distributedTraining{
 	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
 	{name: "simulated GPU with NCCL, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: simulatedNCCL, model: tinyGPT, steps: 1},
 	{name: "simulated GPU, dp × tp", mesh: MeshShape{2, 2, 1}, options: only(SplitHeads("1.1"), ZeRO(2)), device: "simulated", model: tinyGPT, steps: 1},
-}
-
-// simulatedNCCL is a simulated GPU that adds with those of other ranks.
-const simulatedNCCL = "simulated:NCCL"
-
-func init() {
-	registry.Register(simulatedNCCL, func() (ir.Device, error) {
-		d, err := fake.Open(fake.Options{Memory: simulated.Memory})
-		if err != nil {
-			return nil, err
-		}
-		return cuda.Open(simulatedNCCL, d, 0, cuda.Libraries{NCCL: fakelib.OpenNCCL})
-	})
-}
+}...)
 
 // encoders has layers that contain attention and linear layers.
 func encoders() nn.Module {
@@ -199,6 +186,9 @@ func (*unused) Forward(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(2) 
 
 // trained is the result of a training on a rank.
 type trained struct {
+	Calls  map[nccl.Op]fakelib.Calls // of NCCL, during the steps
+	Copied ir.DeviceCounts           // during the steps
+	Seen   [][2]int                  // see counter
 	State  map[string][]float32
 	Losses []float64
 	Parts  int // elements of the parameters that this rank updates
@@ -246,8 +236,10 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 			return r, err
 		}
 		model = shared
-		if c.device == simulatedNCCL && !mesh.TP.OnDevices() {
-			return r, fmt.Errorf("the ranks along TP add by %s", mesh.TP.Backend())
+		for _, g := range []*Group{mesh.DP, mesh.TP, mesh.PP} {
+			if want := c.device == simulatedNCCL && g.Size() > 1; g.OnDevices() != want {
+				return r, fmt.Errorf("the ranks exchange by %q", g.Backend())
+			}
 		}
 	}
 	makeOptimizer := c.optimizer
@@ -268,6 +260,8 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 			return r, err
 		}
 	}
+	callsBefore, callsSeen = callsOfNCCL(), nil
+	tensors.ResetStats()
 	lossOf := c.loss
 	if lossOf == nil {
 		lossOf = nn.CrossEntropy
@@ -324,6 +318,12 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 			r.Losses = append(r.Losses, norm.Item())
 		}
 	}
+	r.Copied = tensors.Stats().Device
+	r.Calls = callsOfNCCL()
+	for op, before := range callsBefore {
+		r.Calls[op] = fakelib.Calls{Calls: r.Calls[op].Calls - before.Calls, Bytes: r.Calls[op].Bytes - before.Bytes}
+	}
+	r.Seen = callsSeen
 	r.State = map[string][]float32{}
 	if shared == nil {
 		for _, p := range nn.State(model) {
@@ -433,6 +433,9 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
+			if c.bucket > 0 {
+				mesh.DP.bucket = c.bucket
+			}
 			r, err := c.train(ctx, mesh)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -475,6 +478,9 @@ func TestDistributedEqualsOneProcess(t *testing.T) {
 					worst = max(worst, compareTrained(t, rank, got, want, c.tolerance))
 				}
 				t.Logf("%v: largest difference %.1e", c.mesh, worst)
+				for rank, results := range all {
+					c.checkExchanges(t, rank, results[c.name], want)
+				}
 				elements := 0
 				for _, values := range want.State {
 					elements += len(values)

@@ -218,6 +218,7 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 		defer e.watchDoor(g)()
 	}
 	err = train(ctx, g)
+	broken := g.Err()
 	mine := changing
 	switch lost := (*LostError)(nil); {
 	case ctx.Err() != nil:
@@ -228,7 +229,8 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 	case err == nil:
 		mine = finished
 	case errors.As(err, &lost) && lost.Rank != g.Rank():
-	case g.Err() == nil && (errors.Is(err, ErrChanging) || errors.Is(err, context.Canceled)):
+	case (errors.Is(err, ErrChanging) || errors.Is(err, context.Canceled)) && (broken == nil || errors.As(broken, &lost) && lost.Rank != g.Rank()):
+		// A rank that was interrupted may have ended in the meantime.
 	default:
 		g.Fail(err)
 		return false, err

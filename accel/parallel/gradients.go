@@ -149,6 +149,9 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	if err := s.group.Err(); err != nil {
 		return nil, err
 	}
+	if s.group.OnDevices() {
+		defer s.group.abortWhenDone(ctx)()
+	}
 	s.arrange()
 	x := &exchange{Gradients: s}
 	if s.sorted {

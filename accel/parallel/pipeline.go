@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -169,6 +170,9 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 			waiting = append(waiting, m)
 		}
 		if i < ahead {
+			if err := line.flush(); err != nil { // nothing is received before the next computation
+				return own, err
+			}
 			continue
 		}
 		m := waiting[0]
@@ -275,19 +279,27 @@ const (
 
 // pipe transfers tensors between a stage and its neighbors, through the connections of the ring, in
 // both directions. Goroutines send, so that two neighbors that both send do not wait for each other.
+//
+// Between devices, only the headers go through the ring. A tensor is sent together with the next one that
+// is received, as one group, for the same reason.
 type pipe struct {
 	group *Group
+	ctx   context.Context
 	queue [2]chan []byte // by direction; nil if nobody is there
 	ended [2]chan error  // of the goroutine, with its error
 	stop  func() bool
+
+	on      *tensors.Communicator // nil if the hosts transfer
+	waiting []tensors.Transfer[*tensor.Tensor]
 }
 
 // newPipe returns the pipe of a stage, which sends at most the given number of tensors in each direction.
 func newPipe(ctx context.Context, g *Group, most int) *pipe {
-	p := &pipe{group: g}
+	p := &pipe{group: g, ctx: ctx}
 	if g.Size() == 1 {
 		return p
 	}
+	p.on = g.devicesJoined()
 	g.running.Lock()
 	p.stop = context.AfterFunc(ctx, func() { _ = g.breakWith(fmt.Errorf("pipeline on rank %d: %w", g.Rank(), ctx.Err())) })
 	for d, to := range []*link{g.next, g.previous} {
@@ -326,9 +338,49 @@ func (p *pipe) send(d direction, t *tensor.Tensor) {
 	if err != nil {
 		panic(fmt.Errorf("parallel: encode the shape of a tensor: %w", err)) // cannot happen: only numbers
 	}
-	raw := t.Raw()
+	var raw []byte
+	if p.on == nil {
+		raw = t.Raw()
+	}
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(header)+len(raw)), uint32(len(header)))
 	p.queue[d] <- append(append(b, header...), raw...)
+	if p.on != nil {
+		p.waiting = append(p.waiting, tensors.Transfer[*tensor.Tensor]{Peer: p.peer(d), Sent: t.Reshape(t.Numel())})
+	}
+}
+
+// peer returns the rank to which tensors go in a direction.
+func (p *pipe) peer(d direction) int {
+	if d == forwards {
+		return p.group.Rank() + 1
+	}
+	return p.group.Rank() - 1
+}
+
+// flush starts to send the tensors that wait for one that is received.
+func (p *pipe) flush() error {
+	if len(p.waiting) == 0 {
+		return nil
+	}
+	_, err := p.transfer()
+	return err
+}
+
+// transfer sends the waiting tensors, and receives others at the same time.
+func (p *pipe) transfer(receives ...tensors.Transfer[*tensor.Tensor]) (*tensor.Tensor, error) {
+	sent := p.waiting
+	p.waiting = nil
+	all, work, err := tensors.SendReceive(p.ctx, p.on, append(sent, receives...)...)
+	for _, t := range sent {
+		t.Sent.Release()
+	}
+	if err == nil && len(receives) > 0 {
+		err = work.Wait()
+	}
+	if err != nil {
+		return nil, p.group.deviceFailed(err)
+	}
+	return all[len(all)-1], nil
 }
 
 // receive waits for the tensor of the stage before, or of the next one.
@@ -354,6 +406,10 @@ func (p *pipe) receive(d direction) (*tensor.Tensor, error) {
 	if err := json.Unmarshal(header, &t); err != nil || t.Direction != d || !t.DType.Known() {
 		return nil, fail(fmt.Errorf("sent no tensor: all ranks must make the same calls: %s", header))
 	}
+	if p.on != nil {
+		back := forwards + backwards - d
+		return p.transfer(tensors.Transfer[*tensor.Tensor]{Peer: p.peer(back), Shape: t.Shape, DType: t.DType})
+	}
 	size := t.DType.Size()
 	for _, n := range t.Shape {
 		size *= n
@@ -372,6 +428,13 @@ func (p *pipe) close(failed error) error {
 	}
 	p.stop()
 	var err error
+	if failed == nil && p.on != nil {
+		if failed = p.flush(); failed == nil {
+			if err := p.on.Wait(); err != nil { // also frees what was sent
+				failed = p.group.deviceFailed(err)
+			}
+		}
+	}
 	if failed != nil {
 		_ = p.group.breakWith(failed)
 	}
@@ -395,21 +458,46 @@ func (p *pipe) close(failed error) error {
 func broadcastTensor(ctx context.Context, g *Group, from int, t *tensor.Tensor) (*tensor.Tensor, error) {
 	var header, raw []byte
 	var err error
+	on := g.devicesJoined()
 	if g.Rank() == from {
 		if header, err = json.Marshal(transfer{Shape: t.Shape(), DType: t.DType()}); err != nil {
 			return nil, fmt.Errorf("parallel: encode the shape of a tensor: %w", err)
 		}
-		raw = t.Raw()
+		if on == nil {
+			raw = t.Raw()
+		}
 	}
 	if header, err = g.Broadcast(ctx, from, header); err != nil {
 		return nil, err
-	}
-	if raw, err = g.Broadcast(ctx, from, raw); err != nil || g.Rank() == from {
-		return t, err
 	}
 	var h transfer
 	if err := json.Unmarshal(header, &h); err != nil {
 		return nil, fmt.Errorf("parallel: decode the shape of a tensor: %w", err)
 	}
+	if on != nil {
+		return broadcastOnDevices(ctx, g, on, from, t, h)
+	}
+	if raw, err = g.Broadcast(ctx, from, raw); err != nil || g.Rank() == from {
+		return t, err
+	}
 	return tensor.FromRaw(h.DType, raw, h.Shape...), nil
+}
+
+func broadcastOnDevices(ctx context.Context, g *Group, on *tensors.Communicator, from int, t *tensor.Tensor, h transfer) (*tensor.Tensor, error) {
+	call := tensors.Transfer[*tensor.Tensor]{Peer: from, Shape: h.Shape, DType: h.DType}
+	if g.Rank() == from {
+		call.Sent = t.Reshape(t.Numel())
+		defer call.Sent.Release()
+	}
+	came, work, err := tensors.Broadcast(ctx, on, call)
+	if err == nil {
+		err = work.Wait()
+	}
+	if err != nil {
+		return nil, g.deviceFailed(err)
+	}
+	if g.Rank() == from {
+		return t, nil
+	}
+	return came, nil
 }

@@ -14,6 +14,7 @@ import (
 type unit struct {
 	module  nn.Module
 	buckets []*shardBucket
+	index   int // among the units of a distribution
 }
 
 // shardBucket is a list of parameters of one element type that are gathered, or whose gradients are
@@ -28,6 +29,8 @@ type shardBucket struct {
 
 	reduced []*tensor.Tensor // this rank's part of the sums of a Backward; nil before
 	present []bool           // whether a parameter has had a gradient on this rank
+
+	gathered, summed inFlight // between devices
 }
 
 // shard divides the parameters of this stage among the ranks along DP, and drops what this rank does
@@ -145,7 +148,7 @@ func (d *distribution) makeUnits() {
 				own = append(own, mine[t])
 			}
 		}
-		d.units = append(d.units, &unit{module: l, buckets: d.fill(own)})
+		d.units = append(d.units, &unit{module: l, buckets: d.fill(own), index: len(d.units)})
 	}
 	for _, u := range d.allUnits() {
 		u.drop()
@@ -175,6 +178,9 @@ func (d *distribution) fill(parts []*part) (buckets []*shardBucket) {
 
 // gather gives the model the whole parameters of a unit.
 func (d *distribution) gather(ctx context.Context, u *unit) error {
+	if on := d.mesh.DP.devicesJoined(); on != nil {
+		return d.gatherOnDevices(ctx, on, u)
+	}
 	for _, b := range u.buckets {
 		dp, width := d.mesh.DP, b.dtype.Size()
 		flat := make([]byte, dp.Size()*b.length*width)
@@ -236,7 +242,8 @@ func (d *distribution) forwardLocal(x *tensor.Tensor) *tensor.Tensor {
 
 // forwardUnit gathers the parameters of a layer for its computation. They are gathered again for its
 // gradient, because the layer is computed again for that. When the gradient of its input is computed,
-// those of its parameters are complete.
+// those of its parameters are complete. Between devices, the parameters of the next layer are gathered while this one
+// is computed.
 func (d *distribution) forwardUnit(u *unit, x *tensor.Tensor) *tensor.Tensor {
 	if len(u.buckets) == 0 {
 		return u.module.Forward(x)
@@ -246,8 +253,13 @@ func (d *distribution) forwardUnit(u *unit, x *tensor.Tensor) *tensor.Tensor {
 		return dy
 	})
 	defer entered.Release()
+	backward := false // from the second time on
 	return tensor.Recompute(func(in []*tensor.Tensor) *tensor.Tensor {
-		if err := d.gather(d.ctx, u); err != nil {
+		err := d.gather(d.ctx, u)
+		if err == nil {
+			err = d.prefetch(d.ctx, u, backward)
+		}
+		if backward = true; err != nil {
 			panic(&tensor.AllReduceError{Op: "ZeRO", Err: err})
 		}
 		y := u.module.Forward(in[0])
@@ -307,6 +319,9 @@ func (d *distribution) backwardLocal(run func()) {
 // reduce sums the gradients of a bucket over the replicas, and keeps this rank's part. The model's
 // gradients are dropped. A parameter without a gradient counts as zero.
 func (d *distribution) reduce(ctx context.Context, b *shardBucket) error {
+	if on := d.mesh.DP.devicesJoined(); on != nil {
+		return d.reduceOnDevices(ctx, on, b)
+	}
 	if b.dtype == tensor.Float64 {
 		return reduceBucket(d, b, (*tensor.Tensor).Float64s, func(flat []float64) ([]float64, error) {
 			return d.mesh.DP.ReduceScatterFloat64(ctx, flat, Sum)
@@ -339,17 +354,9 @@ func reduceBucket[T float32 | float64](d *distribution, b *shardBucket, read fun
 	}
 	tensor.NoGrad(func() {
 		for i, p := range b.parts {
-			if p.shard == nil {
-				continue
+			if p.shard != nil {
+				b.add(i, made(own[b.offsets[i]:b.offsets[i]+p.to-p.from]))
 			}
-			mine := made(own[b.offsets[i] : b.offsets[i]+p.to-p.from])
-			if b.reduced[i] != nil {
-				both := b.reduced[i].Add(mine)
-				mine.Release()
-				b.reduced[i].Release()
-				mine = both
-			}
-			b.reduced[i] = mine
 		}
 		tensor.Flush() // frees the gradients
 	})
@@ -386,6 +393,9 @@ func (d *distribution) reduceRest(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if err := d.settle(); err != nil {
+		return err
 	}
 	var present []float64
 	for _, b := range buckets {

@@ -93,9 +93,6 @@ func (d *distribution) splitLayers() error {
 	if len(d.splits) == 0 {
 		return fmt.Errorf("parallel: Distribute: a mesh of %v divides layers, but no option says which: add Split or SplitHeads", d.mesh.Shape)
 	}
-	if err := tp.joinDevices(d.ctx); err != nil {
-		return err
-	}
 	modules := map[string]nn.Module{}
 	var names []string
 	for _, m := range nn.NamedModules(d.model) {
