@@ -15,8 +15,9 @@ func Embedding(tokens, width int) Module { return &embedding{tokens: tokens, wid
 
 type embedding struct {
 	lazyState
-	weight        *Tensor // [tokens, width], nil before the first input
+	weight        *Tensor // [tokens, width], nil before the first input; of some of the tokens if it is divided
 	tokens, width int
+	split         partition
 }
 
 func (e *embedding) Forward(x *Tensor) *Tensor { return e.vectors("Embedding", e, x) }
@@ -29,12 +30,15 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 		}
 		e.weight = e.parameter(tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width))
 	}
-	if !x.DType().IsFloat() {
-		return tensor.Embedding(e.weight, x)
+	if x.DType().IsFloat() {
+		index := x.Cast(tensor.Int32)
+		defer index.Release()
+		x = index
 	}
-	index := x.Cast(tensor.Int32)
-	defer index.Release()
-	return tensor.Embedding(e.weight, index)
+	if e.split != nil {
+		return e.divided(x)
+	}
+	return tensor.Embedding(e.weight, x)
 }
 
 func (e *embedding) String() string     { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
@@ -141,7 +145,7 @@ func (e *embeddingBag) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	all := embedding{e.lazyState, e.weight, e.tokens, e.width}
+	all := embedding{e.lazyState, e.weight, e.tokens, e.width, nil}
 	vectors := s.keep(all.vectors("EmbeddingBag", e, x))
 	e.weight = all.weight
 	return e.bag(e, &s, vectors, e.counted(&s, x, vectors))
@@ -215,25 +219,33 @@ func (e *embeddingBag) slots() []slot {
 // in each computation.
 func TiedDense(to Module) Module { return &tiedDense{to: to} }
 
-type tiedDense struct{ to Module }
+type tiedDense struct {
+	to    Module
+	split partition
+}
 
 func (l *tiedDense) Forward(x *Tensor) *Tensor {
 	var weight *Tensor
+	divided := false
 	switch to := l.to.(type) {
 	case *embedding:
 		weight = to.weight
+		divided = to.split != nil && l.split == nil
 	case *DenseLayer:
-		if to.split != nil {
-			panic(&tensor.StateError{Op: "TiedDense", Hint: "several ranks share the layer with the weight, so no rank has all of it: do not divide it"})
-		}
 		weight = to.Weight
+		divided = to.split != nil
 	default:
 		panic(&tensor.StateError{Op: "TiedDense", Hint: fmt.Sprintf("%s has no weight to share: use an Embedding or a Dense", describe(l.to))})
 	}
-	if weight == nil {
+	switch {
+	case divided:
+		panic(&tensor.StateError{Op: "TiedDense", Hint: "several ranks share the layer with the weight, so no rank has all of it: do not divide it"})
+	case weight == nil:
 		panic(&tensor.StateError{Op: "TiedDense", Hint: fmt.Sprintf("%s has no weight yet: it must have an input first", describe(l.to))})
 	}
-	return tensor.Linear(x, weight, nil)
+	var s scratch
+	defer s.release()
+	return tensor.Linear(entered(&s, l.split, x), weight, nil)
 }
 
 func (l *tiedDense) String() string     { return "TiedDense(" + describe(l.to) + ")" }

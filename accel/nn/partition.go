@@ -159,3 +159,49 @@ func (l *TransformerEncoderLayerModule) Partition(p *layer.Partition) ([]layer.D
 	second, err := l.feedForward.partition(p)
 	return append(first, second...), err
 }
+
+// Partition implements tensor parallelism: each rank has the vectors of some of the tokens.
+func (e *embedding) Partition(p *layer.Partition) ([]layer.Divided, error) {
+	switch {
+	case e.weight == nil:
+		return nil, errNoParameters
+	case e.split != nil:
+		return nil, errors.New("it is divided already")
+	case e.tokens > exactTokens:
+		return nil, fmt.Errorf("it has %d tokens, but at most %d can be divided", e.tokens, exactTokens)
+	}
+	if err := dividable(p, e.tokens, "tokens"); err != nil {
+		return nil, fmt.Errorf("%w; tokens that no text contains may fill the vocabulary", err)
+	}
+	e.split = p
+	return []layer.Divided{{At: &e.weight, Dimension: 0, Blocks: 1}}, nil
+}
+
+// exactTokens is the largest number up to which float32 has all integers.
+const exactTokens = 1 << 24
+
+// divided adds up the vectors of all ranks, each of which has those of its own tokens, and zeros for the others.
+func (e *embedding) divided(index *Tensor) *Tensor {
+	var s scratch
+	defer s.release()
+	mine, local, zero := e.split.Own(s.keep, index, e.tokens)
+	vectors := s.keep(tensor.Embedding(e.weight, local))
+	column := append(index.Shape(), 1)
+	zero = s.keep(s.keep(zero.Reshape(column...)).Cast(vectors.DType()))
+	return e.split.Sum(s.keep(tensor.Where(s.keep(mine.Reshape(column...)), vectors, zero)))
+}
+
+// DividesVocabulary reports that this layer does not compute logits.
+func (e *embedding) DividesVocabulary() (logits bool) { return false }
+
+// Partition implements tensor parallelism: each rank computes the logits of the tokens whose vectors it has.
+func (l *tiedDense) Partition(p *layer.Partition) ([]layer.Divided, error) {
+	if e, ok := l.to.(*embedding); !ok || e.split == nil {
+		return nil, fmt.Errorf("the weight of %s is not divided: it must be that of an nn.Embedding that the same option divides", describe(l.to))
+	}
+	l.split = p
+	return nil, nil
+}
+
+// DividesVocabulary reports that this layer computes logits.
+func (l *tiedDense) DividesVocabulary() (logits bool) { return true }

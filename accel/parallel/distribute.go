@@ -50,6 +50,7 @@ type distribution struct {
 
 	zero         int
 	splits       []splitting
+	vocabulary   *vocabulary // that the ranks along TP divide; nil for none
 	microBatches int
 	stages       []int // first module of each stage but the first; nil to balance them
 
@@ -117,7 +118,8 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 // Up to rounding the result is that of one process with the whole batches, without layers such as nn.Dropout, which draw other
 // random numbers, and nn.BatchNorm, which normalizes the examples of a replica and micro-batch on their own. Several calls of Backward
 // before a Step accumulate gradients. A parameter that several stages of a pipeline use, as with nn.TiedDense, is on each of them,
-// and its gradients are summed. Options are [ZeRO], [Split], [SplitHeads] and [MicroBatches].
+// and its gradients are summed. Options are [ZeRO], [Split], [SplitHeads],
+// [SplitVocabulary] and [MicroBatches].
 //
 // ZeRO 2 and 3 and tensor parallelism need ranks in processes of their own. If a rank dies, the
 // others fail with a [*LostError] that names it, after the number of the step. Arguments, options or models that are invalid or
@@ -128,7 +130,7 @@ func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options 
 		return nil, errors.New("parallel: Distribute: the mesh is nil: check the error of parallel.Mesh")
 	}
 	d := &distribution{ctx: context.WithoutCancel(ctx), mesh: mesh, model: model, zero: 1, microBatches: 1, factor: 1}
-	err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "MicroBatches", "StagesAt")
+	err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "SplitVocabulary", "MicroBatches", "StagesAt")
 	if err == nil {
 		err = d.check()
 	}
@@ -277,7 +279,7 @@ func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
 	}
 	if d.mesh.PP.Size() == 1 {
-		return d.forwardLocal(x)
+		return d.wholeLogits(d.forwardLocal(x))
 	}
 	tensor.NoGrad(func() { y = d.forwardStages(x) })
 	return y

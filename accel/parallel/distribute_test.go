@@ -45,6 +45,7 @@ type distributedTraining struct {
 	save      string          // folder for a checkpoint after the last step
 	scaled    bool            // with a GradScaler
 	bucket    int             // in bytes, between the ranks along DP; the default if 0
+	forward   bool            // compares the results of Forward after the last step
 	calls     map[nccl.Op]int // of rank 0 with NCCL
 	seen      [][2]int        // see counter
 	tolerance float64
@@ -83,7 +84,7 @@ var tensorParallel = []DistributeOption{SplitHeads("[24].1"), Split("[35].1", "[
 func with(more ...[]DistributeOption) []DistributeOption { return slices.Concat(more...) }
 func only(o ...DistributeOption) []DistributeOption      { return o }
 
-var distributedTrainings = append(exchangesOfDevices, []distributedTraining{
+var distributedTrainings = slices.Concat(exchangesOfDevices, dividedVocabularies, []distributedTraining{
 	{name: "ZeRO 1", mesh: MeshShape{2, 1, 1}},
 	{name: "ZeRO 2", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(2))},
 	{name: "ZeRO 3", mesh: MeshShape{2, 1, 1}, options: only(ZeRO(3))},
@@ -153,7 +154,7 @@ var distributedTrainings = append(exchangesOfDevices, []distributedTraining{
 	{name: "pipeline of 4", mesh: MeshShape{1, 1, 4}, options: only(MicroBatches(4))},
 	{name: "simulated GPU with NCCL, tensor", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitHeads("1.1")), device: simulatedNCCL, model: tinyGPT, steps: 1},
 	{name: "simulated GPU, dp × tp", mesh: MeshShape{2, 2, 1}, options: only(SplitHeads("1.1"), ZeRO(2)), device: "simulated", model: tinyGPT, steps: 1},
-}...)
+})
 
 // encoders has layers that contain attention and linear layers.
 func encoders() nn.Module {
@@ -266,6 +267,9 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 	if lossOf == nil {
 		lossOf = nn.CrossEntropy
 	}
+	if shared != nil {
+		lossOf = shared.CrossEntropy
+	}
 	scaler := optim.NewGradScaler()
 	if c.scaled {
 		lossOf = func(prediction, target *tensor.Tensor) *tensor.Tensor {
@@ -325,6 +329,10 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 	}
 	r.Seen = callsSeen
 	r.State = map[string][]float32{}
+	if c.forward {
+		x, _ := gptTokensOf(0, 0)
+		r.State["results"] = model.Forward(x).Data()
+	}
 	if shared == nil {
 		for _, p := range nn.State(model) {
 			r.State[p.Name] = p.Data()
@@ -482,8 +490,10 @@ func TestDistributedEqualsOneProcess(t *testing.T) {
 					c.checkExchanges(t, rank, results[c.name], want)
 				}
 				elements := 0
-				for _, values := range want.State {
-					elements += len(values)
+				for name, values := range want.State {
+					if name != "results" {
+						elements += len(values)
+					}
 				}
 				if replicated := parts - elements - c.tied; c.mesh.TP == 1 && replicated != 0 || replicated < 0 {
 					t.Errorf("the ranks update %d elements, the model has %d", parts, elements)

@@ -140,6 +140,7 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 	if err != nil {
 		return own, err
 	}
+	loss = d.checked(loss)
 	line := newPipe(d.ctx, pp, n)
 	returned := false
 	defer func() {
@@ -251,7 +252,7 @@ func (d *distribution) forwardStages(x *tensor.Tensor) *tensor.Tensor {
 func (d *distribution) tryForwardStages(x *tensor.Tensor) (y *tensor.Tensor, err error) {
 	pp := d.mesh.PP
 	if pp.Size() == 1 {
-		return d.forwardLocal(x), nil
+		return d.wholeLogits(d.forwardLocal(x)), nil
 	}
 	line := newPipe(d.ctx, pp, 1)
 	if pp.Rank() > 0 {
@@ -259,8 +260,9 @@ func (d *distribution) tryForwardStages(x *tensor.Tensor) (y *tensor.Tensor, err
 			return nil, errors.Join(err, line.close(err))
 		}
 	}
-	y = d.forwardLocal(x)
-	if !d.last() {
+	if y = d.forwardLocal(x); d.last() {
+		y = d.wholeLogits(y)
+	} else {
 		line.send(forwards, y)
 	}
 	if err := line.close(nil); err != nil {

@@ -90,8 +90,8 @@ func (d *distribution) splitLayers() error {
 	if tp.Size() == 1 {
 		return nil
 	}
-	if len(d.splits) == 0 {
-		return fmt.Errorf("parallel: Distribute: a mesh of %v divides layers, but no option says which: add Split or SplitHeads", d.mesh.Shape)
+	if len(d.splits) == 0 && d.vocabulary == nil {
+		return fmt.Errorf("parallel: Distribute: a mesh of %v divides layers, but no option says which: add Split, SplitHeads or SplitVocabulary", d.mesh.Shape)
 	}
 	modules := map[string]nn.Module{}
 	var names []string
@@ -114,11 +114,12 @@ func (d *distribution) splitLayers() error {
 		}
 		for _, name := range found {
 			_, dense := modules[name].(*nn.DenseLayer)
+			_, vocabulary := modules[name].(layer.Vocabulary)
 			l, ok := modules[name].(layer.Partitioned)
-			if !ok || dense != s.dense {
+			if !ok || vocabulary || dense != s.dense {
 				return fmt.Errorf("parallel: %s(%q): layer %s is a %T, which it cannot divide: Split is for nn.Dense, SplitHeads for attention", s.what, s.pattern, name, modules[name])
 			}
-			if err := d.splitLayer(l, s.rows); err != nil {
+			if _, err := d.splitLayer(l, s.rows); err != nil {
 				return fmt.Errorf("parallel: %s(%q): layer %s: %w", s.what, s.pattern, name, err)
 			}
 		}
@@ -133,7 +134,7 @@ func (d *distribution) splitLayers() error {
 			}
 		}
 	}
-	return nil
+	return d.splitVocabulary(modules, names)
 }
 
 // between prepares the layers of an nn.Sequential between two that Split divides: they must compute each feature on its own, and
@@ -178,7 +179,7 @@ func indexIn(name string) (chain string, index int, ok bool) {
 }
 
 // splitLayer makes a layer compute with this rank's part of its tensors.
-func (d *distribution) splitLayer(l layer.Partitioned, rows bool) error {
+func (d *distribution) splitLayer(l layer.Partitioned, rows bool) (*layer.Partition, error) {
 	tp := d.mesh.TP
 	sum := func(x *tensor.Tensor) *tensor.Tensor {
 		total, err := tp.sumTensor(d.ctx, x.Clone())
@@ -187,13 +188,14 @@ func (d *distribution) splitLayer(l layer.Partitioned, rows bool) error {
 		}
 		return total
 	}
-	divided, err := l.Partition(&layer.Partition{
+	own := &layer.Partition{
 		Rank: tp.Rank(), Size: tp.Size(), Rows: rows,
 		Copy: func(x *tensor.Tensor) *tensor.Tensor { return tensors.Exchange(x, nil, sum) },
 		Sum:  func(x *tensor.Tensor) *tensor.Tensor { return tensors.Exchange(x, sum, nil) },
-	})
+	}
+	divided, err := l.Partition(own)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range divided {
 		whole := *t.At
@@ -208,5 +210,5 @@ func (d *distribution) splitLayer(l layer.Partitioned, rows bool) error {
 			}
 		}
 	}
-	return nil
+	return own, nil
 }

@@ -145,6 +145,24 @@ type Partitioned interface {
 	Partition(p *Partition) ([]Divided, error)
 }
 
+// Vocabulary is a layer of which each rank can have the weights of some of the tokens.
+type Vocabulary interface {
+	Partitioned
+	// DividesVocabulary reports whether the layer computes logits: those of the rank's tokens, once it is divided.
+	DividesVocabulary() (logits bool)
+}
+
+// Own finds out which indices, below n, belong to this rank: of n numbers, rank r has those from r·n/Size on. It returns
+// a mask, the indices counted from the rank's first one, with 0 for those of other ranks, and zeros, all of the shape of index. keep
+// gets what is temporary. An index of n or above, or below 0, is a *tensor.IndexError.
+func (p *Partition) Own(keep func(*tensor.Tensor) *tensor.Tensor, index *tensor.Tensor, n int) (mine, local, zero *tensor.Tensor) {
+	each := n / p.Size
+	zero = keep(keep(tensor.Zeros(n)).IndexSelect(index)) // checks the indices
+	at := keep(keep(index.Cast(tensor.Float32)).AddScalar(-float64(p.Rank * each)))
+	mine = keep(keep(at.GreaterScalar(-1)).And(keep(at.LessScalar(float64(each)))))
+	return mine, keep(keep(tensor.Where(mine, at, zero)).Cast(tensor.Int32)), zero
+}
+
 // Varied is a layer that draws random numbers. Between the parts of a divided layer each rank must draw others.
 type Varied interface {
 	// Vary makes the layer draw the random numbers of a rank; 0 is the default.
