@@ -8,7 +8,6 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/metrics"
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 )
@@ -184,11 +183,6 @@ func EMA(average *optim.EMA) Option {
 			return errors.New("accel: EMA: there are two averages")
 		}
 		c.Average = average
-		c.AfterStep = append(c.AfterStep, func(int) (err error) {
-			defer nn.Catch(&err)
-			average.Update()
-			return nil
-		})
 		return nil
 	})
 }
@@ -364,8 +358,9 @@ func (p Precision) String() string { return loop.Precision(p).String() }
 // The result is the same up to rounding. After Fit the model is whole on all ranks, unless one of them
 // has failed. With stage 3, the parameters are NaN between steps, where functions of [AfterStep] and observers of steps would see
 // them; validations and what follows them see the model. The optimizer must be one that updates each
-// element on its own, such as AdamW or SGD, but not LAMB or Muon. [Resume] cannot be used, nor [EMA]
-// with stage 3. For tensor and pipeline parallelism and for checkpoints see [parallel.Distribute].
+// element on its own, such as AdamW or SGD, but not LAMB or Muon. [Resume] saves whole tensors, which rank 0 gathers, so that another
+// number of ranks, or one without ZeRO, can continue. With stage 3 the average of [EMA] is divided, too, and empty between steps. For
+// tensor and pipeline parallelism and for checkpoints see [parallel.Distribute].
 func ZeRO(stage int) Option {
 	text := fmt.Sprintf("ZeRO(%d)", stage)
 	return fitOption(text, func(c *loop.Settings) error {

@@ -33,6 +33,9 @@ func NewEMA(model any, decay float64) *EMA {
 	return &EMA{model: model, decay: decay, average: map[*tensor.Tensor]*tensor.Tensor{}}
 }
 
+// Like returns an average of another model with the same decay, such as of the Parts of a parallel.DistributedModel.
+func (e *EMA) Like(model any) *EMA { return NewEMA(model, e.decay) }
+
 // Update adds the current parameters to the average.
 func (e *EMA) Update() {
 	if !(e.decay >= 0 && e.decay < 1) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,38 +161,11 @@ func (s *saving) writeShards(index *checkpointIndex, kind string, all []named) e
 // saveOptimizer writes the state of the optimizer beside the model.
 func (s *saving) saveOptimizer(index *checkpointIndex, opt *optim.Optimizer) error {
 	state := opt.State()
-	type kind struct {
-		DType   tensor.DType
-		Updates int
-	}
-	own := map[string]kind{} // of the states that this rank has
-	for name, t := range state.Tensors {
-		parameter := name[:strings.LastIndex(name, ".")]
-		own[name] = kind{t.DType(), state.Updates[parameter]}
-	}
-	for name, n := range state.Updates {
-		own[name] = kind{Updates: n}
-	}
-	all, err := gatherJSON(s.ctx, s.mesh.Group, own)
+	tensors, updates, err := s.union(s.ctx, state)
 	if err != nil {
 		return err
 	}
-	known := map[string]kind{}
-	for _, of := range all {
-		maps.Copy(known, of)
-	}
-	index.Metadata.Steps, index.Metadata.Updates = state.Steps, map[string]int{}
-	var tensors []named
-	for _, p := range s.parts {
-		if k, ok := known[p.name]; ok {
-			index.Metadata.Updates[p.name] = k.Updates
-		}
-		for _, suffix := range []string{".first", ".second"} {
-			if k, ok := known[p.name+suffix]; ok {
-				tensors = append(tensors, named{p.name + suffix, p, state.Tensors[p.name+suffix], k.DType})
-			}
-		}
-	}
+	index.Metadata.Steps, index.Metadata.Updates = state.Steps, updates
 	var others checkpointIndex
 	if err := s.writeShards(&others, "optimizer", tensors); err != nil {
 		return err
@@ -386,14 +358,7 @@ func (l *loading) part(p *part, name string, as *tensor.DType) (*tensor.Tensor, 
 	if !slices.Equal(whole.Shape(), p.whole) {
 		return nil, fmt.Errorf("%s has shape %v in the checkpoint, but %v in the model", name, whole.Shape(), p.whole)
 	}
-	raw, shape, size := whole.Raw(), p.whole, whole.DType().Size()
-	if p.cut != nil {
-		raw, shape = p.cut.of(raw, p.whole, size), p.cut.shape(p.whole)
-	}
-	if p.trained && p.sharded() {
-		raw, shape = raw[p.from*size:p.to*size], []int{p.to - p.from}
-	}
-	t := tensor.FromRaw(whole.DType(), raw, shape...)
+	t := p.own(whole)
 	if as == nil || *as == t.DType() {
 		return t, nil
 	}

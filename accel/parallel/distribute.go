@@ -474,21 +474,6 @@ func (m *DistributedModel) Total(parameters, values []*tensor.Tensor) *tensor.Te
 	return tensor.Full(sum[0])
 }
 
-// FullState returns all tensors of the whole model by name, as nn.State has them, gathered from all
-// ranks, which must call it together. Each rank gets all of them, and needs the memory for that.
-func (m *DistributedModel) FullState(ctx context.Context) (map[string]*tensor.Tensor, error) {
-	d := m.distribution()
-	all := map[string]*tensor.Tensor{}
-	for _, p := range d.parts {
-		t, err := d.wholeOf(ctx, p, p.mine(), p.dtype)
-		if err != nil {
-			return nil, err
-		}
-		all[p.name] = t
-	}
-	return all, nil
-}
-
 // sumTensor returns the sum of t over the ranks of a group; t is used up. 16-bit floats are summed in float32.
 func (g *Group) sumTensor(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	shape, dtype := t.Shape(), t.DType()

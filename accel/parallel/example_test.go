@@ -124,7 +124,10 @@ func ExampleDistribute() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	opt := optim.AdamW(shared, 3e-4, optim.ClipGradNorm(1))
+	opt := optim.AdamW(shared, 3e-4, optim.ClipGradNorm(1), optim.Group("*.bias", optim.WeightDecay(0)))
+	if err := opt.Err(); err != nil {
+		log.Fatal(err)
+	}
 	batches := train.Batches(64, data.Shard(mesh.DP.Rank(), mesh.DP.Size()))
 	for batches.Next() {
 		b := batches.Batch()

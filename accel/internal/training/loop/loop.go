@@ -223,7 +223,19 @@ func (l *loop) epochs(ctx context.Context) (err error) {
 		return err
 	}
 	if part, ok := l.strategy.updates(l.model).(*parallel.DistributedModel); ok {
+		whole := l.optimizer.State() // that of the file; none at the start
 		l.optimizer = l.settings.Optimizer(part, l.settings.Hyperparameters...)
+		if err := l.optimizer.SetState(part.DivideState(whole)); err != nil {
+			return err
+		}
+		if l.resumption != nil {
+			l.resumption.optimizer = l.optimizer
+		}
+	}
+	if len(nn.UnusedLayers(l.model)) == 0 {
+		if err := l.strategy.runOnAll(l.optimizer.Err); err != nil {
+			return err
+		}
 	}
 	if err := l.resumption.share(); err != nil {
 		return err
@@ -284,7 +296,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.at.complete = err == nil && l.at.examplesSeen >= l.settings.examplesPerEpoch(l.set)
 	switch {
 	case l.at.complete || err != nil && (!interrupt.Is(err) || l.strategy.groupError() != nil):
-	case l.torn: // a function that the step has called was interrupted
+	case l.torn, err != nil && !l.strategy.inStep(): // a function that the step has called was interrupted
 		l.resumption.skip()
 	default:
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
@@ -389,14 +401,13 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 		b := batches.Batch()
 		l.torn = true
 		m.several = l.run.Ranks > 1 || b.Whole < examples
-		if done += b.Whole; done < examples {
-			l.forwardBackward(m, b)
-		} else if err := l.strategy.lastBatch(l.precision, m, func() { l.forwardBackward(m, b) }); err != nil {
+		learn := l.strategy.batch
+		if done += b.Whole; done == examples {
+			learn = func(forward forwardPass) error { return l.strategy.lastBatch(l.precision, m, forward) }
+		}
+		if err := learn(func() (func(), error) { return l.forwardPass(m, b) }); err != nil {
 			return nil, err
 		}
-	}
-	if l.missing != nil {
-		return nil, l.missing
 	}
 	m.normalize(nn.Parameters(l.strategy.updates(l.model)))
 	m.rate = l.learningRate()
@@ -406,7 +417,7 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 		l.watch.updated(number)
 	}
 	m.gradNorm = l.optimizer.GradNorm()
-	if err := l.strategy.updated(); err != nil {
+	if err := l.strategy.updated(l.settings.Average); err != nil {
 		return nil, err
 	}
 	l.scheduleStep++
@@ -421,11 +432,10 @@ func (l *loop) step(batches *data.Batches, number, examples int) (made *measurem
 // learningRate returns the learning rate of the current step.
 func (l *loop) learningRate() float64 { return l.rate * l.schedule.Factor(l.scheduleStep) }
 
-// forwardBackward adds the gradient of a batch to that of the step.
-func (l *loop) forwardBackward(m *measurement, b data.Batch) {
+// forwardPass computes the loss of a batch. backward adds its gradient to that of the step.
+func (l *loop) forwardPass(m *measurement, b data.Batch) (backward func(), err error) {
 	if b.Len() == 0 {
-		l.strategy.idle(l.placeholder)
-		return
+		return func() { l.strategy.idle(l.placeholder) }, nil
 	}
 	l.divergence.batch(b)
 	var prediction, loss, divisor *tensor.Tensor
@@ -436,7 +446,15 @@ func (l *loop) forwardBackward(m *measurement, b data.Batch) {
 		}
 		loss = l.strategy.loss(l.precision, loss)
 	})
+	if l.missing != nil {
+		return nil, l.missing
+	}
 	m.add(loss, divisor, prediction, b, l.answers.in(prediction, loss))
+	return func() { l.backwardPass(m, b, loss) }, nil
+}
+
+// backwardPass adds the gradient of the newest batch, which has the given loss, to that of the step.
+func (l *loop) backwardPass(m *measurement, b data.Batch, loss *tensor.Tensor) {
 	if !m.several || m.divisors == nil {
 		l.backward(loss, float64(b.Len())/float64(m.examples))
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -73,10 +74,13 @@ func (r *resumption) skip() {
 
 // save writes the state of the training between two steps.
 func (r *resumption) save() error {
-	if r == nil || !r.processes.writes() {
+	if r == nil {
 		return nil
 	}
-	known := r.optimizer.State()
+	known, err := r.processes.wholeState(r.optimizer)
+	if err != nil || !r.processes.writes() {
+		return err
+	}
 	text, err := json.Marshal(r.state(known))
 	if err != nil {
 		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.Checkpoint, err)
@@ -216,7 +220,7 @@ func (r *resumption) load() error {
 }
 
 // restore sets the training to the state in the file.
-func (r *resumption) restore(tensors map[string]*tensor.Tensor, notes map[string]string) error {
+func (r *resumption) restore(saved map[string]*tensor.Tensor, notes map[string]string) error {
 	var c checkpoint
 	if err := json.Unmarshal([]byte(notes[checkpointNote]), &c); err != nil {
 		return errors.New("the file is not a saved training")
@@ -230,7 +234,7 @@ func (r *resumption) restore(tensors map[string]*tensor.Tensor, notes map[string
 		}
 	}
 	parts := map[string]map[string]*tensor.Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}, averagePart: {}, samplerPart: {}}
-	for name, t := range tensors {
+	for name, t := range saved {
 		part, rest, _ := strings.Cut(name, ".")
 		if parts[part+"."] == nil {
 			return fmt.Errorf("the file has a tensor %s that does not belong to a saved training", name)
@@ -239,6 +243,9 @@ func (r *resumption) restore(tensors map[string]*tensor.Tensor, notes map[string
 	}
 	if err := nn.SetState(r.training.Model, parts[modelPart]); err != nil {
 		return err
+	}
+	for _, p := range nn.Parameters(r.training.Model) { // whole again, also if a training that divided them failed
+		tensors.MarkPart(p, false)
 	}
 	if err := r.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
 		return err

@@ -334,10 +334,6 @@ func (c *Settings) checkZeRO() error {
 		return nil
 	case c.Group == nil:
 		return fmt.Errorf("accel: ZeRO(%d): ranks divide the training: add DataParallel(group)", c.ZeRO)
-	case c.Checkpoint != "":
-		return fmt.Errorf("accel: ZeRO(%d): Resume needs the whole state of the optimizer, of which each rank has a part: use parallel.Distribute in a loop of your own, and its Save and Load", c.ZeRO)
-	case c.Average != nil && c.ZeRO == 3:
-		return errors.New("accel: ZeRO(3): EMA needs the whole parameters after each step: use ZeRO(2)")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -56,16 +57,22 @@ type strategy interface {
 	random() (stream, drawn uint64)
 	// shareFile fails on all ranks of an elastic group unless all see the file that rank 0 sees.
 	shareFile(path string) error
-	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
-	// the gradients and the measurement of the step over the ranks. idle participates in a
-	// batch of which this rank has no examples; learn computes gradients with weight zero.
-	lastBatch(p *precision, m *measurement, learn func()) error
+	// batch computes the gradients of a batch; forward runs its forward pass, and returns what runs the backward pass. lastBatch does
+	// so for the last batch of a step, and adds the gradients and the measurement of the step over the ranks. idle participates in
+	// a batch of which this rank has no examples; learn computes gradients with weight zero.
+	batch(forward forwardPass) error
+	lastBatch(p *precision, m *measurement, forward forwardPass) error
 	idle(learn func(data.Batch))
 	// updates returns what the optimizer updates: the model, or this rank's part of it. Its Forward
-	// computes the model. updated is called after each update, whole before the model is read.
+	// computes the model. updated is called after each update, and adds it to an average unless that is nil. whole is called before
+	// the model or the average are read.
 	updates(model nn.Module) nn.Module
-	updated() error
+	updated(average *optim.EMA) error
 	whole() error
+	// wholeState returns the state of the optimizer of the whole model, on the rank that writes files. The model is then whole, too.
+	wholeState(o *optim.Optimizer) (optim.State, error)
+	// inStep reports whether all ranks know that the training ends, and are between the same steps.
+	inStep() bool
 	// loss returns the loss to differentiate for the loss of a batch.
 	loss(p *precision, loss *tensor.Tensor) *tensor.Tensor
 	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
@@ -77,6 +84,9 @@ type strategy interface {
 	// end ends the training, after an error or a panic too.
 	end(err error, returned bool)
 }
+
+// forwardPass runs the forward pass of a batch, and returns what runs its backward pass.
+type forwardPass func() (backward func(), err error)
 
 // newProcesses returns the ranks of a group, or this process alone if group is nil.
 func newProcesses(ctx context.Context, group *parallel.Group) processes {
@@ -94,7 +104,6 @@ func newStrategy(ctx context.Context, o *Settings, t *history.Training, record *
 		return single{}, nil
 	}
 	d := newDataParallel(r, o, t, record)
-	d.zero = o.ZeRO
 	if err := r.compareTrainings(t.Dataset, o); err != nil {
 		r.release("the training", true)
 		return nil, err
@@ -112,16 +121,32 @@ func (single) beforeStep(int)                 {}
 func (single) random() (stream, drawn uint64) { return (*tensor.Generator)(nil).State() }
 func (single) shareFile(string) error         { return nil }
 
-func (single) lastBatch(_ *precision, _ *measurement, learn func()) error {
-	learn()
-	return nil
+func (single) batch(forward forwardPass) error {
+	backward, err := forward()
+	if err == nil {
+		backward()
+	}
+	return err
+}
+
+func (s single) lastBatch(_ *precision, _ *measurement, forward forwardPass) error {
+	return s.batch(forward)
 }
 
 func (single) idle(func(data.Batch)) {}
 
 func (single) updates(model nn.Module) nn.Module { return model }
-func (single) updated() error                    { return nil }
 func (single) whole() error                      { return nil }
+func (single) inStep() bool                      { return true }
+
+func (single) updated(average *optim.EMA) error {
+	if average != nil {
+		average.Update()
+	}
+	return nil
+}
+
+func (single) wholeState(o *optim.Optimizer) (optim.State, error) { return o.State(), nil }
 
 // loss makes the step fail on the device if the loss is not finite.
 func (single) loss(p *precision, loss *tensor.Tensor) *tensor.Tensor { return p.requireFinite(loss) }

@@ -13,6 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/internal/quantity"
@@ -29,7 +30,11 @@ type dataParallel struct {
 
 	zero    int                        // option ZeRO
 	divided *parallel.DistributedModel // with ZeRO; nil without
+	average *optim.EMA                 // of the whole model; nil without EMA
+	part    *optim.EMA                 // with ZeRO 3, the average of this rank's parts; nil without
+	isWhole bool                       // the model has been whole since the newest step
 	alone   bool                       // this rank computes without the others from now on
+	proven  bool                       // a step has been made, so that the forward pass of the model and the loss work
 
 	placeholder data.Batch // an example for a rank that has none in a batch
 	start       sharedStart
@@ -41,7 +46,7 @@ type dataParallel struct {
 }
 
 func newDataParallel(r *ranks, o *Settings, t *history.Training, record *history.Recorder) *dataParallel {
-	return &dataParallel{ranks: r, training: t, record: record, accumulate: o.Accumulate, gradients: parallel.NewGradients(r.group, t.Model)}
+	return &dataParallel{ranks: r, training: t, record: record, accumulate: o.Accumulate, zero: o.ZeRO, average: o.Average, gradients: parallel.NewGradients(r.group, t.Model)}
 }
 
 // end releases the resources of this rank. An error that the other ranks do not know of, or a
@@ -55,14 +60,53 @@ func (r *dataParallel) end(err error, returned bool) {
 		if !errors.As(err, &diverged) { // all ranks have found it at the same step
 			r.group.Fail(err)
 		}
+	case err != nil && r.group.Err() == nil && !r.isWhole: // so that the corrected call can use the model
+		_ = r.whole() // the error is the reason, in any case
 	}
 	r.gradients.End()
 	r.stop()
 	r.cancel()
 }
 
+// first runs the forward pass of a batch. In the first step all ranks learn whether it fails on one of them, unless they have to
+// exchange something within it: an error that all have, such as that of a loss for other labels, leaves the group usable.
+func (r *dataParallel) first(forward forwardPass) (backward func(), err error) {
+	if r.proven || r.waits() {
+		return forward()
+	}
+	err = r.runOnAll(func() (err error) {
+		defer nn.Catch(&err)
+		backward, err = forward()
+		return err
+	})
+	return backward, err
+}
+
+// batch computes the gradients of a batch on this rank.
+func (r *dataParallel) batch(forward forwardPass) error {
+	backward, err := r.first(forward)
+	if err == nil {
+		backward()
+	}
+	return err
+}
+
 // lastBatch adds the gradients and the measurements of the step over all ranks.
-func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) error {
+func (r *dataParallel) lastBatch(p *precision, m *measurement, forward forwardPass) error {
+	var failed error
+	learn := func() {
+		var backward func()
+		if backward, failed = forward(); failed == nil {
+			backward()
+		}
+	}
+	if !r.proven && !r.waits() {
+		backward, err := r.first(forward)
+		if err != nil {
+			return err
+		}
+		learn = backward
+	}
 	votes := []float64{0, 0} // whether a rank was interrupted, and whether one has a divisor of its loss
 	if r.mustStop() {
 		votes[0] = 1
@@ -80,6 +124,10 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 	if err != nil {
 		return r.collectiveError(err)
 	}
+	if failed != nil {
+		return failed
+	}
+	r.proven = true
 	r.stopping = votes[0] > 0
 	sums[0] = p.requireFinite(sums[0])
 	m.replace(sums, r.training.Dataset.Ignores(), votes[1] > 0)
@@ -129,25 +177,61 @@ func (r *dataParallel) updates(model nn.Module) nn.Module {
 	return r.divided
 }
 
-// updated gives the model the parameters that the other ranks have updated. ZeRO 3 gathers them when they
+// updated gives the model the parameters that the other ranks have updated. ZeRO 3 gathers them, and the average, when they
 // are needed.
-func (r *dataParallel) updated() error {
+func (r *dataParallel) updated(average *optim.EMA) error {
+	if r.part != nil {
+		r.part.Update()
+		return nil
+	}
 	if r.zero == 3 {
 		return nil
 	}
-	return r.whole()
+	err := r.whole()
+	if err == nil && average != nil {
+		average.Update()
+	}
+	return err
 }
 
-// whole gives the model all of its parameters.
+// whole gives the model all of its parameters, and the average all of its values.
 func (r *dataParallel) whole() error {
 	if r.divided == nil {
 		return nil
 	}
-	if err := r.divided.Gather(r.ctx); err != nil {
+	err := r.divided.Gather(r.ctx)
+	if err == nil && r.part != nil {
+		var all optim.State
+		if all, err = r.divided.GatherState(r.ctx, optim.State{Tensors: r.part.State()}); err == nil {
+			err = r.average.SetState(all.Tensors)
+		}
+	}
+	if err != nil {
 		return r.collectiveError(err)
 	}
+	r.isWhole = true
 	return nil
 }
+
+// wholeState gathers the state of the optimizer with ZeRO.
+func (r *dataParallel) wholeState(o *optim.Optimizer) (s optim.State, err error) {
+	if r.divided == nil {
+		if r.writes() {
+			s = o.State()
+		}
+		return s, nil
+	}
+	if err := r.whole(); err != nil {
+		return s, err
+	}
+	if s, err = r.divided.GatherState(r.ctx, o.State()); err != nil {
+		return s, r.collectiveError(err)
+	}
+	return s, nil
+}
+
+// inStep reports whether the ranks can still exchange parts that ZeRO divides.
+func (r *dataParallel) inStep() bool { return r.agreed || r.zero == 0 }
 
 // divide divides the training among the ranks.
 func (r *dataParallel) divide() error {
@@ -156,7 +240,14 @@ func (r *dataParallel) divide() error {
 		r.divided, err = parallel.Distribute(r.ctx, mesh, r.training.Model, parallel.ZeRO(r.zero))
 	}
 	if err != nil {
+		r.agreed = r.group.Err() == nil
 		return r.collectiveError(err)
+	}
+	if r.zero == 3 && r.average != nil {
+		r.part = r.average.Like(r.divided)
+		if err := r.part.SetState(r.divided.DivideState(optim.State{Tensors: r.average.State()}).Tensors); err != nil {
+			return err
+		}
 	}
 	r.record.Note("ZeRO %d: %d ranks divide %s", r.zero, r.group.Size(), []string{"the state of the optimizer", "the state of the optimizer and the gradients", "the state of the optimizer, the gradients and the parameters"}[r.zero-1])
 	return nil
@@ -236,6 +327,9 @@ func (r *dataParallel) begin() error {
 // which the file of Resume does not contain: a training that is resumed draws the same ones.
 func (r *dataParallel) beforeStep(number int) {
 	r.step = number
+	if r.isWhole = false; r.part != nil {
+		_ = r.average.SetState(nil) // cannot fail; frees the values
+	}
 	rank := uint64(r.group.Rank())
 	(*tensor.Generator)(nil).SetState(r.start.Stream+rank*streamStep, r.start.Drawn+uint64(number)*numbersPerStep)
 }
