@@ -261,12 +261,16 @@ def test_ranks_train_together(executed):
     shown = text(executed("11-several-gpus.ipynb"))
     assert re.search(r"two and two is 4\n+I am rank 0\n+\[rank 1\] I am rank 1\n", shown)
     assert "rank 0 of 2" in shown
-    assert shown.count("digits, test: loss") == 3 and ", 360 examples," in shown, "all ranks measure the whole set together"
+    assert shown.count("digits, test: loss") == 4 and ", 360 examples," in shown, "all ranks measure the whole set together"
     assert shown.count("weights ") == 1 and "[rank 1] weights" not in shown, "the ranks have other weights"
     two, one = map(float, re.search(r"loss of two ranks ([0-9.]+), of one ([0-9.]+)", shown).groups())
     assert abs(two - one) < 0.01 and two < 0.5
-    by_hand, divided = map(float, re.findall(r"digits, test: loss ([0-9.]+)", shown)[1:3])
+    by_hand, divided, staged = map(float, re.findall(r"digits, test: loss ([0-9.]+)", shown)[1:4])
     assert abs(by_hand - divided) < 0.002, "by hand, and with tensor parallelism"
+    assert abs(by_hand - staged) < 0.002, "by hand, and with a pipeline"
+    assert "rank 0 has 1.weight\n" in shown and "[rank 1] rank 1 has 3.weight\n" in shown
+    bubbles = [int(share) for share in re.findall(r"^n = \d: bubble (\d+) %", shown, re.M)]
+    assert len(bubbles) == 4 and bubbles[0] >= 50, "a stage waits at least as long as the other one takes"
     assert "rank 0 of 2: loss" in shown, "on simulated GPUs"
     stages = [float(loss) for loss in re.findall(r"^ZeRO [123]: loss ([0-9.]+)$", shown, re.M)]
     assert len(stages) == 3 and max(stages) - min(stages) < 0.002
