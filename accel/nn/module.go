@@ -37,9 +37,17 @@ type modeSetter interface {
 // instance Dropout does nothing. New modules are in training mode.
 func Train(model any, on bool) {
 	nameFor(trace.Active(), model)
+	eachMode(model, func(m modeSetter) { m.setTraining(on) })
+}
+
+// eachMode calls do for the modules of a model that have a mode, also for those of a model that several ranks share.
+func eachMode(model any, do func(modeSetter)) {
 	walk(model, func(_ []string, v any) {
+		if s, ok := v.(layer.Shared); ok {
+			eachMode(s.Shares().Model, do)
+		}
 		if m, ok := v.(modeSetter); ok {
-			m.setTraining(on)
+			do(m)
 		}
 	})
 }
@@ -48,11 +56,7 @@ func Train(model any, on bool) {
 // mode of each module.
 func Eval(model any) (restore func()) {
 	var undo []func()
-	walk(model, func(_ []string, v any) {
-		if m, ok := v.(modeSetter); ok {
-			undo = append(undo, m.saveMode())
-		}
-	})
+	eachMode(model, func(m modeSetter) { undo = append(undo, m.saveMode()) })
 	Train(model, false)
 	return func() {
 		for _, f := range undo {

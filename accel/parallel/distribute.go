@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -98,8 +99,8 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 
 // Distribute divides a model, which must have its parameters, among the ranks of a mesh. All ranks
 // call it with a model of the same layers; they get the weights and random numbers of rank 0.
-// Afterwards only the DistributedModel must be used, except with nn.Train and nn.Eval, which take the
-// model: its parameters that are on other ranks are NaN here, and need no memory.
+// Afterwards only the DistributedModel must be used, also with nn.Train and nn.Eval. The parameters of the model
+// that are on other ranks are NaN here, and need no memory.
 //
 //	mesh, err := parallel.Mesh(ctx, group, 2, 2, 1)
 //	…
@@ -249,6 +250,9 @@ func matching(what, pattern string, names []string) (found []string, err error) 
 }
 
 func (m *DistributedModel) distribution() *distribution { return m.work.(*distribution) }
+
+// Shares returns the model that was passed to Distribute, for nn.Train and nn.Eval.
+func (m *DistributedModel) Shares() layer.Shares { return layer.Shares{Model: m.distribution().model} }
 
 // divided records that the model is used with its parts again, after Gather.
 func (d *distribution) divided() {

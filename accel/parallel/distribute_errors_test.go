@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -346,6 +347,33 @@ func TestDistributeAgain(t *testing.T) {
 	if _, err := Distribute(t.Context(), nil, nn.Dense(1)); err == nil || !strings.Contains(err.Error(), "the mesh is nil") {
 		t.Error(err)
 	}
+}
+
+// TestModesOfADistributedModel requires nn.Eval to reach the layers: accel.Evaluate calls it.
+func TestModesOfADistributedModel(t *testing.T) {
+	model := func() nn.Module {
+		return nn.Sequential(nn.Embedding(gptTokens, 16), nn.Dropout(0.5), nn.Dense(gptTokens))
+	}
+	x, _ := gptTokensOf(0, 0)
+	want := distributedTraining{model: model}.newModel(0)
+	nn.Train(want, false)
+	expected := want.Forward(x).Data()
+	all := ranks(t, 2)
+	made := meshes(t, all, MeshShape{1, 1, 2})
+	models := []nn.Module{distributedTraining{model: model}.newModel(0), distributedTraining{model: model}.newModel(1)}
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
+		shared, err := Distribute(ctx, made[g.Rank()], models[g.Rank()])
+		if err != nil {
+			return err
+		}
+		restore := nn.Eval(shared)
+		evaluated := shared.Forward(x).Data()
+		restore()
+		if trained := shared.Forward(x).Data(); !slices.Equal(evaluated, expected) || slices.Equal(trained, expected) {
+			return fmt.Errorf("rank %d: the dropout of the model is not that of its mode", g.Rank())
+		}
+		return nil
+	})
 }
 
 // TestForgottenZeroGrad requires the error of one process if gradients are added to those of the step before.

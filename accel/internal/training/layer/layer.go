@@ -176,3 +176,10 @@ type Divided struct {
 	Dimension int
 	Blocks    int
 }
+
+// Shared is a module that computes with another model, of whose parameters it has a part: that of several ranks. Its modes are those of
+// the model.
+type Shared interface{ Shares() Shares }
+
+// Shares is the model of a Shared.
+type Shares struct{ Model any }
