@@ -24,6 +24,9 @@ import (
 // classes, columns and targets, and checksums, by which [Load] finds a damaged file. The file is replaced
 // atomically.
 func Save(path string, model any) error {
+	if _, ok := model.(layer.Shared); ok {
+		return fmt.Errorf("nn: save %s: the model is divided among ranks, and this one has only parts of its parameters: call its Save on all ranks", path)
+	}
 	tensors := map[string]*Tensor{}
 	for _, p := range State(model) {
 		tensors[p.Name] = p.Tensor
@@ -307,6 +310,9 @@ func Load(path string, model any, given ...Option) (err error) {
 	var l options
 	if err := option.Apply("nn.Load", &l, given, "Rename", "Partial", "Report"); err != nil {
 		return err
+	}
+	if _, ok := model.(layer.Shared); ok {
+		return fmt.Errorf("nn: load %s: the model is divided among ranks, and this one has only parts of its parameters: call its Load on all ranks", path)
 	}
 	w, err := openWeights(path)
 	if err != nil {

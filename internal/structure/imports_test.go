@@ -26,6 +26,7 @@ var directions = []direction{
 	// Packages for users do not depend on Jupyter.
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/picture", "internal/quantity", "internal/secret", "internal/tableview", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/quantity", "internal/trust"}},
+	{"accel/internal/training/architecture", []string{"accel/nn"}},
 	{"accel/internal/training/loop", []string{"accel", "display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/quantity"}},
 	{"accel/internal/training/trials", []string{"accel"}},
 	{"accel/internal/engine", []string{"accel/internal/engine"}},

@@ -76,17 +76,6 @@ func (r *ranks) meter(ctx context.Context, examples int) *display.Meter {
 	return meter
 }
 
-// Reject returns err, with which the call of this rank ends before it begins. The other ranks of the group, which may be nil, get it in
-// their first exchange, in which they wait for this rank; if their calls cannot begin either, each rank returns its own error. The group
-// can be used afterwards.
-func Reject(ctx context.Context, group *parallel.Group, err error) error {
-	if r, ok := newProcesses(ctx, group).(*ranks); ok && group.Err() == nil {
-		defer r.release("", true)
-		return r.runOnAll(func() error { return err })
-	}
-	return err
-}
-
 // release frees what newRanks allocated. A panic ends the work of the other ranks.
 func (r *ranks) release(what string, returned bool) {
 	if !returned {

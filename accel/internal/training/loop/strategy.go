@@ -96,6 +96,17 @@ func newProcesses(ctx context.Context, group *parallel.Group) processes {
 	return newRanks(ctx, group)
 }
 
+// Reject returns err, with which the call of this rank ends before it begins. The other ranks of the group, which may be nil, get it in
+// their first exchange, in which they wait for this rank; if their calls cannot begin either, each rank returns its own error. The group
+// can be used afterwards.
+func Reject(ctx context.Context, group *parallel.Group, err error) error {
+	if r, ok := newProcesses(ctx, group).(*ranks); ok && group.Err() == nil {
+		defer r.release("", true)
+		return r.runOnAll(func() error { return err })
+	}
+	return err
+}
+
 // newStrategy returns the strategy of a training. Several ranks first verify that they are
 // about to run the same one.
 func newStrategy(ctx context.Context, o *Settings, t *history.Training, record *history.Recorder) (strategy, error) {
