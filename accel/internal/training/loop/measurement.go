@@ -9,6 +9,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// forwardPass runs the forward pass of a batch, and returns what runs its backward pass.
+type forwardPass func() (backward func(), err error)
+
 // measurement is what a step measures, as tensors that have not been read yet.
 type measurement struct {
 	epoch    int

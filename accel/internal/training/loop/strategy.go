@@ -85,9 +85,6 @@ type strategy interface {
 	end(err error, returned bool)
 }
 
-// forwardPass runs the forward pass of a batch, and returns what runs its backward pass.
-type forwardPass func() (backward func(), err error)
-
 // newProcesses returns the ranks of a group, or this process alone if group is nil.
 func newProcesses(ctx context.Context, group *parallel.Group) processes {
 	if group == nil || group.Size() == 1 && !group.Elastic() {
