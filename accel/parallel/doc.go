@@ -20,8 +20,8 @@
 // A model that is too large for one rank is divided between several: [Mesh] arranges the ranks of
 // a group along three dimensions, for data, tensor and pipeline parallelism, with a sub-group
 // along each. [Distribute] divides a model among them: the state of the optimizer, gradients and
-// parameters among the replicas (ZeRO, shard.go), layers among the ranks along TP
-// (tensorparallel.go), and the modules of an nn.Sequential among the stages along PP (pipeline.go, tied.go).
+// parameters among the replicas (ZeRO, shard.go; between GPUs shard_device.go), layers among the ranks along TP
+// (tensorparallel.go, vocabulary.go), and the modules of an nn.Sequential among the stages along PP (pipeline.go, tied.go).
 // [DistributedModel.Save] writes a checkpoint that any mesh, nn.Load, and other libraries read.
 //
 // # How ranks connect
