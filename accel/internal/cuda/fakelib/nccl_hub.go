@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
 )
@@ -37,10 +36,11 @@ type hubAnswer struct {
 // hub is what the ranks of a group are connected to.
 type hub struct {
 	conns []net.Conn
-	gone  chan struct{} // closed when a rank leaves
+	gone  []chan struct{} // by rank; closed when it leaves
+	any   chan struct{}   // closed when the first rank leaves
+	first sync.Once
 
 	mu      sync.Mutex
-	left    bool                       // guarded by mu
 	made    []int                      // number of collective calls of each rank; guarded by mu
 	rounds  map[int]*round             // the calls that not all ranks have made, by their number; guarded by mu
 	letters map[[2]int]chan sentLetter // by sender and receiver; guarded by mu
@@ -63,7 +63,7 @@ type sentLetter struct {
 // serveHub accepts the ranks, each of which sends its number and the size of the group, and
 // answers their calls until one of them leaves.
 func serveHub(listener net.Listener) {
-	h := &hub{gone: make(chan struct{}), rounds: map[int]*round{}, letters: map[[2]int]chan sentLetter{}}
+	h := &hub{any: make(chan struct{}), rounds: map[int]*round{}, letters: map[[2]int]chan sentLetter{}}
 	defer func() {
 		_ = listener.Close()
 		for _, c := range h.conns {
@@ -82,12 +82,12 @@ func serveHub(listener net.Listener) {
 			return
 		}
 		if h.conns == nil {
-			h.conns, h.made = make([]net.Conn, who[1]), make([]int, who[1])
+			h.conns, h.made, h.gone = make([]net.Conn, who[1]), make([]int, who[1]), make([]chan struct{}, who[1])
 		}
 		if int(who[1]) != len(h.conns) || who[0] >= who[1] || h.conns[who[0]] != nil {
 			return
 		}
-		h.conns[who[0]] = c
+		h.conns[who[0]], h.gone[who[0]] = c, make(chan struct{})
 	}
 	for _, c := range h.conns {
 		if _, err := c.Write([]byte{1}); err != nil { // all have joined
@@ -97,28 +97,18 @@ func serveHub(listener net.Listener) {
 	var running sync.WaitGroup
 	for rank := range h.conns {
 		running.Go(func() {
+			defer h.leave(rank)
 			h.serve(rank)
-			h.leave()
-			_ = h.conns[rank].Close() // so that the rank does not wait
 		})
 	}
 	running.Wait()
 }
 
-// leave ends what waits for the rank that has left. Answers that are on their way arrive.
-func (h *hub) leave() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.left {
-		return
-	}
-	h.left = true
-	close(h.gone)
-	for _, c := range h.conns {
-		if c != nil {
-			_ = c.SetReadDeadline(time.Now()) // it may be closed already
-		}
-	}
+// leave ends what waits for a rank. Exchanges of the others go on.
+func (h *hub) leave(rank int) {
+	close(h.gone[rank])
+	h.first.Do(func() { close(h.any) })
+	_ = h.conns[rank].Close() // so that the rank does not wait; it may be closed already
 }
 
 // serve answers the calls of a rank, group by group.
@@ -174,7 +164,7 @@ func (h *hub) join(rank int, call *hubCall) (wait func() (answer hubAnswer, ok b
 		select {
 		case <-r.done:
 			return r.answers[rank], true
-		case <-h.gone:
+		case <-h.any:
 		}
 		select {
 		case <-r.done: // both
@@ -270,7 +260,7 @@ func (h *hub) transfer(rank int, call hubCall) (answer hubAnswer, ok bool) {
 		select {
 		case letters <- l:
 			return <-l.taken, true
-		case <-h.gone:
+		case <-h.gone[call.Peer]:
 			return hubAnswer{}, false
 		}
 	}
@@ -283,7 +273,7 @@ func (h *hub) transfer(rank int, call hubCall) (answer hubAnswer, ok bool) {
 		}
 		l.taken <- answer
 		return hubAnswer{Data: l.call.Data}, true
-	case <-h.gone:
+	case <-h.gone[call.Peer]:
 		return hubAnswer{}, false
 	}
 }
