@@ -79,7 +79,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestPrograms TestCompiledPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
 	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
-	TestMaskedAttention TestConvOfSmallImages TestDistributedEqualsOneProcess TestMemoryOfZeRO TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
+	TestMaskedAttention TestConvOfSmallImages TestDistributedEqualsOneProcess TestMemoryOfZeRO TestMemoryOfVocabulary TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData TestProjects \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
 	TestGuideFromPython TestInterruptInMethods TestInterruptInCalls TestInterruptedCallIsAssigned TestInterruptAssignsTargets \

@@ -46,13 +46,13 @@ var distributeErrors = []struct {
 	{"nothing to divide", MeshShape{1, 2, 1}, nil, nil, "no option says which: add Split, SplitHeads or SplitVocabulary"},
 	{"tokens that cannot be divided", MeshShape{1, 2, 1}, nil, always(SplitVocabulary("0", "7")), "layer 0: its 17 tokens cannot be divided by 2 ranks"},
 	{"logits that are not the results", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "5.3")), "layer 5.3: it is not the last layer"},
-	{"a head that computes no logits", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "6")), "layer 6: it is a *nn.LayerNormLayer, but the second pattern"},
+	{"a head that computes no logits", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "6")), "layer 6: it is a *nn.layerNorm, but the second pattern"},
 	{"an embedding that is none", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("1", "7")), "layer 1: it is a *nn.posEmbedding, but the first pattern"},
 	{"the heads of an embedding", MeshShape{1, 2, 1}, vocabularyOn, always(SplitHeads("0")), "layer 0 is a *nn.embedding, which it cannot divide"},
 	{"a tied layer without its embedding", MeshShape{1, 2, 1}, func(int) nn.Module {
-		e := nn.Embedding(gptTokens+1, 8)
-		return nn.Sequential(nn.Embedding(gptTokens+1, 8), nn.Sequential(e, nn.TiedDense(e)))
-	}, always(SplitVocabulary("0", "1.1")), "is not divided"},
+		d := nn.Dense(gptTokens + 1)
+		return nn.Sequential(nn.Embedding(gptTokens+1, 8), d, nn.Dense(8), nn.TiedDense(d))
+	}, always(SplitVocabulary("0", "3")), "is not divided"},
 	{"more stages than modules", MeshShape{1, 1, 2}, func(int) nn.Module { return &wrapped{nn.Dense(3)} }, nil, "has 2 stages, but the model is an nn.Sequential of 1 modules"},
 	{"no such stages", MeshShape{1, 1, 2}, nil, always(StagesAt(3, 5)), "StagesAt([3 5]): 2 stages of 8 modules need 1 increasing indices from 1 to 7"},
 	{"a weight in two stages", MeshShape{1, 1, 2}, func(int) nn.Module {
