@@ -145,18 +145,21 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
+		x, y := gptTokensOf(0, 0)
+		if _, err := shared.Backward(ctx, x, y, nn.CrossEntropy, 0.5); err != nil {
+			return nil, err
+		}
 		if g.Rank() == 1 {
 			<-g.broken
 			return g.Err().Error(), nil
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
-			for callsOfNCCL()[nccl.ReduceScatter].Calls == 0 {
+			for callsOfNCCL()[nccl.AllGather].Calls == 0 { // the second step begins with it
 				runtime.Gosched()
 			}
 			cancel()
 		}()
-		x, y := gptTokensOf(0, 0)
 		_, err = shared.Backward(ctx, x, y, nn.CrossEntropy, 0.5)
 		return fmt.Sprint(err, " ", errors.Is(err, context.Canceled)), nil
 	}
@@ -165,7 +168,7 @@ func init() {
 // A device waits for a rank that does not take part until the context is done; then all ranks fail.
 func TestMissingRankOnDevices(t *testing.T) {
 	for rank, said := range onRanks[string](t, "missing on devices", 2) {
-		want := []string{"parallel: step 1: parallel: exchange between devices on rank 0: context canceled true", "rank 0 ("}[rank]
+		want := []string{"parallel: step 2: parallel: exchange between devices on rank 0: context canceled true", "rank 0 ("}[rank]
 		if !strings.HasPrefix(strings.TrimPrefix(said, "parallel: "), strings.TrimPrefix(want, "parallel: ")) {
 			t.Errorf("rank %d: %s, want %s", rank, said, want)
 		}
