@@ -19,6 +19,7 @@ var dividedVocabularies = []distributedTraining{
 	{name: "vocabulary, bfloat16", mesh: MeshShape{1, 2, 1}, options: only(SplitVocabulary("0", "7")), model: vocabularyGPT, autocast: true, tolerance: 5e-3},
 	{name: "vocabulary, dp × tp, ZeRO 3", mesh: MeshShape{2, 2, 1}, options: only(SplitVocabulary("0", "7"), ZeRO(3)), model: vocabularyGPT, forward: true},
 	{name: "vocabulary, tp × pp", mesh: MeshShape{1, 2, 2}, options: only(SplitVocabulary("0", "7"), MicroBatches(2)), model: vocabularyGPT, forward: true},
+	{name: "vocabulary, tied between stages", mesh: MeshShape{1, 2, 2}, options: only(SplitVocabulary("0", "2")), model: tiedVocabulary, forward: true},
 	{name: "NCCL, vocabulary", long: true, mesh: MeshShape{1, 2, 1}, options: only(SplitVocabulary("0", "2")), device: simulatedNCCL, model: tiedVocabulary, steps: 2, forward: true},
 }
 
