@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"strings"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Recompute is which activations a rank computes again in the backward pass instead of keeping them.
@@ -95,6 +97,12 @@ func (l Layout) check(m Model, c Cluster, batch int) string {
 		return fmt.Sprintf("tensor parallelism cannot divide %d heads", m.Heads)
 	case chunks > len(m.Blocks):
 		return fmt.Sprintf("a pipeline of %d parts is longer than the %d blocks of the model", chunks, len(m.Blocks))
+	case m.Modules > 0 && l.PP > m.Modules:
+		return fmt.Sprintf("a pipeline of %d stages is longer than the %s into which parallel.Distribute can divide the model: those of an nn.Sequential", l.PP, quantity.Plural(m.Modules, "module"))
+	case m.Modules > 0 && l.Chunks > 1:
+		return "parallel.Distribute gives each rank one chunk of the model"
+	case batch >= 1 && batch%l.DP != 0:
+		return fmt.Sprintf("a batch of %d examples cannot be divided among %d replicas: use a multiple of %d", batch, l.DP, l.DP)
 	case batch < 1 || batch%(l.DP*l.MicroBatch) != 0:
 		return fmt.Sprintf("a batch of %d examples cannot be divided into micro-batches of %d on %d ranks", batch, l.MicroBatch, l.DP)
 	case l.Chunks > 1 && l.PP == 1:

@@ -10,6 +10,9 @@ type Model struct {
 	Precision Precision
 	// Heads is a number that the size of tensor parallelism must divide, such as that of attention heads; 0 for any.
 	Heads int
+	// Modules is how many parts [parallel.Distribute] can divide the model into for a pipeline, without several chunks on a rank; 0 if it is
+	// trained by another program, which can divide it between all blocks and has chunks.
+	Modules int
 	// Tokens in an example; 0 if it is not a sequence.
 	Tokens int
 	// Update is the measured time in seconds of an optimizer step of the whole model; 0 computes it from the
@@ -24,6 +27,7 @@ type Model struct {
 type Block struct {
 	Name       string  // for errors
 	Parameters float64 // number of elements
+	Tied       float64 // elements of the first block that this one uses as well; in a pipeline both stages have and update them
 	Forward    Work    // of the forward pass
 	Backward   Work    // of the backward pass, without recomputation
 	Attention  Work    // the part of Forward that [RecomputeAttention] repeats

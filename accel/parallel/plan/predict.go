@@ -129,7 +129,13 @@ func checkInputs(m Model, c Cluster) error {
 }
 
 func newPredictor(m Model, c Cluster, l Layout) predictor {
-	p := predictor{Model: m, Cluster: c, Layout: l, slowdown: 1}
+	p := predictor{Model: m, Cluster: c, Layout: l, all: m.Parameters(), slowdown: 1}
+	if last := len(m.Blocks) - 1; l.PP > 1 && m.Blocks[last].Tied > 0 {
+		p.Blocks = slices.Clone(m.Blocks)
+		p.Blocks[last].Parameters += m.Blocks[last].Tied
+		bytes := m.Precision.Gradients * m.Blocks[last].Tied / p.divisor(m.Blocks[last])
+		p.tied = 2 * p.send(bytes/2, l.TP*l.DP*(l.PP-1)) // a ring of two
+	}
 	// As in Megatron-LM, tensor parallelism is between neighbors, and the ranks of a pipeline are farthest.
 	p.tensor, p.data = c.group(l.TP, 1), c.group(l.DP, l.TP)
 	if c.Cores > 0 {
@@ -171,6 +177,9 @@ func (p predictor) parts(pipe pipeline, chunks []chunk, s schedule) (longest Par
 			parameters += chunks[k].parameters
 		}
 		exposed := p.exchange(pipe, chunks, s, r)
+		if r == 0 || r == pipe.ranks-1 {
+			exposed += p.slowdown * p.tied
+		}
 		parts.Update = p.update(parameters)
 		parts.Data += exposed + p.slowdown*p.gatherUpdated(parameters)
 		busy := parts.Compute + parts.Memory + parts.Tensor + parts.Data + parts.Update
@@ -237,7 +246,7 @@ func (p predictor) update(parameters float64) float64 {
 		parameters /= float64(p.DP)
 	}
 	if p.Model.Update > 0 {
-		return p.slowdown * p.Model.Update * parameters / p.Model.Parameters()
+		return p.slowdown * p.Model.Update * parameters / p.all
 	}
 	if !(p.GPU.Bandwidth > 0 && p.Efficiency.Memory > 0) {
 		return 0

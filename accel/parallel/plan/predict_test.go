@@ -157,6 +157,28 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestTied predicts a model whose second block uses the parameters of the first. In a pipeline, both stages have them.
+func TestTied(t *testing.T) {
+	t.Parallel()
+	block := Block{Parameters: 1e9, Forward: Work{Seconds: 1}, Backward: Work{Seconds: 2}}
+	last := block
+	last.Tied = 1e9
+	m := Model{Blocks: []Block{block, last}, Precision: Precision{Weights: 4, Gradients: 4, Optimizer: 8}, Update: 0.5}
+	c := Cluster{GPU: GPU{Memory: 1e12}, PerNode: 2, Nodes: 1, Within: Link{Bandwidth: 4e9}, Efficiency: Efficiency{Network: 1}}
+	for pp, want := range map[int]struct{ data, update, memory float64 }{
+		1: {0, 0.5, 16 * 2e9},
+		2: {1, 0.5, 16 * 2e9}, // a ring of two: each sends 4e9 bytes in two halves
+	} {
+		p, err := Predict(m, c, Layout{DP: 1, TP: 1, PP: pp, MicroBatch: 1}, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(p.Parts.Data, want.data, 1e-9) || !near(p.Parts.Update, want.update, 1e-9) || !near(p.Memory.Total(), want.memory, 1e-9) {
+			t.Errorf("pp %d: data %g s, update %g s, %g bytes, want %+v", pp, p.Parts.Data, p.Parts.Update, p.Memory.Total(), want)
+		}
+	}
+}
+
 // TestFromProfile checks what a profile of two layers becomes.
 func TestFromProfile(t *testing.T) {
 	model := nn.Sequential(nn.Dense(32), nn.ReLU(), nn.Dense(10))
@@ -179,6 +201,9 @@ func TestFromProfile(t *testing.T) {
 	}
 	if got, want := m.Parameters(), float64(64*32+32+32*10+10); got != want {
 		t.Errorf("%g parameters, want %g", got, want)
+	}
+	if m.Modules != 3 {
+		t.Errorf("%d modules, want 3", m.Modules)
 	}
 	total := m.Update
 	var names []string

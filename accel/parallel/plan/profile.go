@@ -20,7 +20,7 @@ import (
 //	model, err := plan.FromProfile(report, net, 64)
 //
 // The times hold for the profiled device, and for micro-batches like the profiled one. What the host did between the ops is distributed over
-// them. The blocks can be divided by a pipeline, but not by tensor parallelism.
+// them. A pipeline can have as many stages as the model has modules in an nn.Sequential; tensor parallelism cannot divide the blocks.
 //
 // The steps must not exchange anything with other ranks, since a prediction adds that: call loss.Backward, not
 // [parallel.Gradients.Backward]. Ranks that share a machine also share its caches and the bandwidth of its memory: let as many of them profile
@@ -34,7 +34,7 @@ func FromProfile(report *prof.Report, model nn.Module, examples int) (Model, err
 	case slices.ContainsFunc(report.Host, exchanges):
 		return Model{}, fmt.Errorf("plan: the profiled steps exchange data with other ranks, which a prediction adds to them: profile steps that call loss.Backward, without accel.DataParallel")
 	}
-	m := Model{Precision: FP32()}
+	m := Model{Precision: FP32(), Modules: modules(model)}
 	p := profiled{report: report, each: 1 / float64(examples*len(report.Steps))}
 	ops := 0.0
 	for _, o := range report.Ops {
@@ -67,6 +67,18 @@ func FromProfile(report *prof.Report, model nn.Module, examples int) (Model, err
 		b.Parameters += float64(parameter.Tensor.Numel())
 	}
 	return m, nil
+}
+
+// modules returns the number of modules that a pipeline of [parallel.Distribute] can divide the model into.
+func modules(m nn.Module) (n int) {
+	s, ok := m.(*nn.SequentialLayer)
+	if !ok {
+		return 1
+	}
+	for _, l := range s.Layers() {
+		n += modules(l)
+	}
+	return n
 }
 
 // exchanges reports whether a host event is communication with other ranks.

@@ -53,6 +53,9 @@ func (p *Plan) Report() *display.Report {
 		r.Text(fmt.Sprintf("The best %d of %d meshes of %s GPUs:", len(shown), len(p.Meshes), display.Integer(shown[0].Layout.GPUs())))
 		p.table(r, "rank", shown, func(b Prediction) string { return fmt.Sprint(slices.Index(p.Meshes, b) + 1) })
 	}
+	for _, remark := range p.Remarks {
+		r.Text(remark)
+	}
 	return r.Text("Predicted, not measured. The limit is in percent of the step.")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/internal/quantity"
@@ -42,6 +43,8 @@ type Plan struct {
 	Best []Prediction
 	// Meshes is the fastest layout of each mesh on the largest number of GPUs, the fastest first, also those that do not fit.
 	Meshes []Prediction
+	// Remarks say which sizes of the mesh are impossible on the largest number of GPUs and why, and for which numbers of GPUs nothing fits.
+	Remarks []string
 }
 
 // Search predicts the layouts of a model on a cluster, with a batch of examples of all GPUs together, and returns the
@@ -75,8 +78,11 @@ func Search(m Model, c Cluster, batch int, options ...Option) (*Plan, error) {
 		}
 		if p.Meshes = meshes; len(meshes) > 0 && meshes[0].Fits {
 			p.Best = append(p.Best, meshes[0])
+		} else {
+			p.Remarks = append(p.Remarks, fmt.Sprintf("On %s nothing fits: the memory is too small, or no mesh divides the batch and the model.", quantity.Plural(n, "GPU")))
 		}
 	}
+	p.Remarks = append(p.Remarks, p.impossible(s.gpus[len(s.gpus)-1])...)
 	if len(p.Best) > 0 {
 		return p, nil
 	}
@@ -106,6 +112,31 @@ func (p *Plan) meshes(n int) (found []Prediction, err error) {
 	}
 	slices.SortStableFunc(found, better)
 	return found, nil
+}
+
+// impossible says which sizes no mesh of n GPUs can have.
+func (p *Plan) impossible(n int) (remarks []string) {
+	m := p.Model
+	for _, d := range []struct {
+		name, reason string
+		possible     func(size int) bool
+	}{
+		{"dp", fmt.Sprintf("it must divide the batch of %s", quantity.Plural(p.Batch, "example")), func(size int) bool { return p.Batch%size == 0 }},
+		{"tp", fmt.Sprintf("it must divide the %d heads", m.Heads), func(size int) bool { return size > p.Cluster.PerNode || m.Heads == 0 || m.Heads%size == 0 }},
+		{"pp", fmt.Sprintf("the model has %s", quantity.Plural(len(m.Blocks), "block")), func(size int) bool { return size <= len(m.Blocks) }},
+		{"pp", fmt.Sprintf("parallel.Distribute can divide the model into %s, those of an nn.Sequential", quantity.Plural(m.Modules, "module")), func(size int) bool { return m.Modules == 0 || size > len(m.Blocks) || size <= m.Modules }},
+	} {
+		var sizes []string
+		for _, size := range divisors(n) {
+			if !d.possible(size) {
+				sizes = append(sizes, quantity.Integer(size))
+			}
+		}
+		if len(sizes) > 0 {
+			remarks = append(remarks, fmt.Sprintf("On %s GPUs, %s cannot be %s: %s.", quantity.Integer(n), d.name, strings.Join(sizes, ", "), d.reason))
+		}
+	}
+	return remarks
 }
 
 // better orders predictions: those that fit by their times, then the others by their memory.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,49 @@ func TestSearch(t *testing.T) {
 			for _, best := range p.Best {
 				if !best.Fits || best.Memory.Total() > c.cluster.GPU.Memory {
 					t.Errorf("%v does not fit", best.Layout)
+				}
+			}
+		})
+	}
+}
+
+// TestRemarks requires the sizes that a mesh cannot have to be explained, because the tables do not contain them.
+func TestRemarks(t *testing.T) {
+	t.Parallel()
+	gpt := gpt2Small.Model(BF16())
+	module := gpt
+	module.Modules = 2
+	small := DGXH100(1)
+	small.GPU.Memory = 5.9e9
+	for _, c := range []struct {
+		name    string
+		model   Model
+		cluster Cluster
+		batch   int
+		gpus    []int
+		want    []string
+	}{
+		{"none", gpt, DGXH100(1), 8, []int{4}, nil},
+		{"batch", gpt, DGXH100(2), 12, []int{16}, []string{
+			"On 16 GPUs, dp cannot be 8, 16: it must divide the batch of 12 examples.",
+			"On 16 GPUs, tp cannot be 8: it must divide the 12 heads.",
+			"On 16 GPUs, pp cannot be 16: the model has 14 blocks.",
+		}},
+		{"modules", module, DGXH100(1), 8, []int{4}, []string{"On 4 GPUs, pp cannot be 4: parallel.Distribute can divide the model into 2 modules, those of an nn.Sequential."}},
+		{"memory of some", gpt, small, 8, []int{1, 4}, []string{"On 1 GPU nothing fits: the memory is too small, or no mesh divides the batch and the model."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := Search(c.model, c.cluster, c.batch, GPUs(c.gpus...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(p.Remarks, c.want) {
+				t.Errorf("the remarks are %q, want %q", p.Remarks, c.want)
+			}
+			for _, remark := range c.want {
+				if !strings.Contains(p.Report().String(), remark) {
+					t.Errorf("the report does not contain %q", remark)
 				}
 			}
 		})
@@ -76,6 +120,8 @@ func TestLayoutErrors(t *testing.T) {
 	t.Parallel()
 	transformer := gpt2Small.Model(BF16())
 	profiled := Model{Blocks: []Block{{Name: "0", Forward: Work{Seconds: 1}}, {Name: "1", Forward: Work{Seconds: 1}}}}
+	whole, chained := profiled, Model{Blocks: slices.Repeat(profiled.Blocks, 2), Modules: 4}
+	whole.Modules = 1
 	for _, c := range []struct {
 		name   string
 		model  Model
@@ -91,6 +137,9 @@ func TestLayoutErrors(t *testing.T) {
 		{"measured blocks", profiled, Layout{DP: 1, TP: 2, PP: 1, MicroBatch: 1}, 8, "tensor parallelism cannot divide any block"},
 		{"pipeline", profiled, Layout{DP: 1, TP: 1, PP: 4, MicroBatch: 1}, 8, "a pipeline of 4 parts is longer than the 2 blocks"},
 		{"batch", transformer, Layout{DP: 2, TP: 1, PP: 1, MicroBatch: 3}, 8, "a batch of 8 examples cannot be divided into micro-batches of 3 on 2 ranks"},
+		{"replicas", transformer, Layout{DP: 8, TP: 1, PP: 1, MicroBatch: 1}, 100, "a batch of 100 examples cannot be divided among 8 replicas: use a multiple of 8"},
+		{"modules", whole, Layout{DP: 1, TP: 1, PP: 2, MicroBatch: 1}, 8, "a pipeline of 2 stages is longer than the 1 module into which parallel.Distribute can divide the model"},
+		{"chunks of modules", chained, Layout{DP: 1, TP: 1, PP: 2, MicroBatch: 1, Chunks: 2}, 8, "parallel.Distribute gives each rank one chunk"},
 		{"chunks alone", transformer, Layout{DP: 1, TP: 1, PP: 1, MicroBatch: 1, Chunks: 2}, 8, "several chunks need a pipeline"},
 		{"chunks", transformer, Layout{DP: 1, TP: 1, PP: 4, MicroBatch: 1, Chunks: 2}, 6, "the number of micro-batches (6) must be a multiple of pp"},
 	} {

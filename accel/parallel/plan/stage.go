@@ -37,7 +37,9 @@ type predictor struct {
 	Cluster
 	Layout
 	tensor, data group   // the ranks of the dimensions
+	all          float64 // parameters of the model, each counted once
 	slowdown     float64 // because ranks share cores
+	tied         float64 // seconds of the sum of gradients of the first and the last stage
 }
 
 // divisor returns into how many parts tensor parallelism divides a block.

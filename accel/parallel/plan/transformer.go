@@ -134,7 +134,9 @@ func (t Transformer) block(p Precision) Block {
 func (t Transformer) head(p Precision) Block {
 	width, sequence, vocabulary := float64(t.Width), float64(t.Sequence), float64(t.Vocabulary)
 	b := Block{Name: "head", Parameters: width, Divisible: true}
-	if !t.Tied {
+	if t.Tied {
+		b.Tied = width * vocabulary
+	} else {
 		b.Parameters += width * vocabulary
 	}
 	if !t.Gated {
