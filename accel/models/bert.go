@@ -58,7 +58,7 @@ func BERT(c BERTConfig) *BERTModel {
 	}
 	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
 	m := &BERTModel{
-		config: c, Tokens: nn.Embedding(c.VocabSize, c.Width), Positions: nn.Embedding(c.Positions, c.Width), Types: nn.Embedding(c.Types, c.Width),
+		config: c, Tokens: embedding(c.VocabSize, c.Width), Positions: embedding(c.Positions, c.Width), Types: embedding(c.Types, c.Width),
 		Norm: norm(), Transform: nn.Dense(c.Width), TransformNorm: norm(), Bias: tensor.Parameter(tensor.Zeros(c.VocabSize)),
 	}
 	m.Head = nn.TiedDense(m.Tokens)

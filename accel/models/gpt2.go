@@ -60,7 +60,7 @@ func (c *conv1D) Adapted() nn.Adapted {
 
 func newConv1D(in, out int) *conv1D {
 	return &conv1D{
-		Weight: tensor.Parameter(tensor.Randn(tensor.WeightGenerator(), in, out).MulScalar(0.02)),
+		Weight: tensor.Parameter(tensor.Randn(tensor.WeightGenerator(), in, out).MulScalar(initStd)),
 		Bias:   tensor.Parameter(tensor.Zeros(out)),
 	}
 }
@@ -73,6 +73,14 @@ func (c *conv1D) apply(s *scratch, x *tensor.Tensor) *tensor.Tensor {
 	return y
 }
 
+// initStd is the standard deviation of random weights, transformers' initializer_range.
+const initStd = 0.02
+
+// embedding returns an embedding with such weights. Wider ones must not be those of the output layer, too.
+func embedding(tokens, width int) nn.Module {
+	return nn.Embedding(tokens, width, nn.InitStd(initStd))
+}
+
 // GPT2 returns a GPT-2 with random weights.
 func GPT2(c GPT2Config) *GPT2Model {
 	if c.Inner == 0 {
@@ -82,7 +90,7 @@ func GPT2(c GPT2Config) *GPT2Model {
 		c.Epsilon = 1e-5
 	}
 	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
-	m := &GPT2Model{config: c, Tokens: nn.Embedding(c.VocabSize, c.Width), Positions: nn.Embedding(c.Positions, c.Width), FinalNorm: norm()}
+	m := &GPT2Model{config: c, Tokens: embedding(c.VocabSize, c.Width), Positions: embedding(c.Positions, c.Width), FinalNorm: norm()}
 	m.Head = nn.TiedDense(m.Tokens)
 	for range c.Layers {
 		m.Blocks = append(m.Blocks, &gpt2Block{

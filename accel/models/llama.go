@@ -70,7 +70,7 @@ func Llama(c LlamaConfig) *LlamaModel {
 	if !c.AttentionBias {
 		attention = append(attention, nn.NoBias())
 	}
-	m := &LlamaModel{config: c, Tokens: nn.Embedding(c.VocabSize, c.Width), FinalNorm: norm(), Head: nn.Dense(c.VocabSize, nn.NoBias())}
+	m := &LlamaModel{config: c, Tokens: embedding(c.VocabSize, c.Width), FinalNorm: norm(), Head: nn.Dense(c.VocabSize, nn.NoBias())}
 	if c.Tied {
 		m.Head = nn.TiedDense(m.Tokens)
 	}

@@ -10,14 +10,27 @@ import (
 
 // Embedding returns a layer that maps token indices [N, T] to trained vectors [N, T, width].
 // The indices are integers below tokens, of an integer type or of float32. The initial vectors
-// are drawn from the standard normal distribution.
-func Embedding(tokens, width int) Module { return &embedding{tokens: tokens, width: width} }
+// are drawn from the standard normal distribution, or from a narrower one by [InitStd].
+func Embedding(tokens, width int, given ...Option) Module {
+	return &embedding{tokens: tokens, width: width, options: options{std: 1}.read("Embedding", given, "InitStd")}
+}
+
+// InitStd sets the standard deviation of the initial vectors of [Embedding], 1 by default. An embedding whose weight is also that of the
+// output layer ([TiedDense]) needs a small one, such as the 0.02 of GPT-2: with the default a model with random weights predicts
+// its own input with a certainty that makes gradients underflow.
+//
+//	tokens := nn.Embedding(50257, 768, nn.InitStd(0.02))
+//	head := nn.TiedDense(tokens)
+func InitStd(std float64) Option {
+	return Option{option.New(func(o *options) { o.std = std }, "InitStd", std).Require(std > 0 && !math.IsInf(std, 0), "the standard deviation must be positive and finite")}
+}
 
 type embedding struct {
 	lazyState
 	weight        *Tensor // [tokens, width], nil before the first input; of some of the tokens if it is divided
 	tokens, width int
 	split         partition
+	options
 }
 
 func (e *embedding) Forward(x *Tensor) *Tensor { return e.vectors("Embedding", e, x) }
@@ -28,7 +41,16 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 		if e.tokens < 1 || e.width < 1 {
 			panic(&tensor.ShapeError{Op: op, Shapes: [][]int{x.Shape()}, Hint: fmt.Sprintf("%v must have at least one token and a width of at least 1", layer)})
 		}
-		e.weight = e.parameter(tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width))
+		weight := tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width)
+		if e.std != 1 { // on the host: an op would fail with the first lookup, if an index is wrong
+			values := weight.Data()
+			for i := range values {
+				values[i] *= float32(e.std)
+			}
+			weight.Release()
+			weight = tensor.New(values, e.tokens, e.width)
+		}
+		e.weight = e.parameter(weight)
 	}
 	if x.DType().IsFloat() {
 		index := x.Cast(tensor.Int32)
@@ -41,7 +63,7 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 	return tensor.Embedding(e.weight, x)
 }
 
-func (e *embedding) String() string     { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
+func (e *embedding) String() string     { return e.call("Embedding", e.tokens, e.width) }
 func (*embedding) retainsNothing() bool { return true }
 
 // PositionEmbedding returns a layer that adds a trained vector for each position to sequences
@@ -145,7 +167,7 @@ func (e *embeddingBag) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	all := embedding{e.lazyState, e.weight, e.tokens, e.width, nil}
+	all := embedding{lazyState: e.lazyState, weight: e.weight, tokens: e.tokens, width: e.width, options: options{std: 1}}
 	vectors := s.keep(all.vectors("EmbeddingBag", e, x))
 	e.weight = all.weight
 	return e.bag(e, &s, vectors, e.counted(&s, x, vectors))

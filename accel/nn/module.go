@@ -317,6 +317,7 @@ type options struct {
 	dropout      float64               // TransformerDropout
 	normFirst    bool                  // NormFirst
 	gelu         bool                  // WithGELU
+	std          float64               // InitStd
 	bag          bagFunc               // BagSum, BagMax
 	without      *int                  // BagPadding
 	perChannel   bool                  // PerChannel

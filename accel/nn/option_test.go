@@ -19,7 +19,7 @@ func TestOptions(t *testing.T) {
 		nn.NoBias(), nn.Stride(2), nn.Padding(1), nn.Groups(1), nn.Dilation(2), nn.Same(), nn.OutputPadding(1), nn.Epsilon(0.001),
 		nn.Causal(), nn.AttentionDropout(0.1), nn.RoPE(10000), nn.HeadSize(4), nn.NumLayers(2), nn.Bidirectional(), nn.LayerDropout(0.5),
 		nn.LastOutput(), nn.WithReLU(), nn.FeedForward(8), nn.TransformerDropout(0), nn.NormFirst(), nn.WithGELU(), nn.BagSum(), nn.BagMax(),
-		nn.BagPadding(0), nn.PerChannel(), nn.Bilinear(), nn.FreezeStatistics(), nn.LabelSmoothing(0.1), nn.ClassWeights(1, 0.5),
+		nn.InitStd(0.02), nn.BagPadding(0), nn.PerChannel(), nn.Bilinear(), nn.FreezeStatistics(), nn.LabelSmoothing(0.1), nn.ClassWeights(1, 0.5),
 		nn.IgnoreIndex(-100), nn.Blank(1), nn.ZeroInfinity(), nn.Rename("a", "b"), nn.Partial(), nn.Report(&nn.LoadReport{}),
 	}
 	path := filepath.Join(t.TempDir(), "w.safetensors")
@@ -58,6 +58,7 @@ func TestOptions(t *testing.T) {
 		{"GRU", recurrent, func(o nn.Option) any { return nn.GRU(3, o) }},
 		{"TransformerEncoderLayer", transformer, func(o nn.Option) any { return nn.TransformerEncoderLayer(3, o) }},
 		{"TransformerDecoderLayer", transformer, func(o nn.Option) any { return nn.TransformerDecoderLayer(3, o) }},
+		{"Embedding", "InitStd", func(o nn.Option) any { return nn.Embedding(3, 3, o) }},
 		{"EmbeddingBag", "BagSum, BagMax, BagPadding", func(o nn.Option) any { return nn.EmbeddingBag(3, 3, o) }},
 		{"PReLU", "PerChannel", func(o nn.Option) any { return nn.PReLU(o) }},
 		{"Upsample", "Bilinear", func(o nn.Option) any { return nn.Upsample(3, o) }},

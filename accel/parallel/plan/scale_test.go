@@ -52,7 +52,7 @@ var scaled = map[string]struct {
 	},
 }
 
-// classes returns random classes. A model that learned them would compute with denormal gradients, which are slow.
+// classes returns random classes.
 func classes(seed uint64, n int, shape ...int) *tensor.Tensor {
 	return tensor.RandInt(tensor.NewGenerator(seed), 0, n, shape...)
 }
