@@ -155,17 +155,18 @@ func checkMade() (reason string) {
 // checkMemory checks that the garbage collector finds the pointers in values of types that were made.
 func checkMemory() string {
 	var owner Owner
-	made, err := owner.make(Declaration{Name: "main.Probe", Path: "main", Memory: reflect.TypeFor[struct {
+	memory := reflect.TypeFor[struct {
 		N int
 		P *[64]int
-	}]()})
+	}]()
+	made, err := owner.make(Declaration{Name: "main.Probe", Path: "main", Memory: memory})
 	if err == nil {
 		err = made.Complete(Parts{}, nil)
 	}
 	if err != nil {
 		return err.Error()
 	}
-	c, from := (*commonType)(pointerOf(made.Type())), (*commonType)(pointerOf(made.d.Memory))
+	c, from := (*commonType)(pointerOf(made.Type())), (*commonType)(pointerOf(memory))
 	if c.ptrBytes != 2*unsafe.Sizeof(uintptr(0)) || c.gcData != from.gcData || *c.gcData != 2 {
 		return "the garbage collector would not find the pointers of a type that was made"
 	}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"unsafe"
 )
 
@@ -64,7 +65,7 @@ func (t *Type) key(name, path string) methodKey {
 	if token.IsExported(name) {
 		return methodKey{name: name}
 	}
-	return methodKey{name, cmp.Or(path, t.d.Path)}
+	return methodKey{name, cmp.Or(path, t.path)}
 }
 
 // methodName returns the name of a method in descriptors.
@@ -72,7 +73,7 @@ func (t *Type) methodName(m Method) offset {
 	k := t.key(m.Name, m.Path)
 	if k.path == "" {
 		return nameOffset(k.name, "", nameExported)
-	} else if k.path == t.d.Path {
+	} else if k.path == t.path {
 		k.path = ""
 	}
 	return nameOffset(k.name, k.path, 0)
@@ -102,7 +103,7 @@ func (t *Type) setMethods(methods []Method) error {
 		return err
 	}
 	t.stubs = stubs
-	own, all := methodList{entries: t.list}, methodList{entries: t.pointer}
+	own, all := methodList{entries: t.d.list}, methodList{entries: t.d.pointer}
 	for _, m := range sorted(methods) {
 		s := methodStubs{byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
 		stubs = stubs[1:]
@@ -123,7 +124,7 @@ func (t *Type) setMethods(methods []Method) error {
 	}
 	own.finish(t.typ)
 	all.finish(reflect.PointerTo(t.typ))
-	t.d.Methods, t.list, t.pointer = nil, nil, nil
+	t.d = nil
 	return nil
 }
 
@@ -171,14 +172,40 @@ func (t *Type) setCode(s methodStubs, m Method) {
 		s.pointer.set(t.function(m, reflect.TypeFor[unsafe.Pointer](), func(in []reflect.Value) []reflect.Value {
 			return call(t.receiver(in[0].UnsafePointer(), m.Name), in[1:])
 		}))
-	case s.value != s.word: // the receiver is passed as one of Memory is: package reflect keeps each function type for ever
-		memory := t.d.Memory
-		s.value.set(t.function(m, memory, func(in []reflect.Value) []reflect.Value {
-			receiver := reflect.New(memory)
-			receiver.Elem().Set(in[0])
-			return call(reflect.NewAt(t.typ, receiver.UnsafePointer()).Elem(), in[1:])
+	case s.value != s.word: // the receiver is passed as one of passed is: package reflect keeps each function type for ever
+		passed := passedAs(t.d.Memory)
+		s.value.set(t.function(m, passed, func(in []reflect.Value) []reflect.Value {
+			receiver := reflect.New(t.typ)
+			reflect.NewAt(passed, receiver.UnsafePointer()).Elem().Set(in[0])
+			return call(receiver.Elem(), in[1:])
 		}))
 	}
+}
+
+// passedAs returns a type whose values functions take in the same registers as those of t, and with the same memory. It is the same one
+// for structs that differ in the names of their fields, for example.
+func passedAs(t reflect.Type) reflect.Type {
+	passed := t
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func:
+		return reflect.TypeFor[unsafe.Pointer]()
+	case reflect.Slice:
+		return reflect.TypeFor[[]byte]()
+	case reflect.Interface:
+		return reflect.TypeFor[any]()
+	case reflect.Array:
+		passed = reflect.ArrayOf(t.Len(), passedAs(t.Elem()))
+	case reflect.Struct:
+		fields := make([]reflect.StructField, t.NumField())
+		for i := range fields {
+			fields[i] = reflect.StructField{Name: "F" + strconv.Itoa(i), Type: passedAs(t.Field(i).Type)}
+		}
+		passed = reflect.StructOf(fields)
+	}
+	if c, d := (*commonType)(pointerOf(t)), (*commonType)(pointerOf(passed)); c.size != d.size || c.ptrBytes != d.ptrBytes || c.align != d.align {
+		return t
+	}
+	return passed
 }
 
 // function returns a function with the signature of m and a first parameter for the receiver.
@@ -217,7 +244,7 @@ func (t *Type) callWord(s methodStubs, word reflect.Value) func(receiver reflect
 // receiver returns a copy of the receiver at p.
 func (t *Type) receiver(p unsafe.Pointer, method string) reflect.Value {
 	if p == nil {
-		panic(&NilReceiverError{t.d.Path, t.typ.Name(), method})
+		panic(&NilReceiverError{t.path, t.typ.Name(), method})
 	}
 	return t.copied(p)
 }

@@ -32,13 +32,19 @@ type Parts struct {
 
 // A Type is a named type that is being made, or has been made.
 type Type struct {
-	owner   *Owner
-	d       Declaration
-	typ     reflect.Type
+	owner *Owner
+	path  string // of the package
+	typ   reflect.Type
+	stubs []stub      // of the methods
+	d     *unfinished // nil when the type is complete
+}
+
+// unfinished is a type that is being made.
+type unfinished struct {
+	Declaration
 	list    []methodEntry // of the type
 	pointer []methodEntry // of the pointer type
 	parts   []unsafe.Pointer
-	stubs   []stub // of the methods
 }
 
 // MaxMethods is the largest number of methods that a type can have.
@@ -78,12 +84,12 @@ func (o *Owner) make(d Declaration) (*Type, error) {
 	if k == reflect.Func {
 		parts = d.Memory.NumIn() + d.Memory.NumOut()
 	}
-	t := &Type{owner: o, d: d}
+	t := &Type{owner: o, path: d.Path, d: &unfinished{Declaration: d}}
 	made, u, list, methods := allocate(k, parts, values)
 	copyBase(made, pointerOf(d.Memory), k)
-	t.parts, t.list = list, methods
+	t.d.parts, t.d.list = list, methods
 	if k == reflect.Func {
-		copy(t.parts, signature(d.Memory))
+		copy(t.d.parts, signature(d.Memory))
 	}
 	c := (*commonType)(made)
 	c.flags = c.flags&^(flagExtraStar|flagNamed) | flagUncommon
@@ -96,7 +102,7 @@ func (o *Owner) make(d Declaration) (*Type, error) {
 
 	pointer, pu, _, methods := allocate(reflect.Pointer, 0, len(d.Methods))
 	copyBase(pointer, pointerOf(reflect.TypeFor[*unsafe.Pointer]()), reflect.Pointer)
-	t.pointer = methods
+	t.d.pointer = methods
 	p := (*elemType)(pointer)
 	p.elem = made
 	p.flags = p.flags&^(flagExtraStar|flagNamed) | flagUncommon
@@ -156,10 +162,10 @@ func (t *Type) setParts(parts Parts) error {
 			return fmt.Errorf("%s has another number of parameters or results than %s", final, t.d.Memory)
 		}
 		for i := range final.NumIn() {
-			t.parts[i] = pointerOf(final.In(i))
+			t.d.parts[i] = pointerOf(final.In(i))
 		}
 		for i := range final.NumOut() {
-			t.parts[final.NumIn()+i] = pointerOf(final.Out(i))
+			t.d.parts[final.NumIn()+i] = pointerOf(final.Out(i))
 		}
 	}
 	return nil
@@ -212,7 +218,7 @@ func (t *Type) setInterface(methods []Method) {
 	for k, m := range sorted(methods) {
 		i.methods[k] = interfaceMethod{t.methodName(m), addReflectOff(pointerOf(m.Type))}
 	}
-	i.path = encodeName(t.d.Path, "", "", 0)
+	i.path = encodeName(t.path, "", "", 0)
 	i.equal = (*commonType)(pointerOf(reflect.TypeFor[any]())).equal
 	if len(methods) > 0 { // the first word of a value is another one
 		i.equal = (*commonType)(pointerOf(reflect.TypeFor[error]())).equal
@@ -239,20 +245,20 @@ func (t *Type) equal() func(p, q unsafe.Pointer) bool {
 		}
 	}
 	s := (*structType)(unsafe.Pointer(c))
-	var compared []structField
-	for i := range s.fields {
-		if t.typ.Field(i).Name != "_" {
-			compared = append(compared, s.fields[i])
-		}
-	}
 	return func(p, q unsafe.Pointer) bool {
-		for _, f := range compared {
-			if !(*commonType)(f.typ).equal(unsafe.Add(p, f.offset), unsafe.Add(q, f.offset)) {
+		for _, f := range s.fields {
+			if !f.isBlank() && !(*commonType)(f.typ).equal(unsafe.Add(p, f.offset), unsafe.Add(q, f.offset)) {
 				return false
 			}
 		}
 		return true
 	}
+}
+
+// isBlank reports whether the name of the field is "_".
+func (f structField) isBlank() bool {
+	name := (*[3]byte)(unsafe.Pointer(f.name)) // flags, length and text, see encodeName
+	return name[1] == 1 && name[2] == '_'
 }
 
 // sameMemory reports whether values of a can be values of b: they have the same kinds in the same places, and the same

@@ -103,6 +103,11 @@ func derived(r *representations, t reflect.Type) (m *madeType, final bool) {
 	if registry == nil {
 		return nil, true
 	}
+	if t.Kind() == reflect.Pointer {
+		if of := r.known(t.Elem()); of != nil {
+			of.t.pointer() // has a descriptor now
+		}
+	}
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
 	for _, d := range registry.live {
@@ -260,7 +265,7 @@ func (r *Registry) separateType(w view) reflect.Type {
 			return d.made.Type()
 		}
 	}
-	d := &declaredType{t: w.d, declared: w.d.declaredMethods(), names: w.d.pointer().exportedMethods()}
+	d := &declaredType{t: w.d, declared: w.d.declaredMethods(), names: w.d.exportedMethods()}
 	declaration := named.Declaration{Name: w.d.name, Path: "main", Memory: w.t, Methods: d.methodNames()}
 	if name := typeName(w.d.typ); name != nil {
 		declaration.Path = origin.ImportPath(name.Pkg())
@@ -307,7 +312,7 @@ func (r *Registry) separateFields(w view, path string) []reflect.StructField {
 func (r *Registry) newDeclared(t types.Type, memory reflect.Type) (*named.Type, error) {
 	d := &declaredType{t: r.Describe(t)}
 	d.declared = d.t.declaredMethods()
-	d.names = d.t.pointer().exportedMethods()
+	d.names = d.t.exportedMethods()
 	declaration := named.Declaration{Name: d.t.name, Path: "main", Memory: memory, Methods: d.methodNames(), Literal: true}
 	if n, ok := t.(*types.Named); ok {
 		declaration.Path, declaration.Literal = origin.ImportPath(n.Obj().Pkg()), false

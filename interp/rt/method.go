@@ -27,10 +27,16 @@ func (r *Registry) Register(id int, name string, code MethodCode) {
 	r.registered.Add(1)
 }
 
-// Derive makes the method of the pointer type id call that of the type it points to.
+// Derive makes the method of pointers to the type id call that of the type.
 func (r *Registry) Derive(id int, name string) {
-	r.Type(id).setMethod(name, nil)
-	r.registered.Add(1)
+	t := r.Type(id)
+	r.mu.Lock()
+	pointer := r.described(types.NewPointer(t.typ))
+	r.mu.Unlock()
+	if pointer != nil {
+		pointer.setMethod(name, nil)
+		r.registered.Add(1)
+	}
 }
 
 // Bound returns the method value x.name, or what code of cells calls instead. It panics as Go does if x is nil.
@@ -182,10 +188,10 @@ type compiledSignature struct {
 	in   reflect.Type // the compiled interface that declares the method, or nil
 }
 
-// exportedMethods returns the exported methods of t, and those of compiled packages that are not exported, which t has
+// exportedMethods returns the exported methods of pointers to t, and those of compiled packages that are not exported, which t has
 // because it embeds an interface such as testing.TB.
 func (t *Type) exportedMethods() (list []*types.Selection) {
-	for selection := range t.methodSet().Methods() {
+	for selection := range types.NewMethodSet(types.NewPointer(t.typ)).Methods() {
 		if m := selection.Obj(); m.Exported() || !origin.Interpreted(m.Pkg()) {
 			list = append(list, selection)
 		}

@@ -41,6 +41,10 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 	}
 	for _, d := range alive {
 		d.holds = r.components(d)
+		d.parts.Store(nil)
+		if set := d.set.Load(); set != nil {
+			d.set.Store(&methodSet{declared: set.declared})
+		}
 	}
 	for name, list := range r.embedding {
 		var left []int

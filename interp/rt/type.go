@@ -4,7 +4,6 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/interp/origin"
@@ -31,10 +30,13 @@ type Type struct {
 
 	pointerTo atomic.Pointer[Type] // the descriptor of the pointer type, computed on demand
 
-	once   sync.Once // guards the fields below
-	elem   *Type     // nil if the type is the same in lowered code; also for key and the types of fields
-	key    *Type
-	fields []field
+	parts atomic.Pointer[shape] // see shape; nil after a Sweep, if no later cell can mention the type
+}
+
+// shape has the descriptors of the components of a type. They are nil if a component is the same in lowered code.
+type shape struct {
+	elem, key *Type
+	fields    []field
 }
 
 // field is one field of a struct type as it was declared. In lowered code all fields are
@@ -96,34 +98,37 @@ func (t *Type) findCompiled() {
 
 // shape computes the descriptors of the components on demand: types can be recursive, and
 // most are never formatted.
-func (t *Type) shape() *Type {
-	t.once.Do(func() {
-		r := t.registry
-		switch u := t.typ.Underlying().(type) {
-		case *types.Pointer:
-			t.elem = r.child(u.Elem())
-		case *types.Slice:
-			t.elem = r.child(u.Elem())
-		case *types.Array:
-			t.elem = r.child(u.Elem())
-		case *types.Chan:
-			t.elem = r.child(u.Elem())
-		case *types.Map:
-			t.key, t.elem = r.child(u.Key()), r.child(u.Elem())
-		case *types.Struct:
-			for i := range u.NumFields() {
-				f := u.Field(i)
-				t.fields = append(t.fields, field{
-					name:     f.Name(),
-					tag:      reflect.StructTag(u.Tag(i)),
-					exported: f.Exported(),
-					embedded: f.Embedded(),
-					typ:      r.child(f.Type()),
-				})
-			}
+func (t *Type) shape() *shape {
+	if known := t.parts.Load(); known != nil {
+		return known
+	}
+	r, s := t.registry, &shape{}
+	switch u := t.typ.Underlying().(type) {
+	case *types.Pointer:
+		s.elem = r.child(u.Elem())
+	case *types.Slice:
+		s.elem = r.child(u.Elem())
+	case *types.Array:
+		s.elem = r.child(u.Elem())
+	case *types.Chan:
+		s.elem = r.child(u.Elem())
+	case *types.Map:
+		s.key, s.elem = r.child(u.Key()), r.child(u.Elem())
+	case *types.Struct:
+		s.fields = make([]field, 0, u.NumFields())
+		for i := range u.NumFields() {
+			f := u.Field(i)
+			s.fields = append(s.fields, field{
+				name:     f.Name(),
+				tag:      reflect.StructTag(u.Tag(i)),
+				exported: f.Exported(),
+				embedded: f.Embedded(),
+				typ:      r.child(f.Type()),
+			})
 		}
-	})
-	return t
+	}
+	t.parts.Store(s)
+	return s
 }
 
 // register adds a method. If the method set does not have it yet, because a later cell has
@@ -133,10 +138,7 @@ func (t *Type) register(name string, code MethodCode) {
 	if types.IsInterface(t.typ) {
 		return
 	}
-	if t.set.Load().declared != t.declaredMethods() {
-		t.refresh()
-		t.registry.declared.version.Add(1)
-	}
+	t.changed()
 	if !known {
 		t.registry.refreshEmbedding(typeName(t.typ))
 	}
@@ -189,10 +191,7 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	}
 	r.mu.Unlock()
 	for _, t := range list {
-		if t.set.Load().declared != t.declaredMethods() {
-			t.refresh()
-			r.declared.version.Add(1)
-		}
+		t.changed()
 	}
 }
 
@@ -222,11 +221,10 @@ func (t *Type) callable(name string) MethodCode {
 	if code := t.registered(name); code != nil {
 		return code
 	}
-	set := t.set.Load()
-	if set == nil || t.registry.compiler == nil { // an interface, or code without packages
+	if types.IsInterface(t.typ) || t.registry.compiler == nil { // or code without packages
 		return nil
 	}
-	selection := set.find(name)
+	selection := t.methodSet().find(name)
 	if selection == nil {
 		return nil
 	}
@@ -267,23 +265,34 @@ func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 
 // methodSet returns the method set. A method that t declares may take the place of a promoted one.
 func (t *Type) methodSet() *methodSet {
+	set := t.set.Load()
+	if set.MethodSet == nil || set.declared != t.declaredMethods() {
+		return t.refresh()
+	}
+	return set
+}
+
+// changed computes the method set again if a cell has declared methods since then.
+func (t *Type) changed() {
 	if t.set.Load().declared != t.declaredMethods() {
 		t.refresh()
+		t.registry.declared.version.Add(1)
 	}
-	return t.set.Load()
 }
 
 // refresh computes the method set.
-func (t *Type) refresh() {
+func (t *Type) refresh() *methodSet {
 	declared := t.declaredMethods()
-	t.set.Store(&methodSet{types.NewMethodSet(t.typ), declared})
+	set := &methodSet{types.NewMethodSet(t.typ), declared}
+	t.set.Store(set)
 	t.registry.implements.Clear()
+	return set
 }
 
 // methodSet is the method set of a type.
 type methodSet struct {
-	*types.MethodSet
-	declared int // see declaredMethods
+	*types.MethodSet     // nil after a Sweep, if no later cell can mention the type: few values need it then
+	declared         int // see declaredMethods
 }
 
 // find returns the method with the given name in a cell, or nil.
@@ -314,7 +323,7 @@ func (t *Type) implementsInterface(i *Type) bool {
 // missingMethod returns the name of the first method of the interface i that t does not
 // have, or "".
 func (t *Type) missingMethod(i *Type) string {
-	set := t.set.Load()
+	set := t.methodSet()
 	for _, m := range sortedMethods(i.typ.Underlying().(*types.Interface)) {
 		have := set.Lookup(m.Pkg(), m.Name())
 		if have == nil || !types.Identical(have.Obj().Type(), m.Type()) {

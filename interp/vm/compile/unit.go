@@ -304,9 +304,10 @@ func (u *Unit) LinkMethods() {
 // linkMethod makes calls of a method through interfaces run the interface entry of f.
 func (u *Unit) linkMethod(receiver types.Type, name string, f *vm.Function) {
 	registry := u.vm.Registry()
-	registry.Register(registry.ID(receiver), name, u.vm.Method(f))
+	id := registry.ID(receiver)
+	registry.Register(id, name, u.vm.Method(f))
 	if _, pointer := types.Unalias(receiver).(*types.Pointer); !pointer {
-		registry.Derive(registry.ID(types.NewPointer(receiver)), name)
+		registry.Derive(id, name)
 	}
 }
 
