@@ -2,6 +2,7 @@ package vm
 
 import (
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -60,9 +61,8 @@ func (vm *VM) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
 
 // FunctionPointer returns the pointer that represents a function value.
 func FunctionPointer(v reflect.Value) unsafe.Pointer {
-	p := reflect.New(v.Type())
-	p.Elem().Set(v)
-	return *(*unsafe.Pointer)(p.UnsafePointer())
+	x := v.Interface() // a pointer to v would need a type that package reflect never forgets
+	return InterfaceWords(&x)[1]
 }
 
 // handler returns the function that package reflect calls to run c. It must not be inlined: a copy of the
@@ -112,21 +112,38 @@ func findClosure() (stub, code, handlerAt, closureAt uintptr) {
 	return *(*uintptr)(p), *(*uintptr)(inner), handlerAt, closureAt
 }
 
-// Link makes the function value of f. If earlier, which may be nil, waits for its first call, it has one, which f gets.
+// functionValue is a function of the VM as a function of Go. It is made when it is needed: package reflect never forgets the type of a
+// method, in which the type of the receiver is that of a cell.
+type functionValue struct {
+	once    sync.Once
+	vm      *VM
+	f       *Function
+	value   reflect.Value
+	pointer unsafe.Pointer
+}
+
+func (v *functionValue) made() *functionValue {
+	v.once.Do(func() {
+		v.value = v.vm.makeValue(&closure{function: v.f}, v.f.signature(nil))
+		v.pointer = FunctionPointer(v.value)
+	})
+	return v
+}
+
+// Link gives f a function value. If earlier, which may be nil, waits for its first call, it has one, which f gets.
 func (vm *VM) Link(f, earlier *Function) {
 	if earlier.waits() {
-		f.value, f.pointer = earlier.value, earlier.pointer
+		f.value = earlier.value
 		return
 	}
-	f.value = vm.makeValue(&closure{function: f}, f.signature())
-	f.pointer = FunctionPointer(f.value)
+	f.value = &functionValue{vm: vm, f: f}
 }
 
 // Value returns f as a function of Go, after Link. A variadic parameter is a slice.
-func (f *Function) Value() reflect.Value { return f.value }
+func (f *Function) Value() reflect.Value { return f.value.made().value }
 
 // Pointer returns the pointer that represents Value, after Link.
-func (f *Function) Pointer() unsafe.Pointer { return f.pointer }
+func (f *Function) Pointer() unsafe.Pointer { return f.value.made().pointer }
 
 // Method returns the method f, after its InterfaceEntry has been set, for calls through interfaces.
 func (vm *VM) Method(f *Function) rt.MethodCode {
@@ -135,7 +152,7 @@ func (vm *VM) Method(f *Function) rt.MethodCode {
 }
 
 // Type implements rt.MethodCode.
-func (m *method) Type() reflect.Type { return m.entry.signature() }
+func (m *method) Type() reflect.Type { return m.entry.signature(reflect.TypeFor[unsafe.Pointer]()) }
 
 // Call implements rt.MethodCode.
 func (m *method) Call(receiver unsafe.Pointer, arguments []reflect.Value) []reflect.Value {

@@ -94,13 +94,19 @@ type Function struct {
 	Captures        []uint16 // registers that receive the captured variables of a function literal
 
 	Parameters, Results []Shape
-	value               reflect.Value // as a Go function; set by Link
-	pointer             unsafe.Pointer
+	value               *functionValue           // set by Link
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	InterfaceEntry      *Function                // of a method: the function that calls through interfaces run
 	Wrapper             bool                     // only prepares the receiver and calls a method; recover ignores it
 	replacement         shared.Pointer[Function] // set by Redirect, and when a function is compiled at its first call
 	first               *firstCall               // nil unless the function is compiled at its first call
+}
+
+// Trim releases memory that the function does not need when its code is complete.
+func (f *Function) Trim() {
+	// The instruction pointer can point past the last instruction and must stay inside the allocation.
+	f.Code = append(make([]Instruction, 0, len(f.Code)+1), f.Code...)
+	f.Positions = append(make([]int, 0, len(f.Positions)), f.Positions...)
 }
 
 // outOfRange panics with the index error of an instruction.
@@ -129,11 +135,14 @@ func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 	}
 }
 
-// signature returns the type of f as a function of Go.
-func (f *Function) signature() reflect.Type {
+// signature returns the type of f as a function of Go, with the type receiver of the first parameter if that is not nil.
+func (f *Function) signature(receiver reflect.Type) reflect.Type {
 	in, out := make([]reflect.Type, len(f.Parameters)), make([]reflect.Type, len(f.Results))
 	for i, s := range f.Parameters {
 		in[i] = s.Type
+	}
+	if receiver != nil {
+		in[0] = receiver
 	}
 	for i, s := range f.Results {
 		out[i] = s.Type

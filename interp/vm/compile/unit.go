@@ -144,6 +144,9 @@ func (u *Unit) Compile(declarations []Declaration) {
 	for _, d := range declarations {
 		u.compile(d)
 	}
+	for _, f := range u.functions {
+		f.Trim()
+	}
 	u.order = declarations
 }
 
