@@ -299,6 +299,9 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 	}
 	lowered := m.Code.Type()
 	for i := range in {
+		if t := r.interfaceOf(in[i].Type()); t != nil {
+			r.CheckArgument(in[i], t)
+		}
 		in[i] = retyped(in[i], lowered.In(i+1))
 	}
 	out := m.Code.Call(word, in)

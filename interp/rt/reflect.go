@@ -369,6 +369,13 @@ func (r *Registry) checkCall(v reflect.Value, in []reflect.Value) {
 	}
 }
 
+// CheckArgument panics if the interface value x, with which package reflect calls a function or a method, does not implement t.
+func (r *Registry) CheckArgument(x reflect.Value, t *Type) {
+	if !x.IsNil() && !r.Implements(x.Elem().Interface(), t) {
+		panic("reflect: Call using " + x.Elem().Type().String() + " as type " + t.name)
+	}
+}
+
 // fits reports whether x has the methods of t, if that is an interface of a cell.
 func (r *Registry) fits(x reflect.Value, t reflect.Type) bool {
 	return !x.IsValid() || r.interfaceOf(t) == nil || r.TypeAssignableTo(x.Type(), t)

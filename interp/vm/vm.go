@@ -94,6 +94,7 @@ type Function struct {
 	Captures        []uint16 // registers that receive the captured variables of a function literal
 
 	Parameters, Results []Shape
+	Check               func([]reflect.Value)    // panics if arguments of a call by compiled code do not fit; nil if all do
 	value               *functionValue           // set by Link
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	InterfaceEntry      *Function                // of a method: the function that calls through interfaces run

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
@@ -104,6 +105,32 @@ func (c *code) toCompiled(s vm.Shape, t types.Type) func(x any, sb unsafe.Pointe
 			cached.Store(entry)
 		}
 		*vm.InterfaceAt(sb, at) = [2]unsafe.Pointer{entry.table, words[1]}
+	}
+}
+
+// argumentCheck returns what panics if an argument does not implement an interface of a cell, and nil if no parameter has such a type.
+// For package reflect, by which text/template calls functions, these interfaces have no methods.
+func (c *compiler) argumentCheck(parameters []*types.Var) func([]reflect.Value) {
+	registry := c.vm.Registry()
+	if registry == nil {
+		return nil
+	}
+	var of []*rt.Type // nil for a parameter of another type
+	for i, v := range parameters {
+		if t := c.subst(v.Type()); types.IsInterface(t) && c.isErased(t) && !isEmptyInterface(t) {
+			of = append(of, make([]*rt.Type, i+1-len(of))...)
+			of[i] = registry.Describe(t)
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	return func(arguments []reflect.Value) {
+		for i, t := range of {
+			if t != nil {
+				registry.CheckArgument(arguments[i], t)
+			}
+		}
 	}
 }
 
