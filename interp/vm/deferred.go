@@ -88,6 +88,13 @@ const (
 	FirstExit     = 3
 )
 
+// exitedBody returns the panic value of a call of a body in a state other than StateReady.
+func exitedBody(state *int64) any {
+	before := *state
+	*state = StateRunning
+	return rt.RangeExited(int(before))
+}
+
 // Deferrer is an active call of a function that ranges over a function. The calls that the body of the range statement defers
 // run when that call returns, whatever calls the body.
 type Deferrer struct {

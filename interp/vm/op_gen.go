@@ -244,6 +244,7 @@ const (
 	OpRet
 	OpRunDeferred
 	OpBeginBody
+	OpLeaveBody
 	OpSetState
 	OpPanic
 )
@@ -487,6 +488,7 @@ var OpNames = [...]string{
 	OpRet:          "Ret",
 	OpRunDeferred:  "RunDeferred",
 	OpBeginBody:    "BeginBody",
+	OpLeaveBody:    "LeaveBody",
 	OpSetState:     "SetState",
 	OpPanic:        "Panic",
 }
@@ -729,6 +731,7 @@ var opOperands = [...]string{
 	OpRet:          "",
 	OpRunDeferred:  "NS--j",
 	OpBeginBody:    "s",
+	OpLeaveBody:    "s--kk",
 	OpSetState:     "s--k",
 	OpPanic:        "s",
 }

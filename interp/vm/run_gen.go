@@ -565,6 +565,14 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 				goto nilPointer
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = unsafe.Add(p, in.K)
+		case OpNew:
+			t.ip = in
+			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
+			p := fn.Types[in.K].alloc()
+			in, fn = t.ip, t.fn
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
+			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = p
 		case OpIx8U:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {
@@ -750,7 +758,6 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 			fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), *(*any)(unsafe.Add(sb, int(in.C)-8)))
 			goto resume
 		case OpRet:
-
 			if t.depth == 0 {
 				t.fn = nil
 				return
@@ -773,6 +780,27 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 				goto call
 			}
 			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))
+		case OpBeginBody:
+
+			state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)))
+			if *state != StateReady {
+				t.ip = in
+				panic(exitedBody(state))
+			}
+			*state = StateRunning
+		case OpLeaveBody:
+			*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A))) = int64(in.K)
+			*(*int64)(nb) = int64(in.J)
+			if t.depth == 0 {
+				t.fn = nil
+				return
+			}
+			t.depth--
+			f := &t.frames[t.depth]
+			fn = f.fn
+			t.fn = fn
+			nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(f.ip), InstructionSize))
 
 		default:
 			t.ip = in
@@ -818,7 +846,10 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 		nb, sb = unsafe.Add(nb, in.A), unsafe.Add(sb, in.B)
 		fn = callee
 		t.fn = fn
-		ip = fn.entryOf(in)
+		ip = (*Instruction)(unsafe.Pointer(unsafe.SliceData(fn.Code)))
+		if in.J != Lends { // the jump of OpRunDeferred is longer
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(ip), uintptr(fn.Start)*InstructionSize))
+		}
 		if captured != nil {
 			for i, at := range fn.Captures {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
@@ -833,7 +864,10 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 			in, fn = t.ip, t.fn
 			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
-			ip = fn.entryOf(in)
+			ip = (*Instruction)(unsafe.Pointer(unsafe.SliceData(fn.Code)))
+			if in.J != Lends { // the jump of OpRunDeferred is longer
+				ip = (*Instruction)(unsafe.Add(unsafe.Pointer(ip), uintptr(fn.Start)*InstructionSize))
+			}
 		}
 	}
 }
@@ -983,8 +1017,6 @@ func (t *Thread) rare(fn *Function, in *Instruction, nb, sb unsafe.Pointer) {
 			goto nilPointer
 		}
 		*(*complex64)(unsafe.Add(p, in.K)) = *(*complex64)(unsafe.Add(sb, int(in.B)+8))
-	case OpNew:
-		*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = fn.Types[in.K].alloc()
 	case OpCopyM:
 		p := *(*unsafe.Pointer)(unsafe.Add(sb, in.B))
 		if p == nil {
@@ -1060,15 +1092,6 @@ func (t *Thread) rare(fn *Function, in *Instruction, nb, sb unsafe.Pointer) {
 			rt.Allocate(n, 1)
 		}
 		*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(sb, in.B)) + *(*string)(unsafe.Add(sb, in.C))
-	case OpBeginBody:
-
-		state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)))
-		if *state != StateReady {
-			before := *state
-			*state = StateRunning
-			panic(rt.RangeExited(int(before)))
-		}
-		*state = StateRunning
 	case OpSetState:
 		*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.A))) = int64(in.K)
 	case OpPanic:

@@ -121,14 +121,6 @@ func (f *Function) outOfRange(in *Instruction, index, length int) {
 
 func (f *Function) entry() *Instruction { return &f.Code[f.Start] }
 
-// entryOf returns the first instruction for the call instruction in.
-func (f *Function) entryOf(in *Instruction) *Instruction {
-	if in.J == Lends && in.Op != OpRunDeferred {
-		return &f.Code[0]
-	}
-	return &f.Code[f.Start]
-}
-
 // capture stores the captured variables in the registers of a new activation of a function literal.
 func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 	for i, at := range f.Captures {

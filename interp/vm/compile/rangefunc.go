@@ -211,9 +211,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 
 // leaveBody ends an iteration: it stores the state and returns whether to continue.
 func (c *compiler) leaveBody(state int32) {
-	c.emit(vm.OpSetState, c.iteration.state, 0, 0, state, 0)
-	c.emit(vm.OpConst, 0, 0, 0, int32(vm.BoolToInt(state == vm.StateReady)), 0)
-	c.do(vm.OpRet, 0, 0, 0)
+	c.emit(vm.OpLeaveBody, c.iteration.state, 0, 0, state, int32(vm.BoolToInt(state == vm.StateReady)))
 }
 
 // exitBody compiles a branch to a statement outside the body.

@@ -85,10 +85,24 @@ var accesses = map[string]string{
 	"ANY": "*(*any)(unsafe.Add(sb, int(in.%s)-8))",
 }
 
-var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE|SUSPEND|RESUME)\b`)
+var words = regexp.MustCompile(`\b(JUMP|ENTRY|RETURN|CHECK|SAVE|SUSPEND|RESUME)\b`)
 
 var expansions = map[string]string{
 	"JUMP":  "ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))",
+	"ENTRY": `ip = (*Instruction)(unsafe.Pointer(unsafe.SliceData(fn.Code)))
+		if in.J != Lends { // the jump of OpRunDeferred is longer
+			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(ip), uintptr(fn.Start)*InstructionSize))
+		}`,
+	"RETURN": `if t.depth == 0 {
+			t.fn = nil
+			return
+		}
+		t.depth--
+		f := &t.frames[t.depth]
+		fn = f.fn
+		t.fn = fn
+		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
+		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(f.ip), InstructionSize))`,
 	"CHECK": "if stopflag.MayBeUp(stop) { goto stopped }",
 	"SAVE":  "t.ip = in",
 	"SUSPEND": `t.ip = in
@@ -169,7 +183,7 @@ const epilogue = `
 		nb, sb = unsafe.Add(nb, in.A), unsafe.Add(sb, in.B)
 		fn = callee
 		t.fn = fn
-		ip = fn.entryOf(in)
+		ENTRY
 		if captured != nil {
 			for i, at := range fn.Captures {
 				*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
@@ -181,7 +195,7 @@ const epilogue = `
 				t.vm.config.Stop()
 			}
 			RESUME
-			ip = fn.entryOf(in)
+			ENTRY
 		}
 	}
 }

@@ -15,7 +15,7 @@ type operation struct {
 	// body is Go code with macros. I(a), U(a), F(a) and G(a) are the scalar register a as an int64, uint64,
 	// float64 and float32. P(a), C(a), D(a), STR(a), HDR(a) and ANY(a) are the slot a as a pointer,
 	// complex128, complex64, string, slice header and interface; Q(a) is the type word of the interface.
-	// JUMP jumps by j, SAVE saves the instruction pointer for a panic, CHECK checks for an interrupt.
+	// JUMP jumps by j, RETURN returns from the function, SAVE saves the instruction pointer for a panic, CHECK checks for an interrupt.
 	// No local variable of run may be used after a call that returns, since the compiler would then store
 	// these variables for each instruction: SUSPEND before the call and RESUME after it, or goto resume,
 	// which continues with the next instruction, load them again.
@@ -272,7 +272,7 @@ func (l *list) memory() {
 			"*(*"+w.typ+")(unsafe.Add(p, in.K)) = "+w.converted(w.access+"(b)"))
 	}
 	l.add("Lea", "ss-k", "p := P(b)\n"+nilCheck+"P(a) = unsafe.Add(p, in.K)")
-	l.addRare("New", "s--y", "P(a) = fn.Types[in.K].alloc()")
+	l.add("New", "s--y", "SUSPEND\np := fn.Types[in.K].alloc()\nRESUME\nP(a) = p")
 	l.addRare("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.Types[in.K].copy(P(a), p)")
 	l.addRare("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.Types[in.K].clone(p)")
 	l.addRare("SwapM", "ss-y", "fn.Types[in.K].swap(P(a), P(b))")
@@ -349,17 +349,7 @@ func (l *list) control() {
 		}
 		fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), ANY(c))
 		goto resume`)
-	l.add("Ret", "", `
-		if t.depth == 0 {
-			t.fn = nil
-			return
-		}
-		t.depth--
-		f := &t.frames[t.depth]
-		fn = f.fn
-		t.fn = fn
-		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
-		ip = (*Instruction)(unsafe.Add(unsafe.Pointer(f.ip), InstructionSize))`)
+	l.add("Ret", "", "RETURN")
 	l.add("RunDeferred", "NS--j", `
 		SUSPEND
 		callee, captured = t.popDeferred()
@@ -369,14 +359,14 @@ func (l *list) control() {
 		}
 		JUMP`)
 	// Operations on the state of a range over a function; see Deferrer and package compile.
-	l.addRare("BeginBody", "s", `
+	l.add("BeginBody", "s", `
 		state := (*int64)(P(a))
 		if *state != StateReady {
-			before := *state
-			*state = StateRunning
-			panic(rt.RangeExited(int(before)))
+			SAVE
+			panic(exitedBody(state))
 		}
 		*state = StateRunning`)
+	l.add("LeaveBody", "s--kk", "*(*int64)(P(a)) = int64(in.K)\n*(*int64)(nb) = int64(in.J)\nRETURN")
 	l.addRare("SetState", "s--k", "*(*int64)(P(a)) = int64(in.K)")
 	l.addRare("Panic", "s", "t.raise(ANY(a))")
 }
