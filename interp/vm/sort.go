@@ -21,20 +21,51 @@ func (vm *VM) SortSlice(sort func(list any, less func(i, j int) bool), typ refle
 	}}
 }
 
+// callback calls a closure of the VM again and again, on a borrowed thread.
+type callback struct {
+	*Thread
+	closure *closure
+	first   *Instruction
+}
+
+// borrow returns a callback for the closure f, whose code begins at first.
+func (vm *VM) borrow(f *closure, first *Instruction) *callback {
+	t := vm.threads.Get().(*Thread)
+	t.prepare(f.function)
+	return &callback{t, f, first}
+}
+
+// begin prepares a call: the arguments are to be stored in the frame at nb and sb of the thread.
+func (b *callback) begin() {
+	if b.vm.stop.Load() {
+		b.vm.config.Stop()
+	}
+	if b.nb != unsafe.Pointer(unsafe.SliceData(b.scalars)) || b.sb != unsafe.Pointer(unsafe.SliceData(b.slots)) {
+		b.reset() // the last call has reallocated the files, which only grow
+	}
+	b.fn, b.ip = b.closure.function, nil
+}
+
+// call makes the call and returns the result, a number.
+func (b *callback) call() int64 {
+	b.closure.function.capture(b.sb, b.closure.captured)
+	b.executeAt(b.first)
+	return *(*int64)(unsafe.Pointer(unsafe.SliceData(b.scalars)))
+}
+
 // less returns the function value at p. If the VM runs it, it is called on a borrowed thread, which done
 // releases.
 func (vm *VM) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	if p == nil || closureOf(p) == nil {
 		return *(*func(i, j int) bool)(unsafe.Pointer(&p)), func() {}
 	}
-	f, t := closureOf(p), vm.threads.Get().(*Thread)
+	f := closureOf(p)
+	b := vm.borrow(f, f.function.entry())
 	return func(i, j int) bool {
-		t.prepare(f.function)
-		*IntAt(t.nb, 0), *IntAt(t.nb, 8) = int64(i), int64(j)
-		f.function.capture(t.sb, f.captured)
-		t.execute(f.function)
-		return *IntAt(unsafe.Pointer(&t.scalars[0]), 0) != 0
-	}, t.release
+		b.begin()
+		*IntAt(b.nb, 0), *IntAt(b.nb, 8) = int64(i), int64(j)
+		return b.call() != 0
+	}, b.release
 }
 
 // SortFunc sorts the slice in register at, whose elements have shape s, in the order of the function value in register from, a
@@ -50,20 +81,25 @@ func (vm *VM) SortFunc(sort func(list any, less func(i, j int) bool), typ reflec
 		if !runs {
 			return
 		}
-		f, t := closureOf(p), vm.threads.Get().(*Thread)
-		first := f.function.entry()
-		if s.File == Memory { // elements are lent, not copied
-			first = &f.function.Code[0]
+		f := closureOf(p)
+		b := vm.borrow(f, f.function.entry())
+		compare := func(i, j int) bool {
+			b.begin()
+			s.Fill(b.nb, b.sb, in[0], unsafe.Add(list.Data, uintptr(i)*size))
+			s.Fill(b.nb, b.sb, in[1], unsafe.Add(list.Data, uintptr(j)*size))
+			return b.call() < 0
 		}
-		sort(reflect.NewAt(typ, unsafe.Pointer(&list)).Elem().Interface(), func(i, j int) bool {
-			t.prepare(f.function)
-			s.Fill(t.nb, t.sb, in[0], unsafe.Add(list.Data, uintptr(i)*size))
-			s.Fill(t.nb, t.sb, in[1], unsafe.Add(list.Data, uintptr(j)*size))
-			f.function.capture(t.sb, f.captured)
-			t.executeAt(first)
-			return *IntAt(unsafe.Pointer(&t.scalars[0]), 0) < 0
-		})
-		t.release()
+		if s.File == Memory { // elements are lent, not copied
+			b.first = &f.function.Code[0]
+			compare = func(i, j int) bool {
+				b.begin()
+				*PointerAt(b.sb, in[0]) = unsafe.Add(list.Data, uintptr(i)*size)
+				*PointerAt(b.sb, in[1]) = unsafe.Add(list.Data, uintptr(j)*size)
+				return b.call() < 0
+			}
+		}
+		sort(reflect.NewAt(typ, unsafe.Pointer(&list)).Elem().Interface(), compare)
+		b.release()
 	}}
 }
 

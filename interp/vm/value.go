@@ -179,8 +179,8 @@ func (m *method) Receiver(variable unsafe.Pointer) unsafe.Pointer {
 	switch {
 	case m.direct:
 		return *(*unsafe.Pointer)(variable)
-	case m.entry.Wrapper:
-		return variable // the function copies it before anything else
+	case m.entry.Wrapper, m.entry.LentReceiver:
+		return variable // the function copies it before anything else, or only reads it
 	}
 	return m.receiver.clone(variable)
 }

@@ -98,6 +98,7 @@ type Function struct {
 	value               *functionValue           // set by Link
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	InterfaceEntry      *Function                // of a method: the function that calls through interfaces run
+	LentReceiver        bool                     // of a method: it only reads its receiver, and nothing changes meanwhile
 	Wrapper             bool                     // only prepares the receiver and calls a method; recover ignores it
 	replacement         shared.Pointer[Function] // set by Redirect, and when a function is compiled at its first call
 	first               *firstCall               // nil unless the function is compiled at its first call

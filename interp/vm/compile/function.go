@@ -46,6 +46,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	}
 	reads := !c.defers && slices.ContainsFunc(c.fn.Parameters, func(s vm.Shape) bool { return s.File == vm.Memory }) && c.onlyReads(body)
 	lent := func(i int) bool { return reads && !c.facts.Escapes(parameters[i]) && !c.facts.Assigned(parameters[i]) }
+	c.fn.LentReceiver = recv != nil && c.fn.Parameters[0].File == vm.Memory && lent(0)
 	c.ownParameters(at, func(i int) bool { return !lent(i) && used(parameters[i]) })
 	c.loadCaptured(loaded)
 	for i, v := range parameters {

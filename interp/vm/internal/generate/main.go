@@ -88,7 +88,7 @@ var accesses = map[string]string{
 var words = regexp.MustCompile(`\b(JUMP|ENTRY|RETURN|CHECK|SAVE|SUSPEND|RESUME)\b`)
 
 var expansions = map[string]string{
-	"JUMP":  "ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))",
+	"JUMP": "ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), in.J))",
 	"ENTRY": `ip = (*Instruction)(unsafe.Pointer(unsafe.SliceData(fn.Code)))
 		if in.J != Lends { // the jump of OpRunDeferred is longer
 			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(ip), uintptr(fn.Start)*InstructionSize))

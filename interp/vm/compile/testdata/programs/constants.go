@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -180,6 +181,42 @@ func declared() string {
 	return fmt.Sprint(a, b, c, d, e, f, *g, *h, i)
 }
 
+// deep makes the stack grow.
+func deep(n, x int) int {
+	if n == 0 {
+		return x
+	}
+	return deep(n-1, x)
+}
+
+func deepSort() []pair {
+	rows := []pair{{3, "c"}, {1, "a"}, {4, "d"}, {2, "b"}}
+	sort.Slice(rows, func(i, j int) bool { return deep(100*rows[i].key, rows[i].key) < deep(900, rows[j].key) })
+	slices.SortFunc(rows[1:], func(a, b pair) int { return deep(3000, b.key) - deep(10*a.key, a.key) })
+	numbers := []int{3, 1, 2}
+	slices.SortFunc(numbers, func(a, b int) int { return deep(5000*a, a) - b })
+	return append(rows, pair{numbers[0], fmt.Sprint(numbers)})
+}
+
+// A value method that is called through a pointer has a copy of the value.
+type counter struct{ n, k int }
+
+var shared = &counter{1, 2}
+
+func (c counter) sum() int  { return 10*c.n + c.k }
+func (c counter) set() int  { c.n = 99; return c.n }
+func (c counter) bump() int { shared.n++; return 10*c.n + shared.n }
+func (c counter) keep() func() int {
+	return func() int { return c.n }
+}
+
+type counts interface {
+	sum() int
+	set() int
+	bump() int
+	keep() func() int
+}
+
 func main() {
 	f := shapes(-3, -8, 1.5, 2.5, true, "s", []pair{{1, "a"}}, errors.New("e"), 1+2i, pair{4, "b"}, [2]string{"c", "d"})
 	fmt.Println(f())
@@ -199,5 +236,8 @@ func main() {
 	fmt.Println(ordered([]pair{{3, "c"}, {1, "a"}, {2, "b"}}))
 	fmt.Println(other([]pair{{3, "c"}, {1, "a"}, {2, "b"}}, []int{2, 0, 1}))
 	fmt.Println(other([]pair{{3, "c"}, {1, "a"}, {2, "b"}}, []int{2, 0}))
-	fmt.Println(declared())
+	fmt.Println(declared(), deepSort())
+	var c counts = shared
+	kept := c.keep()
+	fmt.Println(c.sum(), c.set(), c.sum(), c.bump(), c.bump(), c.sum(), kept())
 }
