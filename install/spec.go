@@ -29,6 +29,7 @@ type Spec struct {
 	Executable  string            // absolute path of the quern binary, or one that begins with ResourceDir
 	Env         map[string]string // extra environment of the kernel; may be nil
 	Metadata    map[string]any    // more metadata, such as that of a kernel provisioner; may be nil
+	Gateway     bool              // started by a process proxy of Enterprise Gateway on another machine
 }
 
 // kernelJSON has the structure and order of the file.
@@ -62,12 +63,17 @@ func (s Spec) JSON() ([]byte, error) {
 	}
 	metadata := map[string]any{"debugger": false, "supported_encryption": []string{"curve"}}
 	maps.Copy(metadata, s.Metadata)
+	argv := []string{s.Executable, "kernel", "-f", "{connection_file}"}
+	if s.Gateway {
+		argv = []string{s.Executable, "launch", "--kernel-id", "{kernel_id}", "--response-address", "{response_address}",
+			"--public-key", "{public_key}", "--port-range", "{port_range}"}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(kernelJSON{
-		Argv:        []string{s.Executable, "kernel", "-f", "{connection_file}"},
+		Argv:        argv,
 		DisplayName: s.DisplayName,
 		Language:    "go",
 		// An interrupt message reaches only the kernel, on all systems. A signal would

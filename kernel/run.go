@@ -25,6 +25,15 @@ type Config struct {
 	// ConnectionFile is the path of the Jupyter connection file, which says where to
 	// listen.
 	ConnectionFile string
+	// Connection is used instead of a file if it is not nil.
+	Connection *transport.Connection
+	// Listening, if it is not nil, is called when the ports are bound. If it fails, the
+	// kernel does not start, and Run returns its error.
+	Listening func(ctx context.Context) error
+	// Signals are signals that arrive by other means than the system's. If it is not nil,
+	// os.Interrupt interrupts the running cell, and syscall.SIGTERM ends the kernel. It must
+	// be buffered, because Run also uses it for the signals of the system.
+	Signals chan os.Signal
 	// WorkerCommand is the program that runs as worker, with its arguments.
 	WorkerCommand []string
 	// HistoryFile is the file with the cells of all sessions. If it is empty, the history
@@ -62,7 +71,7 @@ func Run(ctx context.Context, config Config) error {
 	if len(config.WorkerCommand) == 0 {
 		return errors.New("kernel: Config.WorkerCommand is empty: set the program that runs the cells")
 	}
-	connection, err := transport.ReadConnection(config.ConnectionFile)
+	connection, err := config.connection()
 	if err != nil {
 		return err
 	}
@@ -78,7 +87,10 @@ func Run(ctx context.Context, config Config) error {
 		defer signatures.Close()
 		codec.KeepSeen(signatures)
 	}
-	signals := make(chan os.Signal, 8)
+	signals := config.Signals
+	if signals == nil {
+		signals = make(chan os.Signal, 8)
+	}
 	// Without a handler for SIGPIPE, a write to the log would end the process if the
 	// process that started it no longer reads.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
@@ -87,7 +99,7 @@ func Run(ctx context.Context, config Config) error {
 	}
 	defer signal.Stop(signals)
 
-	sockets, err := listen(context.WithoutCancel(ctx), connection, codec.Verify, log, signals)
+	sockets, err := listen(ctx, connection, codec.Verify, config.Listening, log, signals)
 	if sockets == nil {
 		return err
 	}
@@ -108,6 +120,14 @@ func Run(ctx context.Context, config Config) error {
 	return nil
 }
 
+// connection returns the given connection, or that of the file.
+func (c Config) connection() (*transport.Connection, error) {
+	if c.Connection != nil {
+		return c.Connection, c.Connection.Check()
+	}
+	return transport.ReadConnection(c.ConnectionFile)
+}
+
 // warn logs what makes a connection less secure than it could be.
 func warn(log *slog.Logger, c *transport.Connection, file string) {
 	if c.Exposed {
@@ -118,17 +138,23 @@ func warn(log *slog.Logger, c *transport.Connection, file string) {
 	}
 }
 
-// listen binds the sockets. With the ipc transport, the sockets are files on a file
-// system that may hang. The kernel can still be terminated then; listen returns neither
-// sockets nor an error.
-func listen(ctx context.Context, c *transport.Connection, verify func(frames [][]byte) error, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
+// listen binds the sockets and calls listening. With the ipc transport, the sockets are files
+// on a file system that may hang, and listening may wait for a network. The kernel can still be
+// terminated then; listen returns neither sockets nor an error.
+func listen(ctx context.Context, c *transport.Connection, verify func(frames [][]byte) error, listening func(context.Context) error, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
 	type result struct {
 		sockets *transport.Sockets
 		err     error
 	}
 	done := make(chan result, 1)
 	go func() {
-		sockets, err := transport.Listen(ctx, c, log, isWelcome, verify)
+		sockets, err := transport.Listen(context.WithoutCancel(ctx), c, log, isWelcome, verify)
+		if err == nil && listening != nil {
+			if err = listening(ctx); err != nil {
+				sockets.Close()
+				sockets = nil
+			}
+		}
 		done <- result{sockets, err}
 	}()
 	for {

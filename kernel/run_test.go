@@ -246,6 +246,60 @@ func TestFirstRequestIsReceived(t *testing.T) {
 	}
 }
 
+// A launcher chooses the ports, knows when they are bound, and passes on signals.
+func TestRunForLauncher(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	c, err := transport.ReadConnection(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := config("")
+	settings.Connection, settings.Signals = c, make(chan os.Signal, 8)
+	failure := errors.New("nobody answers")
+	settings.Listening = func(context.Context) error { return failure }
+	if err := Run(t.Context(), settings); !errors.Is(err, failure) {
+		t.Errorf("got %v, want %v", err, failure)
+	}
+
+	settings.Listening = func(context.Context) error {
+		bound, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.ShellPort))
+		if err != nil {
+			return err
+		}
+		return bound.Close()
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- Run(t.Context(), settings) }()
+	r.connect()
+	r.send(r.shell, wire.ExecuteRequest, `{"code":"wait"}`)
+	r.published("stream")
+	settings.Signals <- os.Interrupt
+	if m := r.receive(r.shell); !strings.Contains(m.text, `"ename":"interrupted"`) {
+		t.Error(m.text)
+	}
+	settings.Signals <- syscall.SIGTERM
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// While the launcher waits, the kernel can be terminated.
+func TestTerminateWhileListening(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	settings := config(r.file)
+	settings.Signals = make(chan os.Signal, 8)
+	settings.Listening = func(ctx context.Context) error {
+		settings.Signals <- syscall.SIGTERM
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if err := Run(t.Context(), settings); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunWhileACellRuns(t *testing.T) {
 	r := newRemote(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -30,6 +30,8 @@ Flags:
                        {resource_dir} by the folder of the kernelspec
   --metadata JSON      object that is added to the metadata in kernel.json, such as
                        {"kernel_provisioner": {"provisioner_name": "local-provisioner"}}
+  --gateway            for process proxies of Enterprise Gateway that start the kernel on another machine, by quern
+                       launch; --metadata names the process proxy, and --executable is the path on that machine
   --force              replace a different kernelspec of this name
   --dry-run            print kernel.json and its path without writing anything
 `
@@ -80,6 +82,7 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 	flags.StringVar(&spec.DisplayName, "display-name", install.DefaultDisplayName, "")
 	flags.StringVar(&spec.Executable, "executable", "", "")
 	flags.Func("metadata", "", func(text string) error { return json.Unmarshal([]byte(text), &spec.Metadata) })
+	flags.BoolVar(&spec.Gateway, "gateway", false, "")
 	flags.BoolVar(&force, "force", false, "")
 	flags.BoolVar(&dryRun, "dry-run", false, "")
 	if err := parse(flags, installUsage, args, std); err != nil {

@@ -34,6 +34,11 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	if *file == "" {
 		return &usageError{"kernel: the connection file is missing", "quern kernel -f FILE; to use the kernel in Jupyter, quern install"}
 	}
+	return serveKernel(ctx, kernel.Config{ConnectionFile: *file}, std)
+}
+
+// serveKernel runs a kernel whose config says only how it is connected.
+func serveKernel(ctx context.Context, config kernel.Config, std stdio) error {
 	// A message passes a chain of goroutines, each of which does little. On one thread
 	// that costs nothing, while waking a thread for each costs as much as a cell. The
 	// worker, where the computation happens, uses all cores.
@@ -46,14 +51,12 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	}
 	log := newLogger(std.err, slog.LevelWarn)
 	go keepSmall(ctx, log)
-	return kernel.Run(ctx, kernel.Config{
-		ConnectionFile: *file,
-		WorkerCommand:  []string{self, "worker"},
-		HistoryFile:    history.Path(),
-		SeenDir:        seenDir(),
-		Version:        buildVersion(),
-		Logger:         log,
-	})
+	config.WorkerCommand = []string{self, "worker"}
+	config.HistoryFile = history.Path()
+	config.SeenDir = seenDir()
+	config.Version = buildVersion()
+	config.Logger = log
+	return kernel.Run(ctx, config)
 }
 
 // seenDir returns the directory for signatures of messages, or "" if the user has no home

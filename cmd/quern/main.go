@@ -16,6 +16,7 @@
 //	quern version      print the version
 //	quern licenses     print the licenses of everything that the program contains
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
+//	quern launch       serve an Enterprise Gateway on another machine (it calls this)
 //
 // Results go to standard output, everything else to standard error. The exit
 // status is 0 on success, 1 on failure and 2 when the command line is wrong.
@@ -62,6 +63,7 @@ var commands = []command{
 	{"version", "print the version", runVersion},
 	{"licenses", "print the licenses of everything that the program contains", runLicenses},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},
+	{"launch", "serve an Enterprise Gateway on another machine; it calls this", runLaunch},
 	{"worker", "", runWorker},
 }
 
@@ -96,7 +98,7 @@ func run(args []string, std stdio) (status int) {
 // commands. The kernel and the worker handle signals themselves.
 func signalContext(name string) context.Context {
 	ctx := context.Background()
-	if name != "kernel" && name != "worker" {
+	if name != "kernel" && name != "launch" && name != "worker" {
 		ctx, _ = signal.NotifyContext(ctx, notIgnored(os.Interrupt, syscall.SIGTERM, hangup)...) // needed until the process ends
 	}
 	return ctx

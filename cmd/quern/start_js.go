@@ -79,6 +79,10 @@ func runKernel(context.Context, []string, stdio) error {
 	return errors.New("in a browser, the script of the page starts the kernel")
 }
 
+func runLaunch(context.Context, []string, stdio) error {
+	return errors.New("the program for browsers cannot listen for a gateway")
+}
+
 func runLSP(context.Context, []string, stdio) error {
 	return errors.New("the program for browsers is no language server")
 }

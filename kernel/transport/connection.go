@@ -24,8 +24,8 @@ type Connection struct {
 	Key           string `json:"key"`
 	Scheme        string `json:"signature_scheme"`
 	// The CURVE keys in Z85; both are empty if nothing is encrypted.
-	CurvePublicKey string `json:"curve_publickey"`
-	CurveSecretKey string `json:"curve_secretkey"`
+	CurvePublicKey string `json:"curve_publickey,omitempty"`
+	CurveSecretKey string `json:"curve_secretkey,omitempty"`
 	// Exposed is set if other users may read the file, and with it the key.
 	Exposed bool `json:"-"`
 
@@ -78,13 +78,15 @@ func readConnection(path string) (*Connection, error) {
 	}
 	// Windows has other permissions.
 	c.Exposed = runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0
-	return c, c.check()
+	return c, c.Check()
 }
 
 // maxConnectionFile is far larger than any connection file, in bytes.
 const maxConnectionFile = 1 << 20
 
-func (c *Connection) check() error {
+// Check returns what makes c unusable, and decodes its keys. It must be called before a
+// connection that was not read from a file is used.
+func (c *Connection) Check() error {
 	if c.Transport != "tcp" && c.Transport != "ipc" {
 		return fmt.Errorf("transport %q, want tcp or ipc", c.Transport)
 	}
