@@ -201,6 +201,20 @@ clients: kernelspec ## test the kernel with Jupyter's own test suite and with re
 engines: $(BIN) ## submit notebooks to real engines: Slurm and Open MPI of Debian, and Ray, which it installs into build/engines (minutes)
 	PYTHON="$(PYTHON)" .ci/engines
 
+GATEWAY := $(BUILD)/gateway
+
+.PHONY: gateway
+gateway: $(BIN) $(GATEWAY)/installed ## start kernels by process proxies of a real Enterprise Gateway, which it installs into build, also by ssh and in pods of a fake API server (minutes)
+	LAUNCH_KUBERNETES="$(CURDIR)/$(GATEWAY)/launch_kubernetes.py" $(GATEWAY)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/gateway
+
+# The program that creates pods is in the source distribution only.
+$(GATEWAY)/installed: kernel/testdata/gateway/requirements.txt
+	$(PYTHON) -m venv $(GATEWAY)
+	$(GATEWAY)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(GATEWAY)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: -d $(GATEWAY)/source "$$(grep '^jupyter_enterprise_gateway==' $<)"
+	tar -xzOf $(GATEWAY)/source/*.tar.gz --wildcards '*/launch_kubernetes.py' > $(GATEWAY)/launch_kubernetes.py
+	@touch $@
+
 GRADER := $(BUILD)/nbgrader
 
 .PHONY: course
