@@ -3,9 +3,7 @@ package display
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/internal/quantity"
@@ -74,42 +72,7 @@ func sortKey(n node, text string) (key, unit string) {
 	case k == reflect.Float32 || k == reflect.Float64:
 		return tableview.FloatKey(n.value.Float(), text), unit
 	case k == reflect.String && unit == "":
-		return quantityKey(text)
+		return tableview.QuantityKey(text)
 	}
 	return "", ""
-}
-
-// numeric matches a number with an optional deviation and unit, "8.06 ms", "63.5 ± 9.1 %", or what stands for a number that is missing.
-var numeric = regexp.MustCompile(`^(?:([-−+]?\d+(?:[., \x{a0}\x{202f}]\d+)*(?:e[-−+]?\d+)?)(?: ?± ?\d[\d.]*(?:e[-−+]?\d+)?)?(?: ?(%|×|[\pL/]{1,8}))?|–|NaN|[+-]Inf)$`)
-
-func isQuantity(text string) bool { return numeric.MatchString(text) }
-
-// scales has the units that differ by a factor.
-var scales = map[string]struct {
-	factor float64
-	of     string
-}{
-	"": {1, ""}, "k": {1e3, ""}, "M": {1e6, ""}, "G": {1e9, ""}, "T": {1e12, ""},
-	"ns": {1e-9, "s"}, "µs": {1e-6, "s"}, "μs": {1e-6, "s"}, "us": {1e-6, "s"}, "ms": {1e-3, "s"}, "s": {1, "s"}, "min": {60, "s"}, "h": {3600, "s"},
-	"B": {1, "B"}, "kB": {1e3, "B"}, "MB": {1e6, "B"}, "GB": {1e9, "B"}, "TB": {1e12, "B"},
-	"KiB": {1 << 10, "B"}, "MiB": {1 << 20, "B"}, "GiB": {1 << 30, "B"}, "TiB": {1 << 40, "B"},
-}
-
-var plainDigits = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "−", "-")
-
-// quantityKey returns the number that a text begins with, in a unit that it has in common with others.
-func quantityKey(text string) (key, unit string) {
-	m := numeric.FindStringSubmatch(text)
-	if m == nil {
-		return "", ""
-	}
-	v, err := strconv.ParseFloat(plainDigits.Replace(m[1]), 64)
-	if err != nil { // also of a comma, which may be for decimals or for thousands
-		return "", ""
-	}
-	unit = m[2]
-	if s, ok := scales[unit]; ok {
-		v, unit = v*s.factor, s.of
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64), unit
 }

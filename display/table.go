@@ -131,7 +131,7 @@ func (t *table) aligned() *table {
 // are quantities.
 func (t *table) quantities(j int) bool {
 	some := slices.ContainsFunc(t.rows, func(row []tableview.Cell) bool { return row[j].Text != "" })
-	return some && !slices.ContainsFunc(t.rows, func(row []tableview.Cell) bool { return row[j].Text != "" && !isQuantity(row[j].Text) })
+	return some && !slices.ContainsFunc(t.rows, func(row []tableview.Cell) bool { return row[j].Text != "" && !tableview.IsQuantity(row[j].Text) })
 }
 
 // footer returns the size of the table if it is not completely visible.

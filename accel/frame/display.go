@@ -143,6 +143,8 @@ func (c Column) cell(i int) tableview.Cell {
 		cell.Key = tableview.FloatKey(l.values[i], cell.Text)
 	case *list[int]:
 		cell.Key = cell.Text
+	case *list[string]:
+		cell.Key, cell.Unit = tableview.QuantityKey(cell.Text)
 	case *list[time.Time]:
 		cell.Key = tableview.TimeKey(l.values[i])
 	}

@@ -54,14 +54,15 @@ func TestDisplayOfManyColumns(t *testing.T) {
 // In the page of a frame, numbers are sorted by their values, not by the digits that are shown.
 func TestDisplayIsSortedByValue(t *testing.T) {
 	f := frame.New(frame.Floats("id", 1234567, 1234568, 1, math.NaN()), frame.Times("at", time.Unix(1, 0).UTC(), time.Unix(0, 5).UTC(), time.Time{}, time.Unix(0, 0).UTC()),
-		frame.Texts("name", "a", "b", "c", "d"))
+		frame.Texts("name", "a", "b", "c", "d"), frame.Texts("size", "10 MB", "9 kB", "1,234 B", "–"))
 	page := fmt.Sprint(f.MIMEBundle()["text/html"])
 	var keys []string
 	for _, m := range regexp.MustCompile(`data-key="(.*?)">(.*?)<`).FindAllStringSubmatch(page, -1) {
 		keys = append(keys, m[2]+" by "+m[1])
 	}
-	want := "1.23457e+06 by 1.234567e+06, 1970-01-01T00:00:01Z by 1000000000, 1.23457e+06 by 1.234568e+06, 1970-01-01T00:00:00.000000005Z by 5, missing by , missing by , 1970-01-01 by 0"
-	if got := strings.Join(keys, ", "); got != want || !strings.Contains(page, `"kinds":"nnnt"`) {
+	want := "1.23457e+06 by 1.234567e+06, 1970-01-01T00:00:01Z by 1000000000, 10 MB by 1e+07, " +
+		"1.23457e+06 by 1.234568e+06, 1970-01-01T00:00:00.000000005Z by 5, 9 kB by 9000, missing by , 1,234 B by 1234, missing by , 1970-01-01 by 0"
+	if got := strings.Join(keys, ", "); got != want || !strings.Contains(page, `"kinds":"nnntn"`) {
 		t.Errorf("got %s, want %s in\n%s", got, want, page)
 	}
 }

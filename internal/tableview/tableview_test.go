@@ -145,6 +145,38 @@ func TestScript(t *testing.T) {
 	}
 }
 
+// Quantities are sorted by their values, whatever their units and separators.
+func TestQuantityKey(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ text, key, unit string }{
+		{"9 kB", "9000", "B"},
+		{"10 MB", "1e+07", "B"},
+		{"1.5 KiB", "1536", "B"},
+		{"2GiB", "2.147483648e+09", "B"},
+		{"512 bytes", "512", "B"},
+		{"1,234 B", "1234", "B"},
+		{"-1,234,567.5 B", "-1.2345675e+06", "B"},
+		{"12\u00a0000 B", "12000", "B"},
+		{"3 ms", "0.003", "s"},
+		{"20.5 µs", "2.05e-05", "s"},
+		{"2 h", "7200", "s"},
+		{"63.5 ± 9.1 %", "63.5", "%"},
+		{"−1.5e−7", "-1.5e-07", ""},
+		{"1.5 M", "1.5e+06", ""},
+		{"1,5 B", "", ""},       // decimals, or a mistake
+		{"12,34,567", "", ""},   // groups of other sizes
+		{"0,123", "", ""},       // decimals
+		{"1.234.567 B", "", ""}, // points as separators
+		{"4 of 5", "", ""},
+		{"10 MB free", "", ""},
+		{"–", "", ""},
+	} {
+		if key, unit := tableview.QuantityKey(row.text); key != row.key || unit != row.unit {
+			t.Errorf("%s: got %q %q, want %q %q", row.text, key, unit, row.key, row.unit)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ got, want string }{
