@@ -93,7 +93,7 @@ func send(ctx context.Context, address string, data []byte) error {
 
 func exchange(ctx context.Context, connection *net.TCPConn, data []byte) error {
 	defer connection.Close()
-	defer context.AfterFunc(ctx, func() { connection.SetDeadline(time.Now()) })()
+	defer context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Now()) })()
 	if _, err := connection.Write(data); err != nil {
 		return err
 	}
