@@ -87,6 +87,9 @@ func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report
 
 // check is CheckContext. After enough instructions of warps no further block begins; 0 is no limit.
 func check(ctx context.Context, k *Kernel, s Shape, enough int64, args []any) (*Report, error) {
+	if err := k.valid("Check"); err != nil {
+		return nil, err
+	}
 	l, tensors, err := k.bind(s, args)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name(), err)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"debug/dwarf"
 	"errors"
 	"fmt"
 	"go/scanner"
@@ -38,8 +39,8 @@ import (
 // elements of its type: float, double, int, long long, unsigned char, bool, __half, or __nv_bfloat16. Integers can be unsigned, and float4 counts as
 // float. A pointer to any other type, and void *, takes each tensor. A tensor whose pointer is not const counts as written. For a number
 // pass a value of its size and kind, such as float32 or int32; for an integer an int whose value fits, too. For a struct pass
-// a Go struct of the same size; whether its fields are the same is not known. The types of a kernel that is extern "C" are not known beyond their sizes: for a parameter of 64 bits
-// a tensor can be passed or a number. How long the memory behind a pointer is, the kernel does not know: pass it.
+// a Go struct whose fields have the same offsets, sizes and kinds, with fields named _ as padding; the names of the fields do not matter. What a union or a bit-field
+// contains is not compared. How long the memory behind a pointer is, the kernel does not know: pass it.
 //
 // # Faults
 //
@@ -79,7 +80,8 @@ func CompileCUDAAll(source string, options ...Option) (map[string]*Kernel, error
 }
 
 // CompilePTX returns the kernel with a name in a module of PTX, NVIDIA's virtual instruction set. The name is that of the entry, or that in
-// C++ if a C++ compiler has made it. Everything else is as for [CompileCUDA].
+// C++ if a C++ compiler has made it. Types are those of such a name; of any other entry, and of structs, only the sizes are known: a parameter of 64 bits takes a tensor
+// or a number, and a struct any Go struct of its size. Everything else is as for [CompileCUDA].
 //
 //	k, err := kernel.CompilePTX(text, "saxpy")
 func CompilePTX(text, name string) (*Kernel, error) {
@@ -103,8 +105,12 @@ type foreign struct {
 	entry  string // in the PTX
 	module *module
 	params []cuda.Param
+	known  bool // whether the name of the entry contains the types of the parameters
 	// dynamic says that the module contains shared memory whose size the launch determines.
 	dynamic bool
+	// maxThreads is the maximum number of threads of a block, and threads the number along x, y and z; 0 if the source does not limit it.
+	maxThreads int
+	threads    [3]int
 }
 
 // module is a module with kernels, and its variables on the CPU.
@@ -153,6 +159,11 @@ func compileCUDA(source string, names []string, options []Option) ([]*Kernel, er
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(all, (*Kernel).lacksTypes) {
+		if err := addTypes(all, nvrtc.Program{Source: source, Name: sourceName, Names: names, Options: flags}); err != nil {
+			return nil, err
+		}
+	}
 	text := cuda.Lines(source, sourceName)
 	for _, k := range all {
 		k.text = text
@@ -169,6 +180,37 @@ func compileCUDA(source string, names []string, options []Option) ([]*Kernel, er
 		chosen[i] = all[at]
 	}
 	return chosen, nil
+}
+
+// lacksTypes reports whether the PTX does not contain the type of each parameter.
+func (k *Kernel) lacksTypes() bool {
+	return !k.foreign.known || slices.ContainsFunc(k.foreign.params, func(p cuda.Param) bool { return !p.Pointer && numbers[p.C] == nil })
+}
+
+// addTypes adds the types that the PTX does not contain. They are in the debugging information of a second compilation.
+func addTypes(kernels []*Kernel, p nvrtc.Program) error {
+	p.Options = append(slices.DeleteFunc(slices.Clone(p.Options), func(f string) bool { return strings.HasSuffix(f, "-lineinfo") || f == "--generate-line-info" }), "-G")
+	var types map[string][]dwarf.Type
+	done, err := nvrtc.Compile(p)
+	if err == nil {
+		types, err = cuda.Types(done.PTX)
+	}
+	for _, k := range kernels {
+		if !k.lacksTypes() {
+			continue
+		}
+		f := k.foreign
+		if err == nil && len(types[f.entry]) != len(f.params) {
+			err = errors.New("the compiler does not describe them")
+		}
+		if err != nil {
+			return fmt.Errorf("kernel: the types of the parameters of %s are not known: %w", k.Name(), err)
+		}
+		for i := range f.params {
+			f.params[i].Describe(types[f.entry][i])
+		}
+	}
+	return nil
 }
 
 // sourceError is what is wrong in a source, as text with its lines.
@@ -236,8 +278,8 @@ func foreignKernels(ptx string) ([]*Kernel, error) {
 	m := &module{ptx: ptx}
 	var all []*Kernel
 	for _, e := range entries {
-		f := &foreign{entry: e.Name, module: m, dynamic: e.Dynamic}
-		f.name, f.params = cuda.Signature(e)
+		f := &foreign{entry: e.Name, module: m, dynamic: e.Dynamic, maxThreads: e.MaxThreads, threads: e.Threads}
+		f.name, f.params, f.known = cuda.Signature(e)
 		all = append(all, &Kernel{foreign: f})
 	}
 	return all, nil

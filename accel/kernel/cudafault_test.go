@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/scanner"
 	"io"
 	"os"
@@ -245,6 +246,55 @@ template <typename T> __global__ void add(T *x, int32_t n) { if (threadIdx.x < n
 	x := tensor.Zeros(2)
 	if err := k.Launch(grid(1, 32), x, 2); err != nil || x.Data()[1] != 3 || k.Name() != "add<float>" || !strings.Contains(k.PTX(), ".target sm_90") {
 		t.Errorf("%s: %v, %v", k.Name(), x.Data(), err)
+	}
+}
+
+// Kernels that macros make, parameters that names of C++ contain rarely, and the fields of structs.
+func TestCUDATypes(t *testing.T) {
+	installedNVRTC(t)
+	all, err := kernel.CompileCUDAAll(`#define KERNEL(name) __global__ void name(float *x) { x[threadIdx.x] = 7; }
+KERNEL(made)
+#if 0
+__global__ void ignored() {}
+#endif
+struct Pair { float a; int n; };
+enum Color { red, green };
+__global__ void array(float (*x)[4], void (*f)(), Color c) { x[1][c] = 5; }
+extern "C" __global__ void plain(Pair p, float *x, unsigned long long n) { x[0] = p.a * p.n + n; }
+namespace n { __global__ void inner(Pair p, float *x) { x[0] = p.a; } }
+__global__ void __launch_bounds__(64) small(float *x) {}`)
+	if err != nil || all["made"] == nil || all["array"] == nil || all["ignored"] != nil || all["n::inner"] == nil {
+		t.Fatal(all, err)
+	}
+	type pair struct {
+		A float32
+		N int32
+	}
+	x := tensor.Zeros(8)
+	for _, c := range []struct {
+		name string
+		args []any
+		want string
+	}{
+		{"made", []any{x}, "[7 0 0 0 0 0 0 0]"},
+		{"array", []any{x, 0, 1}, "the argument for parameter 1 (func() void *) is a int, not a tensor"},
+		{"plain", []any{pair{2, 3}, x, 1}, "[7 0 0 0 0 0 0 0]"},
+		{"plain", []any{pair{2, 3}, x, x}, "the argument for parameter 2 (unsigned long long) is a *tensor.Tensor"},
+		{"plain", []any{pair{2, 3}, uint64(1), 1}, "the argument for parameter 1 (float *) is a uint64, not a tensor"},
+		{"plain", []any{pair{2, 3}, x.Cast(tensor.Int32), 1}, "the argument for parameter 1 (float *) is a tensor of int32, not of float32"},
+		{"plain", []any{[2]float32{}, x, 1}, "the argument for parameter 0 (Pair) is a [2]float32 with other fields: [1] float32 at byte 4 is not the n int at byte 4"},
+		{"n::inner", []any{struct{ N, A int32 }{}, x}, "the argument for parameter 0 (Pair) is a struct { N int32; A int32 } with other fields: N int32 at byte 0 is not the a float at byte 0"},
+	} {
+		err := all[c.name].Launch(grid(1, 1), c.args...)
+		if err == nil {
+			err = fmt.Errorf("%v", x.Data())
+		}
+		if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	if err := all["small"].Launch(grid(1, 65), x); err == nil || !strings.Contains(err.Error(), "kernel small: blocks of 65×1×1 threads are too large: the source limits them to 64 threads, by __launch_bounds__") {
+		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -53,8 +52,12 @@ func (k *Kernel) bindForeign(s Shape, args []any) (l *launch, tensors []*tensor.
 	switch {
 	case len(args) != len(f.params):
 		return nil, nil, fmt.Errorf("%d arguments for %d parameters", len(args), len(f.params))
-	case s.SharedBytes < 0 || s.SharedBytes > maxSharedBytes:
-		return nil, nil, fmt.Errorf("%d bytes of shared memory: a block can have %d", s.SharedBytes, maxSharedBytes)
+	case f.threads[0] > 0 && f.threads != s.Threads.array():
+		return nil, nil, fmt.Errorf("blocks of %s threads: the source requires %s", times(s.Threads.array()), times(f.threads))
+	case f.maxThreads > 0 && s.Threads.array()[0]*s.Threads.array()[1]*s.Threads.array()[2] > f.maxThreads:
+		return nil, nil, fmt.Errorf("blocks of %s threads are too large: the source limits them to %d threads, by __launch_bounds__", times(s.Threads.array()), f.maxThreads)
+	case s.SharedBytes < 0 || s.SharedBytes > program.MaxSharedBytes:
+		return nil, nil, fmt.Errorf("%d bytes of shared memory: a block can have %d", s.SharedBytes, program.MaxSharedBytes)
 	case s.SharedBytes > 0 && !f.dynamic:
 		return nil, nil, fmt.Errorf("%d bytes of shared memory, but the source declares no extern __shared__ array", s.SharedBytes)
 	}
@@ -88,6 +91,9 @@ func (k *Kernel) bindForeign(s Shape, args []any) (l *launch, tensors []*tensor.
 	}
 	return l, tensors, nil
 }
+
+// times returns numbers of threads in words.
+func times(n [3]int) string { return fmt.Sprintf("%d×%d×%d", n[0], n[1], n[2]) }
 
 // packed returns an argument as bytes.
 func packed(x any, p cuda.Param) ([]byte, error) {
@@ -138,6 +144,11 @@ func packedStruct(x any, p cuda.Param) ([]byte, error) {
 	}
 	if size := int(v.Type().Size()); size != p.Size {
 		return nil, fmt.Errorf("is a %T of %d bytes, not of %d", x, size, p.Size)
+	}
+	if p.Layout != nil {
+		if why := cuda.Mismatch(p.Layout, v.Type()); why != "" {
+			return nil, fmt.Errorf("is a %T with other fields: %s", x, why)
+		}
 	}
 	b := make([]byte, p.Size)
 	pack(b, v)
@@ -228,10 +239,8 @@ func (l *launch) simulateHost(data [][]byte) (err error) {
 	}
 	run := l.simulated(addresses, 0)
 	run.Output = os.Stdout // as the driver does
-	ctx := l.ctx
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx, end := l.Context()
+	defer end()
 	_, err = m.loaded.Kernel(l.kernel.foreign.entry).Run(ctx, run)
 	var f *ptxsim.Fault
 	if errors.As(err, &f) {

@@ -24,7 +24,7 @@ import (
 var outside int
 const two = 2; type number int; func (n *number) grow() {}; func f(x float32) float32 { return g(x) }; func g(x float32) float32 { return f(x) }
 func k(t kernel.Thread, a float32, x []float32, n []int32) { ` + body + ` }
-func list(x ...int) int { return len(x) }
+func large(v int) float32 { var z [4]float32; z[v] = 1; return z[v+1] }; func list(x ...int) int { return len(x) }
 func part(x []float32) []float32 { return x[1:] }
 type tiny struct{ n int }; func (t *tiny) grow() {}; type ring struct{ tiny }; func apply(f func(float32) float32, x float32) float32 { return f(x) }
 func either(x []float32, a float32) []float32 { var z [4]float32; if a > 0 { return z[:] }; return x }
@@ -87,6 +87,8 @@ func TestNotSupported(t *testing.T) {
 		{"y := x; var z [4]float32; y = z[:]; _ = y", "refer to another array than before"},
 		{"var s [13000]float32; kernel.Shared(&s); s[0] = 1", "the shared arrays of k have 52000 bytes, a block can have 49152"},
 		{"var s [1 << 30]float32; s[0] = 1", "too large"},
+		{"var s [1<<17 + 1]float32; s[n[0]] = 1", "10:62: the arrays of a thread of k have 524292 bytes, with those of the functions that it calls; a thread can have 524288"},
+		{"var s, r [1 << 16]float32; s[n[0]] = large(1); r[n[0]] = 1", "kernel.go:11:29: the arrays of a thread of k have 524304 bytes"},
 		{"panic(a)", "the argument of panic in a kernel is a constant string"},
 		{"var b [2]struct{ x []int }; _ = b", "an array of []int is not supported"},
 		{"var b [2]struct{ x string }; _ = b", "an array of string is not supported"},
@@ -99,7 +101,7 @@ func TestNotSupported(t *testing.T) {
 		{"f := func(any) {}; f(a)", "function literals"},
 	} {
 		_, err := kernel.Compile(kernel.Source(file(c.body), "k"))
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), ":10:") && !strings.Contains(err.Error(), "kernel.go:9:") && !strings.Contains(err.Error(), ":12:") && !strings.Contains(err.Error(), ":14:") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), ":10:") && !strings.Contains(err.Error(), "kernel.go:9:") && !strings.Contains(err.Error(), ":11:") && !strings.Contains(err.Error(), ":12:") && !strings.Contains(err.Error(), ":14:") {
 			t.Errorf("%s\nwant %s\ngot  %v", c.body, c.want, err)
 		}
 	}
@@ -113,6 +115,10 @@ func TestSignatures(t *testing.T) {
 		{"func k(t kernel.Thread, x string) {}", "a parameter of type string is not supported"},
 		{"func k(t kernel.Thread, x [][]int) {}", "a slice of []int is not supported"},
 		{"func k(t kernel.Thread, x ...float32) {}", "variadic"},
+		{"func k(t kernel.Thread, a int,\nx []int8) {}", "kernel.go:4:1: a slice of int8 is not supported: no tensor has such elements; take a []uint8, of which int8(x[i]) has the same bits"},
+		{"func k(t kernel.Thread, x []int16) {}", "take a []int32"},
+		{"type word uint32\nfunc k(t kernel.Thread, x []word) {}", "a slice of main.word is not supported: no tensor has such elements; take a []int32, of which uint32(x[i]) has the same bits"},
+		{"func k(t kernel.Thread, x []uint) {}", "take a []int64, of which uint64(x[i]) has the same bits"},
 		{"func k[T any](t kernel.Thread, x T) {}", "type parameters"},
 		{"func other(t kernel.Thread) {}", "the source declares no function k"},
 		{"func k(t kernel.Thread) {", "expected"},
@@ -298,5 +304,39 @@ func TestManyCalls(t *testing.T) {
 	_, err := kernel.Compile(kernel.Source(text+"func k(t kernel.Thread, x []float32) { x[0] = f30(x[0]) }\n", "k"))
 	if err == nil || !strings.Contains(err.Error(), "more than 10000 calls") {
 		t.Error(err)
+	}
+}
+
+// A kernel or an operation that is nil, because the error of the function that makes it was not checked, is an error and not a crash.
+func TestNil(t *testing.T) {
+	var k *kernel.Kernel
+	var op *kernel.Operation
+	const kernelIsNil, opIsNil = "the kernel is nil: check the error of the function that compiles it", "the operation is nil: check the error of kernel.Op"
+	for name, c := range map[string]struct {
+		call func() error
+		want string
+	}{
+		"Launch":        {func() error { return k.Launch(kernel.Grid(1, 1)) }, "kernel: Launch: " + kernelIsNil},
+		"LaunchContext": {func() error { return new(kernel.Kernel).LaunchContext(t.Context(), kernel.Grid(1, 1)) }, "kernel: Launch: " + kernelIsNil},
+		"Check":         {func() error { _, err := kernel.Check(k, kernel.Grid(1, 1)); return err }, "kernel: Check: " + kernelIsNil},
+		"Profile":       {func() error { _, err := kernel.Profile(k, kernel.Grid(1, 1)); return err }, "kernel: Profile: " + kernelIsNil},
+		"Op":            {func() error { _, err := kernel.Op(k); return err }, "kernel: Op: " + kernelIsNil},
+		"Name":          {func() error { return fmt.Errorf("%s", k.Name()) }, "kernel: Name: " + kernelIsNil},
+		"PTX":           {func() error { return fmt.Errorf("%s", k.PTX()) }, "kernel: PTX: " + kernelIsNil},
+		"Apply":         {func() error { op.Apply(tensor.Ones(1)); return nil }, opIsNil},
+		"Forward":       {func() error { new(kernel.Operation).Forward(tensor.Ones(1)); return nil }, opIsNil},
+		"Operation":     {func() error { return fmt.Errorf("%s", op.Name()) }, opIsNil},
+	} {
+		err := func() (err error) {
+			defer func() {
+				if p, ok := recover().(error); ok {
+					err = p
+				}
+			}()
+			return c.call()
+		}()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -180,4 +181,32 @@ func double(t kernel.Thread, x, y []float32) {
 	}
 	fmt.Println(p.FLOPs, p.Work.Loaded, p.Work.Stored, p.Bytes)
 	// Output: 1000 4000 4000 8000
+}
+
+// The kernel never ends. Its context has ended when it runs.
+func ExampleContext() {
+	const text = `package main
+
+import "github.com/quernlab/quern/accel/kernel"
+
+func endless(t kernel.Thread, x, y []float32) {
+	for x[0] > 0 {
+	}
+	y[0] = x[0]
+}`
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	k, err := kernel.Compile(kernel.Source(text, "endless"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	op, err := kernel.Op(k, kernel.Context(func() context.Context { return ctx }))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { fmt.Println(recover()) }()
+	op.Apply(tensor.Ones(4)).Data()
+	// Output: context canceled
 }

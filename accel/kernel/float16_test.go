@@ -137,3 +137,17 @@ func TestFloat16Errors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Outside of kernels the conversions are those of kernels.
+func TestFloat16InGo(t *testing.T) {
+	all := numbers16()
+	x := tensor.New(all, len(all))
+	halves, brains := x.Cast(tensor.Float16).Float64s(), x.Cast(tensor.BFloat16).Float64s()
+	for i, x := range all {
+		for _, c := range []struct{ got, want float64 }{{float64(kernel.ToFloat16(x).Float32()), halves[i]}, {float64(kernel.ToBFloat16(x).Float32()), brains[i]}} {
+			if math.Float64bits(c.got) != math.Float64bits(c.want) && !(math.IsNaN(c.got) && math.IsNaN(c.want)) {
+				t.Fatalf("%v: got %v, want %v", x, c.got, c.want)
+			}
+		}
+	}
+}

@@ -38,11 +38,8 @@ type Text struct{ text, name string }
 // In a cell it is not needed: Compile takes the function.
 func Source(text, name string) Text { return Text{text, name} }
 
-// maxSharedBytes is the maximum size of the shared memory of a block.
-const maxSharedBytes = 48 << 10
-
 // Compile compiles a kernel: in a cell a declared function, in a compiled program its [Source]. The first parameter of the function is a
-// [Thread]; the others are numbers, bools, and slices of them, for which the caller of [Kernel.Launch] passes tensors. The errors
+// [Thread]; the others are numbers, bools, and slices of the element types of tensors, for which the caller of [Kernel.Launch] passes tensors. The errors
 // name the lines of what is wrong or not supported.
 //
 //	func double(t kernel.Thread, x []float32) {
@@ -65,22 +62,36 @@ func Compile(f any, options ...Option) (*Kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	if n := p.SharedBytes(); n > maxSharedBytes {
-		return nil, fmt.Errorf("kernel: %s: the shared arrays of %s have %d bytes, a block can have %d", p.Pos, p.Name, n, maxSharedBytes)
-	}
 	return &Kernel{program: p, host: host.NewRunner(p), text: compile.Lines(s.text), unchecked: given.unchecked}, nil
 }
 
-// Name returns the name of the function.
+// valid returns an error if the kernel is none.
+func (k *Kernel) valid(call string) error {
+	if k == nil || k.program == nil && k.foreign == nil {
+		return fmt.Errorf("kernel: %s: the kernel is nil: check the error of the function that compiles it", call)
+	}
+	return nil
+}
+
+// must panics if the kernel is none.
+func (k *Kernel) must(call string) {
+	if err := k.valid(call); err != nil {
+		panic(err)
+	}
+}
+
+// Name returns the name of the function. It panics if k is nil.
 func (k *Kernel) Name() string {
+	k.must("Name")
 	if k.foreign != nil {
 		return k.foreign.name
 	}
 	return k.program.Name
 }
 
-// PTX returns the code of the kernel in NVIDIA's virtual instruction set.
+// PTX returns the code of the kernel in NVIDIA's virtual instruction set. It panics if k is nil.
 func (k *Kernel) PTX() string {
+	k.must("PTX")
 	if k.foreign != nil {
 		return k.foreign.module.ptx
 	}

@@ -92,22 +92,25 @@ func (k *Kernel) Launch(s Shape, args ...any) error {
 //
 //	err = k.LaunchContext(ctx, kernel.Grid(n, 256), float32(2), x, y)
 func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
+	if err := k.valid("Launch"); err != nil {
+		return err
+	}
 	l, arguments, err := k.bind(s, args)
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
-	l.ctx = ctx
+	l.endsWith(ctx)
 	return k.failure(tensors.LaunchKernel(l, arguments, l.written))
 }
 
 // launch is one run of a kernel. It implements ir.Kernel.
 type launch struct {
-	ctx     context.Context
-	kernel  *Kernel
-	shape   Shape
-	scalars []uint64 // by parameter
-	written []bool   // by tensor
-	lengths []int    // elements, by tensor
+	contexts []func() context.Context // each ends the kernel
+	kernel   *Kernel
+	shape    Shape
+	scalars  []uint64 // by parameter
+	written  []bool   // by tensor
+	lengths  []int    // elements, by tensor
 
 	// Of a kernel in CUDA C++ or PTX: the parameters without the addresses of the tensors, and where they belong.
 	packed []byte
@@ -117,22 +120,26 @@ type launch struct {
 	names []string
 }
 
+// endsWith lets a context end the kernel.
+func (l *launch) endsWith(ctx context.Context) {
+	l.contexts = append(l.contexts, func() context.Context { return ctx })
+}
+
 // dtypes are the element types of slices.
 var dtypes = map[program.Type]tensor.DType{
 	program.Float32: tensor.Float32, program.Float64: tensor.Float64, program.Int32: tensor.Int32, program.Int64: tensor.Int64,
 	program.Uint8: tensor.Uint8, program.Bool: tensor.Bool,
 }
 
-// dtypeOf returns the element type of the tensors for a slice; ok is false if there is none.
-func dtypeOf(m *program.Memory) (d tensor.DType, ok bool) {
+// dtypeOf returns the element type of the tensors for a slice.
+func dtypeOf(m *program.Memory) tensor.DType {
 	switch m.Format {
 	case program.Float16:
-		return tensor.Float16, true
+		return tensor.Float16
 	case program.BFloat16:
-		return tensor.BFloat16, true
+		return tensor.BFloat16
 	}
-	d, ok = dtypes[m.Elem]
-	return d, ok
+	return dtypes[m.Elem]
 }
 
 // bind compares arguments with the parameters.
@@ -164,11 +171,7 @@ func (k *Kernel) bind(s Shape, args []any) (l *launch, tensors []*tensor.Tensor,
 		if !ok || t == nil {
 			return nil, nil, fmt.Errorf("the argument for %s is a %T, not a tensor", p.Name, args[i])
 		}
-		want, ok := dtypeOf(p.Slice)
-		if !ok {
-			return nil, nil, fmt.Errorf("%s is a slice of %s, and no tensor has such elements", p.Name, p.Slice.Elem)
-		}
-		if t.DType() != want {
+		if want := dtypeOf(p.Slice); t.DType() != want {
 			return nil, nil, fmt.Errorf("the argument for %s is a tensor of %s, not of %s", p.Name, t.DType(), want)
 		}
 		if tensors, err = l.add(tensors, t, p.Slice.Written, p.Name); err != nil {
@@ -234,21 +237,32 @@ func byParameter[T any](k *Kernel, tensors []T) []T {
 // Explain implements ir.Kernel.
 func (l *launch) Explain(err error) error {
 	var f *ptxsim.Fault
-	if errors.As(err, &f) && f.Cause == nil {
-		return l.kernel.found(f)
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case f.Cause != nil:
+		return f.Cause
 	}
-	return err
+	return l.kernel.found(f)
 }
 
 // Name implements ir.Kernel.
 func (l *launch) Name() string { return l.kernel.Name() }
 
 // Context implements ir.Kernel.
-func (l *launch) Context() context.Context {
-	if l.ctx == nil {
-		return context.Background()
+func (l *launch) Context() (ctx context.Context, end func()) {
+	switch len(l.contexts) {
+	case 0:
+		return context.Background(), func() {}
+	case 1:
+		return l.contexts[0](), func() {}
 	}
-	return l.ctx
+	ctx, end = context.WithCancel(l.contexts[0]())
+	for _, of := range l.contexts[1:] {
+		forget, cancel := context.AfterFunc(of(), end), end
+		end = func() { forget(); cancel() }
+	}
+	return ctx, end
 }
 
 // Host implements ir.Kernel.
@@ -257,7 +271,9 @@ func (l *launch) Host(memory [][]byte) error {
 		return l.simulateHost(memory)
 	}
 	grid, block := l.Shape()
-	return l.kernel.host.Run(l.Context(), host.Launch{
+	ctx, end := l.Context()
+	defer end()
+	return l.kernel.host.Run(ctx, host.Launch{
 		Grid: grid, Block: block, Memory: byParameter(l.kernel, memory), Scalars: l.scalars, Unchecked: l.kernel.unchecked,
 	})
 }

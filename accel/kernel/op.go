@@ -21,6 +21,7 @@ type Operation struct {
 	own       *part
 	output    func(in ...[]int) ([]int, error)
 	gradients []*part // by tensor of Apply; nil for those without
+	contexts  []func() context.Context
 }
 
 // part is a kernel of an operation: its own, or that of a gradient.
@@ -60,11 +61,11 @@ const (
 // [tensor.Autocast].
 func Op(k *Kernel, options ...Option) (*Operation, error) {
 	var s settings
-	if err := option.Apply("kernel.Op", &s, options, "Threads", "Output", "Gradient"); err != nil {
+	if err := option.Apply("kernel.Op", &s, options, "Threads", "Output", "Gradient", "Context"); err != nil {
 		return nil, err
 	}
-	if k == nil {
-		return nil, errors.New("kernel: Op: the kernel is nil: check the error of Compile")
+	if err := k.valid("Op"); err != nil {
+		return nil, err
 	}
 	if k.foreign != nil {
 		return nil, fmt.Errorf("kernel: Op: %w", k.notAnOp())
@@ -90,22 +91,10 @@ func Op(k *Kernel, options ...Option) (*Operation, error) {
 	}
 	o.gradients = make([]*part, inputs)
 	o.own.key = newKey()
-	o.own.threads, o.output = s.threads, s.output
+	o.own.threads, o.output, o.contexts = s.threads, s.output, s.contexts
 	for _, g := range s.gradients {
 		if err := o.addGradient(&part{kernel: g.kernel, threads: g.threads}); err != nil {
 			return nil, fmt.Errorf("kernel: Op: %w", err)
-		}
-	}
-	for _, p := range append([]*part{o.own}, o.gradients...) {
-		if p == nil {
-			continue
-		}
-		for _, q := range p.kernel.program.Params {
-			if q.Slice != nil {
-				if _, ok := dtypeOf(q.Slice); !ok {
-					return nil, fmt.Errorf("kernel: Op: %s of %s is a slice of %s, and no tensor has such elements", q.Name, p.kernel.Name(), q.Slice.Elem)
-				}
-			}
 		}
 	}
 	return o, nil
@@ -168,7 +157,7 @@ func (o *Operation) addGradient(p *part) error {
 	if p.result < 0 {
 		return fmt.Errorf("%s writes no gradient of an input, such as d%s", kernel.Name, firstInput(own))
 	}
-	if d, _ := dtypeOf(kernel.Params[p.result].Slice); !d.IsFloat() {
+	if !dtypeOf(kernel.Params[p.result].Slice).IsFloat() {
 		q := kernel.Params[p.result]
 		return fmt.Errorf("%s computes %s: only floats have gradients", kernel.Name, q.Name)
 	}
@@ -185,10 +174,7 @@ func typeOf(p program.Param) string {
 	if p.Scalar != nil {
 		return p.Scalar.Type.String()
 	}
-	if d, ok := dtypeOf(p.Slice); ok {
-		return "[]" + d.String()
-	}
-	return "[]" + p.Slice.Elem.String()
+	return "[]" + dtypeOf(p.Slice).String()
 }
 
 // firstInput returns the name of a kernel's first input.
@@ -201,8 +187,18 @@ func firstInput(p *program.Program) string {
 	return "x"
 }
 
-// Name returns the name of the kernel.
-func (o *Operation) Name() string { return o.own.kernel.Name() }
+// Name returns the name of the kernel. It panics if o is nil.
+func (o *Operation) Name() string {
+	o.must("Name")
+	return o.own.kernel.Name()
+}
+
+// must panics if the operation is none.
+func (o *Operation) must(call string) {
+	if o == nil || o.own == nil {
+		panic(&tensor.StateError{Op: "kernel.Operation." + call, Hint: "the operation is nil: check the error of kernel.Op"})
+	}
+}
 
 // String returns the name of the operation as a layer.
 func (o *Operation) String() string { return "kernel " + o.Name() }
@@ -218,6 +214,7 @@ func (o *Operation) Forward(x *tensor.Tensor) *tensor.Tensor { return o.Apply(x)
 // do. A [*Fault] of the kernel appears, in a *tensor.DeviceError, where the result is used, like an index out of range: in the panic of a function that reads
 // elements, or in the error of accel.Fit.
 func (o *Operation) Apply(args ...any) *tensor.Tensor {
+	o.must("Apply")
 	c := &opCall{of: o, scalars: make([]uint64, len(o.own.from))}
 	in := o.bind(c, args)
 	return tensors.RecordKernel(o.String(), c.record, in...)
@@ -296,14 +293,14 @@ func (c *opCall) record(r *ir.Recorder, in []*ir.Value) *ir.Value {
 func (o *Operation) convert(r *ir.Recorder, in []*ir.Value) (out []*ir.Value, result tensor.DType) {
 	out = slices.Clone(in)
 	params := o.own.kernel.program.Params
-	result, _ = dtypeOf(params[o.own.result].Slice)
+	result = dtypeOf(params[o.own.result].Slice)
 	narrow, float32s := tensor.Float32, false
 	for i, s := range o.own.from {
 		if s.kind != inputSource {
 			continue
 		}
 		got := in[s.index].DType()
-		want, _ := dtypeOf(params[i].Slice)
+		want := dtypeOf(params[i].Slice)
 		switch {
 		case got == want && want == tensor.Float32:
 			float32s = true
@@ -324,7 +321,7 @@ func (o *Operation) convert(r *ir.Recorder, in []*ir.Value) (out []*ir.Value, re
 // op returns the op of a kernel with a result of a shape.
 func (c *opCall) op(p *part, in []*ir.Value, shape []int, back func(r *ir.Recorder, in []*ir.Value, out, dy *ir.Value, wants []bool) []*ir.Value) ir.KernelOp {
 	params := p.kernel.program.Params
-	l := &opLaunch{launch{ctx: context.Background(), kernel: p.kernel, scalars: make([]uint64, len(params))}}
+	l := &opLaunch{launch{contexts: c.of.contexts, kernel: p.kernel, scalars: make([]uint64, len(params))}}
 	threads := p.threads
 	if threads == nil {
 		threads = c.of.own.threads
@@ -345,8 +342,7 @@ func (c *opCall) op(p *part, in []*ir.Value, shape []int, back func(r *ir.Record
 		case resultSource:
 			out.At = len(l.lengths)
 			l.lengths = append(l.lengths, ir.Len(shape))
-			d, _ := dtypeOf(params[i].Slice)
-			out.Result = ir.Type{Shape: shape, DType: d}
+			out.Result = ir.Type{Shape: shape, DType: dtypeOf(params[i].Slice)}
 		default:
 			l.lengths = append(l.lengths, in[0].Len())
 			in = in[1:]

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -207,7 +208,6 @@ func TestOpErrors(t *testing.T) {
 	}{
 		{"both", "", "both writes to y and z, and an operation has one result: make one of each"},
 		{"nothing", "", "nothing writes to no slice, so it has no result"},
-		{"small", "", "x of small is a slice of int8, and no tensor has such elements"},
 		{"square", "overwrites", "overwrites writes to x, which other kernels read"},
 		{"square", "unknown", "unknown has a parameter other, which is none of square, of its result, or of their gradients, such as dy"},
 		{"square", "otherType", "the parameter dy of otherType is a []float64, and that of square a []float32"},
@@ -228,7 +228,7 @@ func TestOpErrors(t *testing.T) {
 	if _, err := kernel.Op(compile(t, opKernels, "square"), gradient(t, "squareGradient"), gradient(t, "squareGradient")); err == nil || !strings.Contains(err.Error(), "both compute dx") {
 		t.Error(err)
 	}
-	if _, err := kernel.Op(compile(t, opKernels, "square"), kernel.Unchecked()); err == nil || !strings.Contains(err.Error(), "Op does not take Unchecked(): its options are Threads, Output and Gradient") {
+	if _, err := kernel.Op(compile(t, opKernels, "square"), kernel.Unchecked()); err == nil || !strings.Contains(err.Error(), "Op does not take Unchecked(): its options are Threads, Output, Gradient and Context") {
 		t.Error(err)
 	}
 	if _, err := kernel.Compile(kernel.Source(opKernels, "square"), warps); err == nil || !strings.Contains(err.Error(), "Compile does not take Threads(f)") {
@@ -332,6 +332,48 @@ func TestFaultOfOp(t *testing.T) {
 	}
 }
 
+// A context ends the kernel of an op, also in a plan that was made with another one, and like a fault it does not change the parameters.
+func TestContextOfOp(t *testing.T) {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, device := range devices {
+		on(t, device, func() {
+			ctx := t.Context()
+			op := operation(t, "wait", gradient(t, "waitGradient"), kernel.Context(t.Context), kernel.Context(func() context.Context { return ctx }))
+			p := tensor.Parameter(tensor.Ones(300))
+			step := func(sign float64) {
+				p.ZeroGrad()
+				op.Apply(p.MulScalar(sign)).Sum().Backward()
+				tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(0.25))) })
+				tensor.Synchronize()
+			}
+			for range 3 { // the later ones run as a graph
+				step(1)
+			}
+			before := p.Data()
+			ctx = canceled
+			func() {
+				defer func() {
+					var e *tensor.DeviceError
+					if err, _ := recover().(error); !errors.As(err, &e) || !errors.Is(err, context.Canceled) {
+						t.Fatalf("%s: %v", device, err)
+					}
+				}()
+				step(-1)
+			}()
+			if ctx = t.Context(); p.Data()[0] != before[0] || p.Data()[299] != before[299] {
+				t.Errorf("%s: a parameter is %v instead of %v", device, p.Data()[0], before[0])
+			}
+			if step(1); p.Data()[0] == before[0] {
+				t.Errorf("%s: no step after the context", device)
+			}
+		})
+	}
+	if _, err := kernel.Op(compile(t, opKernels, "wait"), kernel.Context(nil)); err == nil || !strings.Contains(err.Error(), "Context(f): the function is nil") {
+		t.Error(err)
+	}
+}
+
 // On a GPU an op is part of the CUDA graph of a step, and the host does not wait for it.
 func TestOpInGraph(t *testing.T) {
 	op := operation(t, "square", gradient(t, "squareGradient"))
@@ -432,12 +474,12 @@ func TestMissingBarrierOnSimulatedGPU(t *testing.T) {
 	on(t, "simulated", func() {
 		x := tensor.Ones(64)
 		var f *kernel.Fault
-		if err := compile(t, opKernels, "racing").Launch(kernel.Grid(64, 64), x, tensor.Zeros(64)); !errors.As(err, &f) || f.Line != 148 || f.Kernel != "racing" {
+		if err := compile(t, opKernels, "racing").Launch(kernel.Grid(64, 64), x, tensor.Zeros(64)); !errors.As(err, &f) || f.Line != 147 || f.Kernel != "racing" {
 			t.Fatal(err)
 		}
 		op := operation(t, "racing", kernel.Threads(func([]int) kernel.Shape { return kernel.Grid(64, 64) }))
 		for range 3 { // the later ones run as a graph
-			if f := fault(func() { op.Apply(x).Data() }); f == nil || f.Line != 148 {
+			if f := fault(func() { op.Apply(x).Data() }); f == nil || f.Line != 147 {
 				t.Fatal(f)
 			}
 		}

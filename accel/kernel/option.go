@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 
 	"github.com/quernlab/quern/accel/internal/training/option"
@@ -19,6 +20,7 @@ type settings struct {
 	threads   func(shape []int) Shape
 	output    func(in ...[]int) ([]int, error)
 	gradients []gradientSetting
+	contexts  []func() context.Context
 }
 
 type gradientSetting struct {
@@ -56,6 +58,16 @@ func Output(shape func(in ...[]int) ([]int, error)) Option {
 	return Option{option.New(func(s *settings) { s.output = shape }, "Output", option.Code("f"))}
 }
 
+// Context sets where the kernel of an [Op] gets the context that ends it, on the CPU and on a simulated GPU. An op runs when its result is needed, perhaps long
+// after [Operation.Apply] and together with others; the goroutine that runs it then calls f. Where the result is used, the error of the context
+// appears, in a *tensor.DeviceError. In a cell the option is not needed: an interrupt ends the kernel.
+//
+//	op, err := kernel.Op(k, kernel.Context(func() context.Context { return ctx }))
+func Context(f func() context.Context) Option {
+	o := Option{option.New(func(s *settings) { s.contexts = append(s.contexts, f) }, "Context", option.Code("f"))}
+	return Option{o.Require(f != nil, "the function is nil")}
+}
+
 // Gradient adds the kernel that computes the gradient of one input of an [Op]. Its parameters have the names of those of the operation's kernel, in any
 // order: for a result y and an input x it writes dx, from dy, the gradient of the result, and what it needs of the inputs, numbers and y.
 // threads is as in [Threads], with the shape of the input; without it the function of the operation is used.
@@ -63,7 +75,7 @@ func Output(shape func(in ...[]int) ([]int, error)) Option {
 //	func square(t kernel.Thread, x, y []float32)
 //	func squareGradient(t kernel.Thread, x, dy, dx []float32)
 func Gradient(k *Kernel, threads ...func(shape []int) Shape) Option {
-	if k == nil {
+	if k.valid("") != nil {
 		return Option{option.New(func(*settings) {}, "Gradient", option.Code("nil")).Check(errors.New("the kernel is nil: check the error of Compile"))}
 	}
 	g := gradientSetting{kernel: k}

@@ -83,6 +83,9 @@ func Profile(k *Kernel, s Shape, args ...any) (*Performance, error) {
 
 // ProfileContext is [Profile] with a context, whose end ends the kernel on the CPU and on the simulated GPU.
 func ProfileContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Performance, error) {
+	if err := k.valid("Profile"); err != nil {
+		return nil, err
+	}
 	report, err := check(ctx, k, s, enoughInstructions, args)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ func ProfileContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Perf
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
-	l.ctx = ctx
+	l.endsWith(ctx)
 	grid, block := l.Shape()
 	p := &Performance{
 		Kernel: k.Name(), Device: tensors.Device(), Bytes: k.leastBytes(list),

@@ -130,19 +130,20 @@ func ShuffleUp[T Number](t Thread, v T, n int) T { outside(); return v }
 func ShuffleXor[T Number](t Thread, v T, mask int) T { outside(); return v }
 
 // Float16 is a 16-bit float, IEEE 754 binary16, as an element of a tensor of tensor.Float16. A kernel computes with float32: x[i].Float32() reads an
-// element, and [ToFloat16] converts what it writes.
+// element, and [ToFloat16] converts what it writes. Both work in other Go code, too.
 type Float16 struct {
 	_       [0]func() // not comparable: 0 and -0 have other bits
-	float16 uint16    //nolint:unused // so that Float16 does not convert to BFloat16
+	float16 uint16    // the name differs from that of BFloat16, so that neither converts to the other
 }
 
 // Float32 returns the same number as a float32.
-func (Float16) Float32() float32 { return float32(outside()) }
+func (x Float16) Float32() float32 { return widenFloat16(x.float16) }
 
 // ToFloat16 rounds a number to the nearest Float16, ties to even. It is infinite from 65520 on.
-func ToFloat16(x float32) Float16 { outside(); return Float16{} }
+func ToFloat16(x float32) Float16 { return Float16{float16: narrowFloat16(x)} }
 
-// BFloat16 is a 16-bit float, the upper half of a float32, as an element of a tensor of tensor.BFloat16. A kernel computes with float32.
+// BFloat16 is a 16-bit float, the upper half of a float32, as an element of a tensor of tensor.BFloat16. A kernel computes with float32. The conversions
+// work in other Go code, too.
 //
 //	func scale(t kernel.Thread, a float32, x, y []kernel.BFloat16) {
 //		if i := t.Global(); i < len(y) {
@@ -151,14 +152,14 @@ func ToFloat16(x float32) Float16 { outside(); return Float16{} }
 //	}
 type BFloat16 struct {
 	_        [0]func() // not comparable: 0 and -0 have other bits
-	bfloat16 uint16    //nolint:unused // see Float16
+	bfloat16 uint16
 }
 
 // Float32 returns the same number as a float32.
-func (BFloat16) Float32() float32 { return float32(outside()) }
+func (x BFloat16) Float32() float32 { return widenBFloat16(x.bfloat16) }
 
 // ToBFloat16 rounds a number to the nearest BFloat16, ties to even.
-func ToBFloat16(x float32) BFloat16 { outside(); return BFloat16{} }
+func ToBFloat16(x float32) BFloat16 { return BFloat16{bfloat16: narrowBFloat16(x)} }
 
 // MMATF32 multiplies matrices on the matrix units of a GPU: it returns a·b + c for a matrix a of 16 rows and 8 columns, b of 8 and 8, c of 16 and 8,
 // which a warp holds together. All 32 threads of the warp must call it. Each thread holds some elements of each matrix, its fragment. With

@@ -31,6 +31,7 @@ func (k *kernels) wrap(packages Packages) {
 		return
 	}
 	k.interrupt(packages, compile.Type().Out(0))
+	k.interruptOps(packages)
 	packages[kernelPackage]["Compile"] = reflect.MakeFunc(compile.Type(), func(args []reflect.Value) []reflect.Value {
 		if f := args[0].Elem(); f.IsValid() && f.Kind() == reflect.Func {
 			text, name, err := k.source(f)
@@ -55,6 +56,31 @@ func (k *kernels) interrupt(packages Packages, kernel reflect.Type) {
 	if check, with := functions["Check"], functions["CheckContext"]; check.IsValid() && with.IsValid() {
 		functions["Check"] = withBackground(check.Type(), with, 0)
 	}
+}
+
+// interruptOps makes kernel.Op return operations that end with the run of the goroutine that runs them, which may be that of a later cell.
+func (k *kernels) interruptOps(packages Packages) {
+	op, option := packages[kernelPackage]["Op"], packages[kernelPackage]["Context"]
+	if !op.IsValid() || !option.IsValid() {
+		return
+	}
+	of := option.Call([]reflect.Value{reflect.ValueOf(func() context.Context {
+		if m := k.contexts.goroutines.Member(); m != nil {
+			return m.Context()
+		}
+		return context.Background()
+	})})[0]
+	packages[kernelPackage]["Op"] = reflect.MakeFunc(op.Type(), func(args []reflect.Value) []reflect.Value {
+		return op.Call(append([]reflect.Value{args[0], of}, elements(args[1])...))
+	})
+}
+
+// elements returns the elements of a slice.
+func elements(list reflect.Value) (all []reflect.Value) {
+	for i := range list.Len() {
+		all = append(all, list.Index(i))
+	}
+	return all
 }
 
 // withBackground returns a variadic function of a type that calls f, which also has a context as parameter at.

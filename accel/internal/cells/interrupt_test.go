@@ -463,6 +463,20 @@ func TestInterruptInKernels(t *testing.T) {
 }
 k, err := kernel.Compile(endless)
 err`)
+	n.must(`func wait(t kernel.Thread, x, y []float32) {
+	for x[0] == 1 {
+		t.SyncWarp()
+	}
+	y[t.Global()] = x[t.Global()]
+}
+func waitGradient(t kernel.Thread, dy, dx []float32) { dx[t.Global()] = dy[t.Global()] }
+waitKernel, err := kernel.Compile(wait)
+gradientKernel, err := kernel.Compile(waitGradient)
+op, err := kernel.Op(waitKernel, kernel.Gradient(gradientKernel), kernel.Threads(func(shape []int) kernel.Shape { return kernel.Grid(64, 32) }),
+	kernel.Context(func() context.Context { fmt.Println("begun"); return context.Background() }))
+set, err := data.FromTensors(tensor.Ones(1, 64), tensor.Ones(1, 64))
+recorded := tensor.Ones(1)
+err`)
 	for _, device := range []string{"cpu", "simulated"} {
 		for _, call := range []string{
 			"err = k.Launch(kernel.Grid(64, 32), tensor.Ones(64))",
@@ -472,6 +486,21 @@ err`)
 			n.must("accel.SetDevice(\"" + device + "\")")
 			n.interruptAt("fmt.Println(\"begun\")\n" + call)
 			if got := n.must("fmt.Print(tensor.Ones(3).Sum().Item(), k.Launch(kernel.Grid(64, 32), tensor.Zeros(64)))"); got != "3 <nil>" {
+				t.Errorf("%s: %s: %s", device, call, got)
+			}
+		}
+		// The kernel of an op, which runs where the result is needed.
+		for _, call := range []string{
+			"op.Apply(tensor.Ones(64)).Data()",
+			"tensor.Synchronize()", // recorded in another cell
+			"var wg sync.WaitGroup\nwg.Go(func() { op.Apply(tensor.Ones(64)).Data() })\nwg.Wait()",
+			"_, err = accel.Fit(context.Background(), op, set, accel.Minimize(nn.MSE), accel.Quiet())",
+		} {
+			if call == "tensor.Synchronize()" {
+				n.must("recorded = op.Apply(tensor.Ones(64))")
+			}
+			n.interruptAt(call)
+			if got := n.must("fmt.Print(op.Apply(tensor.Zeros(64)).AddScalar(1).Sum().Item())"); !strings.Contains(got, "\n64") {
 				t.Errorf("%s: %s: %s", device, call, got)
 			}
 		}

@@ -58,7 +58,9 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	if err := d.Read(found, record, 0); err != nil {
 		return err
 	}
-	if err := k.Context().Err(); err != nil {
+	ctx, end := k.Context()
+	defer end()
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if detected != nil {
@@ -72,7 +74,8 @@ func (d *Device) await(k ir.Kernel, before, after uint64) error {
 	if err := d.poll(before, func(time.Duration) error { return nil }); err != nil {
 		return err
 	}
-	ctx := k.Context()
+	ctx, end := k.Context()
+	defer end()
 	_, deadline := ctx.Deadline()
 	var ended time.Duration // when the context has ended
 	return d.poll(after, func(waited time.Duration) error {
@@ -122,7 +125,7 @@ var _ ir.KernelLauncher = (*Device)(nil)
 func launchOf(k ir.Kernel, f driver.Function, addresses []uint64, record driver.Pointer) driver.Launch {
 	dim := func(n [3]int) driver.Dim { return driver.Dim{X: uint32(n[0]), Y: uint32(n[1]), Z: uint32(n[2])} }
 	grid, block := k.Shape()
-	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Shared: k.SharedBytes(), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name(), Context: k.Context()}
+	return driver.Launch{Function: f, Grid: dim(grid), Block: dim(block), Shared: k.SharedBytes(), Params: k.Params(addresses, uint64(record)), Label: "kernel " + k.Name(), Context: k.Context}
 }
 
 // module returns a kernel of a module that the program has written, which other kernels do not launch early. Kernels with the same text

@@ -14,9 +14,9 @@ import (
 // emptyKernel implements ir.Kernel.
 type emptyKernel struct{ ctx context.Context }
 
-func (emptyKernel) Name() string               { return "empty" }
-func (k emptyKernel) Context() context.Context { return k.ctx }
-func (emptyKernel) Host([][]byte) error        { return errors.New("on the CPU") }
+func (emptyKernel) Name() string                         { return "empty" }
+func (k emptyKernel) Context() (context.Context, func()) { return k.ctx, func() {} }
+func (emptyKernel) Host([][]byte) error                  { return errors.New("on the CPU") }
 func (emptyKernel) PTX() (text, entry string, err error) {
 	return ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(.param .u64 p0)\n{\n\tret;\n}\n", "empty", nil
 }

@@ -50,6 +50,7 @@ func (k *kernelStep) launches(p *program) ([]launch, error) {
 		k.addresses[i] = uint64(p.address(o))
 	}
 	own := launch{Launch: launchOf(k.op.Kernel, k.function, k.addresses, p.fault(k.record))}
+	own.Record = p.fault(k.record)
 	own.Detected = func(err error) { p.device.faults.detected = append(p.device.faults.detected, k.op.Kernel.Explain(err)) }
 	params := binary.LittleEndian.AppendUint64(nil, k.addresses[k.op.At])
 	params = binary.LittleEndian.AppendUint64(params, uint64(k.elements))

@@ -46,6 +46,8 @@ func (d *Device) MeasureKernel(k ir.Kernel, memory, from []ir.Elements, runs int
 		}
 	}
 	launch := launchOf(k, f, addresses, record.at)
+	var detected error
+	launch.Detected = func(err error) { detected = k.Explain(err) }
 	var events [2]driver.Event
 	for i := range events {
 		if events[i], err = d.ctx.NewEvent(true); err != nil {
@@ -57,6 +59,9 @@ func (d *Device) MeasureKernel(k ir.Kernel, memory, from []ir.Elements, runs int
 		took, err := d.measured(launch, memory, from, events)
 		if err != nil {
 			return m, d.failed("measure", err)
+		}
+		if detected != nil {
+			return m, detected
 		}
 		m.Times = append(m.Times, took)
 	}

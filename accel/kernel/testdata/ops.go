@@ -137,7 +137,6 @@ func noGradient(t kernel.Thread, dy []float32)                      { _ = dy }
 func weightGradient(t kernel.Thread, dy []float32, dweight []int32) { dweight[0] = 1 }
 func ambiguous(t kernel.Thread, x, dx, y []float32)                 { y[0] = x[0] + dx[0] }
 func generated(t kernel.Thread, y []float32)                        { y[t.Global()] = float32(t.Global()) }
-func small(t kernel.Thread, x, y []int8)                            { y[0] = x[0] }
 
 // racing reads a shared array that other threads write, without a barrier.
 func racing(t kernel.Thread, x, y []float32) {
@@ -146,4 +145,20 @@ func racing(t kernel.Thread, x, y []float32) {
 	i := t.ThreadX()
 	part[i] = x[i]
 	y[i] = part[63-i]
+}
+
+// wait is endless for numbers below 0.
+func wait(t kernel.Thread, x, y []float32) {
+	i := t.Global()
+	for i < len(y) && x[i] < 0 {
+	}
+	if i < len(y) {
+		y[i] = x[i]
+	}
+}
+
+func waitGradient(t kernel.Thread, dy, dx []float32) {
+	if i := t.Global(); i < len(dx) {
+		dx[i] = dy[i]
+	}
 }

@@ -83,8 +83,11 @@ type Launch struct {
 	// Detected, unless it is nil, gets the error of a simulated kernel that does what a GPU does not detect, such as a race. The context
 	// then works on; otherwise the error breaks it, as a fault does. It is called while the context is locked.
 	Detected func(error)
-	// Context ends the kernel when it ends, if the device is simulated; a GPU executes a kernel to its end. It may be nil.
-	Context gocontext.Context
+	// Record, unless it is 0, is the address of a word that becomes 2 before Detected is called, so that later kernels find the fault.
+	Record Pointer
+	// Context returns a context that ends the kernel, if the device is simulated; a GPU executes a kernel to its end. It is called
+	// by the goroutine in which the kernel runs, which calls end behind it. It may be nil. Detected then gets the error of the context.
+	Context func() (ctx gocontext.Context, end func())
 }
 
 // Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost,

@@ -260,19 +260,21 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 		takes = of(k.Name(), l.Grid, l.Block)
 	}
 	return func() error {
-		ctx := l.Context
-		if ctx == nil {
-			ctx = gocontext.Background()
+		ctx := gocontext.Background()
+		if l.Context != nil {
+			var end func()
+			ctx, end = l.Context()
+			defer end()
 		}
 		_, err := k.Run(ctx, launch)
-		switch {
-		case ctx.Err() != nil:
-			return nil // the caller asks its context
-		case l.Detected != nil && undetected(err):
-			l.Detected(err)
-			return nil
+		if l.Detected == nil || !undetected(err) {
+			return err
 		}
-		return err
+		if l.Record != 0 {
+			err = errors.Join(err, c.memory.Write(uint64(l.Record), []byte{2, 0, 0, 0}))
+		}
+		l.Detected(err)
+		return nil
 	}, takes, nil
 }
 
@@ -300,13 +302,15 @@ func faultCode(err error) driver.Code {
 	return driver.LaunchFailed
 }
 
-// undetected reports whether a GPU would not detect a fault.
+// undetected reports whether a GPU would not detect a fault, or a context has ended the kernel.
 func undetected(err error) bool {
 	var f *ptxsim.Fault
 	if !errors.As(err, &f) {
 		return false
 	}
 	switch f.Kind {
+	case ptxsim.BudgetSpent:
+		return f.Cause != nil
 	case ptxsim.Race, ptxsim.Uninitialized, ptxsim.DivergentBarrier, ptxsim.InactiveLane:
 		return true
 	}

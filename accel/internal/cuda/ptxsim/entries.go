@@ -5,6 +5,9 @@ type Entry struct {
 	Name    string
 	Params  []EntryParam
 	Dynamic bool // whether the module has shared memory whose size the launch determines
+	// MaxThreads is the maximum number of threads of a block, and Threads the required numbers along x, y and z; 0 for none.
+	MaxThreads int
+	Threads    [3]int
 }
 
 // EntryParam is a parameter of an entry.
@@ -30,7 +33,7 @@ func Entries(ptx string) ([]Entry, error) {
 		if !f.entry || f.body == nil {
 			continue
 		}
-		e := Entry{Name: name, Dynamic: dynamic}
+		e := Entry{Name: name, Dynamic: dynamic, MaxThreads: f.maxThreads, Threads: f.reqThreads}
 		size := 0
 		for i := range f.params {
 			v := &f.params[i]

@@ -64,6 +64,11 @@ func (r *Recorder) Flush() {
 	r.run(p)
 	done = true
 	r.reset()
+	if d, ok := r.device.(Detector); ok {
+		if err := d.Detected(); err != nil {
+			panic(r.failed(err))
+		}
+	}
 }
 
 // appendRoles completes the key: which values outlive the list, and which old values may be

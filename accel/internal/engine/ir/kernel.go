@@ -6,8 +6,9 @@ import "context"
 type Kernel interface {
 	// Name returns its name, for errors and profiles.
 	Name() string
-	// Context ends the kernel where a device can do that.
-	Context() context.Context
+	// Context returns the context that ends a run of the kernel where a device can do that, for the goroutine that runs it. The
+	// caller calls end when it no longer needs the context.
+	Context() (ctx context.Context, end func())
 	// Host runs it on the elements of its tensors.
 	Host(memory [][]byte) error
 	// PTX returns a module with the kernel, and the name of its entry.

@@ -93,6 +93,12 @@ type Executable interface {
 	Run(bind []Storage, words []uint64) (done int, err error)
 }
 
+// Detector is implemented by a device that may find at once that a program has done what a GPU does not notice.
+type Detector interface {
+	// Detected returns the first error that it has found since the last call, or nil.
+	Detected() error
+}
+
 // HostMemory is implemented by a device whose storage the host can read without waiting.
 // Indices are then checked where an op is called.
 type HostMemory interface {

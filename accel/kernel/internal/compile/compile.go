@@ -146,7 +146,24 @@ func (c *compiler) kernel(f *ast.FuncDecl) *program.Program {
 	c.statements(f.Body.List)
 	p.Body.Body = append(c.prologue, p.Body.Body...)
 	promote(p)
+	limits(p)
 	return p
+}
+
+// limits fails if the arrays of a kernel are too large.
+func limits(p *program.Program) {
+	if n, over := p.Bytes(program.Shared, program.MaxSharedBytes); over != nil {
+		panic(&Error{over.Pos, fmt.Sprintf("the shared arrays of %s have %d bytes, a block can have %d", p.Name, n, program.MaxSharedBytes)})
+	}
+	if n, over := p.Bytes(program.Local, program.MaxLocalBytes); over != nil {
+		panic(&Error{over.Pos, fmt.Sprintf("the arrays of a thread of %s have %d bytes, with those of the functions that it calls; a thread can have %d", p.Name, n, program.MaxLocalBytes)})
+	}
+}
+
+// noTensor are the types that tensors do not have, and what to use instead.
+var noTensor = map[program.Type]string{
+	program.Int8: "a []uint8, of which int8(x[i]) has the same bits", program.Int16: "a []int32", program.Uint16: "a []int32",
+	program.Uint32: "a []int32, of which uint32(x[i]) has the same bits", program.Uint64: "a []int64, of which uint64(x[i]) has the same bits",
 }
 
 // parameter declares a parameter of the kernel.
@@ -174,6 +191,9 @@ func (c *compiler) parameter(f *ast.FuncDecl, v *types.Var) value {
 	elem, ok := c.scalarType(s.Elem())
 	if !ok {
 		c.fail(at, "a slice of %s is not supported: the elements of a tensor are numbers or bools", types.TypeString(s.Elem(), (*types.Package).Name))
+	}
+	if like, ok := noTensor[elem]; ok && formatOf(s.Elem()) == program.Plain {
+		c.fail(at, "a slice of %s is not supported: no tensor has such elements; take %s", types.TypeString(s.Elem(), (*types.Package).Name), like)
 	}
 	length := c.newVar(program.Int64)
 	m := c.newMemory(v.Name(), program.Global, elem, 0)

@@ -14,7 +14,7 @@ func (c *compiler) newVar(t program.Type) program.Operand {
 }
 
 func (c *compiler) newMemory(name string, space program.Space, elem program.Type, n int) *program.Memory {
-	m := &program.Memory{Name: name, Space: space, Elem: elem, Len: n, ID: len(c.program.Memories)}
+	m := &program.Memory{Name: name, Space: space, Elem: elem, Len: n, ID: len(c.program.Memories), Pos: c.position(c.at)}
 	c.program.Memories = append(c.program.Memories, m)
 	return m
 }

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"debug/dwarf"
 	"strconv"
 	"strings"
 
@@ -14,19 +15,21 @@ type Param struct {
 	// an address from a number of 64 bits.
 	C       string
 	Pointer bool
-	Element string // the type of what it points to, without const
+	Element string // the type of what it points to, without const and the lengths of arrays
 	Const   bool   // whether the kernel only reads what it points to
+
+	Layout dwarf.Type // of a struct or array; nil if it is not known
 }
 
 // Signature returns the name of a kernel in C++ and its parameters. The types are those of the name in the PTX, which a C++ compiler
-// makes of the name and the types; of any other name, as of extern "C", they are those of PTX.
-func Signature(e ptxsim.Entry) (name string, params []Param) {
-	name, types, ok := demangled(e.Name)
-	if !ok || len(types) != len(e.Params) {
+// makes of the name and the types; of any other name, as of extern "C", they are those of PTX, and known is false.
+func Signature(e ptxsim.Entry) (name string, params []Param, known bool) {
+	name, types, known := demangled(e.Name)
+	if known = known && len(types) == len(e.Params); !known {
 		types = nil
-		if !ok {
-			name = e.Name
-		}
+	}
+	if name == "" {
+		name = e.Name
 	}
 	for i, p := range e.Params {
 		param := Param{EntryParam: p, C: p.Type}
@@ -34,15 +37,16 @@ func Signature(e ptxsim.Entry) (name string, params []Param) {
 			t := types[i]
 			param.C = t.String()
 			if t.of != nil {
-				param.Pointer, param.Element, param.Const = true, t.of.name, t.of.constant
-				if t.of.of != nil {
-					param.Element = t.of.String()
+				to := t.of.element()
+				param.Pointer, param.Element, param.Const = true, to.name, to.constant
+				if to.of != nil {
+					param.Element = to.String()
 				}
 			}
 		}
 		params = append(params, param)
 	}
-	return name, params
+	return name, params, known
 }
 
 // ctype is a type of C++.
@@ -50,18 +54,39 @@ type ctype struct {
 	name     string
 	constant bool
 	of       *ctype // of a pointer: what it points to
+	elem     *ctype // of an array
+	length   string // of an array
+}
+
+// element returns the type of the elements of an array, which may have several dimensions, and t for any other type.
+func (t ctype) element() ctype {
+	for t.elem != nil {
+		t = *t.elem
+	}
+	return t
 }
 
 func (t ctype) String() string {
 	s := t.name
-	if t.of != nil {
+	switch {
+	case t.elem != nil:
+		return t.element().String() + " " + t.lengths()
+	case t.of != nil && t.of.elem != nil:
+		s = t.of.element().String() + " (*)" + t.of.lengths()
+	case t.of != nil && t.of.of != nil:
+		s = t.of.String() + "*"
+	case t.of != nil:
 		s = t.of.String() + " *"
-		if t.of.of != nil {
-			s = t.of.String() + "*"
-		}
 	}
 	if t.constant {
 		s = "const " + s
+	}
+	return s
+}
+
+func (t ctype) lengths() (s string) {
+	for ; t.elem != nil; t = *t.elem {
+		s += "[" + t.length + "]"
 	}
 	return s
 }
@@ -75,8 +100,8 @@ type mangled struct {
 	arguments []ctype // of the template
 }
 
-// demangled returns the name of a function and the types of its parameters; ok is false if the name is not one of C++, or is not
-// understood.
+// demangled returns the name of a function and the types of its parameters. ok is false if the name is not one of C++, or the types are not
+// understood; name is empty if it is not understood.
 func demangled(text string) (name string, params []ctype, ok bool) {
 	rest, ok := strings.CutPrefix(text, "_Z")
 	if !ok {
@@ -84,6 +109,9 @@ func demangled(text string) (name string, params []ctype, ok bool) {
 	}
 	m := &mangled{text: rest}
 	name, template := m.function()
+	if m.failed {
+		return "", nil, false
+	}
 	if template {
 		m.parse() // the type of the result
 	}
@@ -219,6 +247,15 @@ func (m *mangled) parse() ctype {
 		return m.remember(t)
 	case m.accept("V"), m.accept("r"): // volatile, restrict
 		return m.remember(m.parse())
+	case m.accept("A"):
+		length, rest, found := strings.Cut(m.text, "_")
+		if _, err := strconv.Atoi(length); err != nil || !found {
+			m.failed = true
+			return ctype{}
+		}
+		m.text = rest
+		elem := m.parse()
+		return m.remember(ctype{elem: &elem, length: length})
 	case m.accept("T"):
 		return m.remember(m.reference(m.arguments, 10))
 	case m.accept("S"):

@@ -25,6 +25,9 @@ func TestSignature(t *testing.T) {
 		{"_Z4viewN3lib4SpanIfEE", "view", "lib::Span<float>"},
 		{"_Z3boxPVj3BoxIiE", "box", "unsigned int *, Box<int>"},
 		{"plain", "plain", "u64, f32"},
+		{"_Z1kPA4_f", "k", "float (*)[4]"},
+		{"_Z1kPA4_A5_KfS2_", "k", "const float (*)[4][5], const float (*)[4][5]"},
+		{"_ZN1n1kEPFvvE", "n::k", "u64"},
 	} {
 		e := ptxsim.Entry{Name: row.mangled}
 		types := strings.Split(row.types, ", ")
@@ -34,7 +37,7 @@ func TestSignature(t *testing.T) {
 		for _, c := range types {
 			e.Params = append(e.Params, ptxsim.EntryParam{Type: c})
 		}
-		name, params := Signature(e)
+		name, params, _ := Signature(e)
 		var got []string
 		for _, p := range params {
 			got = append(got, p.C)
@@ -48,11 +51,11 @@ func TestSignature(t *testing.T) {
 		if _, types, ok := demangled(name); ok && len(types) > 0 {
 			t.Errorf("%s: %v", name, types)
 		}
-		if got, params := Signature(ptxsim.Entry{Name: name, Params: []ptxsim.EntryParam{{Type: "u64"}}}); len(params) != 1 || params[0].C != "u64" {
+		if got, params, known := Signature(ptxsim.Entry{Name: name, Params: []ptxsim.EntryParam{{Type: "u64"}}}); known || len(params) != 1 || params[0].C != "u64" {
 			t.Errorf("%s: %s, %v", name, got, params)
 		}
 	}
-	_, params := Signature(ptxsim.Entry{Name: "_Z1fPKfPfPPKf", Params: make([]ptxsim.EntryParam, 3)})
+	_, params, _ := Signature(ptxsim.Entry{Name: "_Z1fPKfPfPPKf", Params: make([]ptxsim.EntryParam, 3)})
 	for i, want := range []Param{{C: "const float *", Pointer: true, Element: "float", Const: true}, {C: "float *", Pointer: true, Element: "float"}, {C: "const float **", Pointer: true, Element: "const float *"}} {
 		if params[i] != want {
 			t.Errorf("parameter %d: %+v", i, params[i])

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -84,6 +85,9 @@ type grid struct {
 // the threads, and few enough for their values to be in a cache.
 const lanes = 2048
 
+// localBytes is the maximum size of the arrays of the threads that run at once, unless a block has more.
+const localBytes = 64 << 20
+
 // groupsX returns the number of groups along x.
 func (g *grid) groupsX() int { return (g.Grid[0] + g.blocks - 1) / g.blocks }
 
@@ -102,7 +106,8 @@ func (r *Runner) Run(ctx context.Context, l Launch) error {
 	g.blocks = 1
 	if n := l.Block[0] * l.Block[1] * l.Block[2]; n%program.WarpSize == 0 {
 		each := l.Grid[0] * l.Grid[1] * l.Grid[2] / workers
-		g.blocks = max(1, min(lanes/n, l.Grid[0], each))
+		local, _ := p.Bytes(program.Local, math.MaxInt)
+		g.blocks = max(1, min(lanes/n, localBytes/max(local, 1)/n, l.Grid[0], each))
 	}
 	n := g.groupsX() * l.Grid[1] * l.Grid[2]
 	g.stop.Store(int64(n))

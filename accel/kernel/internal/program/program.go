@@ -85,6 +85,7 @@ type Memory struct {
 	Param  int    // index in Program.Params, if Space is Global
 	Format Format // if Space is Global
 	ID     int    // its index in Program.Memories
+	Pos    token.Position
 	// Written says that the kernel stores to it.
 	Written bool
 }
@@ -109,15 +110,24 @@ type Program struct {
 	Sites []*Instr
 }
 
-// SharedBytes returns the size of the shared memory of a block.
-func (p *Program) SharedBytes() int {
-	n := 0
+// The limits of CUDA: the shared memory of a block that each GPU has, and the local memory of a thread.
+const (
+	MaxSharedBytes = 48 << 10
+	MaxLocalBytes  = 512 << 10
+)
+
+// Bytes returns the size of the memories of a space, other than Global: of a block, or of a thread. If it is more than limit, over is the
+// first memory beyond it.
+func (p *Program) Bytes(s Space, limit int) (n int, over *Memory) {
 	for _, m := range p.Memories {
-		if m.Space == Shared {
-			n = (n+15)/16*16 + m.Len*m.Elem.Size()
+		if m.Space != s {
+			continue
+		}
+		if n = (n+15)/16*16 + m.Len*m.Elem.Size(); n > limit && over == nil {
+			over = m
 		}
 	}
-	return n
+	return n, over
 }
 
 // Each calls f for each instruction.
