@@ -200,7 +200,7 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 		}}}
 	}
 	if commands.CUDA != nil {
-		if err := c.compileCUDA(cell, src, commands.CUDA); err != nil {
+		if err := c.compileCUDA(cell, src, commands); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +214,14 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 }
 
 // compileCUDA compiles the kernels of a cell. The lines of its errors are those of the cell.
-func (c *commands) compileCUDA(cell int, src string, program *magic.CUDA) (err error) {
+func (c *commands) compileCUDA(cell int, src string, commands *magic.Cell) error {
+	program := commands.CUDA
 	text := fmt.Sprintf("#line %d %q\n%s", program.Line, diagnostics.Filename(cell), program.Source)
-	if program.Kernels, err = c.cuda(text, program.Flags); err == nil {
+	kernels, err := c.cuda(text, program.Flags)
+	if err == nil {
+		err = commands.SetKernels(kernels)
+	}
+	if err == nil {
 		return nil
 	}
 	var list scanner.ErrorList

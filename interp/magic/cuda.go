@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -23,43 +24,82 @@ type CUDA struct {
 	Source string // the text of the cell
 	Line   int    // of the text in the cell
 	Flags  []string
-	Offset int      // of the command
-	Names  []string // of its kernels, in the order of the text
-	// Kernels are pointers to the kernels, by their names. The session sets them.
-	Kernels map[string]reflect.Value
+	Offset int // of the command
+	// Names are those of the variables: of the kernels that the text declares, as far as that can be seen without a compiler, and then of
+	// those that the compiler has found.
+	Names   []string
+	number  int                      // of the command
+	kernels map[string]reflect.Value // pointers to the kernels, by their names
 }
 
 // prepareCUDA returns the program of a command, and the action that sets the variables of its kernels.
-func prepareCUDA(l line, src string) (*CUDA, action, error) {
-	c := &CUDA{
-		Source: l.text, Line: 2 + strings.Count(src[:l.start], "\n"), Flags: strings.Fields(l.behind), Offset: l.start, Names: globalFunctions(l.text),
+func prepareCUDA(l line, src string, number int) (*CUDA, action, error) {
+	if strings.TrimSpace(l.text) == "" {
+		return nil, nil, errNoKernel
 	}
-	if len(c.Names) == 0 {
-		return nil, nil, errors.New("%%cuda needs a kernel in the lines below it: __global__ void name(…) { … }")
-	}
-	for _, name := range c.Names {
-		switch {
-		case token.IsKeyword(name):
-			return nil, nil, fmt.Errorf("the kernel %s cannot be a variable: its name is a keyword of Go", name)
-		case name == "kernel" || name == "ctx":
-			return nil, nil, fmt.Errorf("the kernel %s cannot be a variable: the name is that of a package or of the cell's context", name)
-		}
-	}
+	c := &CUDA{Source: l.text, Line: 2 + strings.Count(src[:l.start], "\n"), Flags: strings.Fields(l.behind), Offset: l.start, number: number}
+	c.Names = slices.DeleteFunc(globalFunctions(l.text), func(name string) bool { return noVariable(name) != "" })
 	return c, func(_ context.Context, _ *Run, values []any) error {
 		for i, name := range c.Names {
-			k, ok := c.Kernels[name]
-			if !ok {
-				return fmt.Errorf("%%%%cuda: the compiler has made no kernel %s: a kernel in a namespace or of a template cannot be a variable; use kernel.CompileCUDA", name)
-			}
-			reflect.ValueOf(values[i]).Elem().Set(k)
+			reflect.ValueOf(values[i]).Elem().Set(c.kernels[name])
 		}
 		return nil
 	}, nil
 }
 
-// declarations declares the variables of the kernels and returns the arguments of the command.
-func (c *CUDA) declarations() (declarations, arguments string) {
-	return "var " + strings.Join(c.Names, ", ") + " *kernel.Kernel;", ", &" + strings.Join(c.Names, ", &")
+var errNoKernel = errors.New("%%cuda needs a kernel in the lines below it: __global__ void name(…) { … }")
+
+// noVariable says why a kernel with a name cannot be a variable; "" if it can be one.
+func noVariable(name string) string {
+	switch {
+	case token.IsKeyword(name):
+		return "its name is a keyword of Go"
+	case name == "kernel" || name == "ctx":
+		return "the name is that of a package or of the cell's context"
+	case name == "init" || name == "main" || name == "_":
+		return "the name has a meaning of its own in Go"
+	case !token.IsIdentifier(name):
+		return "it is in a namespace or of a template; use kernel.CompileCUDA"
+	}
+	return ""
+}
+
+// call returns the declarations of the variables of the kernels, and the call that sets them.
+func (c *CUDA) call() string {
+	if len(c.Names) == 0 {
+		return fmt.Sprintf("%s(%d)", Name, c.number)
+	}
+	names := strings.Join(c.Names, ", ")
+	return fmt.Sprintf("var %s *kernel.Kernel;%s(%d, &%s)", names, Name, c.number, strings.ReplaceAll(names, ", ", ", &"))
+}
+
+// SetKernels sets the kernels that the compiler has found in the text of %%cuda, pointers by their names, and makes them the variables of the cell.
+// Kernels in namespaces and of templates, which have no names of Go, become none. It fails if no kernel is left, or one has a name with
+// another meaning in Go.
+func (c *Cell) SetKernels(kernels map[string]reflect.Value) error {
+	own := c.CUDA
+	before := own.call()
+	own.kernels, own.Names = kernels, nil
+	var without []string
+	for _, name := range slices.Sorted(maps.Keys(kernels)) {
+		switch why := noVariable(name); {
+		case why == "":
+			own.Names = append(own.Names, name)
+		case token.IsIdentifier(name) || token.IsKeyword(name):
+			return fmt.Errorf("the kernel %s cannot be a variable: %s", name, why)
+		default:
+			without = append(without, fmt.Sprintf("the kernel %s cannot be a variable: %s", name, why))
+		}
+	}
+	switch {
+	case len(own.Names) > 0:
+	case len(without) > 0:
+		return errors.New(strings.Join(without, "\n"))
+	default:
+		return fmt.Errorf("%w; the compiler has found none", errNoKernel)
+	}
+	c.Source = strings.TrimSuffix(c.Source, before) + own.call() // the command is the end of its cell
+	return nil
 }
 
 var (

@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -28,26 +29,39 @@ func TestGlobalFunctions(t *testing.T) {
 }
 
 func TestPrepareCUDA(t *testing.T) {
-	prepare := func(src string) (*CUDA, error) {
-		l := lines(src, func(string) bool { return false })
-		c, _, err := prepareCUDA(l[len(l)-1], src)
-		return c, err
+	parse := func(src string) (*Cell, error) { return Parse(src, &session{}) }
+	const src = "x := 1\n%%cuda -DN=2 -G\n__global__ void a() {}\n__global__ void b() {}\n__global__ void range() {}"
+	cell, err := parse(src)
+	if err != nil || cell.CUDA.Line != 3 || strings.Join(cell.CUDA.Flags, " ") != "-DN=2 -G" || !strings.HasSuffix(src, "\n"+cell.CUDA.Source) ||
+		cell.Source != "x := 1\nvar a, b *kernel.Kernel;ʹ(0, &a, &b)" {
+		t.Fatalf("%+v, %v", cell, err)
 	}
-	c, err := prepare("x := 1\n%%cuda -DN=2 -G\n__global__ void a() {}\n__global__ void b() {}")
-	if err != nil || c.Line != 3 || strings.Join(c.Flags, " ") != "-DN=2 -G" || c.Source != "__global__ void a() {}\n__global__ void b() {}" {
-		t.Fatalf("%+v, %v", c, err)
+	if _, err := parse("%%cuda\n \n"); err == nil || !strings.Contains(err.Error(), "needs a kernel in the lines below it") {
+		t.Error(err)
 	}
-	if declarations, arguments := c.declarations(); declarations != "var a, b *kernel.Kernel;" || arguments != ", &a, &b" {
-		t.Errorf("%s %s", declarations, arguments)
-	}
-	for src, want := range map[string]string{
-		"%%cuda":                                 "needs a kernel in the lines below it",
-		"%%cuda\n__device__ void f() {}":         "needs a kernel in the lines below it",
-		"%%cuda\n__global__ void range() {}":     "the kernel range cannot be a variable: its name is a keyword of Go",
-		"%%cuda\n__global__ void kernel(int) {}": "the kernel kernel cannot be a variable",
+	// The variables are those of the kernels that the compiler has found.
+	for _, row := range []struct{ src, kernels, source, want string }{
+		{"%%cuda\n#if 0\n__global__ void a() {}\n#endif\nKERNEL(b)", "b", "var b *kernel.Kernel;ʹ(0, &b)", ""},
+		{"!ls\n%%cuda\nKERNEL(b) KERNEL(a)", "b a add<float> n::c", "ʹ(0)\nvar a, b *kernel.Kernel;ʹ(1, &a, &b)", ""},
+		{"%%cuda\n__device__ void f() {}", "", "", "needs a kernel in the lines below it: __global__ void name(…) { … }; the compiler has found none"},
+		{"%%cuda\n__global__ void range() {}", "range", "", "the kernel range cannot be a variable: its name is a keyword of Go"},
+		{"%%cuda\n__global__ void kernel(int) {}", "kernel", "", "the kernel kernel cannot be a variable: the name is that of a package"},
+		{"%%cuda\n__global__ void init(int) {}", "init", "", "the kernel init cannot be a variable: the name has a meaning of its own"},
+		{"%%cuda\nnamespace n { __global__ void a() {} }", "n::a", "", "the kernel n::a cannot be a variable: it is in a namespace or of a template; use kernel.CompileCUDA"},
 	} {
-		if _, err := prepare(src); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", src, err, want)
+		cell, err := parse(row.src)
+		if err != nil {
+			t.Fatal(row.src, err)
+		}
+		kernels := map[string]reflect.Value{}
+		for _, name := range strings.Fields(row.kernels) {
+			kernels[name] = reflect.ValueOf(&name)
+		}
+		switch err := cell.SetKernels(kernels); {
+		case row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
+			t.Errorf("%s: got %v, want %s", row.src, err, row.want)
+		case row.want == "" && (err != nil || cell.Source != row.source):
+			t.Errorf("%s: got %s, %v, want %s", row.src, cell.Source, err, row.source)
 		}
 	}
 }

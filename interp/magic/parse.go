@@ -29,7 +29,7 @@ type Cell struct {
 	Autoget string
 	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
-	// CUDA is to be compiled before the cell runs; nil if the cell has no %%cuda.
+	// CUDA is to be compiled, and its kernels set with SetKernels, before the cell is checked; nil if the cell has no %%cuda.
 	CUDA    *CUDA
 	actions []action
 	tests   []check.TestFunction // that %test may run
@@ -116,7 +116,7 @@ func Parse(src string, s Session) (*Cell, error) {
 		if c.name == shell.name {
 			run, err = prepareShell(l)
 		} else if c.name == cudaName {
-			cell.CUDA, run, err = prepareCUDA(l, src)
+			cell.CUDA, run, err = prepareCUDA(l, src, number)
 		} else if c.prepareLine != nil {
 			run, err = c.prepareLine(l.behind, l.text)
 		} else if err = noArgument(c.name, l.behind); err == nil {
@@ -142,13 +142,11 @@ func Parse(src string, s Session) (*Cell, error) {
 			shellCall(&b, src, l, number)
 			continue
 		}
-		arguments := ""
 		if c.name == cudaName {
-			var declarations string
-			declarations, arguments = cell.CUDA.declarations()
-			b.WriteString(declarations)
+			b.WriteString(cell.CUDA.call())
+			continue
 		}
-		fmt.Fprintf(&b, "%s(%d%s", Name, number, arguments)
+		fmt.Fprintf(&b, "%s(%d", Name, number)
 		switch c.name {
 		case who.name:
 			for _, v := range s.Variables() {

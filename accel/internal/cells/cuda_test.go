@@ -42,7 +42,17 @@ fmt.Println(y.Data(), err)`, "[1 2 3 4 5] <nil>")
 	n.fails("z := 3\n%%cuda\n__global__ void k(float *x) {\n\tx[0] = y;\n\tx[1] = 2\n}", "compile error: cell[6]:4:9: identifier \"y\" is undefined\n     x[0] = y;\n            ^\ncell[6]:6:1: expected a \";\"")
 	n.want("saxpy.Name()", "saxpy") // the kernels of the cells above remain
 	n.fails("%%cuda --nonsense\n__global__ void k() {}", "cell[8]:1:1: kernel: NVRTC: nvrtcCompileProgram: NVRTC_ERROR_INVALID_OPTION")
-	n.fails("%%cuda\nnamespace a { __global__ void k() {} }", "%%cuda: the compiler has made no kernel k")
+	n.fails("%%cuda\nnamespace a { __global__ void k() {} }", "the kernel a::k cannot be a variable: it is in a namespace or of a template; use kernel.CompileCUDA")
+	n.fails("%%cuda\n#if 0\n__global__ void k() {}\n#endif", "%%cuda needs a kernel in the lines below it: __global__ void name(…) { … }; the compiler has found none")
+	// The kernels are those that the compiler has found.
+	n.want(`%%cuda
+#define KERNEL(name, v) __global__ void name(float *x) { x[threadIdx.x] = v; }
+KERNEL(fives, 5)
+#if 0
+__global__ void ignored() {}
+#endif
+__global__ void rows(float (*x)[2]) { x[threadIdx.x][1] = 6; }`, "")
+	n.want("z := tensor.Zeros(4)\nfmt.Println(fives.Launch(kernel.Grid(2, 2), z), rows.Launch(kernel.Grid(2, 2), z))\nz.Data()", "[5 6 0 6]")
 	// A kernel replaces one with its name.
 	n.want("%%cuda\n__global__ void hello(float *x) { x[threadIdx.x] = 7; }", "")
 	n.want("err = hello.Launch(kernel.Grid(5, 5), y)\ny.Data()", "[7 7 7 7 7]")
