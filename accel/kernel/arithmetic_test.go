@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/kernel"
@@ -13,6 +14,9 @@ import (
 
 //go:embed functions_test.go
 var functions string
+
+//go:embed oddities_test.go
+var odd string
 
 // edges are operands at which arithmetic has special cases.
 func edges(kind int) []int64 {
@@ -86,4 +90,55 @@ func int64s(x []int64) *tensor.Tensor {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
 	}
 	return tensor.FromRaw(tensor.Int64, raw, len(x))
+}
+
+// The functions of oddities_test.go return on all devices what they return in Go.
+func TestOddities(t *testing.T) {
+	k := compile(t, odd+helpers(t), "oddities")
+	var a, b []int64
+	r := rand.New(rand.NewPCG(5, 6))
+	numbers := []int64{0, 1, -1, 2, 3, 5, 7, 31, 32, 63, 64, 100, 127, 128, 255, 1 << 15, 1<<31 - 1, 1 << 31, -1 << 31, 1 << 32, math.MaxInt64, math.MinInt64}
+	for _, x := range numbers {
+		for range 7 {
+			a, b = append(a, x, int64(r.Uint64()>>r.IntN(64))), append(b, numbers[r.IntN(len(numbers))], x)
+		}
+	}
+	want := make([]int64, kindsOfOddities*len(a))
+	for i := range want {
+		var scratch [8]int64
+		want[i] = oddity(i%kindsOfOddities, a[i/kindsOfOddities], b[i/kindsOfOddities], scratch[:])
+	}
+	for _, device := range devices {
+		on(t, device, func() {
+			out := tensor.Zeros(len(want)).Cast(tensor.Int64)
+			if err := k.Launch(kernel.Grid(len(a), 64), kindsOfOddities, int64s(a), int64s(b), out); err != nil {
+				t.Fatal(device, err)
+			}
+			raw := out.Raw()
+			for i, w := range want {
+				if got := int64(binary.LittleEndian.Uint64(raw[8*i:])); got != w {
+					t.Errorf("%s: function %d of %d and %d is %#x, want %#x", device, i%kindsOfOddities, a[i/kindsOfOddities], b[i/kindsOfOddities], got, w)
+				}
+			}
+		})
+	}
+}
+
+// helpers returns the functions that both files use.
+func helpers(t *testing.T) (text string) {
+	t.Helper()
+	for _, name := range []string{"truth", "bits", "bits64"} {
+		_, rest, ok := strings.Cut(functions, "\nfunc "+name+"(")
+		if !ok {
+			t.Fatal(name)
+		}
+		body, _, _ := strings.Cut(rest, "\n}\n")
+		if one, _, ok := strings.Cut(rest, " }\n"); ok && !strings.Contains(one, "\n") {
+			body = one
+			text += "\nfunc " + name + "(" + body + " }\n"
+			continue
+		}
+		text += "\nfunc " + name + "(" + body + "\n}\n"
+	}
+	return text
 }

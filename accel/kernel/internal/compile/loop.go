@@ -13,7 +13,6 @@ type target struct {
 	label     *types.Label
 	breaks    *program.Block
 	continues *program.Block // nil for a switch
-	labels    bool           // of a labeled block
 }
 
 func (c *compiler) labeled(s *ast.LabeledStmt) {
@@ -25,10 +24,8 @@ func (c *compiler) labeled(s *ast.LabeledStmt) {
 		c.rangeLoop(inner, label)
 	case *ast.SwitchStmt:
 		c.switchStmt(inner, label)
-	default:
-		out := &program.Block{}
-		c.add(out)
-		c.within(&target{label: label, breaks: out, labels: true}, &out.Body, func() { c.statement(inner, nil) })
+	default: // only goto refers to it
+		c.statement(inner, nil)
 	}
 }
 
@@ -53,7 +50,7 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 	for i := len(c.frame.targets) - 1; i >= 0; i-- {
 		t := c.frame.targets[i]
 		switch {
-		case label != nil && t.label != label, label == nil && t.labels:
+		case label != nil && t.label != label:
 			continue
 		case s.Tok == token.BREAK:
 			c.add(&program.Leave{Block: t.breaks})
