@@ -102,10 +102,7 @@ func check(ctx context.Context, k *Kernel, s Shape, enough int64, args []any) (*
 	if err != nil {
 		return nil, err
 	}
-	data := make([][]byte, len(tensors))
-	for i, t := range tensors {
-		data[i] = t.Raw()
-	}
+	data := elementsOf(tensors)
 	run := &simulation{launch: l, watch: &ptxsim.Watch{Enough: enough}}
 	if k.foreign == nil {
 		run.record = bytes.Repeat([]byte{255}, device.RecordBytes)
@@ -113,8 +110,9 @@ func check(ctx context.Context, k *Kernel, s Shape, enough int64, args []any) (*
 	err = run.run(ctx, text, entry, data)
 	report := &Report{Kernel: k.Name(), Lines: k.lines(run.watch), Output: run.output.String(), Work: Work(run.watch.Work())}
 	if k.foreign == nil {
-		if f := device.Fault(k.program, run.record); err == nil && f != nil {
-			err = f
+		if f := device.Fault(k.program, run.record); f != nil && ctx.Err() == nil { // recorded before what the simulator has found
+			l.endsWith(ctx)
+			err = l.first(f, data)
 		}
 	}
 	var f *ptxsim.Fault

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
@@ -80,7 +81,9 @@ func (s Shape) check() error {
 // kernel can write to the elements of a tensor: then no other tensor argument may share its memory, and a tensor that shares it otherwise, such as
 // a view, keeps the old elements. Gradients do not flow through a kernel.
 //
-// The error is a *[Fault] if a thread has done what Go forbids. Elements that threads have written remain. A simulated GPU also reports races for shared arrays,
+// The error is a *[Fault] if a thread has done what Go forbids. If several have, it is that of the lowest block, and in the block that of the first thread,
+// if its threads run one after the other, in the order of their numbers, each up to the next barrier. On a GPU, it is any of them. Elements that
+// threads have written remain. A simulated GPU also reports races for shared arrays,
 // and others of the mistakes that [Check] finds, as a *Fault; a GPU does not.
 func (k *Kernel) Launch(s Shape, args ...any) error {
 	return k.LaunchContext(context.Background(), s, args...)
@@ -100,7 +103,38 @@ func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error 
 		return fmt.Errorf("kernel %s: %w", k.Name(), err)
 	}
 	l.endsWith(ctx)
-	return k.failure(tensors.LaunchKernel(l, arguments, l.written))
+	var before [][]byte
+	if l.reordered() && strings.HasPrefix(tensors.Device(), "simulated") {
+		before = elementsOf(arguments)
+	}
+	err = tensors.LaunchKernel(l, arguments, l.written)
+	if before != nil {
+		err = l.first(err, before)
+	}
+	return k.failure(err)
+}
+
+// elementsOf returns copies of the elements of tensors.
+func elementsOf(list []*tensor.Tensor) (data [][]byte) {
+	for _, t := range list {
+		data = append(data, t.Raw())
+	}
+	return data
+}
+
+// reordered reports whether threads may record faults in another order than on the CPU.
+func (l *launch) reordered() bool {
+	return l.kernel.foreign == nil && !l.kernel.unchecked && len(l.kernel.program.Sites) > 0
+}
+
+// first returns the fault of the first thread, which the CPU finds, instead of one that another thread may have recorded before it. data are
+// the elements of the tensors before the launch, which it changes.
+func (l *launch) first(err error, data [][]byte) error {
+	var recorded, first *program.Fault
+	if l.reordered() && errors.As(err, &recorded) && errors.As(l.Host(data), &first) {
+		return first
+	}
+	return err
 }
 
 // launch is one run of a kernel. It implements ir.Kernel.

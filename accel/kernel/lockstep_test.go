@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/kernel"
@@ -38,7 +39,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// The fault is that of the first thread, if the threads run one after the other from barrier to barrier.
+// The fault is that of the first thread, if the threads run one after the other from barrier to barrier, also on a simulated GPU and in Check.
 func TestFirstFault(t *testing.T) {
 	for _, c := range []struct {
 		body          string
@@ -53,11 +54,25 @@ func TestFirstFault(t *testing.T) {
 		{"for n := 0; ; n++ { if n == 5 && t.ThreadX() == 9 || n == 8 && t.ThreadX() == 4 { panic(\"loop\") } }", 0, 4, "panic: loop"},
 		{"for { if t.ThreadX() == 9 { panic(\"waited for\") } }", 0, 9, "panic: waited for"},
 		{"if t.BlockX() >= 2 { x[t.Global()-200] = 1 }; if t.BlockX() == 6 && t.ThreadX() < 3 { t.Sync() }", 2, 0, "index -72 is out of range of x with length 500"},
+		{"if t.ThreadX() == 7 { x[-1-t.ThreadX()] = 1 }; if t.ThreadX() == 3 { n[0] = 1 / int32(t.BlockX()) }", 0, 3, "integer divide by zero"},
+		{"if t.ThreadX() == 40 { panic(\"forty\") }; if t.ThreadX() == 33 { for i := range 100 { x[i] += x[i+1] }; panic(\"33\") }", 0, 33, "panic: 33"},
+		{"if t.BlockX() == 2 { panic(\"two\") }; if t.BlockX() == 1 && t.ThreadX() > 20 { for range 1000 { x[1] = x[2] }; panic(\"one\") }", 1, 21, "panic: one"},
 	} {
-		err := compile(t, file(c.body), "k").Launch(kernel.Grid(500, 64), float32(1), tensor.Zeros(500), tensor.Zeros(1).Cast(tensor.Int32))
-		var f *kernel.Fault
-		if !errors.As(err, &f) || f.Block[0] != c.block || f.Thread[0] != c.thread || f.Reason != c.reason || f.Line != 10 {
-			t.Errorf("%s\nwant block %d, thread %d: %s\ngot  %v", c.body, c.block, c.thread, c.reason, err)
+		k := compile(t, file(c.body), "k")
+		args := func() []any { return []any{float32(1), tensor.Zeros(500), tensor.Zeros(1).Cast(tensor.Int32)} }
+		found := func(by string, err error) {
+			t.Helper()
+			var f *kernel.Fault
+			if !errors.As(err, &f) || f.Block[0] != c.block || f.Thread[0] != c.thread || f.Reason != c.reason || f.Line != 10 {
+				t.Errorf("%s: %s\nwant block %d, thread %d: %s\ngot  %v", by, c.body, c.block, c.thread, c.reason, err)
+			}
+		}
+		if found("cpu", k.Launch(kernel.Grid(500, 64), args()...)); strings.HasPrefix(c.body, "for ") {
+			continue // on a GPU the other threads wait for ever
+		}
+		on(t, "simulated", func() { found("simulated", k.Launch(kernel.Grid(500, 64), args()...)) })
+		if _, err := kernel.Check(k, kernel.Grid(500, 64), args()...); !strings.Contains(fmt.Sprint(err), ": race ") { // found before
+			found("Check", err)
 		}
 	}
 }

@@ -212,7 +212,7 @@ func (o *Operation) Forward(x *tensor.Tensor) *tensor.Tensor { return o.Apply(x)
 //
 // If the arguments are not valid, it panics with a *tensor.ShapeError, *tensor.DTypeError or *tensor.StateError, as the functions of package tensor
 // do. A [*Fault] of the kernel appears, in a *tensor.DeviceError, where the result is used, like an index out of range: in the panic of a function that reads
-// elements, or in the error of accel.Fit.
+// elements, or in the error of accel.Fit. If several threads have a fault, it is any of them on a GPU and on a simulated one.
 func (o *Operation) Apply(args ...any) *tensor.Tensor {
 	o.must("Apply")
 	c := &opCall{of: o, scalars: make([]uint64, len(o.own.from))}

@@ -63,10 +63,10 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if detected != nil {
-		return detected
+	if err := k.Check(found); err != nil {
+		return err // found before what a simulated GPU has detected
 	}
-	return k.Check(found)
+	return detected
 }
 
 // await waits for a kernel, which has run when the point after is reached. It begins at the point before.
