@@ -84,7 +84,7 @@ SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	FuzzLoad FuzzTools TestToolsAnywhere TestToolsLongCell TestLargeLiterals TestOldTracebacks TestAllocationBeyondMemory TestConcatenationBeyondMemory \
 	TestGuideFromPython TestInterruptInMethods TestInterruptInCalls TestInterruptedCallIsAssigned TestInterruptAssignsTargets \
 	TestRanksMakeTheSameTrials TestConcurrentTrialsDiffer TestLibraryComputesMoreThanProducts TestRandomData TestVariants \
-	TestMeasuredSelection TestArithmetic)))$$
+	TestMeasuredSelection TestArithmetic TestOddities TestShapes TestKernels TestCUDAKernels TestCUDAKernelsOfNVRTC)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm/compile ./cmd/quern ./accel/tensor
