@@ -176,3 +176,6 @@ func (d *Device) Reserved() int { return d.memory.blocks + d.arenaBytes }
 
 // Memory returns the bytes of the GPU's memory.
 func (d *Device) Memory() int { return d.ctx.Info().Memory }
+
+// Detected implements ir.Detector.
+func (d *Device) Detected() error { return d.faults.first() }

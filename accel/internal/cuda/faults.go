@@ -96,9 +96,6 @@ func (f *faults) poll() error {
 	return nil
 }
 
-// Detected implements ir.Detector.
-func (d *Device) Detected() error { return d.faults.first() }
-
 // first returns the first of the detected errors, and drops them all.
 func (f *faults) first() (err error) {
 	if len(f.detected) > 0 {
