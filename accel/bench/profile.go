@@ -11,42 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 )
-
-// profiled is a step of a case, kernel by kernel.
-type profiled struct {
-	Case        string             `json:"case"`
-	Description string             `json:"description"`
-	Step        float64            `json:"step"`       // seconds
-	EventCost   float64            `json:"event_cost"` // seconds that the profile adds to each kernel
-	Graphs      float64            `json:"graphs"`     // lists of a step
-	Kernels     float64            `json:"kernels"`
-	Allocs      float64            `json:"allocs"`
-	Waits       float64            `json:"waits"`
-	Bytes       float64            `json:"bytes"` // of a step
-	FLOPs       float64            `json:"flops"`
-	Ceilings    map[string]float64 `json:"ceilings"` // bytes/s as "bandwidth", and FLOP/s by element type
-	Rows        []profiledOp       `json:"rows"`     // the longest first
-	Hints       []string           `json:"hints"`
-}
-
-// profiledOp is an op with some shapes, with its kernels, in a step.
-type profiledOp struct {
-	Op      string  `json:"op"`
-	Kernels string  `json:"kernels"`
-	Shapes  string  `json:"shapes"`
-	Count   float64 `json:"count"`
-	Seconds float64 `json:"seconds"`
-	Bytes   float64 `json:"bytes"`   // per second
-	FLOPs   float64 `json:"flops"`   // per second
-	Ceiling float64 `json:"ceiling"` // fraction of the ceiling that limits it
-	Blocks  int     `json:"blocks"`  // of its first kernel
-	Threads int     `json:"threads"`
-}
 
 // prepared opens the device and prepares a case in this process.
 func (o options) prepared(c benchCase) (w workload, err error) {
@@ -103,12 +73,12 @@ func (o options) writeProfile(ctx context.Context, c benchCase) error {
 }
 
 // newProfiled adds up the ops of a profile.
-func newProfiled(c benchCase, p *prof.Report) (r profiled, err error) {
+func newProfiled(c benchCase, p *prof.Report) (r benchfile.Profile, err error) {
 	peaks := p.Ceilings()
-	r = profiled{
+	r = benchfile.Profile{
 		Case: c.name, Description: c.description, Step: p.StepTime().Seconds(), EventCost: p.EventCost.Seconds(),
 		Graphs: p.Counts.Lists, Kernels: p.Counts.Kernels, Allocs: p.Counts.Allocs, Waits: p.Counts.Syncs, Bytes: p.Counts.Bytes, FLOPs: p.Counts.FLOPs,
-		Ceilings: map[string]float64{"bandwidth": peaks.Bytes, tensor.Float32.String(): peaks.FLOPs}, Hints: p.Hints(),
+		Ceilings: map[string]float64{benchfile.Bandwidth: peaks.Bytes, tensor.Float32.String(): peaks.FLOPs}, Hints: p.Hints(),
 	}
 	for _, t := range peaks.TensorCores {
 		r.Ceilings[t.Of] = t.FLOPs
@@ -118,7 +88,7 @@ func newProfiled(c benchCase, p *prof.Report) (r profiled, err error) {
 		arithmetic = half
 	}
 	steps := float64(len(p.Steps))
-	rows := map[[3]string]profiledOp{}
+	rows := map[[3]string]benchfile.Row{}
 	for _, o := range p.Ops {
 		var kernels []string
 		for _, k := range o.Kernels {
@@ -130,7 +100,7 @@ func newProfiled(c benchCase, p *prof.Report) (r profiled, err error) {
 		if len(kernels) == 0 {
 			continue
 		}
-		row := profiledOp{Op: o.Name, Kernels: strings.Join(kernels, " + "), Shapes: o.Shapes}
+		row := benchfile.Row{Op: o.Name, Kernels: strings.Join(kernels, " + "), Shapes: o.Shapes}
 		key := [3]string{row.Op, row.Kernels, row.Shapes}
 		if known, ok := rows[key]; ok {
 			row = known
@@ -151,7 +121,7 @@ func newProfiled(c benchCase, p *prof.Report) (r profiled, err error) {
 		row.FLOPs /= row.Seconds
 		r.Rows = append(r.Rows, row)
 	}
-	slices.SortFunc(r.Rows, func(a, b profiledOp) int {
+	slices.SortFunc(r.Rows, func(a, b benchfile.Row) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Kernels, b.Kernels), cmp.Compare(a.Shapes, b.Shapes))
 	})
 	return r, nil

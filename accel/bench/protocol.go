@@ -1,5 +1,7 @@
 package main
 
+import "github.com/quernlab/quern/accel/internal/benchfile"
+
 // The protocol between this program and a benchmark process: one JSON object per line.
 
 // request is a request: versions, prepare, run, count or drop.
@@ -24,22 +26,9 @@ type reply struct {
 	Losses   []float64         `json:"losses,omitempty"` // of the first steps
 	Flops    float64           `json:"flops,omitempty"`  // FLOPs of a step that measures the peak
 	Seconds  float64           `json:"seconds,omitempty"`
-	Counts   *counts           `json:"counts,omitempty"`
+	Counts   *benchfile.Counts `json:"counts,omitempty"`
 	Error    string            `json:"error,omitempty"`
 	Missing  string            `json:"missing,omitempty"` // why the framework cannot be used
-}
-
-// counts is what the engine and the GPU's driver do in a repeated step of Quern.
-type counts struct {
-	Flushes  float64 `json:"flushes"` // lists of ops, each a CUDA graph
-	Launches float64 `json:"launches"`
-	Kernels  float64 `json:"kernels"`
-	Copies   float64 `json:"copies"`
-	ToDevice float64 `json:"bytes_to_device"`
-	ToHost   float64 `json:"bytes_to_host"`
-	Allocs   float64 `json:"allocs"`
-	NewPlans float64 `json:"new_plans"`
-	Waits    float64 `json:"waits"` // for the device
 }
 
 // checkedSteps is the number of steps whose losses are compared.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
@@ -56,7 +57,7 @@ type figure struct {
 	Times     map[string]times   `json:"times"` // per step, by runner
 
 	// Of a GPU.
-	Counts *counts            `json:"counts,omitempty"`
+	Counts *benchfile.Counts  `json:"counts,omitempty"`
 	Watts  map[string]float64 `json:"watts,omitempty"` // mean power, by runner
 	Notes  []string           `json:"notes,omitempty"` // what should not be so
 }

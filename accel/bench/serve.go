@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -114,10 +115,13 @@ func (s *server) versions() (reply, error) {
 	return a, err
 }
 
-func countsOf(s ir.Stats, steps float64) *counts {
+func countsOf(s ir.Stats, steps float64) *benchfile.Counts {
 	per := func(n int) float64 { return float64(n) / steps }
 	d := s.Device
-	return &counts{per(s.Flushes), per(d.Launches), per(d.Kernels), per(d.Copies), per(d.ToDevice), per(d.ToHost), per(d.Allocs), per(s.PlansMade), per(d.Waits)}
+	return &benchfile.Counts{
+		Flushes: per(s.Flushes), Launches: per(d.Launches), Kernels: per(d.Kernels), Copies: per(d.Copies), ToDevice: per(d.ToDevice),
+		ToHost: per(d.ToHost), Allocs: per(d.Allocs), NewPlans: per(s.PlansMade), Waits: per(d.Waits),
+	}
 }
 
 func (s *server) prepare(q request) (reply, error) {

@@ -11,25 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 )
-
-// variant is Quern with a setting beside Quern without, measured in interleaved rounds.
-type variant struct {
-	Case           string    `json:"case"`
-	Setting        string    `json:"setting"`
-	Default        float64   `json:"default,omitempty"` // seconds of a step, the median
-	Seconds        float64   `json:"seconds,omitempty"`
-	Ratio          float64   `json:"ratio,omitempty"` // median over the rounds of seconds to default
-	DefaultTimes   []float64 `json:"default_times,omitempty"`
-	Times          []float64 `json:"times,omitempty"`
-	DefaultCounts  *counts   `json:"default_counts,omitempty"`
-	Counts         *counts   `json:"counts,omitempty"`
-	LossDifference float64   `json:"loss_difference,omitempty"` // of the first losses, the largest relative one
-	NotMeasured    string    `json:"not_measured,omitempty"`    // what the setting needs and the machine lacks
-	Error          string    `json:"error,omitempty"`
-}
 
 // librariesOff is the setting for our own kernels alone, which another variable sets.
 const librariesOff = "libraries=off"
@@ -59,7 +44,7 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 	if err != nil {
 		return err
 	}
-	var all []variant
+	var all []benchfile.Variant
 	for _, setting := range o.variants {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -70,7 +55,7 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 		} else if err != nil {
 			v.Error = err.Error()
 		}
-		v.print()
+		printVariant(v)
 		all = append(all, v)
 		if err := o.saveVariants(all); err != nil {
 			return err
@@ -87,8 +72,8 @@ func (m *measurement) prepareOne(ctx context.Context, r *runner) ([]float64, err
 }
 
 // measureVariant measures one setting.
-func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLosses []float64, setting string) (v variant, err error) {
-	v = variant{Case: usual.name, Setting: setting}
+func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLosses []float64, setting string) (v benchfile.Variant, err error) {
+	v = benchfile.Variant{Case: usual.name, Setting: setting}
 	other := &runner{process: &process{options: m.options, framework: "quern", variables: []string{variableOf(setting)}}, benchCase: usual.benchCase}
 	defer other.close()
 	losses, err := m.prepareOne(ctx, other)
@@ -134,7 +119,7 @@ func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLo
 	v.Default, v.Seconds, v.Ratio = newTimes(v.DefaultTimes).Median, newTimes(v.Times).Median, newTimes(ratios).Median
 	for _, of := range []struct {
 		r  *runner
-		to **counts
+		to **benchfile.Counts
 	}{{usual, &v.DefaultCounts}, {other, &v.Counts}} {
 		a, err := of.r.ask(ctx, request{Do: "count", Steps: countedSteps})
 		if err != nil {
@@ -145,7 +130,7 @@ func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLo
 	return v, nil
 }
 
-func (v variant) print() {
+func printVariant(v benchfile.Variant) {
 	switch {
 	case v.NotMeasured != "":
 		fmt.Printf("%s, %s: not measured: %s\n", v.Case, v.Setting, v.NotMeasured)
@@ -158,7 +143,7 @@ func (v variant) print() {
 }
 
 // saveVariants stores what was measured.
-func (o options) saveVariants(all []variant) error {
+func (o options) saveVariants(all []benchfile.Variant) error {
 	if o.variantsFile == "" {
 		return nil
 	}

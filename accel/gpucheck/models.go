@@ -14,39 +14,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/benchfile"
 )
 
 // benchProgram is accel/bench, in the same folder as this program. It has the models at full size.
 const benchProgram = "gpu-check-bench"
-
-// profile is what accel/bench -profile writes.
-type profile struct {
-	Case        string             `json:"case"`
-	Description string             `json:"description"`
-	Step        float64            `json:"step"`       // seconds
-	EventCost   float64            `json:"event_cost"` // seconds that the profile adds to each kernel
-	Graphs      float64            `json:"graphs"`     // lists of a step
-	Kernels     float64            `json:"kernels"`
-	Allocs      float64            `json:"allocs"`
-	Waits       float64            `json:"waits"`
-	Bytes       float64            `json:"bytes"`
-	FLOPs       float64            `json:"flops"`
-	Ceilings    map[string]float64 `json:"ceilings"` // bytes/s, and FLOP/s by element type
-	Rows        []profileRow       `json:"rows"`
-	Hints       []string           `json:"hints"`
-}
-
-// profileRow is the kernels of an op with some shapes, in a step.
-type profileRow struct {
-	Op      string  `json:"op"`
-	Kernels string  `json:"kernels"`
-	Shapes  string  `json:"shapes"`
-	Count   float64 `json:"count"`
-	Seconds float64 `json:"seconds"`
-	Bytes   float64 `json:"bytes"`   // per second
-	FLOPs   float64 `json:"flops"`   // per second
-	Ceiling float64 `json:"ceiling"` // fraction of the ceiling that limits it
-}
 
 // runBench runs accel/bench with some flags and returns the end of its standard error.
 func (o options) runBench(ctx context.Context, out io.Writer, args ...string) (said *tail, err error) {
@@ -112,7 +85,7 @@ func profileModels(ctx context.Context, o options, r *report, out io.Writer) err
 }
 
 // profile profiles a step of one model.
-func (o options) profile(ctx context.Context, name string, out io.Writer) (p profile, err error) {
+func (o options) profile(ctx context.Context, name string, out io.Writer) (p benchfile.Profile, err error) {
 	folder, err := os.MkdirTemp("", "gpu-check")
 	if err != nil {
 		return p, err
@@ -279,22 +252,6 @@ var variantsOf = []struct {
 	{"resnet9", []string{"libraries=off", "layout=off", "reads=off", "fusion=off", "plans=16", "plans=1", "autotune=off"}},
 }
 
-// variant is a setting beside the default, as accel/bench -variants writes it.
-type variant struct {
-	Case           string             `json:"case"`
-	Setting        string             `json:"setting"`
-	Default        float64            `json:"default,omitempty"` // seconds of a step
-	Seconds        float64            `json:"seconds,omitempty"`
-	Ratio          float64            `json:"ratio,omitempty"` // median over the rounds of seconds to default
-	DefaultTimes   []float64          `json:"default_times,omitempty"`
-	Times          []float64          `json:"times,omitempty"`
-	DefaultCounts  map[string]float64 `json:"default_counts,omitempty"`
-	Counts         map[string]float64 `json:"counts,omitempty"`
-	LossDifference float64            `json:"loss_difference,omitempty"`
-	NotMeasured    string             `json:"not_measured,omitempty"`
-	Error          string             `json:"error,omitempty"`
-}
-
 // compareVariants measures each variant beside the default.
 func compareVariants(ctx context.Context, o options, r *report, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "gpu-check")
@@ -317,7 +274,7 @@ func compareVariants(ctx context.Context, o options, r *report, out io.Writer) e
 		}
 		_, err := o.runBench(own, out, "-bench", v.model, "-rounds", "3", "-slice", "0.4", "-limit", "60s", "-variants", strings.Join(settings, ","), "-variants-file", file)
 		cancel()
-		var all []variant
+		var all []benchfile.Variant
 		text, readErr := os.ReadFile(file)
 		if readErr == nil {
 			readErr = json.Unmarshal(text, &all)

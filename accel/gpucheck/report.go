@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/benchfile"
 )
 
 // report is the result of a command, or of one part.
@@ -26,22 +28,22 @@ type report struct {
 	Seconds float64      `json:"seconds,omitempty"` // of all parts
 	Parts   []partResult `json:"parts,omitempty"`
 
-	Machine    *machine    `json:"machine,omitempty"`
-	FirstUse   float64     `json:"first_use,omitempty"` // seconds until the first result
-	Loaded     []loaded    `json:"loaded,omitempty"`    // all kernels
-	Smoke      []smoked    `json:"smoke,omitempty"`
-	Profiles   []profile   `json:"profiles,omitempty"`
-	Candidates []selection `json:"candidates,omitempty"`
-	Ops        []checked   `json:"ops,omitempty"`
-	Ranks      []trained   `json:"ranks,omitempty"`
-	Kernels    []tested    `json:"kernels,omitempty"`
+	Machine    *machine            `json:"machine,omitempty"`
+	FirstUse   float64             `json:"first_use,omitempty"` // seconds until the first result
+	Loaded     []loaded            `json:"loaded,omitempty"`    // all kernels
+	Smoke      []smoked            `json:"smoke,omitempty"`
+	Profiles   []benchfile.Profile `json:"profiles,omitempty"`
+	Candidates []selection         `json:"candidates,omitempty"`
+	Ops        []checked           `json:"ops,omitempty"`
+	Ranks      []trained           `json:"ranks,omitempty"`
+	Kernels    []tested            `json:"kernels,omitempty"`
 
 	// Of compare: what accel/bench stored.
-	Models    json.RawMessage `json:"models,omitempty"`
-	Cubins    *cubins         `json:"cubins,omitempty"`
-	Variants  []variant       `json:"variants,omitempty"`
-	NCU       []measured      `json:"ncu,omitempty"`
-	Sanitizer []string        `json:"sanitizer,omitempty"` // summary for each model
+	Models    json.RawMessage     `json:"models,omitempty"`
+	Cubins    *cubins             `json:"cubins,omitempty"`
+	Variants  []benchfile.Variant `json:"variants,omitempty"`
+	NCU       []measured          `json:"ncu,omitempty"`
+	Sanitizer []string            `json:"sanitizer,omitempty"` // summary for each model
 
 	progress
 }

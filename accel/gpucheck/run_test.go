@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/internal/testenv"
 )
 
@@ -83,13 +84,13 @@ func TestRehearsalOnCUDA(t *testing.T) {
 				t.Errorf("%d ops, %d kernel tests, %d trainings on ranks, first use %v, %d kernels, %d small models, %d profiles", len(r.Ops), len(r.Kernels), len(r.Ranks), r.FirstUse, len(r.Loaded), len(r.Smoke), len(r.Profiles))
 			}
 			for _, p := range r.Profiles {
-				if p.Step <= 0 || p.Kernels < 5 || len(p.Rows) < 3 || p.Ceilings[bandwidth] <= 0 || p.Ceilings["bfloat16"] <= 0 || p.Rows[0].Seconds < p.Rows[1].Seconds || p.Rows[0].Bytes <= 0 {
+				if p.Step <= 0 || p.Kernels < 5 || len(p.Rows) < 3 || p.Ceilings[benchfile.Bandwidth] <= 0 || p.Ceilings["bfloat16"] <= 0 || p.Rows[0].Seconds < p.Rows[1].Seconds || p.Rows[0].Bytes <= 0 {
 					t.Errorf("%+v", p)
 				}
 			}
 		case "compare":
 			for _, v := range r.Variants {
-				if v.Ratio <= 0 || v.Counts["kernels"] < 1 {
+				if v.Ratio <= 0 || v.Counts == nil || v.Counts.Kernels < 1 {
 					t.Errorf("%+v", v)
 				}
 			}

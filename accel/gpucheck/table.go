@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/internal/quantity"
 )
 
@@ -44,7 +45,7 @@ func (r *report) table() string {
 	}
 	r.smokeTable(say)
 	for _, p := range r.Profiles {
-		p.table(&b)
+		profileTable(p, &b)
 	}
 	if len(r.Candidates) > 0 {
 		say("%s", candidatesSummary(r.Candidates))
@@ -104,13 +105,13 @@ func (r *report) smokeTable(say func(format string, values ...any)) {
 	}
 }
 
-// table writes the longest kernels of a model.
-func (p profile) table(b *strings.Builder) {
+// profileTable writes the longest kernels of a model.
+func profileTable(p benchfile.Profile, b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s: %s a step, %.3g graphs, %.0f kernels, %.3g allocations, %.3g waits, %.3g GB, %.3g TFLOP; an event adds %s\n",
 		p.Case, quantity.Seconds(p.Step), p.Graphs, p.Kernels, p.Allocs, p.Waits, p.Bytes/1e9, p.FLOPs/1e12, quantity.Seconds(p.EventCost))
 	var peaks []string
 	for _, name := range sortedKeys(p.Ceilings) {
-		if name == bandwidth {
+		if name == benchfile.Bandwidth {
 			peaks = append(peaks, fmt.Sprintf("%.4g GB/s", p.Ceilings[name]/1e9))
 			continue
 		}
@@ -127,9 +128,6 @@ func (p profile) table(b *strings.Builder) {
 	}
 	_ = t.Flush() // a strings.Builder does not fail
 }
-
-// bandwidth is the key of the memory bandwidth in the ceilings.
-const bandwidth = "bandwidth"
 
 func shortName(kernels string) string {
 	if len(kernels) > 44 {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/benchfile"
 )
 
 // longest is the number of kernels that Nsight Compute measures.
@@ -18,7 +20,7 @@ const longest = 5
 
 // longestKernels returns the names of the kernels that take most of a step, the longest first. A
 // call of a library stands for its kernels, which have other names.
-func longestKernels(p profile) (names []string, library bool) {
+func longestKernels(p benchfile.Profile) (names []string, library bool) {
 	for _, row := range p.Rows { // in the order of their times
 		for name := range strings.SplitSeq(row.Kernels, " + ") {
 			switch {
