@@ -11,6 +11,7 @@ import (
 	"github.com/shirou/gopsutil/v4/cpu"
 
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/internal/quantity"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/kernel/link"
 )
@@ -109,14 +110,7 @@ func (l memoryLimit) share(ranks int) (memoryLimit, error) {
 	l.ranks = ranks
 	if l.bytes < minMemory {
 		return l, fmt.Errorf("%s leave %s of memory for each, and a worker needs at least %s: start fewer ranks or set %s",
-			plural(ranks, "rank"), size(l.bytes), size(minMemory), memoryVariable)
+			quantity.Plural(ranks, "rank"), size(l.bytes), size(minMemory), memoryVariable)
 	}
 	return l, nil
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

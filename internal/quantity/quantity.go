@@ -46,10 +46,12 @@ func Unit(most float64) (bytes float64, name string) {
 	return bytes, name
 }
 
-// Plural returns a number of things: 1 step, 2 steps, 2 entries.
+// Plural returns a number of things: 1 step, 2 steps, 2 entries, 2 classes.
 func Plural(n int, thing string) string {
 	if stem, ok := strings.CutSuffix(thing, "y"); ok && n != 1 {
 		thing = stem + "ies"
+	} else if strings.HasSuffix(thing, "s") && n != 1 {
+		thing += "es"
 	} else if n != 1 {
 		thing += "s"
 	}

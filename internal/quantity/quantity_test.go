@@ -34,7 +34,7 @@ func TestBandwidth(t *testing.T) {
 func TestPlural(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 steps": quantity.Plural(0, "step"), "1 step": quantity.Plural(1, "step"), "12\u00a0000 steps": quantity.Plural(12000, "step"),
-		"1 entry": quantity.Plural(1, "entry"), "2 entries": quantity.Plural(2, "entry"),
+		"1 entry": quantity.Plural(1, "entry"), "2 entries": quantity.Plural(2, "entry"), "2 classes": quantity.Plural(2, "class"),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Outputs are some predictions [N, Width].
@@ -19,7 +21,7 @@ type Outputs struct {
 // Find finds predictions that do not fit the classes or the loss.
 func (o Outputs) Find() (found []string) {
 	if o.Logits && o.Width > o.Classes && o.Classes > 0 {
-		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", o.Width, plural(o.Classes, "class", "classes")))
+		found = append(found, fmt.Sprintf("the model has %d outputs for %s: the last layer needs one for each class", o.Width, quantity.Plural(o.Classes, "class")))
 	}
 	if o.Logits && o.Width > 1 && o.each(func(row []float64) bool { return math.Abs(floats.Sum(row)-1) < 1e-3 && !negative(row) }) {
 		found = append(found, ends("Softmax", o.Width))
@@ -47,11 +49,4 @@ func negative(row []float64) bool {
 		}
 	}
 	return false
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
