@@ -208,6 +208,6 @@ type student struct {
 	head *nn.DenseLayer
 }
 
-func (s *student) Forward(x *accel.Tensor) *accel.Tensor {
+func (s *student) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return s.head.Forward(s.body.Forward(x).ReLU())
 }

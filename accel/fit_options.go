@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 func newOptions(given []Option) (*loop.Settings, error) { return optionsIn(inFit, given, nil) }
@@ -98,7 +99,7 @@ func Accumulate(n int) Option {
 // Minimize sets the loss function, which must return the mean over the batch: a loss of package
 // nn, such as nn.BCEWithLogits or nn.CrossEntropyLoss(nn.LabelSmoothing(0.1)), or any other
 // function. The default is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
-func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
+func Minimize(loss func(prediction, target *tensor.Tensor) *tensor.Tensor) Option {
 	return fitOption("Minimize(loss)", func(c *loop.Settings) error {
 		switch {
 		case loss == nil:

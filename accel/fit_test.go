@@ -319,7 +319,7 @@ func TestResult(t *testing.T) {
 
 func TestMinimize(t *testing.T) {
 	train, _ := digits(t)
-	smooth := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(2) }
+	smooth := func(logits, y *tensor.Tensor) *tensor.Tensor { return nn.CrossEntropy(logits, y).MulScalar(2) }
 	accel.Seed(1)
 	twice, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(1), accel.Minimize(smooth), accel.Quiet())
 	must(t, twice, err)

@@ -44,7 +44,7 @@ type generating struct {
 // logits for the last token, [N, 1, C], or for all of them, [N, T, C].
 type decoder interface {
 	nn.Module
-	Decode(tokens *Tensor, cache *nn.KVCache) *Tensor
+	Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor
 }
 
 // contextLength is the length of the context for models that have no maximum.
@@ -123,7 +123,7 @@ func asDecoder(model nn.Module) decoder {
 // layers is a model of layers that nn.Decode knows.
 type layers struct{ nn.Module }
 
-func (m layers) Decode(tokens *Tensor, cache *nn.KVCache) *Tensor {
+func (m layers) Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
 	y := nn.Decode(m.Module, tokens, cache)
 	cache.Advance(tokens.Size(1))
 	return y

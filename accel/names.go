@@ -3,7 +3,6 @@ package accel
 import (
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/training/loop"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Run is the history of a training, which [Fit] returns: see [history.Run]. The types of package history that programs
@@ -55,9 +54,6 @@ const (
 // MissingParametersError reports that a model computes with parameters that nn.Parameters does not find: see
 // [history.MissingParametersError].
 type MissingParametersError = history.MissingParametersError
-
-// Tensor is the type of tensors.
-type Tensor = tensor.Tensor
 
 // ErrBusy is returned by [Fit] while another Fit runs.
 var ErrBusy = loop.ErrBusy

@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // bias is a model whose single parameter is its prediction: it starts at 0, and a training on
@@ -29,7 +30,7 @@ func bias(t *testing.T, validation float32) (model nn.Module, train, test *data.
 // TestBestByAMetric trains a prediction upward from about 0, and measures it with a metric that is
 // best when the loss is not.
 func TestBestByAMetric(t *testing.T) {
-	height := metrics.Of("height", metrics.HigherIsBetter, func(p, y *accel.Tensor) (float64, error) { return p.Item(), nil })
+	height := metrics.Of("height", metrics.HigherIsBetter, func(p, y *tensor.Tensor) (float64, error) { return p.Item(), nil })
 	for _, tt := range []struct {
 		name    string
 		options []accel.Option

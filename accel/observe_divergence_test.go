@@ -37,7 +37,7 @@ func TestDiverged(t *testing.T) {
 		t.Errorf("evaluated: %v, %v", result, err)
 	}
 	cnn := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Sequential(nn.Dense(10)))
-	overflow := nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.MulScalar(1e30).Square() })
+	overflow := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(1e30).Square() })
 	for _, row := range []struct {
 		name    string
 		model   nn.Module

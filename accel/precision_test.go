@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // TestAMP trains the same model in three precisions. The 16-bit ones lead to other weights,
@@ -53,7 +54,7 @@ func TestAMP(t *testing.T) {
 func TestAMPSkips(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(8)
-	loud := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(5000) }
+	loud := func(logits, y *tensor.Tensor) *tensor.Tensor { return nn.CrossEntropy(logits, y).MulScalar(5000) }
 	run, err := accel.Fit(t.Context(), model, train, accel.Steps(20), accel.SGD(1e-7, 0), accel.WarmupCosine(5), accel.Minimize(loud), accel.AMP(accel.FP16), accel.Quiet())
 	must(t, run, err)
 	skipped := 0
@@ -84,7 +85,7 @@ func TestAMPSkips(t *testing.T) {
 // TestAMPGivesUp has a loss that is never finite.
 func TestAMPGivesUp(t *testing.T) {
 	train, _ := digits(t)
-	nan := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(math.NaN()) }
+	nan := func(logits, y *tensor.Tensor) *tensor.Tensor { return nn.CrossEntropy(logits, y).MulScalar(math.NaN()) }
 	run, err := accel.Fit(t.Context(), mlp(4), train, accel.Steps(200), accel.Minimize(nan), accel.AMP(accel.FP16), accel.Quiet())
 	if err == nil || len(run.Steps) > 60 {
 		t.Errorf("%d steps, %v", len(run.Steps), err)

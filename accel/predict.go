@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // PredictOption changes how [Predict] and [PredictDataset] work.
@@ -64,7 +65,7 @@ func PredictParallel(group *parallel.Group) PredictOption {
 // runs out. The output of an example does not depend on its part, except for the order of
 // floating-point additions, since the model must not mix examples. When ctx is done, Predict
 // returns its error after the current part. Other errors are those of [Fit].
-func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...PredictOption) (y *Tensor, err error) {
+func Predict(ctx context.Context, model nn.Module, x *tensor.Tensor, options ...PredictOption) (y *tensor.Tensor, err error) {
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Predict: the model is nil")
@@ -87,7 +88,7 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 // It does not load the whole data set into memory. Outputs for each position of sequences of
 // different lengths, [N, T, …], are padded with zeros to the longest one. A data set whose columns differ from those
 // that the model was trained with is a [*data.MismatchError].
-func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
+func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *tensor.Tensor, err error) {
 	p, err := newPrediction("PredictDataset", model, 0, options)
 	switch {
 	case err != nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // judged returns a model that has its parameters, and a data set for classification.
@@ -159,7 +160,7 @@ func init() {
 			}
 		}()
 		calls := 0
-		model := nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
 			if calls++; calls > 1 && group.Rank() == 1 {
 				panic("a mistake in the model")
 			}

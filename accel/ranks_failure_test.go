@@ -34,7 +34,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	// Rank 1 exits while rank 0 waits for it in a layer.
 	"dies in a layer": func(ctx context.Context, group *parallel.Group) error {
 		passes := 0
-		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
 			if passes++; passes > 5 && group.Rank() == 1 {
 				os.Exit(0)
 			}
@@ -54,7 +54,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	// A layer of rank 1 cannot take its input in the sixth step.
 	"fails in a layer": func(ctx context.Context, group *parallel.Group) error {
 		passes := 0
-		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
 			if passes++; passes > 6 && group.Rank() == 1 {
 				return x.Reshape(3, 3)
 			}
@@ -120,7 +120,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	"interrupted in a layer": func(ctx context.Context, group *parallel.Group) error {
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
-		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
 			if inner.Err() != nil && group.Rank() == 1 {
 				panic(inner.Err())
 			}

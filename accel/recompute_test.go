@@ -53,7 +53,7 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 	train, test := digits(t)
 	train = train.First(256)
 	noisy := func() nn.Module {
-		return nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.Add(tensor.Randn(nil, x.Size(1)).MulScalar(0.01)) })
+		return nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, x.Size(1)).MulScalar(0.01)) })
 	}
 	for name, newModel := range map[string]func() nn.Module{
 		"dense":   func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10)) },

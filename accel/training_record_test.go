@@ -130,7 +130,7 @@ func TestDerivedFrom(t *testing.T) {
 // TestEvaluateByTheTrainingsLoss requires Evaluate to use the loss of the training.
 func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	train, test := digits(t)
-	halved := func(p, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(p, y).MulScalar(0.5).AddScalar(7) }
+	halved := func(p, y *tensor.Tensor) *tensor.Tensor { return nn.CrossEntropy(p, y).MulScalar(0.5).AddScalar(7) }
 	accel.Seed(1)
 	model := mlp(8)
 	before, err := accel.Evaluate(t.Context(), model, test)
@@ -255,10 +255,10 @@ func TestNotFiniteExamples(t *testing.T) {
 // hidden is a model with layers that the optimizer cannot find.
 type hidden struct {
 	Head nn.Module
-	Body func(*accel.Tensor) *accel.Tensor
+	Body func(*tensor.Tensor) *tensor.Tensor
 }
 
-func (h *hidden) Forward(x *accel.Tensor) *accel.Tensor { return h.Head.Forward(h.Body(x)) }
+func (h *hidden) Forward(x *tensor.Tensor) *tensor.Tensor { return h.Head.Forward(h.Body(x)) }
 
 // TestMissingParameters requires an error for models of which a part would silently not be
 // trained.
@@ -276,7 +276,7 @@ func TestMissingParameters(t *testing.T) {
 	frozen := nn.Dense(16)
 	nn.Freeze(frozen)
 	teacher := mlp(8)
-	distil := accel.Minimize(func(p, y *accel.Tensor) *accel.Tensor { // the teacher needs no gradient, but is not frozen
+	distil := accel.Minimize(func(p, y *tensor.Tensor) *tensor.Tensor { // the teacher needs no gradient, but is not frozen
 		return nn.CrossEntropy(p, y).Add(teacher.Forward(tensor.Zeros(1, 64)).Sum().MulScalar(0))
 	})
 	for _, row := range []struct {
@@ -288,7 +288,7 @@ func TestMissingParameters(t *testing.T) {
 		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "nn.Parameters finds 2 parameters in the model, but the model also computes with 2 parameters that it does not find, of shape [16 64] [16]:"},
 		{"Lambda that names it", nn.Sequential(nn.Flatten(), capture(true), nn.Dense(10)), nil, ""},
 		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "finds 0 parameters"},
-		{"a tensor", nn.Sequential(nn.Flatten(), nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
+		{"a tensor", nn.Sequential(nn.Flatten(), nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
 		{"a struct", &hidden{nn.Dense(10), nn.Sequential(nn.Flatten(), nn.Dense(16)).Forward}, nil, "2 parameters"},
 		{"Recompute", nn.Recompute(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},
 		{"within Recompute", nn.Sequential(nn.Flatten(), nn.Recompute(nn.Dense(8), nn.Recompute(capture(false))), nn.Dense(10)), nil, "2 parameters"},

@@ -21,7 +21,7 @@ func TimeEmbedding(width int) nn.Module {
 	for i := range frequencies {
 		frequencies[i] = math.Pow(10000, -float64(i)/float64(half-1))
 	}
-	return nn.Lambda(func(t *Tensor) *Tensor {
+	return nn.Lambda(func(t *tensor.Tensor) *tensor.Tensor {
 		if shape := t.Shape(); len(shape) == 0 || len(shape) > 2 || len(shape) == 2 && shape[1] != 1 {
 			fail("TimeEmbedding", "the time steps must be [N] or [N 1]", shape)
 		}
@@ -50,7 +50,7 @@ type embed struct {
 	width, classes int
 }
 
-func (e *embed) Forward(x *Tensor) *Tensor {
+func (e *embed) Forward(x *tensor.Tensor) *tensor.Tensor {
 	shape, after := x.Shape(), 1
 	if e.classes > 0 {
 		after = 2
@@ -59,7 +59,7 @@ func (e *embed) Forward(x *Tensor) *Tensor {
 		fail(e.String(), fmt.Sprintf("examples must be vectors with %d more values, as those of Schedule.Dataset", after), shape)
 	}
 	n := shape[1] - after
-	parts := []*Tensor{x.Slice(1, 0, n), e.Time.Forward(x.Slice(1, n, n+1)).Cast(x.DType())}
+	parts := []*tensor.Tensor{x.Slice(1, 0, n), e.Time.Forward(x.Slice(1, n, n+1)).Cast(x.DType())}
 	if e.classes > 0 {
 		parts = append(parts, e.Class.Forward(x.Slice(1, n+1, n+2)).Flatten(1))
 	}

@@ -18,7 +18,7 @@ type setting = option.Of[sampler]
 // Condition gives the model a tensor with what it should generate, after the time step: for a model that was trained
 // with classes, floats or integers [N] with the class of each example. An embedding truncates floats that are no
 // integers.
-func Condition(on *Tensor) Option {
+func Condition(on *tensor.Tensor) Option {
 	return Option{option.New(func(s *sampler) { s.condition = on }, "Condition", option.Code("on"))}
 }
 
@@ -46,14 +46,14 @@ func Generator(g *tensor.Generator) Option {
 // gradients. It returns the noise, or with [Schedule.PredictVelocity] the velocity, in any shape with the values of
 // the examples. Another number of values is a *tensor.ShapeError, an output that is not finite a
 // *tensor.NonFiniteError; and if ctx is done, its error is returned.
-func (s *Schedule) DDPM(ctx context.Context, model nn.Module, noise *Tensor, options ...Option) (*Tensor, error) {
+func (s *Schedule) DDPM(ctx context.Context, model nn.Module, noise *tensor.Tensor, options ...Option) (*tensor.Tensor, error) {
 	return s.sample(ctx, "DDPM", model, noise, len(s.bars), sampler{eta: 1}, options)
 }
 
 // DDIM is [Schedule.DDPM] with fewer steps, such as 50 of 1000, which are evenly spaced, and without random noise, so
 // that the noise at the beginning determines the examples (Song et al., 2021). The last step T-1 is always the
 // first.
-func (s *Schedule) DDIM(ctx context.Context, model nn.Module, noise *Tensor, steps int, options ...Option) (*Tensor, error) {
+func (s *Schedule) DDIM(ctx context.Context, model nn.Module, noise *tensor.Tensor, steps int, options ...Option) (*tensor.Tensor, error) {
 	return s.sample(ctx, "DDIM", model, noise, steps, sampler{}, options, "Eta")
 }
 
@@ -61,12 +61,12 @@ func (s *Schedule) DDIM(ctx context.Context, model nn.Module, noise *Tensor, ste
 type sampler struct {
 	*Schedule
 	model      nn.Module
-	condition  *Tensor
+	condition  *tensor.Tensor
 	limit, eta float64
 	generator  *tensor.Generator
 }
 
-func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *Tensor, steps int, m sampler, options []Option, more ...string) (x *Tensor, err error) {
+func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *tensor.Tensor, steps int, m sampler, options []Option, more ...string) (x *tensor.Tensor, err error) {
 	m.Schedule, m.model, m.limit = s, model, math.Inf(1)
 	if err := option.Apply("diffusion."+call, &m, options, append([]string{"Condition", "Clip", "Generator"}, more...)...); err != nil {
 		return nil, err
@@ -103,12 +103,12 @@ func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noi
 
 // step returns the examples x at the earlier step to, -1 for the clean ones, from those at the step at. The factors
 // are tensors, so that all steps have the same plan.
-func (m *sampler) step(x *Tensor, at, to int) *Tensor {
-	scalar := func(v float64) *Tensor { return tensor.FromFloat64s([]float64{v}).Cast(x.DType()) }
+func (m *sampler) step(x *tensor.Tensor, at, to int) *tensor.Tensor {
+	scalar := func(v float64) *tensor.Tensor { return tensor.FromFloat64s([]float64{v}).Cast(x.DType()) }
 	bar, before := m.AlphaBar(at), m.AlphaBar(to)
 	keep, add := scalar(math.Sqrt(bar)), scalar(math.Sqrt(1-bar))
 	predicted := m.predict(x, at)
-	var clean *Tensor
+	var clean *tensor.Tensor
 	if m.velocity {
 		clean = x.Mul(keep).Sub(predicted.Mul(add))
 	} else {
@@ -128,9 +128,9 @@ func (m *sampler) step(x *Tensor, at, to int) *Tensor {
 }
 
 // predict calls the model for examples that are all at one step.
-func (m *sampler) predict(x *Tensor, at int) *Tensor {
+func (m *sampler) predict(x *tensor.Tensor, at int) *tensor.Tensor {
 	n := x.Size(0)
-	in := []*Tensor{x, tensor.Full(float64(at), n, 1).Cast(x.DType())}
+	in := []*tensor.Tensor{x, tensor.Full(float64(at), n, 1).Cast(x.DType())}
 	if m.condition != nil {
 		in = append(in, m.condition.Cast(x.DType()))
 	}

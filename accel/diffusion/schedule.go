@@ -7,9 +7,6 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Tensor is [tensor.Tensor].
-type Tensor = tensor.Tensor
-
 // Schedule is the share of noise at each time step: the example x has at step t the value
 //
 //	x_t = √ᾱ_t·x + √(1-ᾱ_t)·ε
@@ -100,20 +97,20 @@ func (s *Schedule) String() string {
 
 // AddNoise returns examples x [N, …] with noise of the same shape at time steps t, integers [N]: √ᾱ_t·x + √(1-ᾱ_t)·noise
 // for each example. A step that does not exist is a *tensor.IndexError.
-func (s *Schedule) AddNoise(x, noise, t *Tensor) *Tensor {
+func (s *Schedule) AddNoise(x, noise, t *tensor.Tensor) *tensor.Tensor {
 	keep, add := s.factors("AddNoise", x, noise, t)
 	return x.Mul(keep).Add(noise.Mul(add))
 }
 
 // Velocity returns the velocities √ᾱ_t·noise - √(1-ᾱ_t)·x of examples x [N, …] (Salimans and Ho, 2022); the arguments are
 // those of [Schedule.AddNoise].
-func (s *Schedule) Velocity(x, noise, t *Tensor) *Tensor {
+func (s *Schedule) Velocity(x, noise, t *tensor.Tensor) *tensor.Tensor {
 	keep, add := s.factors("Velocity", x, noise, t)
 	return noise.Mul(keep).Sub(x.Mul(add))
 }
 
 // factors returns √ᾱ_t and √(1-ᾱ_t) as [N, 1, …].
-func (s *Schedule) factors(op string, x, noise, t *Tensor) (keep, add *Tensor) {
+func (s *Schedule) factors(op string, x, noise, t *tensor.Tensor) (keep, add *tensor.Tensor) {
 	shape, steps := x.Shape(), t.Shape()
 	if fmt.Sprint(noise.Shape()) != fmt.Sprint(shape) || len(shape) == 0 || len(steps) != 1 || steps[0] != shape[0] {
 		fail(op, "examples and noise must have the same shape [N …], and the time steps [N]", shape, noise.Shape(), steps)
@@ -123,7 +120,7 @@ func (s *Schedule) factors(op string, x, noise, t *Tensor) (keep, add *Tensor) {
 		each[i] = 1
 	}
 	each[0] = shape[0]
-	factor := func(of func(bar float64) float64) *Tensor {
+	factor := func(of func(bar float64) float64) *tensor.Tensor {
 		table := make([]float64, len(s.bars))
 		for i, bar := range s.bars {
 			table[i] = of(bar)

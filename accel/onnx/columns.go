@@ -41,7 +41,7 @@ func Columns(features ...Feature) Option {
 }
 
 // checkColumns checks the features against the example.
-func (o *options) checkColumns(examples []*Tensor) error {
+func (o *options) checkColumns(examples []*tensor.Tensor) error {
 	if o.columns == nil {
 		return nil
 	}

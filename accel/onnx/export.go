@@ -10,9 +10,6 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Tensor is the type of tensors in models.
-type Tensor = tensor.Tensor
-
 // Export writes a model to an ONNX file. example is an input for the model with at least one
 // example; its first axis is named "batch" and may have any size, see [Axes]. Layers compute in
 // evaluation mode, but the mode of the model does not change; layers without parameters create
@@ -21,7 +18,7 @@ type Tensor = tensor.Tensor
 // If the model cannot be exported, the error is an [*Error]; a shape that does not fit is a
 // *tensor.ShapeError, wrapped with the name of the layer. An existing file is replaced
 // completely or not at all.
-func Export(path string, model nn.Module, example *Tensor, options ...Option) error {
+func Export(path string, model nn.Module, example *tensor.Tensor, options ...Option) error {
 	m, err := Build(model, example, options...)
 	if err != nil {
 		return err
@@ -31,7 +28,7 @@ func Export(path string, model nn.Module, example *Tensor, options ...Option) er
 
 // ExportFunc is [Export] for a function, which may have several inputs and outputs. [Uses]
 // names the models that it calls.
-func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples []*Tensor, options ...Option) error {
+func ExportFunc(path string, function func(inputs []*tensor.Tensor) []*tensor.Tensor, examples []*tensor.Tensor, options ...Option) error {
 	m, err := BuildFunc(function, examples, options...)
 	if err != nil {
 		return err
@@ -40,16 +37,16 @@ func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples
 }
 
 // Build returns the model that [Export] writes.
-func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) {
+func Build(model nn.Module, example *tensor.Tensor, options ...Option) (*Model, error) {
 	if model == nil {
 		return nil, errors.New("onnx: model is nil: check the error returned where it was created")
 	}
-	function := func(in []*Tensor) []*Tensor { return []*Tensor{model.Forward(in[0])} }
-	return BuildFunc(function, []*Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
+	function := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }
+	return BuildFunc(function, []*tensor.Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
 }
 
 // BuildFunc returns the model that [ExportFunc] writes.
-func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, list ...Option) (*Model, error) {
+func BuildFunc(function func(inputs []*tensor.Tensor) []*tensor.Tensor, examples []*tensor.Tensor, list ...Option) (*Model, error) {
 	o, err := settings(function, examples, list)
 	if err != nil {
 		return nil, err
@@ -75,7 +72,7 @@ func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, li
 const exportSteps = 2
 
 // settings evaluates the options and checks them against the examples.
-func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Option) (*options, error) {
+func settings(function func([]*tensor.Tensor) []*tensor.Tensor, examples []*tensor.Tensor, list []Option) (*options, error) {
 	if function == nil {
 		return nil, errors.New("onnx: function is nil")
 	}

@@ -39,8 +39,8 @@ func (s sizes) fixed() bool {
 type value struct {
 	shape    []sizes
 	dtype    tensor.DType
-	constant *Tensor // value in the first run
-	pattern  pattern // for a constant whose size differs
+	constant *tensor.Tensor // value in the first run
+	pattern  pattern        // for a constant whose size differs
 }
 
 // step is an op with its variant in each run.

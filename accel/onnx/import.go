@@ -71,7 +71,7 @@ func portNames(ports []port) []string {
 
 // Forward runs a model with one input and one output. It panics with an error of package tensor, in
 // an [*ImportError] that names the node, if x does not fit.
-func (m *Imported) Forward(x *Tensor) *Tensor {
+func (m *Imported) Forward(x *tensor.Tensor) *tensor.Tensor {
 	if len(m.graph.inputs) != 1 || len(m.graph.outputs) != 1 {
 		panic(&tensor.ShapeError{Op: "onnx", Hint: fmt.Sprintf("the model has inputs %q and outputs %q; call Run instead of Forward", m.Inputs(), m.Outputs())})
 	}
@@ -79,7 +79,7 @@ func (m *Imported) Forward(x *Tensor) *Tensor {
 }
 
 // Run runs a model with any number of inputs and outputs, and panics as Forward does.
-func (m *Imported) Run(inputs ...*Tensor) []*Tensor {
+func (m *Imported) Run(inputs ...*tensor.Tensor) []*tensor.Tensor {
 	if len(inputs) != len(m.graph.inputs) {
 		panic(&tensor.ShapeError{Op: "onnx", Hint: fmt.Sprintf("the model has %d inputs, %q, but got %d", len(m.graph.inputs), m.Inputs(), len(inputs))})
 	}

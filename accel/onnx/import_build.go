@@ -229,9 +229,9 @@ func (p *program) findLastUses() {
 }
 
 // run computes the outputs.
-func (p *program) run(inputs []*Tensor) []*Tensor {
+func (p *program) run(inputs []*tensor.Tensor) []*tensor.Tensor {
 	values := make([]operand, p.slots)
-	users := map[*Tensor]int{} // how many values are this tensor
+	users := map[*tensor.Tensor]int{} // how many values are this tensor
 	for slot, v := range p.constants {
 		values[slot] = v
 		users[v.t]++
@@ -261,7 +261,7 @@ func (p *program) run(inputs []*Tensor) []*Tensor {
 			}
 		}
 	}
-	out := make([]*Tensor, len(p.outputs))
+	out := make([]*tensor.Tensor, len(p.outputs))
 	for i, slot := range p.outputSlots {
 		out[i] = values[slot].result()
 	}
@@ -289,7 +289,7 @@ func (n *node) compute(values []operand) (v []operand) {
 }
 
 // accept checks an input of the model.
-func (p *port) accept(x *Tensor) (operand, error) {
+func (p *port) accept(x *tensor.Tensor) (operand, error) {
 	if x == nil {
 		return operand{}, &tensor.ShapeError{Op: "onnx", Hint: "input " + p.name + " is nil"}
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-func unary(f func(*Tensor) *Tensor) func(*call) operand {
+func unary(f func(*tensor.Tensor) *tensor.Tensor) func(*call) operand {
 	return func(c *call) operand { return valueOf(f(c.tensor(0))) }
 }
 
 // arithmetic computes with tensors, and with known integers by whole if it is not nil.
-func arithmetic(f func(a, b *Tensor) *Tensor, whole func(a, b int) int) func(*call) operand {
+func arithmetic(f func(a, b *tensor.Tensor) *tensor.Tensor, whole func(a, b int) int) func(*call) operand {
 	return func(c *call) operand {
 		if whole == nil || !c.allKnown(2) {
 			return valueOf(f(c.tensor(0), c.tensor(1)))
@@ -36,11 +36,11 @@ func arithmetic(f func(a, b *Tensor) *Tensor, whole func(a, b int) int) func(*ca
 	}
 }
 
-func logical(f func(a, b *Tensor) *Tensor) func(*call) operand {
+func logical(f func(a, b *tensor.Tensor) *tensor.Tensor) func(*call) operand {
 	return func(c *call) operand { return mask(f(c.tensor(0), c.tensor(1))) }
 }
 
-func variadic(f func(a, b *Tensor) *Tensor) func(*call) operand {
+func variadic(f func(a, b *tensor.Tensor) *tensor.Tensor) func(*call) operand {
 	return func(c *call) operand {
 		x := c.tensor(0)
 		for i := 1; i < len(c.in); i++ {
@@ -51,7 +51,7 @@ func variadic(f func(a, b *Tensor) *Tensor) func(*call) operand {
 }
 
 // along computes along an axis.
-func along(f func(*Tensor, int) *Tensor) func(*call) operand {
+func along(f func(*tensor.Tensor, int) *tensor.Tensor) func(*call) operand {
 	return func(c *call) operand {
 		return valueOf(f(c.tensor(0), c.axis(c.integer("axis"), len(c.shape()))))
 	}
@@ -60,7 +60,7 @@ func along(f func(*Tensor, int) *Tensor) func(*call) operand {
 func runIdentity(c *call) operand { return c.in[0] }
 
 // like returns a scalar of the type of x.
-func (c *call) like(v float64, x *Tensor) *Tensor {
+func (c *call) like(v float64, x *tensor.Tensor) *tensor.Tensor {
 	return tensor.FromFloat64s([]float64{v}).Cast(x.DType())
 }
 
@@ -128,7 +128,7 @@ func runDiv(c *call) operand {
 	if c.allKnown(2) && slices.Contains(c.in[1].ints, 0) {
 		c.fails("an integer is divided by 0")
 	}
-	return arithmetic((*Tensor).Div, func(a, b int) int { return a / b })(c)
+	return arithmetic((*tensor.Tensor).Div, func(a, b int) int { return a / b })(c)
 }
 
 // runMod returns remainders with the sign of the divisor.
@@ -172,7 +172,7 @@ func runDequantize(c *call) operand {
 			c.fails("there are %d scales along axis %d", n, axis)
 		}
 	}
-	var floats *Tensor
+	var floats *tensor.Tensor
 	switch {
 	case x.known:
 		data := make([]float32, len(x.ints))

@@ -80,7 +80,7 @@ func TestImportedRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(in ...*Tensor) (err error) {
+	run := func(in ...*tensor.Tensor) (err error) {
 		defer nn.Catch(&err)
 		m.Run(in...)
 		return nil
@@ -109,7 +109,7 @@ func TestImportedRejects(t *testing.T) {
 			t.Errorf("%s: %v", n.op, err)
 		}
 	}
-	for _, in := range [][]*Tensor{{}, {nil}, {tensor.Zeros(3, 3)}, {tensor.Zeros(3)}, {tensor.Zeros(2, 3), tensor.Zeros(2, 3)}} {
+	for _, in := range [][]*tensor.Tensor{{}, {nil}, {tensor.Zeros(3, 3)}, {tensor.Zeros(3)}, {tensor.Zeros(2, 3), tensor.Zeros(2, 3)}} {
 		if err := run(in...); !errors.As(err, &shape) {
 			t.Errorf("%v: %v", in, err)
 		}
@@ -165,7 +165,7 @@ func TestImportTrains(t *testing.T) {
 	defer nn.Eval(model)()
 	model.Forward(x).Square().Sum().Backward()
 	m.Forward(x).Square().Sum().Backward()
-	got := map[string]*Tensor{}
+	got := map[string]*tensor.Tensor{}
 	for _, p := range nn.NamedParameters(m) {
 		got[p.Name] = p.Grad()
 	}

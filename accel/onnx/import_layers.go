@@ -16,7 +16,7 @@ func runGemm(c *call) operand {
 	if c.integer("transA") != 0 {
 		a = a.T()
 	}
-	var bias *Tensor
+	var bias *tensor.Tensor
 	if c.has(2) {
 		bias = c.tensor(2)
 	}
@@ -42,7 +42,7 @@ func runGemm(c *call) operand {
 
 // window returns the attributes of a convolution or of pooling, and x, padded if the padding differs
 // before and after.
-func (c *call) window(x *Tensor, zeros bool) (*Tensor, tensor.Window) {
+func (c *call) window(x *tensor.Tensor, zeros bool) (*tensor.Tensor, tensor.Window) {
 	if x.NDim() != 4 {
 		c.fails("only images [N, C, H, W] are supported")
 	}
@@ -64,7 +64,7 @@ func (c *call) window(x *Tensor, zeros bool) (*Tensor, tensor.Window) {
 	return x.Pad(2, pads[0], pads[2]).Pad(3, pads[1], pads[3]), w
 }
 
-func (c *call) optional(i int) *Tensor {
+func (c *call) optional(i int) *tensor.Tensor {
 	if c.has(i) {
 		return c.tensor(i)
 	}
@@ -208,25 +208,25 @@ func (c *call) recurrent(cell ir.Cell, gates []int) []operand {
 	if n := len(gates) * hidden; w.Size(1) != n || r.Size(1) != n || c.has(3) && !slices.Equal(c.tensor(3).Shape(), []int{len(reverse), 2 * n}) {
 		c.fails("weights or biases do not have %d gates of %d hidden units", len(gates), hidden)
 	}
-	var y, h, last []*Tensor
+	var y, h, last []*tensor.Tensor
 	for d, back := range reverse {
-		ordered := func(t *Tensor) *Tensor { // part of this direction
+		ordered := func(t *tensor.Tensor) *tensor.Tensor { // part of this direction
 			t = t.Slice(0, d, d+1)
 			t = t.Reshape(t.Shape()[1:]...)
-			var parts []*Tensor
+			var parts []*tensor.Tensor
 			for _, g := range gates {
 				parts = append(parts, t.Slice(0, g*hidden, (g+1)*hidden))
 			}
 			return tensor.Concat(0, parts...)
 		}
-		initial := func(i int) *Tensor {
+		initial := func(i int) *tensor.Tensor {
 			if !c.has(i) {
 				return nil
 			}
 			return c.tensor(i).Slice(0, d, d+1).Reshape(examples, hidden)
 		}
 		layer := tensors.Recurrence[*tensor.Tensor]{Cell: cell, Weight: ordered(r), H: initial(5), Reverse: back}
-		var bias *Tensor
+		var bias *tensor.Tensor
 		if c.has(3) {
 			n := len(gates) * hidden
 			ofInput, ofState := ordered(c.tensor(3).Slice(1, 0, n)), ordered(c.tensor(3).Slice(1, n, 2*n))

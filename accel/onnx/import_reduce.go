@@ -7,7 +7,7 @@ import (
 )
 
 // reduce computes over several axes at once.
-func reduce(f func(t *Tensor, axes ...int) *Tensor) func(*call) operand {
+func reduce(f func(t *tensor.Tensor, axes ...int) *tensor.Tensor) func(*call) operand {
 	return func(c *call) operand {
 		x := c.tensor(0)
 		axes := c.axes(x.NDim())
@@ -16,7 +16,7 @@ func reduce(f func(t *Tensor, axes ...int) *Tensor) func(*call) operand {
 }
 
 // reduced returns the result of a reduction, with sizes of 1 for the axes if keepdims is set.
-func (c *call) reduced(y *Tensor, axes []int) operand {
+func (c *call) reduced(y *tensor.Tensor, axes []int) operand {
 	if c.integer("keepdims") == 0 {
 		return valueOf(y)
 	}

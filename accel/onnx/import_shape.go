@@ -175,7 +175,7 @@ func runConcat(c *call) operand {
 		v.element = c.in[0].element
 		return v
 	}
-	var parts []*Tensor
+	var parts []*tensor.Tensor
 	for i := range c.in {
 		parts = append(parts, c.tensor(i))
 	}

@@ -10,7 +10,7 @@ import (
 
 // operand is a value of an imported model while it runs.
 type operand struct {
-	t       *Tensor
+	t       *tensor.Tensor
 	element elementType // its type in ONNX; the tensor of a bool is a mask of float32
 	// quantized means that t has 8-bit integers as float32.
 	quantized bool
@@ -22,7 +22,7 @@ type operand struct {
 }
 
 // tensorValue returns a tensor as a value.
-func tensorValue(t *Tensor, e elementType) operand {
+func tensorValue(t *tensor.Tensor, e elementType) operand {
 	if e == elementBool && t.DType() == tensor.Bool {
 		t = t.Cast(tensor.Float32)
 	}
@@ -30,10 +30,10 @@ func tensorValue(t *Tensor, e elementType) operand {
 }
 
 // of returns a tensor as a value of the ONNX type of its elements.
-func valueOf(t *Tensor) operand { return operand{t: t, element: elements[t.DType()]} }
+func valueOf(t *tensor.Tensor) operand { return operand{t: t, element: elements[t.DType()]} }
 
 // mask returns a mask of floats as a bool.
-func mask(t *Tensor) operand { return operand{t: t, element: elementBool} }
+func mask(t *tensor.Tensor) operand { return operand{t: t, element: elementBool} }
 
 // integers returns known int64 values.
 func integers(ints []int, shape ...int) operand {
@@ -41,7 +41,7 @@ func integers(ints []int, shape ...int) operand {
 }
 
 // tensor returns the value as a tensor; it panics with a *tensor.DTypeError if it has none.
-func (v operand) tensor() *Tensor {
+func (v operand) tensor() *tensor.Tensor {
 	if v.quantized || v.element == elementInt8 {
 		panic(&tensor.DTypeError{Op: "onnx", Hint: errNotMade.Error()})
 	}
@@ -56,7 +56,7 @@ func (v operand) tensor() *Tensor {
 }
 
 // result returns the value as an output of the model.
-func (v operand) result() *Tensor {
+func (v operand) result() *tensor.Tensor {
 	t := v.tensor()
 	if v.element == elementBool {
 		return t.Cast(tensor.Bool)
@@ -109,7 +109,7 @@ func (c *call) fails(format string, arguments ...any) {
 func (c *call) has(i int) bool { return i < len(c.in) && (c.in[i].t != nil || c.in[i].known) }
 
 // tensor returns an input.
-func (c *call) tensor(i int) *Tensor { return c.in[i].tensor() }
+func (c *call) tensor(i int) *tensor.Tensor { return c.in[i].tensor() }
 
 // shape returns the shape of the first input.
 func (c *call) shape() []int {

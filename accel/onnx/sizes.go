@@ -20,10 +20,10 @@ type axis struct {
 // plan is the inputs of all runs: the named axes, and the inputs of each run. A size that
 // depends on an axis differs where the axis differs, and everything else is equal.
 type plan struct {
-	examples []*Tensor
+	examples []*tensor.Tensor
 	axes     []axis
 	of       [][]string // by input: the names of its axes, "" for fixed ones
-	runs     [][]*Tensor
+	runs     [][]*tensor.Tensor
 }
 
 // The sizes of batch axes. None is a multiple of another, and none is 1 or 0, for which shapes
@@ -44,7 +44,7 @@ func sizesOf(first bool, size int) [3]int {
 
 // plan makes the inputs: first with the base sizes, then with two other sizes of each axis,
 // then with all axes changed.
-func (o *options) plan(examples []*Tensor) (*plan, error) {
+func (o *options) plan(examples []*tensor.Tensor) (*plan, error) {
 	p := &plan{examples: examples}
 	var choices [][3]int
 	base := map[string]int{}
@@ -79,7 +79,7 @@ func (o *options) plan(examples []*Tensor) (*plan, error) {
 		}
 	}
 	for run := range runsOf(len(p.axes)) {
-		var inputs []*Tensor
+		var inputs []*tensor.Tensor
 		for i, x := range examples {
 			inputs = append(inputs, p.resize(x, p.of[i], run))
 		}
@@ -120,7 +120,7 @@ func (p *plan) dependsOn(s sizes) []string {
 }
 
 // resize repeats or truncates an example to the sizes of a run.
-func (p *plan) resize(x *Tensor, names []string, run int) *Tensor {
+func (p *plan) resize(x *tensor.Tensor, names []string, run int) *tensor.Tensor {
 	shape, raw, width := x.Shape(), x.Raw(), x.DType().Size()
 	for at, name := range names {
 		for _, a := range p.axes {

@@ -34,9 +34,9 @@ func TestCompositionIsExported(t *testing.T) {
 	if !composed(ir.CrossEntropy{}) {
 		t.Fatal("CrossEntropy has a converter: this test needs another op")
 	}
-	m, err := BuildFunc(func(in []*Tensor) []*Tensor {
-		return []*Tensor{tensor.CrossEntropy(in[0], in[1])}
-	}, []*Tensor{tensor.Zeros(2, 3), tensor.FromInts([]int{0, 2}, 2)})
+	m, err := BuildFunc(func(in []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{tensor.CrossEntropy(in[0], in[1])}
+	}, []*tensor.Tensor{tensor.Zeros(2, 3), tensor.FromInts([]int{0, 2}, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func TestNamesOfTransposedWeights(t *testing.T) {
 	x := tensor.Zeros(2, 4)
 	model.Forward(x)
 	weight := nn.State(model)[0]
-	m, err := BuildFunc(func(in []*Tensor) []*Tensor {
-		return []*Tensor{in[0].MatMul(weight.Tensor.T())}
-	}, []*Tensor{x}, Uses(model))
+	m, err := BuildFunc(func(in []*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{in[0].MatMul(weight.Tensor.T())}
+	}, []*tensor.Tensor{x}, Uses(model))
 	if err != nil {
 		t.Fatal(err)
 	}

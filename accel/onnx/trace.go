@@ -11,7 +11,7 @@ import (
 
 // trace records the function once for each run of a plan, and joins the records. The caller
 // must release the graph.
-func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
+func trace(function func([]*tensor.Tensor) []*tensor.Tensor, p *plan) (*graph, error) {
 	var runs []*tensors.Graph[*tensor.Tensor]
 	var joined *graph
 	defer func() {
@@ -39,10 +39,10 @@ func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
 }
 
 // record makes one run.
-func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensors.Graph[*tensor.Tensor], err error) {
+func record(function func([]*tensor.Tensor) []*tensor.Tensor, inputs []*tensor.Tensor) (g *tensors.Graph[*tensor.Tensor], err error) {
 	defer nn.Catch(&err)
 	missing := -1
-	g = tensors.Trace(func(in []*Tensor) []*Tensor {
+	g = tensors.Trace(func(in []*tensor.Tensor) []*tensor.Tensor {
 		out := function(in)
 		for i, y := range out {
 			if y == nil {
@@ -72,7 +72,7 @@ type outputError string
 func (e outputError) Error() string { return string(e) }
 
 // explain returns why a run failed.
-func explain(err error, function func([]*Tensor) []*Tensor, p *plan, run int) error {
+func explain(err error, function func([]*tensor.Tensor) []*tensor.Tensor, p *plan, run int) error {
 	if result := outputError(""); errors.As(err, &result) {
 		return result
 	}
