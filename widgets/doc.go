@@ -1,4 +1,4 @@
-// Package widgets has the standard controls of notebooks, which users move with the mouse and
+// Package widgets provides the standard controls of notebooks, which users move with the mouse and
 // programs read and set. [Interact] makes the controls for a function and calls it when they change.
 //
 //	n := widgets.NewIntSlider(1, 100, 10, widgets.Description("bins"))

@@ -212,7 +212,7 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 	return source, nil
 }
 
-// opaque returns an image without its transparency: the pixels have the colors that the file has, also
+// opaque returns an image without its transparency: the pixels have the colors of the file, also
 // where nothing of them would be seen, as in PIL's convert("RGB"). It may change the image.
 func opaque(source image.Image) image.Image {
 	if o, ok := source.(interface{ Opaque() bool }); !ok || o.Opaque() {

@@ -11,10 +11,10 @@ import (
 // errNil is the panic of methods of a nil frame, which a function that failed has returned.
 var errNil = errors.New("frame: the frame is nil: check the error returned where it was created")
 
-// ColumnError says that a frame has no column of a name, or two.
+// ColumnError says that a frame contains no column of a name, or two.
 type ColumnError struct {
 	Name      string   // that was asked for
-	Columns   []string // what the frame has
+	Columns   []string // what the frame contains
 	Duplicate bool     // the frame would have two columns of that name
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Frame is a table of named columns of equal length. It is immutable. The zero value has no
+// Frame is a table of named columns of equal length. It is immutable. The zero value contains no
 // columns and no rows.
 type Frame struct {
 	columns []Column
@@ -66,7 +66,7 @@ func (f *Frame) Columns() []string {
 	return names
 }
 
-// Has reports whether the frame has a column of that name.
+// Has reports whether the frame contains a column of that name.
 func (f *Frame) Has(name string) bool {
 	_, ok := f.find(name)
 	return ok

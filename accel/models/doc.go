@@ -1,4 +1,4 @@
-// Package models has architectures whose pretrained weights are published: [ResNet18], [ResNet50] and
+// Package models provides architectures whose pretrained weights are published: [ResNet18], [ResNet50] and
 // [ViT] with torchvision's names of parameters, and [GPT2], [BERT] and [Llama] with those of Hugging
 // Face's transformers.
 //

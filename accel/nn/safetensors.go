@@ -242,7 +242,7 @@ func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.header.tensor
 // Metadata returns the metadata of the file, without its checksums.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.header.notes) }
 
-// Shape returns the shape of a tensor; nil if the file has no tensor of this name.
+// Shape returns the shape of a tensor; nil if the file contains no tensor of this name.
 func (f *File) Shape(name string) []int { return slices.Clone(f.header.tensors[name].Shape) }
 
 // Tensor reads a tensor, in the element type of the file. It is a [*CorruptFileError] if the tensor has

@@ -1,4 +1,4 @@
-// Package search has what the searches of package accel find: [LRSearch] of accel.FindLR, [BatchSizeSearch] of
+// Package search contains what the searches of package accel find: [LRSearch] of accel.FindLR, [BatchSizeSearch] of
 // accel.FindBatchSize, [Advice] of accel.Advise, and [CheckResult] of accel.Check. Each search trains a model for a few steps,
 // several times with changes, and restores it.
 package search

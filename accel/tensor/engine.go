@@ -250,7 +250,7 @@ func flops(op named, in []*ir.Value, y *ir.Value) int {
 	return 2 * ir.MultiplyAdds(op, shapes, y.Shape())
 }
 
-// Package tensors has what other packages of accel need of tensors and users do not.
+// Package tensors provides what other packages of accel need of tensors and users do not.
 func init() {
 	tensors.Provide(tensors.Engine{
 		Locked:    locked,

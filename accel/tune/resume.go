@@ -15,7 +15,7 @@ import (
 )
 
 // Resume stores the trials in a file, one line of JSON each, written before the next trial
-// begins, and continues after those that the file has. A search that was interrupted or whose
+// begins, and continues after those that the file contains. A search that was interrupted or whose
 // process was killed makes the same trials in the end as an uninterrupted one.
 //
 // Run fails if the file has another seed or method, or if it was damaged: each line has a checksum. In
@@ -190,7 +190,7 @@ func (f *file) write(t *Trial) error {
 	return f.append(t.record())
 }
 
-// record returns what the file has about the trial.
+// record returns what the file contains about the trial.
 func (t *Trial) record() record {
 	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []storedSetting{}, Seconds: t.Seconds, Wheels: t.gridPositions}
 	for _, s := range t.Settings {

@@ -1,4 +1,4 @@
-// Package benchfile has the files that accel/bench writes and accel/gpucheck reads: the profile of a step, and settings
+// Package benchfile defines the files that accel/bench writes and accel/gpucheck reads: the profile of a step, and settings
 // that are compared with the default.
 package benchfile
 

@@ -1,4 +1,4 @@
-// Package tensors has what package tensor does for other packages of accel and not for users, such as the memory of a
+// Package tensors provides what package tensor does for other packages of accel and not for users, such as the memory of a
 // tensor without a copy, the names of layers in profiles, and the graph of a function. A program that imports
 // package tensor does not see it.
 //
