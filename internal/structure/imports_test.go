@@ -45,7 +45,7 @@ var directions = []direction{
 	{"accel/bench", []string{"accel", "display", "gpu"}},
 	{"accel/gpucheck", []string{"accel", "gpu", "internal/loader", "internal/quantity", "internal/trust"}},
 	{"examples", []string{"accel"}},
-	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "interp", "kernel", "widgets"}},
+	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "internal/quantity", "interp", "kernel", "widgets"}},
 	{"docs/site", []string{"kernel/notebook"}},
 	{"docs/animation", []string{"accel", "display"}},
 	{"internal", nil},
