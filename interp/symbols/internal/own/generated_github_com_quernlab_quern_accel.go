@@ -140,7 +140,6 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Run":                    reflect.ValueOf((*accel.Run)(nil)),
 		"Statistics":             reflect.ValueOf((*accel.Statistics)(nil)),
 		"Step":                   reflect.ValueOf((*accel.Step)(nil)),
-		"Tensor":                 reflect.ValueOf((*accel.Tensor)(nil)),
 		"Training":               reflect.ValueOf((*accel.Training)(nil)),
 		"Validation":             reflect.ValueOf((*accel.Validation)(nil)),
 		"Variant":                reflect.ValueOf((*accel.Variant)(nil)),

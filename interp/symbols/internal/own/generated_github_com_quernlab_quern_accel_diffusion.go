@@ -19,6 +19,5 @@ func symbols_github_com_quernlab_quern_accel_diffusion() map[string]reflect.Valu
 		"TimeEmbedding": reflect.ValueOf(diffusion.TimeEmbedding),
 		"Option":        reflect.ValueOf((*diffusion.Option)(nil)),
 		"Schedule":      reflect.ValueOf((*diffusion.Schedule)(nil)),
-		"Tensor":        reflect.ValueOf((*diffusion.Tensor)(nil)),
 	}
 }

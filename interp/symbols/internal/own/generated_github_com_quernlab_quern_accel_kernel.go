@@ -18,6 +18,7 @@ func symbols_github_com_quernlab_quern_accel_kernel() map[string]reflect.Value {
 		"CompileCUDAAll": reflect.ValueOf(kernel.CompileCUDAAll),
 		"CompilePTX":     reflect.ValueOf(kernel.CompilePTX),
 		"CompilerFlags":  reflect.ValueOf(kernel.CompilerFlags),
+		"Context":        reflect.ValueOf(kernel.Context),
 		"Gradient":       reflect.ValueOf(kernel.Gradient),
 		"Grid":           reflect.ValueOf(kernel.Grid),
 		"Grid2D":         reflect.ValueOf(kernel.Grid2D),

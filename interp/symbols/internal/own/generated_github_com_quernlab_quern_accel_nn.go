@@ -67,6 +67,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"HuberLoss":                     reflect.ValueOf(nn.HuberLoss),
 		"Identity":                      reflect.ValueOf(nn.Identity),
 		"IgnoreIndex":                   reflect.ValueOf(nn.IgnoreIndex),
+		"InitStd":                       reflect.ValueOf(nn.InitStd),
 		"InstanceNorm":                  reflect.ValueOf(nn.InstanceNorm),
 		"KLDiv":                         reflect.ValueOf(nn.KLDiv),
 		"L1":                            reflect.ValueOf(nn.L1),

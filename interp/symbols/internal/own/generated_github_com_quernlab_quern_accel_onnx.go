@@ -45,6 +45,5 @@ func symbols_github_com_quernlab_quern_accel_onnx() map[string]reflect.Value {
 		"Model":            reflect.ValueOf((*onnx.Model)(nil)),
 		"Number":           reflect.ValueOf((*onnx.Number)(nil)),
 		"Option":           reflect.ValueOf((*onnx.Option)(nil)),
-		"Tensor":           reflect.ValueOf((*onnx.Tensor)(nil)),
 	}
 }

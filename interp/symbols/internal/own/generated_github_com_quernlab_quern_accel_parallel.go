@@ -35,6 +35,7 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"SecretVariable":   reflect.ValueOf(constant.MakeFromLiteral("\"QUERN_PARALLEL_SECRET\"", token.STRING, 0)),
 		"Split":            reflect.ValueOf(parallel.Split),
 		"SplitHeads":       reflect.ValueOf(parallel.SplitHeads),
+		"SplitVocabulary":  reflect.ValueOf(parallel.SplitVocabulary),
 		"StagesAt":         reflect.ValueOf(parallel.StagesAt),
 		"Sum":              reflect.ValueOf(parallel.Sum),
 		"Timeout":          reflect.ValueOf(parallel.Timeout),
