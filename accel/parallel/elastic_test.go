@@ -18,6 +18,7 @@ type counting struct {
 	address string
 	steps   int
 	hook    func(ctx context.Context, g *Group, step int) error // called before each step
+	stopped func(ctx context.Context, g *Group)                 // called when the ranks have agreed to stop
 
 	running sync.WaitGroup
 	mu      sync.Mutex
@@ -62,6 +63,9 @@ func (c *counting) train(ctx context.Context, g *Group) error {
 			return err
 		}
 		if vote[0] > 0 {
+			if c.stopped != nil {
+				c.stopped(ctx, g)
+			}
 			return errors.Join(ErrChanging, ctx.Err())
 		}
 		if g.First() {
@@ -159,15 +163,18 @@ func TestElasticRankIsLost(t *testing.T) {
 func TestElasticRankLeaves(t *testing.T) {
 	broken := errors.New("its disk is full")
 	for _, row := range []struct {
-		name string
-		rank int // rank 0 is where the others meet
-		end  func(cancel context.CancelFunc) error
-		want error
+		name  string
+		rank  int // rank 0 is where the others meet
+		end   func(cancel context.CancelFunc) error
+		first bool // its process has ended before training has ended on the others
+		want  error
 	}{
-		{"interrupted", 1, func(cancel context.CancelFunc) error { cancel(); return nil }, context.Canceled},
-		{"rank 0 interrupted", 0, func(cancel context.CancelFunc) error { cancel(); return nil }, context.Canceled},
-		{"fails", 2, func(context.CancelFunc) error { return broken }, broken},
-		{"rank 0 fails", 0, func(context.CancelFunc) error { return broken }, broken},
+		{"interrupted", 1, func(cancel context.CancelFunc) error { cancel(); return nil }, false, context.Canceled},
+		{"interrupted, the others slow", 1, func(cancel context.CancelFunc) error { cancel(); return nil }, true, context.Canceled},
+		{"rank 0 interrupted", 0, func(cancel context.CancelFunc) error { cancel(); return nil }, false, context.Canceled},
+		{"rank 0 interrupted, the others slow", 0, func(cancel context.CancelFunc) error { cancel(); return nil }, true, context.Canceled},
+		{"fails", 2, func(context.CancelFunc) error { return broken }, false, broken},
+		{"rank 0 fails", 0, func(context.CancelFunc) error { return broken }, false, broken},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -183,6 +190,15 @@ func TestElasticRankLeaves(t *testing.T) {
 					return row.end(ctx.Value(key{}).(context.CancelFunc))
 				}
 				return nil
+			}
+			c.stopped = func(ctx context.Context, g *Group) {
+				switch {
+				case !row.first || g.Size() < 3:
+				case ctx.Err() != nil:
+					g.drop()
+				default:
+					<-g.broken
+				}
 			}
 			var all []chan error
 			for range 3 {
