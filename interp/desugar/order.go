@@ -228,6 +228,7 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	switch {
 	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
 		o.updated(&s.Lhs[0])
+		o.bothCall(s)
 		o.expr(&s.Rhs[0])
 		return nil
 	case len(s.Lhs) == 1 && o.appendToElement(s):
@@ -238,9 +239,7 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 			o.expr(&s.Rhs[0])
 			return nil
 		}
-		if o.acting > 0 && o.acts(s.Rhs[0]) {
-			o.needed = max(o.needed, o.acting) // so that a back end need not evaluate calls on both sides in order
-		}
+		o.bothCall(s)
 		acting, read := o.acting, false
 		o.within(func() { o.values(s.Rhs); read = o.pending })
 		if read {
@@ -268,6 +267,13 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		return nil
 	}
 	return o.results(&s.Rhs)
+}
+
+// bothCall makes the calls in a target early if the value has calls, too, so that a back end need not evaluate calls on both sides.
+func (o *order) bothCall(s *ast.AssignStmt) {
+	if o.calls(s.Lhs[0]) && o.calls(s.Rhs[0]) || o.acting > 0 && o.acts(s.Rhs[0]) {
+		o.needed = max(o.needed, len(o.early))
+	}
 }
 
 func isReceive(e ast.Expr) bool {

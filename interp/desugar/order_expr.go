@@ -348,3 +348,18 @@ func (o *order) acts(e ast.Expr) (found bool) {
 	})
 	return found
 }
+
+// calls reports whether e contains a call of a function.
+func (o *order) calls(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			tv := o.Info.Types[n.Fun]
+			found = found || !tv.IsType() && !tv.IsBuiltin()
+		}
+		return !found
+	})
+	return found
+}
