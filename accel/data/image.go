@@ -16,12 +16,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/display"
-	"github.com/quernlab/quern/plots"
 	_ "golang.org/x/image/bmp" // to be read
 	scale "golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff" // to be read
 	_ "golang.org/x/image/webp" // to be read
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/plots"
 )
 
 // Image draws example i. A shape of [1 h w] or [h w] is a gray image and [3 h w] an RGB image,

@@ -21,9 +21,10 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/quernlab/quern/accel/download"
 	"github.com/quernlab/quern/display"
-	"golang.org/x/sync/errgroup"
 )
 
 //go:embed digits/digits.csv.gz

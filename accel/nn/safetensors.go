@@ -15,9 +15,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/exp/mmap"
+
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
-	"golang.org/x/exp/mmap"
 )
 
 // entry describes a tensor in the header of a safetensors file:

@@ -232,7 +232,7 @@ func (l *loop) epochs(ctx context.Context) (err error) {
 			l.resumption.optimizer = l.optimizer
 		}
 	}
-	if len(nn.UnusedLayers(l.model)) == 0 {
+	if len(nn.UnusedLayers(l.model)) == 0 && len(nn.Parameters(l.model)) > 0 { // the first step says more about a model without parameters
 		if err := l.strategy.runOnAll(l.optimizer.Err); err != nil {
 			return err
 		}
