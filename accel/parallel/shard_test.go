@@ -42,17 +42,23 @@ func measureMemory(ctx context.Context, mesh *DeviceMesh, zero int) (m memory, e
 		}
 		model = shared
 	}
+	return measureSteps(model, before, func() error {
+		if shared == nil {
+			nn.MSE(model.Forward(x), x).Backward()
+			tensor.Flush()
+			return nil
+		}
+		_, err := shared.Backward(ctx, x, x, nn.MSE, 1/float64(mesh.DP.Size()))
+		return err
+	})
+}
+
+// measureSteps measures the memory that a training has allocated since before.
+func measureSteps(model nn.Module, before int, backward func() error) (m memory, err error) {
 	opt := optim.AdamW(model, 1e-3)
 	for range 3 {
 		opt.ZeroGrad()
-		m.Peak = tensors.PeakBytes(func() {
-			if shared == nil {
-				nn.MSE(model.Forward(x), x).Backward()
-				tensor.Flush()
-			} else {
-				_, err = shared.Backward(ctx, x, x, nn.MSE, 1/float64(mesh.DP.Size()))
-			}
-		}) - before
+		m.Peak = tensors.PeakBytes(func() { err = backward() }) - before
 		if err != nil {
 			return m, err
 		}

@@ -2,13 +2,11 @@ package parallel
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -130,26 +128,15 @@ func measureVocabulary(ctx context.Context, mesh *DeviceMesh, divided bool) (m m
 		}
 		model = shared
 	}
-	opt := optim.AdamW(model, 1e-3)
-	for range 3 {
-		opt.ZeroGrad()
-		m.Peak = tensors.PeakBytes(func() {
-			if shared == nil {
-				nn.CrossEntropy(model.Forward(x), x).Backward()
-				tensor.Flush()
-			} else {
-				_, err = shared.Backward(ctx, x, x, shared.CrossEntropy, 1)
-			}
-		}) - before
-		if err != nil {
-			return m, err
+	return measureSteps(model, before, func() error {
+		if shared == nil {
+			nn.CrossEntropy(model.Forward(x), x).Backward()
+			tensor.Flush()
+			return nil
 		}
-		opt.Step()
-	}
-	m.Between = tensors.MemoryUse().Allocated - before
-	runtime.KeepAlive(opt)
-	runtime.KeepAlive(model)
-	return m, nil
+		_, err := shared.Backward(ctx, x, x, shared.CrossEntropy, 1)
+		return err
+	})
 }
 
 // TestMemoryOfVocabulary measures the bytes of tensors of a rank that has half of the tokens, and of one process.
