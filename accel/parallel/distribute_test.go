@@ -264,11 +264,12 @@ func (c distributedTraining) train(ctx context.Context, mesh *DeviceMesh) (r tra
 	callsBefore, callsSeen = callsOfNCCL(), nil
 	tensors.ResetStats()
 	lossOf := c.loss
-	if lossOf == nil {
-		lossOf = nn.CrossEntropy
-	}
-	if shared != nil {
+	switch {
+	case lossOf != nil:
+	case shared != nil:
 		lossOf = shared.CrossEntropy
+	default:
+		lossOf = nn.CrossEntropy
 	}
 	scaler := optim.NewGradScaler()
 	if c.scaled {

@@ -285,6 +285,7 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 	if c.in != nil && c.path != "" {
 		return c.throughTable(m.Value(word), in)
 	}
+	word = c.received(m, word)
 	for m.Code == nil {
 		x := m.Value(word)
 		if m = r.Method(x, c.name); m == nil {
@@ -294,8 +295,6 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 	}
 	if m.Receiver != nil {
 		word = m.Receiver(word)
-	} else if word == nil && c.memory.Kind() != reflect.Pointer && !named.IsDirect(c.memory) {
-		panic(&named.NilReceiverError{Path: "main", Type: c.memory.Name(), Method: c.name})
 	}
 	lowered := m.Code.Type()
 	for i := range in {
@@ -309,6 +308,24 @@ func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
 		out[i] = retyped(out[i], c.typ.Out(i))
 	}
 	return out
+}
+
+// received returns the data word of a receiver that nothing changes while the method m runs: the methods of a type and of pointers to it
+// have the same code, so word may be the address of a variable.
+func (c *compiledCall) received(m *Method, word unsafe.Pointer) unsafe.Pointer {
+	switch {
+	case c.memory.Kind() == reflect.Pointer || named.IsDirect(c.memory):
+		return word
+	case m.Code != nil && m.Receiver == nil && word == nil:
+		panic(&named.NilReceiverError{Path: "main", Type: c.memory.Name(), Method: c.name})
+	case m.Code != nil && m.Receiver == nil:
+		return m.Code.Receiver(word)
+	case word == nil:
+		return nil
+	}
+	copied := reflect.New(c.memory)
+	copied.Elem().Set(reflect.NewAt(c.memory, word).Elem())
+	return copied.UnsafePointer()
 }
 
 // throughTable calls the method of x, which implements c.in, as compiled code does: package reflect does not call unexported methods.

@@ -172,8 +172,8 @@ func (c collection) call(method, i, j int, x any) {
 	switch {
 	case m.Shape.File != Memory:
 		m.Shape.Fill(c.nb, c.sb, uint16(SlotOffset), from)
-	case fn.InterfaceEntry == fn:
-		*PointerAt(c.sb, uint16(SlotOffset)) = from // the method only reads it
+	case fn.InterfaceEntry == fn && (fn.LentReceiver || !m.Deref):
+		*PointerAt(c.sb, uint16(SlotOffset)) = from // the method only reads it, and nothing changes it meanwhile
 	default:
 		*PointerAt(c.sb, uint16(SlotOffset)) = m.Type.clone(from)
 	}

@@ -2,7 +2,6 @@ package vm
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -113,16 +112,6 @@ func findClosure() (stub, code, handlerAt, closureAt uintptr) {
 		return 0, 0, 0, 0
 	}
 	return *(*uintptr)(p), *(*uintptr)(inner), handlerAt, closureAt
-}
-
-// functionValue is a function of the VM as a function of Go. It is made when it is needed: package reflect never forgets the type of a
-// method, in which the type of the receiver is that of a cell.
-type functionValue struct {
-	once    sync.Once
-	vm      *VM
-	f       *Function
-	value   reflect.Value
-	pointer unsafe.Pointer
 }
 
 func (v *functionValue) made() *functionValue {

@@ -104,6 +104,16 @@ type Function struct {
 	first               *firstCall               // nil unless the function is compiled at its first call
 }
 
+// functionValue is a function of the VM as a function of Go. It is made when it is needed: package reflect never forgets the type of a
+// method, in which the type of the receiver is that of a cell.
+type functionValue struct {
+	once    sync.Once
+	vm      *VM
+	f       *Function
+	value   reflect.Value
+	pointer unsafe.Pointer
+}
+
 // Trim releases memory that the function does not need when its code is complete.
 func (f *Function) Trim() {
 	// The instruction pointer can point past the last instruction and must stay inside the allocation.

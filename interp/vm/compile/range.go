@@ -102,8 +102,8 @@ func (r *rangeLoop) count(n uint16, assign func(index operand)) {
 
 func (r *rangeLoop) integers() {
 	c := r.c
-	t := c.typeOf(r.s.X)
-	if isUsed(r.s.Key) {
+	t := types.Default(c.typeOf(r.s.X))
+	if isUsed(r.s.Key) && !types.IsInterface(c.typeOf(r.s.Key)) {
 		t = c.typeOf(r.s.Key)
 	}
 	n := c.snapshot(c.exprTo(r.s.X, t, nil))
