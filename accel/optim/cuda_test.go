@@ -5,6 +5,8 @@
 package optim_test
 
 import (
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
@@ -54,6 +56,63 @@ func TestNewOptimizersOnCUDA(t *testing.T) {
 		return append(values, loss().Item())
 	}
 	closeTo(t, "values", run("simulated:8.9"), run("cpu"), 1e-4)
+}
+
+// TestFailedStepOnCUDA makes a step with a token or a class that does not exist, which a GPU notices later. The parameters stay as they were,
+// also in the first step, in which a forward pass without Backward may still need them, so that their new values have memory of their own.
+func TestFailedStepOnCUDA(t *testing.T) {
+	if err := tensors.SetDevice("simulated"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tensors.SetDevice("cpu"); err != nil {
+			t.Error(err)
+		}
+	}()
+	good, classes := tensor.FromInts([]int{1, 2, 3}, 3), tensor.FromInts([]int{0, 1, 2}, 3)
+	for name, of := range map[string]func(any, float64, ...optim.Option) *optim.Optimizer{"SGD": optim.SGD, "AdamW": optim.AdamW, "RMSprop": optim.RMSprop, "Lion": optim.Lion} {
+		for what, batch := range map[string][2]*tensor.Tensor{
+			"token": {tensor.FromInts([]int{1, 9, 3}, 3), classes},
+			"class": {good, tensor.FromInts([]int{0, 9, 2}, 3)},
+		} {
+			for steps := range 2 { // before the failed one
+				model := nn.Sequential(nn.Embedding(5, 4), nn.Dense(5))
+				waits := model.Forward(good)
+				opt := of(model, 0.1)
+				step := func(x, y *tensor.Tensor) {
+					opt.ZeroGrad()
+					nn.CrossEntropy(model.Forward(x), y).Backward()
+					opt.Step()
+				}
+				values := func() (all []float32, err error) {
+					defer nn.Catch(&err)
+					for _, p := range nn.Parameters(model) {
+						all = append(all, p.Data()...)
+					}
+					return all, nil
+				}
+				for range steps {
+					step(good, classes)
+				}
+				before, err := values()
+				if err != nil {
+					t.Fatal(err)
+				}
+				step(batch[0], batch[1])
+				if _, err := values(); err == nil {
+					t.Fatalf("%s, %s: no error", name, what)
+				}
+				if after, err := values(); err != nil || !slices.Equal(after, before) {
+					t.Errorf("%s, %s after %d steps: %v\nwere\n%v\nare\n%v", name, what, steps, err, before, after)
+				}
+				step(good, classes)
+				if after, err := values(); err != nil || slices.Equal(after, before) || slices.ContainsFunc(after, func(v float32) bool { return v != v }) {
+					t.Errorf("%s, %s after %d steps: the next step has made %v, %v", name, what, steps, after, err)
+				}
+				runtime.KeepAlive(waits)
+			}
+		}
+	}
 }
 
 // TestSteadyStepsOnCUDA trains in each precision on a simulated GPU. After the first steps,

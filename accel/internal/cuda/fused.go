@@ -12,6 +12,8 @@ type fusedKernel struct {
 	function driver.Function
 	guards   []int // faults of earlier steps: no output is overwritten if one is set
 	outputs  []int // slots of outputs that outlive the program; none without guards
+	updates  []int // slots of those that must be the old values after a fault
+	copies   []step
 }
 
 func (p *program) newFusedKernel(s ir.Step) (step, error) {
@@ -26,6 +28,15 @@ func (p *program) newFusedKernel(s ir.Step) (step, error) {
 			if why != nil {
 				l.guards = append(l.guards, i)
 			}
+		}
+	}
+	if len(l.guards) > 0 {
+		for _, u := range s.Updates {
+			c, err := p.newOpStep(ir.Step{Op: ir.Copy{}, In: []ir.Operand{u.Old}, Out: []ir.Operand{u.New}, Nodes: s.Nodes})
+			if err != nil {
+				return nil, err
+			}
+			l.updates, l.copies = append(l.updates, u.New.Slot), append(l.copies, c)
 		}
 	}
 	return l, p.compile(l, s)
@@ -48,13 +59,23 @@ func (l *fusedKernel) launches(p *program) ([]launch, error) {
 	}
 	guards := make([]driver.Pointer, len(l.guards))
 	replaces := p.replaces(l.outputs)
+	var out []launch
+	if len(l.updates) > 0 && (replaces || len(l.updates) == len(l.outputs)) {
+		replaces = true
+		for _, c := range l.copies { // which the kernel leaves after a fault
+			list, err := c.launches(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, list...)
+		}
+	}
 	for i, g := range l.guards {
 		// An output that replaces nothing is written even after a fault: later steps read it.
 		if guards[i] = p.fault(len(p.explains)); replaces {
 			guards[i] = p.fault(g)
 		}
 	}
-	var out []launch
 	for _, one := range l.kernel.Launches(p.address, p.held.words, guards) {
 		one.Function = l.function
 		out = append(out, launch{Launch: one})

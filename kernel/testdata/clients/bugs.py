@@ -86,7 +86,7 @@ BUGS = [
     Bug("broken-character", "a character that arrives in parts loses the first ones", "kernel/publisher.go",
         "\t\t\tp.text = append(p.text, start...)\n", ""),
     Bug("lost-run", "an interrupted training returns no run", "accel/internal/training/loop/loop.go",
-        "\t\terr = l.train(ctx)\n\t}\n\treturn run, err\n", "\t\terr = l.train(ctx)\n\t}\n\tif ctx.Err() != nil {\n\t\trun = nil\n\t}\n\treturn run, err\n"),
+        "\t\terr = l.train(ctx)\n\t}\n\treturned = true\n", "\t\terr = l.train(ctx)\n\t}\n\treturned = true\n\tif ctx.Err() != nil {\n\t\trun = nil\n\t}\n"),
     Bug("dead-worker", "a cell of a killed worker is not answered", "kernel/worker/supervisor.go",
         "\t\treturn link.Result{}, p.failure(ctx)\n\t}\n\tp.awaitOutput", "\t\t<-ctx.Done()\n\t}\n\tp.awaitOutput"),
 ]

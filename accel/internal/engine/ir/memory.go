@@ -17,10 +17,14 @@ func (b *builder) donate() {
 		}
 	}
 	for _, a := range b.assigns {
-		if a.new.index < 0 || a.new.epoch != a.old.epoch || !b.canDonate(a) {
+		if a.new.index < 0 || a.new.epoch != a.old.epoch {
 			continue
 		}
 		n := b.planner.nodes[a.new.index]
+		if !canDonate(a) {
+			b.update(a, n)
+			continue
+		}
 		if n.class == View && n.base != nil && n.layout.Contiguous() && n.layout.Offset == 0 {
 			n = n.base
 		}
@@ -48,6 +52,19 @@ func (b *builder) donate() {
 		if !taken && b.program.Slots[slot].Bytes >= b.program.Slots[n.slot].Bytes {
 			b.donated = append(b.donated, donation{n.slot, ext, at})
 		}
+	}
+}
+
+// update notes which fused step computes the new value of an assignment whose old value stays in its own memory.
+func (b *builder) update(a assignment, n *planned) {
+	old := a.old
+	if n.slot < 0 || b.program.Slots[n.slot].Kind != Output || old.dtype != n.store || !sameShape(old.shape, n.node.shape) ||
+		!old.layout.Contiguous() || old.layout.Offset != 0 || !n.layout.Contiguous() || n.layout.Offset != 0 {
+		return
+	}
+	if s := &b.program.Steps[b.first[n.slot]]; s.Op == nil {
+		in := Operand{Slot: b.plan.externals[^old.index], DType: n.store, Layout: old.layout}
+		s.Updates = append(s.Updates, Update{in, Operand{Slot: n.slot, DType: n.store, Layout: n.layout}})
 	}
 }
 

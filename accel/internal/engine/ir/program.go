@@ -51,7 +51,12 @@ type Step struct {
 	In, Out  []Operand
 	Word     int   // first dynamic word of Op
 	Nodes    []int // indices of the nodes that it computes, for profiles
+	Updates  []Update
 }
+
+// Update says that a result of a fused kernel is to replace a value that stays in its own memory, because a gradient may need it. After a
+// fault the result must be the old value.
+type Update struct{ Old, New Operand }
 
 // Program is a list of steps over slots; its outputs are row-major.
 type Program struct {
