@@ -6,11 +6,14 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // TestRanksEqualOneBigBatch trains in several processes and in one process, and compares the
@@ -179,4 +182,60 @@ func TestDataParallelAlone(t *testing.T) {
 		t.Errorf("%s\nwithout DataParallel: %s", got.Text, want.Text)
 	}
 	compareOutcomes(t, 0, got, want, want, 0)
+}
+
+// Fit rejects a model that the ranks share already, before they exchange anything.
+func TestFitRejectsASharedModel(t *testing.T) {
+	train, _ := digits(t)
+	for _, row := range []struct {
+		name    string
+		shape   parallel.MeshShape
+		inside  bool // the shared model is part of another one
+		options func(*parallel.Group) []accel.Option
+	}{
+		{"alone", parallel.MeshShape{DP: 2, TP: 1, PP: 1}, false, func(*parallel.Group) []accel.Option { return nil }},
+		{"DataParallel", parallel.MeshShape{DP: 2, TP: 1, PP: 1}, false, func(g *parallel.Group) []accel.Option { return []accel.Option{accel.DataParallel(g)} }},
+		{"ZeRO of a part", parallel.MeshShape{DP: 2, TP: 1, PP: 1}, true, func(g *parallel.Group) []accel.Option {
+			return []accel.Option{accel.DataParallel(g), accel.ZeRO(3)}
+		}},
+		{"pipeline", parallel.MeshShape{DP: 1, TP: 1, PP: 2}, false, func(*parallel.Group) []accel.Option { return nil }},
+	} {
+		groups, err := parallel.Local(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var running sync.WaitGroup
+		for r, g := range groups {
+			model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.ReLU(), nn.Dense(10))
+			model.Forward(tensor.Zeros(1, 8, 8))
+			running.Go(func() {
+				mesh, err := parallel.Mesh(t.Context(), g, row.shape.DP, row.shape.TP, row.shape.PP)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer mesh.Close()
+				shared, err := parallel.Distribute(t.Context(), mesh, model)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var trained nn.Module = shared
+				if row.inside {
+					trained = nn.Sequential(nn.Flatten(), shared)
+				}
+				_, err = accel.Fit(t.Context(), trained, train, append(row.options(g), accel.Steps(1), accel.Quiet())...)
+				if want := "accel: Fit: ranks share the model already"; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("%s: rank %d: got %v, want %s", row.name, r, err, want)
+				}
+				if err := g.Barrier(t.Context()); err != nil {
+					t.Errorf("%s: rank %d: %v", row.name, r, err)
+				}
+			})
+		}
+		running.Wait()
+		for _, g := range groups {
+			_ = g.Close()
+		}
+	}
 }

@@ -3,9 +3,11 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -295,6 +297,8 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 		return fmt.Errorf("accel: Fit: the examples of %s have no labels: add them with WithLabels, or label some in a pool of package active", train.Name())
 	case train.Len() == 0:
 		return fmt.Errorf("accel: Fit: %s is empty", train.Name())
+	case isShared(model):
+		return errors.New("accel: Fit: ranks share the model already (parallel.Distribute): pass the model itself with DataParallel(group) and, to divide it, ZeRO(stage), or train the shared model in a loop with its Backward")
 	}
 	if err := c.checkHardness(); err != nil {
 		return err
@@ -325,6 +329,14 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 		return err
 	}
 	return c.Mixer.check(train)
+}
+
+// isShared reports whether a model contains one of which each rank has a part, to which the exchanges of Fit do not apply.
+func isShared(model nn.Module) bool {
+	return slices.ContainsFunc(nn.NamedModules(model), func(m nn.NamedModule) bool {
+		_, ok := m.Module.(layer.Shared)
+		return ok
+	})
 }
 
 // checkZeRO returns an error for options that need what ZeRO divides.
