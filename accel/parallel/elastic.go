@@ -41,13 +41,17 @@ var ErrChanging = errors.New("parallel: the ranks of the group change")
 // [Group.Changing] reports true on any rank, and returns ErrChanging.
 //
 // If ctx of this rank is done, for example since its machine is taken away, it leaves, Elastic returns the error of train, and
-// the others go on. So they do if train fails on one rank. Under torchrun, which starts all ranks again after a change, Elastic
+// the others go on. So they do if train fails on one rank. A process that was suspended, so that the others have lost it, joins the
+// next group when it continues. Under torchrun, which starts all ranks again after a change, Elastic
 // calls train once.
 //
 // Options and errors are those of [Join]; [Timeout] is how long a process waits for enough others.
 func Elastic(ctx context.Context, least, most int, train func(context.Context, *Group) error, options ...Option) (err error) {
 	if least < 1 || most < least {
 		return fmt.Errorf("parallel: Elastic(%d, %d): the first number must be at least 1 and the second at least the first", least, most)
+	}
+	if train == nil {
+		return fmt.Errorf("parallel: Elastic(%d, %d): the function that trains is nil", least, most)
 	}
 	j, err := newJoiner("Elastic", options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger")
 	if err != nil {
@@ -220,7 +224,7 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 	err = train(ctx, g)
 	broken := g.Err()
 	mine := changing
-	switch lost := (*LostError)(nil); {
+	switch {
 	case ctx.Err() != nil:
 		mine = leaving
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
@@ -228,8 +232,8 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 		ctx = bounded
 	case err == nil:
 		mine = finished
-	case errors.As(err, &lost) && lost.Rank != g.Rank():
-	case (errors.Is(err, ErrChanging) || errors.Is(err, context.Canceled)) && (broken == nil || errors.As(broken, &lost) && lost.Rank != g.Rank()):
+	case g.continuesAfter(err):
+	case (errors.Is(err, ErrChanging) || errors.Is(err, context.Canceled)) && (broken == nil || g.continuesAfter(broken)):
 		// A rank that was interrupted may have ended in the meantime.
 	default:
 		g.Fail(err)
@@ -240,7 +244,9 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 		return false, err
 	}
 	if exchangeErr != nil {
-		e.remaining-- // the lost rank; if there are more, the others wait for them in vain
+		if !g.wasLost() {
+			e.remaining-- // the lost rank; if there are more, the others wait for them in vain
+		}
 		return true, errors.Join(err, exchangeErr)
 	}
 	e.remaining = 0
@@ -256,6 +262,21 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 		return false, nil
 	}
 	return true, err
+}
+
+// continuesAfter reports whether a rank takes part in the next group after an error of this one: if a rank is lost, also if it is this
+// one, whose process was suspended for longer than the others wait. If it has given up itself, it does not.
+func (g *Group) continuesAfter(err error) bool {
+	lost := (*LostError)(nil)
+	return errors.As(err, &lost) && (lost.Rank != g.Rank() || g.wasLost())
+}
+
+// wasLost reports whether the other ranks have lost this one although it did not give up.
+func (g *Group) wasLost() bool {
+	lost := (*LostError)(nil)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return errors.As(g.err, &lost) && lost.Rank == g.Rank() && !g.gaveUp
 }
 
 // watchDoor makes the ranks of a group form another one when a process comes for which there is room. The returned function

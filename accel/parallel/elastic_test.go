@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -252,6 +253,43 @@ func TestElasticWaits(t *testing.T) {
 	}
 }
 
+// A rank that the others have lost since its process was suspended joins the next group, with the state of the others, and so does
+// rank 0, where they meet.
+func TestElasticRankIsSuspended(t *testing.T) {
+	for _, rank := range []int{0, 1, 2} {
+		t.Run(fmt.Sprintf("rank %d", rank), func(t *testing.T) {
+			t.Parallel()
+			c := &counting{t: t, address: freeAddress(t), steps: 20}
+			var once atomic.Bool
+			c.hook = func(_ context.Context, g *Group, step int) error {
+				if step != 10 || g.Size() < 3 || once.Load() {
+					return nil
+				}
+				if g.Rank() == rank { // what it finds when it continues
+					<-g.broken
+				} else if g.Rank() == (rank+1)%3 {
+					once.Store(true)
+					g.lose(rank, "sent no heartbeat")
+				}
+				return nil
+			}
+			ends(t, c.start(t.Context(), 3, 3), c.start(t.Context(), 3, 3), c.start(t.Context(), 3, 3))
+			if c.saved != 20 || !slices.Equal(c.sizes, []int{3, 3}) {
+				t.Errorf("%d steps in groups of %v", c.saved, c.sizes)
+			}
+		})
+	}
+}
+
+// never is a function of Elastic that must not be called.
+func never(context.Context, *Group) error { return errors.New("train was called") }
+
+func TestElasticWithoutTraining(t *testing.T) {
+	if err := Elastic(t.Context(), 1, 2, nil); err == nil || err.Error() != "parallel: Elastic(1, 2): the function that trains is nil" {
+		t.Error(err)
+	}
+}
+
 func TestElasticErrors(t *testing.T) {
 	foreign, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -268,7 +306,6 @@ func TestElasticErrors(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	never := func(context.Context, *Group) error { return errors.New("train was called") }
 	for _, row := range []struct {
 		name        string
 		least, most int
@@ -299,10 +336,10 @@ func TestElasticRejects(t *testing.T) {
 		want string
 	}{
 		{"other numbers", func(ctx context.Context, address string) error {
-			return Elastic(ctx, 1, 2, nil, At(RankInfo{Address: address}), Secret("s"))
+			return Elastic(ctx, 1, 2, never, At(RankInfo{Address: address}), Secret("s"))
 		}, "parallel: rank 0 rejected rank -1: it was started with parallel.Elastic(…, 1, 2, …), but rank 0 with parallel.Elastic(…, 2, 2, …)"},
 		{"another secret", func(ctx context.Context, address string) error {
-			return Elastic(ctx, 2, 2, nil, At(RankInfo{Address: address}), Secret("x"))
+			return Elastic(ctx, 2, 2, never, At(RankInfo{Address: address}), Secret("x"))
 		}, "it does not know the secret of this run"},
 		{"a fixed rank", func(ctx context.Context, address string) error {
 			_, err := Join(ctx, At(RankInfo{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: address}), Secret("s"))

@@ -35,6 +35,7 @@ type Group struct {
 	mu     sync.Mutex
 	err    error        // why the group is broken; guarded by mu
 	left   map[int]bool // ranks that have closed their group; guarded by mu
+	gaveUp bool         // Fail has broken the group; guarded by mu
 	closed bool         // guarded by mu
 	stats  Stats        // guarded by mu
 	device devices      // guarded by mu
@@ -108,7 +109,12 @@ func (g *Group) Fail(err error) {
 	if err == nil || g.Size() == 1 {
 		return
 	}
-	_ = g.breakWith(&LostError{g.Rank(), g.addresses[g.Rank()], "gave up: " + err.Error()})
+	own := &LostError{g.Rank(), g.addresses[g.Rank()], "gave up: " + err.Error()}
+	if g.breakWith(own) == error(own) {
+		g.mu.Lock()
+		g.gaveUp = true
+		g.mu.Unlock()
+	}
 }
 
 // fail breaks the group with an error of this rank or about a lost rank, for which the
