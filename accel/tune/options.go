@@ -77,7 +77,9 @@ func Seeds(n int) Option { return count("Seeds", n, func(o *options) *int { retu
 // one rank, the search ends with an error on all that names the rank. After each round of trials ([Concurrent]) the ranks wait for the slowest.
 //
 // The ranks compare their arguments, with the name and the line of the objective, before the first trial, and the ranges of settings after
-// each. What else an objective uses they cannot compare: it must train the same model on the same data for the same settings.
+// each round. If a range is not the same in all trials of a round, each rank calls the objective once more, up to the request of that setting:
+// ranges may change from trial to trial, but not from rank to rank. What else an objective uses they cannot compare: it must train the same
+// model on the same data for the same settings.
 func OnRanks(group *parallel.Group) Option {
 	o := option.New(func(o *options) { o.group = group }, "OnRanks", option.Code("group"))
 	if group == nil {

@@ -220,6 +220,59 @@ func TestRanksFail(t *testing.T) {
 	}
 }
 
+// The ranges of settings may change from trial to trial, but not from rank to rank.
+func TestRangesOfRanks(t *testing.T) {
+	wide := func(n int) float64 { return float64(1 + n) }
+	for _, row := range []struct {
+		name      string
+		objective func(rank int) func(*Trial) (float64, error)
+		want      string // "" for no error
+	}{
+		{"another range on each rank", func(rank int) func(*Trial) (float64, error) {
+			return func(t *Trial) (float64, error) {
+				return t.Float("x", float64(rank*10), float64(rank*10+1)), nil
+			}
+		}, `tune: setting "x" of trial 1: its range is 10 to 11 on rank 1, but 0 to 1 on rank 0`},
+		{"another range of the second setting", func(rank int) func(*Trial) (float64, error) {
+			return func(t *Trial) (float64, error) {
+				return t.LogFloat("rate", 1e-3, 1) + float64(t.Int("layers", 1, 2+rank)), nil
+			}
+		}, `tune: setting "layers" of trial 1: its range is 1 to 3 on rank 1, but 1 to 2 on rank 0`},
+		{"by the number of the trial", func(int) func(*Trial) (float64, error) {
+			return func(t *Trial) (float64, error) { return t.Float("x", 0, wide(t.Number)), nil }
+		}, ""},
+		{"even and odd trials", func(int) func(*Trial) (float64, error) {
+			return func(t *Trial) (float64, error) { return t.Float("x", 0, wide(t.Number%2)), nil }
+		}, ""},
+		{"by another setting, and reported", func(int) func(*Trial) (float64, error) {
+			return func(t *Trial) (float64, error) {
+				layers := t.Int("layers", 1, 4)
+				t.Report(float64(layers))
+				return t.Float("x", 0, wide(layers)), nil
+			}
+		}, ""},
+		{"by the number of calls", func(int) func(*Trial) (float64, error) {
+			calls := 0
+			return func(t *Trial) (float64, error) {
+				calls++
+				return t.Float("x", 0, wide(calls)), nil
+			}
+		}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			searches, errs := onRanks(t, 2, row.objective, Random(), Trials(8))
+			for rank, err := range errs {
+				switch {
+				case row.want == "" && (err != nil || described(searches[rank]) != described(searches[0]) || len(searches[rank].Trials) != 8):
+					t.Errorf("rank %d: %v\n%s", rank, err, described(searches[rank]))
+				case row.want != "" && (err == nil || !strings.HasPrefix(err.Error(), row.want)):
+					t.Errorf("rank %d: got %v, want %s", rank, err, row.want)
+				}
+			}
+		})
+	}
+}
+
 func both(want string) [2]string { return [2]string{want, want} }
 
 // Ranks that search for different things notice it before the first trial, and can search again.

@@ -128,6 +128,11 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 			return nil
 		}
 		lines, err := trials.Run(ctx, o.group, len(rest), func(i int) ([]byte, error) { return s.try(ctx, objective, rest[i]) })
+		if err == nil {
+			if err := s.compareRanges(ctx, objective, o.group, lines); err != nil {
+				return err
+			}
+		}
 		for i, line := range lines {
 			if line == nil { // the trial has failed
 				break

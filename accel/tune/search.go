@@ -27,6 +27,7 @@ type Search struct {
 	together  int                  // trials of a round, which do not know each other's results; 0 means 1
 	round     []*Trial             // those of the current round that have been planned
 	space     map[string]dimension // of the settings, as last requested before this round
+	compared  map[string]bool      // settings whose ranges change, but not from rank to rank
 	file      *file                // nil without Resume
 	screen    *screen
 	displayed bool // the figure has been displayed
