@@ -236,13 +236,30 @@ func TestResumeRefuses(t *testing.T) {
 	if err := fit(mlp(4)); err == nil {
 		t.Error("nonsense is taken")
 	}
-	path = filepath.Join(t.TempDir(), "no", "folder", "x")
-	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "save the training") {
-		t.Errorf("a folder that is not there: %v", err)
-	}
 	path = ""
 	if err := fit(mlp(4)); err == nil || err.Error() != `accel: Resume(""): the path is empty` {
 		t.Errorf("no path: %v", err)
+	}
+}
+
+// TestFoldersAreCheckedFirst requires an error before the first step if a file cannot be written later.
+func TestFoldersAreCheckedFirst(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(32)
+	missing := filepath.Join(t.TempDir(), "none", "a.safetensors")
+	folder := t.TempDir()
+	for _, row := range []struct {
+		option accel.Option
+		want   string
+	}{
+		{accel.Resume(missing), fmt.Sprintf("accel: Resume(%q): save the training: create %s: no such file or directory: create its folder before the training", missing, missing)},
+		{accel.SaveBest(missing), fmt.Sprintf("accel: SaveBest(%q): create %s: no such file or directory: create its folder before the training", missing, missing)},
+		{accel.SaveBest(folder), fmt.Sprintf("accel: SaveBest(%q): replace %s: is a folder", folder, folder)},
+	} {
+		run, err := accel.Fit(t.Context(), mlp(4), train, row.option, accel.Validate(train), accel.Epochs(1), accel.Quiet())
+		if err == nil || err.Error() != row.want || len(run.Steps) > 0 {
+			t.Errorf("%d steps, got %v, want %s", len(run.Steps), err, row.want)
+		}
 	}
 }
 

@@ -251,10 +251,13 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	},
 	"diverges":           func(ctx context.Context, group *parallel.Group) error { return diverging(ctx, group) },
 	"diverges with ZeRO": func(ctx context.Context, group *parallel.Group) error { return diverging(ctx, group, accel.ZeRO(3)) },
-	// Rank 0 cannot write the file of Resume.
+	// Rank 0 cannot write the file of Resume, which is noticed before the first step.
 	"cannot write": func(ctx context.Context, group *parallel.Group) error {
-		_, err := failing(ctx, group, accel.Resume(filepath.Join(os.Getenv(rankOut+"_FOLDER"), "missing", "file")))
-		return err
+		run, err := failing(ctx, group, accel.Resume(filepath.Join(os.Getenv(rankOut+"_FOLDER"), "missing", "file")))
+		if len(run.Steps) > 0 {
+			return fmt.Errorf("%d steps: %w", len(run.Steps), err)
+		}
+		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
 	},
 	// Two trainings with one file, which only rank 0 has.
 	"resume": func(ctx context.Context, group *parallel.Group) error {
@@ -352,7 +355,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"other options", [2]string{"rank 1 differs from rank 0: its options are", "rank 1 differs from rank 0: its options are"}},
 		{"other set", [2]string{"its training set has 65 examples, that of rank 0 has 64", "its training set has 65 examples, that of rank 0 has 64"}},
 		{"diverges", [2]string{"the loss of step", "the loss of step"}},
-		{"cannot write", [2]string{"save the training", "rank 0 (127.0.0.1:"}},
+		{"cannot write", [2]string{"accel: Resume(", "accel: rank 0 failed: accel: Resume("}},
 		{"resume", [2]string{"", ""}},
 	} {
 		t.Run(c.task, func(t *testing.T) {

@@ -77,6 +77,29 @@ func ReplaceLink(path string, write func(io.Writer) error) (err error) {
 	return failpoint.Do(failpoint.FileSyncFolder, func() error { return SyncFolder(folder) })
 }
 
+// Check returns an error if Replace cannot write a file at path because its folder does not exist or is not writable, or since path is a
+// folder. It creates a temporary file beside path and removes it.
+func Check(path string) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil && path != "" {
+		path = target
+	}
+	if path == "" {
+		return ErrNoPath
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "replace", Path: path, Err: errors.New("is a folder")}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), prefix+"*")
+	if err != nil {
+		return withPath(err, path)
+	}
+	err = f.Close()
+	if removed := os.Remove(f.Name()); !errors.Is(removed, fs.ErrNotExist) { // another process may have called Clean
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
 // withPath returns the error of a temporary file as one of the file that it becomes.
 func withPath(err error, path string) error {
 	var of *fs.PathError

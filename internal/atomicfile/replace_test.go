@@ -45,6 +45,32 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// Check finds the errors that Replace would return, and changes nothing.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "old"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name string
+		want string // "" for no error
+	}{
+		{"new", ""}, {"old", ""}, {filepath.Join("none", "a"), "create "}, {filepath.Join("old", "a"), "create "}, {".", "is a folder"},
+	} {
+		if err := atomicfile.Check(filepath.Join(folder, row.name)); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %s", row.name, err, row.want)
+		}
+	}
+	if err := atomicfile.Check(""); !errors.Is(err, atomicfile.ErrNoPath) {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(folder)
+	if b, readErr := os.ReadFile(filepath.Join(folder, "old")); err != nil || len(left) != 1 || readErr != nil || string(b) != "old" {
+		t.Errorf("left behind: %v, %v, %q, %v", left, err, b, readErr)
+	}
+}
+
 // TestPathOfErrors names the path that was asked for, not the temporary file.
 func TestPathOfErrors(t *testing.T) {
 	t.Parallel()

@@ -214,6 +214,11 @@ func (l *loop) epochs(ctx context.Context) (err error) {
 	if err := l.resumption.load(); err != nil {
 		return err
 	}
+	if len(l.run.Steps) < l.run.Planned || l.unfinished() {
+		if err := l.strategy.runOnAll(l.settings.checkFiles); err != nil {
+			return err
+		}
+	}
 	for _, s := range l.run.Steps { // of a resumed training
 		if !s.Skipped {
 			l.scheduleStep++

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
@@ -14,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // Settings are the settings that options have made. The zero value of a field stands for its
@@ -375,6 +377,27 @@ func (c *Settings) setup(train *data.Dataset, planned int) history.Setup {
 		s.Watts = c.Watts
 	}
 	return s
+}
+
+// checkFiles returns an error before the first step if this process could not write the files of [Resume] and [SaveBest] after it.
+func (c *Settings) checkFiles() error {
+	if !c.writes() {
+		return nil
+	}
+	for _, file := range []struct{ path, what string }{
+		{c.Checkpoint, fmt.Sprintf("Resume(%q): save the training", c.Checkpoint)}, {c.SaveBest, fmt.Sprintf("SaveBest(%q)", c.SaveBest)},
+	} {
+		if file.path == "" {
+			continue
+		}
+		err := atomicfile.Check(file.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("accel: %s: %w: create its folder before the training", file.what, err)
+		} else if err != nil {
+			return fmt.Errorf("accel: %s: %w", file.what, err)
+		}
+	}
+	return nil
 }
 
 // dropOutputs leaves out what only rank 0 shows and saves.
