@@ -85,11 +85,11 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 	c := &Comparison{Seeds: compareSeeds}
 	switch {
 	case newModel == nil:
-		c.Err = errors.New("accel: Compare: the function that creates a model is nil")
+		c.Err = errors.New("the function that creates a model is nil")
 	case train == nil:
-		c.Err = errors.New("accel: Compare: the training set is nil: check the error returned where it was created")
+		c.Err = errors.New("the training set is nil: check the error returned where it was created")
 	case len(variants) == 0:
-		c.Err = errors.New("accel: Compare: there are no variants: create them with accel.NewVariant")
+		c.Err = errors.New("there are no variants: create them with accel.NewVariant")
 	default:
 		c.Dataset = train.Name()
 	}
@@ -97,17 +97,14 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 	for _, v := range variants {
 		o, err := newOptions(v.options)
 		if group != nil && err == nil && o.Group != nil && c.Err == nil {
-			c.Err = fmt.Errorf("accel: CompareOnRanks: the variant %q trains on all ranks of a group, but each rank makes its own trainings: use Compare for DataParallel", v.Name)
+			c.Err = fmt.Errorf("the variant %q trains on all ranks of a group, but each rank makes its own trainings: use Compare for DataParallel", v.Name)
 		}
 		call.Arguments += fmt.Sprintf(", %s %v", v.Name, v.options)
 		call.Sets = append(call.Sets, o.Validate)
 		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
 	if err := trials.Same(ctx, group, call, c.Err); err != nil {
-		if c.Err == nil {
-			err = fmt.Errorf("accel: Compare: %w", err)
-		}
-		c.Err = err
+		c.Err = fmt.Errorf("accel: Compare: %w", err)
 		return c, c.Err
 	}
 	var screen *plots.Partial

@@ -249,7 +249,7 @@ func TestTrialsOnRanks(t *testing.T) {
 		{"a trial on all ranks", [2]string{`the variant "b" trains on all ranks of a group`, `the variant "b" trains on all ranks of a group`}},
 		{"a trial is interrupted", [2]string{"rank 1 was interrupted", "rank 1 was interrupted: context canceled"}},
 		{"another model", both(`accel: Compare: rank 1 differs from rank 0: its layer "0" Dense(5) is "0" Dense(4) on rank 0`)},
-		{"no training set", both("rank 1: accel: Compare: the training set is nil")},
+		{"no training set", both("accel: Compare: rank 1: the training set is nil")},
 		{"another validation set", both("rank 1 differs from rank 0: its data set digits, test has different examples")},
 		{"another active learning", both(`active: Compare: rank 1 differs from rank 0: its layer "0" Dense(5) is "0" Dense(4) on rank 0`)},
 		{"active learning without a test set", both("rank 1: active: Compare: test is nil")},

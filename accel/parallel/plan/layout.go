@@ -83,8 +83,10 @@ func (l Layout) check(m Model, c Cluster, batch int) string {
 	}
 	chunks := l.PP * max(1, l.Chunks)
 	switch {
-	case l.DP < 1 || l.TP < 1 || l.PP < 1 || l.MicroBatch < 1 || l.Chunks < 0:
+	case l.DP < 1 || l.TP < 1 || l.PP < 1 || l.MicroBatch < 1:
 		return "the sizes and the micro-batch must be at least 1"
+	case l.Chunks < 0:
+		return fmt.Sprintf("Chunks %d: the number of chunks of each rank must be at least 1, or 0 for 1", l.Chunks)
 	case l.ZeRO < 0 || l.ZeRO > 3:
 		return fmt.Sprintf("ZeRO %d: the stages are 0 to 3", l.ZeRO)
 	case l.Recompute < RecomputeNothing || l.Recompute > RecomputeBlocks:

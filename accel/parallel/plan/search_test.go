@@ -130,6 +130,7 @@ func TestLayoutErrors(t *testing.T) {
 		want   string
 	}{
 		{"sizes", transformer, Layout{DP: 0, TP: 1, PP: 1, MicroBatch: 1}, 8, "mesh dp 0, tp 1, pp 1: the sizes and the micro-batch must be at least 1"},
+		{"chunks", transformer, Layout{DP: 1, TP: 1, PP: 2, MicroBatch: 1, Chunks: -1}, 8, "mesh dp 1, tp 1, pp 2: Chunks -1: the number of chunks of each rank must be at least 1, or 0 for 1"},
 		{"ZeRO", transformer, Layout{DP: 1, TP: 1, PP: 1, MicroBatch: 1, ZeRO: 4}, 8, "ZeRO 4: the stages are 0 to 3"},
 		{"recomputation", transformer, Layout{DP: 1, TP: 1, PP: 1, MicroBatch: 1, Recompute: 9}, 8, "Recompute(9) is unknown"},
 		{"GPUs", transformer, Layout{DP: 16, TP: 1, PP: 1, MicroBatch: 1}, 16, "it needs 16 GPUs and the cluster has 8"},
