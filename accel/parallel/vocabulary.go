@@ -131,7 +131,22 @@ func (m *DistributedModel) CrossEntropy(logits, classes *tensor.Tensor) *tensor.
 		panic(&tensor.DTypeError{Op: "CrossEntropy", DTypes: []tensor.DType{logits.DType(), classes.DType()}, Hint: "classes must be integers: labels.Cast(tensor.Int32) converts them"})
 	}
 	v.losses++
+	defer nameClass(v.tokens)
 	return dividedCrossEntropy(p, logits, classes, v.tokens)
+}
+
+// nameClass is deferred: it makes a panic about the index of a token one about a class, as that of nn.CrossEntropy.
+func nameClass(tokens int) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if of, ok := p.(*tensor.IndexError); ok && of.Op == "IndexSelect" && of.Size == tokens {
+		class := *of
+		class.Op = "CrossEntropy"
+		panic(&class)
+	}
+	panic(p)
 }
 
 // dividedCrossEntropy computes the mean of ln Σ exp(logits) - logits[class]. Of each row, a rank contributes the logarithm of the sum over its

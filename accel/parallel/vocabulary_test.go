@@ -78,7 +78,7 @@ func TestVocabularyMistakes(t *testing.T) {
 		for _, c := range []struct{ name, got, want string }{
 			{"another loss", got.AnotherLoss, "pass the method CrossEntropy of the DistributedModel to Backward"},
 			{"an unknown token", got.UnknownToken, "18"},
-			{"an unknown class", got.UnknownClass, "18"},
+			{"an unknown class", got.UnknownClass, "CrossEntropy: class 18 of row 1 is outside 0..17: the logits have 18 classes, and the first one is class 0"},
 			{"probabilities", got.Probabilities, "the logits of a rank must be [… 9], and the classes […]"},
 		} {
 			if !strings.Contains(c.got, c.want) {
