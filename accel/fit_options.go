@@ -90,7 +90,7 @@ func Workers(n int) Option {
 // Accumulate updates the parameters once every n batches, with the gradient of all their
 // examples: BatchSize(64) with Accumulate(4) computes what BatchSize(256) does, with a quarter
 // of the memory. The last group of an epoch may be smaller; each example still has the same
-// weight. Layers that use statistics of the batch, such as [nn.BatchNorm], see the small
+// weight, for the losses that [DataParallel] names. Layers that use statistics of the batch, such as [nn.BatchNorm], see the small
 // batches.
 func Accumulate(n int) Option {
 	return count("Accumulate", n, func(c *loop.Settings) *int { return &c.Accumulate })
@@ -385,7 +385,11 @@ func ZeRO(stage int) Option {
 // ranks. All ranks start with the weights of rank 0. With [Accumulate] gradients are exchanged
 // once a step.
 //
-// Random numbers in layers, such as those of Dropout, differ between ranks. nn.BatchNorm
+// The result is that of one process for a loss that is a mean over the examples, or, like nn.CrossEntropyLoss with weights of classes and
+// nn.WeightedMean, over their weights. That of other losses differs: of the sum of a loss that divides by weights and another term, or of two
+// of them, and of a function of a mean, such as its root.
+//
+// Random numbers in layers, such as those of Dropout, and of [Mixup] and [CutMix] differ between ranks. nn.BatchNorm
 // normalizes with the rank's part of the batch, as with PyTorch's DistributedDataParallel, and
 // validation uses the running means of rank 0; nn.SyncBatchNorm normalizes with the batch of
 // all ranks, as one process does.

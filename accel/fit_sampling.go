@@ -82,6 +82,9 @@ func GroupByLength() Option {
 // where λ is drawn for each batch from the distribution Beta(alpha, alpha): 0.2 mixes a little,
 // 1 evenly. The mixing runs on the device; [Seed] determines the random numbers. Training
 // accuracy is measured against y. Mixup needs numeric examples, not tokens.
+//
+// With [DataParallel] each rank mixes its part of a batch, with random numbers of its own, so that the result depends on the number of
+// ranks. With [Accumulate] each batch is mixed by itself.
 func Mixup(alpha float64) Option {
 	return mixing(fmt.Sprintf("Mixup(%g)", alpha), loop.Mixer{Alpha: alpha})
 }

@@ -358,7 +358,8 @@ func (m *DistributedModel) Gather(ctx context.Context) error {
 
 // Backward computes the loss of a batch of this replica and its gradients, which it adds to those of
 // the Parts. loss is a mean over the examples, or, like nn.CrossEntropyLoss with weights of classes and nn.WeightedMean, over the
-// weights of all examples of the step. share is this replica's share of the examples of the
+// weights of all examples of the step. The result then equals that of one process. That of other losses does not: of the sum of a loss that
+// divides by weights and another term, or of two of them, and of a function of a mean, such as its root. share is this replica's share of the examples of the
 // step, such as b.Share(); a replica without examples passes share 0, with any example as x and y,
 // since the others wait for it. All ranks of a replica pass the same batch.
 //

@@ -101,7 +101,8 @@ func (s *Gradients) Overlap() Overlap { return s.time }
 // Backward is loss.Backward on all ranks: each parameter then has the sum of the gradients of
 // the ranks' losses, each weighted by the rank's share of the examples. A rank without examples
 // passes nil and 0; with layers that synchronize over all ranks this is an error. Existing
-// gradients are added once.
+// gradients are added once. They equal those of one process if the loss is a mean over the examples, but not if it divides by weights that
+// differ from rank to rank, such as those of classes.
 //
 // Errors are those of [Group.AllReduce]. If the computation of this rank panics, the others are
 // notified, and the panic continues.

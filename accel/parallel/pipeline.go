@@ -19,7 +19,7 @@ import (
 // a pipeline compute different parts at the same time; without a pipeline, less memory is needed for
 // activations. A stage is idle for (PP-1)/(n+PP-1) of the time. The default is 1. Parts differ by at most
 // one example if n does not divide the batch, and a batch of fewer than n examples has one part for each.
-// Up to rounding, the result does not depend on n.
+// Up to rounding, the result does not depend on n, for the losses that [DistributedModel.Backward] names.
 func MicroBatches(n int) DistributeOption {
 	return DistributeOption{option.Count("MicroBatches", n, 1, func(d *distribution) *int { return &d.microBatches })}
 }
