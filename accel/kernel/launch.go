@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
@@ -291,12 +292,46 @@ func (l *launch) Context() (ctx context.Context, end func()) {
 	case 1:
 		return l.contexts[0](), func() {}
 	}
-	ctx, end = context.WithCancel(l.contexts[0]())
-	for _, of := range l.contexts[1:] {
-		forget, cancel := context.AfterFunc(of(), end), end
-		end = func() { forget(); cancel() }
+	all := make([]context.Context, len(l.contexts))
+	for i, of := range l.contexts {
+		all[i] = of()
 	}
-	return ctx, end
+	return join(all)
+}
+
+// join returns a context that ends when the first of several does, with the error of that one, and has the earliest deadline.
+func join(all []context.Context) (joined context.Context, end func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(all[0]))
+	j := joinedContext{ctx, all}
+	end = func() { cancel(nil) }
+	for _, c := range all {
+		if err := c.Err(); err != nil { // at once: the function of AfterFunc runs on another goroutine
+			cancel(err)
+			break
+		}
+		forget, before := context.AfterFunc(c, func() { cancel(c.Err()) }), end
+		end = func() { forget(); before() }
+	}
+	return j, end
+}
+
+// joinedContext is a context of [join].
+type joinedContext struct {
+	context.Context // whose cause is the error
+	all             []context.Context
+}
+
+// Err implements context.Context.
+func (j joinedContext) Err() error { return context.Cause(j.Context) }
+
+// Deadline implements context.Context.
+func (j joinedContext) Deadline() (earliest time.Time, ok bool) {
+	for _, c := range j.all {
+		if d, has := c.Deadline(); has && (!ok || d.Before(earliest)) {
+			earliest, ok = d, true
+		}
+	}
+	return earliest, ok
 }
 
 // Host implements ir.Kernel.

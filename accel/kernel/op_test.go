@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -336,6 +337,8 @@ func TestFaultOfOp(t *testing.T) {
 func TestContextOfOp(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
+	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
 	for _, device := range devices {
 		on(t, device, func() {
 			ctx := t.Context()
@@ -351,16 +354,21 @@ func TestContextOfOp(t *testing.T) {
 				step(1)
 			}
 			before := p.Data()
-			ctx = canceled
-			func() {
-				defer func() {
-					var e *tensor.DeviceError
-					if err, _ := recover().(error); !errors.As(err, &e) || !errors.Is(err, context.Canceled) {
-						t.Fatalf("%s: %v", device, err)
-					}
+			for _, row := range []struct {
+				ctx  context.Context
+				want error
+			}{{canceled, context.Canceled}, {late, context.DeadlineExceeded}} {
+				ctx = row.ctx
+				func() {
+					defer func() {
+						var e *tensor.DeviceError
+						if err, _ := recover().(error); !errors.As(err, &e) || !errors.Is(err, row.want) {
+							t.Fatalf("%s: %v, want %v", device, err, row.want)
+						}
+					}()
+					step(-1)
 				}()
-				step(-1)
-			}()
+			}
 			if ctx = t.Context(); p.Data()[0] != before[0] || p.Data()[299] != before[299] {
 				t.Errorf("%s: a parameter is %v instead of %v", device, p.Data()[0], before[0])
 			}
