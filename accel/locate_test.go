@@ -67,6 +67,45 @@ func TestErrorsNameTheExample(t *testing.T) {
 	}
 }
 
+// On a device, which reports an index that is out of range later, the error names the layer that has the index, or none.
+func TestErrorsOnADeviceNameTheLayer(t *testing.T) {
+	device := accel.Device()
+	if err := accel.SetDevice("simulated"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := accel.SetDevice(device); err != nil {
+			t.Error(err)
+		}
+	}()
+	x := make([][]float32, 8)
+	for i := range x {
+		x[i] = []float32{1, float32(i % 3)}
+	}
+	x[5][1] = 9
+	set, err := data.FromSlices(x, make([]int, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { x.Sum().Item(); return x })
+	for _, size := range []int{1, 4, 8} {
+		model := nn.Sequential(nn.Sequential(nn.Embedding(5, 4), nn.Flatten()), reads, nn.Dense(5))
+		for call, err := range map[string]error{
+			"Fit":      second(accel.Fit(t.Context(), model, set, accel.Epochs(1), accel.BatchSize(size), accel.Quiet())),
+			"Evaluate": second(accel.Evaluate(t.Context(), model, set)),
+		} {
+			var layer *nn.LayerError
+			if err == nil || !strings.Contains(err.Error(), "IndexSelect: index 9") || errors.As(err, &layer) && layer.Path != "0.0" {
+				t.Errorf("%s, batches of %d: %v", call, size, err)
+			}
+			var example *data.ExampleError
+			if (size == 8 || call == "Evaluate") && (layer == nil || !errors.As(err, &example) || example.Example != 5) {
+				t.Errorf("%s, batches of %d: %v, want example 5 and the layer", call, size, err)
+			}
+		}
+	}
+}
+
 // TestPositionsAreTooFew requires the example of a sequence that is longer than a table of positions.
 func TestPositionsAreTooFew(t *testing.T) {
 	set, err := data.FromSlices([][]float32{{1, 2, 3}, {2, 3, 4}}, []int{0, 1})

@@ -12,7 +12,7 @@ import (
 type Scope struct {
 	Path, Kind string // of NameScope, while names are recorded
 
-	flush    bool          // NameScope ends with a run of the recorded ops; see FlushScopes
+	flush    bool          // NameScope ends when the recorded ops have run; see FlushScopes
 	recorded *[]RecordedOp // of RecordOps; nil if off
 }
 
@@ -42,12 +42,12 @@ func NameScope(name func() (path, kind string), f func()) {
 		s.Path, s.Kind, flush = path, kind, s.flush
 	}, func() {
 		if f(); flush {
-			engine.Locked((*ir.Recorder).Flush)
+			engine.Locked((*ir.Recorder).Wait) // a device reports its errors at the end
 		}
 	})
 }
 
-// FlushScopes runs f, and computes the ops of each [NameScope] at its end, so that a panic that only
+// FlushScopes runs f, and waits for the ops of each [NameScope] at its end, so that a panic that only
 // the values of tensors cause, such as an *tensor.IndexError, occurs in the scope of its op.
 func FlushScopes(f func()) {
 	defer KeepNames()()

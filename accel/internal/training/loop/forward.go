@@ -95,13 +95,17 @@ func locate(err error, model nn.Module, set *data.Dataset, b data.Batch, forward
 		defer nn.Catch(&err)
 		tensor.NoGrad(func() {
 			tensors.FlushScopes(func() { forward(b.Slice(from, to)) })
-			tensor.Flush()
+			tensor.Synchronize()
 		})
 		return nil
 	}
 	from, to := 0, b.Len()
 	again := fails(from, to)
 	if !errors.As(again, &index) {
+		var layer *nn.LayerError
+		if errors.As(err, &layer) { // it was computing when a device reported the error, perhaps that of another batch
+			return layer.Err
+		}
 		return err
 	}
 	for to-from > 1 {
