@@ -130,7 +130,7 @@ func TestObserversEnd(t *testing.T) {
 		want   []string
 	}{
 		"interrupted": {stopped, mlp(4), nil, []string{"b end context canceled", "a end context canceled"}},
-		"panic":       {t.Context(), broken, nil, []string{"b end accel: Fit: the model has panicked", "a end accel: Fit: the model has panicked", "panic a bug"}},
+		"panic":       {t.Context(), broken, nil, []string{"b end accel: Fit: the model has panicked: a bug", "a end accel: Fit: the model has panicked: a bug", "panic a bug"}},
 		"panic at the end": {stopped, mlp(4), func(event string) error {
 			if strings.HasPrefix(event, "end") {
 				panic("a bug of b")

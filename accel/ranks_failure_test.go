@@ -349,7 +349,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"diverges with ZeRO", [2]string{"the loss of step", "the loss of step"}},
 		{"observed", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
-		{"panics", [2]string{"gave up: the training has panicked", "a mistake in the model"}},
+		{"panics", [2]string{"gave up: the model has panicked: a mistake in the model", "a mistake in the model"}},
 		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other layers", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other options", [2]string{"rank 1 differs from rank 0: its options are", "rank 1 differs from rank 0: its options are"}},

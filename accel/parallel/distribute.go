@@ -305,8 +305,13 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	}
 	returned := false
 	defer func() {
-		if !returned {
-			d.mesh.Group.Fail(errors.New("the backward pass panicked"))
+		if returned {
+			return
+		}
+		p := recover()
+		d.mesh.Group.Fail(panicked(p))
+		if p != nil {
+			panic(p)
 		}
 	}()
 	d.backwardLocal(e.Backward)
@@ -373,7 +378,11 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 	defer func() {
 		switch {
 		case !returned && err == nil:
-			d.mesh.Group.Fail(errors.New("the model has panicked"))
+			p := recover()
+			d.mesh.Group.Fail(panicked(p))
+			if p != nil {
+				panic(p)
+			}
 		case err != nil:
 			err = fmt.Errorf("parallel: step %d: %w", d.steps, err)
 			if !d.agreed {

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,9 +164,14 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		for _, p := range s.params {
 			tensors.AfterGrad(p, nil)
 		}
-		if !done { // Backward panicked
-			s.group.Fail(fmt.Errorf("the backward pass panicked"))
-			x.stop()
+		if done {
+			return
+		}
+		p := recover()
+		s.group.Fail(panicked(p))
+		x.stop()
+		if p != nil {
+			panic(p)
 		}
 	}()
 	for i, b := range s.buckets {
@@ -185,6 +191,14 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		x.start(ctx)
 	}
 	return x.finish(ctx, e.HostValues)
+}
+
+// panicked returns the error for the other ranks after a panic, of which p was recovered. It is nil if the goroutine was ended.
+func panicked(p any) error {
+	if p == nil {
+		return errors.New("the model has ended its goroutine")
+	}
+	return fmt.Errorf("the model has panicked: %v", p)
 }
 
 // sort makes new buckets in the order in which gradients were completed on rank 0; parameters

@@ -146,7 +146,10 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 	defer func() {
 		failed := err
 		if !returned && err == nil {
-			failed = errors.New("the model has panicked")
+			p := recover()
+			if failed = panicked(p); p != nil {
+				defer panic(p)
+			}
 		}
 		if closed := line.close(failed); err == nil {
 			err = closed

@@ -183,7 +183,13 @@ func (l *loop) train(ctx context.Context) (err error) {
 	defer func() {
 		ended := err
 		if !returned {
-			ended = errors.New("accel: Fit: the model has panicked")
+			p := recover()
+			ended = errors.New("the model has ended its goroutine")
+			if p != nil {
+				ended = fmt.Errorf("the model has panicked: %v", p)
+				defer panic(p)
+			}
+			ended = fmt.Errorf("accel: Fit: %w", ended)
 		}
 		l.end(ended)
 		if len(l.run.Steps) > 0 {

@@ -54,7 +54,7 @@ func newDataParallel(r *ranks, o *Settings, t *history.Training, record *history
 func (r *dataParallel) end(err error, returned bool) {
 	switch {
 	case !returned:
-		r.group.Fail(errors.New("the training has panicked"))
+		r.group.Fail(errors.Unwrap(err))
 	case err != nil && !r.agreed:
 		var diverged *history.DivergedError
 		if !errors.As(err, &diverged) { // all ranks have found it at the same step
