@@ -147,6 +147,11 @@ func TestShapeErrorsNameTheLayer(t *testing.T) {
 	if err := second(accel.Fit(t.Context(), few, train, accel.Quiet())); !errors.As(err, &index) {
 		t.Errorf("want an IndexError, got %v", err)
 	}
+	var state *tensor.StateError
+	nothing := func(_, _ *tensor.Tensor) *tensor.Tensor { return nil }
+	if err := second(accel.Fit(t.Context(), mlp(4), train, accel.Minimize(nothing), accel.Quiet())); !errors.As(err, &state) || !strings.Contains(err.Error(), "the loss has returned nil") {
+		t.Errorf("a loss that returns nil: %v", err)
+	}
 	// The runtime still works after these errors.
 	if err := second(accel.Fit(t.Context(), mlp(4), train, accel.Steps(2), accel.Quiet())); err != nil {
 		t.Error(err)

@@ -290,6 +290,7 @@ func TestErrorsOfTheFirstStep(t *testing.T) {
 	}{
 		{"no targets", step(nil, nn.CrossEntropy, 0.5), [2]string{"parallel: step 1: the batch has no inputs or no targets", "parallel: step 1: the batch has no inputs or no targets"}},
 		{"no loss on one rank", only(1, step(y, nil, 0.5)), [2]string{"parallel: step 1: rank 1: the loss is nil", "parallel: step 1: rank 1: the loss is nil"}},
+		{"a loss that returns nil", step(y, func(_, _ *tensor.Tensor) *tensor.Tensor { return nil }, 0.5), [2]string{"parallel: step 1: Loss: the loss has returned nil", "parallel: step 1: Loss: the loss has returned nil"}},
 		{"a share that is none", step(y, nn.CrossEntropy, -1), [2]string{"the share of this replica, -1, must be", "the share of this replica, -1, must be"}},
 		{"targets for another loss", step(y, nn.MSE, 0.5), [2]string{"parallel: step 1: MSE", "parallel: step 1: MSE"}},
 		{"targets for another loss on one rank", only(0, step(y, nn.MSE, 0.5)), [2]string{"parallel: step 1: rank 0: MSE", "parallel: step 1: rank 0: MSE"}},

@@ -19,7 +19,7 @@ type call struct {
 }
 
 // Of computes a loss. sum is what the loss has divided by, a tensor of one element; nil if it has not
-// reported a sum, or reported several, and so is a mean over its examples.
+// reported a sum, or reported several, and so is a mean over its examples. It panics with a *tensor.StateError if the loss is nil.
 func Of(compute func() *tensor.Tensor) (loss, sum *tensor.Tensor) {
 	me, c := goroutine.Current(), &call{}
 	c.outer, _ = calls.Swap(me, c)
@@ -30,7 +30,9 @@ func Of(compute func() *tensor.Tensor) (loss, sum *tensor.Tensor) {
 			calls.Store(me, c.outer)
 		}
 	}()
-	loss = compute()
+	if loss = compute(); loss == nil {
+		panic(&tensor.StateError{Op: "Loss", Hint: "the loss has returned nil: it must return the loss of the batch, a tensor of one element"})
+	}
 	if len(c.sums) == 1 {
 		sum = c.sums[0]
 	}

@@ -1,6 +1,8 @@
 package divisor
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -32,6 +34,15 @@ func TestOf(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		Of(func() *tensor.Tensor { panic("the loss fails") })
+	}()
+	func() {
+		defer func() {
+			var state *tensor.StateError
+			if err, _ := recover().(error); !errors.As(err, &state) || !strings.Contains(err.Error(), "the loss has returned nil") {
+				t.Errorf("a loss that returns nil: %v", err)
+			}
+		}()
+		Of(func() *tensor.Tensor { return nil })
 	}()
 	Report(tensor.Full(1)) // nobody asks
 	calls.Range(func(any, any) bool { t.Error("a call is left"); return true })
