@@ -38,7 +38,8 @@ var ErrChanging = errors.New("parallel: the ranks of the group change")
 // of examples for any number of ranks, so the learning rate needs no change; a rank needs more memory
 // if there are fewer. With the same number of ranks in all groups, the result is bit for bit that of an undisturbed training; otherwise
 // it differs by the rounding of sums and by the random numbers of layers. A loop of one's own ends when
-// [Group.Changing] reports true on any rank, and returns ErrChanging.
+// [Group.Changing] reports true on any rank, and returns ErrChanging. Elastic calls a function that returns ErrChanging again, also if the
+// ranks are the same as before, so it must not do so for another reason.
 //
 // If ctx of this rank is done, for example since its machine is taken away, it leaves, Elastic returns the error of train, and
 // the others go on. So they do if train fails on one rank. A process that was suspended, so that the others have lost it, joins the

@@ -337,7 +337,7 @@ func TestElasticRejects(t *testing.T) {
 	}{
 		{"other numbers", func(ctx context.Context, address string) error {
 			return Elastic(ctx, 1, 2, never, At(RankInfo{Address: address}), Secret("s"))
-		}, "parallel: rank 0 rejected rank -1: it was started with parallel.Elastic(…, 1, 2, …), but rank 0 with parallel.Elastic(…, 2, 2, …)"},
+		}, "parallel: rank 0 rejected a process that has no rank yet: it was started with parallel.Elastic(…, 1, 2, …), but rank 0 with parallel.Elastic(…, 2, 2, …)"},
 		{"another secret", func(ctx context.Context, address string) error {
 			return Elastic(ctx, 2, 2, never, At(RankInfo{Address: address}), Secret("x"))
 		}, "it does not know the secret of this run"},

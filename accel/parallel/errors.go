@@ -45,11 +45,14 @@ func (e *MissingError) Error() string {
 
 // RefusedError says why rank 0 rejected a rank.
 type RefusedError struct {
-	Rank   int    // that was rejected
+	Rank   int    // that was rejected; -1 for a process of [Elastic], which has no rank yet
 	Reason string // as rank 0 gave it
 }
 
 func (e *RefusedError) Error() string {
+	if e.Rank < 0 {
+		return "parallel: rank 0 rejected a process that has no rank yet: " + e.Reason
+	}
 	return fmt.Sprintf("parallel: rank 0 rejected rank %d: %s", e.Rank, e.Reason)
 }
 
