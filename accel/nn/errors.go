@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 	"github.com/quernlab/quern/accel/internal/engine/trace"
 	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/tensor"
@@ -100,7 +101,7 @@ func fromTensors(err error) bool {
 }
 
 // forward runs the layer with this index. If the layer panics with an error of package tensor,
-// forward adds the index and the name of the layer.
+// forward adds the index and the name of the layer, unless an op of an earlier layer may be the cause.
 func forward(number string, layer Module, x *Tensor) *Tensor {
 	if isNil(layer) {
 		panic(&LayerError{number, describe(layer), &tensor.StateError{Op: "Forward", Hint: "the layer is nil: create it before the model, or leave it out"}})
@@ -119,6 +120,9 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 		return y
 	case interrupt.Is(err):
 		panic(err)
+	}
+	if index, ok := err.(*tensor.IndexError); ok && tensortype.IsLate(index) && !tensors.FlushesScopes() { //nolint:errorlint // another error that this one was joined to is one of the layer
+		panic(err) // the op may be one of an earlier layer
 	}
 	if inner := (*LayerError)(nil); errors.As(err, &inner) {
 		panic(&LayerError{number + "." + inner.Path, inner.Layer, inner.Err})

@@ -20,6 +20,8 @@ func TestErrorsOfLayers(t *testing.T) {
 		return m
 	}
 	var noDense *nn.DenseLayer
+	shifts := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.AddScalar(6) })
+	reads := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { x.Sum().Item(); return x })
 	tests := []struct {
 		name  string
 		model nn.Module
@@ -40,6 +42,7 @@ func TestErrorsOfLayers(t *testing.T) {
 		{"nil pointer", nn.Sequential(noDense), tensor.Zeros(1, 2), "layer 0, nil: Forward: the layer is nil: create it before the model, or leave it out"},
 		{"nested nil", nn.Sequential(nn.ReLU(), nn.Residual(nn.ReLU(), nil)), tensor.Zeros(1, 2), "layer 1.1, nil: Forward: the layer is nil: create it before the model, or leave it out"},
 		{"index", nn.Sequential(nn.Embedding(7, 2)), tensor.FromInts([]int{1, 7}, 1, 2), "layer 0, Embedding(7, 2): IndexSelect: index 7 (element 1) is outside 0..6"},
+		{"index that a later layer computes", nn.Sequential(shifts, nn.Embedding(7, 2), reads), tensor.Ones(1, 2), "IndexSelect: index 7 (element 0) is outside 0..6"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -54,6 +54,12 @@ func FlushScopes(f func()) {
 	engine.WithScope(func(s *Scope) { s.flush = true }, f)
 }
 
+// FlushesScopes reports whether this goroutine runs a function of [FlushScopes].
+func FlushesScopes() (flushes bool) {
+	engine.WithScope(func(s *Scope) { flushes = s.flush }, func() {})
+	return flushes
+}
+
 // SetName sets the parameter's name in profiles, such as "up.weight"; optimizers name the
 // parameters of their model. It does nothing if no profile is running or t is not a parameter.
 func SetName[T any](t T, name string) {

@@ -60,7 +60,12 @@ type IndexError struct {
 	Element int // its place in the index tensor, in row-major order; -1 if unknown
 	From    int // the lowest valid index, 0 but for lengths
 	Size    int // valid indices are From to Size-1
+
+	late bool // see IsLate
 }
+
+// IsLate reports whether an index was found to be out of range when recorded ops ran, which may be long after the call of the op.
+func IsLate(e *IndexError) bool { return e.late }
 
 // Error names the op, the index, its place and the valid range. The indices of CrossEntropy are the
 // classes of its rows.
@@ -152,7 +157,7 @@ func (e *DeviceError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *DeviceError) Unwrap() error { return e.Err }
 
-// OfDevice wraps an error of a device in a *DeviceError, unless it already has one of the types of
+// OfDevice wraps an error of a device, which has run ops, in a *DeviceError, unless it already has one of the types of
 // this package.
 func OfDevice(device string, err error) error {
 	var (
@@ -164,7 +169,11 @@ func OfDevice(device string, err error) error {
 		state  *StateError
 		known  *DeviceError
 	)
-	if err == nil || errors.As(err, &memory) || errors.As(err, &index) || errors.As(err, &finite) || errors.As(err, &dtype) ||
+	if errors.As(err, &index) {
+		index.late = true
+		return err
+	}
+	if err == nil || errors.As(err, &memory) || errors.As(err, &finite) || errors.As(err, &dtype) ||
 		errors.As(err, &shape) || errors.As(err, &state) || errors.As(err, &known) {
 		return err
 	}

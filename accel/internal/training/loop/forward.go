@@ -102,10 +102,6 @@ func locate(err error, model nn.Module, set *data.Dataset, b data.Batch, forward
 	from, to := 0, b.Len()
 	again := fails(from, to)
 	if !errors.As(again, &index) {
-		var layer *nn.LayerError
-		if errors.As(err, &layer) { // it was computing when a device reported the error, perhaps that of another batch
-			return layer.Err
-		}
 		return err
 	}
 	for to-from > 1 {
