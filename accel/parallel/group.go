@@ -110,7 +110,7 @@ func (g *Group) Fail(err error) {
 		return
 	}
 	own := &LostError{g.Rank(), g.addresses[g.Rank()], "gave up: " + err.Error()}
-	if g.breakWith(own) == error(own) {
+	if errors.Is(g.breakWith(own), own) {
 		g.mu.Lock()
 		g.gaveUp = true
 		g.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 

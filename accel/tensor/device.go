@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shirou/gopsutil/v4/mem"
+
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/engine/devices"
 	"github.com/quernlab/quern/accel/internal/engine/goroutine"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
-	"github.com/shirou/gopsutil/v4/mem"
 )
 
 // setDevice selects the device on which everything is computed from now on, for accel.SetDevice. An op that the device does not
