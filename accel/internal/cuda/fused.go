@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
@@ -12,8 +13,13 @@ type fusedKernel struct {
 	function driver.Function
 	guards   []int // faults of earlier steps: no output is overwritten if one is set
 	outputs  []int // slots of outputs that outlive the program; none without guards
-	updates  []int // slots of those that must be the old values after a fault
-	copies   []step
+	updates  []update
+}
+
+// update is an output that must be the old value after a fault. The copy of that comes first, and the kernel leaves it after a fault.
+type update struct {
+	ir.Update
+	copy kernels.Launcher
 }
 
 func (p *program) newFusedKernel(s ir.Step) (step, error) {
@@ -32,11 +38,7 @@ func (p *program) newFusedKernel(s ir.Step) (step, error) {
 	}
 	if len(l.guards) > 0 {
 		for _, u := range s.Updates {
-			c, err := p.newOpStep(ir.Step{Op: ir.Copy{}, In: []ir.Operand{u.Old}, Out: []ir.Operand{u.New}, Nodes: s.Nodes})
-			if err != nil {
-				return nil, err
-			}
-			l.updates, l.copies = append(l.updates, u.New.Slot), append(l.copies, c)
+			l.updates = append(l.updates, update{u, kernels.Plan(p, ir.Step{Op: ir.Copy{}, In: []ir.Operand{u.Old}, Out: []ir.Operand{u.New}})})
 		}
 	}
 	return l, p.compile(l, s)
@@ -62,12 +64,12 @@ func (l *fusedKernel) launches(p *program) ([]launch, error) {
 	var out []launch
 	if len(l.updates) > 0 && (replaces || len(l.updates) == len(l.outputs)) {
 		replaces = true
-		for _, c := range l.copies { // which the kernel leaves after a fault
-			list, err := c.launches(p)
+		for _, u := range l.updates {
+			copies, err := u.launches(p)
 			if err != nil {
-				return nil, err
+				return nil, p.device.failed(l.kernel.Label(), err)
 			}
-			out = append(out, list...)
+			out = append(out, copies...)
 		}
 	}
 	for i, g := range l.guards {
@@ -81,6 +83,18 @@ func (l *fusedKernel) launches(p *program) ([]launch, error) {
 		out = append(out, launch{Launch: one})
 	}
 	return out, nil
+}
+
+func (u update) launches(p *program) (out []launch, err error) {
+	list, err := u.copy(kernels.Addresses{Work: p.work(), In: []driver.Pointer{p.address(u.Old)}, Out: []driver.Pointer{p.address(u.New)}})
+	for _, l := range list {
+		var one launch
+		if one.Launch, err = p.device.code.launch(l, "copy"); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, err
 }
 
 // replaces reports whether an output overwrites memory that existed before the run.
