@@ -144,11 +144,8 @@ func Saliency(ctx context.Context, model nn.Module, set *data.Dataset, indices .
 	if err != nil {
 		return nil, err
 	}
-	batch, err := selected(call, set, indices)
+	batch, err := selected(ctx, call, set, indices)
 	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	defer nn.Catch(&err)
@@ -204,11 +201,8 @@ func GradCAM(ctx context.Context, model, layer nn.Module, set *data.Dataset, ind
 	if err != nil {
 		return nil, err
 	}
-	batch, err := selected(call, set, indices)
+	batch, err := selected(ctx, call, set, indices)
 	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	defer nn.Catch(&err)

@@ -147,8 +147,8 @@ func check(call string, model nn.Module, set *data.Dataset) error {
 	return nil
 }
 
-// selected returns some examples as one batch.
-func selected(call string, set *data.Dataset, indices []int) (data.Batch, error) {
+// selected returns some examples as one batch, unless ctx is done.
+func selected(ctx context.Context, call string, set *data.Dataset, indices []int) (data.Batch, error) {
 	if len(indices) == 0 {
 		return data.Batch{}, fmt.Errorf("explain: %s: no examples: give their indices in %s", call, set.Name())
 	}
@@ -156,7 +156,11 @@ func selected(call string, set *data.Dataset, indices []int) (data.Batch, error)
 	if err != nil {
 		return data.Batch{}, fmt.Errorf("explain: %s: %w", call, err)
 	}
-	return part.Tensors()
+	batch, err := part.Tensors()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return batch, err
 }
 
 // predicted returns the predicted class of each row of logits [N, C].

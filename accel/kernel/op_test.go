@@ -303,18 +303,23 @@ func fault(f func()) (found *kernel.Fault) {
 	return nil
 }
 
+// descent returns a parameter of 300 ones, and a function that makes a step of gradient descent for the sum of op(sign·p).
+func descent(op *kernel.Operation, rate float64) (p *tensor.Tensor, step func(sign float64)) {
+	p = tensor.Parameter(tensor.Ones(300))
+	return p, func(sign float64) {
+		p.ZeroGrad()
+		op.Apply(p.MulScalar(sign)).Sum().Backward()
+		tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(rate))) })
+		tensor.Synchronize()
+	}
+}
+
 // A fault appears where the result is used. It does not change the parameters, and later calls work.
 func TestFaultOfOp(t *testing.T) {
 	op := operation(t, "positive", gradient(t, "positiveGradient"))
 	for _, device := range devices {
 		on(t, device, func() {
-			p := tensor.Parameter(tensor.Ones(300))
-			step := func(sign float64) {
-				p.ZeroGrad()
-				op.Apply(p.MulScalar(sign)).Sum().Backward()
-				tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(0.5))) })
-				tensor.Synchronize()
-			}
+			p, step := descent(op, 0.5)
 			for range 3 { // the later ones run as a graph
 				step(0.5)
 			}
@@ -343,13 +348,7 @@ func TestContextOfOp(t *testing.T) {
 		on(t, device, func() {
 			ctx := t.Context()
 			op := operation(t, "wait", gradient(t, "waitGradient"), kernel.Context(t.Context), kernel.Context(func() context.Context { return ctx }))
-			p := tensor.Parameter(tensor.Ones(300))
-			step := func(sign float64) {
-				p.ZeroGrad()
-				op.Apply(p.MulScalar(sign)).Sum().Backward()
-				tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(0.25))) })
-				tensor.Synchronize()
-			}
+			p, step := descent(op, 0.25)
 			for range 3 { // the later ones run as a graph
 				step(1)
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
@@ -309,7 +310,7 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 			return
 		}
 		p := recover()
-		d.mesh.Group.Fail(panicked(p))
+		d.mesh.Group.Fail(interrupt.OfModel(p))
 		if p != nil {
 			panic(p)
 		}
@@ -379,7 +380,7 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 		switch {
 		case !returned && err == nil:
 			p := recover()
-			d.mesh.Group.Fail(panicked(p))
+			d.mesh.Group.Fail(interrupt.OfModel(p))
 			if p != nil {
 				panic(p)
 			}

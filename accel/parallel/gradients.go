@@ -3,7 +3,6 @@ package parallel
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -168,7 +168,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 			return
 		}
 		p := recover()
-		s.group.Fail(panicked(p))
+		s.group.Fail(interrupt.OfModel(p))
 		x.stop()
 		if p != nil {
 			panic(p)
@@ -191,14 +191,6 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		x.start(ctx)
 	}
 	return x.finish(ctx, e.HostValues)
-}
-
-// panicked returns the error for the other ranks after a panic, of which p was recovered. It is nil if the goroutine was ended.
-func panicked(p any) error {
-	if p == nil {
-		return errors.New("the model has ended its goroutine")
-	}
-	return fmt.Errorf("the model has panicked: %v", p)
 }
 
 // sort makes new buckets in the order in which gradients were completed on rank 0; parameters

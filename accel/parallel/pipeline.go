@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -147,7 +148,7 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 		failed := err
 		if !returned && err == nil {
 			p := recover()
-			if failed = panicked(p); p != nil {
+			if failed = interrupt.OfModel(p); p != nil {
 				defer panic(p)
 			}
 		}

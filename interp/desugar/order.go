@@ -271,7 +271,7 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 
 // bothCall makes the calls in a target early if the value has calls, too, so that a back end need not evaluate calls on both sides.
 func (o *order) bothCall(s *ast.AssignStmt) {
-	if o.calls(s.Lhs[0]) && o.calls(s.Rhs[0]) || o.acting > 0 && o.acts(s.Rhs[0]) {
+	if HasCalls(o.Info, s.Lhs[0]) && HasCalls(o.Info, s.Rhs[0]) || o.acting > 0 && o.acts(s.Rhs[0]) {
 		o.needed = max(o.needed, len(o.early))
 	}
 }

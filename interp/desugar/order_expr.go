@@ -349,14 +349,14 @@ func (o *order) acts(e ast.Expr) (found bool) {
 	return found
 }
 
-// calls reports whether e contains a call of a function.
-func (o *order) calls(e ast.Expr) (found bool) {
-	ast.Inspect(e, func(n ast.Node) bool {
+// HasCalls reports whether the evaluation of n may call functions, which may have side effects.
+func HasCalls(info *types.Info, n ast.Node) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
 		case *ast.CallExpr:
-			tv := o.Info.Types[n.Fun]
+			tv := info.Types[n.Fun]
 			found = found || !tv.IsType() && !tv.IsBuiltin()
 		}
 		return !found

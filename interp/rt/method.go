@@ -323,9 +323,7 @@ func (c *compiledCall) received(m *Method, word unsafe.Pointer) unsafe.Pointer {
 	case word == nil:
 		return nil
 	}
-	copied := reflect.New(c.memory)
-	copied.Elem().Set(reflect.NewAt(c.memory, word).Elem())
-	return copied.UnsafePointer()
+	return copyOf(c.memory, word)
 }
 
 // throughTable calls the method of x, which implements c.in, as compiled code does: package reflect does not call unexported methods.

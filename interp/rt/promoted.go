@@ -42,13 +42,18 @@ func (t *Type) find(name string, memory reflect.Type) *Method {
 				if named.IsDirect(memory) {
 					return unsafe.Pointer(&word)
 				}
-				copied := reflect.New(memory)
-				copied.Elem().Set(reflect.NewAt(memory, word).Elem())
-				return copied.UnsafePointer()
+				return copyOf(memory, word)
 			}}
 		}
 	}
 	panic(missingMethodError{t.name, name})
+}
+
+// copyOf returns the address of a copy of the value at p, which has the memory layout of memory.
+func copyOf(memory reflect.Type, p unsafe.Pointer) unsafe.Pointer {
+	copied := reflect.New(memory)
+	copied.Elem().Set(reflect.NewAt(memory, p).Elem())
+	return copied.UnsafePointer()
 }
 
 // hop is a step on the way to an embedded field.

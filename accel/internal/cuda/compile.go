@@ -116,11 +116,9 @@ func (w *opStep) launches(p *program) ([]launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]launch, len(list))
-	for i, l := range list {
-		if out[i].Launch, err = p.device.code.launch(l, w.label); err != nil {
-			return nil, p.device.failed(w.label, err)
-		}
+	out, err := p.device.code.launches(list, w.label)
+	if err != nil {
+		return nil, p.device.failed(w.label, err)
 	}
 	return out, nil
 }

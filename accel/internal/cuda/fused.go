@@ -85,16 +85,12 @@ func (l *fusedKernel) launches(p *program) ([]launch, error) {
 	return out, nil
 }
 
-func (u update) launches(p *program) (out []launch, err error) {
+func (u update) launches(p *program) ([]launch, error) {
 	list, err := u.copy(kernels.Addresses{Work: p.work(), In: []driver.Pointer{p.address(u.Old)}, Out: []driver.Pointer{p.address(u.New)}})
-	for _, l := range list {
-		var one launch
-		if one.Launch, err = p.device.code.launch(l, "copy"); err != nil {
-			return nil, err
-		}
-		out = append(out, one)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	return p.device.code.launches(list, "copy")
 }
 
 // replaces reports whether an output overwrites memory that existed before the run.

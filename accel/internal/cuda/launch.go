@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 )
 
@@ -15,6 +16,18 @@ type launch struct {
 	driver.Launch              // of a kernel
 	call          *libraryCall // of a library; nil for a kernel
 	step          int          // index of the step in its program
+}
+
+// launches converts launches of package kernels.
+func (c *code) launches(list []kernels.Launch, label string) ([]launch, error) {
+	out := make([]launch, len(list))
+	for i, l := range list {
+		var err error
+		if out[i].Launch, err = c.launch(l, label); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // libraryCall is a call of a library that puts work into a stream.

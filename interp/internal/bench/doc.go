@@ -1,4 +1,4 @@
-// Command bench compares small programs as cells with the same programs in Python. It runs the two in turns, several times, and prints a
+// Command bench compares small programs as cells with the same programs in Python. It runs them alternately, several times, and prints a
 // table of the shortest CPU times, which include the compilation of the cell and garbage collection. So its ratios are usable on a machine
 // that does other things, too. Most programs run twice as a cell: their statements in a function, and at the top level.
 //

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/vm"
 )
 
@@ -63,23 +64,7 @@ func chain(e *ast.BinaryExpr) (operands []ast.Expr) {
 }
 
 // hasCalls reports whether evaluating e may call functions, which may have side effects.
-func (c *compiler) hasCalls(e ast.Node) (found bool) {
-	if e == nil {
-		return false
-	}
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			if tv := c.source.Info.Types[n.Fun]; !tv.IsType() && !tv.IsBuiltin() {
-				found = true
-			}
-		}
-		return !found
-	})
-	return found
-}
+func (c *compiler) hasCalls(e ast.Node) bool { return e != nil && desugar.HasCalls(c.source.Info, e) }
 
 var arithmeticNames = map[token.Token]string{
 	token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div", token.REM: "Rem",

@@ -1,4 +1,4 @@
-// Package interrupt recognizes the errors of contexts that are done, also as panics.
+// Package interrupt recognizes the errors of contexts that are done, also as panics, and describes other panics of a model.
 //
 // A function that a user passes to a call such as accel.Fit may not return when the context of the
 // call ends. In a notebook it then panics with the error of the context, so that the call can return
@@ -8,6 +8,7 @@ package interrupt
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Is reports whether err is the error of a context that is done.
@@ -28,4 +29,12 @@ func Catch(err *error) {
 	default:
 		panic(p)
 	}
+}
+
+// OfModel returns the error of a model that has panicked, of which p was recovered, or, if p is nil, has ended its goroutine.
+func OfModel(p any) error {
+	if p == nil {
+		return errors.New("the model has ended its goroutine")
+	}
+	return fmt.Errorf("the model has panicked: %v", p)
 }

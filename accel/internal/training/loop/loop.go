@@ -184,12 +184,10 @@ func (l *loop) train(ctx context.Context) (err error) {
 		ended := err
 		if !returned {
 			p := recover()
-			ended = errors.New("the model has ended its goroutine")
 			if p != nil {
-				ended = fmt.Errorf("the model has panicked: %v", p)
 				defer panic(p)
 			}
-			ended = fmt.Errorf("accel: Fit: %w", ended)
+			ended = fmt.Errorf("accel: Fit: %w", interrupt.OfModel(p))
 		}
 		l.end(ended)
 		if len(l.run.Steps) > 0 {
