@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/interp/collector"
 	workers "github.com/quernlab/quern/kernel/worker"
 	"github.com/quernlab/quern/kernel/worker/child"
 )
@@ -72,6 +73,7 @@ func (w *localWorker) serve(process *child.Process) error {
 	if err != nil {
 		return err
 	}
+	collector.Run()
 	return process.Serve(context.Background(), handler)
 }
 

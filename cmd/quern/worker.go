@@ -20,6 +20,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/collector"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/worker/child"
 	"github.com/quernlab/quern/widgets"
@@ -87,6 +88,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
+	collector.Run()
 	return process.Serve(ctx, w)
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/collector"
 )
 
 //go:embed testdata
@@ -30,6 +31,7 @@ func main() {
 	python := flag.String("python", "python3", "Python interpreter to compare with")
 	compiled := flag.Bool("go", false, "also compare with the same statements compiled by Go, without the time of the compiler")
 	flag.Parse()
+	collector.Run() // as in a worker
 	if err := table(*python, *only, *compiled, *runs); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
