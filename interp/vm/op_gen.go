@@ -124,6 +124,7 @@ const (
 	OpNeG
 	OpLtG
 	OpLeG
+	OpCmpI
 	OpEqP
 	OpNilP
 	OpNilIf
@@ -368,6 +369,7 @@ var OpNames = [...]string{
 	OpNeG:          "NeG",
 	OpLtG:          "LtG",
 	OpLeG:          "LeG",
+	OpCmpI:         "CmpI",
 	OpEqP:          "EqP",
 	OpNilP:         "NilP",
 	OpNilIf:        "NilIf",
@@ -611,6 +613,7 @@ var opOperands = [...]string{
 	OpNeG:          "nnn",
 	OpLtG:          "nnn",
 	OpLeG:          "nnn",
+	OpCmpI:         "nnn",
 	OpEqP:          "nss",
 	OpNilP:         "ns",
 	OpNilIf:        "ns",

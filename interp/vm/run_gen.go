@@ -176,6 +176,8 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) < *(*float32)(unsafe.Add(nb, in.C)))
 		case OpLeG:
 			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*float32)(unsafe.Add(nb, in.B)) <= *(*float32)(unsafe.Add(nb, in.C)))
+		case OpCmpI:
+			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*int64)(unsafe.Add(nb, in.C)) < *(*int64)(unsafe.Add(nb, in.B))) - BoolToInt(*(*int64)(unsafe.Add(nb, in.B)) < *(*int64)(unsafe.Add(nb, in.C)))
 		case OpEqP:
 			*(*int64)(unsafe.Add(nb, in.A)) = BoolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)) == *(*unsafe.Pointer)(unsafe.Add(sb, in.C)))
 		case OpNilP:

@@ -3,6 +3,7 @@ package vm
 import (
 	"container/heap"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -26,13 +27,23 @@ type callback struct {
 	*Thread
 	closure *closure
 	first   *Instruction
+	leaf    bool // it calls no other function of the VM, and so defers nothing
 }
 
 // borrow returns a callback for the closure f, whose code begins at first.
 func (vm *VM) borrow(f *closure, first *Instruction) *callback {
 	t := vm.threads.Get().(*Thread)
 	t.prepare(f.function)
-	return &callback{t, f, first}
+	return &callback{t, f, first, !slices.ContainsFunc(f.function.Code, isCall)}
+}
+
+// isCall reports whether an instruction calls a function of the VM.
+func isCall(in Instruction) bool {
+	switch in.Op {
+	case OpCall, OpFirstCall, OpCallValue, OpCallMethod, OpRunDeferred:
+		return true
+	}
+	return false
 }
 
 // begin prepares a call: the arguments are to be stored in the frame at nb and sb of the thread.
@@ -49,7 +60,11 @@ func (b *callback) begin() {
 // call makes the call and returns the result, a number.
 func (b *callback) call() int64 {
 	b.closure.function.capture(b.sb, b.closure.captured)
-	b.executeAt(b.first)
+	if b.leaf {
+		b.run(b.fn, b.first)
+	} else {
+		b.executeAt(b.first)
+	}
 	return *(*int64)(unsafe.Pointer(unsafe.SliceData(b.scalars)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"strings"
@@ -342,29 +343,61 @@ func (c *compiler) copyOf(e ast.Expr, t types.Type, s vm.Shape) operand {
 	return to
 }
 
-// firstNonzero compiles cmp.Or for integers, booleans and strings.
+// firstNonzero compiles cmp.Or for integers, booleans and strings. Arguments that nobody can observe are only evaluated if they are needed.
 func (c *compiler) firstNonzero(list []ast.Expr, t types.Type, s vm.Shape) operand {
 	dst := c.copyOf(list[0], t, s)
 	m := c.mark()
 	defer c.release(m)
-	var others []operand
-	for _, e := range list[1:] {
-		others = append(others, c.copyOf(e, t, s))
+	others := make([]operand, len(list))
+	unobserved := len(list)
+	for unobserved > 1 && c.isUnobserved(list[unobserved-1]) {
+		unobserved--
+	}
+	for i := 1; i < unobserved; i++ {
+		others[i] = c.copyOf(list[i], t, s)
 	}
 	end := newLabel()
-	for _, x := range others {
+	for i := 1; i < len(list); i++ {
 		at := dst.reg
 		if s.File != vm.Scalar {
 			at = c.scalarRegister()
 			c.do(vm.OpLen, at, dst.reg, 0)
 		}
 		c.jump(end, vm.OpIfNeK, at, 0, 0)
-		c.move(dst, x)
+		if i < unobserved {
+			c.move(dst, others[i])
+			continue
+		}
+		inner := c.mark()
+		c.moveInto(c.exprTo(list[i], t, &dst), &dst)
+		c.release(inner)
 	}
-	if len(others) > 0 {
-		c.bind(end)
-	}
+	c.bind(end)
 	return dst
+}
+
+// isUnobserved reports whether nobody can observe that e is evaluated: it neither changes anything nor panics nor waits.
+func (c *compiler) isUnobserved(e ast.Expr) bool {
+	if c.source.Info.Types[e].Value != nil {
+		return true
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		_, ok := c.source.Info.ObjectOf(e).(*types.Var)
+		return ok
+	case *ast.SelectorExpr:
+		sel := c.source.Info.Selections[e]
+		return sel != nil && sel.Kind() == types.FieldVal && !sel.Indirect() && c.isUnobserved(e.X)
+	case *ast.UnaryExpr:
+		return e.Op == token.SUB && c.isUnobserved(e.X)
+	case *ast.BinaryExpr:
+		return (e.Op == token.ADD || e.Op == token.SUB) && c.shapeOf(e).File == vm.Scalar && c.isUnobserved(e.X) && c.isUnobserved(e.Y)
+	case *ast.CallExpr:
+		f := c.calledFunction(e)
+		return f != nil && len(e.Args) == 2 && (f.FullName() == "cmp.Compare" || f.FullName() == "strings.Compare") &&
+			c.isUnobserved(e.Args[0]) && c.isUnobserved(e.Args[1])
+	}
+	return false
 }
 
 // compareTo compiles cmp.Compare for numbers and strings.
@@ -384,13 +417,13 @@ func (c *compiler) compareTo(dst uint16, x, y operand) {
 			*vm.IntAt(nb, dst) = int64(cmp.Compare(*(*float32)(unsafe.Add(nb, a)), *(*float32)(unsafe.Add(nb, b))))
 		}})
 	default:
-		less := vm.OpLtI
-		if !isSigned(kind) && x.Type.Size() == 8 {
-			less = vm.OpLtU
+		if isSigned(kind) || x.Type.Size() < 8 {
+			c.do(vm.OpCmpI, dst, a, b)
+			return
 		}
 		before := c.scalarRegister()
-		c.do(less, before, a, b)
-		c.do(less, dst, b, a)
+		c.do(vm.OpLtU, before, a, b)
+		c.do(vm.OpLtU, dst, b, a)
 		c.do(vm.OpSubI, dst, dst, before)
 	}
 }

@@ -163,6 +163,7 @@ func (l *list) comparisons() {
 	for _, r := range relations {
 		l.add(r.name, "nnn", fmt.Sprintf("I(a) = BoolToInt(%s(b) %s %s(c))", r.access, r.op, r.access))
 	}
+	l.add("CmpI", "nnn", "I(a) = BoolToInt(I(c) < I(b)) - BoolToInt(I(b) < I(c))")
 	l.add("EqP", "nss", "I(a) = BoolToInt(P(b) == P(c))")
 	l.add("NilP", "ns", "I(a) = BoolToInt(P(b) == nil)")
 	l.add("NilIf", "ns", "I(a) = BoolToInt(Q(b) == nil)")
