@@ -55,6 +55,9 @@ func TestVariablesOfLoops(t *testing.T) {
 		{"condition with a call", []string{"n := 0\nfunc less() bool { return n < 5 }\nfor less() { n++ }", "n"}, "= 5"},
 		{"select and channels", []string{"n, ch := 0, make(chan int, 3)\nfor n < 3 { select { case ch <- n: n++ } }\nfor range 3 { n += <-ch }", "n"}, "= 6"},
 		{"type switch", []string{"ints, others := 0, 0\nfor _, x := range []any{1, \"a\", 2} { switch x := x.(type) { case int: ints += x; default: others++ } }", "ints, others"}, "= 3, 1"},
+		{"a loop of a function", []string{"s := []int{1, 2, 3}\nfunc grow() { s = append(s, len(s)) }\nfunc f() int { t := 0; for i := 0; i < len(s) && i < 6; i++ { grow(); t += s[i] }; return t }", "f(), len(s)"}, "= 18, 9"},
+		{"a loop of a function, variable declared again", []string{"n := 1\nfunc f() int { t := 0; for range 3 { t += n }; return t }", "n := 5", "n + f()"}, "= 20"},
+		{"a loop of a function with many variables", []string{"v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16, v17 := 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17\nfunc f() int { t := 0; for range 2 { t += v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7 + v8 + v9 + v10 + v11 + v12 + v13 + v14 + v15 + v16 + v17; func() { v17++ }() }; return t }", "f(), v17"}, "= 307, 19"},
 		{"a redeclared function in use", []string{"n := 0\nfunc f() { }", "func f() { n++ }", "for range 3 { f(); n *= 2 }", "n"}, "= 14"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

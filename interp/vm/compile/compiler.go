@@ -23,6 +23,7 @@ type compiler struct {
 	variables  map[types.Object]*variable
 	facts      *facts.Function
 	hoisted    map[types.Object]uint16
+	globals    map[types.Object]uint16      // in a loop: slots with the addresses of variables of the session
 	scratch    map[*ast.CompositeLit]uint16 // slots with the address of the memory that a literal reuses; see hoistKey
 	targets    []*target
 	labels     map[string]*label // targets of goto statements

@@ -114,6 +114,37 @@ func (c *compiler) hoist(loop ast.Node) {
 	})
 }
 
+// maxGlobals limits the slots for addresses of variables of the session.
+const maxGlobals = 16
+
+// hoistGlobals loads, before an outermost loop, the addresses of the variables of the session that it uses. The result ends the loop.
+func (c *compiler) hoistGlobals(loop ast.Node) (end func()) {
+	if c.globals != nil {
+		return func() {}
+	}
+	c.globals = map[types.Object]uint16{}
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.RangeStmt:
+			if c.iterator(n) != nil {
+				return false
+			}
+		case *ast.Ident:
+			v, ok := c.source.Info.Uses[n].(*types.Var)
+			if !ok || v.IsField() || c.variables[v] != nil || len(c.globals) == maxGlobals || c.source.Global(v) == "" {
+				return true
+			}
+			if _, known := c.globals[v]; !known {
+				c.globals[v] = c.global(n, v).reg
+			}
+		}
+		return true
+	})
+	return func() { c.globals = nil }
+}
+
 // hoistKey allocates the memory of T{…} in m[T{…}].
 func (c *compiler) hoistKey(e *ast.IndexExpr) {
 	key, ok := ast.Unparen(e.Index).(*ast.CompositeLit)

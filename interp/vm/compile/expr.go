@@ -285,6 +285,9 @@ func (c *code) read(v *variable, want *operand) operand {
 // global returns the location of a variable of the session or of a compiled package.
 func (c *compiler) global(n ast.Node, v *types.Var) location {
 	s := c.shape(n, v.Type())
+	if at, ok := c.globals[v]; ok {
+		return location{kind: inMemory, Shape: s, reg: at, nonNil: true}
+	}
 	var g *vm.Global
 	if name := c.source.Global(v); name != "" {
 		g = c.unit.global(name, s.Type)
@@ -301,7 +304,7 @@ func (c *compiler) global(n ast.Node, v *types.Var) location {
 	at := c.referenceRegister()
 	c.fn.Globals = append(c.fn.Globals, g)
 	c.emit(vm.OpGlobal, at, 0, 0, int32(len(c.fn.Globals)-1), 0)
-	return location{kind: inMemory, Shape: s, reg: at}
+	return location{kind: inMemory, Shape: s, reg: at, nonNil: true}
 }
 
 // unary compiles unary operators.

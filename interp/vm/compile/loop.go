@@ -14,6 +14,7 @@ import (
 func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
+	defer c.hoistGlobals(s)()
 	c.hoist(s.Body)
 	if s.Init != nil {
 		c.initial(s.Init)
@@ -167,6 +168,7 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 		c.rangeFunction(s, name, sig)
 		return
 	}
+	defer c.hoistGlobals(s)()
 	c.hoist(s)
 	c.loops++
 	defer func() { c.loops-- }()
