@@ -121,6 +121,20 @@ func (p unresolvedLabel) resolve() {
 	}
 }
 
+// shorten makes jumps to a jump go where that one goes. Only OpLoop jumps back, and it checks for an interrupt.
+func (p unresolvedLabel) shorten() {
+	for _, from := range p.label.jumps {
+		in := &p.fn.Code[from]
+		for to := from; ; {
+			to += int(p.fn.Code[to].J) / int(vm.InstructionSize)
+			in.J = int32((to - from) * int(vm.InstructionSize))
+			if p.fn.Code[to].Op != vm.OpJmp {
+				break
+			}
+		}
+	}
+}
+
 // mark is a state of the register stacks.
 type mark struct{ scalars, slots int }
 

@@ -200,6 +200,9 @@ func (u *Unit) compile(d Declaration) {
 	for _, p := range u.labels[labels:] {
 		p.resolve()
 	}
+	for _, p := range u.labels[labels:] {
+		p.shorten()
+	}
 	u.labels = u.labels[:labels]
 }
 
