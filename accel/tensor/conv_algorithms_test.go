@@ -107,6 +107,8 @@ func TestWinograd(t *testing.T) {
 		{1, 12, 5, 270, 12, 1},
 		{20, 13, 7, 7, 70, 1},
 		{20, 70, 7, 7, 13, 1},
+		{1, 130, 14, 11, 70, 1}, // weights that are transformed in several blocks of channels
+		{2, 65, 7, 9, 66, 1},
 	} {
 		w := Window{Padding: [2]int{s[5], s[5]}}
 		k := newConvolution(NewGenerator(uint64(i)), []int{s[0], s[1], s[2], s[3]}, []int{s[4], s[1], 3, 3}, w)
@@ -177,6 +179,26 @@ func TestConvOfFewResults(t *testing.T) {
 		{Window{Padding: [2]int{0, 3}, Dilation: [2]int{1, 3}}, []int{3, 31, 4, 5}, []int{100, 31, 3, 3}},
 		{Window{}, []int{1, 300, 3, 3}, []int{37, 300, 3, 3}}, // one position
 		{Window{Padding: pair(2)}, []int{7, 40, 2, 1}, []int{64, 40, 5, 4}},
+	} {
+		k := newConvolution(NewGenerator(uint64(i)), row.x, row.k, row.w)
+		for _, name := range cpu.Implementations() {
+			k.check(t, name, row.w)
+		}
+	}
+}
+
+// TestConvOfFewImages compares the convolutions whose threads share the columns of a few images, with numbers of
+// columns and channels that are not multiples of a tile.
+func TestConvOfFewImages(t *testing.T) {
+	pair := func(n int) [2]int { return [2]int{n, n} }
+	for i, row := range []struct {
+		w    Window
+		x, k []int
+	}{
+		{Window{Padding: pair(3), Stride: pair(2)}, []int{1, 3, 49, 40}, []int{64, 3, 7, 7}},
+		{Window{Stride: pair(2)}, []int{3, 40, 23, 21}, []int{50, 40, 1, 1}},
+		{Window{Padding: pair(1), Stride: [2]int{1, 3}, Dilation: [2]int{2, 1}}, []int{2, 13, 30, 37}, []int{53, 13, 3, 2}},
+		{Window{Padding: pair(1)}, []int{1, 45, 3, 300}, []int{48, 45, 3, 3}}, // more than one block of the depth
 	} {
 		k := newConvolution(NewGenerator(uint64(i)), row.x, row.k, row.w)
 		for _, name := range cpu.Implementations() {

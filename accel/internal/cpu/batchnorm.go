@@ -19,6 +19,7 @@ type channels struct {
 	n, c, s int
 	epsilon float64
 	per     int // images of a channel per chunk
+	several int // channels per chunk, if they are small
 	x       []float32
 }
 
@@ -27,6 +28,7 @@ func newChannels(d *Device, s ir.Step, epsilon float64) channels {
 	k := channels{device: d, step: s, n: shape[0], c: shape[1], s: ir.Len(shape[2:]), epsilon: epsilon}
 	parts := max(1, 4*d.pool.size/max(k.c, 1))
 	k.per = max(1, (k.n+parts-1)/parts)
+	k.several = max(1, min(channelPart/max(k.n*k.s, 1), k.c/(4*d.pool.size)))
 	return k
 }
 
@@ -98,7 +100,7 @@ func (k *batchStatistics) work(c, _ int) {
 }
 
 // batchNorm computes (x - mean)·scale + b, or the gradient of x. A chunk is some images of
-// one channel.
+// one channel, or several channels.
 type batchNorm struct {
 	channels
 	low                    float32
@@ -128,13 +130,24 @@ func (k *batchNorm) run(p *program) error {
 	} else {
 		k.statistics, k.dataW, k.dataB = in(1), in(2), in(3)
 	}
-	k.channels.run(p, (k.n+k.per-1)/k.per*k.c, k)
+	k.channels.run(p, (k.n+k.per-1)/k.per*k.groups(), k)
 	k.y, k.statistics, k.dataW, k.dataB, k.dataDY, k.dataSum = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
+// groups returns the number of groups of several channels.
+func (k *channels) groups() int { return (k.c + k.several - 1) / k.several }
+
 func (k *batchNorm) work(chunk, _ int) {
-	c, first, f := chunk%k.c, chunk/k.c*k.per, &k.device.channels
+	from, first := chunk%k.groups()*k.several, chunk/k.groups()*k.per
+	for c := from; c < min(from+k.several, k.c); c++ {
+		k.channel(c, first)
+	}
+}
+
+// channel computes some images of a channel.
+func (k *batchNorm) channel(c, first int) {
+	f := &k.device.channels
 	rows, at := min(k.per, k.n-first), (first*k.c+c)*k.s
 	mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
 	switch {

@@ -58,7 +58,7 @@ func newColumns(p positions, images, width int) columns {
 
 // packWindowsGeneric packs the selected elements of k shifted runs: row p of dst, w
 // elements wide, comes from the run that starts at offsets[p]. A row may overrun its end by
-// windowLen elements.
+// windowLen elements, and other implementations read as many after the last element.
 func packWindowsGeneric(dst, runs []float32, offsets []int, w int, list []window) {
 	at := make([]int, 0, maxTile)
 	for _, x := range list {

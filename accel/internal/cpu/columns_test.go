@@ -37,6 +37,31 @@ func TestPackWindows(t *testing.T) {
 	}
 }
 
+// TestCopyGrid compares copies of neighbors and of every second element with plain loops, of rows that end with the memory.
+func TestCopyGrid(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, kernel := range allTiles() {
+		d := &Device{kernel: kernel}
+		for _, step := range []int{1, 2, 3} {
+			for _, cols := range []int{0, 1, 7, 8, 9, 16, 23, 24, 31} {
+				const rows = 3
+				to, from := max(cols, 1)+2, max(step*(cols-1)+1, 1)
+				src, got := random(r, rows*from), make([]float32, rows*to)
+				d.copyGrid(grid{got, to, 1}, grid{src, from, step}, rows, cols)
+				for i, v := range got {
+					want := float32(0)
+					if row, col := i/to, i%to; col < cols {
+						want = src[row*from+col*step]
+					}
+					if v != want {
+						t.Errorf("%s, %d columns, every %d: element %d is %v, want %v", kernel.name, cols, step, i, v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRowTiles compares tiles of rows at offsets with tiles of packed rows, in every size.
 func TestRowTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

@@ -52,7 +52,7 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	if ir.Len(y) == 0 {
 		return k, nil
 	}
-	if suitsWinograd(d, s.Op.(ir.Conv2D), &k.planes) {
+	if suitsWinograd(d, s.Op.(ir.Conv2D), &k.planes) || suitsWinogradFew(d, s.Op.(ir.Conv2D), &k.planes) {
 		return newWinogradConv(d, s, &k.planes), nil
 	}
 	if k.isSmall() {
@@ -63,7 +63,10 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
-	if k.leaveOut(k.out(), k.depth) {
+	column := newColumnConv(k)
+	if column != nil {
+		k.dense = []columns{column.columns}
+	} else if k.leaveOut(k.out(), k.depth) {
 		k.divideDense(k.out(), k.oh*k.ow)
 		k.dense = []columns{newColumns(positions{0, k.oh, k.ow, k.pitch, k.image}, k.images, d.kernel.nr)}
 	} else {
@@ -76,6 +79,10 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 		}
 	}
 	k.packed = roundUp(k.out(), k.kernel.mr) * k.depth
+	if column != nil {
+		d.reserve(k.packed+k.in()*k.phases*k.whole+windowLen, k.denseWorkspace(k.depth))
+		return column, nil
+	}
 	if k.patches = newPatches(k, k.depth); k.patches != nil {
 		k.rows, k.blocks = k.out(), 1
 		d.reserve(k.packed, k.patches.size())
@@ -105,18 +112,25 @@ func (k *conv2d) divide(runs, rows, groups int) {
 	k.used, k.whole = k.span(k.images, k.kernel.nr)
 }
 
-func (k *conv2d) run(p *program) error {
+// bind sets the operands of a run.
+func (k *conv2d) bind(p *program) {
 	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
 	if k.argB.Shape != nil {
 		k.dataB = elements[float32](p, k.argB)
 	}
+}
+
+func (k *conv2d) release() { k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil, nil }
+
+func (k *conv2d) run(p *program) error {
+	k.bind(p)
 	if len(k.dataY) > 0 {
 		k.packing = true
 		p.device.pool.run(k.groups*k.blocks, k)
 		k.packing = false
 		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
 	}
-	k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil, nil
+	k.release()
 	return nil
 }
 
@@ -141,11 +155,7 @@ func (k *conv2d) work(chunk, worker int) {
 	rows := min(k.rows, k.out()-from)
 	if k.dense != nil {
 		panel := k.device.panel[group*k.packed+from*k.depth:]
-		k.denseProduct(&k.dense[0], panel, runs, k.offsets, rows, images*k.oh*k.ow, scratch[len(runs):], func(r, image, at int, part []float32) {
-			o := group*k.out() + from + r
-			y := k.dataY[((first+image)*k.o+o)*k.oh*k.ow+at:][:len(part)]
-			k.device.shift.biasRows(1, len(part), &y[0], 0, &part[0], 0, k.bias(o), k.low)
-		})
+		k.denseProduct(&k.dense[0], panel, runs, k.offsets, rows, images*k.oh*k.ow, scratch[len(runs):], k.storeDense(first, group*k.out()+from))
 		return
 	}
 	result := scratch[len(runs):]
@@ -155,7 +165,7 @@ func (k *conv2d) work(chunk, worker int) {
 		o := group*k.out() + from + r
 		for i := range images {
 			y := k.dataY[((first+i)*k.o+o)*k.oh*k.ow:][:k.oh*k.ow]
-			k.device.shift.biasRows(k.oh, k.ow, &y[0], k.ow, &result[r*k.used+i*k.image], k.pitch, k.bias(o), k.low)
+			k.device.shift.biasRows(k.oh, k.ow, &y[0], k.ow, &result[r*k.used+i*k.image], k.pitch, k.biasOf(o), k.low)
 		}
 	}
 }
@@ -174,11 +184,20 @@ func (k *conv2d) pack(group, from int) {
 	k.device.kernel.pack(panel, w, k.depth, 1, rows, k.depth, k.kernel.mr)
 }
 
-func (k *conv2d) bias(o int) float32 {
+func (k *conv2d) biasOf(o int) float32 {
 	if k.dataB == nil {
 		return 0
 	}
 	return k.dataB[o]
+}
+
+// storeDense returns a function for denseProduct that stores the results of images and output channels from some on.
+func (k *conv2d) storeDense(first, channel int) func(r, image, at int, part []float32) {
+	return func(r, image, at int, part []float32) {
+		o := channel + r
+		y := k.dataY[((first+image)*k.o+o)*k.oh*k.ow+at:][:len(part)]
+		k.device.shift.biasRows(1, len(part), &y[0], 0, &part[0], 0, k.biasOf(o), k.low)
+	}
 }
 
 // product computes result = panel·runs for some rows and columns, both rounded up to tiles.

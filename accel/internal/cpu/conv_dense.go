@@ -49,34 +49,38 @@ func (k *conv2d) denseWorkspace(depth int) int {
 // part of the result: part has the values of a row, for an image of the chunk, from the
 // position at on.
 func (k *conv2d) denseProduct(c *columns, panel, runs []float32, offsets []int, rows, n int, workspace []float32, store func(r, image, at int, part []float32)) {
+	for left := 0; left < n; left += denseColumns {
+		k.denseBlock(c, panel, runs, offsets, rows, left, min(left+denseColumns, n), workspace, store)
+	}
+}
+
+// denseBlock computes up to denseColumns of the columns.
+func (k *conv2d) denseBlock(c *columns, panel, runs []float32, offsets []int, rows, left, right int, workspace []float32, store func(r, image, at int, part []float32)) {
 	d, depth := k.device, len(offsets)
 	result, workspace := workspace[:k.rows*denseColumns], workspace[k.rows*denseColumns:]
 	edge, packed := workspace[:maxTile], workspace[maxTile:]
 	blocks := max(1, (depth+kcMax-1)/kcMax)
 	kc := min(roundUp((depth+blocks-1)/blocks, 8), max(depth, 1))
-	for left := 0; left < n; left += denseColumns {
-		right := min(left+denseColumns, n)
-		if depth == 0 {
-			clear(result)
+	if depth == 0 {
+		clear(result)
+	}
+	for from := 0; from < depth; from += kc {
+		part := offsets[from:min(from+kc, depth)]
+		d.packColumnPanels(packed, runs, part, c, left, right)
+		mode := addResult
+		if from == 0 {
+			mode = 0
 		}
-		for from := 0; from < depth; from += kc {
-			part := offsets[from:min(from+kc, depth)]
-			d.packColumnPanels(packed, runs, part, c, left, right)
-			mode := addResult
-			if from == 0 {
-				mode = 0
-			}
-			d.multiply(panelProduct{c: result, ldc: denseColumns, a: panel, depth: depth, from: from, k: len(part), b: packed,
-				rows: rows, cols: right - left, mode: mode, edge: edge})
-		}
-		area := c.count()
-		for r := range rows {
-			for at := left; at < right; {
-				image := at / area
-				to := min((image+1)*area, right)
-				store(r, image, at-image*area, result[r*denseColumns+at-left:][:to-at])
-				at = to
-			}
+		d.multiply(panelProduct{c: result, ldc: denseColumns, a: panel, depth: depth, from: from, k: len(part), b: packed,
+			rows: rows, cols: right - left, mode: mode, edge: edge})
+	}
+	area := c.count()
+	for r := range rows {
+		for at := left; at < right; {
+			image := at / area
+			to := min((image+1)*area, right)
+			store(r, image, at-image*area, result[r*denseColumns+at-left:][:to-at])
+			at = to
 		}
 	}
 }

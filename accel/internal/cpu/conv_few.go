@@ -59,7 +59,7 @@ func newFewConv(d *Device, s ir.Step, g *planes) *fewConv {
 	for p := range panels {
 		k.rows.panels = append(k.rows.panels, k.rows.windows(nil, k.tops[p], k.tops[p+1]-k.tops[p]))
 	}
-	d.reserve(k.packed()+k.c*k.phases*k.whole, d.kernel.nr*(k.depth+k.rows.n)+maxTile)
+	d.reserve(k.packed()+k.c*k.phases*k.whole+windowLen, d.kernel.nr*(k.depth+k.rows.n)+maxTile)
 	return k
 }
 

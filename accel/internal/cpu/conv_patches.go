@@ -57,7 +57,7 @@ func (p *patches) results(workspace []float32, image int) {
 		}
 	}
 	for o := range p.o {
-		p.device.shift.biasRows(1, p.area, &y[o*p.area], 0, &y[o*p.area], 0, p.bias(o), p.low)
+		p.device.shift.biasRows(1, p.area, &y[o*p.area], 0, &y[o*p.area], 0, p.biasOf(o), p.low)
 	}
 }
 

@@ -82,8 +82,8 @@ type grid struct {
 	row, step int // strides of the rows and of the columns
 }
 
-// copyGrid copies rows×cols elements. Contiguous runs of at least 8 elements are copied by
-// assembly, if available.
+// copyGrid copies rows×cols elements. Runs of at least 8 elements that are contiguous, or every second
+// one, are copied by assembly, if available.
 func (d *Device) copyGrid(to, from grid, rows, cols int) {
 	if rows <= 0 || cols <= 0 {
 		return
@@ -97,6 +97,11 @@ func (d *Device) copyGrid(to, from grid, rows, cols int) {
 		for r := range rows {
 			copy(to.data[r*to.row:][:cols], from.data[r*from.row:])
 		}
+		return
+	}
+	if to.step == 1 && from.step == 2 && d.kernel.everySecond != nil && cols >= 8 {
+		_, _ = to.data[(rows-1)*to.row+cols-1], from.data[(rows-1)*from.row+2*(cols-1)]
+		d.kernel.everySecond(&to.data[0], &from.data[0], rows, cols, to.row, from.row)
 		return
 	}
 	for r := range rows {

@@ -46,15 +46,26 @@ const (
 // multiplications, plus a share for the transforms of the weights, are fewer than those of
 // a direct convolution.
 func suitsWinograd(d *Device, op ir.Conv2D, g *planes) bool {
+	return 5*squares*(g.winogradTiles()+winogradTiles/2) < 4*g.multiplied() && allowsWinograd(d, op, g)
+}
+
+// allowsWinograd reports whether Winograd's transforms can compute a convolution, with enough channels.
+func allowsWinograd(d *Device, op ir.Conv2D, g *planes) bool {
 	one := [2]int{1, 1}
 	switch {
 	case d.kernel.direct, g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
 		min(g.c, g.o) < winogradChannels, squares*g.c*g.o > winogradWeights:
 		return false
 	}
-	tiles := g.n * ((g.oh + 3) / 4) * ((g.ow + 3) / 4)
-	direct := g.n * met(g.oh, g.h, g.padding[0]) * met(g.ow, g.w, g.padding[1])
-	return 5*squares*(tiles+winogradTiles/2) < 4*direct
+	return true
+}
+
+// winogradTiles returns the number of tiles of all images.
+func (g *planes) winogradTiles() int { return g.n * ((g.oh + 3) / 4) * ((g.ow + 3) / 4) }
+
+// multiplied returns the number of multiplications of a direct convolution with a 3×3 kernel, for each pair of channels.
+func (g *planes) multiplied() int {
+	return g.n * met(g.oh, g.h, g.padding[0]) * met(g.ow, g.w, g.padding[1])
 }
 
 // met returns the number of image elements under three neighboring kernel elements, summed
@@ -71,7 +82,7 @@ func met(results, size, padding int) int {
 	return n
 }
 
-func newWinogradConv(d *Device, s ir.Step, g *planes) *winogradConv {
+func newWinogradConv(d *Device, s ir.Step, g *planes) step {
 	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.c, out: g.o, low: float32(math.Inf(-1))}
 	if len(s.In) == 3 {
 		k.argB = s.In[2]
@@ -80,21 +91,21 @@ func newWinogradConv(d *Device, s ir.Step, g *planes) *winogradConv {
 		k.low = 0
 	}
 	k.tiling = newTiling(g.n, g.h, g.w, g.oh, g.ow, g.padding[0], g.padding[1])
-	k.prepare()
-	return k
+	return k.prepare()
 }
 
-func newWinogradInput(d *Device, s ir.Step, g *planes) *winogradConv {
+// newWinogradInput returns the gradient of x.
+func newWinogradInput(d *Device, s ir.Step, g *planes) step {
 	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.o, out: g.c, low: float32(math.Inf(-1)), transposed: true}
 	k.tiling = newTiling(g.n, g.oh, g.ow, g.h, g.w, 2-g.padding[0], 2-g.padding[1])
-	k.prepare()
-	return k
+	return k.prepare()
 }
 
 // prepare divides the work and reserves memory.
-func (k *winogradConv) prepare() {
+func (k *winogradConv) prepare() step {
 	t, threads := k.kernel, k.device.pool.size
 	k.divide(winogradTiles)
+	few := k.parts() == 1
 	if parts := k.parts(); k.images > 1 && parts > threads {
 		parts = min(roundUp(parts, threads), k.n)
 		k.images = (k.n + parts - 1) / parts
@@ -116,9 +127,17 @@ func (k *winogradConv) prepare() {
 	each := (k.panels + k.blocks - 1) / k.blocks
 	k.blocks = (k.panels + each - 1) / each
 	k.group = max(1, min(each, winogradResults/(squares*width*k.most())))
-	workspace := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
-	scratch := k.transformed() + k.results() + k.source.spread() + workspace
-	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+workspace))
+	if few {
+		return newWinogradFewConv(k)
+	}
+	scratch := k.transformed() + k.results() + k.source.spread() + k.lines()
+	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+k.lines()))
+	return k
+}
+
+// lines returns the size of the workspace for interleaving.
+func (k *winogradConv) lines() int {
+	return k.kernel.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*k.kernel.lanes)
 }
 
 // between returns the stride from one matrix to the next in memory, for a number of vectors
@@ -134,23 +153,32 @@ func (k *winogradConv) transformed() int {
 func (k *winogradConv) results() int { return squares * k.between(2*k.group, k.most()) }
 
 func (k *winogradConv) run(p *program) error {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
-	if k.argB.Shape != nil {
-		k.dataB = elements[float32](p, k.argB)
-	}
+	k.bind(p)
 	k.packing = true
 	p.device.pool.run(k.panels*k.kernel.blocks(k.in), k)
 	k.packing = false
 	p.device.pool.run(k.parts()*k.blocks, k)
-	k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil
+	k.release()
 	return nil
 }
+
+// bind sets the operands of a run.
+func (k *winogradConv) bind(p *program) {
+	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	if k.argB.Shape != nil {
+		k.dataB = elements[float32](p, k.argB)
+	}
+}
+
+func (k *winogradConv) release() { k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil }
 
 func (k *winogradConv) work(chunk, worker int) {
 	scratch := k.device.scratch[worker]
 	if k.packing {
 		blocks := k.kernel.blocks(k.in)
-		k.pack(chunk/blocks, chunk%blocks, scratch)
+		panel, block := chunk/blocks, chunk%blocks
+		width := 2 * k.kernel.lanes
+		k.pack(k.device.panel[(panel*width*blocks+block*k.width(panel)*k.kernel.lanes)*k.kernel.lanes:], k.step, panel, block, scratch)
 		return
 	}
 	part, block := k.part(chunk/k.blocks), chunk%k.blocks
@@ -219,10 +247,10 @@ func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last i
 	}
 }
 
-// pack transforms the weights of a panel and a block of input channels.
-func (k *winogradConv) pack(panel, block int, workspace []float32) {
+// pack transforms the weights of a panel and a block of input channels. The elements of a transformed square are step apart.
+func (k *winogradConv) pack(dst []float32, step, panel, block int, workspace []float32) {
 	t := k.kernel
-	width, depth := k.width(panel)*t.lanes, t.blocks(k.in)*t.lanes
+	width := k.width(panel) * t.lanes
 	c := block * t.lanes
 	n := min(t.lanes, k.in-c)
 	transposed, workspace := workspace[:9*t.lanes*t.lanes], workspace[9*t.lanes*t.lanes:]
@@ -236,11 +264,11 @@ func (k *winogradConv) pack(panel, block int, workspace []float32) {
 		} else {
 			t.interleaveRows(transposed, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, workspace)
 		}
-		to := k.device.panel[panel*2*t.lanes*depth+c*width+v*t.lanes:]
-		t.weight(n, &to[0], k.step, width, &transposed[0])
+		to := dst[v*t.lanes:]
+		t.weight(n, &to[0], step, width, &transposed[0])
 		for e := range squares {
 			for i := n; i < t.lanes; i++ {
-				clear(to[e*k.step+i*width:][:t.lanes])
+				clear(to[e*step+i*width:][:t.lanes])
 			}
 		}
 	}

@@ -14,11 +14,12 @@
 //	                conv_weight.go, on images laid out by conv_planes.go, with the
 //	                functions in shift.go; with many channels as GEMM without the
 //	                padding, conv_dense.go and conv_weight_dense.go, from columns.go;
-//	                3×3 kernels with Winograd's transforms, conv_winograd.go and
-//	                conv_winograd_weight.go, from winograd.go; small images position
-//	                by position, conv_small.go and conv_small_weight.go; few channels
-//	                with im2col, conv_patches.go; few results with the positions as
-//	                rows, conv_few.go
+//	                3×3 kernels with Winograd's transforms, conv_winograd.go,
+//	                conv_winograd_few.go and conv_winograd_weight.go, from winograd.go;
+//	                small images position by position, conv_small.go and
+//	                conv_small_weight.go; few channels with im2col, conv_patches.go;
+//	                few images with columns for all threads, conv_columns.go; few
+//	                results with the positions as rows, conv_few.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	batchnorm.go    batch normalization, with the functions in channel.go
 //	recurrent.go    recurrent layers, all steps; recurrent_gradient.go

@@ -35,14 +35,17 @@ type gemmKernel struct {
 	interleaveFew       []func(dst, src *float32, row, k int)
 	copyRows, copyFew   func(dst, src *float32, k, q, w, col int)
 	interleaved, copied int
+	// everySecond copies every second element of rows of at least 8 results; nil for plain Go.
+	everySecond func(dst, src *float32, rows, n, to, from int)
 	// packsRows is whether tiles are much slower if they read a row-major a in place, and direct whether convolutions by
 	// multiplications of matrices are faster than those with less work, for which there are functions in plain Go only.
 	packsRows, direct bool
 	// storeEdge writes some columns of a tile that is wider, and applies the epilogue; nil for plain Go.
 	storeEdge func(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
 	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; nil if
-	// convolutions are faster with a shiftKernel. packWindows is packWindowsGeneric.
+	// convolutions are faster with a shiftKernel. packWindows is packWindowsGeneric, and packsFast whether it is faster.
 	rowTiles    [][]rowTile
+	packsFast   bool
 	packWindows func(dst, runs []float32, offsets []int, w int, list []window)
 	// spin runs spinFlops operations in registers only, n times; see Peak.
 	spin      func(n int)

@@ -2,10 +2,12 @@
 
 package cpu
 
+import "math/bits"
+
 // nativeTiles returns the kernels that this CPU can run, the fastest first.
 func nativeTiles() []gemmKernel {
-	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX2, packWindows: packWindowsGeneric, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
-	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX512, packWindows: packWindowsAVX512, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
+	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX2, everySecond: everySecond, packWindows: packWindowsAVX2, packsFast: true, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
+	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, storeEdge: storeEdgeAVX512, everySecond: everySecond, packWindows: packWindowsAVX512, packsFast: true, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
 	switch {
 	case hasAVX512:
 		return []gemmKernel{avx512, avx2}
@@ -16,6 +18,26 @@ func nativeTiles() []gemmKernel {
 }
 
 var interleavesFew = []func(dst, src *float32, row, k int){4: interleave4, 5: interleave5, 6: interleave6}
+
+// packWindowsAVX2 splits windows where an element is not selected.
+func packWindowsAVX2(dst, runs []float32, offsets []int, w int, list []window) {
+	if len(offsets) == 0 {
+		return
+	}
+	parts := make([]window, 0, windowLen) // a panel has at most as many columns
+	for _, x := range list {
+		for mask, at := uint(x.mask), 0; mask != 0; {
+			zeros := bits.TrailingZeros(mask)
+			ones := bits.TrailingZeros(^(mask >> zeros))
+			parts = append(parts, window{from: x.from + (at+zeros)*4, taken: ones * 4})
+			mask >>= zeros + ones
+			at += zeros + ones
+		}
+	}
+	if len(parts) > 0 {
+		windowsAVX2(&dst[0], &runs[0], &offsets[0], len(offsets), w, &parts[0].from, len(parts))
+	}
+}
 
 func packWindowsAVX512(dst, runs []float32, offsets []int, w int, list []window) {
 	if len(offsets) == 0 || len(list) == 0 {

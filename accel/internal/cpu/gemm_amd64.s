@@ -9541,6 +9541,88 @@ row:
 done:
 	RET
 
+// func everySecond(dst *float32, src *float32, rows int, n int, to int, from int)
+// Requires: AVX, AVX2
+TEXT ·everySecond(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  n+24(FP), BX
+	MOVQ  to+32(FP), SI
+	MOVQ  from+40(FP), DI
+	SHLQ  $0x02, BX
+	SUBQ  $0x20, BX
+	SHLQ  $0x02, SI
+	SHLQ  $0x02, DI
+	TESTQ DX, DX
+	JZ    done
+
+row:
+	XORQ R8, R8
+	JMP  more
+
+eight:
+	VMOVUPS (CX)(R8*2), Y0
+	VMOVUPS 28(CX)(R8*2), Y1
+	VSHUFPS $0xd8, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)(R8*1)
+	ADDQ    $0x20, R8
+
+more:
+	CMPQ    R8, BX
+	JL      eight
+	MOVQ    BX, R8
+	VMOVUPS (CX)(R8*2), Y0
+	VMOVUPS 28(CX)(R8*2), Y1
+	VSHUFPS $0xd8, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)(R8*1)
+	ADDQ    DI, CX
+	ADDQ    SI, AX
+	DECQ    DX
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowsAVX2(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
+// Requires: AVX
+TEXT ·windowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ runs+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ k+24(FP), BX
+	MOVQ w+32(FP), SI
+	MOVQ list+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x02, SI
+
+row:
+	MOVQ (DX), R11
+	LEAQ (CX)(R11*4), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+	MOVQ AX, R12
+
+window:
+	MOVQ    (R9), R13
+	VMOVUPS (R11)(R13*1), Y0
+	VMOVUPS 32(R11)(R13*1), Y1
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)
+	ADDQ    16(R9), R12
+	ADDQ    $0x18, R9
+	DECQ    R10
+	JNZ     window
+	ADDQ    $0x08, DX
+	ADDQ    SI, AX
+	DECQ    BX
+	JNZ     row
+	VZEROUPPER
+	RET
+
 // func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·windowsAVX512(SB), NOSPLIT, $0-56

@@ -374,6 +374,16 @@ func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 //go:noescape
 func copyFew(dst *float32, src *float32, k int, q int, w int, col int)
 
+// everySecond writes dst[r*to+i] = src[r*from+2*i] for i < n, at least 8, and r < rows. It reads no element after the last of a row.
+//
+//go:noescape
+func everySecond(dst *float32, src *float32, rows int, n int, to int, from int)
+
+// windowsAVX2 is packWindowsGeneric for k offsets and n windows, both at least one, whose selected elements are their first ones. It reads and writes 16 elements for each window.
+//
+//go:noescape
+func windowsAVX2(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
+
 // windowsAVX512 is packWindowsGeneric for k offsets and n windows, both at least one.
 //
 //go:noescape

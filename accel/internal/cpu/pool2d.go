@@ -103,21 +103,29 @@ func (k *maxPool) forward(x, y, scratch []float32) {
 	row, all := scratch[:k.rowSize()], scratch[k.rowSize():][:k.firsts()]
 	inner := row[k.padding[1]:][:k.w]
 	v := k.device.vectors
+	fill(row, float32(math.Inf(-1))) // the padding
 	for oy := range k.oh {
-		fill(row, float32(math.Inf(-1)))
+		empty := true
 		for u := range k.kernel[0] {
-			if r := oy*k.stride[0] - k.padding[0] + u*k.dilation[0]; r >= 0 && r < k.h {
+			r := oy*k.stride[0] - k.padding[0] + u*k.dilation[0]
+			switch {
+			case r < 0 || r >= k.h:
+			case empty:
+				copy(inner, x[r*k.w:][:k.w])
+				empty = false
+			default:
 				v.maximum(inner, inner, x[r*k.w:][:k.w])
 			}
 		}
-		copy(all, row)
+		if empty {
+			fill(inner, float32(math.Inf(-1)))
+		}
+		from := row[:len(all)]
 		for u := 1; u < k.kernel[1]; u++ {
-			v.maximum(all, all, row[u*k.dilation[1]:][:len(all)])
+			v.maximum(all, from, row[u*k.dilation[1]:][:len(all)])
+			from = all
 		}
-		out := y[oy*k.ow:][:k.ow]
-		for ox := range out {
-			out[ox] = all[ox*k.stride[1]]
-		}
+		k.device.copyGrid(grid{y[oy*k.ow:], k.ow, 1}, grid{from, len(from), k.stride[1]}, 1, k.ow)
 	}
 }
 

@@ -165,21 +165,25 @@ func TestSuitsWinograd(t *testing.T) {
 		n    int
 		x, w [2]int // channels and size
 		want bool
+		few  bool // whether there are few tiles, for which weights are transformed in blocks
 	}{
-		{"middle of a network", plain, 32, [2]int{128, 14}, [2]int{128, 3}, true},
-		{"small network", plain, 128, [2]int{16, 14}, [2]int{32, 3}, true},
-		{"one large image", plain, 1, [2]int{64, 56}, [2]int{64, 3}, true},
-		{"one small image", plain, 1, [2]int{64, 7}, [2]int{64, 3}, false},
-		{"images of 3×3", plain, 32, [2]int{512, 3}, [2]int{512, 3}, false},
-		{"images of 1×1", plain, 1000, [2]int{64, 1}, [2]int{64, 3}, false},
-		{"colors", plain, 32, [2]int{3, 32}, [2]int{64, 3}, false},
-		{"few outputs", plain, 32, [2]int{64, 32}, [2]int{3, 3}, false},
-		{"kernel of 5×5", plain, 32, [2]int{64, 32}, [2]int{64, 5}, false},
-		{"stride", strided, 32, [2]int{64, 32}, [2]int{64, 3}, false},
-		{"dilation", dilated, 32, [2]int{64, 32}, [2]int{64, 3}, false},
-		{"groups", grouped, 32, [2]int{64, 32}, [2]int{64, 3}, false},
-		{"padding of 3", padded, 32, [2]int{64, 32}, [2]int{64, 3}, false},
-		{"too many weights", plain, 32, [2]int{1024, 14}, [2]int{1024, 3}, false},
+		{"middle of a network", plain, 32, [2]int{128, 14}, [2]int{128, 3}, true, false},
+		{"small network", plain, 128, [2]int{16, 14}, [2]int{32, 3}, true, false},
+		{"one large image", plain, 1, [2]int{64, 56}, [2]int{64, 3}, true, false},
+		{"one small image", plain, 1, [2]int{64, 7}, [2]int{64, 3}, false, false},
+		{"one image of 14×14", plain, 1, [2]int{256, 14}, [2]int{256, 3}, false, true},
+		{"two images of 7×7", plain, 2, [2]int{512, 7}, [2]int{512, 3}, false, true},
+		{"one image of 28×28", plain, 1, [2]int{128, 28}, [2]int{128, 3}, true, true},
+		{"images of 3×3", plain, 32, [2]int{512, 3}, [2]int{512, 3}, false, false},
+		{"images of 1×1", plain, 1000, [2]int{64, 1}, [2]int{64, 3}, false, false},
+		{"colors", plain, 32, [2]int{3, 32}, [2]int{64, 3}, false, false},
+		{"few outputs", plain, 32, [2]int{64, 32}, [2]int{3, 3}, false, false},
+		{"kernel of 5×5", plain, 32, [2]int{64, 32}, [2]int{64, 5}, false, false},
+		{"stride", strided, 32, [2]int{64, 32}, [2]int{64, 3}, false, false},
+		{"dilation", dilated, 32, [2]int{64, 32}, [2]int{64, 3}, false, false},
+		{"groups", grouped, 32, [2]int{64, 32}, [2]int{64, 3}, false, false},
+		{"padding of 3", padded, 32, [2]int{64, 32}, [2]int{64, 3}, false, false},
+		{"too many weights", plain, 32, [2]int{1024, 14}, [2]int{1024, 3}, false, false},
 	} {
 		size := func(i int) int {
 			return (row.x[1]+2*row.op.Padding[i]-row.op.Dilation[i]*(row.w[1]-1)-1)/row.op.Stride[i] + 1
@@ -187,6 +191,9 @@ func TestSuitsWinograd(t *testing.T) {
 		g := newPlanes(row.op, row.n, row.x[0], row.x[1], row.x[1], row.w[0], size(0), size(1), row.w[1], row.w[1])
 		if got := suitsWinograd(&Device{}, row.op, &g); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+		if got := suitsWinogradFew(&Device{}, row.op, &g); got != row.few {
+			t.Errorf("%s, few tiles: %v, want %v", row.name, got, row.few)
 		}
 	}
 }

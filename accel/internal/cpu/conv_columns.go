@@ -1,0 +1,55 @@
+package cpu
+
+// Convolutions of few images whose matmul leaves out the padding: all threads work on the columns of the same images, so that no
+// element is laid out or packed twice.
+
+// columnImages is the number of images from which on each thread computes its own.
+const columnImages = 4
+
+// columnConv is such a convolution. A chunk computes some columns.
+type columnConv struct {
+	*conv2d
+	columns    columns
+	each       int // columns of a chunk
+	spreading  bool
+	spreadings int // chunks of channels
+}
+
+// newColumnConv returns nil if it does not suit the convolution.
+func newColumnConv(k *conv2d) *columnConv {
+	t := &k.device.kernel
+	if !t.packsFast || k.groups != 1 || k.n >= columnImages || k.out() < denseRows || k.depth < denseDepth {
+		return nil
+	}
+	c := &columnConv{conv2d: k, spreadings: min(k.c, 4*k.device.pool.size)}
+	k.images, k.rows, k.blocks = k.n, k.out(), 1
+	k.used, k.whole = k.span(k.images, windowLen)
+	c.columns = newColumns(positions{0, k.oh, k.ow, k.pitch, k.image}, k.n, t.nr)
+	chunks := roundUp((c.columns.n+denseColumns-1)/denseColumns, k.device.pool.size)
+	c.each = min(roundUp((c.columns.n+chunks-1)/chunks, t.nr), denseColumns/t.nr*t.nr)
+	return c
+}
+
+func (k *columnConv) run(p *program) error {
+	k.bind(p)
+	k.spreading = true
+	p.device.pool.run(1+k.spreadings, k)
+	k.spreading = false
+	p.device.pool.run((k.columns.n+k.each-1)/k.each, k)
+	k.release()
+	return nil
+}
+
+func (k *columnConv) work(chunk, worker int) {
+	runs := k.device.panel[k.packed:]
+	switch {
+	case k.spreading && chunk == 0:
+		k.pack(0, 0)
+	case k.spreading:
+		from, to := k.c*(chunk-1)/k.spreadings, k.c*chunk/k.spreadings
+		k.spread(k.device, runs[from*k.phases*k.whole:], k.dataX, 0, k.n, from, to, k.whole)
+	default:
+		left := chunk * k.each
+		k.denseBlock(&k.columns, k.device.panel, runs, k.offsets, k.out(), left, min(left+k.each, k.columns.n), k.device.scratch[worker], k.storeDense(0, 0))
+	}
+}
