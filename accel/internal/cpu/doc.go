@@ -45,9 +45,7 @@
 // # Assembly
 //
 // All *_amd64.s files are generated with avo by the module in asm, and all *_arm64.s files by
-// the program in neon: run go generate. On arm64 there are no functions for Winograd's
-// transforms, batch normalization, pools and int8, and convolutions are direct. The
-// functions in *_generic.go are their reference, and run on CPUs without assembly or with
+// the program in neon: run go generate. On arm64 there are none for int8. The functions in *_generic.go are their reference, and run on CPUs without assembly or with
 // the build tag purego. Tests take the implementation as a parameter and compare each with
 // float64.
 //

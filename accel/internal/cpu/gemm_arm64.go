@@ -7,7 +7,7 @@ package cpu
 // nativeTiles returns the kernel for vectors of four elements.
 func nativeTiles() []gemmKernel {
 	return []gemmKernel{{name: neonName, mr: 8, nr: 12, lanes: 4, tiles: tilesNEON, interleave: interleave4, interleaved: 4, copyRows: copyRows, copied: 4,
-		packsRows: true, direct: true, packWindows: packWindowsGeneric, spin: fmaNEON, spinFlops: 24 * 4 * 2}}
+		packsRows: true, packWindows: packWindowsGeneric, spin: fmaNEON, spinFlops: 24 * 4 * 2}}
 }
 
 // neonName is the name of this implementation.
@@ -30,10 +30,6 @@ func biasRowsNEON(rows, width int, d *float32, dpitch int, a *float32, apitch in
 		}
 	}
 }
-
-func nativeWinograds() []*winogradKernel { return []*winogradKernel{genericWinograd} }
-
-func nativeChannels() []channelKernel { return []channelKernel{genericChannels} }
 
 var tilesNEON = [][]tile{
 	{tile1x4NEON, tile1x8NEON, tile1x12NEON},

@@ -10,3 +10,5 @@ package cpu
 //go:generate go run ./neon -kind gemm -out gemm_arm64.s -stubs gemm_stub_arm64.go
 //go:generate go run ./neon -kind vector -out vector_arm64.s -stubs vector_stub_arm64.go
 //go:generate go run ./neon -kind shift -out shift_arm64.s -stubs shift_stub_arm64.go
+//go:generate go run ./neon -kind channel -out channel_arm64.s -stubs channel_stub_arm64.go
+//go:generate go run ./neon -kind winograd -out winograd_arm64.s -stubs winograd_stub_arm64.go

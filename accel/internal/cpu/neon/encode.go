@@ -26,6 +26,12 @@ var encodings = map[string]uint32{
 	"FMAXNM":  0x4e20c400, // the number if one of both is NaN
 	"FADD.D":  0x4e60d400, // two float64
 	"FADDP.D": 0x6e60d400,
+	"FMAXP":   0x6e20f400, // the larger of neighbors, of the first source and then of the second
+	"BIC":     0x4e601c00, // the bits of the first source that the second does not have
+	"UZP1":    0x4e801800, // even elements of the first source, then of the second
+	"UZP2":    0x4e805800, // odd elements
+	"ZIP1":    0x4e803800, // the lower elements of both, alternating
+	"ZIP2":    0x4e807800, // the upper ones
 
 	// two registers
 	"FABS":     0x4ea0f800,
@@ -44,8 +50,13 @@ var encodings = map[string]uint32{
 	"SHL":  0x4f205400, // plus shift<<16
 	"SSHR": 0x4f400400, // minus shift<<16
 
-	// by element, see fmlaBy
+	// by element, see byElement
 	"FMLA.E": 0x4f801000,
+	"FMUL.E": 0x4f809000,
+
+	// a vector at the sum of two registers, see indexed
+	"LDR.Q": 0x3ce06800,
+	"STR.Q": 0x3ca06800,
 }
 
 // word returns an instruction on three registers; second is 0 for instructions on two.
@@ -57,10 +68,13 @@ func word(name string, d, first, second int) uint32 {
 	return base | uint32(second)<<16 | uint32(first)<<5 | uint32(d)
 }
 
-// fmlaBy returns FMLA Vd.4S, Vn.4S, Vm.S[element].
-func fmlaBy(d, n, m, element int) uint32 {
-	return word("FMLA.E", d, n, m) | uint32(element&1)<<21 | uint32(element>>1)<<11
+// byElement returns an instruction on Vd.4S, Vn.4S and Vm.S[element].
+func byElement(name string, d, n, m, element int) uint32 {
+	return word(name, d, n, m) | uint32(element&1)<<21 | uint32(element>>1)<<11
 }
+
+// fmlaBy returns FMLA Vd.4S, Vn.4S, Vm.S[element].
+func fmlaBy(d, n, m, element int) uint32 { return byElement("FMLA.E", d, n, m, element) }
 
 // shift returns a shift of 32-bit integers by a constant.
 func shift(name string, d, n, bits int) uint32 {
@@ -73,6 +87,11 @@ func shift(name string, d, n, bits int) uint32 {
 // three writes an instruction on three registers.
 func (o *output) three(name string, d, first, second int) {
 	o.line("WORD $0x%08x // %s V%d, V%d, V%d", word(name, d, first, second), name, d, first, second)
+}
+
+// indexed writes a load or a store of a vector at a base plus an index.
+func (o *output) indexed(name string, v, base, index int) {
+	o.line("WORD $0x%08x // %s V%d, (R%d)(R%d)", word(name, v, base, index), name, v, base, index)
 }
 
 func (o *output) two(name string, d, from int) {

@@ -124,8 +124,9 @@ func (p *program) fnma(x, y, z reg) reg { return p.onto("FMLS", z, x, y) }
 // choose returns yes where the bits of mask are 1, else no.
 func (p *program) choose(mask, yes, no reg) reg { return p.onto("BSL", mask, yes, no) }
 
-// allocated writes the body with physical registers.
+// allocated writes the body with physical registers, and begins another one.
 func (p *program) allocated() {
+	defer func() { p.body = nil }()
 	last := map[reg]int{}
 	for i, x := range p.body {
 		for _, r := range x.from {
@@ -203,10 +204,13 @@ func (p *program) allocated() {
 	}
 }
 
+// constants loads the address of the table of constants.
+func (p *program) constants() { p.line("MOVD $%s<>(SB), R26", p.output.table) }
+
 // loop writes the body, once for each four of the n elements in R0, at least four.
 func (p *program) loop() {
 	if p.table {
-		p.line("MOVD $%s<>(SB), R26", p.output.table)
+		p.constants()
 	}
 	p.label("more")
 	p.allocated()

@@ -189,14 +189,7 @@ func interleave(o *output) {
 	for i := range 4 {
 		o.line("FMOVQ.P 16(R%d), F%d", 10+i, i)
 	}
-	for i := 0; i < 4; i += 2 { // 2×2 blocks transposed
-		o.line("VTRN1 V%d.S4, V%d.S4, V%d.S4", i+1, i, 4+i)
-		o.line("VTRN2 V%d.S4, V%d.S4, V%d.S4", i+1, i, 5+i)
-	}
-	for i := range 2 {
-		o.line("VTRN1 V%d.D2, V%d.D2, V%d.D2", 6+i, 4+i, 16+i)
-		o.line("VTRN2 V%d.D2, V%d.D2, V%d.D2", 6+i, 4+i, 18+i)
-	}
+	transpose(o)
 	for p := range 4 {
 		o.line("FMOVQ F%d, (R0)", 16+p)
 		o.line("ADD R4, R0, R0")
@@ -205,6 +198,18 @@ func interleave(o *output) {
 	o.line("BNE block")
 	o.label("done")
 	o.line("RET")
+}
+
+// transpose writes the columns of V0 to V3 to V16 to V19.
+func transpose(o *output) {
+	for i := 0; i < 4; i += 2 { // 2×2 blocks transposed
+		o.line("VTRN1 V%d.S4, V%d.S4, V%d.S4", i+1, i, 4+i)
+		o.line("VTRN2 V%d.S4, V%d.S4, V%d.S4", i+1, i, 5+i)
+	}
+	for i := range 2 {
+		o.line("VTRN1 V%d.D2, V%d.D2, V%d.D2", 6+i, 4+i, 16+i)
+		o.line("VTRN2 V%d.D2, V%d.D2, V%d.D2", 6+i, 4+i, 18+i)
+	}
 }
 
 // copyRows generates the copy of rows of at least four elements, four at a time; the last four may overlap the previous ones.
