@@ -128,6 +128,7 @@ platform-linux-arm64: $(VENV)/installed ## run the kernel, and tests of the CPU 
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/linux-arm64/quern ./cmd/quern
 	QUERN_PLATFORM=linux/arm64 QUERN_COMMAND="'$(CURDIR)/.ci/qemu-arm64' '$(CURDIR)/$(BUILD)/linux-arm64/quern'" $(PYTEST) $(PLATFORM_TEST)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install ./interp/named
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec 'qemu-aarch64-static -cpu cortex-a72' -run 'Byte|Quantized|Int8' ./accel/internal/cpu # without FEAT_DotProd
 
 .PHONY: platform-windows
 platform-windows: $(VENV)/installed ## run the kernel, and compare layers, for Windows (Wine 10, or debootstrap)

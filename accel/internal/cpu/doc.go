@@ -45,9 +45,11 @@
 // # Assembly
 //
 // All *_amd64.s files are generated with avo by the module in asm, and all *_arm64.s files by
-// the program in neon: run go generate. On arm64 there are none for int8. The functions in *_generic.go are their reference, and run on CPUs without assembly or with
-// the build tag purego. Tests take the implementation as a parameter and compare each with
-// float64.
+// the program in neon: run go generate. The functions in *_generic.go are their reference, and
+// run on CPUs without assembly or with the build tag purego. Tests take the implementation as
+// a parameter and compare each with float64. Instructions that only some CPUs of an
+// architecture have, such as AVX-512 and those for products of bytes, are used if
+// golang.org/x/sys/cpu finds them.
 //
 // # Reproducible results
 //

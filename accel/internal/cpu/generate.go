@@ -12,3 +12,4 @@ package cpu
 //go:generate go run ./neon -kind shift -out shift_arm64.s -stubs shift_stub_arm64.go
 //go:generate go run ./neon -kind channel -out channel_arm64.s -stubs channel_stub_arm64.go
 //go:generate go run ./neon -kind winograd -out winograd_arm64.s -stubs winograd_stub_arm64.go
+//go:generate go run ./neon -kind integer -out integer_arm64.s -stubs integer_stub_arm64.go

@@ -27,6 +27,9 @@ var encodings = map[string]uint32{
 	"FADD.D":  0x4e60d400, // two float64
 	"FADDP.D": 0x6e60d400,
 	"FMAXP":   0x6e20f400, // the larger of neighbors, of the first source and then of the second
+	"UMAX":    0x6e206400, // 16 bytes
+	"MLA":     0x4ea09400,
+	"SDOT":    0x4e809400, // FEAT_DotProd
 	"BIC":     0x4e601c00, // the bits of the first source that the second does not have
 	"UZP1":    0x4e801800, // even elements of the first source, then of the second
 	"UZP2":    0x4e805800, // odd elements
@@ -46,13 +49,28 @@ var encodings = map[string]uint32{
 	"UXTL.16":  0x2f10a400, // the lower four to 32 bits
 	"UXTL2.16": 0x6f10a400,
 
+	"SCVTF":    0x4e21d800,
+	"FCVTNS":   0x4e21a800, // to the nearest integer, ties to even
+	"XTN.16":   0x0e612800, // the lower halves of 32 bits
+	"XTN.8":    0x0e212800, // of 16
+	"SXTL.8":   0x0f08a400, // the lower eight bytes to 16 bits, with sign
+	"SXTL2.8":  0x4f08a400,
+	"SXTL.16":  0x0f10a400,
+	"SXTL2.16": 0x4f10a400,
+
 	// with a number of bits
 	"SHL":  0x4f205400, // plus shift<<16
 	"SSHR": 0x4f400400, // minus shift<<16
 
 	// by element, see byElement
-	"FMLA.E": 0x4f801000,
-	"FMUL.E": 0x4f809000,
+	"FMLA.E":  0x4f801000,
+	"FMUL.E":  0x4f809000,
+	"SDOT.E":  0x4f80e000, // FEAT_DotProd
+	"SUDOT.E": 0x4f00f000, // FEAT_I8MM
+
+	// by element of 16 bits, see byShort
+	"SMLAL.E":  0x0f402000,
+	"SMLAL2.E": 0x4f402000,
 
 	// a vector at the sum of two registers, see indexed
 	"LDR.Q": 0x3ce06800,
@@ -71,6 +89,14 @@ func word(name string, d, first, second int) uint32 {
 // byElement returns an instruction on Vd.4S, Vn.4S and Vm.S[element].
 func byElement(name string, d, n, m, element int) uint32 {
 	return word(name, d, n, m) | uint32(element&1)<<21 | uint32(element>>1)<<11
+}
+
+// byShort returns an instruction on Vd.4S, four elements of Vn.8H and Vm.H[element].
+func byShort(name string, d, n, m, element int) uint32 {
+	if m > 15 {
+		panic("neon: 16-bit elements are those of V0 to V15")
+	}
+	return word(name, d, n, m) | uint32(element&1)<<20 | uint32(element>>1&1)<<21 | uint32(element>>2)<<11
 }
 
 // fmlaBy returns FMLA Vd.4S, Vn.4S, Vm.S[element].

@@ -67,7 +67,7 @@ func (o *output) write(assembly, stubs string) error {
 }
 
 func main() {
-	kind := flag.String("kind", "", "gemm, vector, shift, channel or winograd")
+	kind := flag.String("kind", "", "gemm, vector, shift, channel, winograd or integer")
 	out := flag.String("out", "", "`file` of the assembly")
 	stubs := flag.String("stubs", "", "`file` of the declarations")
 	flag.Parse()
@@ -84,8 +84,10 @@ func main() {
 		channel(o)
 	case "winograd":
 		winograd(o)
+	case "integer":
+		integer(o)
 	default:
-		log.Fatalf("neon: -kind must be gemm, vector, shift, channel or winograd, not %q", *kind)
+		log.Fatalf("neon: -kind must be gemm, vector, shift, channel, winograd or integer, not %q", *kind)
 	}
 	if err := o.write(*out, *stubs); err != nil {
 		log.Fatalf("neon: %v", err)
