@@ -7,7 +7,7 @@ package cpu
 // nativeTiles returns the kernel for vectors of four elements.
 func nativeTiles() []gemmKernel {
 	return []gemmKernel{{name: neonName, mr: 8, nr: 12, lanes: 4, tiles: tilesNEON, interleave: interleave4, interleaved: 4, copyRows: copyRows, copied: 4,
-		packsRows: true, packWindows: packWindowsGeneric, spin: fmaNEON, spinFlops: 24 * 4 * 2}}
+		packsRows: true, storeEdge: storeEdgeNEON, packWindows: packWindowsGeneric, spin: fmaNEON, spinFlops: 24 * 4 * 2}}
 }
 
 // neonName is the name of this implementation.

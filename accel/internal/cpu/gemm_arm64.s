@@ -3822,6 +3822,80 @@ more:
 done:
 	RET
 
+// func storeEdgeNEON(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
+TEXT ·storeEdgeNEON(SB), NOSPLIT, $0-64
+	MOVD rows+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD c+16(FP), R2
+	MOVD ldc+24(FP), R3
+	MOVD edge+32(FP), R4
+	MOVD width+40(FP), R5
+	MOVD mode+48(FP), R6
+	MOVD bias+56(FP), R7
+	LSL $2, R3, R3
+	LSL $2, R5, R5
+	MOVD $gemmConstants<>(SB), R26
+	FMOVQ 0(R26), F31
+	TBZ $1, R6, bounded
+	VEOR V31.B16, V31.B16, V31.B16
+bounded:
+	ADD $16, R26, R8
+	AND $1, R6, R9
+	LSL $4, R9, R20
+	LSL $2, R9, R22
+	MOVD $16, R21
+	MOVD $4, R23
+	CBNZ R7, row
+	MOVD R8, R7
+	MOVD $0, R21
+	MOVD $0, R23
+row:
+	MOVD R1, R9
+	MOVD R2, R10
+	MOVD R4, R11
+	MOVD R8, R12
+	MOVD R7, R13
+	TBZ $0, R6, vectors
+	MOVD R2, R12
+vectors:
+	SUBS $4, R9, R9
+	BLT by4done
+by4:
+	FMOVQ.P 16(R11), F0
+	FMOVQ (R12), F1
+	FMOVQ (R13), F2
+	ADD R20, R12, R12
+	ADD R21, R13, R13
+	WORD $0x4e20d420 // FADD V0, V1, V0
+	WORD $0x4e22d400 // FADD V0, V0, V2
+	WORD $0x4e3ff400 // FMAX V0, V0, V31
+	FMOVQ.P F0, 16(R10)
+	SUBS $4, R9, R9
+	BGE by4
+by4done:
+	ADD $4, R9, R9
+	SUBS $1, R9, R9
+	BLT by1done
+by1:
+	FMOVS.P 4(R11), F0
+	FMOVS (R12), F1
+	FMOVS (R13), F2
+	ADD R22, R12, R12
+	ADD R23, R13, R13
+	WORD $0x4e20d420 // FADD V0, V1, V0
+	WORD $0x4e22d400 // FADD V0, V0, V2
+	WORD $0x4e3ff400 // FMAX V0, V0, V31
+	FMOVS.P F0, 4(R10)
+	SUBS $1, R9, R9
+	BGE by1
+by1done:
+	ADD $1, R9, R9
+	ADD R3, R2, R2
+	ADD R5, R4, R4
+	SUBS $1, R0, R0
+	BNE row
+	RET
+
 // func fmaNEON(n int)
 TEXT ·fmaNEON(SB), NOSPLIT, $0-8
 	MOVD n+0(FP), R0
@@ -3885,3 +3959,9 @@ more:
 	SUBS $1, R0, R0
 	BNE more
 	RET
+
+DATA gemmConstants<>+0(SB)/8, $0xff800000ff800000
+DATA gemmConstants<>+8(SB)/8, $0xff800000ff800000
+DATA gemmConstants<>+16(SB)/8, $0x8000000080000000
+DATA gemmConstants<>+24(SB)/8, $0x8000000080000000
+GLOBL gemmConstants<>(SB), RODATA|NOPTR, $32

@@ -134,6 +134,11 @@ func interleave4(dst, src *float32, row, k, w int)
 //go:noescape
 func copyRows(dst, src *float32, k, q, w, col int)
 
+// storeEdgeNEON writes n columns, less than width, which is a multiple of four; bias may be nil.
+//
+//go:noescape
+func storeEdgeNEON(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
+
 // fmaNEON runs 24 fused multiply-adds of four lanes n times.
 //
 //go:noescape

@@ -87,6 +87,23 @@ func rootStepVectors(d, a, b, c []float32, s *foldScalars) {
 	}
 }
 
+func momentStepVectors(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
+	n := len(dm) &^ (four - 1)
+	if n > 0 {
+		momentStepNEON(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0])
+	}
+	if n < len(dm) {
+		var x [4][four]float32
+		for i, from := range [][]float32{m, g, v, p} {
+			copy(x[i][:], from[n:len(dm)])
+		}
+		momentStepNEON(four, &x[0][0], &x[2][0], &x[3][0], &x[0][0], &x[1][0], &x[2][0], &x[3][0], &s[0][0])
+		copy(dm[n:], x[0][:])
+		copy(dv[n:len(dm)], x[2][:])
+		copy(dp[n:len(dm)], x[3][:])
+	}
+}
+
 func weighVectors(d, a, b []float32, s, t float32) {
 	n := len(d) &^ (four - 1)
 	if n > 0 {
@@ -178,4 +195,5 @@ var neonVectors = &vectors{
 	blend:       fold2(blendNEON),
 	blendSquare: fold2(blendSquareNEON),
 	rootStep:    rootStepVectors,
+	momentStep:  momentStepVectors,
 }

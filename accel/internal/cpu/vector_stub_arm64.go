@@ -119,6 +119,11 @@ func blendSquareNEON(n int, d, a, b, s *float32)
 //go:noescape
 func rootStepNEON(n int, d, a, b, c, s *float32)
 
+// momentStepNEON is blend, blendSquare and rootStep, whose scalars follow each other, for a positive multiple of four elements.
+//
+//go:noescape
+func momentStepNEON(n int, dm, dv, dp, m, slope, v, p, s *float32)
+
 // expSumNEON is expSumGeneric for a positive multiple of four elements.
 //
 //go:noescape

@@ -30,6 +30,7 @@ func gemm(o *output) {
 	}
 	interleave(o)
 	copyRows(o)
+	storeEdge(o)
 	peak(o)
 }
 

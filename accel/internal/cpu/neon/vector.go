@@ -103,16 +103,20 @@ func elementwise(o *output, name string, in, numbers int, body func(p *program, 
 
 // foldings generates the folded updates of optimizers. Each op rounds as it does on its own.
 func foldings(o *output) {
-	one := func(name string, in int, body func(p *program, x, s []reg) reg) {
-		p := o.program()
-		p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append(append([]string{"d"}, inputs[:in]...), "s"), nil, "", 0)
-		var s []reg
+	// scalars loads four scalars, which follow a number of bytes after an address, into all elements of registers.
+	scalars := func(p *program, pointer, at int) (s []reg) {
 		for i := range 4 {
 			r := p.keep()
-			p.line("FMOVS %d(R%d), F%d", 4*i, 2+in, p.number(r))
+			p.line("FMOVS %d(R%d), F%d", at+4*i, pointer, p.number(r))
 			p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
 			s = append(s, r)
 		}
+		return s
+	}
+	one := func(name string, in int, body func(p *program, x, s []reg) reg) {
+		p := o.program()
+		p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append(append([]string{"d"}, inputs[:in]...), "s"), nil, "", 0)
+		s := scalars(p, 2+in, 0)
 		var x []reg
 		for i := range in {
 			x = append(x, p.next(2+i))
@@ -122,16 +126,35 @@ func foldings(o *output) {
 		p.line("RET")
 	}
 	plusTwo := func(p *program, x reg, s []reg) reg { return p.add(p.add(x, s[2]), s[3]) }
-	one("blend", 2, func(p *program, x, s []reg) reg {
+	blend := func(p *program, x, s []reg) reg {
 		return plusTwo(p, p.add(p.mul(x[0], s[0]), p.mul(x[1], s[1])), s)
-	})
-	one("blendSquare", 2, func(p *program, x, s []reg) reg {
+	}
+	blendSquare := func(p *program, x, s []reg) reg {
 		return plusTwo(p, p.add(p.mul(x[0], s[0]), p.mul(p.mul(x[1], x[1]), s[1])), s)
-	})
-	one("rootStep", 3, func(p *program, x, s []reg) reg {
+	}
+	rootStep := func(p *program, x, s []reg) reg {
 		root := p.add(p.op("FSQRT", p.mul(x[2], s[2])), s[3])
 		return p.sub(x[0], p.div(p.mul(p.mul(x[1], s[0]), s[1]), root))
-	})
+	}
+	one("blend", 2, blend)
+	one("blendSquare", 2, blendSquare)
+	one("rootStep", 3, rootStep)
+
+	// momentStep keeps what the last one reads of the others in registers.
+	p := o.program()
+	p.begin("momentStep", " is blend, blendSquare and rootStep, whose scalars follow each other, for a positive multiple of four elements.",
+		[]string{"dm", "dv", "dp", "m", "slope", "v", "p", "s"}, nil, "", 0)
+	var s [3][]reg
+	for i := range s {
+		s[i] = scalars(p, 8, 16*i)
+	}
+	m, slope, v, x := p.next(4), p.next(5), p.next(6), p.next(7)
+	m, v = blend(p, []reg{m, slope}, s[0]), blendSquare(p, []reg{v, slope}, s[1])
+	p.store(m, 1)
+	p.store(v, 2)
+	p.store(rootStep(p, []reg{x, m, v}, s[2]), 3)
+	p.loop()
+	p.line("RET")
 }
 
 // lanesSum writes the sum of a register's elements to the element 0 of F0.
