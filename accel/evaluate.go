@@ -28,7 +28,8 @@ import (
 // all get the result for the whole data set. Ranks whose models or data sets differ get an
 // error.
 func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
-	o, err := evaluateOptions(options)
+	o := &loop.Settings{}
+	err = apply(o, inEvaluate, options)
 	switch {
 	case err != nil:
 	case model == nil:

@@ -77,8 +77,11 @@ func Steps(n int) Option {
 
 // BatchSize sets the number of examples in a batch; the default is 64. The last batch of an
 // epoch may be smaller, unless [DropLast] leaves it out.
+//
+// For [Predict] and [PredictDataset], it sets how many examples are computed at once, and the default is 512.
+// Larger batches are faster until the CPU or the GPU is fully used; smaller ones need less memory.
 func BatchSize(n int) Option {
-	return count("BatchSize", n, func(c *loop.Settings) *int { return &c.BatchSize })
+	return count("BatchSize", n, func(c *loop.Settings) *int { return &c.BatchSize }).in(inFit | inPredict | inPredictDataset)
 }
 
 // Workers sets the number of goroutines that prepare batches ahead; the default is 2. The
@@ -400,6 +403,9 @@ func ZeRO(stage int) Option {
 // When the context of a rank is done, all ranks stop after the same step. When a rank fails or
 // its process dies, the others fail with a [*parallel.LostError], and the group cannot be used
 // any more. [parallel.Elastic] then goes on with the other ranks.
+//
+// With [Evaluate] and [PredictDataset], all ranks call the function with the same model and data set, which is
+// verified; each computes a part of the examples, and all get the result of all examples.
 func DataParallel(group *parallel.Group) Option {
 	return fitOption("DataParallel(group)", func(c *loop.Settings) error {
 		if group == nil {
@@ -410,5 +416,5 @@ func DataParallel(group *parallel.Group) Option {
 		}
 		c.Group = group
 		return nil
-	}).in(inFit | inEvaluate)
+	}).in(inFit | inEvaluate | inPredictDataset)
 }

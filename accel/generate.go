@@ -14,24 +14,15 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// GenerateOption changes how [Generate] samples tokens.
-type GenerateOption struct {
-	text string
-	set  func(*generating)
-}
-
-// String returns the option as Go code.
-func (o GenerateOption) String() string { return o.text }
-
-// Temperature divides the logits: below 1 likely tokens become likelier, above 1 less likely.
+// Temperature makes [Generate] divide the logits: below 1 likely tokens become likelier, above 1 less likely.
 // At 0 the most likely token is always selected. The default is 1.
-func Temperature(t float64) GenerateOption {
-	return GenerateOption{fmt.Sprintf("Temperature(%g)", t), func(g *generating) { g.temperature = t }}
+func Temperature(t float64) Option {
+	return plain(fmt.Sprintf("Temperature(%g)", t), func(c *loop.Settings) { c.Temperature = t }).in(inGenerate)
 }
 
-// TopK samples only from the k most likely tokens.
-func TopK(k int) GenerateOption {
-	return GenerateOption{fmt.Sprintf("TopK(%d)", k), func(g *generating) { g.topK = k }}
+// TopK makes [Generate] sample only from the k most likely tokens.
+func TopK(k int) Option {
+	return plain(fmt.Sprintf("TopK(%d)", k), func(c *loop.Settings) { c.TopK = k }).in(inGenerate)
 }
 
 type generating struct {
@@ -58,13 +49,12 @@ const contextLength = 1024
 // that, each new token needs only its own computations with a model that [nn.Decodes], or that has a
 // method Decode, as those of package models have. [Seed] determines the samples. Errors are those of [Fit]; when
 // ctx is done, Generate returns its error with the tokens so far.
-func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...GenerateOption) (tokens []int, err error) {
-	g := generating{temperature: 1}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(&g)
-		}
+func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...Option) (tokens []int, err error) {
+	c := &loop.Settings{Temperature: 1}
+	if err := apply(c, inGenerate, options); err != nil {
+		return nil, err
 	}
+	g := generating{temperature: c.Temperature, topK: c.TopK}
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Generate: the model is nil")

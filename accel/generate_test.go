@@ -26,7 +26,7 @@ func TestGenerateWithCache(t *testing.T) {
 	if !nn.Decodes(gpt) || nn.Decodes(&withoutCache{gpt}) {
 		t.Fatal("the model must decode with a cache, and the wrapper must not")
 	}
-	for name, options := range map[string][]accel.GenerateOption{
+	for name, options := range map[string][]accel.Option{
 		"likeliest": {accel.Temperature(0)}, "top 3": {accel.TopK(3)}, "all": {accel.Temperature(0.8)},
 	} {
 		var all [][]int

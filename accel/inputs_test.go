@@ -207,7 +207,7 @@ func TestOutputsOfPositions(t *testing.T) {
 		t.Fatal(err)
 	}
 	accel.Seed(1)
-	y, err := accel.PredictDataset(t.Context(), nn.Embedding(4, 2), set, accel.PredictBatchSize(2))
+	y, err := accel.PredictDataset(t.Context(), nn.Embedding(4, 2), set, accel.BatchSize(2))
 	if err != nil || !slices.Equal(y.Shape(), []int{3, 3, 2}) || !slices.Equal(y.Slice(0, 0, 1).Data()[4:], []float32{0, 0}) {
 		t.Errorf("%v, %v", y, err)
 	}

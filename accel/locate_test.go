@@ -50,7 +50,7 @@ func TestErrorsNameTheExample(t *testing.T) {
 				"Evaluate":          second(accel.Evaluate(t.Context(), tt.model(), set)),
 			}
 			if tt.predict {
-				errs["PredictDataset"] = second(accel.PredictDataset(t.Context(), tt.model(), set, accel.PredictBatchSize(4)))
+				errs["PredictDataset"] = second(accel.PredictDataset(t.Context(), tt.model(), set, accel.BatchSize(4)))
 			}
 			for call, err := range errs {
 				var example *data.ExampleError
@@ -61,7 +61,7 @@ func TestErrorsNameTheExample(t *testing.T) {
 			}
 		})
 	}
-	_, err := accel.Predict(t.Context(), nn.Embedding(3, 2), tensor.FromInts([]int{0, 1, 2, 3}, 4, 1), accel.PredictBatchSize(3))
+	_, err := accel.Predict(t.Context(), nn.Embedding(3, 2), tensor.FromInts([]int{0, 1, 2, 3}, 4, 1), accel.BatchSize(3))
 	if err == nil || !strings.Contains(err.Error(), "example 3 of the input: IndexSelect: index 3 is outside 0..2") {
 		t.Errorf("Predict: %v", err)
 	}

@@ -42,11 +42,11 @@ func TestLongCallsAreMeasured(t *testing.T) {
 			return err
 		}, []float64{0, 512. / 1437, 1024. / 1437}},
 		{"PredictDataset", classifier, func(ctx context.Context, model nn.Module) error {
-			_, err := accel.PredictDataset(ctx, model, train, accel.PredictBatchSize(1000))
+			_, err := accel.PredictDataset(ctx, model, train, accel.BatchSize(1000))
 			return err
 		}, []float64{0, 1000. / 1437}},
 		{"Predict with Progress", classifier, func(ctx context.Context, model nn.Module) error {
-			_, err := accel.PredictDataset(ctx, model, train, accel.PredictBatchSize(1000), accel.Progress(func(done, all int) { reports = append(reports, done) }))
+			_, err := accel.PredictDataset(ctx, model, train, accel.BatchSize(1000), accel.Progress(func(done, all int) { reports = append(reports, done) }))
 			return err
 		}, []float64{0, 0}},
 		{"Generate", nn.Sequential(nn.Embedding(5, 4), nn.Dense(5)), func(ctx context.Context, model nn.Module) error {

@@ -49,7 +49,7 @@ func ExampleEvaluate() {
 // Predict computes the outputs of a model in batches, without gradients.
 func ExamplePredict() {
 	model := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(2) })
-	y, err := accel.Predict(context.Background(), model, tensor.New([]float32{1, 2, 3}, 3, 1), accel.PredictBatchSize(2))
+	y, err := accel.Predict(context.Background(), model, tensor.New([]float32{1, 2, 3}, 3, 1), accel.BatchSize(2))
 	if err != nil {
 		log.Fatal(err)
 	}

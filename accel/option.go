@@ -2,12 +2,14 @@ package accel
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/loop"
 )
 
-// Option changes how [Fit] trains or how [Evaluate] measures; each rejects the options that are
-// only for the other. An option prints as Go code, which is how a run lists its options.
+// Option changes how [Fit] trains, [Evaluate] measures, [Predict] and [PredictDataset] compute, and
+// [Generate] samples; each rejects the options that are only for others. An option prints as Go code,
+// which is how a run lists its options.
 type Option struct {
 	text    string // as Go code; empty for options that the user did not give
 	scope   scope
@@ -24,20 +26,32 @@ type scope uint8
 
 const (
 	inFit scope = 1 << iota
-	inEvaluate
 	inCheck
+	inEvaluate
+	inPredict
+	inPredictDataset
+	inGenerate
 )
 
+// functions are the functions of the scopes, from the lowest bit to the highest.
+var functions = []string{"Fit", "Check", "Evaluate", "Predict", "PredictDataset", "Generate"}
+
 func (s scope) String() string {
-	switch s {
-	case inFit:
-		return "Fit"
-	case inEvaluate:
-		return "Evaluate"
-	case inCheck, inFit | inCheck:
-		return "Check"
+	text := ""
+	for i := len(functions) - 1; i >= 0; i-- {
+		if s&(1<<i) == 0 {
+			continue
+		}
+		switch {
+		case text == "":
+			text = functions[i]
+		case strings.Contains(text, " and "):
+			text = functions[i] + ", " + text
+		default:
+			text = functions[i] + " and " + text
+		}
 	}
-	return "Fit and Evaluate"
+	return text
 }
 
 // fitOption returns an option of Fit that must be equal on all ranks.
@@ -84,15 +98,19 @@ func (o Option) output() Option {
 	return o.perRank()
 }
 
-// apply applies options to the settings. It fails for an option of another function.
-func apply(c *loop.Settings, s scope, given []Option) (err error) {
+// apply applies options to the settings of a function. It fails for an option of other functions. Check takes those of Fit, too.
+func apply(c *loop.Settings, function scope, given []Option) (err error) {
+	takes := function
+	if function == inCheck {
+		takes |= inFit
+	}
 	for _, o := range given {
 		var failed error
 		switch {
 		case o.set == nil: // the zero Option
 			continue
-		case o.scope&s == 0:
-			failed = fmt.Errorf("accel: %v: %v is an option of %v%s", s, o, o.scope, accepted[s])
+		case o.scope&takes == 0:
+			failed = fmt.Errorf("accel: %v: %v is an option of %v%s", function, o, o.scope, accepted[function])
 		default:
 			failed = o.set(c)
 		}
@@ -105,10 +123,9 @@ func apply(c *loop.Settings, s scope, given []Option) (err error) {
 }
 
 // accepted lists the options of functions that accept few.
-var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom"}
-
-// evaluateOptions returns the settings of Evaluate.
-func evaluateOptions(given []Option) (*loop.Settings, error) {
-	c := &loop.Settings{}
-	return c, apply(c, inEvaluate, given)
+var accepted = map[scope]string{
+	inEvaluate:       "; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom",
+	inPredict:        "; Predict takes BatchSize and Progress",
+	inPredictDataset: "; PredictDataset takes BatchSize, DataParallel and Progress",
+	inGenerate:       "; Generate takes Temperature and TopK",
 }

@@ -7,9 +7,10 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestOptionScopes passes options that are only for Evaluate to Fit and the reverse.
+// TestOptionScopes passes functions options that are only for others.
 func TestOptionScopes(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(4)
@@ -21,7 +22,19 @@ func TestOptionScopes(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	_, err := accel.Fit(t.Context(), model, train, accel.DerivedFrom(model), accel.Quiet())
+	_, err := accel.Predict(t.Context(), model, tensor.Zeros(1, 64), accel.Accumulate(2), accel.BatchSize(1))
+	if want := "accel: Predict: Accumulate(2) is an option of Fit; Predict takes BatchSize and Progress"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = accel.PredictDataset(t.Context(), model, train, accel.Metrics())
+	if want := "accel: PredictDataset: Metrics() is an option of Fit and Evaluate; PredictDataset takes BatchSize, DataParallel and Progress"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = accel.Generate(t.Context(), model, []int{1}, 1, accel.BatchSize(2))
+	if want := "accel: Generate: BatchSize(2) is an option of Fit, Predict and PredictDataset; Generate takes Temperature and TopK"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = accel.Fit(t.Context(), model, train, accel.DerivedFrom(model), accel.Quiet())
 	if want := "accel: Fit: DerivedFrom(original) is an option of Evaluate"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

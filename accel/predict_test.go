@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestPredictBatchSize compares batches of all sizes with single examples.
-func TestPredictBatchSize(t *testing.T) {
+// TestPredictInBatches compares batches of all sizes with single examples.
+func TestPredictInBatches(t *testing.T) {
 	g := tensor.NewGenerator(3)
 	norm := nn.BatchNorm()
 	for range 3 {
@@ -45,7 +45,7 @@ func TestPredictBatchSize(t *testing.T) {
 			}
 			for _, n := range []int{1, 2, 3, 16, 36, 37, 1000} {
 				var seen []string
-				y, err := accel.Predict(t.Context(), tt.model, tt.x, accel.PredictBatchSize(n), accel.Progress(func(done, all int) {
+				y, err := accel.Predict(t.Context(), tt.model, tt.x, accel.BatchSize(n), accel.Progress(func(done, all int) {
 					seen = append(seen, fmt.Sprintf("%d of %d", done, all))
 				}))
 				if err != nil {
@@ -78,7 +78,7 @@ func TestPredictShortOfMemory(t *testing.T) {
 		return dense.Forward(x)
 	}, dense)
 	x := tensor.Randn(tensor.NewGenerator(1), 67, 16)
-	want, err := accel.Predict(t.Context(), model, x, accel.PredictBatchSize(1))
+	want, err := accel.Predict(t.Context(), model, x, accel.BatchSize(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPredictStops(t *testing.T) {
 			cancel()
 		}
 	})
-	if _, err := accel.PredictDataset(ctx, mlp(4), train, accel.PredictBatchSize(100), stop); !errors.Is(err, context.Canceled) || parts != 2 {
+	if _, err := accel.PredictDataset(ctx, mlp(4), train, accel.BatchSize(100), stop); !errors.Is(err, context.Canceled) || parts != 2 {
 		t.Errorf("%v after %d parts", err, parts)
 	}
 }
@@ -122,10 +122,10 @@ func TestPredictMistakes(t *testing.T) {
 	for want, try := range map[string]struct {
 		model   nn.Module
 		x       *tensor.Tensor
-		options []accel.PredictOption
+		options []accel.Option
 	}{
-		"accel: PredictBatchSize(0): the batch size must be at least 1": {dense, x, []accel.PredictOption{accel.PredictBatchSize(0)}},
-		"Dense: [4 5] and [3 6]": {dense, tensor.Zeros(4, 5), nil},
+		"accel: BatchSize(0): the number must be at least 1": {dense, x, []accel.Option{accel.BatchSize(0)}},
+		"Dense: [4 5] and [3 6]":                             {dense, tensor.Zeros(4, 5), nil},
 		"accel: Predict: the model returned shape [3] for an input of shape [6]; the first dimension of the output must be the 6 examples": {dense, tensor.Zeros(6), nil},
 		"accel: Predict: the model returned shape [] for an input of shape [4 6]":                                                          {f(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean() }), x, nil},
 		"accel: Predict: the model's output is nil":                                                                                        {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},
@@ -134,11 +134,11 @@ func TestPredictMistakes(t *testing.T) {
 			t.Errorf("want %q\n got  %v", want, err)
 		}
 	}
-	y, err := accel.Predict(t.Context(), f(func(x *tensor.Tensor) *tensor.Tensor { return x }), x, accel.PredictOption{}, accel.PredictBatchSize(3))
+	y, err := accel.Predict(t.Context(), f(func(x *tensor.Tensor) *tensor.Tensor { return x }), x, accel.Option{}, accel.BatchSize(3))
 	if err != nil || !slices.Equal(y.Data(), x.Data()) || x.Sum().Item() != 0 {
 		t.Errorf("the identity: %v, %v", y, err)
 	}
-	if text := accel.PredictBatchSize(3).String(); text != "PredictBatchSize(3)" {
+	if text := accel.BatchSize(3).String(); text != "BatchSize(3)" {
 		t.Error(text)
 	}
 }

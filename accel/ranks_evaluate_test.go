@@ -77,7 +77,7 @@ func init() {
 			if err != nil {
 				return err
 			}
-			all, err := accel.PredictDataset(ctx, model, set, accel.PredictParallel(group), accel.PredictBatchSize(200))
+			all, err := accel.PredictDataset(ctx, model, set, accel.DataParallel(group), accel.BatchSize(200))
 			if err != nil {
 				return err
 			}

@@ -206,7 +206,7 @@ func init() {
 				train = nil
 			}
 			accel.Seed(1)
-			_, err := accel.PredictDataset(ctx, rankModel(), train, accel.PredictParallel(group))
+			_, err := accel.PredictDataset(ctx, rankModel(), train, accel.DataParallel(group))
 			return err
 		},
 	} {

@@ -67,7 +67,7 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 // Fit finds the same in its first steps, without the search, and at its end examines the curve of the loss,
 // the units that are dead, and a validation that is far worse than the training. It adds what it found to [Run.Notes].
 func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*CheckResult, error) {
-	return search.Check(ctx, training(model, train, inFit|inCheck, given))
+	return search.Check(ctx, training(model, train, inCheck, given))
 }
 
 // OverfitBatch makes [Check] train the model with one batch, 200 times. A model that can learn anything

@@ -296,11 +296,11 @@ func TestGenerate(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		prompt  []int
-		options []accel.GenerateOption
+		options []accel.Option
 	}{
 		"no prompt":   {nil, nil},
-		"temperature": {[]int{1}, []accel.GenerateOption{accel.Temperature(-1)}},
-		"most":        {[]int{1}, []accel.GenerateOption{accel.TopK(-1)}},
+		"temperature": {[]int{1}, []accel.Option{accel.Temperature(-1)}},
+		"most":        {[]int{1}, []accel.Option{accel.TopK(-1)}},
 	} {
 		if _, err := accel.Generate(t.Context(), follow(), tt.prompt, 1, tt.options...); err == nil {
 			t.Errorf("%s is taken", name)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 const (
@@ -102,7 +104,7 @@ func (o timeit) run(ctx context.Context, r *Run, values []any) error {
 	}
 	mean, deviation := moments(each)
 	_, err := fmt.Fprintf(r.session.Stdout(), "%s ± %s per loop (mean ± standard deviation of %s of %s)\n",
-		seconds(mean), seconds(deviation), plural(o.runs, "run"), plural(o.loops, "loop"))
+		seconds(mean), seconds(deviation), quantity.Plural(o.runs, "run"), quantity.Plural(o.loops, "loop"))
 	return err
 }
 
@@ -125,11 +127,4 @@ func moments(list []float64) (mean, deviation float64) {
 		deviation += (x - mean) * (x - mean) / float64(len(list))
 	}
 	return mean, math.Sqrt(deviation)
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

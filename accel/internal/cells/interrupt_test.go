@@ -222,7 +222,7 @@ func TestInterruptInCalls(t *testing.T) {
 	interruptCalls(t, []interruptedCall{
 		{"a transform, without a worker", "run, err = accel.Fit(ctx, mlp(), augmented(33), accel.BatchSize(16), accel.Workers(0), accel.Epochs(1000), accel.Quiet())", "len(run.Steps) == 2 || len(run.Steps) == 3", "true true", "true true"},
 		{"Evaluate", "result, err = accel.Evaluate(ctx, &net{fitted, 1}, test)", "result == nil", "true true", "false false"},
-		{"PredictDataset", "y, err = accel.PredictDataset(ctx, fitted, train, accel.PredictBatchSize(16), accel.Progress(func(done, all int) { at(2) }))", "y == nil", "true true", "true true"},
+		{"PredictDataset", "y, err = accel.PredictDataset(ctx, fitted, train, accel.BatchSize(16), accel.Progress(func(done, all int) { at(2) }))", "y == nil", "true true", "true true"},
 		{"Predict", "y, err = accel.Predict(ctx, &net{fitted, 1}, tensor.Zeros(2, 8, 8))", "y == nil", "true true", "false false"},
 		{"FindLR", "rates, err = accel.FindLR(ctx, &net{mlp(), 5}, train)", "len(rates.Losses) > 2", "true true", "true true"},
 		{"FindBatchSize", "sizes, err = accel.FindBatchSize(ctx, &net{mlp(), 12}, train)", "len(sizes.Trials)", "true 1", "true 1"},

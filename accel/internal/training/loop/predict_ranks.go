@@ -13,9 +13,9 @@ import (
 func (p *Prediction) Dataset(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	p.total = set.Len()
 	if err := p.checkColumns(set); err != nil {
-		return nil, Reject(ctx, p.Group, err)
+		return nil, Reject(ctx, p.group, err)
 	}
-	if r, ok := newProcesses(ctx, p.Group).(*ranks); ok {
+	if r, ok := newProcesses(ctx, p.group).(*ranks); ok {
 		return p.runOnRanks(r, set)
 	}
 	return p.runSet(ctx, set)

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,9 @@ type Prediction struct {
 	model     nn.Module
 	set       *data.Dataset // nil for a tensor
 	longest   int           // length of the longest sequence, once it is needed
-	BatchSize int
-	Report    func(done, all int)
-	Group     *parallel.Group // nil for one process
+	batchSize int
+	report    func(done, total int) // nil for a progress bar
+	group     *parallel.Group       // nil for one process
 
 	meter       *display.Meter // nil if report is set
 	done, total int
@@ -44,7 +45,7 @@ func (p *Prediction) checkColumns(set *data.Dataset) error {
 // runSet computes the examples of a data set.
 func (p *Prediction) runSet(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	p.set = set
-	it := set.Batches(p.BatchSize, data.Context(ctx))
+	it := set.Batches(p.batchSize, data.Context(ctx))
 	return p.run(ctx, func() (data.Batch, error) {
 		if !it.Next() {
 			return data.Batch{}, it.Err()
@@ -58,7 +59,7 @@ func (p *Prediction) runSet(ctx context.Context, set *data.Dataset) (*tensor.Ten
 func (p *Prediction) run(ctx context.Context, next func() (data.Batch, error)) (y *tensor.Tensor, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(p.model)()
-	if p.Report == nil && (p.Group == nil || p.Group.First()) {
+	if p.report == nil && (p.group == nil || p.group.First()) {
 		p.meter, _ = display.Measure(ctx, "examples", float64(p.total))
 		defer p.meter.End()
 	}
@@ -103,8 +104,8 @@ func (p *Prediction) compute(ctx context.Context, b data.Batch) error {
 	p.outputs = append(p.outputs, p.padded(y, b))
 	p.done += n
 	p.meter.Set(float64(p.done), "")
-	if p.Report != nil {
-		p.Report(p.done, p.total)
+	if p.report != nil {
+		p.report(p.done, p.total)
 	}
 	return nil
 }
@@ -153,7 +154,7 @@ func Touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	generator := (*tensor.Generator)(nil)
 	seed, drawn := generator.State()
 	defer generator.SetState(seed, drawn) // the training draws the same random numbers as without this call
-	p := &Prediction{call: "PredictDataset", model: model, BatchSize: 1, total: 1}
+	p := &Prediction{call: "PredictDataset", model: model, batchSize: 1, total: 1}
 	if err := p.checkColumns(train); err != nil {
 		return err
 	}
@@ -161,21 +162,22 @@ func Touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	return err
 }
 
-// NewPrediction returns the prediction of a function, whose name errors have, for a number of examples.
-func NewPrediction(call string, model nn.Module, examples int) *Prediction {
-	return &Prediction{call: call, model: model, BatchSize: evaluationBatch, total: examples}
+// NewPrediction returns the prediction of a function, whose name errors have.
+func NewPrediction(call string, model nn.Module, c *Settings) *Prediction {
+	return &Prediction{call: call, model: model, batchSize: cmp.Or(c.BatchSize, evaluationBatch), report: c.Report, group: c.Group}
 }
 
 // Tensor returns the output of the model for the rows of x.
 func (p *Prediction) Tensor(ctx context.Context, x *tensor.Tensor) (*tensor.Tensor, error) {
 	from := 0
+	p.total = x.Size(0)
 	all := data.Batch{X: x, Index: make([]int, p.total)}
 	for i := range all.Index {
 		all.Index[i] = i
 	}
 	return p.run(ctx, func() (data.Batch, error) {
 		begin := from
-		from = min(from+p.BatchSize, p.total)
+		from = min(from+p.batchSize, p.total)
 		b := all.Slice(begin, from)
 		tensor.Flush() // computes the slice now, so that it survives a model that fails
 		return b, nil

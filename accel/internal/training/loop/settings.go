@@ -53,7 +53,10 @@ type Settings struct {
 	Checkpoint      string             // path of the file of Resume; "" for none
 	SaveEvery       int                // in steps; 0 for after every epoch only
 
-	DerivedFrom nn.Module // the model from which the evaluated one was made; nil for none
+	DerivedFrom nn.Module             // of Evaluate: the model from which the evaluated one was made; nil for none
+	Report      func(done, total int) // of Predict: called after each batch; nil for a progress bar
+	Temperature float64               // of Generate
+	TopK        int                   // of Generate; 0 for all tokens
 
 	OptimizerText, ScheduleText string // as Go code; "" for none
 
