@@ -220,7 +220,7 @@ func (r *Registry) typeFor(w view) reflect.Type {
 	if errors.As(err, &unsupported) || errors.As(err, &exhausted) {
 		panic(&MethodsError{w.d.name, err})
 	}
-	if err != nil || t == w.t || !sameLayout(w.t, t, map[reflect.Type]bool{}) || r.isTaken(t, w.d) {
+	if err != nil || t == w.t || !sameLayout(w.t, t, map[[2]reflect.Type]bool{}) || r.isTaken(t, w.d) {
 		return r.separateType(w)
 	}
 	return t
@@ -385,12 +385,13 @@ func (t *declaredTypes) forget(all []*types.Named) {
 	t.builder.Forget(all...)
 }
 
-// sameLayout reports whether values of the two types have the same memory layout.
-func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
-	if a == b || seen[a] {
+// sameLayout reports whether values of the two types, and of those that they mention, have the same memory layout.
+func sameLayout(a, b reflect.Type, seen map[[2]reflect.Type]bool) bool {
+	pair := [2]reflect.Type{a, b}
+	if a == b || seen[pair] {
 		return true
 	}
-	seen[a] = true
+	seen[pair] = true
 	if a.Kind() != b.Kind() || a.Size() != b.Size() || a.Align() != b.Align() {
 		return false
 	}
@@ -409,6 +410,20 @@ func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
 		return sameLayout(a.Key(), b.Key(), seen) && sameLayout(a.Elem(), b.Elem(), seen)
 	case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
 		return sameLayout(a.Elem(), b.Elem(), seen)
+	case reflect.Func:
+		if a.NumIn() != b.NumIn() || a.NumOut() != b.NumOut() {
+			return true // another representation of the function, whose parameters nothing compares
+		}
+		for i := range a.NumIn() {
+			if !sameLayout(a.In(i), b.In(i), seen) {
+				return false
+			}
+		}
+		for i := range a.NumOut() {
+			if !sameLayout(a.Out(i), b.Out(i), seen) {
+				return false
+			}
+		}
 	}
 	return true
 }

@@ -55,4 +55,20 @@ func main() {
 	}
 	fmt.Println(c.first(context.Background(), "m", 3, c.root.conns[1], invoke, nil, nil))
 	fmt.Println(c.root.refs.CompareAndSwap(c.root, nil), c.root.refs.Load() == nil)
+	converted(c)
+}
+
+type Named func(*Conn) string
+
+// converted makes interface values of functions whose parameters contain an atomic.Pointer.
+func converted(c *Conn) {
+	values := []any{
+		Named(func(c *Conn) string { return *c.state.Load() }),
+		func(c *Conn) *Channel { return c.root },
+		map[string]Named{"a": func(*Conn) string { return "in a map" }},
+	}
+	for _, v := range values {
+		fmt.Printf("%T\n", v)
+	}
+	fmt.Println(values[0].(Named)(c), values[1].(func(*Conn) *Channel)(c) == c.root, values[2].(map[string]Named)["a"](c))
 }
