@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // An executor runs compiled cells, one at a time.
@@ -22,10 +23,10 @@ type executor struct {
 	deadlocks *control.DeadlockWatch
 	stderr    func(cell int) io.Writer
 
-	goroutines  *control.Goroutines
-	flag        *control.StopFlag
-	reporter    *diagnostics.Reporter
-	interpreter caller
+	goroutines *control.Goroutines
+	flag       *control.StopFlag
+	reporter   *diagnostics.Reporter
+	forget     func() // drops what evaluations have left
 
 	ctx       *context.Context                     // the variable ctx of cells
 	executing chan struct{}                        // has an element while no cell is running
@@ -33,17 +34,9 @@ type executor struct {
 	closed    atomic.Bool
 }
 
-// A caller calls functions of lowered code.
-type caller interface {
-	// Run calls f and sets failed to the panic of f.
-	Run(f func(), failed *error)
-	// Forget drops what evaluations have left.
-	Forget()
-}
-
 // newExecutor returns an executor that runs no cells before start is called.
-func newExecutor(g *control.Goroutines, f *control.StopFlag, r *diagnostics.Reporter, c caller, stderr func(cell int) io.Writer) *executor {
-	return &executor{awaiter: control.NewAwaiter(f), deadlocks: control.NewDeadlockWatch(g), stderr: stderr, goroutines: g, flag: f, reporter: r, interpreter: c, executing: make(chan struct{}, 1)}
+func newExecutor(g *control.Goroutines, f *control.StopFlag, r *diagnostics.Reporter, forget func(), stderr func(cell int) io.Writer) *executor {
+	return &executor{awaiter: control.NewAwaiter(f), deadlocks: control.NewDeadlockWatch(g), stderr: stderr, goroutines: g, flag: f, reporter: r, forget: forget, executing: make(chan struct{}, 1)}
 }
 
 // start lets cells run. ctx is the variable ctx of cells.
@@ -156,7 +149,7 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 		x.awaiter.EndGoroutines(r)
 	}
 	x.flag.SetInterrupted(false)
-	x.interpreter.Forget()
+	x.forget()
 	o = x.judge(r, o)
 	done()
 	return o.result, o.err
@@ -206,7 +199,7 @@ func (x *executor) call(r *goroutine.Run, unit *lower.Unit, failed *error, after
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
-	x.interpreter.Run(unit.Statements(), failed)
+	yaegi.Run(unit.Statements(), failed)
 	if err := *failed; err != nil && !diagnostics.IsEndOfCell(err) {
 		failure := x.reporter.Run(err)
 		if r.IsStopped() {

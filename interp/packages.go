@@ -23,6 +23,7 @@ import (
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // A packagesRunner lowers and runs packages of modules when a cell imports them, as if they
@@ -246,7 +247,7 @@ func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part 
 		return err
 	}
 	defer p.initializing.Store(p.initializing.Swap(stack.ID()))
-	p.executor.interpreter.Run(unit.Statements(), &err)
+	yaegi.Run(unit.Statements(), &err)
 	return err
 }
 

@@ -105,10 +105,10 @@ func New(options ...Option) (*Session, error) {
 	})
 	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())
 
-	tracebacks := diagnostics.NewTracebacks(s.sources, program, interpreter)
-	s.reporter = diagnostics.NewReporter(s.sources, tracebacks, s.registry, interpreter)
+	tracebacks := diagnostics.NewTracebacks(s.sources, program)
+	s.reporter = diagnostics.NewReporter(s.sources, tracebacks, s.registry)
 	s.goroutines.ReportTo(s.reporter)
-	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter, s.output.StderrOf)
+	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter.Forget, s.output.StderrOf)
 	linker := newLinker(interpreter, program)
 	compiling := &sync.Mutex{}
 	packagesOf := &packagesRunner{
@@ -205,12 +205,8 @@ func address[T any](interpreter *yaegi.Interpreter, name string) (*T, error) {
 //
 //	Defined(i...)              the variables of the cell with these indices are defined now
 //	Result(values...)          the values of the cell's last expression
-//	Go(cell, f)                a go statement
-//	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
-//	Stop()                     ends interrupted code; called while the stop flag is up
-//	Stopped() bool             the stop flag, under the race detector
 //	Unread(err, name, cell, line, column)  err is about to be lost and was not read
-//	ErrorBegin, ErrorOverwrite, ErrorCheck     the methods of unreadErrors
+//	ErrorBegin, ErrorCheck     methods of unreadErrors
 func (s *Session) symbols(unread *unreadErrors) map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Defined": reflect.ValueOf(func(vars ...int) {
@@ -223,15 +219,9 @@ func (s *Session) symbols(unread *unreadErrors) map[string]reflect.Value {
 				r.SetResult(values, true)
 			}
 		}),
-		"Go":      reflect.ValueOf(s.goroutines.Start),
-		"Guard":   reflect.ValueOf(s.goroutines.Guard),
-		"Stop":    reflect.ValueOf(s.goroutines.Check),
-		"Stopped": reflect.ValueOf(s.flag.Up().Load),
-		"Unread":  reflect.ValueOf(unread.Lose),
-
-		"ErrorBegin":     reflect.ValueOf(unread.Begin),
-		"ErrorOverwrite": reflect.ValueOf(unread.Overwrite),
-		"ErrorCheck":     reflect.ValueOf(unread.Check),
+		"Unread":     reflect.ValueOf(unread.Lose),
+		"ErrorBegin": reflect.ValueOf(unread.Begin),
+		"ErrorCheck": reflect.ValueOf(unread.Check),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // A Location is a position in an active function of lowered code: the line of its current
@@ -19,7 +20,7 @@ type Location struct {
 // Locations returns the locations of the active functions of lowered code of the calling
 // goroutine, innermost first, as an iterator.
 func (t *Tracebacks) Locations(yield func(Location) bool) {
-	for _, c := range t.calls(t.frames.Frames(stack.Own())) {
+	for _, c := range t.calls(yaegi.Frames(stack.Own())) {
 		if !c.inCell() {
 			continue
 		}
@@ -52,7 +53,7 @@ func (t *Tracebacks) StackText() string {
 	var b strings.Builder
 	own := stack.Own()
 	fmt.Fprintf(&b, "goroutine %d [running]:\n", stack.Goroutine(own))
-	for _, c := range t.calls(t.frames.Frames(own)) {
+	for _, c := range t.calls(yaegi.Frames(own)) {
 		for range c.times {
 			switch {
 			case c.Compiled && c.Function != "":

@@ -24,7 +24,6 @@ type Reporter struct {
 	sources    *Sources
 	tracebacks *Tracebacks
 	values     values
-	trace      trace
 }
 
 // values describes values of lowered code.
@@ -32,14 +31,9 @@ type values interface {
 	PanicText(v any) string
 }
 
-// trace returns where the last panic of the calling goroutine began, innermost first.
-type trace interface {
-	Trace() []yaegi.Frame
-}
-
 // NewReporter returns a reporter.
-func NewReporter(s *Sources, t *Tracebacks, v values, passed trace) *Reporter {
-	return &Reporter{sources: s, tracebacks: t, values: v, trace: passed}
+func NewReporter(s *Sources, t *Tracebacks, v values) *Reporter {
+	return &Reporter{sources: s, tracebacks: t, values: v}
 }
 
 // Compile returns why a cell could not be compiled.
@@ -124,7 +118,7 @@ func (r *Reporter) Run(err error) *Error {
 	if !errors.As(err, &p) {
 		return r.Internal(err)
 	}
-	return r.Panic(p.Value)
+	return r.panicAt(p.Value, p.Frames)
 }
 
 // Unread returns the error of a cell that has not read an error.
@@ -153,9 +147,12 @@ func (r *Reporter) Returned(err error, at token.Position) *Error {
 	return New(Failed, fmt.Sprintf("%v%s", err, typeOf(err)), r.tracebacks.PositionLines(at))
 }
 
-// Panic describes the last panic of the calling goroutine, and those that it has replaced. It may run code of a cell, to
-// print the values, and so may panic itself.
-func (r *Reporter) Panic(value any) *Error {
+// Panic describes the last panic of the calling goroutine, and those that it has replaced. A deferred function must call it. It may run
+// code of a cell, to print the values, and so may panic itself.
+func (r *Reporter) Panic(value any) *Error { return r.panicAt(value, yaegi.PanicFrames()) }
+
+// panicAt describes a panic that began in frames.
+func (r *Reporter) panicAt(value any, frames []yaegi.Frame) *Error {
 	list := replaced(value)
 	if len(list) == 1 {
 		switch v := value.(type) {
@@ -165,7 +162,6 @@ func (r *Reporter) Panic(value any) *Error {
 			return &Error{Name: Failed, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
 		}
 	}
-	frames := r.trace.Trace()
 	e := &Error{At: r.tracebacks.Outermost(frames), Traceback: r.tracebacks.Lines(frames)}
 	e.Name, e.Value = r.panics(list)
 	e.Traceback = append(e.Traceback, ansi.bold+e.Error()+ansi.end)
@@ -276,7 +272,7 @@ func (r *Reporter) Deadlock(waiting []Waiting) *Error {
 	if more := len(others) - mostWaiting; more > 0 {
 		value += fmt.Sprintf("\nand %d more", more)
 	}
-	return New(Fatal, value, r.tracebacks.Lines(r.tracebacks.frames.Frames(waiting[0].Stack)))
+	return New(Fatal, value, r.tracebacks.Lines(yaegi.Frames(waiting[0].Stack)))
 }
 
 // Overflow returns the error of the calling goroutine, whose stack is too large.

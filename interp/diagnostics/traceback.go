@@ -16,7 +16,6 @@ import (
 type Tracebacks struct {
 	sources   *Sources
 	positions positions
-	frames    frames
 }
 
 // positions returns the position that lowered code stored as a number.
@@ -24,14 +23,9 @@ type positions interface {
 	Position(stored int) (token.Position, bool)
 }
 
-// frames returns the functions on a stack, innermost first.
-type frames interface {
-	Frames(stack string) []yaegi.Frame
-}
-
 // NewTracebacks returns tracebacks of lowered code.
-func NewTracebacks(s *Sources, p positions, f frames) *Tracebacks {
-	return &Tracebacks{sources: s, positions: p, frames: f}
+func NewTracebacks(s *Sources, p positions) *Tracebacks {
+	return &Tracebacks{sources: s, positions: p}
 }
 
 // A call is a line of a traceback: a function that is active, several times if it called
@@ -68,7 +62,7 @@ func (t *Tracebacks) Outermost(trace []yaegi.Frame) (at token.Position) {
 
 // Innermost returns the position of the innermost function of a cell on a stack.
 func (t *Tracebacks) Innermost(stack string) token.Position {
-	for _, c := range t.calls(t.frames.Frames(stack)) {
+	for _, c := range t.calls(yaegi.Frames(stack)) {
 		if c.inCell() {
 			return c.position
 		}
@@ -77,19 +71,15 @@ func (t *Tracebacks) Innermost(stack string) token.Position {
 }
 
 // OwnLines is Lines for the calling goroutine.
-func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.Own())) }
+func (t *Tracebacks) OwnLines() []string { return t.Lines(yaegi.Frames(stack.Own())) }
 
 // PositionLines returns one frame: a position, followed by its line of source.
 func (t *Tracebacks) PositionLines(at token.Position) []string { return t.frameLines(at, "") }
 
-// calls returns the calls of a trace. The VM runs a statement of a cell as a function of
-// its own: the position in it is that of the statement.
+// calls returns the calls of a trace.
 func (t *Tracebacks) calls(trace []yaegi.Frame) []call {
 	var list []call
-	for i, f := range trace {
-		if i > 0 && trace[i-1].At > 0 && bodyStatement.MatchString(trace[i-1].Function) && bodyNumber.MatchString(f.Function) {
-			continue
-		}
+	for _, f := range trace {
 		c := call{Frame: f, times: 1}
 		if f.At > 0 {
 			c.position, c.known = t.positions.Position(f.At)
@@ -159,10 +149,6 @@ func (t *Tracebacks) frameLines(at token.Position, function string) []string {
 
 // isStandard reports whether a position is in package generic.
 func isStandard(p token.Position) bool { return strings.HasPrefix(p.Filename, "generic/") }
-
-// bodyStatement matches the name, made by package lower, of the function for a statement of a
-// cell.
-var bodyStatement = regexp.MustCompile(`^bodyʹ\d+ʹvmʹ\d+$`)
 
 // bodyNumber finds the number of the cell whose statements a function runs.
 var bodyNumber = regexp.MustCompile(`^bodyʹ(\d+)`)

@@ -2,6 +2,6 @@
 // module is released, and owns the variables. It is the only package that depends on the internals of yaegi: it reads some
 // unexported fields through unsafe, and TestYaegiInternals fails if an update changes them.
 //
-//	interpreter.go  evaluates declarations, finds variables, runs the function of a cell, and frees what later code cannot reach
-//	trace.go        records where a panic began, and finds the functions of cells in a stack trace
+//	interpreter.go  evaluates declarations, finds variables, and frees what later code cannot reach
+//	trace.go        runs the body of a cell, and finds the functions of cells in a stack trace
 package yaegi

@@ -1,7 +1,6 @@
 package yaegi
 
 import (
-	"errors"
 	"fmt"
 	"go/token"
 	"io"
@@ -14,23 +13,17 @@ import (
 	upstream "github.com/traefik/yaegi/interp"
 
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/rt"
 )
 
-// An Interpreter evaluates lowered code. One evaluation runs at a time, and others wait for it; functions that it
-// has defined may run concurrently.
+// An Interpreter evaluates declarations of variables, and owns the variables. One evaluation runs at a time, and others wait for it.
 type Interpreter struct {
 	yaegi *upstream.Interpreter
 	mu    sync.Mutex // held during an evaluation
-	trace *tracer
 }
 
 // New returns an interpreter.
 func New(stdin io.Reader, stdout, stderr io.Writer) *Interpreter {
-	return &Interpreter{
-		yaegi: upstream.New(upstream.Options{Stdin: stdin, Stdout: stdout, Stderr: stderr, Unrestricted: true}),
-		trace: &tracer{traces: map[uint64][]Frame{}},
-	}
+	return &Interpreter{yaegi: upstream.New(upstream.Options{Stdin: stdin, Stdout: stdout, Stderr: stderr, Unrestricted: true})}
 }
 
 // Use adds symbols to packages, keyed "path/name".
@@ -38,31 +31,20 @@ func (i *Interpreter) Use(packages map[string]map[string]reflect.Value) error {
 	return i.yaegi.Use(packages)
 }
 
-// Eval evaluates declarations or one expression. The error is an *Error for a bug of the
-// interpreter, and a *Panic for a panic of the evaluated code.
+// Eval evaluates declarations or one expression. The error is an *Error.
 func (i *Interpreter) Eval(src string) (v reflect.Value, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.trace.reset()
 	defer func() {
 		// The compiler of yaegi panics on what it does not expect.
 		if r := recover(); r != nil {
 			err = &Error{fmt.Sprint(r)}
 		}
 	}()
-	program, err := i.yaegi.Compile(src)
-	if err != nil {
+	if v, err = i.yaegi.Eval(src); err != nil {
 		return v, &Error{err.Error()}
 	}
-	v, err = i.yaegi.Execute(program)
-	var p upstream.Panic
-	switch {
-	case err == nil:
-		return v, nil
-	case errors.As(err, &p):
-		return v, &Panic{rt.Recovered(p.Value)}
-	}
-	return v, &Error{err.Error()}
+	return v, nil
 }
 
 // Address returns the address of a declared variable. An evaluation of "&name" would
@@ -80,19 +62,6 @@ func (i *Interpreter) Address(variable string) (reflect.Value, error) {
 		}
 	}
 	return i.Eval("&" + variable)
-}
-
-// Run calls f, the body of a cell. It sets failed to a *Panic if f panics, and does not return it: if f calls runtime.Goexit and then
-// panics in a deferred call, the goroutine ends. The call is not an evaluation: an evaluation may begin while f waits.
-func (i *Interpreter) Run(f func(), failed *error) {
-	i.trace.reset()
-	defer func() {
-		if r := recover(); r != nil {
-			i.trace.record()
-			*failed = &Panic{rt.Recovered(r)}
-		}
-	}()
-	f()
 }
 
 // varSym is the kind of the symbols of variables.
@@ -120,15 +89,6 @@ func accessible(v reflect.Value, name string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// Frames returns the active functions of the stack of a goroutine, as the runtime
-// prints it, innermost first: those of lowered code, and between them one compiled
-// function for each call into compiled code. The goroutine must not run meanwhile.
-func (i *Interpreter) Frames(stack string) []Frame { return framesOf(stack) }
-
-// Trace returns the functions that were active where the last panic of the calling
-// goroutine began, innermost first.
-func (i *Interpreter) Trace() []Frame { return i.trace.take() }
-
 // An Error reports a bug of the interpreter: it rejects lowered code that is valid Go.
 type Error struct {
 	// Reason is the message of the interpreter.
@@ -138,13 +98,6 @@ type Error struct {
 func (e *Error) Error() string {
 	return "the interpreter rejects lowered code: " + e.Reason
 }
-
-// A Panic is a panic of evaluated code.
-type Panic struct {
-	Value any
-}
-
-func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // Forget drops the syntax trees of all evaluations. Yaegi keeps them only for its debugger; without Forget they would be most of
 // the memory of a long session.

@@ -45,15 +45,15 @@ func TestYaegiInternals(t *testing.T) {
 	}
 }
 
-// TestFramesOf checks which functions are found in a stack trace of the runtime.
-func TestFramesOf(t *testing.T) {
+// TestFrames checks which functions are found in a stack trace of the runtime.
+func TestFrames(t *testing.T) {
 	t.Parallel()
 	text := "panic({0x1?, 0x2?})\n\t/x.go:1 +0x1\nstrings.Repeat({0x1, 0x2}, 0xffff)\n\t/x.go:1\nreflect.Value.call({0x14f5f20?, 0x1})\n" +
 		vm.Activation + "(0x1?, 0x2, 0x0?)\n\t/x.go:3\n...12 frames elided...\n" +
 		"sort.insertionSort_func(0x1)\n\t/x.go:1\nsort.Slice({0x1, 0x2}, 0x3)\n\t/x.go:1\n" + vm.Activation + "(0x1?, 0x2?)\n" +
 		"created by x in goroutine 7\n\t/x.go:3\n"
 	want := []Frame{{Function: "strings.Repeat", Compiled: true}, {}, {Function: "sort.Slice", Compiled: true}}
-	if got := framesOf(text); !reflect.DeepEqual(got, want) {
+	if got := Frames(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

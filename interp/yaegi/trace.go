@@ -2,69 +2,33 @@ package yaegi
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// A tracer records where panics began. The stack is still complete when the session recovers one.
-type tracer struct {
-	mu     sync.Mutex
-	traces map[uint64][]Frame // by goroutine, of its last panic
-	spent  time.Duration      // on the traces of one cell
+// A Panic is a panic of the body of a cell.
+type Panic struct {
+	Value  any
+	Frames []Frame // where it began
 }
 
-// Limits of the cost for programs that panic often.
-const (
-	maxTraces = 64 // that are kept
-	maxSpent  = time.Second
-)
+func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// record stores the trace of the current panic of the calling goroutine.
-func (w *tracer) record() {
-	w.mu.Lock()
-	enough := w.spent > maxSpent
-	w.mu.Unlock()
-	if enough {
-		return
-	}
-	start := time.Now()
-	text := stack.Own()
-	frames := panicFrames(text)
-	id := stack.Goroutine(text)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.traces) >= maxTraces {
-		clear(w.traces)
-	}
-	w.traces[id] = frames
-	w.spent += time.Since(start)
-}
-
-// take returns and removes the trace of the calling goroutine. If there is none, the trace is that of the current stack.
-func (w *tracer) take() []Frame {
-	text := stack.Own()
-	id := stack.Goroutine(text)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t, ok := w.traces[id]
-	if !ok {
-		return panicFrames(text)
-	}
-	delete(w.traces, id)
-	return t
-}
-
-// reset drops all traces before the next cell.
-func (w *tracer) reset() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.spent = 0
+// Run calls f, the body of a cell. It sets failed to a *Panic if f panics, and does not return it: if f calls runtime.Goexit and then
+// panics in a deferred call, the goroutine ends.
+func Run(f func(), failed *error) {
+	defer func() {
+		if r := recover(); r != nil {
+			*failed = &Panic{rt.Recovered(r), PanicFrames()}
+		}
+	}()
+	f()
 }
 
 // A Frame is an active function.
@@ -74,14 +38,16 @@ type Frame struct {
 	At       int // the position that the function last stored; 0 if it has stored none
 }
 
-// panicFrames returns the frames of a stack on which a panic is being reported.
-func panicFrames(text string) []Frame {
-	i := strings.Index(text, "\npanic(")
-	return framesOf(text[max(i, 0):])
+// PanicFrames returns the functions that were active where the panic began that the calling goroutine has recovered or is raising, innermost
+// first. A deferred function must call it.
+func PanicFrames() []Frame {
+	text := stack.Own()
+	return Frames(text[max(strings.Index(text, "\npanic("), 0):])
 }
 
-// framesOf implements Frames.
-func framesOf(text string) []Frame {
+// Frames returns the active functions of the stack of a goroutine, as the runtime prints it, innermost first: those of cells, and between
+// them one compiled function for each call into compiled code. The goroutine must not run meanwhile.
+func Frames(text string) []Frame {
 	var list []Frame
 	compiled := ""
 	addCompiled := func() {
