@@ -130,14 +130,18 @@ func (o *order) integer(pos token.Pos, n int) ast.Expr {
 // operands handles the channels and the values of a select statement, which are evaluated once, in this order.
 func (o *order) operands(s *ast.SelectStmt) {
 	for _, clause := range s.Body.List {
+		clause := clause.(*ast.CommClause)
 		var operands []*ast.Expr
-		switch s := clause.(*ast.CommClause).Comm.(type) {
+		switch s := clause.Comm.(type) {
 		case *ast.SendStmt:
 			operands = []*ast.Expr{&s.Chan, &s.Value}
 		case *ast.ExprStmt:
 			operands = []*ast.Expr{&ast.Unparen(s.X).(*ast.UnaryExpr).X}
 		case *ast.AssignStmt:
 			operands = []*ast.Expr{&ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X}
+			if o.splits(s) {
+				o.received(clause, s)
+			}
 		}
 		for _, e := range operands {
 			if tv := o.Info.Types[*e]; tv.Value == nil && !tv.IsNil() {
@@ -146,4 +150,18 @@ func (o *order) operands(s *ast.SelectStmt) {
 			}
 		}
 	}
+}
+
+// received makes a clause assign what it receives in a statement of its own, in the order of other assignments:
+//
+//	case i, a[i] = <-c:  ->  case t1, t2 := <-c: i, a[i] = t1, t2
+func (o *order) received(clause *ast.CommClause, s *ast.AssignStmt) {
+	comm := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.DEFINE, Rhs: s.Rhs}
+	var values []ast.Expr
+	for v := range o.Info.TypeOf(s.Rhs[0]).(*types.Tuple).Variables() {
+		id, value := o.variableOf(s.Pos(), v.Type())
+		comm.Lhs, values = append(comm.Lhs, id), append(values, o.use(s.Pos(), value))
+	}
+	s.Rhs = values
+	clause.Comm, clause.Body = comm, append([]ast.Stmt{s}, clause.Body...)
 }
