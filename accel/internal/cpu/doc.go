@@ -33,7 +33,8 @@
 //	                integer_weight.go multiplies floats by int8 weights
 //	vector.go       the functions that steps consist of, one set per instruction set;
 //	                rows.go those on rows of norms, sums and scores
-//	pool.go         the threads; peak.go the peak speed of the CPU
+//	pool.go         the threads; patience.go how long they spin before they sleep; peak.go
+//	                the peak speed of the CPU
 //	bytes.go        pixels to floats, for package data
 //	arithmetic.go   arithmetic of slices, for kernels of users
 //

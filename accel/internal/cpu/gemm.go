@@ -341,6 +341,9 @@ const (
 	packed = 2
 )
 
+// packRounds is how often a worker pauses for a panel that another one packs before it lets other goroutines run.
+const packRounds = 4000
+
 // packTogether packs the panels that all chunks of the same columns need, together with those of them that run at the same time,
 // and returns when all are packed. A worker never waits for one that has not begun.
 func (g *gemm) packTogether(first, end, down int) {
@@ -356,7 +359,7 @@ func (g *gemm) packTogether(first, end, down int) {
 	for p := first; p < end; p++ {
 		for i := 0; g.packed[p].Load() != packed; i++ {
 			pause(1)
-			if i > waitRounds { // the system does not run the worker that packs it
+			if i > packRounds { // the system does not run the worker that packs it
 				runtime.Gosched()
 			}
 		}

@@ -12,14 +12,6 @@ type task interface {
 	work(chunk, worker int)
 }
 
-// How long a helper looks for work before it parks, and how long the caller waits for the
-// end before it sleeps: some tens of microseconds, about the time to wake a parked
-// goroutine.
-const (
-	spinRounds = 4000
-	waitRounds = 4000
-)
-
 // pool is a fork-join pool. Each worker begins with a share of neighboring chunks, the
 // same ones for the same number of chunks, so that the data that it wrote is in its own
 // cache when the next step reads it. A worker that has finished takes chunks from the ends
@@ -39,6 +31,8 @@ type pool struct {
 	// last chunk clears it and sends to done.
 	waiting atomic.Bool
 	done    chan struct{}
+
+	calling patience // of the caller
 
 	parked atomic.Int32
 	wake   chan struct{}
@@ -122,21 +116,21 @@ func (p *pool) run(n int, t task) {
 // wait returns when all chunks are done. It eventually sleeps: on a busy machine a helper
 // may need the core that the caller is spinning on.
 func (p *pool) wait() {
-	for range waitRounds {
-		if p.left.Load() == 0 {
-			return
-		}
-		pause(1)
+	if p.calling.spin(p.finished) {
+		return
 	}
 	// A helper that finished the previous run may wake the caller too early.
 	for p.left.Load() > 0 {
 		p.waiting.Store(true)
 		if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
-			return // no helper will send
+			break // no helper will send
 		}
 		<-p.done
 	}
+	p.calling.slept()
 }
+
+func (p *pool) finished() bool { return p.left.Load() == 0 }
 
 // drain runs a worker's own chunks, and then those that others have left.
 func (p *pool) drain(worker int) {
@@ -166,11 +160,9 @@ func (p *pool) busy() bool {
 
 func (p *pool) help(worker int) {
 	defer p.ended.Done()
+	var waiting patience
 	for {
-		for i := 0; i < spinRounds && !p.busy(); i++ {
-			pause(1)
-		}
-		if !p.busy() {
+		if !waiting.spin(p.busy) {
 			p.parked.Add(1)
 			if !p.busy() {
 				select {
@@ -181,6 +173,7 @@ func (p *pool) help(worker int) {
 				}
 			}
 			p.parked.Add(-1)
+			waiting.slept()
 		}
 		p.drain(worker)
 	}
