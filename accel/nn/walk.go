@@ -129,26 +129,51 @@ func (w *walker) fields(path []string, v reflect.Value) {
 		c.Set(v)
 		v = c
 	}
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if !mayHold(f.Type) {
-			continue
-		}
-		field := v.Field(i)
-		if !f.IsExported() {
+	for _, f := range fieldsOf(v.Type()) {
+		field := v.Field(f.index)
+		if !f.exported {
 			// Most structs keep their modules in unexported fields, which are only read here.
-			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
+			field = reflect.NewAt(f.typ, field.Addr().UnsafePointer()).Elem()
 		}
-		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous
-		if other, ok := f.Tag.Lookup(nameTag); ok {
-			name, embedded = other, other == ""
-		}
-		if embedded {
+		if f.name == "" {
 			w.value(path, field)
 			continue
 		}
-		w.value(append(path, name), field)
+		w.value(append(path, f.name), field)
 	}
+}
+
+// structField is a field of a struct that may lead to a tensor.
+type structField struct {
+	index    int
+	typ      reflect.Type
+	exported bool
+	name     string // in the path; "" for one that adds none
+}
+
+// structFields caches the results of fieldsOf: each step of a training walks through its model.
+var structFields sync.Map // reflect.Type to []structField
+
+func fieldsOf(t reflect.Type) []structField {
+	if known, ok := structFields.Load(t); ok {
+		return known.([]structField)
+	}
+	var fields []structField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !mayHold(f.Type) {
+			continue
+		}
+		name := fieldName(t, f.Name)
+		if other, ok := f.Tag.Lookup(nameTag); ok {
+			name = other
+		} else if f.Anonymous {
+			name = ""
+		}
+		fields = append(fields, structField{i, f.Type, f.IsExported(), name})
+	}
+	structFields.Store(t, fields)
+	return fields
 }
 
 // nameTag is the key of a struct tag with the name of a field in the path of its parameters.

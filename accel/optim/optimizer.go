@@ -185,7 +185,10 @@ func (o *Optimizer) Step() {
 //	if err := opt.Err(); err != nil {
 //		return err
 //	}
-func (o *Optimizer) Err() error {
+func (o *Optimizer) Err() error { return o.errOf(nn.Parameters(o.model)) }
+
+// errOf is Err of a model with these parameters.
+func (o *Optimizer) errOf(parameters []*tensor.Tensor) error {
 	switch {
 	case math.IsNaN(o.rate) || math.IsInf(o.rate, 0):
 		return &tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; every parameter would become NaN or infinite: set a finite learning rate", o.rate)}
@@ -193,13 +196,13 @@ func (o *Optimizer) Err() error {
 		return &tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; the loss would rise: set one that is not negative", o.rate)}
 	case o.invalid != "":
 		return &tensor.StateError{Op: o.Name(), Hint: o.invalid}
-	case len(nn.Parameters(o.model)) == 0:
+	case len(parameters) == 0:
 		return &tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"}
 	}
-	if err := o.shardedErr(); err != nil {
+	if err := o.shardedErr(parameters); err != nil {
 		return err
 	}
-	if _, known := o.grouped[nn.Parameters(o.model)[0]]; len(o.o.groups) > 0 && !known {
+	if _, known := o.grouped[parameters[0]]; len(o.o.groups) > 0 && !known {
 		return o.group()
 	}
 	return nil
@@ -207,7 +210,8 @@ func (o *Optimizer) Err() error {
 
 // recordStep records a step with an optional guard.
 func (o *Optimizer) recordStep(g *guard) {
-	if err := o.Err(); err != nil {
+	all := nn.Parameters(o.model) // once, since a large model has many layers to look through
+	if err := o.errOf(all); err != nil {
 		panic(err)
 	}
 	if c := trace.Active(); c != nil {
@@ -219,10 +223,10 @@ func (o *Optimizer) recordStep(g *guard) {
 		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
 		defer leave()
 	}
-	o.checkGradients()
+	o.checkGradients(all)
 	tensor.NoGrad(func() {
 		r := record{guard: g}
-		parameters, gradients := o.gradients(&r)
+		parameters, gradients := withGradients(&r, all)
 		if g != nil {
 			for i, x := range gradients {
 				gradients[i] = r.keep(x.Mul(r.like(g.inverse, x)))
@@ -274,9 +278,9 @@ func (o *Optimizer) recordStep(g *guard) {
 }
 
 // checkGradients panics if no parameter has a gradient, or if one is added to that of the step before.
-func (o *Optimizer) checkGradients() {
+func (o *Optimizer) checkGradients(all []*tensor.Tensor) {
 	some, stale, lost := false, false, false
-	for _, p := range nn.Parameters(o.model) {
+	for _, p := range all {
 		has, old, dropped := tensors.UseGrad(p)
 		some, stale, lost = some || has, stale || old, lost || dropped
 	}
@@ -293,9 +297,9 @@ func (o *Optimizer) checkGradients() {
 	}
 }
 
-// gradients returns the parameters that have a gradient, and their gradients.
-func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor) {
-	for _, p := range nn.Parameters(o.model) {
+// withGradients returns the parameters that have a gradient, and their gradients.
+func withGradients(r *record, all []*tensor.Tensor) (parameters, gradients []*tensor.Tensor) {
+	for _, p := range all {
 		if g := p.Grad(); g != nil {
 			parameters, gradients = append(parameters, p), append(gradients, r.keep(g))
 		}

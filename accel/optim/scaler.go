@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -126,7 +127,7 @@ func (s *GradScaler) SetState(state GradScalerState) error {
 
 // nonFinite returns 0 if all gradients are finite, else NaN.
 func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
-	parameters, gradients := o.gradients(r)
+	parameters, gradients := withGradients(r, nn.Parameters(o.model))
 	if len(gradients) == 0 && !isSharded(o.model) {
 		return r.keep(tensor.Zeros())
 	}

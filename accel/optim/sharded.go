@@ -26,8 +26,8 @@ type sharded interface {
 // shardedErr returns an error if the rule needs more than the part of a parameter that this process has, or if the
 // optimizer has the layers of a sharded model instead of the model, and would compute other norms on each
 // process.
-func (o *Optimizer) shardedErr() error {
-	if parameters := nn.Parameters(o.model); !isSharded(o.model) && slices.ContainsFunc(parameters, tensors.IsPart[*tensor.Tensor]) {
+func (o *Optimizer) shardedErr(parameters []*tensor.Tensor) error {
+	if !isSharded(o.model) && slices.ContainsFunc(parameters, tensors.IsPart[*tensor.Tensor]) {
 		return &tensor.StateError{Op: o.Name(), Hint: "several ranks share the model: make the optimizer with what parallel.Distribute has returned"}
 	}
 	if isSharded(o.model) && o.rule.whole {
