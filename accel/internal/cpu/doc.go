@@ -4,8 +4,8 @@
 //	program.go      compiles a program to steps; the registry of whole-tensor ops
 //	elementwise.go  the table of vectorized elementwise ops; scalar.go has all of them
 //	                on one element
-//	loop.go         fused elementwise loops, in chunks that stay in cache; fold.go
-//	                combines ops for which there is one function
+//	loop.go         fused elementwise loops, in chunks that stay in cache; batch.go
+//	                runs several as one, fold.go combines ops for which there is one function
 //	gather.go       strided and converting loads
 //	gemm.go         matrix multiplication from packed panels; pack.go, multiply.go,
 //	                matmul.go; caches.go has what decides about packing, library.go

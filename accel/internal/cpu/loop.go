@@ -68,7 +68,7 @@ type loopOutput struct {
 	float []float32
 }
 
-func newLoop(d *Device, s ir.Step) (step, error) {
+func newLoop(d *Device, s ir.Step) (*loop, error) {
 	l := &loop{device: d, n: ir.Len(s.Shape)}
 	for _, o := range s.In {
 		in := loopInput{Operand: o, last: -1, reg: -1}
@@ -214,6 +214,14 @@ func (l *loop) allocate() {
 }
 
 func (l *loop) run(p *program) error {
+	l.bind(p)
+	p.device.pool.run((l.n+blockLen-1)/blockLen, l)
+	l.unbind()
+	return nil
+}
+
+// bind reads the memory and the scalars of a run.
+func (l *loop) bind(p *program) {
 	for i := range l.in {
 		in := &l.in[i]
 		in.base = p.memory[in.Slot]
@@ -244,19 +252,28 @@ func (l *loop) run(p *program) error {
 			m.scalars = [3]foldScalars{l.body[m.first].scalars, l.body[m.second].scalars, k.scalars}
 		}
 	}
-	p.device.pool.run((l.n+blockLen-1)/blockLen, l)
+}
+
+// unbind releases the memory.
+func (l *loop) unbind() {
 	for i := range l.in {
 		l.in[i].base, l.in[i].float = nil, nil
 	}
 	for i := range l.out {
 		l.out[i].float = nil
 	}
-	return nil
 }
 
 func (l *loop) work(block, worker int) {
 	from := block * blockLen
-	to := min(from+blockLen, l.n)
+	l.elements(from, min(from+blockLen, l.n), worker)
+}
+
+// elements computes some elements.
+func (l *loop) elements(from, to, worker int) {
+	if from >= to {
+		return
+	}
 	scratch := l.device.scratch[worker]
 	for i := range l.in {
 		if in := &l.in[i]; in.kind == single {

@@ -51,6 +51,12 @@ func (d *Device) HasKernel(op ir.Op, t ir.DType) bool {
 
 // builderOf returns the builder of a step, or nil.
 func builderOf(s ir.Step) builder {
+	switch {
+	case len(s.Parts) > 0:
+		return newLoops
+	case s.Op == nil:
+		return func(d *Device, s ir.Step) (step, error) { return newLoop(d, s) }
+	}
 	if build := builders[reflect.TypeOf(s.Op)]; build != nil {
 		return build
 	}
@@ -67,14 +73,6 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 		d.workspace = hugeStorage(p.Arena)
 	}
 	for _, s := range p.Steps {
-		if s.Op == nil {
-			l, err := newLoop(d, s)
-			if err != nil {
-				return nil, err
-			}
-			out.steps = append(out.steps, l)
-			continue
-		}
 		build := builderOf(s)
 		if build == nil || len(s.In) > 0 && s.In[0].DType == ir.Float64 && onlyFloat32[reflect.TypeOf(s.Op)] {
 			return nil, fmt.Errorf("cpu: there is no kernel for the op %s with these element types", s.Op.Name())
