@@ -14,6 +14,8 @@ func TestRedeclared(t *testing.T) {
 		{"same", []string{"func f(n int) int { return n }", "func f(m int) int { return -m }"}, "fʹ1 is fʹ2 in fʹ1;"},
 		{"third", []string{"func f() {}", "func f() {}", "func f() {}"}, "fʹ2 is fʹ3 in fʹ1;"},
 		{"other parameters", []string{"func f(n int) int { return n }", "func f(s string) int { return 0 }"}, ""},
+		{"other parameters, undone", []string{"func f(n int) int { return n }", "func f(s string) int { return 0 }", "func f(n int) int { return -n }"}, "fʹ1 is fʹ3 in fʹ1;"},
+		{"many other parameters", []string{"func f(n int) {}", "func f(s string) {}", "func f(n uint) {}", "func f(n int8) {}", "func f(n int) {}"}, ""},
 		{"dependant", []string{"func f() int { return 1 }", "func g() int { return f() }", "func f() int { return 2 }"}, "gʹ1 is gʹ2 in gʹ1;fʹ1 is fʹ2 in fʹ1;"},
 		{"method", []string{"type T struct{}\nfunc (T) M() {}", "func (T) M() { println() }"}, "TʹMʹ1 is TʹMʹ2 in TʹMʹ1;"},
 		{"other receiver", []string{"type T struct{}\nfunc (T) M() {}", "func (*T) M() {}"}, ""},

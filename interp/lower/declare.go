@@ -3,6 +3,7 @@ package lower
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/quernlab/quern/interp/vm/compile"
 )
@@ -23,11 +24,15 @@ type declaration struct {
 	name     string
 }
 
-// version is the latest version of a function.
+// version is the latest version of a function with one signature.
 type version struct {
 	group  string
 	object *types.Func
 }
+
+// maxVersions is how many signatures of a function are known. When it is declared with one of them again, closures that call it
+// with this signature call the new function.
+const maxVersions = 3
 
 // redeclare records the name of o, a function or method that is not generic.
 func (e *emitter) redeclare(o *types.Func) {
@@ -43,11 +48,14 @@ func (e *emitter) redeclare(o *types.Func) {
 		return
 	}
 	v := version{e.names[o], o}
-	if old, ok := e.versions[d]; ok && sameFunction(old.object.Signature(), sig) {
-		v.group = old.group
-		e.redeclared = append(e.redeclared, Redeclared{Group: v.group, Old: old.object, New: o})
+	list := slices.Clone(e.versions[d])
+	if i := slices.IndexFunc(list, func(old version) bool { return sameFunction(old.object.Signature(), sig) }); i >= 0 {
+		v.group = list[i].group
+		e.redeclared = append(e.redeclared, Redeclared{Group: v.group, Old: list[i].object, New: o})
+		list = slices.Delete(list, i, i+1)
 	}
-	set(e.Program, e.versions, d, v)
+	list = append(list, v)
+	set(e.Program, e.versions, d, list[max(0, len(list)-maxVersions):])
 }
 
 // sameFunction reports whether functions with these signatures are called in the same way.

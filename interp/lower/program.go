@@ -42,12 +42,12 @@ type Config struct {
 // not safe for concurrent use.
 type Program struct {
 	Config
-	names     map[types.Object]string        // of variables, and of functions and methods that are not generic
-	generics  map[types.Object]*ast.FuncDecl // generic functions
-	methods   map[*types.TypeName]*methods   // declared methods of each interpreted type
-	later     map[types.Object]bool          // functions that are compiled at their first call, before that
-	exposed   map[types.Object]bool          // variables of the session that functions or pointers refer to
-	versions  map[declaration]version
+	names     map[types.Object]string            // of variables, and of functions and methods that are not generic
+	generics  map[types.Object]*ast.FuncDecl     // generic functions
+	methods   map[*types.TypeName]*methods       // declared methods of each interpreted type
+	later     map[types.Object]bool              // functions that are compiled at their first call, before that
+	exposed   map[types.Object]bool              // variables of the session that functions or pointers refer to
+	versions  map[declaration][]version          // with different signatures, the latest one last
 	instances map[instance]string                // functions and types
 	arguments map[instance][]types.Type          // of instances
 	existing  map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their creation
@@ -83,7 +83,7 @@ func New(config Config) *Program {
 		methods:   map[*types.TypeName]*methods{},
 		later:     map[types.Object]bool{},
 		exposed:   map[types.Object]bool{},
-		versions:  map[declaration]version{},
+		versions:  map[declaration][]version{},
 		instances: map[instance]string{},
 		arguments: map[instance][]types.Type{},
 		existing:  map[*types.TypeName][]*types.Named{},

@@ -14,12 +14,14 @@ type Reach interface {
 }
 
 // Roots returns objects that a later cell may replace although no cell can mention them: the latest functions of their
-// names.
+// names and signatures.
 func (p *Program) Roots() []types.Object {
 	var roots []types.Object
-	for d, v := range p.versions {
-		if d.receiver == nil {
-			roots = append(roots, v.object)
+	for d, list := range p.versions {
+		for _, v := range list {
+			if d.receiver == nil {
+				roots = append(roots, v.object)
+			}
 		}
 	}
 	return roots
@@ -42,7 +44,7 @@ func (p *Program) Sweep(reach Reach) {
 	}
 	maps.DeleteFunc(p.generics, func(o types.Object, _ *ast.FuncDecl) bool { return gone(o) })
 	maps.DeleteFunc(p.methods, func(o *types.TypeName, _ *methods) bool { return gone(o) })
-	maps.DeleteFunc(p.versions, func(d declaration, v version) bool { return d.receiver != nil && gone(d.receiver) })
+	maps.DeleteFunc(p.versions, func(d declaration, _ []version) bool { return d.receiver != nil && gone(d.receiver) })
 	for o, list := range p.existing {
 		list = slices.DeleteFunc(slices.Clone(list), func(n *types.Named) bool { return !reach.Type(n) })
 		if gone(o) || len(list) == 0 {
@@ -61,8 +63,10 @@ func (p *Program) Sweep(reach Reach) {
 // Groups returns the groups of functions that a later cell may declare again.
 func (p *Program) Groups() map[string]bool {
 	groups := map[string]bool{}
-	for _, v := range p.versions {
-		groups[v.group] = true
+	for _, list := range p.versions {
+		for _, v := range list {
+			groups[v.group] = true
+		}
 	}
 	return groups
 }
