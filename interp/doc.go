@@ -112,9 +112,15 @@
 //
 // An existing closure or goroutine keeps the variables that it captured. If it calls a function
 // or method that was declared again with the same parameters and results, it calls the new one;
-// if these differ, and for generic functions, it calls the old one. A function value does not
-// change. If an old closure uses a function as a value, it is not specified whether that is the
-// old or the new function.
+// if these differ, and for generic functions, it calls the old one, which a function with the same
+// parameters and results replaces later. The value of a function or of
+// a method expression such as T.M does not change, but a method value such as x.M is a closure that
+// calls the method. If an old closure uses a function as a value, it is not specified whether that
+// is the old or the new function.
+//
+// Values of a type have the methods that it has now. A value in an interface whose method only
+// pointers have now still has it there; the call of a method that has another signature than in the
+// interface is a panic.
 //
 // A panic in a goroutine ends a compiled program. In a session, it fails the cell that runs, at its end; if none runs, it fails
 // the next one, which is not run. So do panics in timers, in functions that widgets call, in finalizers and in cleanups.

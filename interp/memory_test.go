@@ -35,7 +35,7 @@ func TestRerunsKeepLittle(t *testing.T) {
 	// The runtime never releases a type that has been made for interface values of a type of a cell, and the type needs its methods.
 	// 10 000 edits of a type keep less than 60 MB, of types, method tables, code and source. With QUERN_LONG=1 they run.
 	const limitOfNewTypes = 60_000_000 / 10_000
-	newTypes := []string{"another type with String", "ever another type with method", "ever another type with String", "local type", "json"}
+	newTypes := []string{"another type with String", "ever another type with method", "ever another type with String", "ever another type and its pointer with String", "local type", "json"}
 	// yaegi never releases the variable of a function that package vm runs for a statement, and a cell of the row has 100. In seven
 	// measurements a variable took 24 to 49 bytes, since slices and maps grow in steps; the other rows keep little else.
 	const limitOfLiterals = 100 * 50
@@ -84,6 +84,9 @@ func TestRerunsKeepLittle(t *testing.T) {
 		}},
 		{"ever another type with String", func(i int) string {
 			return fmt.Sprintf("type T struct{ A, B%d int }\nfunc (t T) String() string { return fmt.Sprint(t.A + %d) }\nfmt.Println(T{A: 1})", i, i)
+		}},
+		{"ever another type and its pointer with String", func(i int) string {
+			return fmt.Sprintf("type T struct{ A, B%d int }\nfunc (t T) String() string { return fmt.Sprint(t.A + %d) }\nfmt.Println(T{A: 1}, &T{A: 2})", i, i)
 		}},
 		{"recursive type", func(i int) string {
 			return fmt.Sprintf("type N struct{ next *N; v%d int }\nfunc (n *N) Len() int { if n == nil { return 0 }; return 1 + n.next.Len() }\n(&N{}).Len()", i%2)

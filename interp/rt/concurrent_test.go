@@ -37,7 +37,7 @@ func TestConcurrentUse(t *testing.T) {
 			typ := redeclare(t, w, "Celsius")
 			addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
 			d := w.Describe(typ)
-			w.Register(d.ID(), "String", codeOf(1.0, func(x any) string { return strconv.Itoa(i) }))
+			w.Register(d.ID(), "String", codeOf(1.0, func(x any) string { return strconv.Itoa(i) }), nil)
 			if got := fmt.Sprint(d.Box(1.0)); got != strconv.Itoa(i) {
 				t.Errorf("declaration %d prints %q", i, got)
 			}

@@ -111,8 +111,8 @@ func TestConvertSort(t *testing.T) {
 	w := newHarness(t)
 	raw := []int{3, 1, 2}
 	boxed := w.typ(t, "Stack").Box(raw)
-	w.Register(w.typ(t, "Stack").id, "Less", codeOf(raw, func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] }))
-	w.Register(w.typ(t, "Stack").id, "Swap", codeOf(raw, func(x any, i, j int) { s := x.([]int); s[i], s[j] = s[j], s[i] }))
+	w.Register(w.typ(t, "Stack").id, "Less", codeOf(raw, func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] }), nil)
+	w.Register(w.typ(t, "Stack").id, "Swap", codeOf(raw, func(x any, i, j int) { s := x.([]int); s[i], s[j] = s[j], s[i] }), nil)
 	v, _ := w.Convert(boxed, typeOf[sort.Interface](w))
 	sort.Sort(sort.Reverse(v.(sort.Interface)))
 	if !reflect.DeepEqual(raw, []int{3, 2, 1}) {

@@ -18,7 +18,7 @@ func TestOutOfCode(t *testing.T) {
 	typ := redeclare(t, w, "Point")
 	addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
 	d := r.Describe(typ)
-	r.Register(d.id, "String", codeOf(struct{ X, Y int }{}, func(any) string { return "text" }))
+	r.Register(d.id, "String", codeOf(struct{ X, Y int }{}, func(any) string { return "text" }), nil)
 
 	var others named.Owner
 	defer others.Close()

@@ -21,9 +21,9 @@ type MethodCode interface {
 	Receiver(variable unsafe.Pointer) unsafe.Pointer
 }
 
-// Register adds a method to the method table of the type id under name.
-func (r *Registry) Register(id int, name string, code MethodCode) {
-	r.Type(id).register(name, code)
+// Register adds a method to the method table of the type id under name. The signature is nil if it may not have changed.
+func (r *Registry) Register(id int, name string, code MethodCode, signature *types.Signature) {
+	r.Type(id).register(registeredMethod{name, code, signature})
 	r.registered.Add(1)
 }
 
@@ -34,7 +34,9 @@ func (r *Registry) Derive(id int, name string) {
 	pointer := r.described(types.NewPointer(t.typ))
 	r.mu.Unlock()
 	if pointer != nil {
-		pointer.setMethod(name, nil)
+		if _, byPointer := pointer.setMethod(registeredMethod{name: name}); byPointer {
+			pointer.revise()
+		}
 		r.registered.Add(1)
 	}
 }
@@ -106,6 +108,11 @@ func (r *Registry) MethodFunc(receiver reflect.Type, m reflect.Method) reflect.V
 		return m.Func
 	}
 	return r.config.Method(receiver, m.Func, 1)
+}
+
+// MissingMethod returns the error of a call of a method that x has no more, or with another signature.
+func MissingMethod(x any, name string) error {
+	return missingMethodError{reflect.TypeOf(x).String(), name}
 }
 
 // missingMethodError is the panic of a call to a method that the dynamic type of an interface value has no more: a later cell has declared a method
@@ -258,7 +265,7 @@ func (r *Registry) methodsOf(d *declaredType, signatures []compiledSignature) (m
 		}
 		in := slices.Insert(slices.Collect(m.typ.Ins()), 0, reflect.TypeFor[unsafe.Pointer]())
 		f := reflect.FuncOf(in, slices.Collect(m.typ.Outs()), m.typ.IsVariadic())
-		methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ, Word: reflect.MakeFunc(f, c.call)})
+		methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ, Word: r.entry(c, f)})
 	}
 	return methods
 }
@@ -277,11 +284,9 @@ type foundMethod struct {
 	registered int64
 }
 
-// call runs the method. The first argument is the data word of the receiver; see named.Method.Word.
-func (c *compiledCall) call(in []reflect.Value) []reflect.Value {
-	defer raiseAgain()
-	r, m, word := c.t.registry, c.method(), in[0].UnsafePointer()
-	in = in[1:]
+// Call runs the method for any signature. word is the data word of the receiver; see named.Method.Word.
+func (c *compiledCall) Call(word unsafe.Pointer, in []reflect.Value) []reflect.Value {
+	r, m := c.t.registry, c.method()
 	if c.in != nil && c.path != "" {
 		return c.throughTable(m.Value(word), in)
 	}
@@ -358,6 +363,9 @@ func (c *compiledCall) method() *Method {
 	m := c.t.find(c.name, c.memory)
 	if m.Code != nil {
 		lowered := m.Code.Type()
+		if !c.takes(lowered) {
+			panic(missingMethodError{c.t.name, c.name})
+		}
 		for i := range c.typ.NumIn() {
 			r.meet(c.of.Params().At(i).Type(), lowered.In(i+1), c.typ.In(i))
 		}
@@ -367,6 +375,26 @@ func (c *compiledCall) method() *Method {
 	}
 	c.found.Store(&foundMethod{m, registered})
 	return m
+}
+
+// takes reports whether the arguments and results of c have the memory layout of those of a method with this signature. A value that a compiled
+// package has kept can have an earlier type, whose methods have other signatures.
+func (c *compiledCall) takes(lowered reflect.Type) bool {
+	if lowered.NumIn() != c.typ.NumIn()+1 || lowered.NumOut() != c.typ.NumOut() {
+		return false
+	}
+	seen := map[reflect.Type]bool{}
+	for i := range c.typ.NumIn() {
+		if !sameLayout(c.typ.In(i), lowered.In(i+1), seen) {
+			return false
+		}
+	}
+	for i := range c.typ.NumOut() {
+		if !sameLayout(c.typ.Out(i), lowered.Out(i), seen) {
+			return false
+		}
+	}
+	return true
 }
 
 // meet makes the made type of values of t known, whose raw type is raw: compiled code can have values of it that have never been in

@@ -43,13 +43,13 @@ func TestPromotedMethods(t *testing.T) {
 		typ := w.pkg.Scope().Lookup(name).Type()
 		if list := w.Describe(typ).methods.Load(); list != nil {
 			for _, m := range *list {
-				fresh.Register(fresh.ID(typ), m.name, m.code)
+				fresh.Register(fresh.ID(typ), m.name, m.code, nil)
 			}
 		}
 	}
 	describe := func(name string) *Type { return fresh.Describe(w.pkg.Scope().Lookup(name).Type()) }
 	shy := describe("Shy")
-	fresh.Register(shy.pointer().id, "String", codeOf(&struct{ N int }{}, func(x any) string { return fmt.Sprint("shy ", x.(*struct{ N int }).N) }))
+	fresh.Register(shy.pointer().id, "String", codeOf(&struct{ N int }{}, func(x any) string { return fmt.Sprint("shy ", x.(*struct{ N int }).N) }), nil)
 
 	deep := Deep{Shy: &Shy{4}, Base: Base{5, "b"}, Buffer: bytes.NewBufferString("compiled"), Shape: Square{3}}
 	raw := w.Value(w.box(deep))
@@ -111,7 +111,7 @@ func TestMethodAddedLater(t *testing.T) {
 		t.Fatal("the type is a Stringer too early")
 	}
 	addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
-	r.Register(d.id, "String", codeOf(struct{ X, Y int }{}, func(any) string { return "now" }))
+	r.Register(d.id, "String", codeOf(struct{ X, Y int }{}, func(any) string { return "now" }), nil)
 	after := d.Box(struct{ X, Y int }{1, 2})
 	if s, ok := after.(fmt.Stringer); !ok || s.String() != "now" || !r.Implements(before, stringer) {
 		t.Error("the added method is not found")
@@ -185,7 +185,7 @@ func BenchmarkDispatch(b *testing.B) {
 	w := newHarness(b)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	d := r.Describe(w.pkg.Scope().Lookup("Code").Type())
-	r.Register(d.id, "Error", codeOf(struct{ N int }{}, func(x any) string { return "e" }))
+	r.Register(d.id, "Error", codeOf(struct{ N int }{}, func(x any) string { return "e" }), nil)
 	x := d.Box(struct{ N int }{1}).(error)
 	b.Run("error", func(b *testing.B) {
 		for b.Loop() {

@@ -200,7 +200,7 @@ func UnsafeString(pointer *byte, length int) string {
 // or has nothing like it.
 type uncatchable interface{ Uncatchable() }
 
-// uncaught is what raiseAgain panics with for such a value if compiled functions that recover the panics of methods, to print them,
+// uncaught is what RaiseAgain panics with for such a value if compiled functions that recover the panics of methods, to print them,
 // are being called. Printing it panics with it again, from where package fmt lets it pass.
 type uncaught struct{ value any }
 
@@ -219,9 +219,9 @@ var printers, printing = map[string]bool{
 	"log/slog.(*handleState).appendValue.func1": true,
 }
 
-// raiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if the
+// RaiseAgain is deferred by methods that compiled packages call: one that recovers sees the panic of compiled Go, also if the
 // cell runs the method.
-func raiseAgain() {
+func RaiseAgain() {
 	r := recover()
 	if r == nil {
 		return

@@ -134,7 +134,7 @@ func (w *harness) registerMethods(real reflect.Type) {
 			})
 			return results
 		})
-		w.Register(id, m.Name, testCode{w.rawType(t, real), f})
+		w.Register(id, m.Name, testCode{w.rawType(t, real), f}, nil)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -60,6 +61,7 @@ type Registry struct {
 	config Config
 	// compiler compiles a method that is called for the first time and has not been registered; see CompileMethods.
 	compiler func(m *types.Func) error
+	enter    func(MethodCall) unsafe.Pointer // see EnterMethods
 
 	mu          sync.Mutex   // guards the fields up to embedding
 	descriptors typeutil.Map // types.Type to identifier (int), by types.Identical

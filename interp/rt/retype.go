@@ -68,7 +68,7 @@ func (t *Retyper) visit(v reflect.Value) {
 		if v.IsNil() || !v.CanSet() {
 			return
 		}
-		if x, changed := t.held(v.Elem().Interface()); changed {
+		if x, changed := t.held(v.Elem().Interface()); changed && reflect.TypeOf(x).Implements(v.Type()) { // else it keeps the method
 			v.Set(reflect.ValueOf(x))
 		}
 	case reflect.Pointer:

@@ -23,6 +23,7 @@ type Type struct {
 	set     atomic.Pointer[methodSet] // nil for an interface
 
 	embedded []*types.TypeName // types whose methods may be promoted; nil for an interface
+	revised  atomic.Int64      // of a named type: how often one of its methods got another receiver or signature
 
 	compiled reflect.Type // the compiled form of an interface, or nil
 
@@ -53,6 +54,7 @@ type field struct {
 type registeredMethod struct {
 	name string
 	code MethodCode
+	of   *types.Signature // nil if that is not known
 }
 
 // ID returns the identifier of the type in its registry.
@@ -133,10 +135,20 @@ func (t *Type) shape() *shape {
 
 // register adds a method. If the method set does not have it yet, because a later cell has
 // declared it, the set is computed again.
-func (t *Type) register(name string, code MethodCode) {
-	known := t.setMethod(name, code)
+func (t *Type) register(m registeredMethod) {
+	before, known := t.setMethod(m)
 	if types.IsInterface(t.typ) {
 		return
+	}
+	if pointer, ok := types.Unalias(t.typ).(*types.Pointer); ok {
+		_, byValue := t.registry.Describe(pointer.Elem()).setMethod(registeredMethod{name: m.name})
+		known = known || byValue
+		if byValue {
+			t.revise()
+		}
+	}
+	if before.of != nil && m.of != nil && !types.Identical(before.of, m.of) {
+		t.revise()
 	}
 	t.changed()
 	if !known {
@@ -144,28 +156,45 @@ func (t *Type) register(name string, code MethodCode) {
 	}
 }
 
-// setMethod adds a method, replaces it, or removes it if code is nil. It reports whether there was one.
-func (t *Type) setMethod(name string, code MethodCode) (known bool) {
+// revise is called when a method of t has got another receiver or signature. Its number of methods is the same, but values need another
+// type.
+func (t *Type) revise() {
+	name := typeName(t.typ)
+	if name == nil {
+		return
+	}
+	base := t.registry.Describe(name.Type())
+	base.revised.Add(1)
+	base.changed()
+	base.pointer().changed()
+	t.registry.refreshEmbedding(name)
+}
+
+// setMethod adds a method, replaces it, or removes it if it has no code. It returns the one before, if there was one.
+func (t *Type) setMethod(m registeredMethod) (before registeredMethod, known bool) {
 	t.registry.methods.Lock()
 	defer t.registry.methods.Unlock()
 	var list []registeredMethod
 	if old := t.methods.Load(); old != nil {
 		list = *old
 	}
-	at := slices.IndexFunc(list, func(m registeredMethod) bool { return m.name == name })
+	at := slices.IndexFunc(list, func(other registeredMethod) bool { return other.name == m.name })
+	if at >= 0 {
+		before = list[at]
+	}
 	switch {
-	case at < 0 && code == nil:
-		return false
+	case at < 0 && m.code == nil:
+		return before, false
 	case at < 0:
-		list = append(list, registeredMethod{name, code}) // readers of the old list do not see it
-	case code == nil:
+		list = append(list, m) // readers of the old list do not see it
+	case m.code == nil:
 		list = slices.Delete(slices.Clone(list), at, at+1)
 	default:
 		list = slices.Clone(list)
-		list[at].code = code
+		list[at] = m
 	}
 	t.methods.Store(&list)
-	return at >= 0
+	return before, at >= 0
 }
 
 // registered returns the code of a method that has been registered, or nil.
@@ -195,24 +224,28 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	}
 }
 
-// declaredMethods returns how many methods the types that t may have methods of declare so far. Cells only add methods to a type.
+// declaredMethods returns a number that grows when a type gets a method that t may have: how many methods these types declare so far, and
+// how often one of them got another receiver or signature. Cells only add and replace methods.
 func (t *Type) declaredMethods() (n int) {
-	n = numMethods(typeName(t.typ))
+	n = t.registry.numMethods(typeName(t.typ))
 	for _, name := range t.embedded {
-		n += numMethods(name)
+		n += t.registry.numMethods(name)
 	}
 	return n
 }
 
-// numMethods returns how many methods the named type declares, and 0 if name is nil.
-func numMethods(name *types.TypeName) int {
+// numMethods is declaredMethods for the methods of a named type, and 0 if name is nil.
+func (r *Registry) numMethods(name *types.TypeName) (n int) {
 	if name == nil {
 		return 0
 	}
 	if named, ok := name.Type().(*types.Named); ok {
-		return named.NumMethods()
+		n = named.NumMethods()
 	}
-	return 0
+	if d, ok := r.byType.Load(name.Type()); ok {
+		n += int(d.(*Type).revised.Load())
+	}
+	return n
 }
 
 // callable returns the code of a method that t itself declares, or nil. A method that has been neither called nor registered is

@@ -17,6 +17,9 @@ func New(config Config) *VM {
 		vm.config.Stop = func() {}
 	}
 	vm.threads.New = func() any { return newThread(vm) }
+	if vm.config.Registry != nil {
+		vm.config.Registry.EnterMethods(vm.Entry)
+	}
 	return vm
 }
 

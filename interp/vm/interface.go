@@ -2,6 +2,7 @@ package vm
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -29,12 +30,22 @@ func (s *CallSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	}
 	e := &cacheEntry{words[0], epoch, nil, vm.config.Registry.Method(x, s.Name)}
 	if e.Method != nil && e.Code != nil {
-		if e.function = e.Code.(*method).entry; e.Receiver == nil {
+		if e.function = e.Code.(*method).entry; !s.takes(e.function) {
+			panic(rt.MissingMethod(x, s.Name))
+		}
+		if e.Receiver == nil {
 			s.cached.Store(e)
 		}
 	}
 	s.others[(s.next.Add(1)-1)%otherEntries].Store(e)
 	return s.enter(vm, e, words[1])
+}
+
+// takes reports whether f takes its arguments and returns its results in the registers of the call. A later cell can have declared the method with
+// another signature.
+func (s *CallSite) takes(f *Function) bool {
+	same := func(a, b Shape) bool { return a.File == b.File && a.Width == b.Width }
+	return len(f.Parameters) == len(s.Parameters) && slices.EqualFunc(f.Parameters[1:], s.Parameters[1:], same) && slices.EqualFunc(f.Results, s.Results, same)
 }
 
 // enter returns the function of e and the data word of its receiver for the data word of an interface value.

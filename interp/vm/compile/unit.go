@@ -292,26 +292,26 @@ func (u *Unit) LinkMethods() {
 		if d.Substitute != nil {
 			receiver = d.Substitute(receiver)
 		}
-		u.linkMethod(receiver, d.Method, f)
+		u.linkMethod(receiver, d.Method, f, nil)
 		if d.Public != nil {
 			var public types.Type = d.Public
 			if _, pointer := types.Unalias(receiver).(*types.Pointer); pointer {
 				public = types.NewPointer(public)
 			}
-			u.linkMethod(public, d.Method, f)
+			u.linkMethod(public, d.Method, f, nil)
 		}
 	}
 	for _, d := range u.methods {
-		u.linkMethod(d.Signature.Recv().Type(), d.Method, u.declared[d.Key])
+		u.linkMethod(d.Signature.Recv().Type(), d.Method, u.declared[d.Key], d.Signature)
 	}
 	u.vm.ChangeMethods()
 }
 
 // linkMethod makes calls of a method through interfaces run the interface entry of f.
-func (u *Unit) linkMethod(receiver types.Type, name string, f *vm.Function) {
+func (u *Unit) linkMethod(receiver types.Type, name string, f *vm.Function, signature *types.Signature) {
 	registry := u.vm.Registry()
 	id := registry.ID(receiver)
-	registry.Register(id, name, u.vm.Method(f))
+	registry.Register(id, name, u.vm.Method(f), signature)
 	if _, pointer := types.Unalias(receiver).(*types.Pointer); !pointer {
 		registry.Derive(id, name)
 	}
