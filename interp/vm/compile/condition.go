@@ -88,10 +88,19 @@ func (c *compiler) compareAndJump(e *ast.BinaryExpr, value bool, l *label, loop 
 		if c.isNil(e.X) {
 			x = e.Y
 		}
-		if loop || c.isNil(x) || c.shapeOf(x).Width == "If" {
+		if loop || c.isNil(x) {
 			return false
 		}
 		v := c.expr(x, nil)
+		if v.Width == "If" {
+			isNil, o := c.scalarRegister(), vm.OpIfNot
+			if (e.Op == token.EQL) == value {
+				o = vm.OpIf
+			}
+			c.do(vm.OpNilIf, isNil, v.reg, 0)
+			c.jump(l, o, isNil, 0, 0)
+			return true
+		}
 		o := vm.OpIfNotNil
 		if (e.Op == token.EQL) == value {
 			o = vm.OpIfNil
