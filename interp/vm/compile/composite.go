@@ -42,7 +42,9 @@ func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type, want *operand)
 	switch u := t.Underlying().(type) {
 	case *types.Struct, *types.Array:
 		if at := c.scratch[e]; at != 0 {
-			c.emit(vm.OpZeroM, at, 0, 0, c.memoryType(s.Type), 0)
+			if !setsAll(e, t) {
+				c.emit(vm.OpZeroM, at, 0, 0, c.memoryType(s.Type), 0)
+			}
 			c.fillComposite(e, t, at, 0)
 			return operand{Shape: s, reg: at}
 		}
@@ -73,6 +75,23 @@ func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type, want *operand)
 	}
 	c.fail(e, "a composite literal of %s", t)
 	return operand{}
+}
+
+// setsAll reports whether a literal of type t sets all fields.
+func setsAll(e *ast.CompositeLit, t types.Type) bool {
+	u, ok := t.Underlying().(*types.Struct)
+	if !ok || len(e.Elts) != u.NumFields() {
+		return false
+	}
+	for i, x := range e.Elts {
+		if _, keyed := x.(*ast.KeyValueExpr); keyed || u.Field(i).Name() == "_" {
+			return false
+		}
+		if _, inPlace := ast.Unparen(x).(*ast.CompositeLit); inPlace {
+			return false
+		}
+	}
+	return true
 }
 
 // table compiles a literal of constants whose value is made when it is compiled, and copied when it is evaluated.
