@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/quernlab/quern/interp/vm"
 )
@@ -31,7 +32,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 		c.assignOne(n, lhs[0], rhs[0])
 		return
 	}
-	if len(lhs) == 2 && len(rhs) == 2 && c.swap(lhs, rhs) {
+	if len(lhs) == len(rhs) && c.assignVariables(lhs, rhs) || len(lhs) == 2 && len(rhs) == 2 && c.swap(lhs, rhs) {
 		return
 	}
 	// Go evaluates the operands of the left side before the right side, but checks them when it assigns.
@@ -50,6 +51,48 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 			c.set(locations[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))
 		}
 	}
+}
+
+// assignVariables compiles an assignment to different variables in registers, and reports whether it is one. A value goes to its variable
+// at once, and not to a temporary, if the values behind it do not read the variable and cannot panic.
+func (c *compiler) assignVariables(lhs, rhs []ast.Expr) bool {
+	variables := make([]*variable, len(lhs))
+	for i, e := range lhs {
+		id, ok := ast.Unparen(e).(*ast.Ident)
+		if !ok {
+			return false
+		}
+		v := c.variables[c.source.Info.ObjectOf(id)]
+		if v == nil || v.boxed || v.File == vm.Memory || slices.Contains(variables, v) {
+			return false
+		}
+		variables[i] = v
+	}
+	values := make([]operand, len(lhs))
+	for i, e := range rhs {
+		v, t := variables[i], c.typeOf(lhs[i])
+		values[i] = operand{Shape: v.Shape, reg: v.reg}
+		if !slices.ContainsFunc(rhs[i+1:], func(other ast.Expr) bool { return !c.isUnobserved(other) || c.mentions(other, lhs[i]) }) {
+			c.exprTo(e, t, &values[i])
+		} else {
+			values[i] = c.copyOf(e, t, v.Shape)
+		}
+	}
+	for i, v := range variables {
+		c.move(operand{Shape: v.Shape, reg: v.reg}, values[i])
+	}
+	return true
+}
+
+// mentions reports whether e contains the name of the variable.
+func (c *compiler) mentions(e, variable ast.Expr) (found bool) {
+	o := c.source.Info.ObjectOf(ast.Unparen(variable).(*ast.Ident))
+	ast.Inspect(e, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && c.source.Info.ObjectOf(id) == o
+		return !found
+	})
+	return found
 }
 
 // swap compiles s[i], s[j] = s[j], s[i] without copies of values in memory. As in compiled Go, s[i] is read
