@@ -232,6 +232,11 @@ const (
 	OpPutIf
 	OpPutC
 	OpPutD
+	OpIxIx8U
+	OpIxLd64
+	OpIxIx64
+	OpIxLdP
+	OpIxLdStr
 	OpIxAddr
 	OpAxAddr
 	OpConcat
@@ -477,6 +482,11 @@ var OpNames = [...]string{
 	OpPutIf:        "PutIf",
 	OpPutC:         "PutC",
 	OpPutD:         "PutD",
+	OpIxIx8U:       "IxIx8U",
+	OpIxLd64:       "IxLd64",
+	OpIxIx64:       "IxIx64",
+	OpIxLdP:        "IxLdP",
+	OpIxLdStr:      "IxLdStr",
 	OpIxAddr:       "IxAddr",
 	OpAxAddr:       "AxAddr",
 	OpConcat:       "Concat",
@@ -721,6 +731,11 @@ var opOperands = [...]string{
 	OpPutIf:        "ssn",
 	OpPutC:         "ssn",
 	OpPutD:         "ssn",
+	OpIxIx8U:       "nsnn",
+	OpIxLd64:       "nsnkk",
+	OpIxIx64:       "nsnn",
+	OpIxLdP:        "ssnkk",
+	OpIxLdStr:      "ssnkk",
 	OpIxAddr:       "ssnk",
 	OpAxAddr:       "ssnkk",
 	OpConcat:       "sss",

@@ -665,6 +665,46 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 				goto outOfRange
 			}
 			*(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.A)), index*16)) = *(*any)(unsafe.Add(sb, int(in.B)-8))
+		case OpIxIx8U:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			row := unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*24)
+			index, length = *(*int)(unsafe.Add(nb, in.K)), *(*int)(unsafe.Add(row, 8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*int64)(unsafe.Add(nb, in.A)) = int64(*(*uint8)(unsafe.Add(*(*unsafe.Pointer)(row), index*1)))
+		case OpIxLd64:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*int(in.K)+int(in.J)))
+		case OpIxIx64:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			row := unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*24)
+			index, length = *(*int)(unsafe.Add(nb, in.K)), *(*int)(unsafe.Add(row, 8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*int64)(unsafe.Add(nb, in.A)) = *(*int64)(unsafe.Add(*(*unsafe.Pointer)(row), index*8))
+		case OpIxLdP:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*unsafe.Pointer)(unsafe.Add(sb, in.A)) = *(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*int(in.K)+int(in.J)))
+		case OpIxLdStr:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*string)(unsafe.Add(sb, in.A)) = *(*string)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.B)), index*int(in.K)+int(in.J)))
 		case OpIxAddr:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.C))), *(*int)(unsafe.Add(sb, int(in.B)+8))
 			if uint(index) >= uint(length) {

@@ -71,8 +71,9 @@ func (c *compiler) compute(e ast.Expr, want *operand) operand {
 				return v
 			}
 		}
+		before := len(c.fn.Code)
 		l := c.locate(e)
-		return c.get(l, want)
+		return c.getOnce(l, before, want)
 	case *ast.TypeAssertExpr:
 		v, _, _ := c.assertion(e, false)
 		return c.moveInto(v, want)

@@ -3,6 +3,7 @@ package compile
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -245,6 +246,30 @@ func (c *code) get(p location, want *operand) operand {
 		return c.mapGet(p, nil, want)
 	}
 	panic(&UnsupportedError{Construct: "the value of the blank identifier"})
+}
+
+// getOnce reads a location that is not used again. Its operands have been evaluated by the instructions from index before on: if the last
+// one loads s[i] of s[i][j], or the address of s[i] of s[i].f, it loads the element or field instead.
+func (c *code) getOnce(p location, before int, want *operand) operand {
+	last := len(c.fn.Code) - 1
+	if last < before || slices.Contains(c.fn.UnsignedIndexes, int32(last)) {
+		return c.get(p, want)
+	}
+	in := &c.fn.Code[last]
+	if in.A != p.reg || p.File == vm.Memory {
+		return c.get(p, want)
+	}
+	switch {
+	case p.kind == inSliceElement && in.Op == vm.OpIxSl && !p.unsigned && (p.Width == "64" || p.Width == "8U"):
+		dst := c.destination(p.Shape, want)
+		*in = vm.Instruction{Op: opNamed("IxIx" + p.Width), A: dst.reg, B: in.B, C: in.C, K: int32(p.index)}
+		return dst
+	case p.kind == inMemory && in.Op == vm.OpIxAddr && (p.Width == "64" || p.Width == "P" || p.Width == "Str"):
+		dst := c.destination(p.Shape, want)
+		*in = vm.Instruction{Op: opNamed("IxLd" + p.Width), A: dst.reg, B: in.B, C: in.C, K: in.K, J: p.offset}
+		return dst
+	}
+	return c.get(p, want)
 }
 
 // set assigns x to a location.

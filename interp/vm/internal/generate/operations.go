@@ -293,6 +293,19 @@ func (l *list) elements() {
 		l.addWidth(w, "Put"+w.name, "s"+w.file()+"n", "index, length = int(I(c)), LEN(a)\n"+boundsCheck+
 			"*(*"+w.typ+")(unsafe.Add(P(a), index*"+size[w.name]+")) = "+w.converted(w.access+"(b)"))
 	}
+	for _, w := range loads {
+		// s[i].f: the field at offset j of an element of size k
+		if w.name == "64" || w.name == "P" || w.name == "Str" {
+			l.add("IxLd"+w.name, w.file()+"snkk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
+				w.access+"(a) = *(*"+w.typ+")(unsafe.Add(P(b), index*int(in.K)+int(in.J)))")
+		}
+		// s[i][j]
+		if w.name == "64" || w.name == "8U" {
+			l.add("IxIx"+w.name, w.file()+"snn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
+				"row := unsafe.Add(P(b), index*24)\nindex, length = *(*int)(unsafe.Add(nb, in.K)), *(*int)(unsafe.Add(row, 8))\n"+boundsCheck+
+				w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(*(*unsafe.Pointer)(row), index*"+size[w.name]+"))"))
+		}
+	}
 	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.K))")
 	l.add("AxAddr", "ssnkk", "p := P(b)\n"+nilCheck+"index, length = int(I(c)), int(in.J)\n"+boundsCheck+"P(a) = unsafe.Add(p, index*int(in.K))")
 }
