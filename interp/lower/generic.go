@@ -151,7 +151,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 	if !origin.Interpreted(o.Pkg()) {
 		if src := e.sourceOf(o.Pkg()); src != nil {
-			return src.funcs[o.Name()]
+			return e.function(src, o.Name())
 		}
 	}
 	return e.generics[o]

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -21,10 +22,12 @@ const sourcePrefix = "quern/generic/"
 
 func isSource(pkg *types.Package) bool { return strings.HasPrefix(pkg.Path(), sourcePrefix) }
 
-// source is the checked source of the generic part of a compiled package.
+// source is the source of the generic part of a compiled package. The bodies of functions are checked when they are needed: cells use few
+// functions of package slices.
 type source struct {
-	pkg   *types.Package
-	funcs map[string]*ast.FuncDecl
+	pkg     *types.Package
+	funcs   map[string]*ast.FuncDecl
+	waiting map[*ast.FuncDecl]*ast.File // functions whose bodies have not been checked, with their files
 }
 
 // sourceOf returns the source of the generic functions and types of pkg, or nil if there is none.
@@ -40,7 +43,8 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 	if !ok {
 		return nil
 	}
-	src := &source{funcs: map[string]*ast.FuncDecl{}}
+	src := &source{pkg: types.NewPackage(sourcePrefix+path, pkg.Name()), funcs: map[string]*ast.FuncDecl{}, waiting: map[*ast.FuncDecl]*ast.File{}}
+	bodies := map[*ast.FuncDecl]*ast.BlockStmt{}
 	var files []*ast.File
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		file, err := parser.ParseFile(e.Fset, "generic/"+path+"/"+name, texts[name], parser.SkipObjectResolution)
@@ -48,15 +52,15 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 			panic(err)
 		}
 		files = append(files, file)
+		for _, d := range file.Decls {
+			if decl, ok := d.(*ast.FuncDecl); ok && decl.Recv == nil {
+				bodies[decl], decl.Body, src.waiting[decl] = decl.Body, nil, file
+			}
+		}
 	}
-	var failed []error
-	config := types.Config{Importer: e.Importer, Error: func(err error) { failed = append(failed, err) }}
-	order := e.Info.InitOrder
-	src.pkg = types.NewPackage(sourcePrefix+path, pkg.Name())
-	_ = types.NewChecker(&config, e.Fset, src.pkg, e.Info).Files(files)
-	e.Info.InitOrder = order
-	if len(failed) > 0 {
-		panic(fmt.Errorf("the generic source of %s: %w", path, errors.Join(failed...)))
+	e.checkSource(src, files...)
+	for decl, body := range bodies {
+		decl.Body = body
 	}
 	for _, file := range files {
 		for _, d := range file.Decls {
@@ -77,6 +81,41 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 	}
 	e.sources[path] = src // never rolled back: it does not depend on the cell
 	return src
+}
+
+// checkSource type-checks files of a source.
+func (e *emitter) checkSource(src *source, files ...*ast.File) {
+	var failed []error
+	config := types.Config{Importer: e.Importer, Error: func(err error) {
+		if problem := (types.Error{}); !errors.As(err, &problem) || !problem.Soft { // imports that only other bodies use
+			failed = append(failed, err)
+		}
+	}}
+	order := e.Info.InitOrder
+	_ = types.NewChecker(&config, e.Fset, src.pkg, e.Info).Files(files)
+	e.Info.InitOrder = order
+	if len(failed) > 0 {
+		panic(fmt.Errorf("the generic source of %s: %w", strings.TrimPrefix(src.pkg.Path(), sourcePrefix), errors.Join(failed...)))
+	}
+}
+
+// function returns a function of a source with its body checked, or nil if there is none. The body is checked as that of a function
+// without a name in the same package, whose object then has the facts about it.
+func (e *emitter) function(src *source, name string) *ast.FuncDecl {
+	decl := src.funcs[name]
+	file := src.waiting[decl]
+	if file == nil {
+		return decl
+	}
+	delete(src.waiting, decl)
+	checked := &ast.FuncDecl{Name: &ast.Ident{NamePos: decl.Name.NamePos, Name: "_"}, Type: decl.Type, Body: decl.Body}
+	imports := slices.DeleteFunc(slices.Clone(file.Decls), func(d ast.Decl) bool {
+		group, ok := d.(*ast.GenDecl)
+		return !ok || group.Tok != token.IMPORT
+	})
+	e.checkSource(src, &ast.File{Package: file.Package, Name: file.Name, Decls: append(imports, checked), GoVersion: file.GoVersion})
+	e.Info.Defs[decl.Name] = e.Info.Defs[checked.Name]
+	return decl
 }
 
 // sourceType returns the type in the source for the compiled generic type t, with the same type arguments.
@@ -110,11 +149,11 @@ func (e *emitter) findSourceType(t *types.Named) *types.Named {
 
 // sourceFunction returns the declaration of a function of a generic source that is not generic itself.
 func (e *emitter) sourceFunction(o *types.Func) compile.Declaration {
-	decl := e.sourceOf(o.Pkg()).funcs[o.Name()]
+	decl := e.function(e.sourceOf(o.Pkg()), o.Name())
 	if e.names[o] == "" {
 		set(e.Program, e.names, types.Object(o), e.fresh(o.Pkg().Name()+"ʹ"+o.Name()))
 	}
-	return compile.Declaration{Key: o, Name: e.names[o], Signature: o.Signature(), Body: decl.Body}
+	return compile.Declaration{Key: o, Name: e.names[o], Signature: e.Info.Defs[decl.Name].(*types.Func).Signature(), Body: decl.Body}
 }
 
 // absent is the reason why cells cannot use a generic function or type of the standard library.
