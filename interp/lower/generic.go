@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/typeparts"
 	"github.com/quernlab/quern/interp/vm/compile"
 )
 
@@ -54,33 +55,11 @@ func deeper(t types.Type, n int, left *int) bool {
 	if *left--; n < 0 || *left < 0 {
 		return true
 	}
-	switch t := types.Unalias(t).(type) {
-	case *types.Named:
-		for a := range t.TypeArgs().Types() {
-			if deeper(a, n-1, left) {
-				return true
-			}
-		}
-	case *types.Map:
-		return deeper(t.Key(), n-1, left) || deeper(t.Elem(), n-1, left)
-	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
-		return deeper(t.Elem(), n-1, left)
-	case *types.Signature:
-		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
-			for v := range tuple.Variables() {
-				if deeper(v.Type(), n-1, left) {
-					return true
-				}
-			}
-		}
-	case *types.Struct:
-		for f := range t.Fields() {
-			if deeper(f.Type(), n-1, left) {
-				return true
-			}
-		}
+	below := func(part types.Type) bool { return deeper(part, n-1, left) }
+	if t, ok := types.Unalias(t).(*types.Named); ok {
+		return slices.ContainsFunc(typeList(t.TypeArgs()), below)
 	}
-	return false
+	return typeparts.Any(t, below)
 }
 
 // instanceName returns a unique name that contains the type arguments.

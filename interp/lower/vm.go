@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"slices"
 
+	"github.com/quernlab/quern/interp/typeparts"
 	"github.com/quernlab/quern/interp/vm/compile"
 )
 
@@ -83,19 +84,10 @@ func (e *emitter) needMethods(t types.Type) {
 			e.queueMethods(t)
 		}
 		e.needMethods(t.Underlying())
-	case *types.Struct:
-		for f := range t.Fields() {
-			e.needMethods(f.Type())
-		}
-	case *types.Map:
-		e.needMethods(t.Key())
-		e.needMethods(t.Elem())
 	case *types.Signature:
-		for v := range t.Results().Variables() {
-			e.needMethods(v.Type())
-		}
-	case interface{ Elem() types.Type }:
-		e.needMethods(t.Elem())
+		typeparts.All(t.Results(), e.needMethods)
+	default:
+		typeparts.All(t, e.needMethods)
 	}
 }
 

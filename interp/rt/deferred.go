@@ -1,13 +1,13 @@
 package rt
 
 import (
-	"bytes"
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // Deferred is the state of the deferred calls of one activation that run because of a panic, or because its goroutine exits.
@@ -22,7 +22,7 @@ func (r *routines) Gone() bool { return r.config.Gone != nil && r.config.Gone() 
 // CallValue runs a deferred call of a function that may call recover on another thread of the VM, which calls [Registry.Recoverer] to
 // get d. depth is the number of activations of the VM from call to the function, both included.
 func (d *Deferred) CallValue(call func(), depth int) {
-	id := goroutine()
+	id := stack.ID()
 	outer, nested := recovering.Load(id)
 	recovering.Store(id, &runningDeferred{d, depth})
 	runningCount.Add(1)
@@ -113,7 +113,7 @@ func (r *routines) deferredCaller() *runningDeferred {
 	if runningCount.Load() == 0 {
 		return nil
 	}
-	x, ok := recovering.Load(goroutine())
+	x, ok := recovering.Load(stack.ID())
 	if !ok {
 		return nil
 	}
@@ -155,20 +155,4 @@ func (r *routines) activations(limit int) (n int) {
 		}
 	}
 	return n
-}
-
-// goroutine returns the ID of the calling goroutine. The runtime only reports it in the
-// first line of a stack trace: "goroutine 7 [running]:".
-func goroutine() uint64 {
-	var buf [64]byte
-	text := buf[:runtime.Stack(buf[:], false)]
-	fields := bytes.Fields(text)
-	if len(fields) < 2 {
-		return 0
-	}
-	id, err := strconv.ParseUint(string(fields[1]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return id
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/typeparts"
 )
 
 // Config configures a Registry. Only Interpreted has no default.
@@ -214,35 +215,14 @@ func (r *Registry) Mentions(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
 		return r.config.Interpreted(t) || isGenericFunction(t)
-	case *types.Pointer:
-		return r.Mentions(t.Elem())
-	case *types.Slice:
-		return r.Mentions(t.Elem())
-	case *types.Array:
-		return r.Mentions(t.Elem())
-	case *types.Chan:
-		return r.Mentions(t.Elem())
-	case *types.Map:
-		return r.Mentions(t.Key()) || r.Mentions(t.Elem())
 	case *types.Struct:
 		for f := range t.Fields() {
-			if f.Embedded() || !f.Exported() || r.Mentions(f.Type()) {
-				return true
-			}
-		}
-	case *types.Signature:
-		for v := range t.Params().Variables() {
-			if r.Mentions(v.Type()) {
-				return true
-			}
-		}
-		for v := range t.Results().Variables() {
-			if r.Mentions(v.Type()) {
+			if f.Embedded() || !f.Exported() {
 				return true
 			}
 		}
 	case *types.Interface:
 		return t.NumMethods() > 0
 	}
-	return false
+	return typeparts.Any(t, r.Mentions)
 }

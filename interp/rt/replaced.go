@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // A deferred call that panics replaces the panic because of which it runs. Go prints all of them when the last one ends the
@@ -53,7 +55,7 @@ func (p *Raised) pass() {
 	if p == nil || p.earlier == nil {
 		return
 	}
-	id := goroutine()
+	id := stack.ID()
 	passing.Lock()
 	defer passing.Unlock()
 	if len(passing.byGoroutine) >= maxPassing {
@@ -68,7 +70,7 @@ func takePassing() *Raised {
 	if passing.count.Load() == 0 {
 		return nil
 	}
-	id := goroutine()
+	id := stack.ID()
 	passing.Lock()
 	defer passing.Unlock()
 	p := passing.byGoroutine[id]

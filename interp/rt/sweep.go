@@ -3,6 +3,8 @@ package rt
 import (
 	"go/types"
 	"weak"
+
+	"github.com/quernlab/quern/interp/typeparts"
 )
 
 // releasedType is a type that no later cell can mention. Its descriptor lives as long as a
@@ -84,23 +86,13 @@ func (r *Registry) components(d *Type) []*Type {
 			add(t)
 			add(types.NewPointer(t))
 			walk(t.Underlying())
-		case *types.Pointer:
-			walk(t.Elem())
-		case *types.Slice:
-			walk(t.Elem())
-		case *types.Array:
-			walk(t.Elem())
-		case *types.Chan:
-			walk(t.Elem())
-		case *types.Map:
-			walk(t.Key())
-			walk(t.Elem())
+		case *types.Signature: // a value of it contains no values of its parameters
 		case *types.Struct:
 			add(t)
 			add(types.NewPointer(t))
-			for f := range t.Fields() {
-				walk(f.Type())
-			}
+			typeparts.All(t, walk)
+		default:
+			typeparts.All(t, walk)
 		}
 	}
 	walk(d.typ)
