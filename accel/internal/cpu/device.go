@@ -140,6 +140,10 @@ func newStorage(bytes int) *storage {
 		return hugeStorage(bytes)
 	}
 	raw := make([]byte, bytes+cacheLine)
+	if bytes >= hugePage { // also for parts of pages, since what else is in them is memory of this process
+		from := uintptr(unsafe.Pointer(&raw[0]))
+		hugePages(from/hugePage*hugePage, (from+uintptr(len(raw))+hugePage-1)/hugePage*hugePage)
+	}
 	return &storage{base: unsafe.Pointer(&raw[toBoundary(raw, cacheLine)]), size: bytes}
 }
 
@@ -148,8 +152,9 @@ func hugeStorage(bytes int) *storage {
 	whole := roundUp(bytes, hugePage)
 	raw := make([]byte, whole+hugePage)
 	from := toBoundary(raw, hugePage)
-	hugePages(raw[from : from+whole])
-	return &storage{base: unsafe.Pointer(&raw[from]), size: bytes}
+	s := &storage{base: unsafe.Pointer(&raw[from]), size: bytes}
+	hugePages(uintptr(s.base), uintptr(s.base)+uintptr(whole))
+	return s
 }
 
 // toBoundary returns the number of bytes up to the next multiple of size.

@@ -447,13 +447,20 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 	}
 }
 
-// packing computes a product whose panels of b it packs one after the other. If nothing else uses them, each one overwrites the
-// one before in the L1 cache.
+// panelsPacked is the number of panels of a row-major b that are packed one after the other: a panel has one or two lines of each
+// row, and a CPU fetches the neighbors of a line.
+const panelsPacked = 4
+
+// packing computes a product whose panels of b it packs just before it multiplies them. If nothing else uses them, each one
+// overwrites the one before in the L1 cache.
 func (g *gemm) packing(p panelProduct, d depthBlock, left int, once bool) {
-	nr := g.kernel.nr
+	some := g.kernel.nr
+	if !once && g.b.col == 1 {
+		some *= panelsPacked
+	}
 	part := p
-	for j := 0; j < p.cols; j += nr {
-		part.cols, part.c = min(nr, p.cols-j), p.c[j:]
+	for j := 0; j < p.cols; j += some {
+		part.cols, part.c = min(some, p.cols-j), p.c[j:]
 		if p.bias != nil {
 			part.bias = p.bias[j:]
 		}

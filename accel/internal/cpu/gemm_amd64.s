@@ -24,6 +24,7 @@ TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z1
@@ -82,6 +83,7 @@ TEXT ·rowTile1x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -129,6 +131,7 @@ TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z2
@@ -197,6 +200,7 @@ TEXT ·rowTile1x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -251,6 +255,7 @@ TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z2
@@ -320,6 +325,7 @@ TEXT ·rowTile2x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -380,6 +386,7 @@ TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z4
@@ -466,6 +473,7 @@ TEXT ·rowTile2x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -532,6 +540,7 @@ TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z3
@@ -612,6 +621,7 @@ TEXT ·rowTile3x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -683,6 +693,7 @@ TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z6
@@ -787,6 +798,7 @@ TEXT ·rowTile3x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -866,6 +878,7 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z4
@@ -957,6 +970,7 @@ TEXT ·rowTile4x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -1040,6 +1054,7 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z8
@@ -1162,6 +1177,7 @@ TEXT ·rowTile4x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -1253,6 +1269,7 @@ TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z5
@@ -1355,6 +1372,7 @@ TEXT ·rowTile5x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -1449,6 +1467,7 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z10
@@ -1589,6 +1608,7 @@ TEXT ·rowTile5x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -1693,6 +1713,7 @@ TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z6
@@ -1806,6 +1827,7 @@ TEXT ·rowTile6x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -1912,6 +1934,7 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z12
@@ -2070,6 +2093,7 @@ TEXT ·rowTile6x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -2186,6 +2210,7 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z7
@@ -2310,6 +2335,7 @@ TEXT ·rowTile7x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -2427,6 +2453,7 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z14
@@ -2603,6 +2630,7 @@ TEXT ·rowTile7x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -2732,6 +2760,7 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z8
@@ -2867,6 +2896,7 @@ TEXT ·rowTile8x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -2996,6 +3026,7 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z16
@@ -3190,6 +3221,7 @@ TEXT ·rowTile8x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -3331,6 +3363,7 @@ TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z9
@@ -3477,6 +3510,7 @@ TEXT ·rowTile9x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -3617,6 +3651,7 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z18
@@ -3829,6 +3864,7 @@ TEXT ·rowTile9x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -3983,6 +4019,7 @@ TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z10
@@ -4140,6 +4177,7 @@ TEXT ·rowTile10x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -4292,6 +4330,7 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z20
@@ -4522,6 +4561,7 @@ TEXT ·rowTile10x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -4688,6 +4728,7 @@ TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z11
@@ -4856,6 +4897,7 @@ TEXT ·rowTile11x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -5019,6 +5061,7 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z22
@@ -5267,6 +5310,7 @@ TEXT ·rowTile11x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -5446,6 +5490,7 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R13)(R9*2), R14
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z12
@@ -5625,6 +5670,7 @@ TEXT ·rowTile12x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -5800,6 +5846,7 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R13)(R9*2), R14
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z24
@@ -6066,6 +6113,7 @@ TEXT ·rowTile12x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -6257,6 +6305,7 @@ TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R13)(R9*2), R14
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z13
@@ -6447,6 +6496,7 @@ TEXT ·rowTile13x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -6633,6 +6683,7 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R13)(R9*2), R14
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z26
@@ -6917,6 +6968,7 @@ TEXT ·rowTile13x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -7121,6 +7173,7 @@ TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R14)(R9*2), R15
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z14
@@ -7322,6 +7375,7 @@ TEXT ·rowTile14x16AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (BX), SI
@@ -7520,6 +7574,7 @@ TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R14)(R9*2), R15
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Z28
@@ -7822,6 +7877,7 @@ TEXT ·rowTile14x32AVX512(SB), NOSPLIT, $0-64
 	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	MOVQ         (SI), DI
@@ -7988,6 +8044,7 @@ TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y1
@@ -8052,6 +8109,7 @@ TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y2
@@ -8127,6 +8185,7 @@ TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y2
@@ -8205,6 +8264,7 @@ TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y4
@@ -8296,6 +8356,7 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y3
@@ -8386,6 +8447,7 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y6
@@ -8494,6 +8556,7 @@ TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y4
@@ -8597,6 +8660,7 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y8
@@ -8721,6 +8785,7 @@ TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y5
@@ -8836,6 +8901,7 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y10
@@ -8977,6 +9043,7 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y6
@@ -9105,6 +9172,7 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	TESTQ      AX, AX
 	JZ         done
+	PCALIGN    $0x40
 
 one:
 	VMOVUPS      (DX), Y12
@@ -9824,21 +9892,22 @@ next:
 // func fmaAVX2(n int)
 // Requires: AVX, FMA3
 TEXT ·fmaAVX2(SB), NOSPLIT, $0-8
-	MOVQ   n+0(FP), AX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
+	MOVQ    n+0(FP), AX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	VXORPS  Y12, Y12, Y12
+	VXORPS  Y13, Y13, Y13
+	PCALIGN $0x40
 
 loop:
 	VFMADD231PS Y12, Y13, Y0
@@ -9861,33 +9930,34 @@ loop:
 // func fmaAVX512(n int)
 // Requires: AVX, AVX512F
 TEXT ·fmaAVX512(SB), NOSPLIT, $0-8
-	MOVQ   n+0(FP), AX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	VPXORD Z24, Z24, Z24
-	VPXORD Z25, Z25, Z25
+	MOVQ    n+0(FP), AX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	VPXORD  Z24, Z24, Z24
+	VPXORD  Z25, Z25, Z25
+	PCALIGN $0x40
 
 loop:
 	VFMADD231PS Z24, Z25, Z0

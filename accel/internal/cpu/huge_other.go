@@ -3,4 +3,4 @@
 package cpu
 
 // hugePages does nothing on this system.
-func hugePages([]byte) {}
+func hugePages(_, _ uintptr) {}

@@ -1677,8 +1677,9 @@ TEXT ·blockTile1x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y0, Y0, Y0
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y1
@@ -1730,8 +1731,9 @@ TEXT ·blockTile1x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y1, Y1, Y1
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y2
@@ -1797,8 +1799,9 @@ TEXT ·blockTile2x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y1, Y1, Y1
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y2
@@ -1863,8 +1866,9 @@ TEXT ·blockTile2x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y3, Y3, Y3
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y4
@@ -1948,8 +1952,9 @@ TEXT ·blockTile3x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y2, Y2, Y2
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y3
@@ -2027,8 +2032,9 @@ TEXT ·blockTile3x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y5, Y5, Y5
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y6
@@ -2130,8 +2136,9 @@ TEXT ·blockTile4x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y3, Y3, Y3
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y4
@@ -2222,8 +2229,9 @@ TEXT ·blockTile4x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y7, Y7, Y7
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y8
@@ -2343,8 +2351,9 @@ TEXT ·blockTile5x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y4, Y4, Y4
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y5
@@ -2448,8 +2457,9 @@ TEXT ·blockTile5x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y9, Y9, Y9
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y10
@@ -2587,8 +2597,9 @@ TEXT ·blockTile6x1AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y5, Y5, Y5
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000002, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000002, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y6
@@ -2705,8 +2716,9 @@ TEXT ·blockTile6x2AVX2(SB), NOSPLIT, $0-56
 	VXORPS Y11, Y11, Y11
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000002, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000002, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Y12
@@ -2844,22 +2856,23 @@ store:
 // func sumTile4x1AVX2(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
 // Requires: AVX, FMA3
 TEXT ·sumTile4x1AVX2(SB), NOSPLIT, $0-56
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   next+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   ldc+40(FP), DI
-	MOVQ   add+48(FP), R8
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   AX, BX
-	SHRQ   $0x02, BX
-	JZ     rest
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    ldc+40(FP), DI
+	MOVQ    add+48(FP), R8
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    AX, BX
+	SHRQ    $0x02, BX
+	JZ      rest
+	PCALIGN $0x40
 
 block:
 	VMOVUPS      (DX), Y4
@@ -2950,26 +2963,27 @@ store:
 // func sumTile4x2AVX2(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
 // Requires: AVX, FMA3
 TEXT ·sumTile4x2AVX2(SB), NOSPLIT, $0-56
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   next+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   ldc+40(FP), DI
-	MOVQ   add+48(FP), R8
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   AX, R9
-	SHRQ   $0x02, R9
-	JZ     rest
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    ldc+40(FP), DI
+	MOVQ    add+48(FP), R8
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    AX, R9
+	SHRQ    $0x02, R9
+	JZ      rest
+	PCALIGN $0x40
 
 block:
 	VMOVUPS      (DX), Y8
@@ -4796,8 +4810,9 @@ TEXT ·blockTile1x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z0, Z0, Z0
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z1
@@ -4849,8 +4864,9 @@ TEXT ·blockTile1x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z1, Z1, Z1
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z2
@@ -4916,8 +4932,9 @@ TEXT ·blockTile2x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z1, Z1, Z1
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z2
@@ -4982,8 +4999,9 @@ TEXT ·blockTile2x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z3, Z3, Z3
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z4
@@ -5067,8 +5085,9 @@ TEXT ·blockTile3x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z2, Z2, Z2
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z3
@@ -5146,8 +5165,9 @@ TEXT ·blockTile3x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z6
@@ -5249,8 +5269,9 @@ TEXT ·blockTile4x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z3, Z3, Z3
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z4
@@ -5341,8 +5362,9 @@ TEXT ·blockTile4x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z7, Z7, Z7
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z8
@@ -5462,8 +5484,9 @@ TEXT ·blockTile5x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z4, Z4, Z4
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z5
@@ -5567,8 +5590,9 @@ TEXT ·blockTile5x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z9, Z9, Z9
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z10
@@ -5706,8 +5730,9 @@ TEXT ·blockTile6x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z5, Z5, Z5
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z6
@@ -5824,8 +5849,9 @@ TEXT ·blockTile6x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z12
@@ -5981,8 +6007,9 @@ TEXT ·blockTile7x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z6, Z6, Z6
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z7
@@ -6112,8 +6139,9 @@ TEXT ·blockTile7x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z13, Z13, Z13
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z14
@@ -6287,8 +6315,9 @@ TEXT ·blockTile8x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z7, Z7, Z7
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z8
@@ -6431,8 +6460,9 @@ TEXT ·blockTile8x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z15, Z15, Z15
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z16
@@ -6624,8 +6654,9 @@ TEXT ·blockTile9x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z8, Z8, Z8
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z9
@@ -6781,8 +6812,9 @@ TEXT ·blockTile9x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z17, Z17, Z17
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z18
@@ -6992,8 +7024,9 @@ TEXT ·blockTile10x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z9, Z9, Z9
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z10
@@ -7162,8 +7195,9 @@ TEXT ·blockTile10x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z19, Z19, Z19
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z20
@@ -7391,8 +7425,9 @@ TEXT ·blockTile11x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z10, Z10, Z10
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z11
@@ -7574,8 +7609,9 @@ TEXT ·blockTile11x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z21, Z21, Z21
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z22
@@ -7821,8 +7857,9 @@ TEXT ·blockTile12x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z11, Z11, Z11
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z12
@@ -8017,8 +8054,9 @@ TEXT ·blockTile12x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z23, Z23, Z23
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z24
@@ -8282,8 +8320,9 @@ TEXT ·blockTile13x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z12, Z12, Z12
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z13
@@ -8491,8 +8530,9 @@ TEXT ·blockTile13x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z25, Z25, Z25
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z26
@@ -8774,8 +8814,9 @@ TEXT ·blockTile14x1AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z13, Z13, Z13
 
 block:
-	MOVQ CX, DI
-	MOVQ $0x00000004, R9
+	MOVQ    CX, DI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z14
@@ -8996,8 +9037,9 @@ TEXT ·blockTile14x2AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z27, Z27, Z27
 
 block:
-	MOVQ CX, R9
-	MOVQ $0x00000004, R10
+	MOVQ    CX, R9
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x40
 
 some:
 	VMOVUPS      (BX), Z28
@@ -9271,26 +9313,27 @@ store:
 // func sumTile8x1AVX512(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
 // Requires: AVX, AVX512F
 TEXT ·sumTile8x1AVX512(SB), NOSPLIT, $0-56
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   next+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   ldc+40(FP), DI
-	MOVQ   add+48(FP), R8
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   AX, BX
-	SHRQ   $0x02, BX
-	JZ     rest
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    ldc+40(FP), DI
+	MOVQ    add+48(FP), R8
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, DI
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    AX, BX
+	SHRQ    $0x02, BX
+	JZ      rest
+	PCALIGN $0x40
 
 block:
 	VMOVUPS      (DX), Z8
@@ -9437,34 +9480,35 @@ store:
 // func sumTile8x2AVX512(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
 // Requires: AVX, AVX512F
 TEXT ·sumTile8x2AVX512(SB), NOSPLIT, $0-56
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   next+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   ldc+40(FP), DI
-	MOVQ   add+48(FP), R8
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   AX, R9
-	SHRQ   $0x02, R9
-	JZ     rest
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    ldc+40(FP), DI
+	MOVQ    add+48(FP), R8
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, DI
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    AX, R9
+	SHRQ    $0x02, R9
+	JZ      rest
+	PCALIGN $0x40
 
 block:
 	VMOVUPS      (DX), Z16

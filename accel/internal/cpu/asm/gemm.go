@@ -72,7 +72,7 @@ func tile(s isa, mr, nv int) {
 	rows := rowAddresses(mr, a, 2)
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
-	Label("one")
+	loop("one")
 	for v := range t.columns {
 		VMOVUPS(Mem{Base: b, Disp: v * s.width}, t.columns[v])
 	}
@@ -133,7 +133,7 @@ func rowTile(s isa, mr, nv int) {
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	at := GP64()
-	Label("one")
+	loop("one")
 	MOVQ(Mem{Base: offsets}, at)
 	for v := range t.columns {
 		VMOVUPS(Mem{Base: from[v], Index: at, Scale: 4}, t.columns[v])

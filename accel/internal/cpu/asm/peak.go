@@ -23,7 +23,7 @@ func peak(s isa) {
 		acc[i] = s.zero()
 	}
 	a, b := s.zero(), s.zero()
-	Label("loop")
+	loop("loop")
 	for i := range acc {
 		VFMADD231PS(a, b, acc[i])
 	}

@@ -32,7 +32,7 @@ func blockTile(s isa, mr, nv int) {
 	Label("block")
 	MOVQ(a, at)
 	MOVQ(U32(s.lanes()/unroll), left)
-	Label("some")
+	loop("some")
 	for u := range unroll {
 		for v := range columns {
 			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
@@ -115,7 +115,7 @@ func sumTile(s isa, nv int) {
 	MOVQ(k, blocks)
 	SHRQ(Imm(2), blocks)
 	JZ(LabelRef("rest"))
-	Label("block")
+	loop("block")
 	for u := range unroll {
 		step(u)
 	}
