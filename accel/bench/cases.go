@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -21,6 +23,7 @@ type benchCase struct {
 	model        string   // function of the scripts; if it is empty, name
 	heads        int      // attention heads
 	half         bool     // autocast to bfloat16
+	cold         bool     // the caches are emptied before each step
 	jax          bool
 	arrays       func(*generator) groups
 	start        func(groups) (workload, error)
@@ -51,13 +54,22 @@ func (o options) caseNames() []string {
 	return names
 }
 
+// coldSuffix is the end of the name of a benchmark whose caches are emptied before each step.
+const coldSuffix = "-cold"
+
 func (o options) caseNamed(name string) (benchCase, error) {
 	all := o.cases()
-	i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
-	if i < 0 {
+	warm, cold := strings.CutSuffix(name, coldSuffix)
+	i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == warm })
+	if i < 0 || cold && o.device != "cpu" {
 		return benchCase{}, fmt.Errorf("there is no benchmark %q on %s; the benchmarks are %v", name, o.device, o.caseNames())
 	}
-	return all[i], nil
+	c := all[i]
+	if cold {
+		c.name, c.model, c.cold = name, cmp.Or(c.model, warm), true
+		c.description += "; caches emptied before each step"
+	}
+	return c, nil
 }
 
 // Sizes of the cases for the CPU.

@@ -4,6 +4,7 @@
 //	go run ./accel/bench -python … -bench mlp,cnn        some benchmarks
 //	go run ./accel/bench -check                          Quern alone, compared with the last committed run
 //	go run ./accel/bench -python … -save                 and store the result in accel/bench/results
+//	go run ./accel/bench -python … -cold                 with the caches emptied before each step
 //	go run ./accel/bench -kinds                          the committed results of all kinds of CPUs
 //	GODEBUG=cpu.avx512f=off go run ./accel/bench …       a CPU with AVX-512 as one that has AVX2 only
 //	go run ./accel/bench -python … -device cuda          on a GPU
@@ -30,6 +31,10 @@
 // also measure the peak of the CPU, with multiplications and additions in registers only, for
 // each number of threads. Fractions of the peak refer to that.
 //
+// The caches contain what the step before has left there, as in a training, which repeats its step. With -cold, and for
+// benchmarks whose names end with -cold, all cores change memory of twice the size of their caches before each step, up
+// to 64 MiB, and only the steps count: so does the first request of a model that waits, or a step between others.
+//
 // On a GPU one setting after the other is measured, since all would share its memory. Only
 // torch.compile starts with the run, in a process for each benchmark, and is measured last: it
 // compiles on the CPU for up to a minute. The mean power of the GPU
@@ -51,6 +56,7 @@
 //	arrays.go     the inputs of all frameworks
 //	measure.go    rounds; process.go processes; serve.go Quern as such a process
 //	peer/*.py     PyTorch and JAX
+//	cold.go       empties the caches
 //	energy.go     the power of a GPU
 //	profile.go    the kernels of a step; variants.go settings of Quern beside the default
 //	result.go     files; compare.go regressions; kinds.go kinds of CPUs; table.go the output

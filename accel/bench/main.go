@@ -26,6 +26,7 @@ type options struct {
 	results string
 	check   bool
 	kinds   bool
+	cold    bool
 
 	profile      string   // file for profiles instead of measurements
 	steps        int      // to run, and nothing else
@@ -62,6 +63,7 @@ func parse() options {
 	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the committed results")
 	flag.BoolVar(&o.check, "check", false, "exit with status 1 if a benchmark is more than 10 % slower than in the last committed result")
 	flag.BoolVar(&o.kinds, "kinds", false, "measure nothing, but compare the committed results of all kinds of CPUs")
+	flag.BoolVar(&o.cold, "cold", false, "empty the caches before each step; else they contain what the step before has left there, as in a training")
 	flag.StringVar(&o.profile, "profile", "", "with one -bench and a GPU: profile a step in Quern and write the kernels to a `file`")
 	flag.IntVar(&o.steps, "steps", 0, "with one -bench: run `n` steps in Quern and nothing else, for a tool that watches them")
 	variants := flag.String("variants", "", "with one -bench and a GPU: comma-separated `settings` of QUERN_CUDA_VARIANTS, or libraries=off, each of which is compared with the default")
@@ -70,6 +72,11 @@ func parse() options {
 	o.names = strings.Split(*names, ",")
 	if *names == "all" {
 		o.names = o.caseNames()
+	}
+	if o.cold {
+		for i := range o.names {
+			o.names[i] += coldSuffix
+		}
 	}
 	if *variants != "" {
 		o.variants = strings.Split(*variants, ",")

@@ -7,9 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
 // pause is the pause in which the threads of the previous process go to sleep.
@@ -335,7 +338,11 @@ func (m *measurement) rounds(ctx context.Context, runners []*runner, f *figure) 
 			if r.excluded {
 				continue
 			}
-			a, err := r.ask(ctx, request{Do: "run", Steps: r.steps})
+			q := request{Do: "run", Steps: r.steps}
+			if r.cold {
+				q.Empty = emptyingBytes(cpu.DataCaches(), runtime.NumCPU())
+			}
+			a, err := r.ask(ctx, q)
 			if err != nil {
 				f.fail(r, err)
 				continue

@@ -10,6 +10,7 @@ type request struct {
 	Bench   string `json:"bench,omitempty"`
 	Setting string `json:"setting,omitempty"`
 	Steps   int    `json:"steps,omitempty"`
+	Empty   int    `json:"empty,omitempty"` // of run: bytes to change before each step, whose time does not count
 
 	// Of prepare.
 	Case  string `json:"case,omitempty"`  // file of the arrays, without extension

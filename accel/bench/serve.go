@@ -60,6 +60,7 @@ func serve(arguments []string, in io.Reader, out io.Writer) {
 type server struct {
 	options
 	ready map[string]workload
+	ballast
 }
 
 func (s *server) answer(q request) (a reply, err error) {
@@ -77,6 +78,9 @@ func (s *server) answer(q request) (a reply, err error) {
 		work := s.ready[q.Bench]
 		if work == nil {
 			return reply{}, fmt.Errorf("%s is not prepared", q.Bench)
+		}
+		if q.Empty > 0 {
+			return s.runCold(work, q)
 		}
 		tensors.ResetStats()
 		start := time.Now()

@@ -36,7 +36,7 @@ func TestServe(t *testing.T) {
 		}
 		requests = append(requests, request{Do: "prepare", Bench: name, Case: path}, request{Do: "run", Bench: name, Steps: 2})
 	}
-	requests = append(requests, request{Do: "drop"}, request{Do: "run", Bench: "mlp", Steps: 1}, request{Do: "fly"}, request{Do: "prepare", Bench: "nothing"})
+	requests = append(requests, request{Do: "run", Bench: "mlp", Steps: 2, Empty: 1 << 20}, request{Do: "drop"}, request{Do: "run", Bench: "mlp", Steps: 1}, request{Do: "fly"}, request{Do: "prepare", Bench: "nothing"})
 	for _, q := range requests {
 		if err := ask.Encode(q); err != nil {
 			t.Fatal(err)
@@ -54,6 +54,7 @@ func TestServe(t *testing.T) {
 		func(a reply) bool { return len(a.Losses) == checkedSteps && a.Losses[0] != 0 },
 		func(a reply) bool { return a.Seconds > 0 },
 		func(a reply) bool { return len(a.Losses) == checkedSteps && a.Losses[0] > a.Losses[checkedSteps-1] },
+		func(a reply) bool { return a.Seconds > 0 },
 		func(a reply) bool { return a.Seconds > 0 },
 		func(a reply) bool { return a.Error == "" },
 		func(a reply) bool { return a.Error == "mlp is not prepared" },

@@ -1,5 +1,7 @@
 """The benchmarks in JAX: each training step is one function under jax.jit whose parameters are donated."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -9,8 +11,24 @@ def start(threads, device):
     jax.config.update("jax_platforms", device)  # only the CPU has cases
 
 
+BALLAST = jnp.zeros(0)
+
+
 def free():
     pass
+
+
+def empty(size):
+    """Changes memory of so many bytes, with all threads."""
+    global BALLAST
+    if BALLAST.size != size // 4:
+        BALLAST = jnp.zeros(size // 4)
+    BALLAST = plus_one(BALLAST).block_until_ready()
+
+
+@partial(jax.jit, donate_argnums=0)
+def plus_one(x):
+    return x + 1
 
 
 def versions():

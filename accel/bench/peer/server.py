@@ -4,12 +4,12 @@ usage: server.py torch|jax THREADS cpu|cuda|cuda:1|simulated
 
     {"do": "versions"}                                                     {"versions": {...}}
     {"do": "prepare", "bench": B, "setting": S, "model": M, "case": FILE}  {"losses": [...]}
-    {"do": "run", "bench": B, "setting": S, "steps": N}                    {"seconds": T}
+    {"do": "run", "bench": B, "setting": S, "steps": N, "empty": BYTES}    {"seconds": T}
     {"do": "drop"}                                                         {}
 
 An answer may be {"error": TEXT} instead, or {"missing": TEXT} if the framework cannot be imported. FILE.json lists the arrays of the
 case, and FILE.bin has them consecutively as float32. The sizes of a model follow from the shapes of its parameters; prepare also has
-"heads" of attention and "half" for bfloat16. Beside a simulated GPU a framework computes on the CPU.
+"heads" of attention and "half" for bfloat16. With "empty", run changes so many bytes before each step, which empties the caches. Beside a simulated GPU a framework computes on the CPU.
 """
 
 import gc
@@ -49,7 +49,14 @@ def answer(workloads, ready, request):
         losses = [work.value(work.step()) for _ in range(STEPS_CHECKED)]
         workloads.free()  # the memory that other processes need until this one is measured
         return {"losses": losses}
-    work, last = ready[key], None
+    work, last, seconds = ready[key], None, 0
+    if request.get("empty"):
+        for _ in range(request["steps"]):
+            workloads.empty(request["empty"])
+            start = time.perf_counter()
+            work.wait(work.step())
+            seconds += time.perf_counter() - start
+        return {"seconds": seconds}
     start = time.perf_counter()
     for _ in range(request["steps"]):
         last = work.step()
