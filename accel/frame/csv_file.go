@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -196,21 +197,18 @@ func (f *csvFile) read() (*Frame, error) {
 // parallel calls f for each item on all cores, and returns the error of the first item that has one.
 func parallel(items int, f func(worker, item int) error) error {
 	errs := make([]error, items)
-	workers := min(items, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for w := range workers {
-		wg.Go(func() {
-			for k := range next {
-				errs[k] = f(w, k)
-			}
-		})
+	var next atomic.Int64
+	work := func(worker int) {
+		for k := int(next.Add(1)) - 1; k < items; k = int(next.Add(1)) - 1 {
+			errs[k] = f(worker, k)
+		}
 	}
-	for k := range items {
-		next <- k
+	var others sync.WaitGroup
+	for w := 1; w < min(items, runtime.GOMAXPROCS(0)); w++ {
+		others.Go(func() { work(w) })
 	}
-	close(next)
-	wg.Wait()
+	work(0)
+	others.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -236,15 +234,16 @@ func newWhole(first *part, most []int) *wholeColumns {
 	for k, rows := range most {
 		w.starts[k+1] = w.starts[k] + rows
 	}
-	for c := range first.columns {
+	_ = parallel(len(first.columns), func(_, c int) error { // each column is cleared first
 		p := &first.columns[c]
 		if p.kind == nothing {
 			w.columns[c] = &list[float64]{values: make([]float64, w.starts[len(most)])}
-			continue
+			return nil
 		}
 		w.columns[c] = lengthened(p.cells, w.starts[len(most)])
 		p.inPlace = true
-	}
+		return nil
+	})
 	return w
 }
 

@@ -102,22 +102,60 @@ func readError(format string, err error) error {
 
 // content reads everything, uncompressed.
 func content(r io.Reader) ([]byte, error) {
-	size := int64(0)
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
-	}
 	u, err := uncompressed(r)
 	if err != nil {
 		return nil, err
 	}
+	file, _ := r.(*os.File)
+	start, plain := u.(*bufio.Reader)
 	var b bytes.Buffer
-	b.Grow(int(min(size, 1<<32)) + bytes.MinRead)
+	if plain && file != nil {
+		data, err := readAll(start, file)
+		if err != nil {
+			return nil, err
+		}
+		b = *bytes.NewBuffer(data)
+	}
 	if _, err := b.ReadFrom(u); err != nil {
 		return nil, damagedData(u, err)
 	}
 	return b.Bytes(), nil
+}
+
+// pieceSize is how many bytes of a file are read at once.
+const pieceSize = 1 << 20
+
+// readAll reads a regular file, whose start may be buffered, on all cores, which takes half as long as on one. It leaves to the
+// caller what another program may have appended, and all of a file that is not regular.
+func readAll(start *bufio.Reader, file *os.File) ([]byte, error) {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	from, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, nil
+	}
+	buffered := start.Buffered()
+	rest := max(0, info.Size()-from)
+	data := make([]byte, buffered+int(rest), buffered+int(rest)+bytes.MinRead)
+	if _, err := io.ReadFull(start, data[:buffered]); err != nil {
+		return nil, err
+	}
+	unread := data[buffered:]
+	err = parallel((len(unread)+pieceSize-1)/pieceSize, func(_, k int) error {
+		at := k * pieceSize
+		_, err := file.ReadAt(unread[at:min(at+pieceSize, len(unread))], from+int64(at))
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF // another program has shortened it
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Seek(from+rest, io.SeekStart)
+	return data, err
 }
 
 // chooseColumns returns the indices of the chosen names, or of all if none are chosen.
