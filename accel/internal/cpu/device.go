@@ -16,7 +16,7 @@ type Device struct {
 	channels channelKernel
 	vectors  *vectors
 	bytes    *byteKernel
-	library  sgemm              // multiplies large matrices; nil for our kernels
+	library  libraryProduct     // multiplies large matrices
 	free     map[int][]*storage // freed memory, by size in bytes
 	pooled   int                // total bytes in free
 

@@ -57,7 +57,10 @@
 // Sums are split into parts whose sizes do not depend on the number of threads, and the
 // parts are added in order. The distribution of rows and columns over threads does depend
 // on it, but changes no sum. So a program returns the same bits with any number of threads.
-// Another instruction set may round differently. The sizes of the caches decide which
+// Another instruction set may round differently, but not another CPU with the same one: so
+// products of bfloat16 numbers, which are float32 here, do not use BFDOT and BFMMLA, which
+// only some arm64 CPUs have, round pairs of products to odd and replace subnormal numbers by
+// zero. The sizes of the caches decide which
 // operands of a product are packed, which changes no sum either.
 //
 // A Device must be used by one goroutine at a time; its threads stop with Close.

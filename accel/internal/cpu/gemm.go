@@ -254,7 +254,7 @@ func (g *gemm) run() {
 		return
 	}
 	if g.suitsLibrary() {
-		g.device.library(g.c, g.m, g.n, g.k, g.a, g.b)
+		g.device.library.sgemm(g.c, g.m, g.n, g.k, g.a, g.b)
 		g.finish(0, g.n)
 		return
 	}

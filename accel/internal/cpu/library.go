@@ -17,40 +17,59 @@ type sgemm func(c []float32, m, n, k int, a, b matrix)
 // LibraryVariable is the environment variable that keeps products from a library of the system if it is off.
 const LibraryVariable = "QUERN_CPU_LIBRARY"
 
-// leastLibrary is the number of multiplications from which on a call of a library pays off.
-const leastLibrary = 64 * 64 * 64
+// libraryProduct is the product of a library, from a number of multiplications on; its zero value is that of no library.
+type libraryProduct struct {
+	sgemm
+	least int
+}
+
+// librarySides are the sizes of the products that are measured, the smallest first, and leastSide is the smallest side of a matrix that
+// a library multiplies: only cubes are measured, and the tiles of Apple's matrix unit have 16 rows and columns.
+var librarySides = []int{64, 128, 256}
+
+const leastSide = 16
 
 // library returns the product of the system's library if it passes the check, and what was found, in words.
-var library = sync.OnceValues(func() (sgemm, string) {
+var library = sync.OnceValues(func() (libraryProduct, string) {
 	if os.Getenv(LibraryVariable) == "off" {
-		return nil, LibraryVariable + " is off"
+		return libraryProduct{}, LibraryVariable + " is off"
 	}
 	f, name, err := systemLibrary()
 	if err != nil {
-		return nil, err.Error()
+		return libraryProduct{}, err.Error()
 	}
 	if f == nil {
-		return nil, ""
+		return libraryProduct{}, ""
 	}
 	return checkedLibrary(f, name)
 })
 
-// checkedLibrary returns a library's product only if its results agree with ours and it is faster.
-func checkedLibrary(f sgemm, name string) (sgemm, string) {
+// checkedLibrary returns a library's product only if its results agree with ours, for sizes from which on it is faster.
+func checkedLibrary(f sgemm, name string) (libraryProduct, string) {
 	d := newDevice(0)
 	defer d.Close()
 	for _, s := range [][3]int{{1, 5, 3}, {33, 17, 70}, {96, 64, 130}} {
 		for transposed := range 4 {
 			if err := checkProduct(d, f, s[0], s[1], s[2], transposed&1 != 0, transposed&2 != 0); err != nil {
-				return nil, fmt.Sprintf("%s is not used: %v", name, err)
+				return libraryProduct{}, fmt.Sprintf("%s is not used: %v", name, err)
 			}
 		}
 	}
-	const size = 256
+	var ours, theirs time.Duration
+	for _, size := range librarySides {
+		if ours, theirs = measureLibrary(d, f, size); theirs < ours {
+			return libraryProduct{f, size * size * size}, fmt.Sprintf("%s multiplies matrices from %d×%d×%d on: %v, our kernels %v", name, size, size, size, theirs, ours)
+		}
+	}
+	return libraryProduct{}, fmt.Sprintf("%s is not used: a product of %d takes %v, ours %v", name, librarySides[len(librarySides)-1], theirs, ours)
+}
+
+// measureLibrary returns the shortest times of a product, ours and the library's.
+func measureLibrary(d *Device, f sgemm, size int) (ours, theirs time.Duration) {
 	a, b, c := testMatrix(size, size, false), testMatrix(size, size, false), make([]float32, size*size)
 	g := newGEMM(d, size, size, size, a, b)
 	g.c = c
-	ours, theirs := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	ours, theirs = time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	for range 5 {
 		start := time.Now()
 		g.run()
@@ -58,10 +77,7 @@ func checkedLibrary(f sgemm, name string) (sgemm, string) {
 		f(c, size, size, size, a, b)
 		ours, theirs = min(ours, middle.Sub(start)), min(theirs, time.Since(middle))
 	}
-	if theirs >= ours {
-		return nil, fmt.Sprintf("%s is not used: a product of %d takes %v, ours %v", name, size, theirs, ours)
-	}
-	return f, fmt.Sprintf("%s multiplies large matrices: %d in %v, our kernels %v", name, size, theirs, ours)
+	return ours, theirs
 }
 
 // checkProduct compares one product with ours.
@@ -99,7 +115,8 @@ func (g *gemm) suitsLibrary() bool {
 	plain := func(m matrix, rows, cols int) bool {
 		return m.col == 1 && m.row >= max(cols, 1) || m.row == 1 && m.col >= max(rows, 1)
 	}
-	return g.device.library != nil && g.m*g.n*g.k >= leastLibrary && plain(g.a, g.m, g.k) && plain(g.b, g.k, g.n)
+	l := &g.device.library
+	return l.sgemm != nil && g.m*g.n*g.k >= l.least && min(g.m, g.n, g.k) >= leastSide && plain(g.a, g.m, g.k) && plain(g.b, g.k, g.n)
 }
 
 // Kernels says which instruction set the CPU's kernels use, and whether a library multiplies matrices.

@@ -35,8 +35,8 @@ func TestLibraryIsChecked(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f, found := checkedLibrary(row.f, "a library")
-			if f != nil || !strings.Contains(found, row.want) {
-				t.Errorf("used %v, %q; want %q", f != nil, found, row.want)
+			if f.sgemm != nil || !strings.Contains(found, row.want) {
+				t.Errorf("used %v, %q; want %q", f.sgemm != nil, found, row.want)
 			}
 		})
 	}
@@ -45,8 +45,8 @@ func TestLibraryIsChecked(t *testing.T) {
 			plainProduct(c, m, n, k, a, b)
 		}
 	}, "a library")
-	if f == nil || !strings.HasPrefix(found, "a library multiplies large matrices") {
-		t.Errorf("a fast library is not used: %q", found)
+	if f.sgemm == nil || f.least != 256*256*256 || !strings.HasPrefix(found, "a library multiplies matrices from 256×256×256 on") {
+		t.Errorf("a library that is fast from 256 on is used from %d multiplications on: %q", f.least, found)
 	}
 }
 
@@ -60,6 +60,7 @@ func TestLibraryComputesLargeProducts(t *testing.T) {
 	}{
 		{"large", 64, 64, 64, testMatrix(64, 64, false), testMatrix(64, 64, true), 1},
 		{"small", 63, 64, 64, testMatrix(63, 64, false), testMatrix(64, 64, false), 0},
+		{"few rows", 8, 256, 256, testMatrix(8, 256, false), testMatrix(256, 256, false), 0},
 		{"both strides", 64, 64, 64, matrix{make([]float32, 64*256), 256, 2}, testMatrix(64, 64, false), 0},
 		{"broadcast", 64, 64, 64, matrix{make([]float32, 64), 0, 1}, testMatrix(64, 64, false), 0},
 	} {
@@ -67,10 +68,10 @@ func TestLibraryComputesLargeProducts(t *testing.T) {
 			d := New(1)
 			defer d.Close()
 			calls := 0
-			d.library = func(c []float32, m, n, k int, a, b matrix) {
+			d.library = libraryProduct{func(c []float32, m, n, k int, a, b matrix) {
 				calls++
 				plainProduct(c, m, n, k, a, b)
-			}
+			}, 64 * 64 * 64}
 			g := newGEMM(d, row.m, row.n, row.k, row.a, row.b)
 			g.c, g.relu, g.bias = make([]float32, row.m*row.n), true, make([]float32, row.n)
 			for i := range g.bias {
