@@ -52,7 +52,7 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	if ir.Len(y) == 0 {
 		return k, nil
 	}
-	if suitsWinograd(d, s.Op.(ir.Conv2D), &k.planes) || suitsWinogradFew(d, s.Op.(ir.Conv2D), &k.planes) {
+	if suitsWinograd(s.Op.(ir.Conv2D), &k.planes) || suitsWinogradFew(s.Op.(ir.Conv2D), &k.planes) {
 		return newWinogradConv(d, s, &k.planes), nil
 	}
 	if k.isSmall() {

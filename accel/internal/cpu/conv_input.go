@@ -23,7 +23,7 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 	if ir.Len(x) == 0 {
 		return k, nil
 	}
-	if suitsWinograd(d, op.Conv2D, &k.planes) || suitsWinogradFew(d, op.Conv2D, &k.planes) {
+	if suitsWinograd(op.Conv2D, &k.planes) || suitsWinogradFew(op.Conv2D, &k.planes) {
 		return newWinogradInput(d, s, &k.planes), nil
 	}
 	if k.isSmall() {

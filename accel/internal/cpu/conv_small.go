@@ -54,7 +54,7 @@ const (
 // non-contiguous for the other algorithms.
 func (k *conv2d) isSmall() bool {
 	area := k.kh * k.kw
-	if k.device.kernel.direct || k.groups != 1 || k.n < smallImages || min(k.c, k.o) < smallChannels || max(k.h*k.w, k.oh*k.ow) > smallPlaces ||
+	if k.groups != 1 || k.n < smallImages || min(k.c, k.o) < smallChannels || max(k.h*k.w, k.oh*k.ow) > smallPlaces ||
 		2*k.device.winograd.lanes*area*max(k.c, k.o) > smallKernel {
 		return false
 	}

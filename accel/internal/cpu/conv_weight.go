@@ -31,7 +31,7 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	if ir.Len(s.Out[0].Shape) == 0 || ir.Len(dy) == 0 {
 		return k, nil
 	}
-	if suitsWinograd(d, op.Conv2D, &k.planes) {
+	if suitsWinograd(op.Conv2D, &k.planes) {
 		return newWinogradWeight(d, s, &k.planes), nil
 	}
 	if k.isSmall() && smallSums(k.c, k.o) > 0 {

@@ -45,15 +45,15 @@ const (
 // suitsWinograd reports whether Winograd's transforms compute a convolution: if their
 // multiplications, plus a share for the transforms of the weights, are fewer than those of
 // a direct convolution.
-func suitsWinograd(d *Device, op ir.Conv2D, g *planes) bool {
-	return 5*squares*(g.winogradTiles()+winogradTiles/2) < 4*g.multiplied() && allowsWinograd(d, op, g)
+func suitsWinograd(op ir.Conv2D, g *planes) bool {
+	return 5*squares*(g.winogradTiles()+winogradTiles/2) < 4*g.multiplied() && allowsWinograd(op, g)
 }
 
 // allowsWinograd reports whether Winograd's transforms can compute a convolution, with enough channels.
-func allowsWinograd(d *Device, op ir.Conv2D, g *planes) bool {
+func allowsWinograd(op ir.Conv2D, g *planes) bool {
 	one := [2]int{1, 1}
 	switch {
-	case d.kernel.direct, g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
+	case g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
 		min(g.c, g.o) < winogradChannels, squares*g.c*g.o > winogradWeights:
 		return false
 	}

@@ -71,7 +71,7 @@ func (k *winogradFewConv) multiply(m, weights []float32, panel, from, blocks int
 const fewTransform = 8
 
 // suitsWinogradFew reports whether winogradFewConv suits a convolution.
-func suitsWinogradFew(d *Device, op ir.Conv2D, g *planes) bool {
+func suitsWinogradFew(op ir.Conv2D, g *planes) bool {
 	tiles := g.winogradTiles()
-	return tiles <= winogradTiles && 5*squares*(tiles+fewTransform) < 4*g.multiplied() && allowsWinograd(d, op, g)
+	return tiles <= winogradTiles && 5*squares*(tiles+fewTransform) < 4*g.multiplied() && allowsWinograd(op, g)
 }

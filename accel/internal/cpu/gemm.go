@@ -37,9 +37,8 @@ type gemmKernel struct {
 	interleaved, copied int
 	// everySecond copies every second element of rows of at least 8 results; nil for plain Go.
 	everySecond func(dst, src *float32, rows, n, to, from int)
-	// packsRows is whether tiles are much slower if they read a row-major a in place, and direct whether convolutions by
-	// multiplications of matrices are faster than those with less work, for which there are functions in plain Go only.
-	packsRows, direct bool
+	// packsRows is whether tiles are much slower if they read a row-major a in place.
+	packsRows bool
 	// storeEdge writes some columns of a tile that is wider, and applies the epilogue; nil for plain Go.
 	storeEdge func(rows, n int, c *float32, ldc int, edge *float32, width, mode int, bias *float32)
 	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; nil if

@@ -189,10 +189,10 @@ func TestSuitsWinograd(t *testing.T) {
 			return (row.x[1]+2*row.op.Padding[i]-row.op.Dilation[i]*(row.w[1]-1)-1)/row.op.Stride[i] + 1
 		}
 		g := newPlanes(row.op, row.n, row.x[0], row.x[1], row.x[1], row.w[0], size(0), size(1), row.w[1], row.w[1])
-		if got := suitsWinograd(&Device{}, row.op, &g); got != row.want {
+		if got := suitsWinograd(row.op, &g); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
-		if got := suitsWinogradFew(&Device{}, row.op, &g); got != row.few {
+		if got := suitsWinogradFew(row.op, &g); got != row.few {
 			t.Errorf("%s, few tiles: %v, want %v", row.name, got, row.few)
 		}
 	}
