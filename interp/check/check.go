@@ -227,6 +227,7 @@ func (c *Checker) Commit(cell *Cell) {
 		cell.keepPackages(d.packages, d)
 		c.setBroken(d, true)
 	}
+	releaseScopes(cell.info)
 	c.files = append(c.files, cell.file)
 	if cell.Summary != nil {
 		for name, list := range cell.Summary.shares {

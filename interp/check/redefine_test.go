@@ -118,6 +118,8 @@ func TestTypesInternals(t *testing.T) {
 		{reflect.TypeFor[types.Named](), "state_", "uint32"},
 		{reflect.TypeFor[types.Named](), "inst", "*types.instance"},
 		{reflect.TypeFor[types.Signature](), "rparams", "*types.TypeParamList"},
+		{reflect.TypeFor[types.Signature](), "scope", "*types.Scope"},
+		{reflect.TypeFor[types.Var](), "parent", "*types.Scope"},
 		{reflect.TypeFor[types.Context](), "typeMap", "map[string][]types.ctxtEntry"},
 	} {
 		if field, ok := f.of.FieldByName(f.name); !ok || field.Type.String() != f.want {
