@@ -265,7 +265,11 @@ func (k *winogradConv) pack(dst []float32, step, panel, block int, workspace []f
 			t.interleaveRows(transposed, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, workspace)
 		}
 		to := dst[v*t.lanes:]
-		t.weight(n, &to[0], step, width, &transposed[0])
+		ahead, row := &transposed[0], 0
+		if at := (o*k.in + c + t.lanes) * 9; !k.transposed && at < len(k.dataW) { // the same output channels of the next block
+			ahead, row = &k.dataW[at], 9*k.in
+		}
+		t.weight(n, &to[0], step, width, &transposed[0], ahead, row)
 		for e := range squares {
 			for i := n; i < t.lanes; i++ {
 				clear(to[e*step+i*width:][:t.lanes])

@@ -68,7 +68,7 @@ func (k *winogradFewConv) multiply(m, weights []float32, panel, from, blocks int
 }
 
 // fewTransform is the time to transform a weight, in multiplications of a tile.
-const fewTransform = 8
+const fewTransform = 3
 
 // suitsWinogradFew reports whether winogradFewConv suits a convolution.
 func suitsWinogradFew(op ir.Conv2D, g *planes) bool {

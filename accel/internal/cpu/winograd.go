@@ -31,10 +31,11 @@ type winogradKernel struct {
 	//
 	// input is Bᵀ·X·B of 6×6, slope is A·Y·Aᵀ of 4×4, and output is Aᵀ·M·A, plus the first
 	// vector in ends (the bias) and at least the second. weight is G·W·Gᵀ of 3×3 contiguous
-	// elements; next is the distance of transformed squares. gradient is Gᵀ·M·G.
+	// elements; next is the distance of transformed squares; it prefetches 9 elements for each
+	// lane and square, for later squares, from ahead on, in rows that are row apart. gradient is Gᵀ·M·G.
 	input, slope func(n int, dst *float32, step int, src *float32, pitch int)
 	output       func(n int, dst *float32, pitch int, src *float32, step int, ends *float32)
-	weight       func(n int, dst *float32, step, next int, src *float32)
+	weight       func(n int, dst *float32, step, next int, src, ahead *float32, row int)
 	gradient     func(n int, dst, src *float32, step, next int)
 
 	// tiles multiply some rows by one or two vectors, with a depth of k blocks of lanes:

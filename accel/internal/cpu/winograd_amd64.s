@@ -1149,9 +1149,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func tileWeightAVX2(n int, dst *float32, step int, next int, src *float32)
-// Requires: AVX, FMA3
-TEXT ·tileWeightAVX2(SB), NOSPLIT, $0-40
+// func tileWeightAVX2(n int, dst *float32, step int, next int, src *float32, ahead *float32, row int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·tileWeightAVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ next+24(FP), CX
 	SHLQ $0x02, CX
@@ -1166,8 +1166,16 @@ TEXT ·tileWeightAVX2(SB), NOSPLIT, $0-40
 	LEAQ (R10)(SI*2), R11
 	LEAQ (R11)(SI*2), R12
 	MOVQ src+32(FP), R13
+	MOVQ ahead+40(FP), R14
+	MOVQ row+48(FP), R15
+	SHLQ $0x02, R15
 
 more:
+	PREFETCHT1  (R14)
+	PREFETCHT1  64(R14)
+	PREFETCHT1  128(R14)
+	PREFETCHT1  192(R14)
+	ADDQ        R15, R14
 	VMOVUPS     (R13), Y0
 	VMULPS      f32x8_3f4a4588<>+0(SB), Y0, Y0
 	VMOVUPS     192(R13), Y1
@@ -4331,9 +4339,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func tileWeightAVX512(n int, dst *float32, step int, next int, src *float32)
-// Requires: AVX, AVX512F
-TEXT ·tileWeightAVX512(SB), NOSPLIT, $0-40
+// func tileWeightAVX512(n int, dst *float32, step int, next int, src *float32, ahead *float32, row int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tileWeightAVX512(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ next+24(FP), CX
 	SHLQ $0x02, CX
@@ -4348,8 +4356,21 @@ TEXT ·tileWeightAVX512(SB), NOSPLIT, $0-40
 	LEAQ (R10)(SI*2), R11
 	LEAQ (R11)(SI*2), R12
 	MOVQ src+32(FP), R13
+	MOVQ ahead+40(FP), R14
+	MOVQ row+48(FP), R15
+	SHLQ $0x02, R15
 
 more:
+	PREFETCHT1       (R14)
+	PREFETCHT1       64(R14)
+	PREFETCHT1       128(R14)
+	PREFETCHT1       192(R14)
+	PREFETCHT1       256(R14)
+	PREFETCHT1       320(R14)
+	PREFETCHT1       384(R14)
+	PREFETCHT1       448(R14)
+	PREFETCHT1       512(R14)
+	ADDQ             R15, R14
 	VMOVUPS          (R13), Z0
 	VMULPS.BCST      f32_3f4a4588<>+0(SB), Z0, Z0
 	VMOVUPS          384(R13), Z1

@@ -22,7 +22,7 @@ func newGenericWinograd(lanes int) *winogradKernel {
 		output: func(n int, dst *float32, pitch int, src *float32, step int, ends *float32) {
 			tileOutputGeneric(lanes, n, dst, pitch, src, step, ends)
 		},
-		weight: func(n int, dst *float32, step, next int, src *float32) {
+		weight: func(n int, dst *float32, step, next int, src, _ *float32, _ int) {
 			tileWeightGeneric(lanes, n, dst, step, next, src)
 		},
 		gradient: func(n int, dst, src *float32, step, next int) {

@@ -32,7 +32,7 @@ func tileOutputAVX2(n int, dst *float32, pitch int, src *float32, step int, ends
 // tileWeightAVX2 is tileWeightGeneric with more lanes.
 //
 //go:noescape
-func tileWeightAVX2(n int, dst *float32, step int, next int, src *float32)
+func tileWeightAVX2(n int, dst *float32, step int, next int, src *float32, ahead *float32, row int)
 
 // tileGradientAVX2 is tileGradientGeneric with more lanes.
 //
@@ -137,7 +137,7 @@ func tileOutputAVX512(n int, dst *float32, pitch int, src *float32, step int, en
 // tileWeightAVX512 is tileWeightGeneric with more lanes.
 //
 //go:noescape
-func tileWeightAVX512(n int, dst *float32, step int, next int, src *float32)
+func tileWeightAVX512(n int, dst *float32, step int, next int, src *float32, ahead *float32, row int)
 
 // tileGradientAVX512 is tileGradientGeneric with more lanes.
 //

@@ -83,10 +83,12 @@ func TestWinogradTransforms(t *testing.T) {
 			planes, image, flat := filled(r, squares*step), filled(r, 7*pitch), filled(r, 9*n*lanes)
 			spaced, ends := filled(r, squares*(3*n+1)*lanes), filled(r, 2*lanes)
 			for function, f := range map[string]func(k *winogradKernel, out []float32){
-				"input":    func(k *winogradKernel, out []float32) { k.input(n, &out[0], step, &image[0], pitch) },
-				"slope":    func(k *winogradKernel, out []float32) { k.slope(n, &out[0], step, &image[0], pitch) },
-				"output":   func(k *winogradKernel, out []float32) { k.output(n, &out[0], pitch, &planes[0], step, &ends[0]) },
-				"weight":   func(k *winogradKernel, out []float32) { k.weight(n, &out[0], (3*n+1)*lanes, next, &flat[0]) },
+				"input":  func(k *winogradKernel, out []float32) { k.input(n, &out[0], step, &image[0], pitch) },
+				"slope":  func(k *winogradKernel, out []float32) { k.slope(n, &out[0], step, &image[0], pitch) },
+				"output": func(k *winogradKernel, out []float32) { k.output(n, &out[0], pitch, &planes[0], step, &ends[0]) },
+				"weight": func(k *winogradKernel, out []float32) {
+					k.weight(n, &out[0], (3*n+1)*lanes, next, &flat[0], &flat[0], 0)
+				},
 				"gradient": func(k *winogradKernel, out []float32) { k.gradient(n, &out[0], &spaced[0], (3*n+1)*lanes, next) },
 			} {
 				t.Run(fmt.Sprint(name, function, n), func(t *testing.T) {
@@ -170,7 +172,8 @@ func TestSuitsWinograd(t *testing.T) {
 		{"middle of a network", plain, 32, [2]int{128, 14}, [2]int{128, 3}, true, false},
 		{"small network", plain, 128, [2]int{16, 14}, [2]int{32, 3}, true, false},
 		{"one large image", plain, 1, [2]int{64, 56}, [2]int{64, 3}, true, false},
-		{"one small image", plain, 1, [2]int{64, 7}, [2]int{64, 3}, false, false},
+		{"one small image", plain, 1, [2]int{64, 7}, [2]int{64, 3}, false, true},
+		{"one image of 6×6", plain, 1, [2]int{64, 6}, [2]int{64, 3}, false, false},
 		{"one image of 14×14", plain, 1, [2]int{256, 14}, [2]int{256, 3}, false, true},
 		{"two images of 7×7", plain, 2, [2]int{512, 7}, [2]int{512, 3}, false, true},
 		{"one image of 28×28", plain, 1, [2]int{128, 28}, [2]int{128, 3}, true, true},

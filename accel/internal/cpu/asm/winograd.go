@@ -225,13 +225,19 @@ func (s isa) sandwiches() {
 		to.next()
 	})
 
-	s.begin("tileWeight", "func(n int, dst *float32, step, next int, src *float32)", " is tileWeightGeneric with more lanes.")
+	s.begin("tileWeight", "func(n int, dst *float32, step, next int, src, ahead *float32, row int)", " is tileWeightGeneric with more lanes.")
 	n = parameter("n")
 	next := parameter("next")
 	SHLQ(Imm(2), next)
 	to = s.planes(parameter("dst"), parameter("step"), func(r Register) { ADDQ(next, r) })
 	from = s.flat(parameter("src"))
+	ahead, row := parameter("ahead"), parameter("row")
+	SHLQ(Imm(2), row)
 	each(n, func() {
+		for line := range 9 * s.width / 64 { // of a row of nine elements for each lane
+			PREFETCHT1(Mem{Base: ahead, Disp: 64 * line})
+		}
+		ADDQ(row, ahead)
 		s.sandwich(s.weightLine(), from, to, nil)
 		from.next()
 		to.next()
