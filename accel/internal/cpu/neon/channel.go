@@ -22,8 +22,8 @@ func channel(o *output) {
 			l.into("FADD.D", sums[i+1], sums[i+1], l.op("FCVTL2", x))
 		}
 	})
-	l.fold("FADD.D", sums)
-	l.three("FADDP.D", 0, l.number(sums[0]), l.number(sums[0]))
+	total := l.number(l.fold("FADD.D", sums))
+	l.three("FADDP.D", 0, total, total)
 	l.line("FMOVD F0, (%s)", l.r("sum"))
 	l.line("RET")
 
@@ -117,29 +117,10 @@ func (v piece) keep(x reg) reg {
 	return to
 }
 
-// clear returns registers of the whole function that are zero at the beginning.
-func (l *rowLoop) clear(n int) []reg {
-	var list []reg
-	for range n {
-		list = append(list, l.cleared())
-	}
-	return list
-}
-
-// fold adds registers to the first one.
-func (l *rowLoop) fold(add string, sums []reg) {
-	for n := len(sums) / 2; n > 0; n /= 2 {
-		for i := range n {
-			l.three(add, l.number(sums[i]), l.number(sums[i]), l.number(sums[i+n]))
-		}
-	}
-}
-
 // storeSums stores the sums of all elements of registers, one after the other.
 func (l *rowLoop) storeSums(to string, sums ...[]reg) {
 	for i, s := range sums {
-		l.fold("FADD", s)
-		l.lanesSum(s[0])
+		l.lanesSum(l.fold("FADD", s))
 		l.line("FMOVS F0, %d(%s)", 4*i, l.r(to))
 	}
 }

@@ -217,3 +217,44 @@ func (p *program) loop() {
 	p.line("SUBS $4, R0, R0")
 	p.line("BGT more")
 }
+
+// loops is loop with a body for each of some vectors at once, whose latencies overlap, and then for the remaining vectors.
+func (p *program) loops(vectors int, body func(i int)) {
+	p.line("SUBS $%d, R0, R0", lanes*vectors)
+	p.line("BLT rest")
+	p.label("some")
+	for i := range vectors {
+		body(i)
+	}
+	p.allocated()
+	p.line("SUBS $%d, R0, R0", lanes*vectors)
+	p.line("BGE some")
+	p.label("rest")
+	p.line("ADDS $%d, R0, R0", lanes*vectors)
+	p.line("BEQ done")
+	p.label("more")
+	body(0)
+	p.allocated()
+	p.line("SUBS $%d, R0, R0", lanes)
+	p.line("BGT more")
+	p.label("done")
+}
+
+// clear returns registers of the whole function that are zero at the beginning.
+func (p *program) clear(n int) []reg {
+	var list []reg
+	for range n {
+		list = append(list, p.cleared())
+	}
+	return list
+}
+
+// fold combines registers of the whole function, a power of two, in the first one.
+func (p *program) fold(op string, list []reg) reg {
+	for n := len(list) / 2; n > 0; n /= 2 {
+		for i := range n {
+			p.three(op, p.number(list[i]), p.number(list[i]), p.number(list[i+n]))
+		}
+	}
+	return list[0]
+}

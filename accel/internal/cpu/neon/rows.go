@@ -5,39 +5,41 @@ func rows(o *output) {
 	const doc = " for a positive multiple of four elements."
 	p := o.program()
 	s := p.begin("squares", " is squaresGeneric"+doc, []string{"x"}, []string{"shift"}, " float32", 8) // aligned
-	total := p.cleared()
-	x := p.add(p.next(1), s[0])
-	p.into("FMLA", total, x, x)
-	p.loop()
-	p.lanesSum(total)
+	totals := p.clear(unrolled)
+	p.loops(unrolled, func(i int) {
+		x := p.add(p.next(1), s[0])
+		p.into("FMLA", totals[i], x, x)
+	})
+	p.lanesSum(p.fold("FADD", totals))
 	p.line("FMOVS F0, ret+24(FP)") // aligned to eight bytes
 	p.line("RET")
 
 	p = o.program()
 	s = p.begin("normalize", " is normalizeGeneric"+doc, []string{"y", "x", "w", "b"}, []string{"shift", "scale"}, "", 0)
-	x = p.mul(p.add(p.next(2), s[0]), s[1])
+	x := p.mul(p.add(p.next(2), s[0]), s[1])
 	p.store(p.fma(x, p.next(3), p.next(4)), 1)
 	p.loop()
 	p.line("RET")
 
 	p = o.program()
 	s = p.begin("slopes", " is slopesGeneric"+doc, []string{"x", "dy", "w"}, []string{"shift"}, " (sum, dot float32)", 12)
-	total, dot := p.cleared(), p.cleared()
-	x = p.add(p.next(1), s[0])
-	g := p.mul(p.next(2), p.next(3))
-	p.into("FADD", total, total, g)
-	p.into("FMLA", dot, g, x)
-	p.loop()
-	p.lanesSum(total)
+	totals, products := p.clear(unrolled), p.clear(unrolled)
+	p.loops(unrolled, func(i int) {
+		x := p.add(p.next(1), s[0])
+		g := p.mul(p.next(2), p.next(3))
+		p.into("FADD", totals[i], totals[i], g)
+		p.into("FMLA", products[i], g, x)
+	})
+	p.lanesSum(p.fold("FADD", totals))
 	p.line("FMOVS F0, sum+40(FP)")
-	p.lanesSum(dot)
+	p.lanesSum(p.fold("FADD", products))
 	p.line("FMOVS F0, dot+44(FP)")
 	p.line("RET")
 
 	p = o.program()
 	s = p.begin("normGradient", " is normGradientGeneric"+doc, []string{"dx", "x", "dy", "w"}, []string{"shift", "slope", "mean", "scale"}, "", 0)
 	x = p.add(p.next(2), s[0])
-	g = p.sub(p.mul(p.next(3), p.next(4)), s[2])
+	g := p.sub(p.mul(p.next(3), p.next(4)), s[2])
 	p.store(p.mul(p.fnma(x, s[1], g), s[3]), 1)
 	p.loop()
 	p.line("RET")
@@ -46,7 +48,9 @@ func rows(o *output) {
 	s = p.begin("normWeights", " is normWeightsGeneric"+doc, []string{"dw", "db", "x", "dy"}, []string{"shift", "scale"}, "", 0)
 	x = p.mul(p.add(p.next(3), s[0]), s[1])
 	g = p.next(4)
-	dw, db := p.load("(R1)"), p.load("(R2)")
+	p.line("MOVD R1, R5") // loads do not wait for the addresses of stores
+	p.line("MOVD R2, R6")
+	dw, db := p.next(5), p.next(6)
 	p.store(p.fma(g, x, dw), 1)
 	p.store(p.add(db, g), 2)
 	p.loop()
@@ -61,18 +65,20 @@ func dots(o *output) {
 	p := o.program()
 	p.function("dotsNEON", "func(n, pitch int, x, w, sums *float32)", " is dotsGeneric for a positive multiple of four elements.", 40)
 	fourRows(p)
-	var sums []reg
-	for range 4 {
-		sums = append(sums, p.cleared())
+	const vectors = 2
+	var sums [4][]reg
+	for i := range sums {
+		sums[i] = p.clear(vectors)
 	}
-	x := p.next(1)
-	for i, sum := range sums {
-		p.into("FMLA", sum, x, p.next(2+i))
-	}
-	p.loop()
+	p.loops(vectors, func(v int) {
+		x := p.next(1)
+		for i, sum := range sums {
+			p.into("FMLA", sum[v], x, p.next(2+i))
+		}
+	})
 	p.line("MOVD sums+32(FP), R6")
 	for i, sum := range sums {
-		p.lanesSum(sum)
+		p.lanesSum(p.fold("FADD", sum))
 		p.line("FMOVS F0, %d(R6)", 4*i)
 	}
 	p.line("RET")
@@ -91,7 +97,8 @@ func addProducts(o *output) {
 		p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
 		factors = append(factors, r)
 	}
-	c := p.load("(R6)")
+	p.line("MOVD R6, R8") // the loads do not wait for the addresses of the stores
+	c := p.next(8)
 	for i, factor := range factors {
 		c = p.fma(factor, p.next(2+i), c)
 	}
@@ -119,8 +126,9 @@ func addRow(o *output) {
 	p.line("MOVD n+0(FP), R0")
 	p.line("MOVD d+8(FP), R1")
 	p.line("MOVD x+16(FP), R2")
+	p.line("MOVD R1, R3") // the loads do not wait for the addresses of the stores
 	x := p.next(2)
-	low, high := p.load("(R1)"), p.load("16(R1)")
+	low, high := p.next(3), p.next(3)
 	p.store(p.op("FADD.D", low, p.op("FCVTL", x)), 1)
 	p.store(p.op("FADD.D", high, p.op("FCVTL2", x)), 1)
 	p.loop()

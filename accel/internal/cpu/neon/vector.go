@@ -184,17 +184,21 @@ func expSum(o *output) {
 	p.line("RET")
 }
 
+// unrolled is the number of vectors that reductions add at once: one sum would wait for the latency of each addition.
+const unrolled = 4
+
 // sum adds in float64.
 func sum(o *output) {
 	p := o.program()
 	p.begin("sum", " is sumGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float64", 8)
-	low, high := p.cleared(), p.cleared()
-	x := p.next(1)
-	p.into("FADD.D", low, low, p.op("FCVTL", x))
-	p.into("FADD.D", high, high, p.op("FCVTL2", x))
-	p.loop()
-	p.three("FADD.D", 0, p.number(low), p.number(high))
-	p.three("FADDP.D", 0, 0, 0)
+	sums := p.clear(2 * unrolled)
+	p.loops(unrolled, func(i int) {
+		x := p.next(1)
+		p.into("FADD.D", sums[2*i], sums[2*i], p.op("FCVTL", x))
+		p.into("FADD.D", sums[2*i+1], sums[2*i+1], p.op("FCVTL2", x))
+	})
+	total := p.number(p.fold("FADD.D", sums))
+	p.three("FADDP.D", 0, total, total)
 	p.line("FMOVD F0, ret+16(FP)")
 	p.line("RET")
 }
@@ -202,12 +206,15 @@ func sum(o *output) {
 func largest(o *output) {
 	p := o.program()
 	p.begin("largest", " is largestGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float32", 4)
-	top := p.keep()
 	p.line("MOVW $0xff800000, R2") // -Inf
-	p.line("VDUP R2, V%d.S4", p.number(top))
-	p.into("FMAXNM", top, top, p.next(1))
-	p.loop()
-	p.two("FMAXNMV", 0, p.number(top))
+	var tops []reg
+	for range unrolled {
+		r := p.keep()
+		p.line("VDUP R2, V%d.S4", p.number(r))
+		tops = append(tops, r)
+	}
+	p.loops(unrolled, func(i int) { p.into("FMAXNM", tops[i], tops[i], p.next(1)) })
+	p.two("FMAXNMV", 0, p.number(p.fold("FMAXNM", tops)))
 	p.line("FMOVS F0, ret+16(FP)")
 	p.line("RET")
 }
