@@ -50,15 +50,11 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 	return g.run(ctx, c, func() error {
 		var zero T
 		width := int(unsafe.Sizeof(zero))
-		c.sequence = g.sequence
 		if len(data)*width+headerBytes <= smallBytes {
 			return reduceSmall(g, c, data)
 		}
 		g.buffers.need(pieceBytes)
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		if g.mpi.world != nil {
@@ -84,6 +80,7 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 // reduceSmall passes the values of all ranks to all ranks, which sum them in the order of the
 // ranks.
 func reduceSmall[T float32 | float64](g *Group, c collective, data []T) error {
+	c.sequence = g.sequence
 	mine := bytesOf(data)
 	size, length := g.Size(), len(mine)
 	if cap(g.buffers.small) < size*length {
@@ -142,7 +139,6 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
 	}
 	return g.run(ctx, c, func() error {
-		c.sequence = g.sequence
 		g.buffers.need(pieceBytes)
 		if cap(g.buffers.float32s) < len(data) {
 			g.buffers.float32s = make([]float32, len(data))
@@ -151,10 +147,7 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 		for i, v := range data {
 			sums[i] = math.Float32frombits(uint32(v) << 16)
 		}
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		if err := reduceScatter(g, sums, 1); err != nil {

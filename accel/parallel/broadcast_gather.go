@@ -15,11 +15,7 @@ func (g *Group) Broadcast(ctx context.Context, from int, data []byte) (all []byt
 	c := collective{kind: broadcast, from: from}
 	all = data
 	err = g.run(ctx, c, func() error {
-		c.sequence = g.sequence
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		last := (g.Rank()+1)%g.Size() == from // the last rank of the ring does not forward
@@ -64,11 +60,7 @@ func (g *Group) AllGather(ctx context.Context, data []byte) (all [][]byte, err e
 	all = make([][]byte, g.Size())
 	all[g.Rank()] = data
 	err = g.run(ctx, c, func() error {
-		c.sequence = g.sequence
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		size := g.Size()
@@ -96,11 +88,7 @@ func (g *Group) AllGather(ctx context.Context, data []byte) (all [][]byte, err e
 func (g *Group) Barrier(ctx context.Context) error {
 	c := collective{kind: barrier}
 	return g.run(ctx, c, func() error {
-		c.sequence = g.sequence
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		// When a byte of each rank has arrived, all ranks have called Barrier.

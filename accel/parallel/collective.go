@@ -68,6 +68,15 @@ func parseCollective(b []byte) collective {
 	return collective{sequence: word(0), count: int(word(1)), from: int(word(2)), kind: collectiveKind(word(3)), how: Reduction(word(3) >> 8)}
 }
 
+// start compares a call with that of the previous rank, and sends it to the next one.
+func (g *Group) start(c collective) error {
+	c.sequence = g.sequence
+	if err := g.write(c.appendTo(nil)); err != nil {
+		return err
+	}
+	return g.checkSameCall(c)
+}
+
 // checkSameCall compares the call with that of the previous rank.
 func (g *Group) checkSameCall(here collective) error {
 	var b [headerBytes]byte

@@ -290,6 +290,19 @@ func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	return y
 }
 
+// during makes collectives end with ctx, until the function that it returns is called.
+func (d *distribution) during(ctx context.Context) (end func()) {
+	before, stop := d.ctx, func() bool { return true }
+	d.ctx = ctx
+	if tensors.Device() != "cpu" {
+		stop = d.mesh.Group.abortWhenDone(ctx)
+	}
+	return func() {
+		stop()
+		d.ctx = before
+	}
+}
+
 // Exchange is [Gradients.Exchange] for a model without a pipeline: e.Backward computes gradients from
 // the results of [DistributedModel.Forward], for this replica's share of a batch, and the Parts then
 // have their sums over the replicas.
@@ -298,12 +311,7 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	if d.mesh.PP.Size() > 1 {
 		return nil, errors.New("parallel: DistributedModel.Exchange: the model has a pipeline: use Backward")
 	}
-	before := d.ctx
-	d.ctx = ctx
-	defer func() { d.ctx = before }()
-	if tensors.Device() != "cpu" {
-		defer d.mesh.Group.abortWhenDone(ctx)()
-	}
+	defer d.during(ctx)()
 	returned := false
 	defer func() {
 		if returned {
@@ -394,12 +402,7 @@ func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, lo
 		}
 	}()
 	defer nn.Catch(&err)
-	before := d.ctx
-	d.ctx = ctx
-	defer func() { d.ctx = before }()
-	if tensors.Device() != "cpu" {
-		defer d.mesh.Group.abortWhenDone(ctx)()
-	}
+	defer d.during(ctx)()
 	invalid := checkBatch(x, y, loss, share)
 	if d.steps == 1 {
 		invalid = d.agreeFirst(invalid)

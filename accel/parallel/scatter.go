@@ -31,12 +31,8 @@ func scatter[T float32 | float64](ctx context.Context, g *Group, c collective, d
 	from, to := g.Chunk(len(data))
 	part = data[from:to:to]
 	err = g.run(ctx, c, func() error {
-		c.sequence = g.sequence
 		g.buffers.need(pieceBytes)
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		if err := reduceScatter(g, data, 0); err != nil {
@@ -64,11 +60,7 @@ func (g *Group) AllGatherInto(ctx context.Context, data []float32) error {
 func (g *Group) allGatherBytes(ctx context.Context, data []byte, width int) error {
 	c := collective{kind: allGatherInto, count: len(data) / width}
 	return g.run(ctx, c, func() error {
-		c.sequence = g.sequence
-		if err := g.write(c.appendTo(nil)); err != nil {
-			return err
-		}
-		if err := g.checkSameCall(c); err != nil {
+		if err := g.start(c); err != nil {
 			return err
 		}
 		return g.gatherParts(data, len(data)/width, width, 0)

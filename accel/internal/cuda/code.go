@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/cubin"
@@ -85,22 +86,34 @@ func (c *code) assembled(text string) (m driver.Module, err error) {
 
 // entry returns a kernel of package kernels, loading its module if necessary.
 func (c *code) entry(module, name string) (driver.Function, error) {
-	key := [2]string{module, name}
+	return c.function(module, name, name, func() (driver.Module, error) {
+		text, err := kernels.PTX(module)
+		if err != nil {
+			return 0, err
+		}
+		m, err := c.load(text)
+		if err != nil {
+			return 0, fmt.Errorf("load the kernels of %s: %w", module, err)
+		}
+		return m, nil
+	})
+}
+
+// function returns a kernel of a module, which load loads unless it was. The name is that of the kernel in profiles.
+func (c *code) function(module, entry, name string, load func() (driver.Module, error)) (driver.Function, error) {
+	key := [2]string{module, entry}
 	if f, ok := c.entries[key]; ok {
 		return f, nil
 	}
 	m, ok := c.modules[module]
 	if !ok {
-		text, err := kernels.PTX(module)
-		if err != nil {
+		var err error
+		if m, err = load(); err != nil {
 			return 0, err
-		}
-		if m, err = c.load(text); err != nil {
-			return 0, fmt.Errorf("load the kernels of %s: %w", module, err)
 		}
 		c.modules[module] = m
 	}
-	f, err := c.ctx.Function(m, name)
+	f, err := c.ctx.Function(m, entry)
 	if err != nil {
 		return 0, err
 	}
@@ -108,20 +121,20 @@ func (c *code) entry(module, name string) (driver.Function, error) {
 	return f, nil
 }
 
-// loop returns a fused kernel that package ptx generated.
-func (c *code) loop(text string) (driver.Function, error) {
+// program returns the kernel of a module that was written for it, such as a fused kernel of package ptx. The name is that of the kernel in profiles.
+func (c *code) program(text, entry, name string) (driver.Function, error) {
 	if f, ok := c.fused[text]; ok {
 		return f, nil
 	}
 	m, err := c.load(text)
 	if err != nil {
-		return 0, fmt.Errorf("load a fused kernel: %w", err)
+		return 0, fmt.Errorf("load a kernel: %w", err)
 	}
-	f, err := c.ctx.Function(m, ptx.Entry)
+	f, err := c.ctx.Function(m, entry)
 	if err != nil {
-		return 0, err
+		return 0, errors.Join(err, c.ctx.Unload(m))
 	}
-	c.fused[text], c.names[f] = f, ptx.Entry
+	c.fused[text], c.names[f] = f, name
 	return f, nil
 }
 

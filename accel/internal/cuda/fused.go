@@ -49,7 +49,7 @@ func (p *program) compile(l *fusedKernel, s ir.Step) (err error) {
 	if l.kernel, err = ptx.New(s, len(l.guards)); err != nil {
 		return err
 	}
-	if l.function, err = p.device.code.loop(l.kernel.PTX); err != nil {
+	if l.function, err = p.device.code.program(l.kernel.PTX, ptx.Entry, ptx.Entry); err != nil {
 		return p.device.failed(l.kernel.Label(), err)
 	}
 	return nil

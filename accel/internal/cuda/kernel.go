@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -131,39 +130,11 @@ func launchOf(k ir.Kernel, f driver.Function, addresses []uint64, record driver.
 // module returns a kernel of a module that the program has written, which other kernels do not launch early. Kernels with the same text
 // share the module and its variables.
 func (c *code) module(text, entry, name string) (driver.Function, error) {
-	key := [2]string{text, entry}
-	if f, ok := c.entries[key]; ok {
-		return f, nil
-	}
-	m, ok := c.modules[text]
-	if !ok {
-		var err error
-		if m, err = c.assembled(text); err != nil {
+	return c.function(text, entry, name, func() (driver.Module, error) {
+		m, err := c.assembled(text)
+		if err != nil {
 			return 0, fmt.Errorf("load a kernel: %w", err)
 		}
-		c.modules[text] = m
-	}
-	f, err := c.ctx.Function(m, entry)
-	if err != nil {
-		return 0, err
-	}
-	c.entries[key], c.names[f] = f, name
-	return f, nil
-}
-
-// program returns a kernel of a module that the program has written. The name is that of the kernel in profiles.
-func (c *code) program(text, entry, name string) (driver.Function, error) {
-	if f, ok := c.fused[text]; ok {
-		return f, nil
-	}
-	m, err := c.load(text)
-	if err != nil {
-		return 0, fmt.Errorf("load a kernel: %w", err)
-	}
-	f, err := c.ctx.Function(m, entry)
-	if err != nil {
-		return 0, errors.Join(err, c.ctx.Unload(m))
-	}
-	c.fused[text], c.names[f] = f, name
-	return f, nil
+		return m, nil
+	})
 }

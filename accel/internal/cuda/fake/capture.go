@@ -114,29 +114,18 @@ func (c *context) part(call string, g driver.Graph) ([]node, error) {
 }
 
 func (c *context) UpdateGraph(x driver.Executable, n driver.Node, part driver.Graph, label string) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	found, err := c.updatable("UpdateGraph", x)
-	if err != nil {
-		return err
-	}
-	for i := range found.nodes {
-		if found.nodes[i].handle != n {
-			continue
-		}
+	return c.update("UpdateGraph", x, n, func(n *node) error {
 		nodes, err := c.part("UpdateGraph", part)
 		if err != nil {
 			return err
 		}
-		if !alike(found.nodes[i].part, nodes) {
+		if !alike(n.part, nodes) {
 			return c.fail("UpdateGraph", driver.UpdateFailure, "the graphs have different nodes")
 		}
-		found.nodes[i].set(nodes)
-		found.nodes[i].op = label
-		c.counts.Updates++
+		n.set(nodes)
+		n.op = label
 		return nil
-	}
-	return c.fail("UpdateGraph", driver.InvalidValue, "node %d does not belong to this graph", n)
+	})
 }
 
 // alike reports whether graphs differ in parameters only.

@@ -209,30 +209,37 @@ func (c *context) updatable(call string, x driver.Executable) (*executable, erro
 	return found, err
 }
 
-func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Launch) error {
+// update changes a node of an instantiated graph.
+func (c *context) update(call string, x driver.Executable, n driver.Node, change func(*node) error) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	found, err := c.updatable("UpdateKernel", x)
+	found, err := c.updatable(call, x)
 	if err != nil {
 		return err
 	}
-	for i := range found.nodes {
-		if found.nodes[i].handle != n {
-			continue
-		}
-		if found.nodes[i].function != l.Function {
+	i := slices.IndexFunc(found.nodes, func(own node) bool { return own.handle == n })
+	if i < 0 {
+		return c.fail(call, driver.InvalidValue, "node %d does not belong to this graph", n)
+	}
+	if err := change(&found.nodes[i]); err != nil {
+		return err
+	}
+	c.counts.Updates++
+	return nil
+}
+
+func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Launch) error {
+	return c.update("UpdateKernel", x, n, func(n *node) (err error) {
+		if n.function != l.Function {
 			return c.fail("UpdateKernel", driver.InvalidValue, "the node launches a different function")
 		}
-		l.Early = found.nodes[i].early // the edges do not change
+		l.Early = n.early // the edges do not change
 		run, takes, err := c.kernel("UpdateKernel", l)
-		if err != nil {
-			return err
+		if err == nil {
+			n.run, n.takes, n.op = run, takes, l.Label
 		}
-		found.nodes[i].run, found.nodes[i].takes, found.nodes[i].op = run, takes, l.Label
-		c.counts.Updates++
-		return nil
-	}
-	return c.fail("UpdateKernel", driver.InvalidValue, "node %d does not belong to this graph", n)
+		return err
+	})
 }
 
 // LaunchGraph queues the nodes between two markers in the stream.

@@ -27,6 +27,24 @@ var cacheHints = []string{"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc",
 	"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
 	"L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"}
 
+// accessAt reads the modifiers and the address of ld or st, the operand with this index; ok is false if there are
+// too few or too many operands.
+func (o *operation) accessAt(operand int) (a access, ok bool) {
+	a, policy := o.access()
+	n := 2
+	if policy {
+		n = 3
+	}
+	if !o.end(n) {
+		return a, false
+	}
+	o.address(&o.args[operand], &a)
+	if policy {
+		o.source(2, valueTypes["b64"])
+	}
+	return a, true
+}
+
 // access reads the modifiers of ld and st up to and including the type. policy reports
 // whether a cache-policy operand follows.
 func (o *operation) access() (a access, policy bool) {

@@ -9,17 +9,9 @@ import (
 func compileLdu(o *operation) step { return compileLd(o) }
 
 func compileLd(o *operation) step {
-	a, policy := o.access()
-	n := 2
-	if policy {
-		n = 3
-	}
-	if !o.end(n) {
+	a, ok := o.accessAt(1)
+	if !ok {
 		return nil
-	}
-	o.address(&o.args[1], &a)
-	if policy {
-		o.source(2, valueTypes["b64"])
 	}
 	var slots, widths []int
 	for _, item := range o.vector(0, a.vector) {

@@ -179,9 +179,6 @@ func (m *Memory) Info() (free, total int) {
 	return m.limit - m.used, m.limit
 }
 
-// Allocations returns the number of allocations.
-func (m *Memory) Allocations() int { return len(*m.regions.Load()) }
-
 // find returns the allocation at or before an address, or nil.
 func (m *Memory) find(address uint64) *region {
 	list := *m.regions.Load()
@@ -244,17 +241,6 @@ func (m *Memory) Copy(destination, source uint64, bytes int) error {
 	}
 	copy(to.data[j:j+bytes], from.data[i:])
 	copy(to.written[j:j+bytes], from.written[i:])
-	return nil
-}
-
-// Forget marks bytes as uninitialized, for memory that an allocator reuses.
-func (m *Memory) Forget(address uint64, bytes int) error {
-	r, at, err := m.span(address, bytes)
-	if err != nil {
-		return err
-	}
-	mark(r.data[at:at+bytes], 0xff)
-	mark(r.written[at:at+bytes], 0)
 	return nil
 }
 

@@ -6,17 +6,9 @@ import (
 )
 
 func compileSt(o *operation) step {
-	a, policy := o.access()
-	n := 2
-	if policy {
-		n = 3
-	}
-	if !o.end(n) {
+	a, ok := o.accessAt(0)
+	if !ok {
 		return nil
-	}
-	o.address(&o.args[0], &a)
-	if policy {
-		o.source(2, valueTypes["b64"])
 	}
 	var slots []int
 	for _, item := range o.vector(1, a.vector) {

@@ -14,13 +14,7 @@ func compileShfl(o *operation) step {
 	if !o.end(5) {
 		return nil
 	}
-	p := -1
-	first := o.args[0]
-	if first.kind == operandPair {
-		p = o.predicateDestination(&first.items[1])
-		first = first.items[0]
-	}
-	d, _ := o.destinationOf(&first, t, false)
+	d, p := o.registerAndPredicate(t)
 	a, b, c, members := o.source(1, t), o.source(2, t), o.source(3, t), o.source(4, t)
 	return byMembers(members, func(w *warp, mask uint32) {
 		source := w.r[a]
@@ -42,6 +36,17 @@ func compileShfl(o *operation) step {
 			w.p[p] = w.p[p]&^mask | valid
 		}
 	})
+}
+
+// registerAndPredicate returns the destinations of d|p, or of d alone, whose predicate is -1.
+func (o *operation) registerAndPredicate(t valueType) (d, p int) {
+	first, p := o.args[0], -1
+	if first.kind == operandPair {
+		p = o.predicateDestination(&first.items[1])
+		first = first.items[0]
+	}
+	d, _ = o.destinationOf(&first, t, false)
+	return d, p
 }
 
 // shuffleSource returns the lane to read from, as in the manual.
@@ -112,13 +117,7 @@ func compileMatch(o *operation) step {
 		return nil
 	}
 	word := valueTypes["b32"]
-	p := -1
-	first := o.args[0]
-	if first.kind == operandPair {
-		p = o.predicateDestination(&first.items[1])
-		first = first.items[0]
-	}
-	d, _ := o.destinationOf(&first, word, false)
+	d, p := o.registerAndPredicate(word)
 	a, members := o.source(1, t), o.source(2, word)
 	return byMembers(members, func(w *warp, mask uint32) {
 		v := w.r[a]
@@ -193,8 +192,7 @@ func compileElect(o *operation) step {
 		return nil
 	}
 	word := valueTypes["b32"]
-	d, _ := o.destinationOf(&o.args[0].items[0], word, false)
-	p := o.predicateDestination(&o.args[0].items[1])
+	d, p := o.registerAndPredicate(word)
 	members := o.source(1, word)
 	return byMembers(members, func(w *warp, mask uint32) {
 		leader := bits.TrailingZeros32(mask)

@@ -39,9 +39,6 @@ func (r *Recorder) ResetStats() {
 	r.before = r.deviceCounts()
 }
 
-// Synced counts one wait of the host for a result.
-func (r *Recorder) Synced() { r.stats.Syncs++ }
-
 type tracked struct {
 	live  *liveBytes
 	bytes int64
