@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/quernlab/quern/internal/quantity"
 )
 
 // Limits of the text of a value. A value that fits in a line is printed as one line, as fmt
@@ -157,3 +161,23 @@ func small(n node, budget *int, depth int) bool {
 	}
 	return *budget >= 0
 }
+
+// Integer formats a whole number like figures and tables do, with non-breaking spaces between
+// thousands from five digits on: 1845, 12 000, 200 960.
+func Integer(n int) string { return quantity.Integer(n) }
+
+// A time.Time made by time.Now also has a monotonic clock reading, which its text shows at the
+// end as "m=+30.12". Readers have no use for it.
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// withoutMonotonic returns x without that reading, if x is a time.
+func withoutMonotonic(x any) any {
+	if t, ok := x.(time.Time); ok {
+		return t.Round(0)
+	}
+	return x
+}
+
+// reading matches it after the time zone, as fmt prints it inside other values.
+var reading = regexp.MustCompile(`([+-]\d{4} \S+) m=[+-]\d+\.\d+`)

@@ -1,9 +1,20 @@
 package active
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Question is a question of [Ask] about one example.
@@ -172,4 +183,176 @@ func (o oracle) AskTargets(_ context.Context, q *Question) ([]float32, error) {
 		return nil, errors.New("the example was made by Synthesize, so its targets are unknown")
 	}
 	return q.pool.set.Target(q.Index), nil
+}
+
+// Prompt asks a person at a terminal: it shows each example and reads the name or the number of
+// its class from a line, or its targets, with spaces or commas between them. An empty line skips the
+// example, and "q" stops unless it is the name of a class. In a cell, pass
+// bufio.NewReader(os.Stdin).
+func Prompt(r io.Reader) Asker { return &prompt{lines: bufio.NewReader(r)} }
+
+type prompt struct{ lines *bufio.Reader }
+
+func (p *prompt) Ask(ctx context.Context, q *Question) (class int, err error) {
+	err = p.ask(ctx, q, choices(q.Classes), func(answer string) (err error) {
+		class, err = parse(answer, q.Classes)
+		return err
+	})
+	return class, err
+}
+
+func (p *prompt) AskTargets(ctx context.Context, q *Question) (targets []float32, err error) {
+	text := "Which numbers? " + strings.Join(q.Targets, ", ") + " (empty: skip, q: end)"
+	if len(q.Targets) == 1 {
+		text = "Which number? " + q.Targets[0] + " (empty: skip, q: end)"
+	}
+	err = p.ask(ctx, q, text, func(answer string) (err error) {
+		targets, err = parseNumbers(answer, len(q.Targets))
+		return err
+	})
+	return targets, err
+}
+
+// ask shows a question and reads lines until parse accepts one.
+func (p *prompt) ask(ctx context.Context, q *Question, text string, parse func(answer string) error) error {
+	display.Show(q.Show())
+	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		display.Show(display.Text(text))
+		line, err := p.lines.ReadString('\n')
+		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("standard input cannot be read here; use Oracle: %w", io.ErrUnexpectedEOF)
+			}
+			return err
+		}
+		err = parse(strings.TrimSpace(line))
+		if err == nil || errors.Is(err, ErrSkip) || errors.Is(err, ErrStop) {
+			return err
+		}
+		display.Show(display.Text(err.Error()))
+	}
+}
+
+// parseNumbers returns the numbers of an answer.
+func parseNumbers(answer string, n int) ([]float32, error) {
+	switch answer {
+	case "":
+		return nil, ErrSkip
+	case "q":
+		return nil, ErrStop
+	}
+	words := strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(words) != n {
+		return nil, fmt.Errorf("%q has %d numbers, but %d are needed", answer, len(words), n)
+	}
+	var numbers []float32
+	for _, word := range words {
+		v, err := strconv.ParseFloat(word, 32)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q is not a number", word)
+		}
+		numbers = append(numbers, float32(v))
+	}
+	return numbers, nil
+}
+
+// choices describes the possible answers.
+func choices(classes []string) string {
+	names := make([]string, len(classes))
+	for k, name := range classes {
+		names[k] = name
+		if name != strconv.Itoa(k) {
+			names[k] = fmt.Sprintf("%d %s", k, name)
+		}
+	}
+	return "Which class? " + strings.Join(names, ", ") + " (empty: skip, q: end)"
+}
+
+// parse returns the class of an answer.
+func parse(answer string, classes []string) (int, error) {
+	for k, name := range classes {
+		if answer == name && name != "" {
+			return k, nil
+		}
+	}
+	switch answer {
+	case "":
+		return 0, ErrSkip
+	case "q":
+		return 0, ErrStop
+	}
+	for k, name := range classes {
+		if strings.EqualFold(answer, name) {
+			return k, nil
+		}
+	}
+	if k, err := strconv.Atoi(answer); err == nil && k >= 0 && k < len(classes) {
+		return k, nil
+	}
+	return 0, fmt.Errorf("%q is not a class", answer)
+}
+
+// imageExample is an example that is an image.
+type imageExample struct {
+	number, total int
+	image         image.Image
+}
+
+// minSide is the size in pixels up to which an image is enlarged, and mostSide the maximum of
+// the enlarged size: a long sequence shown as an image has one short side.
+const (
+	minSide = 160
+	maxSide = 1600
+)
+
+// String describes the question.
+func (p imageExample) String() string {
+	size := p.image.Bounds().Size()
+	return fmt.Sprintf("question %d of %d: an image of %d × %d", p.number, p.total, size.X, size.Y)
+}
+
+// MIMEBundle returns the image, enlarged if it is small.
+func (p imageExample) MIMEBundle() map[string]any {
+	bundle := map[string]any{"text/plain": p.String()}
+	var b bytes.Buffer
+	if err := png.Encode(&b, enlarged(p.image)); err == nil { // otherwise only the text
+		bundle["image/png"] = b.Bytes()
+	}
+	return bundle
+}
+
+// enlarged returns an image in which each pixel is a square of several.
+func enlarged(m image.Image) image.Image {
+	from := m.Bounds()
+	times := min(minSide/max(1, min(from.Dx(), from.Dy())), maxSide/max(1, from.Dx(), from.Dy()))
+	if times < 2 {
+		return m
+	}
+	to := image.NewRGBA(image.Rect(0, 0, from.Dx()*times, from.Dy()*times))
+	for y := range to.Rect.Dy() {
+		for x := range to.Rect.Dx() {
+			to.Set(x, y, m.At(from.Min.X+x/times, from.Min.Y+y/times))
+		}
+	}
+	return to
+}
+
+// maxValues is the number of values of a row that are shown.
+const maxValues = 40
+
+// vectorExample returns an example that is not an image as text.
+func vectorExample(number, total int, values []float32) display.Content {
+	var b strings.Builder
+	fmt.Fprintf(&b, "question %d of %d:", number, total)
+	for k, v := range values {
+		if k == maxValues {
+			fmt.Fprintf(&b, " … (%d values)", len(values))
+			break
+		}
+		fmt.Fprintf(&b, " %.4g", v)
+	}
+	return display.Text(b.String())
 }

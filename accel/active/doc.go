@@ -64,7 +64,8 @@
 //
 // # How the package works
 //
-// Each strategy has its own file: what it maximizes with its source, its constructor, and
-// Select. Its selections are compared with other libraries by files in testdata, which
+// A strategy is a constructor, which says what it maximizes with its source, and Select. Those of a kind
+// share a file: uncertainty.go, committee.go (members of an ensemble that disagree), diversity.go, and
+// synthesize.go. candidates.go has what they select from. Selections are compared with other libraries by files in testdata, which
 // testdata/make_golden.py writes.
 package active

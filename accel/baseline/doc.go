@@ -14,6 +14,6 @@
 //
 // # Files
 //
-// method.go has the interface, majority.go, linear.go and neighbors.go a method each, standardize.go
-// what the last two share, and compare.go the table.
+// method.go has the interface and what linear.go and neighbors.go share, which have a method each like
+// majority.go, and compare.go the table.
 package baseline

@@ -21,7 +21,7 @@
 //
 // # How the time is measured
 //
-// Every framework, with each number of threads, is a process of its own (see protocol.go),
+// Every framework, with each number of threads, is a process of its own (see process.go),
 // which sleeps while another one is measured. All processes receive the same inputs and must
 // compute the same losses, the first one to 0.1 % (1 % with bfloat16) and the next four to 10 %, because rounding
 // errors grow with each update. What disagrees, fails or does not reply is reported

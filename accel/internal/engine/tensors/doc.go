@@ -12,7 +12,7 @@
 // goroutines, and [Access], for a tensor's value. Everything else is written here with these two. To add a
 // function, write it here; add a field to Access only if it needs unexported code of package tensor.
 //
-// The files are: provide.go (Engine and Access), scope.go (names of layers, recorded ops), values.go (memory, metadata,
-// snapshots), gradients.go (hooks, unused gradients, the tape), exchange.go (exchanges with other processes in a graph), graph.go (Trace), ops.go (ops that layers and quantized models
-// record), recurrence.go, memory.go (peak memory, copies to a GPU), communicator.go (sums over processes).
+// The files are: provide.go (Engine and Access, memory, metadata and snapshots of tensors), device.go (devices, peak memory,
+// copies to a GPU), scope.go (names of layers, recorded ops), gradients.go (hooks, unused gradients, the tape), graph.go (Trace),
+// ops.go (what layers, quantized models and exchanges with other processes record), communicator.go (sums over processes).
 package tensors
