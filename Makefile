@@ -127,14 +127,20 @@ PLATFORM_TEST := -rP kernel/testdata/platforms
 platform-linux-arm64: $(VENV)/installed ## run the kernel, and tests of the CPU kernels, layers and optimizers, for linux/arm64 (Debian: qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/linux-arm64/quern ./cmd/quern
 	QUERN_PLATFORM=linux/arm64 QUERN_COMMAND="'$(CURDIR)/.ci/qemu-arm64' '$(CURDIR)/$(BUILD)/linux-arm64/quern'" $(PYTEST) $(PLATFORM_TEST)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install ./interp/named
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install ./interp/named ./interp/vm
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec 'qemu-aarch64-static -cpu cortex-a72' -run 'Byte|Quantized|Int8' ./accel/internal/cpu # without FEAT_DotProd
 
 .PHONY: platform-windows
-platform-windows: $(VENV)/installed ## run the kernel, and compare layers, for Windows (Wine 10, or debootstrap)
+platform-windows: $(VENV)/installed wine ## run the kernel, compare layers, and test types of cells, for Windows (Wine 10, or debootstrap)
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/windows/quern.exe ./cmd/quern
 	QUERN_PLATFORM=windows/amd64 QUERN_COMMAND="'$(CURDIR)/.ci/wine' '$(CURDIR)/$(BUILD)/windows/quern.exe'" $(PYTEST) $(PLATFORM_TEST)
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) test -exec "'$(CURDIR)/.ci/wine'" -run TestPlatformsAgree -v ./accel/nn
+
+# With -trimpath a test does not look for the files of the Go distribution, which Wine does not see.
+.PHONY: wine
+wine: ## test for Windows what depends on how Go passes arguments and describes types (Wine 10, or debootstrap)
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) test -trimpath -exec "'$(CURDIR)/.ci/wine'" -short ./interp/named ./interp/vm
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) test -trimpath -exec "'$(CURDIR)/.ci/wine'" -short -run 'Redeclare|Asserted|MethodWith|Replaced|Struct|Language' ./interp
 
 .PHONY: failpoints
 failpoints: ## make each file operation fail or kill the process, and check the files that are left
@@ -314,7 +320,7 @@ lite-node: system-packages ## test the kernel for browsers under Node
 .PHONY: lite-node-tests
 lite-node-tests: lite-kernel
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -trimpath -tags quern_simd \
-		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent|Adapter' \
+		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent|Adapter|Entr' \
 		./accel/internal/cpu ./accel/internal/engine/goroutine ./interp/vm
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -short -trimpath -tags quern_simd \
 		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' ./interp/named
