@@ -383,7 +383,7 @@ func (c *compiledCall) takes(lowered reflect.Type) bool {
 	if lowered.NumIn() != c.typ.NumIn()+1 || lowered.NumOut() != c.typ.NumOut() {
 		return false
 	}
-	seen := map[reflect.Type]bool{}
+	seen := map[[2]reflect.Type]bool{}
 	for i := range c.typ.NumIn() {
 		if !sameLayout(c.typ.In(i), lowered.In(i+1), seen) {
 			return false
