@@ -24,14 +24,18 @@ func (m *M) Do() {}
 func (m *M) Error() string { return m.s }
 `
 
-// BenchmarkMethodCalls measures calls of methods of cells by compiled code.
-func BenchmarkMethodCalls(b *testing.B) {
-	n, before := newNotebook(b), errors.ErrUnsupported
+// methodCall is a call of a method of a cell by compiled code.
+type methodCall struct {
+	name string
+	call func()
+}
+
+func methodCalls(t testing.TB) []methodCall {
+	n, before := newNotebook(t), errors.ErrUnsupported
 	defer func() { errors.ErrUnsupported = before }()
 	if got := n.run(calledByCompiled + `errors.ErrUnsupported = &M{a: []int{1, 2, 3}, s: "abc"}`); got != "" {
-		b.Fatal(got)
+		t.Fatal(got)
 	}
-
 	type methods interface {
 		Write(p []byte) (int, error)
 		Len() int
@@ -50,10 +54,7 @@ func BenchmarkMethodCalls(b *testing.B) {
 	}
 	m := errors.ErrUnsupported.(methods)
 	p := make([]byte, 10)
-	for _, row := range []struct {
-		name string
-		call func()
-	}{
+	return []methodCall{
 		{"Do()", func() { m.Do() }},
 		{"Len() int", func() { m.Len() }},
 		{"Less(i, j int) bool", func() { m.Less(1, 2) }},
@@ -68,7 +69,24 @@ func BenchmarkMethodCalls(b *testing.B) {
 		{"Push(any)", func() { m.Push(nil) }},
 		{"Close() error", func() { m.Close() }},
 		{"Eval(float64) float64", func() { m.Eval(2) }},
-	} {
+	}
+}
+
+// TestMethodCallsDoNotAllocate checks that package reflect makes none of the frequent calls.
+func TestMethodCallsDoNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools release values at random with the race detector")
+	}
+	for _, row := range methodCalls(t) {
+		if n := testing.AllocsPerRun(1000, row.call); n >= 1 {
+			t.Errorf("%s allocates %v times", row.name, n)
+		}
+	}
+}
+
+// BenchmarkMethodCalls measures calls of methods of cells by compiled code.
+func BenchmarkMethodCalls(b *testing.B) {
+	for _, row := range methodCalls(b) {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

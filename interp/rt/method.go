@@ -218,7 +218,7 @@ func (r *Registry) compiledMethods(selections []*types.Selection) (list []compil
 		if s.in = r.compiledInterface(m); s.in != nil {
 			method, _ := s.in.MethodByName(m.Name())
 			s.typ = method.Type
-		} else {
+		} else if s.typ = r.overridden(selection); s.typ == nil {
 			typ, err := r.declared.builder.Reflect(m.Type())
 			if err != nil {
 				continue
@@ -228,6 +228,34 @@ func (r *Registry) compiledMethods(selections []*types.Selection) (list []compil
 		list = append(list, s)
 	}
 	return list
+}
+
+// overridden returns the type of the method in a compiled interface that an embedded field has, or nil. It may mention instances of
+// generic types as the compiler makes them, such as iter.Seq[reflect.Method], and other types would not implement the interface.
+func (r *Registry) overridden(selection *types.Selection) reflect.Type {
+	m := selection.Obj().(*types.Func)
+	pointer, ok := selection.Recv().(*types.Pointer)
+	if !ok {
+		return nil
+	}
+	s, ok := pointer.Elem().Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	for f := range s.Fields() {
+		if !f.Embedded() {
+			continue
+		}
+		promoted := types.NewMethodSet(f.Type()).Lookup(m.Pkg(), m.Name())
+		if promoted == nil || !types.Identical(promoted.Type(), m.Type()) {
+			continue
+		}
+		if in := r.compiledInterface(promoted.Obj().(*types.Func)); in != nil {
+			method, _ := in.MethodByName(m.Name())
+			return method.Type
+		}
+	}
+	return nil
 }
 
 // compiledInterface returns the compiled interface that declares the method m, or nil. Its methods may mention types that code of cells

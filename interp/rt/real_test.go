@@ -104,6 +104,11 @@ func (w *harness) registerMethods(real reflect.Type) {
 	id := w.ID(t)
 	for i := range real.NumMethod() {
 		m := real.Method(i)
+		if real.Kind() == reflect.Pointer {
+			if _, byValue := real.Elem().MethodByName(m.Name); byValue {
+				continue // lowered code registers a method with the receiver that it is declared with
+			}
+		}
 		in, out := []reflect.Type{anyType}, []reflect.Type(nil)
 		for i := 1; i < m.Type.NumIn(); i++ {
 			in = append(in, w.rawType(w.checked(m.Type.In(i)), m.Type.In(i)))

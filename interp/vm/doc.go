@@ -22,8 +22,8 @@
 //   - thread.go: register files and the call stack; deferred.go: deferred calls; interface.go: interface values and their methods
 //   - slices.go, maps.go, channel.go: native functions, the operations without an opcode of their own
 //   - run_gen.go: the instruction loop, which internal/generate writes from its list of operations
-//   - unwind.go: calls from outside, and panics; value.go: functions as Go values; functions.go: the functions of a session; sort.go:
-//     callbacks of packages sort and container/heap
+//   - unwind.go: calls from outside, and panics; value.go: functions as Go values; entry.go: methods that compiled code calls;
+//     functions.go: the functions of a session; sort.go: callbacks of packages sort and container/heap
 //   - disassemble.go: listings of functions
 //
 // A [Native] that only one construct of the language needs is in package compile.
