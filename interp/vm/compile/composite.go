@@ -83,11 +83,16 @@ func setsAll(e *ast.CompositeLit, t types.Type) bool {
 	if !ok || len(e.Elts) != u.NumFields() {
 		return false
 	}
+	names := map[string]bool{"_": false}
+	for f := range u.Fields() {
+		names[f.Name()] = f.Name() != "_"
+	}
 	for i, x := range e.Elts {
-		if _, keyed := x.(*ast.KeyValueExpr); keyed || u.Field(i).Name() == "_" {
-			return false
+		name := u.Field(i).Name()
+		if kv, ok := x.(*ast.KeyValueExpr); ok {
+			name, x = kv.Key.(*ast.Ident).Name, kv.Value
 		}
-		if _, inPlace := ast.Unparen(x).(*ast.CompositeLit); inPlace {
+		if _, inPlace := ast.Unparen(x).(*ast.CompositeLit); inPlace || !names[name] {
 			return false
 		}
 	}

@@ -79,7 +79,7 @@ func (c *compiler) copied(o types.Object, s vm.Shape) bool {
 }
 
 // hoist allocates, before a loop, the memory of the variables that are declared in it and do not escape, and of literals that are only keys
-// of maps.
+// of maps, or copied.
 func (c *compiler) hoist(loop ast.Node) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -91,6 +91,16 @@ func (c *compiler) hoist(loop ast.Node) {
 			}
 		case *ast.IndexExpr:
 			c.hoistKey(n)
+		case *ast.AssignStmt:
+			if n.Tok == token.ASSIGN && len(n.Lhs) == 1 && !isBlank(n.Lhs[0]) {
+				c.hoistAssigned(n.Rhs[0], c.typeOf(n.Lhs[0]))
+			}
+		case *ast.CallExpr:
+			if c.source.Info.Types[n.Fun].IsBuiltin() && calleeName(n.Fun) == "append" && !n.Ellipsis.IsValid() {
+				for _, x := range n.Args[1:] {
+					c.hoistAssigned(x, c.typeOf(n).Underlying().(*types.Slice).Elem())
+				}
+			}
 		}
 		id, ok := n.(*ast.Ident)
 		if !ok || id.Name == "_" {
@@ -147,15 +157,43 @@ func (c *compiler) hoistGlobals(loop ast.Node) (end func()) {
 
 // hoistKey allocates the memory of T{…} in m[T{…}].
 func (c *compiler) hoistKey(e *ast.IndexExpr) {
-	key, ok := ast.Unparen(e.Index).(*ast.CompositeLit)
-	if !ok || c.scratch[key] != 0 || key.Type == nil {
+	if m, ok := c.typeOf(e.X).Underlying().(*types.Map); ok {
+		c.hoistLiteral(e.Index, c.subst(m.Key()))
+	}
+}
+
+// hoistAssigned allocates the memory of T{…} in s[i] = T{…} and append(s, T{…}), which copy it. Afterwards it keeps nothing alive but texts.
+func (c *compiler) hoistAssigned(value ast.Expr, t types.Type) {
+	if isPlain(t) {
+		c.hoistLiteral(value, t)
+	}
+}
+
+// isPlain reports whether values of type t consist of numbers and texts.
+func isPlain(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() != types.UnsafePointer
+	case *types.Array:
+		return isPlain(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if !isPlain(f.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// hoistLiteral allocates the memory of e, which is converted to t, if it is a literal of a struct or array.
+func (c *compiler) hoistLiteral(e ast.Expr, t types.Type) {
+	literal, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok || c.scratch[literal] != 0 || literal.Type == nil || types.IsInterface(t) {
 		return
 	}
-	m, ok := c.typeOf(e.X).Underlying().(*types.Map)
-	if !ok || types.IsInterface(c.subst(m.Key())) {
-		return
-	}
-	s := c.shapeOf(key)
+	s := c.shapeOf(literal)
 	if s.File != vm.Memory {
 		return
 	}
@@ -164,7 +202,7 @@ func (c *compiler) hoistKey(e *ast.IndexExpr) {
 	if c.scratch == nil {
 		c.scratch = map[*ast.CompositeLit]uint16{}
 	}
-	c.scratch[key] = at
+	c.scratch[literal] = at
 }
 
 // declaredVariable returns the local variable that e declares; nil if e is assigned to.

@@ -57,7 +57,9 @@ func elements() {
 	attempt("same register", func() any { k := 1; k = rows[k-1][k]; return k })
 	attempt("update", func() any { rows[i][j] += rows[i][i]; rows[i][j]++; return rows })
 	attempt("chain", func() any { return rows[rows[i][i]+1][rows[i][i]-1] })
-	attempt("fields", func() any { return fmt.Sprint(items[i].n, items[i].text, items[u8].small, items[i].half, items[i].next == &items[1]) })
+	attempt("fields", func() any {
+		return fmt.Sprint(items[i].n, items[i].text, items[u8].small, items[i].half, items[i].next == &items[1])
+	})
 	attempt("field of an embedded struct", func() any { return items[i].list[u8] })
 	attempt("field through a pointer", func() any { return items[i].next.text })
 	attempt("index of a field", func() any { return items[j].text })
@@ -127,6 +129,46 @@ func keys() {
 	fmt.Println(counts, names)
 }
 
+type entry struct {
+	name string
+	key  int
+	at   [2]int8
+}
+
+// Literals that are copied, again and again at the same place.
+func literals() {
+	list := make([]entry, 4)
+	var grown []entry
+	pairs := map[int]point{}
+	var last entry
+	var p point
+	var anything []any
+	for i := range list {
+		list[i] = entry{fmt.Sprint("n", i), i * i, [2]int8{1, int8(i)}}
+		grown = append(grown, entry{key: i}, entry{name: "x", key: i, at: list[i].at}, entry{})
+		pairs[i] = point{y: i}
+		pairs[-i] = point{i, pairs[i].y}
+		last = entry{name: last.name + "l", key: last.key + 1}
+		p = point{p.y, p.x + i}
+		p = point{y: p.x, x: p.y}
+		anything = append(anything, point{i, i}, entry{key: i})
+		attempt("literal with a panic", func() any { return nil })
+		for j := range 2 {
+			list[i] = entry{list[i].name, list[i].key + j, [2]int8{list[i].at[1], list[i].at[0]}}
+			pointer := &list[i]
+			*pointer = entry{key: pointer.key, name: pointer.name, at: pointer.at}
+		}
+	}
+	fmt.Println(list, grown, pairs, last, p, anything)
+	copies := []entry{}
+	for i := 0; ; i++ {
+		if copies = append(copies, entry{key: i}); i == 2 {
+			break
+		}
+	}
+	fmt.Println(copies)
+}
+
 func find(n int) (err error) {
 	if n > 2 {
 		err = errors.New("large")
@@ -166,5 +208,6 @@ func main() {
 	elements()
 	assignments()
 	keys()
+	literals()
 	nils()
 }
