@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,10 +96,4 @@ func receiver(sig *types.Signature) *types.Named {
 	return named.Origin()
 }
 
-func typeList(l *types.TypeList) []types.Type {
-	out := make([]types.Type, l.Len())
-	for i := range out {
-		out[i] = l.At(i)
-	}
-	return out
-}
+func typeList(l *types.TypeList) []types.Type { return slices.Collect(l.Types()) }

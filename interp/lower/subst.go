@@ -73,9 +73,9 @@ func (env *environment) subst(t types.Type) types.Type {
 		if t.TypeArgs().Len() == 0 {
 			return t
 		}
-		args := make([]types.Type, t.TypeArgs().Len())
-		for i := range args {
-			args[i] = env.subst(t.TypeArgs().At(i))
+		args := typeList(t.TypeArgs())
+		for i, arg := range args {
+			args[i] = env.subst(arg)
 		}
 		origin := t.Origin()
 		if own, ok := env.types[origin.Obj()]; ok {

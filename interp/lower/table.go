@@ -15,25 +15,20 @@ import (
 // tableSize is the smallest number of constants of such a literal.
 const tableSize = 32
 
-// tableContent returns the address of the value of a literal, if it is large and only contains constants.
-func (e *emitter) tableContent(lit *ast.CompositeLit) (content reflect.Value, ok bool) {
+// constantTable returns a function that makes the value of a literal and returns its address, if the literal is large and only contains
+// constants.
+func (e *emitter) constantTable(lit *ast.CompositeLit) (func() reflect.Value, bool) {
 	b := &tableBuilder{e: e, types: map[types.Type]reflect.Type{}}
 	if constants, ok := b.count(lit); !ok || constants < tableSize {
-		return content, false
+		return nil, false
 	}
 	t := e.Info.Types[lit].Type
 	made, ok := b.reflectType(t)
 	if !ok || made.Kind() == reflect.Pointer {
-		return content, false
+		return nil, false
 	}
-	content = reflect.New(made)
-	return content, b.fill(content.Elem(), lit, t)
-}
-
-// constantTable returns a function that makes the value of such a literal and returns its address, for package compile.
-func (e *emitter) constantTable(lit *ast.CompositeLit) (func() reflect.Value, bool) {
-	content, ok := e.tableContent(lit)
-	return func() reflect.Value { return copied(content) }, ok
+	content := reflect.New(made)
+	return func() reflect.Value { return copied(content) }, b.fill(content.Elem(), lit, t)
 }
 
 // constantOf returns the value of a constant expression, or nil for any other expression.

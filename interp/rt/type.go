@@ -106,16 +106,10 @@ func (t *Type) shape() *shape {
 	}
 	r, s := t.registry, &shape{}
 	switch u := t.typ.Underlying().(type) {
-	case *types.Pointer:
-		s.elem = r.child(u.Elem())
-	case *types.Slice:
-		s.elem = r.child(u.Elem())
-	case *types.Array:
-		s.elem = r.child(u.Elem())
-	case *types.Chan:
-		s.elem = r.child(u.Elem())
 	case *types.Map:
 		s.key, s.elem = r.child(u.Key()), r.child(u.Elem())
+	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
+		s.elem = r.child(u.Elem())
 	case *types.Struct:
 		s.fields = make([]field, 0, u.NumFields())
 		for i := range u.NumFields() {
