@@ -2,80 +2,71 @@ package cpu
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
-// patience decides how long a worker spins before it sleeps, and spins. The system needs some
-// tens of microseconds to wake a sleeping thread, which is a tenth of a step of a small model.
-// So a worker spins longer if its last wait was short, as between the steps of such a training.
-// It does not if that wait was long, as in a notebook whose user is reading, or if the system
-// has lately given its core to something else.
+// patience is how long the workers of a pool spin before they sleep. The system needs some tens of microseconds
+// to wake a sleeping thread, which is a tenth of a step of a small model. So a helper spins longer if its last
+// wait was short, as between the steps of such a training. It does not if that wait was long, as in a notebook whose
+// user is reading, or if the system has lately given a core to something else: then a thread that sleeps leaves its
+// core to the one that it waits for.
 type patience struct {
-	began    time.Time // of the wait
-	long     bool      // the last wait was longer than mostSpin
-	politely int       // waits for which it spins briefly, since something else needs the core
+	start time.Time
+	until atomic.Int64 // how long after start the workers spin briefly, since something else needs a core
 }
 
 const (
-	leastSpin = 50 * time.Microsecond
-	mostSpin  = 500 * time.Microsecond
+	briefSpin = 50 * time.Microsecond
+	longSpin  = 500 * time.Microsecond
 	// coreTaken is the time between two looks at the clock after which something else has run
-	// on the core.
-	coreTaken  = 100 * time.Microsecond
-	politeness = 200 // waits
+	// on the core, politeness how long the workers spin briefly after that.
+	coreTaken  = 300 * time.Microsecond
+	politeness = 500 * time.Millisecond
 	yieldAfter = 50 * time.Microsecond
 	// leastPause is about the shortest time of a pause. It limits a spin where the clock is coarse.
 	leastPause = 5 * time.Nanosecond
 )
 
-// limit returns how long the next wait spins.
-func (w *patience) limit() time.Duration {
-	if w.long || w.politely > 0 {
-		return leastSpin
+// limit returns how long a helper spins that begins to wait at a time since start, after a wait that took last.
+func (p *patience) limit(now, last time.Duration) time.Duration {
+	if last > longSpin || now < time.Duration(p.until.Load()) {
+		return briefSpin
 	}
-	return mostSpin
+	return longSpin
 }
 
-// waited records how long a wait took, and whether something else ran on the core while it spun.
-func (w *patience) waited(d time.Duration, taken bool) {
-	w.long = d > mostSpin
-	switch {
-	case taken:
-		w.politely = politeness
-	case w.politely > 0:
-		w.politely--
-	}
-}
+// taken records that something else has run on a core.
+func (p *patience) taken(now time.Duration) { p.until.Store(int64(now + politeness)) }
 
-// spin waits until done returns true, and returns false if it should sleep until then and call
-// slept. It lets other goroutines run now and then.
-func (w *patience) spin(done func() bool) bool {
+// spin waits until done returns true, but not longer than limit: then it returns false, and the worker should sleep. It
+// lets other goroutines run now and then.
+func (p *patience) spin(limit time.Duration, done func() bool) bool {
 	if done() {
 		return true
 	}
-	w.began = time.Now()
-	last, yielded, limit, taken := w.began, w.began, w.limit(), false
+	began := time.Since(p.start)
+	looked, yielded := began, began
 	for rounds := time.Duration(0); ; rounds += 32 {
 		for range 32 {
 			if done() {
-				w.waited(last.Sub(w.began), taken)
 				return true
 			}
 			pause(1)
 		}
-		now := time.Now()
-		taken = taken || now.Sub(last) > coreTaken
-		last = now
-		if taken || now.Sub(w.began) > limit || rounds*leastPause > limit {
-			w.waited(0, taken)
-			return false
+		now := time.Since(p.start)
+		if now-looked > coreTaken {
+			p.taken(now)
+			return done()
 		}
-		if now.Sub(yielded) > yieldAfter {
-			yielded = now
+		looked = now
+		if now-began > limit || rounds*leastPause > limit {
+			return done()
+		}
+		if now-yielded > yieldAfter {
 			runtime.Gosched()
+			yielded = time.Since(p.start)
+			looked = yielded // other goroutines of this program do not count
 		}
 	}
 }
-
-// slept ends a wait that spin did not.
-func (w *patience) slept() { w.long = time.Since(w.began) > mostSpin }

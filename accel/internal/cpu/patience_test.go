@@ -8,37 +8,33 @@ import (
 func TestPatience(t *testing.T) {
 	const step = 100 * time.Microsecond
 	for _, test := range []struct {
-		name  string
-		waits []time.Duration // negative if something else ran on the core
-		want  time.Duration
+		name             string
+		taken, now, last time.Duration // taken is 0 if nothing else has run
+		want             time.Duration
 	}{
-		{"the first wait", nil, mostSpin},
-		{"between small steps", []time.Duration{step, step}, mostSpin},
-		{"after a cell", []time.Duration{step, time.Second}, leastSpin},
-		{"when the steps go on", []time.Duration{time.Second, step}, mostSpin},
-		{"on a busy machine", []time.Duration{step, -step, step}, leastSpin},
-		{"on a busy machine, much later", append([]time.Duration{-step}, make([]time.Duration, politeness)...), mostSpin},
+		{"between small steps", 0, time.Second, step, longSpin},
+		{"after a cell", 0, time.Second, time.Minute, briefSpin},
+		{"when something else has just run", time.Second, time.Second + step, step, briefSpin},
+		{"much later", time.Second, time.Second + politeness, step, longSpin},
 	} {
-		var w patience
-		for _, d := range test.waits {
-			w.waited(max(d, -d), d < 0)
+		var p patience
+		if test.taken > 0 {
+			p.taken(test.taken)
 		}
-		if got := w.limit(); got != test.want {
+		if got := p.limit(test.now, test.last); got != test.want {
 			t.Errorf("%s: it spins for %v, want %v", test.name, got, test.want)
 		}
 	}
 }
 
 func TestSpinReturnsWhenDone(t *testing.T) {
-	var w patience
+	p := patience{start: time.Now()}
 	left := 100
-	if !w.spin(func() bool { left--; return left == 0 }) && left > 0 {
-		w.slept()
-	}
+	p.spin(time.Minute, func() bool { left--; return left <= 0 })
 	if left < 0 {
 		t.Errorf("it asked %d times after the end", -left)
 	}
-	if w.spin(func() bool { return false }) {
+	if p.spin(briefSpin, func() bool { return false }) {
 		t.Error("a wait without an end returned true")
 	}
 }

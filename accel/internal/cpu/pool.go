@@ -3,6 +3,7 @@ package cpu
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // task is work in chunks that may run concurrently and in any order.
@@ -32,7 +33,7 @@ type pool struct {
 	waiting atomic.Bool
 	done    chan struct{}
 
-	calling patience // of the caller
+	patience
 
 	parked atomic.Int32
 	wake   chan struct{}
@@ -74,7 +75,7 @@ func (s *share) take(own bool) (chunk int, ok bool) {
 
 func newPool(size int) *pool {
 	size = max(size, 1)
-	p := &pool{size: size, shares: make([]share, size), wake: make(chan struct{}, size), done: make(chan struct{}, 1), quit: make(chan struct{})}
+	p := &pool{patience: patience{start: time.Now()}, size: size, shares: make([]share, size), wake: make(chan struct{}, size), done: make(chan struct{}, 1), quit: make(chan struct{})}
 	for i := 1; i < p.size; i++ {
 		p.ended.Add(1)
 		go p.help(i)
@@ -116,18 +117,17 @@ func (p *pool) run(n int, t task) {
 // wait returns when all chunks are done. It eventually sleeps: on a busy machine a helper
 // may need the core that the caller is spinning on.
 func (p *pool) wait() {
-	if p.calling.spin(p.finished) {
+	if p.spin(briefSpin, p.finished) {
 		return
 	}
 	// A helper that finished the previous run may wake the caller too early.
 	for p.left.Load() > 0 {
 		p.waiting.Store(true)
 		if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
-			break // no helper will send
+			return // no helper will send
 		}
 		<-p.done
 	}
-	p.calling.slept()
 }
 
 func (p *pool) finished() bool { return p.left.Load() == 0 }
@@ -160,9 +160,10 @@ func (p *pool) busy() bool {
 
 func (p *pool) help(worker int) {
 	defer p.ended.Done()
-	var waiting patience
+	last := time.Duration(0) // wait
 	for {
-		if !waiting.spin(p.busy) {
+		began := time.Since(p.start)
+		if !p.spin(p.limit(began, last), p.busy) {
 			p.parked.Add(1)
 			if !p.busy() {
 				select {
@@ -173,8 +174,8 @@ func (p *pool) help(worker int) {
 				}
 			}
 			p.parked.Add(-1)
-			waiting.slept()
 		}
+		last = time.Since(p.start) - began
 		p.drain(worker)
 	}
 }
