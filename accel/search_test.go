@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel/plan"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -409,5 +410,13 @@ func TestSearchesLeaveTheNextTrainingAlone(t *testing.T) {
 		if got := losses(search); !slices.Equal(got, want) {
 			t.Errorf("after %s: %v, want %v", name, got, want)
 		}
+	}
+}
+
+func TestPlanParallel(t *testing.T) {
+	model := plan.Transformer{Name: "small", Layers: 2, Width: 64, Heads: 4, Vocabulary: 100, Sequence: 32}.Model(plan.BF16())
+	p, err := accel.PlanParallel(model, plan.DGXH100(1), 16, plan.GPUs(8))
+	if err != nil || len(p.Best) != 1 || p.Best[0].Layout.GPUs() != 8 {
+		t.Errorf("the plan is %+v, %v", p, err)
 	}
 }

@@ -17,7 +17,7 @@ type direction struct {
 var directions = []direction{
 	// The kernel and the worker only share kernel/link.
 	{"kernel", []string{"gpu", "internal/atomicfile", "internal/failpoint"}},
-	{"interp", []string{"check", "display", "internal/atomicfile", "internal/failpoint", "internal/secret", "internal/trust"}},
+	{"interp", []string{"check", "display", "internal/atomicfile", "internal/failpoint", "internal/quantity", "internal/secret", "internal/trust"}},
 	// Only this tree imports the packages that are compiled in for cells.
 	{"interp/symbols/internal/own", []string{"accel", "check", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/accel/kernel", []string{"accel/kernel"}},
