@@ -1,7 +1,5 @@
 package kernel
 
-import "github.com/quernlab/quern/accel/internal/engine/tensortype"
-
 // This file declares what kernels call. Compile reads it, too: it checks the types of a kernel against it.
 
 // WarpSize is the number of threads of a warp.
@@ -196,10 +194,3 @@ func MMABFloat16(t Thread, a [8]BFloat16, b [4]BFloat16, c [4]float32) [4]float3
 func outside() int {
 	panic("kernel: this function has a meaning only in a kernel that runs by Launch")
 }
-
-// What the methods of 16-bit floats do outside of kernels. It is not in thread.go, because Compile reads that file without its imports.
-
-func widenFloat16(bits uint16) float32  { return tensortype.Float16Value(bits) }
-func widenBFloat16(bits uint16) float32 { return tensortype.BFloat16Value(bits) }
-func narrowFloat16(x float32) uint16    { return tensortype.Float16Bits(x) }
-func narrowBFloat16(x float32) uint16   { return tensortype.BFloat16Bits(x) }
