@@ -104,8 +104,7 @@ func less(a, b int) bool { return a < b }
 func depth(n int) int { if n == 0 { return 0 }; return 1 + depth(n-1) }
 func Deep() int { return depth(20000) }
 
-type face struct{ typ, data unsafe.Pointer }
-func Unsupported() any { var v interface{ Word() any }; (*face)(unsafe.Pointer(&v)).typ = nil; return v }
+func Unsupported() any { var n uintptr; for i := range func(func(int) bool) {} { n = uintptr(unsafe.Pointer(&i)) }; return n }
 func Unused() any { return Unsupported() }
 `
 

@@ -26,11 +26,5 @@
 //
 // # Limitations
 //
-// A cell differs from compiled Go in the following points:
-//
-//   - Comparisons of structs include blank fields, which only package unsafe can set.
-//   - The error of a failed assertion is a runtime.Error with Go's text, but not a
-//     *runtime.TypeAssertionError.
-//   - The first word of an interface of a cell that has methods is that of its type and not a method table. Conversions to
-//     unsafe.Pointer that could read it are rejected.
+// Comparisons of structs include blank fields, which only package unsafe can set.
 package lower

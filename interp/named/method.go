@@ -23,8 +23,13 @@ type Method struct {
 	// Word, if Call is nil, is a function that runs the method. Its first parameter is an unsafe.Pointer: the address of the
 	// receiver, or the receiver itself if it consists of a pointer, see IsDirect. It is nil if a nil pointer calls a method with a
 	// value receiver, and then Word panics with a NilReceiverError.
+	//
+	// A method that is not exported needs neither: compiled packages can ask whether a type has it, but not call it.
 	Word reflect.Value
 }
+
+// hasCode reports whether the method has code of its own.
+func (m Method) hasCode() bool { return m.Call != nil || m.Word.IsValid() }
 
 // methodKey identifies a method of a type.
 type methodKey struct{ name, path string }
@@ -90,10 +95,13 @@ func (t *Type) setMethods(methods []Method) error {
 	for _, m := range methods {
 		k := t.key(m.Name, m.Path)
 		byPointer, declared := pointer[k]
-		if !declared || seen[k] || !byPointer && t.typ.Kind() == reflect.Interface || m.Type == nil || m.Call == nil && !m.Word.IsValid() {
+		if !declared || seen[k] || !byPointer && t.typ.Kind() == reflect.Interface || m.Type == nil || !m.hasCode() && token.IsExported(m.Name) {
 			return fmt.Errorf("the type %s: the method %s has not been declared, or has no type or no code", t.d.Name, m.Name)
 		}
 		seen[k] = true
+		if !m.hasCode() {
+			continue
+		}
 		if n++; !byPointer {
 			n++
 		}
@@ -105,6 +113,13 @@ func (t *Type) setMethods(methods []Method) error {
 	t.stubs = stubs
 	own, all := methodList{entries: t.d.list}, methodList{entries: t.d.pointer}
 	for _, m := range sorted(methods) {
+		if !m.hasCode() {
+			if none := uncallable().offset; !pointer[t.key(m.Name, m.Path)] {
+				own.add(t, m, none, none)
+			}
+			all.add(t, m, uncallable().offset, uncallable().offset)
+			continue
+		}
 		s := methodStubs{byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
 		stubs = stubs[1:]
 		s.value, s.pointer = s.word, s.word
@@ -118,9 +133,9 @@ func (t *Type) setMethods(methods []Method) error {
 		}
 		t.setCode(s, m)
 		if s.byValue {
-			own.add(t, m, s.word, s.value)
+			own.add(t, m, s.word.offset(), s.value.offset())
 		}
-		all.add(t, m, s.pointer, s.pointer)
+		all.add(t, m, s.pointer.offset(), s.pointer.offset())
 	}
 	own.finish(t.typ)
 	all.finish(reflect.PointerTo(t.typ))
@@ -134,8 +149,8 @@ type methodList struct {
 	count, exports uint16
 }
 
-func (l *methodList) add(t *Type, m Method, word, value stub) {
-	l.entries[l.count] = methodEntry{t.methodName(m), addReflectOff(pointerOf(m.Type)), word.offset(), value.offset()}
+func (l *methodList) add(t *Type, m Method, word, value offset) {
+	l.entries[l.count] = methodEntry{t.methodName(m), addReflectOff(pointerOf(m.Type)), word, value}
 	l.count++
 	if token.IsExported(m.Name) {
 		l.exports++

@@ -2,6 +2,7 @@ package named
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -25,6 +26,47 @@ func MethodOffset(t reflect.Type, method string) (offset uintptr, ok bool) {
 	}
 	return unsafe.Sizeof(methodTable{}) + uintptr(m.Index)*unsafe.Sizeof(offset), true
 }
+
+// tables has the tables that Table has made: tableKey to []uintptr. They are never freed, as those of the runtime.
+var tables sync.Map
+
+// tableKey identifies a method table.
+type tableKey struct{ in, t reflect.Type }
+
+// Table returns the method table of the interface type in and the type t. It is that of the runtime if t implements in, so that values of
+// compiled code are equal to those with this table. Otherwise it is one with which in holds values of t, but whose methods panic.
+func Table(in, t reflect.Type) unsafe.Pointer {
+	if t.Implements(in) {
+		value := reflect.New(in)
+		value.Elem().Set(reflect.Zero(t))
+		return *(*unsafe.Pointer)(value.UnsafePointer())
+	}
+	key := tableKey{in, t}
+	known, ok := tables.Load(key)
+	if !ok {
+		made := slices.Repeat([]uintptr{uintptr(uncallable().code)}, int(unsafe.Sizeof(methodTable{}))/int(unsafe.Sizeof(uintptr(0)))+in.NumMethod())
+		*(*methodTable)(unsafe.Pointer(&made[0])) = methodTable{inter: pointerOf(in), typ: pointerOf(t), hash: (*commonType)(pointerOf(t)).hash}
+		known, _ = tables.LoadOrStore(key, made)
+	}
+	return unsafe.Pointer(&known.([]uintptr)[0])
+}
+
+// InterfaceOf returns the interface type of a method table.
+func InterfaceOf(table unsafe.Pointer) reflect.Type { return typeAt((*methodTable)(table).inter) }
+
+// uncallable is the code of methods that compiled code never calls.
+var uncallable = sync.OnceValue(func() (f struct {
+	code   unsafe.Pointer
+	offset offset
+}) {
+	run := callUncallable
+	f.code = **(**unsafe.Pointer)(unsafe.Pointer(&run))
+	f.offset = addReflectOff(f.code)
+	return f
+})
+
+// callUncallable ignores its arguments and does not return.
+func callUncallable() { panic("compiled packages cannot call this method of a cell") }
 
 // tableSample is a type with a method table.
 type tableSample struct{ n int }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/types"
 	"io"
+	"reflect"
 	"runtime"
+	"sort"
 	"strings"
 	"testing"
 )
@@ -72,7 +75,9 @@ func TestRedefinedTypesDiffer(t *testing.T) {
 	if r.Equal(x, y) || x == y {
 		t.Error("values of two types are equal")
 	}
-	got := fmt.Sprint(panicValue(func() { r.AssertionFailed(x, r.Describe(b), nil) }))
+	got := fmt.Sprint(panicValue(func() {
+		r.AssertionFailed(x, r.Describe(types.NewInterfaceType(nil, nil)), r.Describe(b), (*float64)(nil))
+	}))
 	if want := "interface conversion: interface {} is rt.Celsius, not rt.Celsius (types from different scopes)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -105,14 +110,22 @@ func TestAssertionFailed(t *testing.T) {
 		{"nil named interface", func() { _ = noShape.(Square) }, nil, w.typ(t, "Square"), w.typ(t, "Shape")},
 		{"error", func() { _ = err.(*Wrapped) }, w.box(err), w.typ(t, "*Wrapped"), w.typ(t, "error")},
 		{"missing method", func() { _ = square.(fmt.Stringer) }, w.box(square), typeOf[fmt.Stringer](w), nil},
-		{"first missing method", func() { _ = square.(io.ReadWriter) }, w.box(square), typeOf[io.ReadWriter](w), nil},
+		{"first missing method", func() { _ = square.(sort.Interface) }, w.box(square), typeOf[sort.Interface](w), nil},
 		{"missing method of a compiled value", func() { _ = any0.(Shape) }, "text", w.typ(t, "Shape"), nil},
 		{"method of the pointer", func() { _ = shy.(fmt.Stringer) }, w.box(shy), typeOf[fmt.Stringer](w), nil},
 		{"compiled types", func() { _ = any0.(int) }, "text", w.typ(t, "int"), nil},
 		{"composite types", func() { _ = any0.(map[Text][]*Point) }, "text", w.typ(t, "map[Text][]*Point"), nil},
 	}
 	for _, tt := range tests {
-		want, got := panicValue(tt.real), panicValue(func() { w.AssertionFailed(tt.x, tt.target, tt.source) })
+		if tt.source == nil {
+			tt.source = w.typ(t, "any")
+		}
+		raw := tt.target.compiled
+		if raw == nil {
+			raw = w.rawType(tt.target.typ, w.realType(tt.target.typ))
+		}
+		pointer := reflect.Zero(reflect.PointerTo(raw)).Interface()
+		want, got := panicValue(tt.real), panicValue(func() { w.AssertionFailed(tt.x, tt.source, tt.target, pointer) })
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s:\n got %v\nwant %v", tt.name, got, want)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/types"
 	"reflect"
-	"runtime"
 
 	goruntime "github.com/quernlab/quern/interp/rt/internal/runtime"
 )
@@ -22,7 +21,7 @@ func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 	return r.wrap(b, target), true
 }
 
-// Assign converts x implicitly to the compiled interface target. nil stays nil.
+// Assign converts x implicitly to the interface target. nil stays nil.
 func (r *representations) Assign(x any, target *Type) any {
 	b, ok := r.unbox(x)
 	if !ok {
@@ -55,10 +54,10 @@ func (e *UnsupportedInterfaceError) Error() string {
 	return fmt.Sprintf("cannot use a value of type %s as %s: this interface can only be implemented by compiled types", e.Type, e.Interface)
 }
 
-// wrap returns b, whose type implements the compiled interface target, as a value that implements it in compiled code.
+// wrap returns b, whose type implements the interface target, as a value that implements it in compiled code if that is a compiled one.
 func (r *representations) wrap(b Box, target *Type) any {
 	x := b.T.box(b.V)
-	if target.compiled == nil || !reflect.TypeOf(x).Implements(target.compiled) {
+	if target.compiled != nil && !reflect.TypeOf(x).Implements(target.compiled) {
 		panic(&UnsupportedInterfaceError{b.T.name, target.name})
 	}
 	return x
@@ -135,37 +134,17 @@ func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
 	return ""
 }
 
-// AssertionFailed panics with the error of a failed assertion of x to the type
-// target. source is the static type of x, or nil if that is any.
-func (r *Registry) AssertionFailed(x any, target, source *Type) {
-	from := "interface {}"
-	if source != nil {
-		from = source.name
+// AssertionFailed panics with the error of a failed assertion of x to the type target, of which p is a raw nil pointer. source is the static
+// type of x.
+func (r *Registry) AssertionFailed(x any, source, target *Type, p any) {
+	concrete, asserted, missing := reflect.TypeOf(x), r.TypeFor(target, p), ""
+	if !types.IsInterface(target.typ) {
+		panic(goruntime.AssertionError(r.InterfaceType(source), concrete, asserted, ""))
 	}
-	panic(r.assertionError(x, target, from))
-}
-
-func (r *Registry) assertionError(x any, want *Type, from string) runtime.Error {
-	toInterface := types.IsInterface(want.typ)
-	switch {
-	case x == nil && toInterface:
-		return goruntime.AssertionError("interface conversion: interface is nil, not " + want.name)
-	case x == nil:
-		return goruntime.AssertionError("interface conversion: " + from + " is nil, not " + want.name)
+	if b, ok := r.unbox(x); ok {
+		missing = b.T.missingMethod(target)
+	} else if x != nil {
+		missing = r.missingCompiled(concrete, target)
 	}
-	have := fmt.Sprintf("%T", x)
-	if toInterface {
-		var missing string
-		if b, ok := r.unbox(x); ok {
-			missing = b.T.missingMethod(want)
-		} else {
-			missing = r.missingCompiled(reflect.TypeOf(x), want)
-		}
-		return goruntime.AssertionError("interface conversion: " + have + " is not " + want.name + ": missing method " + missing)
-	}
-	text := "interface conversion: " + from + " is " + have + ", not " + want.name
-	if have == want.name {
-		text += " (types from different scopes)"
-	}
-	return goruntime.AssertionError(text)
+	panic(goruntime.AssertionError(nil, concrete, asserted, missing))
 }

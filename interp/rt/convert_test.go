@@ -179,7 +179,7 @@ func TestErrorsAs(t *testing.T) {
 			boxed := w.box(target())
 			var want, got bool
 			wantPanic := panicValue(func() { want = errors.As(err, real) })
-			gotPanic := panicValue(func() { got = w.ErrorsAs(boxedErr, boxed) })
+			gotPanic := panicValue(func() { got = errors.As(boxedErr, boxed) })
 			if got != want || fmt.Sprint(gotPanic) != fmt.Sprint(wantPanic) {
 				t.Errorf("error %d into %T: got %v, panic %v; want %v, panic %v", i, real, got, gotPanic, want, wantPanic)
 			}
@@ -200,7 +200,7 @@ func TestErrorsAs(t *testing.T) {
 		}
 	}
 	var numError *strconv.NumError // a target that needs no box
-	if !w.ErrorsAs(w.box(chain).(error), &numError) || numError.Num != "p" {
+	if !errors.As(w.box(chain).(error), &numError) || numError.Num != "p" {
 		t.Errorf("a compiled error is not found: %v", numError)
 	}
 }

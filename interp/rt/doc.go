@@ -14,14 +14,19 @@
 // Every type that is not an interface and for which [Registry.Mentions] returns
 // true: it mentions an interpreted named type, a literal interface with methods, or
 // a struct literal type with embedded or unexported fields. All other values become
-// interface values as they are. Interfaces declared in cells, literal interfaces and
-// any are interface{} in the VM; compiled named interfaces (error,
-// io.Reader) stay as they are.
+// interface values as they are.
+//
+// # Interfaces
+//
+// Interfaces without methods are interface{} in the VM, and compiled named interfaces (error, io.Reader) stay as they are. All other
+// interfaces with methods are [layout.Interface] there: their first word is a method table of the declared interface and the declared
+// type of the value. Both are made when a value becomes a value of the interface for the first time. The runtime makes
+// the table, so compiled packages see values of the same interface as equal, and call its methods by it.
 //
 // # What code of cells calls
 //
 // [Registry.Overrides] and [Registry.Methods] return what code of cells calls instead of functions and methods of compiled packages: waits
-// that an interrupt ends, and functions that know the methods of interfaces of cells. A session adds more.
+// that an interrupt ends, and allocations that check the memory. A session adds more.
 //
 // # Calls of methods
 //
@@ -39,9 +44,10 @@
 // # Limitations
 //
 // Interface values that only compiled packages, channels, closures or running goroutines hold keep the methods that their type
-// had when they were made. Compiled packages see interfaces of cells as interfaces without methods, as components of
-// other types too: package reflect can store any value in one, and omitzero of encoding/json does not find its method IsZero. A method with a type in its signature that
-// has no compiled form is missing.
+// had when they were made. A method of an interface keeps the types in its signature when one of them gets a method. A method with a type
+// in its signature that has no compiled form is missing for compiled packages. Package reflect does not see that a type implements an interface with
+// such a method, or that a compiled type implements one whose methods mention an instance of a compiled function type, such as
+// iter.Seq[reflect.StructField]; see named.Table. Code of cells does.
 //
 // # Concurrency
 //

@@ -37,7 +37,7 @@ func (r *Registry) SetFinalizer(x, f any, run func(func())) {
 		fail("second argument is %T, not a function", f)
 	case t.IsVariadic():
 		fail("cannot pass %T to finalizer %T because dotdotdot", x, f)
-	case t.NumIn() != 1 || !r.TypeAssignableTo(pointer.Type(), t.In(0)):
+	case t.NumIn() != 1 || !pointer.Type().AssignableTo(t.In(0)):
 		fail("cannot pass %T to finalizer %T", x, f)
 	}
 	if _, set := r.finalized.LoadOrStore(address, struct{}{}); set {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // harness converts values of compiled types to values of lowered code: raw values of
@@ -163,6 +165,9 @@ func (w *harness) rawType(t types.Type, real reflect.Type) reflect.Type {
 	case *types.Basic:
 		return basicTypes[u.Kind()]
 	case *types.Interface:
+		if u.NumMethods() > 0 {
+			return reflect.TypeFor[layout.Interface]()
+		}
 		return anyType
 	case *types.Pointer:
 		return reflect.PointerTo(w.rawType(u.Elem(), real.Elem()))

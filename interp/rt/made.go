@@ -38,9 +38,17 @@ type declaredTypes struct {
 	retypedMaps atomic.Int64 // the same for Retype(true)
 	version     atomic.Int64 // changes when a type gets methods, so that makeType finds out whether it has the type of a value
 
-	making  sync.Mutex // held while a type is made
-	mu      sync.Mutex // guards builder
-	builder layout.Builder
+	making     sync.Mutex // held while a type is made
+	mu         sync.Mutex // guards the fields below
+	builder    layout.Builder
+	incomplete []incompleteInterface
+	signatures map[*Type]methodSignature // see methodType
+}
+
+// incompleteInterface is an interface type without its methods, which may mention types that are being made.
+type incompleteInterface struct {
+	made *named.Type
+	of   *types.Interface
 }
 
 // interfaceWords returns the type word and the data word of x.
@@ -265,7 +273,7 @@ func (r *Registry) separateType(w view) reflect.Type {
 			return d.made.Type()
 		}
 	}
-	d := &declaredType{t: w.d, declared: w.d.declaredMethods(), names: w.d.exportedMethods()}
+	d := &declaredType{t: w.d, declared: w.d.declaredMethods(), names: w.d.allMethods()}
 	declaration := named.Declaration{Name: w.d.name, Path: "main", Memory: w.t, Methods: d.methodNames()}
 	if name := typeName(w.d.typ); name != nil {
 		declaration.Path = origin.ImportPath(name.Pkg())
@@ -278,6 +286,7 @@ func (r *Registry) separateType(w view) reflect.Type {
 		parts := named.Parts{Fields: r.separateFields(w, declaration.Path)}
 		r.declared.mu.Lock()
 		methods := r.compiledMethods(d.names)
+		r.completeInterfaces()
 		r.declared.mu.Unlock()
 		if err = made.Complete(parts, r.methodsOf(d, methods)); err != nil && parts.Fields != nil {
 			err = made.Complete(named.Parts{}, r.methodsOf(d, methods))
@@ -312,7 +321,7 @@ func (r *Registry) separateFields(w view, path string) []reflect.StructField {
 func (r *Registry) newDeclared(t types.Type, memory reflect.Type) (*named.Type, error) {
 	d := &declaredType{t: r.Describe(t)}
 	d.declared = d.t.declaredMethods()
-	d.names = d.t.exportedMethods()
+	d.names = d.t.allMethods()
 	declaration := named.Declaration{Name: d.t.name, Path: "main", Memory: memory, Methods: d.methodNames(), Literal: true}
 	if n, ok := t.(*types.Named); ok {
 		declaration.Path, declaration.Literal = origin.ImportPath(n.Obj().Pkg()), false
@@ -326,28 +335,64 @@ func (r *Registry) newDeclared(t types.Type, memory reflect.Type) (*named.Type, 
 	return made, nil
 }
 
-// newInterface makes the type for the interface t. It has no methods, because its values are those of interface{} in lowered code.
-// See decode.go for what decoders store in it. The builder calls it.
+// newInterface makes the type for the interface t. completeInterfaces gives it its methods. The builder calls it.
 func (r *Registry) newInterface(t types.Type) reflect.Type {
 	d := r.Describe(t)
 	if made, ok := r.declared.interfaces.Load(d); ok {
 		return made.(reflect.Type)
 	}
-	declaration := named.Declaration{Name: d.name, Path: "main", Memory: reflect.TypeFor[any](), Literal: true}
+	of := t.Underlying().(*types.Interface)
+	raw := reflect.TypeFor[layout.Interface]()
+	if of.NumMethods() == 0 {
+		raw = reflect.TypeFor[any]()
+	}
+	declaration := named.Declaration{Name: d.name, Path: "main", Memory: raw, Literal: true}
 	if name := typeName(t); name != nil {
 		declaration.Path, declaration.Literal = origin.ImportPath(name.Pkg()), false
 	}
 	made, err := r.declared.owner.New(declaration)
-	if err == nil {
-		err = made.Complete(named.Parts{}, nil)
-	}
 	if err != nil {
 		panic(err)
 	}
+	r.declared.incomplete = append(r.declared.incomplete, incompleteInterface{made, of})
 	r.declared.interfaces.Store(d, made.Type())
 	word := typeWord(made.Type())
-	r.made.Store(word, &madeType{t: d, word: word, raw: typeWord(reflect.TypeFor[any]())})
+	r.made.Store(word, &madeType{t: d, word: word, raw: typeWord(raw)})
 	return made.Type()
+}
+
+// completeInterfaces gives the types of newInterface their methods. The caller holds r.declared.mu.
+func (r *Registry) completeInterfaces() {
+	for len(r.declared.incomplete) > 0 {
+		next := r.declared.incomplete[0]
+		r.declared.incomplete = r.declared.incomplete[1:]
+		var parts named.Parts
+		for m := range next.of.Methods() {
+			s, ok := r.compiledMethod(m, true)
+			if !ok {
+				s.typ = reflect.TypeFor[func()]() // the types of cells do not have the method then, and named.Table makes their tables
+			}
+			parts.Methods = append(parts.Methods, named.Method{Name: m.Name(), Path: s.path, Type: s.typ})
+		}
+		if err := next.made.Complete(parts, nil); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// InterfaceType returns the type of the interface t of a cell, and that of a compiled one.
+func (r *Registry) InterfaceType(t *Type) reflect.Type {
+	if t.compiled != nil {
+		return t.compiled
+	}
+	if made, ok := r.declared.interfaces.Load(t); ok {
+		return made.(reflect.Type)
+	}
+	made, err := r.declaredType(t)
+	if err != nil {
+		panic(&MethodsError{t.name, err})
+	}
+	return made
 }
 
 // completeDeclared gives a type of newDeclared its parts and methods. The builder calls it.
@@ -367,6 +412,7 @@ func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 	r.declared.mu.Lock()
 	defer r.declared.mu.Unlock()
 	made, err := r.declared.builder.Reflect(t.typ)
+	r.completeInterfaces()
 	if err == nil {
 		r.declared.known.Store(t, made)
 	}

@@ -131,8 +131,7 @@ func (r *Registry) CompileMethods(compile func(m *types.Func) error) { r.compile
 // is the receiver. A session replaces more methods than Registry.Methods.
 const Methods = "quern/methods"
 
-// Methods returns such a table: waits that an interrupt ends, allocations that check the memory, and methods that know the methods of
-// interfaces of cells.
+// Methods returns such a table: waits that an interrupt ends, allocations that check the memory, and methods of package reflect.
 func (r *Registry) Methods() map[string]reflect.Value {
 	table := map[string]any{
 		"(*sync.Mutex).Lock":     r.Lock,
@@ -143,33 +142,10 @@ func (r *Registry) Methods() map[string]reflect.Value {
 		"(*strings.Builder).Grow": growBuilder,
 		"(*bytes.Buffer).Grow":    growBuffer,
 
-		"(*encoding/json.Decoder).Decode": r.JSONDecode,
-		"(*encoding/gob.Decoder).Decode":  r.DecodeGob,
-
-		"(reflect.Type).Implements":    r.TypeImplements,
-		"(reflect.Type).AssignableTo":  r.TypeAssignableTo,
-		"(reflect.Type).ConvertibleTo": r.TypeConvertibleTo,
-		"(reflect.Type).NumMethod":     r.TypeNumMethod,
-		"(reflect.Type).Method":        r.TypeMethod,
-		"(reflect.Type).MethodByName":  r.TypeMethodByName,
-		"(reflect.Type).Methods":       r.TypeMethods,
-
-		"(reflect.Value).Set":          r.ValueSet,
-		"(reflect.Value).SetMapIndex":  r.ValueSetMapIndex,
-		"(reflect.Value).MapIndex":     r.ValueMapIndex,
-		"(reflect.Value).SetIterKey":   r.ValueSetIterKey,
-		"(reflect.Value).SetIterValue": r.ValueSetIterValue,
-		"(reflect.Value).Send":         r.ValueSend,
-		"(reflect.Value).TrySend":      r.ValueTrySend,
-		"(reflect.Value).Convert":      r.ValueConvert,
-		"(reflect.Value).CanConvert":   r.ValueCanConvert,
-		"(reflect.Value).NumMethod":    r.ValueNumMethod,
 		"(reflect.Value).Method":       r.ValueMethod,
 		"(reflect.Value).MethodByName": r.ValueMethodByName,
 		"(reflect.Value).Methods":      r.ValueMethods,
 		"(reflect.Value).Pointer":      r.ValuePointer,
-		"(reflect.Value).Call":         r.ValueCall,
-		"(reflect.Value).CallSlice":    r.ValueCallSlice,
 	}
 	methods := make(map[string]reflect.Value, len(table))
 	for name, f := range table {
@@ -188,44 +164,25 @@ type declaredType struct {
 
 // compiledSignature is a method of a type of a cell as compiled packages see it.
 type compiledSignature struct {
-	name string
-	path string // the import path of the package of a method that is not exported
-	typ  reflect.Type
-	of   *types.Signature
-	in   reflect.Type // the compiled interface that declares the method, or nil
-}
-
-// exportedMethods returns the exported methods of pointers to t, and those of compiled packages that are not exported, which t has
-// because it embeds an interface such as testing.TB.
-func (t *Type) exportedMethods() (list []*types.Selection) {
-	for selection := range types.NewMethodSet(types.NewPointer(t.typ)).Methods() {
-		if m := selection.Obj(); m.Exported() || !origin.Interpreted(m.Pkg()) {
-			list = append(list, selection)
-		}
-	}
-	return list
+	name   string
+	path   string // the import path of the package of a method that is not exported
+	ofCell bool   // it is not exported, and that package is a cell or imported from source
+	typ    reflect.Type
+	of     *types.Signature
+	in     reflect.Type // the compiled interface that declares the method, or nil
 }
 
 // compiledMethods returns the methods with their types, without those whose types cannot be made. The caller holds
 // r.declared.mu.
 func (r *Registry) compiledMethods(selections []*types.Selection) (list []compiledSignature) {
 	for _, selection := range selections {
-		m := selection.Obj().(*types.Func)
-		s := compiledSignature{name: origin.MethodKey(m), of: m.Signature()}
-		if !m.Exported() {
-			s.name, s.path = m.Name(), origin.ImportPath(m.Pkg())
+		s, ok := r.compiledMethod(selection.Obj().(*types.Func), false)
+		if typ := r.overridden(selection); typ != nil && s.in == nil {
+			s.typ, ok = typ, true
 		}
-		if s.in = r.compiledInterface(m); s.in != nil {
-			method, _ := s.in.MethodByName(m.Name())
-			s.typ = method.Type
-		} else if s.typ = r.overridden(selection); s.typ == nil {
-			typ, err := r.declared.builder.Reflect(m.Type())
-			if err != nil {
-				continue
-			}
-			s.typ = typ
+		if ok {
+			list = append(list, s)
 		}
-		list = append(list, s)
 	}
 	return list
 }
@@ -258,6 +215,49 @@ func (r *Registry) overridden(selection *types.Selection) reflect.Type {
 	return nil
 }
 
+// compiledMethod returns a method with its type, that of an interface or of another type. It is not ok if that cannot be made.
+func (r *Registry) compiledMethod(m *types.Func, ofInterface bool) (s compiledSignature, ok bool) {
+	s = compiledSignature{name: m.Name(), of: m.Signature()}
+	if !m.Exported() {
+		s.path = origin.ImportPath(m.Pkg())
+		s.ofCell = origin.Interpreted(m.Pkg())
+	}
+	if s.in = r.compiledInterface(m); s.in != nil {
+		method, _ := s.in.MethodByName(m.Name())
+		s.typ = method.Type
+		return s, true
+	}
+	typ, err := r.methodType(s.of, ofInterface)
+	s.typ = typ
+	return s, err == nil
+}
+
+// methodSignature is the type that the method of a type or of an interface has got for a signature. It is final once an interface has it.
+type methodSignature struct {
+	made  reflect.Type
+	final bool
+}
+
+// methodType returns the type of a method with the signature s. A type has the methods of an interface only if their types are
+// the same. So, once an interface has it, it stays the same when a type that it mentions gets a method. The caller holds r.declared.mu.
+func (r *Registry) methodType(s *types.Signature, ofInterface bool) (reflect.Type, error) {
+	if !r.Mentions(s) {
+		return r.declared.builder.Reflect(s)
+	}
+	d := r.Describe(types.NewSignatureType(nil, nil, nil, s.Params(), s.Results(), s.Variadic()))
+	known, ok := r.declared.signatures[d]
+	if !ok || !known.final && !ofInterface {
+		made, err := r.declared.builder.Reflect(s)
+		if err != nil {
+			return nil, err
+		}
+		known = methodSignature{made: made}
+	}
+	known.final = known.final || ofInterface
+	r.declared.signatures[d] = known
+	return known.made, nil
+}
+
 // compiledInterface returns the compiled interface that declares the method m, or nil. Its methods may mention types that code of cells
 // has not, such as those of unexported methods of reflect.Type, and iter.Seq as the compiler makes it.
 func (r *Registry) compiledInterface(m *types.Func) reflect.Type {
@@ -267,6 +267,11 @@ func (r *Registry) compiledInterface(m *types.Func) reflect.Type {
 	return nil
 }
 
+// allMethods returns the methods of pointers to t.
+func (t *Type) allMethods() []*types.Selection {
+	return slices.Collect(types.NewMethodSet(types.NewPointer(t.typ)).Methods())
+}
+
 // methodNames returns the methods of d for a declaration.
 func (d *declaredType) methodNames() (list []named.MethodName) {
 	for _, selection := range d.names {
@@ -274,7 +279,7 @@ func (d *declaredType) methodNames() (list []named.MethodName) {
 		if !m.Exported() {
 			path = origin.ImportPath(m.Pkg())
 		}
-		list = append(list, named.MethodName{Name: m.Name(), Path: path, Pointer: d.byPointer(m.Name())})
+		list = append(list, named.MethodName{Name: m.Name(), Path: path, Pointer: d.byPointer(origin.MethodKey(m))})
 	}
 	return list
 }
@@ -287,6 +292,10 @@ func (d *declaredType) byPointer(name string) bool {
 // methodsOf returns methods of d with their code.
 func (r *Registry) methodsOf(d *declaredType, signatures []compiledSignature) (methods []named.Method) {
 	for _, m := range signatures {
+		if m.ofCell {
+			methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ})
+			continue
+		}
 		c := &compiledCall{t: d.t, memory: d.made.Type(), compiledSignature: m}
 		if d.byPointer(m.name) {
 			c.t, c.memory = d.t.pointer(), reflect.PointerTo(c.memory)
@@ -331,9 +340,6 @@ func (c *compiledCall) Call(word unsafe.Pointer, in []reflect.Value) []reflect.V
 	}
 	lowered := m.Code.Type()
 	for i := range in {
-		if t := r.interfaceOf(in[i].Type()); t != nil {
-			r.CheckArgument(in[i], t)
-		}
 		in[i] = retyped(in[i], lowered.In(i+1))
 	}
 	out := m.Code.Call(word, in)

@@ -56,7 +56,7 @@ func TestPromotedMethods(t *testing.T) {
 	square := describe("Square").Box(struct{ Side float64 }{3})
 	v := reflect.New(reflect.TypeOf(raw)).Elem()
 	v.Set(reflect.ValueOf(raw))
-	v.Field(3).Set(reflect.ValueOf(square))
+	store(fresh, v.Field(3), describe("Shape"), square)
 	d := describe("Deep")
 	base := &struct {
 		ID   int `json:"id"`

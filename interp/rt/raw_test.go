@@ -56,10 +56,12 @@ func (w *harness) toRaw(v reflect.Value, t types.Type) reflect.Value {
 			break
 		}
 		x := w.toRawAny(v.Elem())
-		if raw.Type() != anyType {
-			x = w.Assign(x, w.Describe(t))
+		if raw.Type() == anyType {
+			raw.Set(reflect.ValueOf(x))
+			break
 		}
-		raw.Set(reflect.ValueOf(x))
+		x = w.Assign(x, w.Describe(t))
+		store(w.Registry, raw, w.Describe(t), x)
 	case *types.Pointer:
 		if v.IsNil() {
 			break
@@ -108,6 +110,11 @@ func (w *harness) toRaw(v reflect.Value, t types.Type) reflect.Value {
 		}
 	}
 	return raw
+}
+
+// store stores x in v, a raw variable of the interface type t with methods.
+func store(r *Registry, v reflect.Value, t *Type, x any) {
+	reflect.NewAt(r.InterfaceType(t), v.Addr().UnsafePointer()).Elem().Set(reflect.ValueOf(x))
 }
 
 // toRawTarget converts the target of a pointer that is already converted, at most once in a recursion.

@@ -55,21 +55,21 @@ func TestTypeOf(t *testing.T) {
 		same(t, path+" Name", got.Name(), want.Name())
 		same(t, path+" PkgPath", got.PkgPath(), want.PkgPath())
 		same(t, path+" Kind", got.Kind(), want.Kind())
-		same(t, path+" NumMethod", w.TypeNumMethod(got), want.NumMethod())
+		same(t, path+" NumMethod", got.NumMethod(), want.NumMethod())
 		same(t, path+" Comparable", got.Comparable(), want.Comparable())
 		for i := range want.NumMethod() {
-			same(t, path+" Method", w.TypeMethod(got, i).Name, want.Method(i).Name)
-			if _, ok := w.TypeMethodByName(got, want.Method(i).Name); !ok {
+			same(t, path+" Method", got.Method(i).Name, want.Method(i).Name)
+			if _, ok := got.MethodByName(want.Method(i).Name); !ok {
 				t.Errorf("%s has no method %s", path, want.Method(i).Name)
 			}
 		}
 		for _, i := range []reflect.Type{errorType, reflect.TypeFor[fmt.Stringer](), reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[Shape]()} {
 			u := i
 			if i.PkgPath() == w.pkg.Path() {
-				u = w.TypeFor(w.typ(t, "Shape"), (*any)(nil))
+				u = w.InterfaceType(w.typ(t, "Shape"))
 			}
-			same(t, path+" Implements "+i.String(), w.TypeImplements(got, u), want.Implements(i))
-			same(t, path+" AssignableTo "+i.String(), w.TypeAssignableTo(got, u), want.AssignableTo(i))
+			same(t, path+" Implements "+i.String(), got.Implements(u), want.Implements(i))
+			same(t, path+" AssignableTo "+i.String(), got.AssignableTo(u), want.AssignableTo(i))
 		}
 		if depth == 0 {
 			return

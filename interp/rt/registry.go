@@ -109,6 +109,7 @@ func New(config Config) *Registry {
 	}
 	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
 	r.routines.config = &r.config
+	r.declared.signatures = map[*Type]methodSignature{}
 	r.declared.builder = layout.Builder{Interpreted: r.isNamed, Packages: config.Packages, Declared: true, New: r.newDeclared, Complete: r.completeDeclared, Interface: r.newInterface}
 	return r
 }

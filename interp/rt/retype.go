@@ -2,6 +2,9 @@ package rt
 
 import (
 	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/named"
 )
 
 // A cell can declare a method of a type of which interface values exist. Compiled packages have asked their type for its
@@ -68,8 +71,8 @@ func (t *Retyper) visit(v reflect.Value) {
 		if v.IsNil() || !v.CanSet() {
 			return
 		}
-		if x, changed := t.held(v.Elem().Interface()); changed && reflect.TypeOf(x).Implements(v.Type()) { // else it keeps the method
-			v.Set(reflect.ValueOf(x))
+		if x, changed := t.held(v.Elem().Interface()); changed {
+			setInterface(v, x)
 		}
 	case reflect.Pointer:
 		if !v.IsNil() && t.first(v, 0) {
@@ -96,6 +99,21 @@ func (t *Retyper) visit(v reflect.Value) {
 			t.next = append(t.next, v)
 		}
 	}
+}
+
+// setInterface stores x, another value of the type that v holds now or of one that has replaced it, in the interface v. If that type
+// has lost a method of the interface, v keeps its value, and so the method.
+func setInterface(v reflect.Value, x any) {
+	if v.NumMethod() == 0 {
+		v.Set(reflect.ValueOf(x))
+		return
+	}
+	words := (*[2]unsafe.Pointer)(v.Addr().UnsafePointer())
+	in, next := named.InterfaceOf(words[0]), reflect.TypeOf(x)
+	if v.Elem().Type().Implements(in) && !next.Implements(in) {
+		return
+	}
+	*words = [2]unsafe.Pointer{named.Table(in, next), interfaceWords(&x)[1]}
 }
 
 func (t *Retyper) visitMap(m reflect.Value) {

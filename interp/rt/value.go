@@ -100,28 +100,7 @@ type view struct {
 	t reflect.Type
 }
 
-// viewOf returns the type and the raw value of v, the contents of an interface.
-func (r *representations) viewOf(v reflect.Value) (view, reflect.Value) {
-	d, raw := r.unboxValue(v)
-	return view{d, raw.Type()}, raw
-}
-
 func (w view) kind() reflect.Kind { return w.t.Kind() }
-
-// name returns the name without the package, or "" for an unnamed type.
-func (w view) name() string {
-	if w.d == nil {
-		return w.t.Name()
-	}
-	named, ok := w.d.typ.(*types.Named)
-	if !ok {
-		return ""
-	}
-	if pkg := named.Obj().Pkg(); pkg != nil {
-		return w.d.name[len(pkg.Name())+len("."):]
-	}
-	return w.d.name
-}
 
 func (w view) elem() view {
 	if w.d == nil {

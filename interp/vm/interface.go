@@ -13,8 +13,8 @@ import (
 func PanicNil() { panic(rt.NilDereference()) }
 
 // find returns the function for the method of x and the data word of its receiver; nil if the VM does not
-// run the method.
-func (s *CallSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
+// run the method. key is the first word of the interface value: its method table, or its type.
+func (s *CallSite) find(vm *VM, key unsafe.Pointer, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
 		PanicNil()
 	}
@@ -24,11 +24,11 @@ func (s *CallSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 		if e == nil {
 			break
 		}
-		if e.typeWord == words[0] && e.epoch == epoch {
+		if e.key == key && e.epoch == epoch {
 			return s.enter(vm, e, words[1])
 		}
 	}
-	e := &cacheEntry{words[0], epoch, nil, vm.config.Registry.Method(x, s.Name)}
+	e := &cacheEntry{key, epoch, nil, vm.config.Registry.Method(x, s.Name)}
 	if e.Method != nil && e.Code != nil {
 		if e.function = e.Code.(*method).entry; !s.takes(e.function) {
 			panic(rt.MissingMethod(x, s.Name))
@@ -54,7 +54,8 @@ func (s *CallSite) enter(vm *VM, e *cacheEntry, data unsafe.Pointer) (*Function,
 	case e.Method == nil:
 		return nil, nil
 	case e.Code == nil:
-		return s.find(vm, e.Value(data))
+		x := e.Value(data)
+		return s.find(vm, InterfaceWords(&x)[0], x)
 	case e.Receiver != nil:
 		data = e.Receiver(data)
 	}

@@ -781,14 +781,14 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 
 			site := fn.CallSites[in.K]
 			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset))
-			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.C)-8)) && e.epoch == t.vm.epoch.Load() {
+			if e := site.cached.Load(); e != nil && e.key == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.C)-8)) && e.epoch == t.vm.epoch.Load() {
 				*receiver = *(*unsafe.Pointer)(unsafe.Add(sb, in.C))
 				callee, captured = e.function, nil
 				goto call
 			}
 			t.ip = in
 			t.scalarOffset, t.slotOffset = uintptr(nb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.scalars))), uintptr(sb)-uintptr(unsafe.Pointer(unsafe.SliceData(t.slots)))
-			f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.C)-8)))
+			f, data := site.find(t.vm, *(*unsafe.Pointer)(unsafe.Add(sb, int(in.C)-8)), *ErrorAt(sb, in.C))
 			in, fn = t.ip, t.fn
 			ip = (*Instruction)(unsafe.Add(unsafe.Pointer(in), InstructionSize))
 			nb, sb = unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.scalars)), t.scalarOffset), unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.slots)), t.slotOffset)
@@ -797,7 +797,7 @@ func (t *Thread) run(fn *Function, ip *Instruction) {
 				callee, captured = f, nil
 				goto call
 			}
-			fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), *(*any)(unsafe.Add(sb, int(in.C)-8)))
+			fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), *ErrorAt(sb, in.C))
 			goto resume
 		case OpRet:
 			if t.depth == 0 {

@@ -74,9 +74,6 @@ func (vm *VM) handler(c *closure) func([]reflect.Value) []reflect.Value {
 
 func (c *closure) call(vm *VM, arguments []reflect.Value) []reflect.Value {
 	f := c.function
-	if f.Check != nil {
-		f.Check(arguments)
-	}
 	results := make([]reflect.Value, len(f.Results))
 	vm.enter(f, func(nb, sb unsafe.Pointer) {
 		for i, at := range FrameRegisters(f.Parameters) {

@@ -94,7 +94,6 @@ type Function struct {
 	Captures        []uint16 // registers that receive the captured variables of a function literal
 
 	Parameters, Results []Shape
-	Check               func([]reflect.Value)    // panics if arguments of a call by compiled code do not fit; nil if all do
 	value               *functionValue           // set by Link
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	InterfaceEntry      *Function                // of a method: the function that calls through interfaces run
@@ -247,7 +246,7 @@ const otherEntries = 8
 
 // cacheEntry is the method of one dynamic type. function takes the data word of the interface value.
 type cacheEntry struct {
-	typeWord unsafe.Pointer // of the interface value
+	key      unsafe.Pointer // see CallSite.find
 	epoch    uint64
 	function *Function
 	*rt.Method

@@ -10,6 +10,10 @@ import (
 	"github.com/quernlab/quern/interp/named"
 )
 
+// Interface is the type, in lowered code, of all interfaces of cells that have methods. Its values are those of the declared type: the
+// first word is a method table of that. Package reflect can read and copy them, but not store another value.
+type Interface interface{ methodOfInterfaceOfCell() }
+
 // Builder creates the types of one session.
 type Builder struct {
 	// Interpreted reports whether a named type is declared in a cell; other types are in
@@ -31,7 +35,7 @@ type Builder struct {
 	// Complete gives a type of New its final components and its methods.
 	Complete func(t types.Type, made *named.Type, parts named.Parts) error
 
-	// Interface, if not nil, returns the type of an interface that is interface{} in lowered code, a type of its own.
+	// Interface, if not nil, returns the type of an interface of a cell. Without it, that is interface{} or [Interface].
 	Interface func(t types.Type) reflect.Type
 
 	names typeutil.Map // *types.Named to reflect.Type, for types that are not recursive

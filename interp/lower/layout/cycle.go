@@ -152,8 +152,10 @@ func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 
 // iface returns the type of an interface of a cell.
 func (c *cycle) iface(t types.Type, i *types.Interface) reflect.Type {
-	if n, ok := t.(*types.Named); c.Interface == nil || i.NumMethods() == 0 && (!ok || n.Obj().Pkg() == nil) {
+	if n, ok := t.(*types.Named); i.NumMethods() == 0 && (c.Interface == nil || !ok || n.Obj().Pkg() == nil) {
 		return reflect.TypeFor[any]()
+	} else if c.Interface == nil {
+		return reflect.TypeFor[Interface]()
 	}
 	return c.Interface(t)
 }

@@ -23,7 +23,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 	at, found := v.reg, ok.reg
 	registry, s := c.vm.Registry(), v.Shape
 	target, from := registry.Describe(t), registry.Describe(source)
-	zero := reflect.Zero(s.Type)
+	zero, pointer := reflect.Zero(s.Type), reflect.Zero(reflect.PointerTo(s.Type)).Interface()
 	c.native("assert "+s.Type.String(), &vm.Native{Run: func(_ *vm.Thread, nb, sb unsafe.Pointer) {
 		value := subject(sb)
 		fits := is(value)
@@ -33,7 +33,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 		case comma:
 			s.Put(nb, sb, at, zero)
 		default:
-			registry.AssertionFailed(value, target, from)
+			registry.AssertionFailed(value, from, target, pointer)
 		}
 		*vm.IntAt(nb, found) = vm.BoolToInt(fits)
 	}})
@@ -54,7 +54,7 @@ func (c *code) typeTest(n ast.Node, t types.Type) func(x any) bool {
 	}
 	s, id, target := c.shape(n, t), registry.ID(t), registry.Describe(t)
 	switch {
-	case types.IsInterface(t) && c.hasMethods(t):
+	case types.IsInterface(t) && c.isCompiled(t):
 		return func(x any) bool {
 			_, ok := registry.Convert(x, target)
 			return ok
@@ -74,8 +74,8 @@ func (c *code) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x 
 	registry := c.vm.Registry()
 	id, s, at := registry.ID(t), to.Shape, to.reg
 	switch {
-	case types.IsInterface(t) && c.hasMethods(t):
-		convert := c.toCompiled(s, t)
+	case types.IsInterface(t) && !isEmptyInterface(t):
+		convert := c.withTable(t)
 		return func(_, sb unsafe.Pointer, x any) { convert(x, sb, at) }
 	case types.IsInterface(t):
 		return func(_, sb unsafe.Pointer, x any) { *vm.AnyAt(sb, at) = x }

@@ -167,17 +167,11 @@ func stringToSlice[T byte | rune](convert func(string) []T) func(at, from uint16
 }
 
 // Conversions from and to unsafe.Pointer, and the functions of package unsafe. They mean what they mean in compiled Go, since
-// values in memory have its layout. Only the first word of the interfaces of cells that have methods differs.
+// values in memory have its layout.
 
 // convertPointer compiles the conversion e, of which one type is unsafe.Pointer.
 func (c *compiler) convertPointer(e *ast.CallExpr, from, to vm.Shape, want *operand) operand {
 	x := e.Args[0]
-	for _, t := range []types.Type{c.typeOf(x), c.typeOf(e)} {
-		if p, ok := t.Underlying().(*types.Pointer); ok && c.beginsWithTable(p.Elem()) && !c.readsData(e) {
-			panic(&UnsupportedError{Node: e, Construct: "a conversion between " + typeText(c.typeOf(x)) + " and " + typeText(c.typeOf(e)),
-				Hint: "interfaces of cells with methods have no method table"})
-		}
-	}
 	switch {
 	case from.Width == "P" && to.Width == "P" && from.Type.Kind() != reflect.Func && to.Type.Kind() != reflect.Func:
 		v := c.moveInto(c.expr(x, want), want)
@@ -210,49 +204,7 @@ func (c *compiler) convertPointer(e *ast.CallExpr, from, to vm.Shape, want *oper
 	return operand{}
 }
 
-// readsData reports whether e is the conversion to unsafe.Pointer in (*header)(unsafe.Pointer(&i)).data or
-// (*[2]uintptr)(unsafe.Pointer(&i))[1]: the second word is as in compiled Go.
-func (c *compiler) readsData(e *ast.CallExpr) (reads bool) {
-	ast.Inspect(c.unit.body, func(n ast.Node) bool {
-		var cast ast.Expr
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			if sel := c.source.Info.Selections[n]; sel != nil && len(sel.Index()) == 1 && sel.Index()[0] == 1 {
-				cast = n.X
-			}
-		case *ast.IndexExpr:
-			if i, ok := c.smallConstant(n.Index); ok && i == 1 {
-				cast = n.X
-			}
-		}
-		if cast == nil {
-			return !reads
-		}
-		if star, ok := ast.Unparen(cast).(*ast.StarExpr); ok {
-			cast = star.X
-		}
-		call, ok := ast.Unparen(cast).(*ast.CallExpr)
-		reads = reads || ok && len(call.Args) == 1 && ast.Unparen(call.Args[0]) == e
-		return !reads
-	})
-	return reads
-}
-
 func typeText(t types.Type) string { return types.TypeString(t, (*types.Package).Name) }
-
-// beginsWithTable reports whether compiled Go has a method table at the beginning of values of a type where cells have a type: the value
-// of an interface of a cell that has methods.
-func (c *code) beginsWithTable(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Interface:
-		return c.isErased(t) && u.NumMethods() > 0
-	case *types.Array:
-		return u.Len() > 0 && c.beginsWithTable(u.Elem())
-	case *types.Struct:
-		return u.NumFields() > 0 && c.beginsWithTable(u.Field(0).Type())
-	}
-	return false
-}
 
 // maxAddresses limits the slots of a function for pointers that it converts to uintptr.
 const maxAddresses = 200

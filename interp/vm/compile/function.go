@@ -29,7 +29,6 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 		c.fn.Parameters = append(c.fn.Parameters, s)
 		at[i] = c.register(s)
 	}
-	c.fn.Check = c.argumentCheck(parameters)
 	for v := range sig.Results().Variables() {
 		c.fn.Results = append(c.fn.Results, c.shape(n, c.subst(v.Type())))
 	}

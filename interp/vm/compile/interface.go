@@ -9,14 +9,13 @@ import (
 
 	"github.com/quernlab/quern/interp/named"
 	"github.com/quernlab/quern/interp/origin"
-	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/shared"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// isErased reports whether an interface type is interface{} in lowered code.
-func (c *code) isErased(t types.Type) bool {
+// isOfCells reports whether an interface type is not a named one of a compiled package.
+func (c *code) isOfCells(t types.Type) bool {
 	if n, ok := types.Unalias(t).(*types.Named); ok {
 		return c.unit.config.Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
 	}
@@ -30,8 +29,8 @@ func isEmptyInterface(t types.Type) bool {
 	return ok && i.NumMethods() == 0
 }
 
-// hasMethods reports whether values of an interface type have a method table: it is a compiled type with methods.
-func (c *code) hasMethods(t types.Type) bool { return !c.isErased(t) && !isEmptyInterface(t) }
+// isCompiled reports whether an interface type has methods and is a named one of a compiled package.
+func (c *code) isCompiled(t types.Type) bool { return !isEmptyInterface(t) && !c.isOfCells(t) }
 
 // toInterface converts a value that is not an interface to an interface type.
 func (c *code) toInterface(n ast.Node, x operand, from, to types.Type, want *operand) operand {
@@ -49,7 +48,7 @@ func (c *code) toInterface(n ast.Node, x operand, from, to types.Type, want *ope
 	x.reg, x.offset = c.addressIfMemory(x), 0
 	dst := c.destination(target, want)
 	at, v := dst.reg, x.reg
-	if !ofCell && c.hasMethods(to) {
+	if !ofCell && c.isCompiled(to) {
 		// The method table is always the same.
 		value := reflect.New(target.Type)
 		if !s.Type.Implements(target.Type) {
@@ -63,31 +62,34 @@ func (c *code) toInterface(n ast.Node, x operand, from, to types.Type, want *ope
 		}})
 		return dst
 	}
-	if !ofCell {
+	if !ofCell && isEmptyInterface(to) {
 		c.native("any("+s.Type.String()+")", &vm.Native{Run: anyOf(s, pack, at, v)})
 		return dst
 	}
-	c.unit.source.becomesInterface(from)
-	t := registry.Describe(from)
-	if !c.hasMethods(to) {
+	box := func(x any) any { return x }
+	if ofCell {
+		c.unit.source.becomesInterface(from)
+		box = registry.Describe(from).Box
+	}
+	if isEmptyInterface(to) {
 		c.native("any of a cell's type", &vm.Native{Run: func(_ *vm.Thread, nb, sb unsafe.Pointer) {
-			*vm.AnyAt(sb, at) = t.Box(pack(nb, sb, v))
+			*vm.AnyAt(sb, at) = box(pack(nb, sb, v))
 		}})
 		return dst
 	}
-	convert := c.toCompiled(target, to)
-	c.native(target.Type.String()+" of a cell's type", &vm.Native{Run: func(_ *vm.Thread, nb, sb unsafe.Pointer) {
-		convert(t.Box(pack(nb, sb, v)), sb, at)
+	convert := c.withTable(to)
+	c.native(typeText(to)+" of a cell's type", &vm.Native{Run: func(_ *vm.Thread, nb, sb unsafe.Pointer) {
+		convert(box(pack(nb, sb, v)), sb, at)
 	}})
 	return dst
 }
 
-// tableEntry is the method table of a compiled interface for one dynamic type.
+// tableEntry is the method table of an interface for one dynamic type.
 type tableEntry struct{ typ, table unsafe.Pointer }
 
-// toCompiled returns a function that stores x, which implements the compiled interface type t or is nil, in the register at as a value
+// withTable returns a function that stores x, which implements the interface type t or is nil, in the register at as a value
 // of that type. It remembers the last method table, because most conversions see one type.
-func (c *code) toCompiled(s vm.Shape, t types.Type) func(x any, sb unsafe.Pointer, at uint16) {
+func (c *code) withTable(t types.Type) func(x any, sb unsafe.Pointer, at uint16) {
 	registry, target := c.vm.Registry(), c.vm.Registry().Describe(t)
 	cached := &shared.Pointer[tableEntry]{}
 	return func(x any, sb unsafe.Pointer, at uint16) {
@@ -95,42 +97,14 @@ func (c *code) toCompiled(s vm.Shape, t types.Type) func(x any, sb unsafe.Pointe
 			*vm.InterfaceAt(sb, at) = [2]unsafe.Pointer{}
 			return
 		}
-		x = registry.Assign(x, target)
 		words := vm.InterfaceWords(&x)
 		entry := cached.Load()
 		if entry == nil || entry.typ != words[0] {
-			value := reflect.New(s.Type)
-			value.Elem().Set(reflect.ValueOf(x))
-			entry = &tableEntry{words[0], *(*unsafe.Pointer)(value.UnsafePointer())}
+			x = registry.Assign(x, target)
+			entry = &tableEntry{words[0], named.Table(registry.InterfaceType(target), reflect.TypeOf(x))}
 			cached.Store(entry)
 		}
 		*vm.InterfaceAt(sb, at) = [2]unsafe.Pointer{entry.table, words[1]}
-	}
-}
-
-// argumentCheck returns what panics if an argument does not implement an interface of a cell, and nil if no parameter has such a type.
-// For package reflect, by which text/template calls functions, these interfaces have no methods.
-func (c *compiler) argumentCheck(parameters []*types.Var) func([]reflect.Value) {
-	registry := c.vm.Registry()
-	if registry == nil {
-		return nil
-	}
-	var of []*rt.Type // nil for a parameter of another type
-	for i, v := range parameters {
-		if t := c.subst(v.Type()); types.IsInterface(t) && c.isErased(t) && !isEmptyInterface(t) {
-			of = append(of, make([]*rt.Type, i+1-len(of))...)
-			of[i] = registry.Describe(t)
-		}
-	}
-	if of == nil {
-		return nil
-	}
-	return func(arguments []reflect.Value) {
-		for i, t := range of {
-			if t != nil {
-				registry.CheckArgument(arguments[i], t)
-			}
-		}
 	}
 }
 
@@ -160,28 +134,28 @@ func anyOf(s vm.Shape, pack func(nb, sb unsafe.Pointer, at uint16) any, at, x ui
 // betweenInterfaces converts an interface value to another interface type.
 func (c *code) betweenInterfaces(n ast.Node, x operand, from, to types.Type, want *operand) operand {
 	s := c.shape(n, to)
-	if !c.hasMethods(from) && !c.hasMethods(to) || types.Identical(from, to) {
+	if isEmptyInterface(from) && isEmptyInterface(to) || types.Identical(from, to) {
 		x.Shape = s
 		return c.moveInto(x, want)
 	}
 	load := c.loadAny(from)
 	dst := c.destination(s, want)
 	at, v := dst.reg, x.reg
-	if !c.hasMethods(to) {
+	if isEmptyInterface(to) {
 		c.native("any of an interface", &vm.Native{Run: func(_ *vm.Thread, _, sb unsafe.Pointer) { *vm.AnyAt(sb, at) = load(sb, v) }})
 		return dst
 	}
 	if c.vm.Registry() == nil {
 		c.fail(n, "a conversion to %s", to)
 	}
-	convert := c.toCompiled(s, to)
-	c.native(s.Type.String()+" of an interface", &vm.Native{Run: func(_ *vm.Thread, _, sb unsafe.Pointer) { convert(load(sb, v), sb, at) }})
+	convert := c.withTable(to)
+	c.native(typeText(to)+" of an interface", &vm.Native{Run: func(_ *vm.Thread, _, sb unsafe.Pointer) { convert(load(sb, v), sb, at) }})
 	return dst
 }
 
 // loadAny returns a function that reads the value of an interface type t in a register.
 func (c *code) loadAny(t types.Type) func(sb unsafe.Pointer, at uint16) any {
-	if c.hasMethods(t) {
+	if !isEmptyInterface(t) {
 		// The method tables of all interfaces begin in the same way.
 		return func(sb unsafe.Pointer, at uint16) any { return *vm.ErrorAt(sb, at) }
 	}
@@ -191,7 +165,7 @@ func (c *code) loadAny(t types.Type) func(sb unsafe.Pointer, at uint16) any {
 // callInterface compiles the call of a method through an interface.
 func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	v, t := c.interfaceReceiver(x, path)
-	if !c.hasMethods(t) {
+	if c.isOfCells(t) {
 		return c.callDynamic(e, v, m, sig)
 	}
 	b := c.beginFrame()

@@ -2,7 +2,11 @@
 // can print.
 package runtime
 
-import "runtime"
+import (
+	"reflect"
+	"runtime"
+	"unsafe"
+)
 
 type errorString string
 
@@ -32,14 +36,6 @@ func (e unhashableTypeError) Error() string { return "hash of unhashable type: "
 // RuntimeError implements runtime.Error.
 func (unhashableTypeError) RuntimeError() {}
 
-// TypeAssertionError is the error of a failed type assertion.
-type TypeAssertionError struct{ text string }
-
-func (e *TypeAssertionError) Error() string { return e.text }
-
-// RuntimeError implements runtime.Error.
-func (*TypeAssertionError) RuntimeError() {}
-
 // ErrorString returns an error with the prefix "runtime error: ".
 func ErrorString(text string) runtime.Error { return errorString(text) }
 
@@ -52,5 +48,17 @@ func PlainError(text string) runtime.Error { return plainError(text) }
 // UnhashableTypeError returns the error for a lookup in an empty map. name is that of the key's type.
 func UnhashableTypeError(name string) runtime.Error { return unhashableTypeError{name} }
 
-// AssertionError returns the error of a failed type assertion.
-func AssertionError(text string) runtime.Error { return &TypeAssertionError{text} }
+// assertionError has the memory layout of runtime.TypeAssertionError.
+type assertionError struct {
+	source, concrete, asserted unsafe.Pointer
+	missing                    string
+}
+
+// AssertionError returns the error of a failed assertion from the interface type source to asserted. concrete is the type of the value, nil
+// for nil, and missing the name of a method that it lacks. source is nil if asserted is an interface type.
+func AssertionError(source, concrete, asserted reflect.Type, missing string) runtime.Error {
+	word := func(t reflect.Type) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1] }
+	e := &runtime.TypeAssertionError{}
+	*(*assertionError)(unsafe.Pointer(e)) = assertionError{word(source), word(concrete), word(asserted), missing}
+	return e
+}

@@ -348,20 +348,20 @@ func (l *list) control() {
 	l.add("CallMethod", "NSsx", `
 		site := fn.CallSites[in.K]
 		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset))
-		if e := site.cached.Load(); e != nil && e.typeWord == Q(c) && e.epoch == t.vm.epoch.Load() {
+		if e := site.cached.Load(); e != nil && e.key == Q(c) && e.epoch == t.vm.epoch.Load() {
 			*receiver = P(c)
 			callee, captured = e.function, nil
 			goto call
 		}
 		SUSPEND
-		f, data := site.find(t.vm, ANY(c))
+		f, data := site.find(t.vm, Q(c), *ErrorAt(sb, in.C))
 		RESUME
 		if f != nil {
 			*(*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.B)+SlotOffset)) = data
 			callee, captured = f, nil
 			goto call
 		}
-		fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), ANY(c))
+		fn.CallSites[in.K].call(t.vm, unsafe.Add(nb, in.A), unsafe.Add(sb, in.B), *ErrorAt(sb, in.C))
 		goto resume`)
 	l.add("Ret", "", "RETURN")
 	l.add("RunDeferred", "NS--j", `
