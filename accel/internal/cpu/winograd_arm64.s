@@ -993,14 +993,17 @@ more:
 	BNE more
 	RET
 
-// func tileWeightNEON(n int, dst *float32, step, next int, src *float32)
-TEXT ·tileWeightNEON(SB), NOSPLIT, $0-40
+// func tileWeightNEON(n int, dst *float32, step, next int, src, ahead *float32, row int)
+TEXT ·tileWeightNEON(SB), NOSPLIT, $0-56
 	MOVD n+0(FP), R0
 	MOVD dst+8(FP), R1
 	MOVD step+16(FP), R2
 	MOVD next+24(FP), R3
 	MOVD src+32(FP), R4
+	MOVD ahead+40(FP), R5
+	MOVD row+48(FP), R6
 	LSL $2, R3, R3
+	LSL $2, R6, R6
 	LSL $2, R2, R2
 	MOVD R2, R20
 	ADD R20, R20, R21
@@ -1182,6 +1185,13 @@ more:
 	WORD $0x3cb669c0 // STR.Q V0, (R14)(R22)
 	WORD $0x3cb769c7 // STR.Q V7, (R14)(R23)
 	ADD $144, R4, R4
+	ADD $0, R5, R9
+	PRFM (R9), PLDL2KEEP
+	ADD $64, R5, R9
+	PRFM (R9), PLDL2KEEP
+	ADD $128, R5, R9
+	PRFM (R9), PLDL2KEEP
+	ADD R6, R5, R5
 	ADD R3, R10, R10
 	ADD R3, R11, R11
 	ADD R3, R12, R12

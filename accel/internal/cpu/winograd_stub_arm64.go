@@ -32,7 +32,7 @@ func tileOutputNEON(n int, dst *float32, pitch int, src *float32, step int, ends
 // tileWeightNEON is tileWeightGeneric for vectors of four elements.
 //
 //go:noescape
-func tileWeightNEON(n int, dst *float32, step, next int, src *float32)
+func tileWeightNEON(n int, dst *float32, step, next int, src, ahead *float32, row int)
 
 // tileGradientNEON is tileGradientGeneric for vectors of four elements.
 //

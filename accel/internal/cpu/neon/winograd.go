@@ -326,10 +326,19 @@ func sandwiches(o *output) {
 	to := a.image("dst", "pitch", 4, 4, imageRows)
 	a.program.factors(outputLine().factors...).each(a, outputLine(), from, to, func(x reg) reg { return a.op("FMAX", a.add(x, bias), low) })
 
-	a = o.declare("tileWeightNEON", "n int, dst *float32, step, next int, src *float32", " is tileWeightGeneric for vectors of four elements.")
-	a.bytes("next")
+	a = o.declare("tileWeightNEON", "n int, dst *float32, step, next int, src, ahead *float32, row int", " is tileWeightGeneric for vectors of four elements.")
+	a.bytes("next", "row")
 	to = a.planes("dst", "step", a.r("next"))
 	from = a.flat("src")
+	advance := from.next
+	from.next = func() {
+		advance()
+		for _, at := range []int{0, 64, 128} { // of a row of nine elements for each of four lanes
+			a.line("ADD $%d, %s, R9", at, a.r("ahead"))
+			a.line("PRFM (R9), PLDL2KEEP")
+		}
+		a.line("ADD %s, %s, %s", a.r("row"), a.r("ahead"), a.r("ahead"))
+	}
 	a.program.factors(weightLine().factors...).each(a, weightLine(), from, to, nil)
 
 	a = o.declare("tileGradientNEON", "n int, dst, src *float32, step, next int", " is tileGradientGeneric for vectors of four elements.")
