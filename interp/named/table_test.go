@@ -36,3 +36,60 @@ func TestMethodOffset(t *testing.T) {
 		t.Errorf("io.Reader has no method Close, but an offset of it: %d (%T)", offset, r)
 	}
 }
+
+// TestTable compares tables with those of compiled code, and checks a value in an interface that its type does not implement for
+// package reflect.
+func TestTable(t *testing.T) {
+	var o Owner
+	defer o.Close()
+	var compiled fmt.Stringer = reflect.ValueOf(3)
+	if got := Table(reflect.TypeFor[fmt.Stringer](), reflect.TypeFor[reflect.Value]()); got != *(*unsafe.Pointer)(unsafe.Pointer(&compiled)) {
+		t.Error("the table of a compiled type is another one than in compiled code")
+	}
+
+	signature := reflect.TypeFor[func() string]()
+	of, err := o.New(Declaration{Name: "p.T", Path: "p", Memory: reflect.TypeFor[int](), Methods: []MethodName{{Name: "Shown"}, {Name: "hidden"}}})
+	if err == nil {
+		err = of.Complete(Parts{}, []Method{{Name: "Shown", Type: signature, Call: func(reflect.Value, []reflect.Value) []reflect.Value { return []reflect.Value{reflect.ValueOf("x")} }}, {Name: "hidden", Type: signature}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		methods    []Method
+		implements bool
+		result     any // of Shown, or the panic of its call
+	}{
+		{[]Method{{Name: "Shown", Type: signature}}, true, "x"},
+		{[]Method{{Name: "Shown", Type: signature}, {Name: "hidden", Type: signature}}, true, "x"},
+		{[]Method{{Name: "Other", Type: signature}, {Name: "Shown", Type: signature}}, false, "compiled packages cannot call this method of a cell"},
+	} {
+		in, err := o.New(Declaration{Name: "p.I", Path: "p", Memory: reflect.TypeFor[error]()})
+		if err == nil {
+			err = in.Complete(Parts{Methods: row.methods}, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := of.Type().Implements(in.Type()); got != row.implements {
+			t.Errorf("%v: implemented: %t", row.methods, got)
+		}
+		number := 7
+		table := Table(in.Type(), of.Type())
+		value := reflect.NewAt(in.Type(), unsafe.Pointer(&[2]unsafe.Pointer{table, unsafe.Pointer(&number)})).Elem()
+		if x := value.Elem(); x.Type() != of.Type() || x.Int() != 7 || InterfaceOf(table) != in.Type() || Table(in.Type(), of.Type()) != table {
+			t.Errorf("%v: the interface has the value %v", row.methods, x)
+		}
+		got := func() (result any) {
+			defer func() {
+				if x := recover(); x != nil {
+					result = x
+				}
+			}()
+			return value.MethodByName("Shown").Call(nil)[0].Interface()
+		}()
+		if got != row.result {
+			t.Errorf("%v: Shown gives %v, want %v", row.methods, got, row.result)
+		}
+	}
+}
