@@ -19,8 +19,8 @@ func (r *representations) Equal(a, b any) bool {
 	if t == nil || t.Kind() != reflect.Struct && t.Kind() != reflect.Array || !t.Comparable() || !r.holds(t, false) {
 		return a == b
 	}
-	_, v := r.unboxValue(reflect.ValueOf(a))
-	_, w := r.unboxValue(reflect.ValueOf(b))
+	v := r.unboxValue(reflect.ValueOf(a))
+	w := r.unboxValue(reflect.ValueOf(b))
 	return r.equalValues(v, w)
 }
 

@@ -189,8 +189,8 @@ func (r *representations) sameTypes(a, b reflect.Value) bool {
 		if a.Type() != b.Type() {
 			return false
 		}
-		_, x := r.unboxValue(a)
-		_, y := r.unboxValue(b)
+		x := r.unboxValue(a)
+		y := r.unboxValue(b)
 		return r.sameTypes(x, y)
 	case reflect.Struct:
 		if _, ok := carries(a.Type()); ok {

@@ -8,12 +8,12 @@ import (
 
 // unboxValue is unbox for a reflect.Value v, the contents of an interface, possibly obtained
 // through an unexported field. If v has no type of a cell, it returns v.
-func (r *representations) unboxValue(v reflect.Value) (*Type, reflect.Value) {
+func (r *representations) unboxValue(v reflect.Value) reflect.Value {
 	m := r.madeAs(typeWord(v.Type()))
 	if m == nil {
-		return nil, v
+		return v
 	}
-	return m.t, retyped(v, typeOfWord(m.raw))
+	return retyped(v, typeOfWord(m.raw))
 }
 
 // retyped returns v as a value of type t, which has the same memory layout.

@@ -92,7 +92,7 @@ func (vm *VM) Entry(c rt.MethodCall) unsafe.Pointer {
 }
 
 // The types of arguments and results by their words.
-type (
+type ( //nolint:unused // entry.run gets their addresses
 	noWords = struct{}
 	wordsI  = struct{ a uintptr }
 	wordsII = struct{ a, b uintptr }

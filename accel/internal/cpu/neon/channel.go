@@ -11,7 +11,7 @@ func channel(o *output) {
 
 	l := declare("sumRows", "rows, n int, a *float32, pitch int, sum *float64")
 	sums := l.clear(4)
-	l.overRows([]string{"a"}, 4, func(v []piece) {
+	l.overRows([]string{"a"}, func(v []piece) {
 		// Pairs are added in float32, which is exact for equal numbers, and then in float64.
 		for i := 0; i < len(v); i += 2 {
 			x := v[i].load("a")
@@ -29,7 +29,7 @@ func channel(o *output) {
 
 	l = declare("squareRows", "rows, n int, a *float32, pitch int, mean float32, sum *float32")
 	sums = l.clear(4)
-	l.overRows([]string{"a"}, 4, func(v []piece) {
+	l.overRows([]string{"a"}, func(v []piece) {
 		for i, v := range v {
 			x := v.keep(l.sub(v.load("a"), l.numbers["mean"]))
 			l.into("FMLA", sums[i], x, x)
@@ -39,7 +39,7 @@ func channel(o *output) {
 	l.line("RET")
 
 	l = declare("scaleRows", "rows, n int, d, a *float32, pitch int, mean, scale, bias, low float32")
-	l.overRows([]string{"d", "a"}, 4, func(v []piece) {
+	l.overRows([]string{"d", "a"}, func(v []piece) {
 		for _, v := range v {
 			x := l.fma(l.sub(v.load("a"), l.numbers["mean"]), l.numbers["scale"], l.numbers["bias"])
 			v.store(l.op("FMAX", x, l.numbers["low"]), "d")
@@ -50,7 +50,7 @@ func channel(o *output) {
 	l = declare("slopeRows", "rows, n int, a, dy *float32, pitch int, mean float32, sums *float32")
 	sums = l.clear(4)
 	products := l.clear(4)
-	l.overRows([]string{"a", "dy"}, 4, func(v []piece) {
+	l.overRows([]string{"a", "dy"}, func(v []piece) {
 		for i, v := range v {
 			x, dy := v.keep(l.sub(v.load("a"), l.numbers["mean"])), v.load("dy")
 			l.into("FADD", sums[i], sums[i], dy)
@@ -61,7 +61,7 @@ func channel(o *output) {
 	l.line("RET")
 
 	l = declare("slopeScaleRows", "rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32")
-	l.overRows([]string{"d", "a", "dy"}, 4, func(v []piece) {
+	l.overRows([]string{"d", "a", "dy"}, func(v []piece) {
 		for _, v := range v {
 			x, dy := l.sub(v.load("a"), l.numbers["mean"]), l.sub(v.load("dy"), l.numbers["level"])
 			v.store(l.mul(l.fnma(x, l.numbers["slope"], dy), l.numbers["scale"]), "d")
@@ -125,8 +125,8 @@ func (l *rowLoop) storeSums(to string, sums ...[]reg) {
 	}
 }
 
-// overRows runs a body for all elements of rows that are pitch apart: first for some vectors at once, then for one, then for single elements.
-func (l *rowLoop) overRows(rows []string, vectors int, body func(v []piece)) {
+// overRows runs a body for all elements of rows that are pitch apart: first for four vectors at once, then for one, then for single elements.
+func (l *rowLoop) overRows(rows []string, body func(v []piece)) {
 	l.bytes("pitch")
 	l.at = map[string]int{}
 	for i, row := range rows {
@@ -137,7 +137,7 @@ func (l *rowLoop) overRows(rows []string, vectors int, body func(v []piece)) {
 	for _, row := range rows {
 		l.line("MOVD %s, R%d", l.r(row), l.at[row])
 	}
-	l.steps(rows, vectors, body)
+	l.steps(rows, 4, body)
 	for _, row := range rows {
 		l.line("ADD %s, %s, %s", l.r("pitch"), l.r(row), l.r(row))
 	}

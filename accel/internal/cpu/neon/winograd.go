@@ -240,9 +240,9 @@ func (p *program) storeTo(x reg, m place) {
 }
 
 // planes returns the 36 elements of a square, step apart: addresses of rows in R10 to R15 and distances of columns in R20 to R24.
-func (a *arguments) planes(base, step, by string) square {
-	a.bytes(step)
-	a.line("MOVD %s, R20", a.r(step))
+func (a *arguments) planes(base, by string) square {
+	a.bytes("step")
+	a.line("MOVD %s, R20", a.r("step"))
 	for i := 1; i < 5; i++ {
 		a.line("ADD R20, R%d, R%d", 19+i, 20+i)
 	}
@@ -314,7 +314,7 @@ func sandwiches(o *output) {
 		rows int
 	}{{"tileInput", inputLine(), 6}, {"tileSlope", slopeLine(), 4}} {
 		a := o.declare(s.name+"NEON", "n int, dst *float32, step int, src *float32, pitch int", " is "+s.name+"Generic for vectors of four elements.")
-		to := a.planes("dst", "step", "$16")
+		to := a.planes("dst", "$16")
 		from := a.image("src", "pitch", s.rows, 4, imageRows)
 		a.program.factors(s.line.factors...).each(a, s.line, from, to, nil)
 	}
@@ -322,13 +322,13 @@ func sandwiches(o *output) {
 	a := o.declare("tileOutputNEON", "n int, dst *float32, pitch int, src *float32, step int, ends *float32", " is tileOutputGeneric for vectors of four elements.")
 	bias, low := a.keep(), a.keep()
 	a.line("FLDPQ (%s), (F%d, F%d)", a.r("ends"), a.number(bias), a.number(low))
-	from := a.planes("src", "step", "$16")
+	from := a.planes("src", "$16")
 	to := a.image("dst", "pitch", 4, 4, imageRows)
 	a.program.factors(outputLine().factors...).each(a, outputLine(), from, to, func(x reg) reg { return a.op("FMAX", a.add(x, bias), low) })
 
 	a = o.declare("tileWeightNEON", "n int, dst *float32, step, next int, src, ahead *float32, row int", " is tileWeightGeneric for vectors of four elements.")
 	a.bytes("next", "row")
-	to = a.planes("dst", "step", a.r("next"))
+	to = a.planes("dst", a.r("next"))
 	from = a.flat("src")
 	advance := from.next
 	from.next = func() {
@@ -343,7 +343,7 @@ func sandwiches(o *output) {
 
 	a = o.declare("tileGradientNEON", "n int, dst, src *float32, step, next int", " is tileGradientGeneric for vectors of four elements.")
 	a.bytes("next")
-	from = a.planes("src", "step", a.r("next"))
+	from = a.planes("src", a.r("next"))
 	to = a.flat("dst")
 	a.program.factors(gradientLine().factors...).each(a, gradientLine(), from, to, nil)
 }

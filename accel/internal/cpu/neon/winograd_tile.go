@@ -138,7 +138,7 @@ func turn(o *output) {
 			a.line("ADD %s, R%d, R%d", a.r("row"), 9+i, 10+i)
 		}
 	}
-	loops := func(a *arguments, block, one func()) {
+	loops := func(block, one func()) {
 		o.line("SUBS $%d, R0, R0", lanes)
 		o.line("BLT rest")
 		o.label("block")
@@ -162,7 +162,7 @@ func turn(o *output) {
 
 	a := o.declare("interleaveNEON", "n int, dst, src *float32, row int, offsets *int", " is interleaveGeneric for vectors of four elements.")
 	rows(a, "src")
-	loops(a, func() {
+	loops(func() {
 		for i := range lanes {
 			o.line("FMOVQ.P 16(R%d), F%d", 10+i, i)
 		}
@@ -182,7 +182,7 @@ func turn(o *output) {
 
 	a = o.declare("deinterleaveNEON", "n int, dst *float32, row int, src *float32, offsets *int", " is deinterleaveGeneric for vectors of four elements.")
 	rows(a, "dst")
-	loops(a, func() {
+	loops(func() {
 		for j := range lanes {
 			at(a, "src", j)
 			o.line("FMOVQ (R%d), F%d", 20+j, j)
