@@ -7,7 +7,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -298,7 +297,7 @@ func (a *attempt) run(ctx context.Context) {
 }
 
 // outputCall is the call for a command whose output is assigned.
-var outputCall = regexp.MustCompile(OutputCommand + `\(.*\)( \(value of type)`)
+var outputCall = pattern(OutputCommand + `\(.*\)( \(value of type)`)
 
 // isAllowed reports whether a cell may contain the error e: an unused name, or a main with
 // parameters or results.
@@ -313,7 +312,7 @@ func (a *attempt) report(e types.Error) {
 	}
 	msg := plainName(origin.Describe(e.Msg))
 	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
-	msg = outputCall.ReplaceAllString(msg, "the output of a command$1")
+	msg = outputCall().ReplaceAllString(msg, "the output of a command$1")
 	if strings.HasPrefix(msg, "\t") {
 		// Continuation of the previous error.
 		if n := len(a.errs); n > 0 {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/quernlab/quern/interp/origin"
 )
@@ -24,69 +25,74 @@ func (a *attempt) explain(msg string) string {
 	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
 }
 
+// pattern compiles a regular expression when it is first used: all of them together take a millisecond, and most sessions start and end without one.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // conversions are hints for arguments and conversions that other languages and libraries have.
 // A format with two verbs takes the groups of the regexp.
 var conversions = []struct {
-	msg  *regexp.Regexp
+	msg  func() *regexp.Regexp
 	hint string
 }{
-	{regexp.MustCompile(`^invalid operation: (.+) [!=]= "(.|\\.)" \(mismatched types (?:byte|rune|u?int8|int32) and untyped string\)$`), "; %s is a character: compare it with '%s'"},
-	{regexp.MustCompile(`^invalid operation: "(.|\\.)" [!=]= (.+) \(mismatched types untyped string and (?:byte|rune|u?int8|int32)\)$`), "; a character has single quotes: '%s'"},
-	{regexp.MustCompile(`^invalid operation: .+ [!=<>]=? .* \(mismatched types (?:byte|rune) and (?:untyped )?string\)|^invalid operation: .* \(mismatched types (?:untyped )?string and (?:byte|rune)\)$`), "; a byte or rune is one character: string(c) makes a string of it"},
-	{regexp.MustCompile(`^(?:invalid operation: .* [!=<>+]=? |cannot use |cannot convert )'(.|\\.+)' (?:\(mismatched types string and untyped rune\)|\(untyped rune constant \d+\) as string value |\(untyped rune constant \d+\) to type string$)`), "; a string has double quotes: \"%s\""},
-	{regexp.MustCompile(`^cannot (?:use|convert) "(.|\\.)" \(untyped string constant\) (?:as|to type) (?:byte|rune|int32|uint8)\b`), "; a character has single quotes: '%s'"},
-	{regexp.MustCompile(`^cannot use (\w+|\w+\([^()]*\)|\w+\.\w+) \(.* of (?:struct )?type (?:u?int\d*|float\d+|byte|rune|uintptr)\) as ((?:u?int\d*|float\d+|byte|rune)) value in `), "; %[2]s(%[1]s) converts it"},
-	{regexp.MustCompile(`^cannot use (.+) \(.* of type (?:u?int\d*|float\d+|byte)\) as (string) value in |^cannot use (\d+) \(untyped int constant\) as (string) value in `), "; fmt.Sprint converts a value to a string"},
-	{regexp.MustCompile(`^cannot use .* of type string\) as (?:u?int\d*|float\d+) value in |^cannot use ".*" \(untyped string constant\) as (?:u?int\d*|float\d+) value in `), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
-	{regexp.MustCompile(`^invalid operation: (\w+) [*/+-] time\.\w+ \(mismatched types (?:u?int\d*|float\d+) and time\.Duration\)$`), "; time.Duration(%s) converts it"},
-	{regexp.MustCompile(`^invalid operation: time\.\w+ [*/+-] (\w+) \(mismatched types time\.Duration and (?:u?int\d*|float\d+)\)$`), "; time.Duration(%s) converts it"},
-	{regexp.MustCompile(`^invalid operation: .* \(mismatched types (float\d+) and u?int\d*\)$`), "; convert one of them: %s(n)"},
-	{regexp.MustCompile(`^invalid operation: .* \(mismatched types u?int\d* and (float\d+)\)$`), "; convert one of them: %s(n)"},
-	{regexp.MustCompile(`^invalid operation: .* \(mismatched types (u?int\d*|float\d+) and (?:u?int\d*|float\d+)\)$`), "; convert one of them, as in %s(n)"},
-	{regexp.MustCompile(`^cannot assign to .*\] \(neither addressable nor a map index expression\)$`), "; the bytes of a string cannot be changed: use a []byte"},
-	{regexp.MustCompile(`^use of untyped nil in (?:variable declaration|assignment)$`), "; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
-	{regexp.MustCompile(`^cannot use nil as (?:u?int\d*|float\d+|byte|rune|uintptr) value in `), "; a number is never nil: it is 0"},
-	{regexp.MustCompile(`^cannot use nil as string value in `), "; a string is never nil: it is empty, \"\""},
-	{regexp.MustCompile(`^cannot use nil as bool value in `), "; a bool is never nil: it is false"},
-	{regexp.MustCompile(`^cannot use nil as (\S+|struct\{.*\}) value in `), "; only pointers, slices, maps, channels, functions and interfaces can be nil, and %[1]s is none of them"},
-	{regexp.MustCompile(`^invalid operation: .* [!=]= nil \(mismatched types .+ and untyped nil\)$|^invalid operation: nil [!=]= .* \(mismatched types untyped nil and .+\)$`), "; only pointers, slices, maps, channels, functions and interfaces can be nil"},
-	{regexp.MustCompile(`^invalid argument: index -\d+ \(constant of type int\) must not be negative$`), "; an index counts from the start: len(x)-1 is that of the last element"},
-	{regexp.MustCompile(`^cannot use .* \(untyped float constant\) as time\.Duration value in .*\(truncated\)$`), "; a time.Duration is an integer, as in 500 * time.Millisecond"},
-	{regexp.MustCompile(`^[\d.]+ \(untyped float constant\) truncated to int64$`), "; an integer has no fractions, nor has a time.Duration: 1500 * time.Millisecond is 1.5 s"},
-	{regexp.MustCompile(`^(?s:too many return values.*want \(\))$`), "\n\tthe type of the result follows the parameters: func f(x int) int { }"},
-	{regexp.MustCompile(`^non-boolean condition in (?:if|for) statement$`), "; a condition is a bool, as in x != 0"},
-	{regexp.MustCompile(`^invalid operation: operator \+ not defined on .* of type \[\]`), "; append(a, b...) joins two lists"},
-	{regexp.MustCompile(`^invalid operation: .* [-+*/] .* \(mismatched types (?:\[\].* and .*|.* and \[\].*)\)$`), "; a list has no arithmetic: use a loop, append, or package tensor"},
-	{regexp.MustCompile(`^invalid argument: .* of type \[\].*\) cannot be ordered$`), "; slices.Max and slices.Min find the largest and the smallest element"},
-	{regexp.MustCompile(`^non-name .* on left side of :=$`), "; = assigns to a variable or an element that exists"},
-	{regexp.MustCompile(`^invalid operation: .* % .* \(mismatched types (?:untyped )?string and `), "; fmt.Sprintf formats values"},
-	{regexp.MustCompile(`^(.+)\.(?:keys|Keys|values|Values|items|Items|entries) undefined \(type map\[`), "; for key, value := range %s { } loops over a map"},
-	{regexp.MustCompile(`^(.+)\.(?:get|has|contains|containsKey|has_key) undefined \(type map\[`), "; value, ok := %s[key] finds a key"},
-	{regexp.MustCompile(`^(.+)\.(?:sort|Sort) undefined \(type \[\]`), "; slices.Sort(%s) sorts it"},
-	{regexp.MustCompile(`^(.+)\.(?:reverse|Reverse) undefined \(type \[\]`), "; slices.Reverse(%s) reverses it"},
-	{regexp.MustCompile(`^(.+)\.(?:contains|Contains|includes) undefined \(type \[\]`), "; slices.Contains(%s, x) finds a value"},
-	{regexp.MustCompile(`^(.+)\.(?:index|indexOf|find) undefined \(type \[\]`), "; slices.Index(%s, x) finds a value"},
-	{regexp.MustCompile(`^(.+)\.(?:pop|Pop) undefined \(type \[\]`), "; %[1]s = %[1]s[:len(%[1]s)-1] removes the last element"},
-	{regexp.MustCompile(`^(.+)\.(?:push|push_back|add|Add|Append|extend|insert) undefined \(type \[\]`), "; append is a function: %[1]s = append(%[1]s, x)"},
-	{regexp.MustCompile(`^(.+)\.(?:map|Map|filter|Filter|reduce|forEach|ForEach|each) undefined \(type \[\]`), "; a loop does that: for i, x := range %s { }"},
-	{regexp.MustCompile(`^(.+)\.append undefined \(type \[\]`), "; append is a function: %[1]s = append(%[1]s, x)"},
-	{regexp.MustCompile(`^(.+)\.(?:length|len|size|Len|Length|count) undefined \(type (?:string|\[\]|map\[|chan )`), "; len(%s) is the length"},
-	{regexp.MustCompile(`^.+\.format undefined \(type (?:untyped )?string`), "; fmt.Sprintf formats values"},
-	{regexp.MustCompile(`^(.+)\.(\w+) undefined \(type map\[string\]`), "; %[1]s[\"%[2]s\"] is the element"},
-	{regexp.MustCompile(`^.+\.\w+ undefined \(type (?:untyped )?string has no `), "; functions on strings are in package strings, as in strings.ToUpper(s)"},
-	{regexp.MustCompile(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
-	{regexp.MustCompile(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a string"},
-	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint converts a value to a string"},
-	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint converts a value to a string"},
-	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow computes powers"},
-	{regexp.MustCompile(`^cannot use _ as value`), "; _ is not the last result: x := … in that cell gives it a name"},
-	{regexp.MustCompile(`^cannot use \d+ .* as nn\.Option value in argument to nn\.`), "; a layer has no argument for the size of its input, which is that of the first batch"},
+	{pattern(`^invalid operation: (.+) [!=]= "(.|\\.)" \(mismatched types (?:byte|rune|u?int8|int32) and untyped string\)$`), "; %s is a character: compare it with '%s'"},
+	{pattern(`^invalid operation: "(.|\\.)" [!=]= (.+) \(mismatched types untyped string and (?:byte|rune|u?int8|int32)\)$`), "; a character has single quotes: '%s'"},
+	{pattern(`^invalid operation: .+ [!=<>]=? .* \(mismatched types (?:byte|rune) and (?:untyped )?string\)|^invalid operation: .* \(mismatched types (?:untyped )?string and (?:byte|rune)\)$`), "; a byte or rune is one character: string(c) makes a string of it"},
+	{pattern(`^(?:invalid operation: .* [!=<>+]=? |cannot use |cannot convert )'(.|\\.+)' (?:\(mismatched types string and untyped rune\)|\(untyped rune constant \d+\) as string value |\(untyped rune constant \d+\) to type string$)`), "; a string has double quotes: \"%s\""},
+	{pattern(`^cannot (?:use|convert) "(.|\\.)" \(untyped string constant\) (?:as|to type) (?:byte|rune|int32|uint8)\b`), "; a character has single quotes: '%s'"},
+	{pattern(`^cannot use (\w+|\w+\([^()]*\)|\w+\.\w+) \(.* of (?:struct )?type (?:u?int\d*|float\d+|byte|rune|uintptr)\) as ((?:u?int\d*|float\d+|byte|rune)) value in `), "; %[2]s(%[1]s) converts it"},
+	{pattern(`^cannot use (.+) \(.* of type (?:u?int\d*|float\d+|byte)\) as (string) value in |^cannot use (\d+) \(untyped int constant\) as (string) value in `), "; fmt.Sprint converts a value to a string"},
+	{pattern(`^cannot use .* of type string\) as (?:u?int\d*|float\d+) value in |^cannot use ".*" \(untyped string constant\) as (?:u?int\d*|float\d+) value in `), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
+	{pattern(`^invalid operation: (\w+) [*/+-] time\.\w+ \(mismatched types (?:u?int\d*|float\d+) and time\.Duration\)$`), "; time.Duration(%s) converts it"},
+	{pattern(`^invalid operation: time\.\w+ [*/+-] (\w+) \(mismatched types time\.Duration and (?:u?int\d*|float\d+)\)$`), "; time.Duration(%s) converts it"},
+	{pattern(`^invalid operation: .* \(mismatched types (float\d+) and u?int\d*\)$`), "; convert one of them: %s(n)"},
+	{pattern(`^invalid operation: .* \(mismatched types u?int\d* and (float\d+)\)$`), "; convert one of them: %s(n)"},
+	{pattern(`^invalid operation: .* \(mismatched types (u?int\d*|float\d+) and (?:u?int\d*|float\d+)\)$`), "; convert one of them, as in %s(n)"},
+	{pattern(`^cannot assign to .*\] \(neither addressable nor a map index expression\)$`), "; the bytes of a string cannot be changed: use a []byte"},
+	{pattern(`^use of untyped nil in (?:variable declaration|assignment)$`), "; a variable that is nil has a type, as in var x []int, var x map[string]int, var x *T or var x error"},
+	{pattern(`^cannot use nil as (?:u?int\d*|float\d+|byte|rune|uintptr) value in `), "; a number is never nil: it is 0"},
+	{pattern(`^cannot use nil as string value in `), "; a string is never nil: it is empty, \"\""},
+	{pattern(`^cannot use nil as bool value in `), "; a bool is never nil: it is false"},
+	{pattern(`^cannot use nil as (\S+|struct\{.*\}) value in `), "; only pointers, slices, maps, channels, functions and interfaces can be nil, and %[1]s is none of them"},
+	{pattern(`^invalid operation: .* [!=]= nil \(mismatched types .+ and untyped nil\)$|^invalid operation: nil [!=]= .* \(mismatched types untyped nil and .+\)$`), "; only pointers, slices, maps, channels, functions and interfaces can be nil"},
+	{pattern(`^invalid argument: index -\d+ \(constant of type int\) must not be negative$`), "; an index counts from the start: len(x)-1 is that of the last element"},
+	{pattern(`^cannot use .* \(untyped float constant\) as time\.Duration value in .*\(truncated\)$`), "; a time.Duration is an integer, as in 500 * time.Millisecond"},
+	{pattern(`^[\d.]+ \(untyped float constant\) truncated to int64$`), "; an integer has no fractions, nor has a time.Duration: 1500 * time.Millisecond is 1.5 s"},
+	{pattern(`^(?s:too many return values.*want \(\))$`), "\n\tthe type of the result follows the parameters: func f(x int) int { }"},
+	{pattern(`^non-boolean condition in (?:if|for) statement$`), "; a condition is a bool, as in x != 0"},
+	{pattern(`^invalid operation: operator \+ not defined on .* of type \[\]`), "; append(a, b...) joins two lists"},
+	{pattern(`^invalid operation: .* [-+*/] .* \(mismatched types (?:\[\].* and .*|.* and \[\].*)\)$`), "; a list has no arithmetic: use a loop, append, or package tensor"},
+	{pattern(`^invalid argument: .* of type \[\].*\) cannot be ordered$`), "; slices.Max and slices.Min find the largest and the smallest element"},
+	{pattern(`^non-name .* on left side of :=$`), "; = assigns to a variable or an element that exists"},
+	{pattern(`^invalid operation: .* % .* \(mismatched types (?:untyped )?string and `), "; fmt.Sprintf formats values"},
+	{pattern(`^(.+)\.(?:keys|Keys|values|Values|items|Items|entries) undefined \(type map\[`), "; for key, value := range %s { } loops over a map"},
+	{pattern(`^(.+)\.(?:get|has|contains|containsKey|has_key) undefined \(type map\[`), "; value, ok := %s[key] finds a key"},
+	{pattern(`^(.+)\.(?:sort|Sort) undefined \(type \[\]`), "; slices.Sort(%s) sorts it"},
+	{pattern(`^(.+)\.(?:reverse|Reverse) undefined \(type \[\]`), "; slices.Reverse(%s) reverses it"},
+	{pattern(`^(.+)\.(?:contains|Contains|includes) undefined \(type \[\]`), "; slices.Contains(%s, x) finds a value"},
+	{pattern(`^(.+)\.(?:index|indexOf|find) undefined \(type \[\]`), "; slices.Index(%s, x) finds a value"},
+	{pattern(`^(.+)\.(?:pop|Pop) undefined \(type \[\]`), "; %[1]s = %[1]s[:len(%[1]s)-1] removes the last element"},
+	{pattern(`^(.+)\.(?:push|push_back|add|Add|Append|extend|insert) undefined \(type \[\]`), "; append is a function: %[1]s = append(%[1]s, x)"},
+	{pattern(`^(.+)\.(?:map|Map|filter|Filter|reduce|forEach|ForEach|each) undefined \(type \[\]`), "; a loop does that: for i, x := range %s { }"},
+	{pattern(`^(.+)\.append undefined \(type \[\]`), "; append is a function: %[1]s = append(%[1]s, x)"},
+	{pattern(`^(.+)\.(?:length|len|size|Len|Length|count) undefined \(type (?:string|\[\]|map\[|chan )`), "; len(%s) is the length"},
+	{pattern(`^.+\.format undefined \(type (?:untyped )?string`), "; fmt.Sprintf formats values"},
+	{pattern(`^(.+)\.(\w+) undefined \(type map\[string\]`), "; %[1]s[\"%[2]s\"] is the element"},
+	{pattern(`^.+\.\w+ undefined \(type (?:untyped )?string has no `), "; functions on strings are in package strings, as in strings.ToUpper(s)"},
+	{pattern(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
+	{pattern(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a string"},
+	{pattern(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint converts a value to a string"},
+	{pattern(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint converts a value to a string"},
+	{pattern(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow computes powers"},
+	{pattern(`^cannot use _ as value`), "; _ is not the last result: x := … in that cell gives it a name"},
+	{pattern(`^cannot use \d+ .* as nn\.Option value in argument to nn\.`), "; a layer has no argument for the size of its input, which is that of the first batch"},
 }
 
 // conversionHint returns the hint of conversions for an error, or "".
 func conversionHint(msg string) string {
 	for _, c := range conversions {
-		if m := c.msg.FindStringSubmatch(msg); m != nil {
+		if m := c.msg().FindStringSubmatch(msg); m != nil {
 			return filled(c.hint, m[1:])
 		}
 	}
@@ -109,14 +115,14 @@ func filled(hint string, groups []string) string {
 }
 
 // valuesOf matches the number of variables, the call and its results in an error about an assignment.
-var valuesOf = regexp.MustCompile(`^assignment mismatch: (\d+) variables? but (.+) returns (\d+) values?$`)
+var valuesOf = pattern(`^assignment mismatch: (\d+) variables? but (.+) returns (\d+) values?$`)
 
 // singleValue matches the call and its results in an error about a call with several values.
-var singleValue = regexp.MustCompile(`(?s)^multiple-value (.+) \(value of type \((.+)\)\) in single-value context$`)
+var singleValue = pattern(`(?s)^multiple-value (.+) \(value of type \((.+)\)\) in single-value context$`)
 
 // assignment returns an error about a call with several results in terms of variables, with the statement to write.
 func (a *attempt) assignment(pos token.Pos, msg string) string {
-	if m := singleValue.FindStringSubmatch(msg); m != nil {
+	if m := singleValue().FindStringSubmatch(msg); m != nil {
 		name, call := a.definedBy(pos)
 		if call == nil {
 			return msg + "; assign its results to variables first"
@@ -127,7 +133,7 @@ func (a *attempt) assignment(pos token.Pos, msg string) string {
 		}
 		return fmt.Sprintf("assignment mismatch: 1 variable but %s returns %d values", types.ExprString(call.Fun), results.Len()) + assigned([]string{name}, results, call)
 	}
-	if valuesOf.MatchString(msg) {
+	if valuesOf().MatchString(msg) {
 		for _, s := range a.assignmentsAt(pos) {
 			call, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
 			if !ok {
@@ -203,7 +209,7 @@ func (a *attempt) assignmentsAt(pos token.Pos) (list []*ast.AssignStmt) {
 // plainPackages replaces "example.com/tensor".Tensor by tensor.Tensor if a cell can import
 // only one package of that name. go/types writes the path if it also knows an internal one.
 func (a *attempt) plainPackages(msg string) string {
-	return quotedPackage.ReplaceAllStringFunc(msg, func(quoted string) string {
+	return quotedPackage().ReplaceAllStringFunc(msg, func(quoted string) string {
 		path := strings.Trim(quoted, `".`)
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		if known := a.guess(name); len(known) != 1 || known[0] != path {
@@ -213,7 +219,7 @@ func (a *attempt) plainPackages(msg string) string {
 	})
 }
 
-var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
+var quotedPackage = pattern(`"[^"\s]+/[^"\s]+"\.`)
 
 // otherCase returns " (but have fmt)" for an undefined Fmt, as go/types does for the names of
 // a package, or "" if no name differs only in case.
@@ -239,19 +245,19 @@ func (a *attempt) otherCase(msg string) string {
 
 // twoTypes matches the types in "cannot use x (variable of type T) as T value in assignment"
 // and in "invalid operation: x == y (mismatched types T and T)".
-var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
+var twoTypes = pattern(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
 
 // noMember matches type and name in "x.F undefined (type T has no field or method F)".
-var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
+var noMember = pattern(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
 
 // noMemberOfPackage matches package, type and name in "x.F undefined (type geo.T has no field or method F)".
-var noMemberOfPackage = regexp.MustCompile(`\(type \*?(\w+)\.(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
+var noMemberOfPackage = pattern(`\(type \*?(\w+)\.(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
 
 // ofPackage matches the package in a type such as []geo.Point.
-var ofPackage = regexp.MustCompile(`(\pL[\pL\d_]*)\.\pL`)
+var ofPackage = pattern(`(\pL[\pL\d_]*)\.\pL`)
 
 // word matches the names in a type.
-var word = regexp.MustCompile(`\pL[\pL\d_]*`)
+var word = pattern(`\pL[\pL\d_]*`)
 
 // olderType returns a hint for an error about two types of one name: a value that was made
 // before the type was redefined has the older type.
@@ -259,17 +265,17 @@ func (a *attempt) olderType(msg string) string {
 	hint := func(name string, cell int) string {
 		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell that made the value again", name, Filename(cell))
 	}
-	if m := twoTypes.FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
-		for _, name := range word.FindAllString(m[1]+m[3], -1) {
+	if m := twoTypes().FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
+		for _, name := range word().FindAllString(m[1]+m[3], -1) {
 			if cell := a.redefinedBy(name); cell != 0 {
 				return hint(name, cell)
 			}
 		}
-		if m := ofPackage.FindStringSubmatch(m[1] + m[3]); m != nil {
+		if m := ofPackage().FindStringSubmatch(m[1] + m[3]); m != nil {
 			return savedSince(m[1])
 		}
 	}
-	if m := noMemberOfPackage.FindStringSubmatch(msg); m != nil {
+	if m := noMemberOfPackage().FindStringSubmatch(msg); m != nil {
 		p, err := a.importer.Import(a.findImport(m[1]))
 		if err != nil || !origin.IsModule(p) {
 			return ""
@@ -280,7 +286,7 @@ func (a *attempt) olderType(msg string) string {
 			}
 		}
 	}
-	if m := noMember.FindStringSubmatch(msg); m != nil {
+	if m := noMember().FindStringSubmatch(msg); m != nil {
 		cell := a.redefinedBy(m[1])
 		if cell == 0 {
 			return ""
@@ -304,12 +310,12 @@ func savedSince(name string) string {
 }
 
 // ofVariable matches the names in "json.Marshal undefined (type int has no field ...".
-var ofVariable = regexp.MustCompile(`^(\w+)\.(\w+) undefined \(type `)
+var ofVariable = pattern(`^(\w+)\.(\w+) undefined \(type `)
 
 // hiddenPackage returns a hint for an error about a variable, or another definition, that has the
 // name of a package.
 func (a *attempt) hiddenPackage(msg string) string {
-	m := ofVariable.FindStringSubmatch(msg)
+	m := ofVariable().FindStringSubmatch(msg)
 	if m == nil {
 		return a.hiddenMember(msg)
 	}
@@ -337,12 +343,12 @@ func (a *attempt) hiddenPackage(msg string) string {
 }
 
 // qualified matches the names in "cannot use time.Second (value of type func() int)".
-var qualified = regexp.MustCompile(`\b(\pL[\pL\d_]*)\.(\pL[\pL\d_]*)\b`)
+var qualified = pattern(`\b(\pL[\pL\d_]*)\.(\pL[\pL\d_]*)\b`)
 
 // hiddenMember returns a hint for an error about a member of a variable of an earlier cell that may be meant as one of the package
 // of that name.
 func (a *attempt) hiddenMember(msg string) string {
-	for _, m := range qualified.FindAllStringSubmatch(msg, -1) {
+	for _, m := range qualified().FindAllStringSubmatch(msg, -1) {
 		v, ok := a.live[m[1]].(*types.Var)
 		if !ok {
 			continue

@@ -114,7 +114,7 @@ func otherLanguageHint(line, msg string) string {
 			return p.hint
 		}
 	}
-	first := word.FindString(line)
+	first := word().FindString(line)
 	if !strings.HasPrefix(line, first) {
 		return ""
 	}

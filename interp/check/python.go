@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"strings"
 )
 
@@ -35,11 +34,11 @@ var counterparts = map[string]string{
 const noImport = "; cells use the packages of Go and of Quern without an import"
 
 // pythonImport matches the module in an import of Python, and the name that it gets.
-var pythonImport = regexp.MustCompile(`^(?:import|from)\s+"?([\w.]+)"?(?:\s+as\s+(\w+))?`)
+var pythonImport = pattern(`^(?:import|from)\s+"?([\w.]+)"?(?:\s+as\s+(\w+))?`)
 
 // pythonImportHint returns the hint for a line that imports a module as Python does, or "".
 func pythonImportHint(line string) string {
-	m := pythonImport.FindStringSubmatch(line)
+	m := pythonImport().FindStringSubmatch(line)
 	if m == nil {
 		return ""
 	}
