@@ -92,62 +92,62 @@ func (vm *VM) Entry(c rt.MethodCall) unsafe.Pointer {
 }
 
 // The types of arguments and results by their words.
-type ( //nolint:unused // entry.run gets their addresses
+type (
 	noWords = struct{}
-	wordsI  = struct{ a uintptr }
-	wordsII = struct{ a, b uintptr }
-	wordsP  = struct{ a unsafe.Pointer }
+	wordsI  = struct{ A uintptr }
+	wordsII = struct{ A, B uintptr }
+	wordsP  = struct{ A unsafe.Pointer }
 	wordsPI = struct {
-		a unsafe.Pointer
-		b uintptr
+		A unsafe.Pointer
+		B uintptr
 	}
 	wordsPII = struct {
-		a    unsafe.Pointer
-		b, c uintptr
+		A    unsafe.Pointer
+		B, C uintptr
 	}
 	wordsPIII = struct {
-		a       unsafe.Pointer
-		b, c, d uintptr
+		A       unsafe.Pointer
+		B, C, D uintptr
 	}
-	wordsPP  = struct{ a, b unsafe.Pointer }
+	wordsPP  = struct{ A, B unsafe.Pointer }
 	wordsPPI = struct {
-		a, b unsafe.Pointer
-		c    uintptr
+		A, B unsafe.Pointer
+		C    uintptr
 	}
-	wordsPPP  = struct{ a, b, c unsafe.Pointer }
-	wordsPPPP = struct{ a, b, c, d unsafe.Pointer }
+	wordsPPP  = struct{ A, B, C unsafe.Pointer }
+	wordsPPPP = struct{ A, B, C, D unsafe.Pointer }
 	wordsIPP  = struct {
-		a    uintptr
-		b, c unsafe.Pointer
+		A    uintptr
+		B, C unsafe.Pointer
 	}
 	wordsPIPI = struct {
-		a unsafe.Pointer
-		b uintptr
-		c unsafe.Pointer
-		d uintptr
+		A unsafe.Pointer
+		B uintptr
+		C unsafe.Pointer
+		D uintptr
 	}
 	wordsPIPP = struct {
-		a    unsafe.Pointer
-		b    uintptr
-		c, d unsafe.Pointer
+		A    unsafe.Pointer
+		B    uintptr
+		C, D unsafe.Pointer
 	}
 	wordsPIPII = struct {
-		a    unsafe.Pointer
-		b    uintptr
-		c    unsafe.Pointer
-		d, e uintptr
+		A    unsafe.Pointer
+		B    uintptr
+		C    unsafe.Pointer
+		D, E uintptr
 	}
 	wordsPIIPP = struct {
-		a    unsafe.Pointer
-		b, c uintptr
-		d, e unsafe.Pointer
+		A    unsafe.Pointer
+		B, C uintptr
+		D, E unsafe.Pointer
 	}
 	wordsPPPII = struct {
-		a, b, c unsafe.Pointer
-		d, e    uintptr
+		A, B, C unsafe.Pointer
+		D, E    uintptr
 	}
-	wordsF  = struct{ a float64 }
-	wordsFF = struct{ a, b float64 }
+	wordsF  = struct{ A float64 }
+	wordsFF = struct{ A, B float64 }
 )
 
 // function returns the function value for these words.
