@@ -234,11 +234,18 @@ func TestGetFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			address, path, client := start(t, tt.handler)
-			err := download.Get(t.Context(), address, path, append(tt.options, client)...)
+			var err error
+			var entries []os.DirEntry
+			for range 5 { // on a busy machine the first data may come too late
+				asked.Store(0)
+				err = download.Get(t.Context(), address, path, append(tt.options, client)...)
+				if entries, _ = os.ReadDir(filepath.Dir(path)); !tt.kept || len(entries) > 0 {
+					break
+				}
+			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("%v, want %q, %v", err, tt.want, tt.is)
 			}
-			entries, _ := os.ReadDir(filepath.Dir(path))
 			if (len(entries) > 0) != tt.kept {
 				t.Errorf("the folder has %v", entries)
 			}

@@ -136,12 +136,14 @@ func (g *group) firstWord() int {
 // batchAlign is how many elements fused kernels load at once, at most.
 const batchAlign = 8
 
-// inBatches returns the steps. A group that may be part of a batch waits until no other is ready;
-// then those of the batch that is needed first run, all that are ready.
+// inBatches returns the steps. A group that may be part of a batch waits until no other is ready that was recorded before one that
+// reads its results; then those of the batch that is needed first run, all that are ready. If it waited longer, what is recomputed for
+// gradients would run before the first gradient, and be kept in memory.
 func (f *fuser) inBatches(kind func(*group) string) [][]*group {
 	waiting, succs, ready := f.dependencies()
 	pending := map[string][]*group{}
 	need := map[*group]int{} // when the first group that reads its results was recorded
+	soonest := math.MaxInt   // of those that are pending
 	var out [][]*group
 	add := func(g *group) {
 		if id := kind(g); id != "" {
@@ -149,7 +151,7 @@ func (f *fuser) inBatches(kind func(*group) string) [][]*group {
 			for _, s := range succs[g] {
 				first = min(first, s.last())
 			}
-			need[g] = first
+			need[g], soonest = first, min(soonest, first)
 			pending[id] = append(pending[id], g)
 			return
 		}
@@ -168,7 +170,7 @@ func (f *fuser) inBatches(kind func(*group) string) [][]*group {
 		add(g)
 	}
 	for {
-		if len(ready) > 0 {
+		if len(ready) > 0 && (ready[0].last() < soonest || len(pending) == 0) {
 			g := ready.next()
 			out = append(out, []*group{g})
 			done(g)
@@ -188,6 +190,12 @@ func (f *fuser) inBatches(kind func(*group) string) [][]*group {
 		}
 		list := pending[best]
 		delete(pending, best)
+		soonest = math.MaxInt
+		for _, list := range pending {
+			for _, g := range list {
+				soonest = min(soonest, need[g])
+			}
+		}
 		slices.SortFunc(list, func(a, b *group) int { return a.last() - b.last() })
 		out = append(out, list)
 		for _, g := range list {
