@@ -6,6 +6,7 @@ func rescue(n *int) { if recover() != nil { *n++ } }
 func helped() any { return recover() }
 func (p *point) guard(n int) { p.x += n; if r := recover(); r != nil { p.name = clip(fmt.Sprint(r)) } }
 func (p pair) guard(n int) { shared[0] += n + int(p.a); recover() }
+//go:noinline
 func cleaned[T any](list *[]T, x T) { *list = append(*list, x) }
 type guarder interface{ guard(n int) }
 `

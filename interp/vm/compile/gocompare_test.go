@@ -117,7 +117,7 @@ func packageText(name, source, cell string) string {
 }
 
 // failed returns the line for a panic at the top level of a cell, whose error shows values as a crash of Go does, and the type of an
-// error.
+// error unless it is one of package errors or fmt, which export none.
 const failed = `
 func failed(cause any) string {
 	switch cause.(type) {
@@ -127,7 +127,11 @@ func failed(cause any) string {
 		if fault := runtime.Error(nil); errors.As(cause.(error), &fault) {
 			return fmt.Sprintln("panic", strings.TrimPrefix(fmt.Sprint(cause), "runtime error: "))
 		}
-		return fmt.Sprintf("panic %v (%T)\n", cause, cause)
+		name := fmt.Sprintf("%T", cause)
+		if strings.HasPrefix(name, "*errors.") || strings.HasPrefix(name, "*fmt.") {
+			return fmt.Sprintln("panic", cause)
+		}
+		return fmt.Sprintf("panic %v (%s)\n", cause, name)
 	case fmt.Stringer:
 		return fmt.Sprintln("panic", cause)
 	}
