@@ -64,7 +64,7 @@ type Registry struct {
 	compiler func(m *types.Func) error
 	enter    func(MethodCall) unsafe.Pointer // see EnterMethods
 
-	mu          sync.Mutex   // guards the fields up to embedding
+	mu          sync.Mutex   // guards the fields up to embedding; locked after declared.mu where both are held
 	descriptors typeutil.Map // types.Type to identifier (int), by types.Identical
 	next        int          // the next identifier
 	live        map[int]*Type

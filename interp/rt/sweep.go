@@ -18,6 +18,12 @@ type releasedType struct {
 // cells have replaced them. Only values and code that use such a type keep its descriptor
 // alive.
 func (r *Registry) Sweep(mentioned func(types.Type) bool) {
+	r.release(mentioned)
+	r.declared.sweep(mentioned) // without r.mu, which makeType locks after declared.mu
+}
+
+// release releases the descriptors.
+func (r *Registry) release(mentioned func(types.Type) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var alive []*Type
@@ -61,7 +67,6 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) {
 	}
 	r.byType.Clear()
 	r.implements.Clear() // its keys may be types that are released
-	r.declared.sweep(mentioned)
 }
 
 // components returns the descriptors, with their methods, of the named types that a value
