@@ -97,7 +97,7 @@ var (
 			"~<any> == any(<gap>)", "~any(<vec>) == <any>", "~any(<float64>) == any(<float64>)", "~<[2]any> == <[2]any>", "~<fmt.Stringer> == <any>", "~(<complex64> == <complex64>)", "~<visitor>(<int>, <string>)", "~slices.Contains(<[]float64>, <float64>)", "~slices.Equal(<[]int>, <[]int>)", "~<both[float64,any]> == <both[float64,any]>", "~<shape> == <any>", "~error(failure{<int> & 3}) == <error>", "~slices.ContainsFunc(<[]int>, func(n int) bool { return n > <int> })"},
 		"string": {"sign(<float64>)", "signs(<float64>, <float64>)", "signs(<[]float64>...)", "<level>.String()", "fmt.Sprint(<level>, <vec>)", "join(\",\", <int>, <level>, <string>)", "join(<string>)", "pick(<bool>, <string>, <string>)", "<wrapped>.String()", "<both[int,string]>.b", "<map[[2]int]string>[[2]int{<int> & 1, 2}]", "order(<int>)", "rethrow(<int>)", "fmt.Sprintf(\"%v %+v\", <gap>, <wrapped>)",
 			"fmt.Sprintf(\"%x|%08.3f|%+d|%-5v|%t\", <uint8>, <float64>, <int>, <string>, <bool>)", "fmt.Sprint(<float64>, <float32>)", "(text + <string>)", "string(<[]byte>[:0])", "func(s string) string { b := []byte(s); if len(b) > 0 { b[0] = '!' }; return string(b) + s }(<string>)", "largest(<string>, clip(<string>), \"m\")",
-			"~describe[level](<level>)", "~join(\"-\", <[]any>...)", "~fmt.Sprintf(\"%v %v\", <vec>, <[2]any>)", "~strings.Map(func(r rune) rune { return r + 1 }, <string>)", "~fmt.Sprint(<complex64>)", "~func() (s string) { err := cleanup(<int>, &s); return fmt.Sprint(s, err) }()", "~fmt.Sprintf(\"%v %v\", <fmt.Stringer>, <both[float64,any]>)", "~strings.Join(sortedKeys(<map[string]int>), \"+\")"},
+			"~describe[level](<level>)", "~join(\"-\", <[]any>...)", "~fmt.Sprintf(\"%v %v\", <vec>, <[2]any>)", "~strings.Map(func(r rune) rune { return r + 1 }, <string>)", "~fmt.Sprint(<complex64>)", "~func() (s string) { err := cleanup(<int>, &s); return fmt.Sprint(s, err) }()", "~fmt.Sprintf(\"%v %v %v\", <fmt.Stringer>, <both[float64,any]>.a, <both[float64,any]>.b)", "~strings.Join(sortedKeys(<map[string]int>), \"+\")"},
 		"gap":     {"gap{a: <int>, f: <float64>}", "func() gap { g := <gap>; g.a++; return g }()", "pick(<bool>, <gap>, <gap>)", "(*(&gap{a: <int>}))"},
 		"vec":     {"vec{<float64>, <float64>}", "<vec>.with(<int> & 1, <float64>)", "vec([3]float64{<float64>, 1})", "func() vec { v := <vec>; v.scale(<float64>); return v }()", "pick(<bool>, <vec>, <vec>)", "~apply(<vec>, <float64>)"},
 		"level":   {"level(<int> & 7)", "(<level> + low)", "pick(<bool>, <level>, mid)", "(<level> | 1)", "max(<level>, low)"},
@@ -134,6 +134,7 @@ var (
 		"chan int": "fmt.Sprintln(len(%s), cap(%s))", "visitor": "fmt.Sprintln(%s(1, \"b\"))", "map[any]int": "fmt.Sprintln(len(%s))", "vec": "signs(%s[:]...) + fmt.Sprintln(%s)", "[2]float64": "signs(%s[:]...) + fmt.Sprintln(%s)",
 		"float64": "sign(%s) + fmt.Sprintln(%s)", "float32": "sign(float64(%s)) + fmt.Sprintln(%s)", "map[float64]int": "fmt.Sprintln(len(%s))", "map[gap]int": "fmt.Sprintln(len(%s))",
 		"[]error": "fmt.Sprintln(errors.Join(%s...))", "[]float64": "signs(%s...)", "gap": "fmt.Sprintln(%s, %s == gap{a: %s.a, f: %s.f})",
+		"both[float64,any]": "fmt.Sprintln(%s.a, %s.b)", // fmt shows the address of an error in an unexported field
 	}
 
 	moreSimple = []string{

@@ -26,8 +26,8 @@ func newGenerator(seed uint64) *generator {
 // program returns the source of a cell that declares func run() string.
 func (g *generator) program() string {
 	var b strings.Builder
-	b.WriteString(declarations + moreDeclarations + deferDeclarations)
-	main := "func run() (out string) {\n\tcounter, steps, table = 0, 0, map[string]int{}\n"
+	b.WriteString(declarations + moreDeclarations + deferDeclarations + effectDeclarations)
+	main := "func run() (out string) {\n\tcounter, steps, table, trail = 0, 0, map[string]int{}, \"\"\n"
 	for i := range 2 + g.IntN(3) {
 		g.names = map[string][]string{}
 		g.interpreted = i%2 == 1

@@ -74,7 +74,7 @@ func TestCompiledPrograms(t *testing.T) {
 // have changed.
 const (
 	beforeCell = "\nvar out string\n"
-	reset      = "counter, zero, steps, shared, table = 0, 0, 0, []int{1, 2, 3}, map[string]int{}\n"
+	reset      = "counter, zero, steps, shared, table, trail = 0, 0, 0, []int{1, 2, 3}, map[string]int{}, \"\"\n"
 )
 
 // executeCells executes cells in a new session and returns their output. If one panics, the last one is still executed,
