@@ -15,7 +15,7 @@ type generator struct {
 	count       int
 	depth       int
 	interpreted bool // the function may contain what the VM does not support
-	topLevel    bool // the statements are those of a cell, in which nothing is deferred and nothing returns
+	topLevel    bool // the statements are those of a cell: nothing is deferred or returns, and no error is set, which would end the cell if unread
 	inner       int  // number of function literals without a result around the statement
 }
 
@@ -165,7 +165,7 @@ func (g *generator) randomStatement(rules []string) string {
 		if strings.Contains(rule, "INTEGER") {
 			rule = strings.ReplaceAll(rule, "INTEGER", g.choose(integerKinds...))
 		}
-		if g.topLevel && (outside(rule, "defer ") || outside(rule, "return ")) {
+		if g.topLevel && (outside(rule, "defer ") || outside(rule, "return ") || strings.Contains(rule, "<&error>")) {
 			continue
 		}
 		if g.possible(rule) && (g.inner == 0 || !strings.Contains(rule, "return ")) {
