@@ -14,7 +14,8 @@
 //
 //   - They import only standard packages, compiled or from here, and package compiled. A source may import the standard package
 //     that it replaces, to call functions that are not generic (math/rand/v2.N calls rand.Uint64N).
-//   - No package variables, no init, no methods except those of the standard type, no unsafe, no cgo, no goto, no labels.
+//   - No package variables, no init, no methods except those of the standard type, no cgo, no goto, no labels.
+//   - Of package unsafe, only unsafe.Pointer, for functions of the standard package such as atomic.LoadPointer.
 //   - A value of an unknown type is passed to package compiled as reflect.ValueOf(x), never as any: the interpreter passes plain
 //     values to package reflect, but boxes values of interpreted types everywhere else (see package rt). The exception is
 //     unique.Make, where the box is needed to compare values together with their types.

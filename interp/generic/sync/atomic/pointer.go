@@ -1,46 +1,32 @@
 // Package atomic implements the generic type of the standard package sync/atomic for interpreted code.
 package atomic
 
-import "sync"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Pointer is a *T that several goroutines may load and store. The zero value holds nil. It must not be copied after the first
-// use. Its operations use a lock: in interpreted code, atomic instructions would not be faster.
+// use. It has the fields of the standard type, so that functions with parameters that contain one have the same memory as those
+// that compiled packages see.
 type Pointer[T any] struct {
-	lock    sync.Mutex
-	pointer *T
+	_       [0]*T
+	_       struct{}
+	pointer unsafe.Pointer
 }
 
 // Load returns the pointer.
-func (x *Pointer[T]) Load() *T {
-	x.lock.Lock()
-	pointer := x.pointer
-	x.lock.Unlock()
-	return pointer
-}
+func (x *Pointer[T]) Load() *T { return (*T)(atomic.LoadPointer(&x.pointer)) }
 
 // Store sets the pointer.
-func (x *Pointer[T]) Store(val *T) {
-	x.lock.Lock()
-	x.pointer = val
-	x.lock.Unlock()
-}
+func (x *Pointer[T]) Store(val *T) { atomic.StorePointer(&x.pointer, unsafe.Pointer(val)) }
 
 // Swap sets the pointer and returns the previous one.
 func (x *Pointer[T]) Swap(next *T) (old *T) {
-	x.lock.Lock()
-	old = x.pointer
-	x.pointer = next
-	x.lock.Unlock()
-	return old
+	return (*T)(atomic.SwapPointer(&x.pointer, unsafe.Pointer(next)))
 }
 
 // CompareAndSwap sets the pointer if it is old, and reports whether it was.
 func (x *Pointer[T]) CompareAndSwap(old, next *T) (swapped bool) {
-	x.lock.Lock()
-	if x.pointer == old {
-		x.pointer = next
-		swapped = true
-	}
-	x.lock.Unlock()
-	return swapped
+	return atomic.CompareAndSwapPointer(&x.pointer, unsafe.Pointer(old), unsafe.Pointer(next))
 }

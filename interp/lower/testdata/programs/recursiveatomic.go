@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync/atomic"
+	"unsafe"
 )
 
 type Option interface{ apply(*Conn) }
@@ -56,6 +58,7 @@ func main() {
 	fmt.Println(c.first(context.Background(), "m", 3, c.root.conns[1], invoke, nil, nil))
 	fmt.Println(c.root.refs.CompareAndSwap(c.root, nil), c.root.refs.Load() == nil)
 	converted(c)
+	reflected(c)
 }
 
 type Named func(*Conn) string
@@ -72,3 +75,42 @@ func converted(c *Conn) {
 	}
 	fmt.Println(values[0].(Named)(c), values[1].(func(*Conn) *Channel)(c) == c.root, values[2].(map[string]Named)["a"](c))
 }
+
+// reflected calls functions with parameters that contain an atomic.Pointer through package reflect, which sees its fields.
+func reflected(c *Conn) {
+	call := func(f any, in ...any) any {
+		args := make([]reflect.Value, len(in))
+		for i, x := range in {
+			args[i] = reflect.ValueOf(x)
+		}
+		return reflect.ValueOf(f).Call(args)[0]
+	}
+	type slot struct {
+		p    atomic.Pointer[int]
+		next atomic.Pointer[slot]
+		N    int
+	}
+	n := 4
+	var s slot
+	s.p.Store(&n)
+	s.next.Store(&s)
+	fmt.Println(call(func(s *slot) int { return *s.next.Load().p.Load() + s.N }, &s))
+	fmt.Println(call(func(s []*slot, m map[string]*slot) bool { return s[0].next.CompareAndSwap(m["a"], nil) }, []*slot{&s}, map[string]*slot{"a": &s}))
+	fmt.Println(call(func(p *atomic.Pointer[int]) int { return *p.Swap(nil) }, &s.p), s.p.Load() == nil, s.next.Load() == nil)
+	fmt.Println(call(func(c *Conn) string { return *c.state.Load() }, c), call((*Conn).name, c))
+	made := reflect.MakeFunc(reflect.TypeFor[func(*slot) bool](), func(in []reflect.Value) []reflect.Value {
+		s := in[0].Interface().(*slot)
+		return []reflect.Value{reflect.ValueOf(s.next.CompareAndSwap(nil, s))}
+	})
+	fmt.Println(made.Interface().(func(*slot) bool)(&s), s.next.Load() == &s)
+
+	t := reflect.TypeFor[slot]()
+	fmt.Println(t.Size(), unsafe.Sizeof(s), unsafe.Offsetof(s.N), t.Field(0).Type.Size(), unsafe.Alignof(s.p))
+	for f := range t.Field(0).Type.Fields() {
+		fmt.Println(f.Name, f.Type, f.Offset)
+	}
+	var other slot
+	fmt.Println(reflect.DeepEqual(&s, &other), reflect.DeepEqual(&other, &slot{}))
+}
+
+func (c *Conn) name() string { return *c.state.Load() + " conn" }
