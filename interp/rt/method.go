@@ -172,13 +172,20 @@ type compiledSignature struct {
 	in     reflect.Type // the compiled interface that declares the method, or nil
 }
 
-// compiledMethods returns the methods with their types, without those whose types cannot be made. The caller holds
+// compiledMethods returns the methods of one type with their types, without those whose types cannot be made. The caller holds
 // r.declared.mu.
 func (r *Registry) compiledMethods(selections []*types.Selection) (list []compiledSignature) {
+	if len(selections) == 0 {
+		return nil
+	}
+	embedded := embeddedMethods(selections[0].Recv())
 	for _, selection := range selections {
-		s, ok := r.compiledMethod(selection.Obj().(*types.Func), false)
-		if typ := r.overridden(selection); typ != nil && s.in == nil {
-			s.typ, ok = typ, true
+		m := selection.Obj().(*types.Func)
+		s, ok := r.compiledMethod(m, false)
+		if s.in == nil {
+			if typ := r.overridden(m, embedded); typ != nil {
+				s.typ, ok = typ, true
+			}
 		}
 		if ok {
 			list = append(list, s)
@@ -187,23 +194,29 @@ func (r *Registry) compiledMethods(selections []*types.Selection) (list []compil
 	return list
 }
 
-// overridden returns the type of the method in a compiled interface that an embedded field has, or nil. It may mention instances of
-// generic types as the compiler makes them, such as iter.Seq[reflect.Method], and other types would not implement the interface.
-func (r *Registry) overridden(selection *types.Selection) reflect.Type {
-	m := selection.Obj().(*types.Func)
-	pointer, ok := selection.Recv().(*types.Pointer)
+// embeddedMethods returns the method sets of the embedded fields of the struct that pointer points to.
+func embeddedMethods(pointer types.Type) (sets []*types.MethodSet) {
+	p, ok := pointer.(*types.Pointer)
 	if !ok {
 		return nil
 	}
-	s, ok := pointer.Elem().Underlying().(*types.Struct)
+	s, ok := p.Elem().Underlying().(*types.Struct)
 	if !ok {
 		return nil
 	}
 	for f := range s.Fields() {
-		if !f.Embedded() {
-			continue
+		if f.Embedded() {
+			sets = append(sets, types.NewMethodSet(f.Type()))
 		}
-		promoted := types.NewMethodSet(f.Type()).Lookup(m.Pkg(), m.Name())
+	}
+	return sets
+}
+
+// overridden returns the type of the method in a compiled interface that an embedded field has, or nil. It may mention instances of
+// generic types as the compiler makes them, such as iter.Seq[reflect.Method], and other types would not implement the interface.
+func (r *Registry) overridden(m *types.Func, embedded []*types.MethodSet) reflect.Type {
+	for _, set := range embedded {
+		promoted := set.Lookup(m.Pkg(), m.Name())
 		if promoted == nil || !types.Identical(promoted.Type(), m.Type()) {
 			continue
 		}

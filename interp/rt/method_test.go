@@ -3,6 +3,7 @@ package rt
 import (
 	"bytes"
 	"fmt"
+	"go/types"
 	"reflect"
 	"strings"
 	"testing"
@@ -32,6 +33,30 @@ func TestMethod(t *testing.T) {
 	got := panicValue(func() { w.Method(w.box(Point{}), "Absent") })
 	if _, ok := got.(missingMethodError); !ok || !strings.Contains(fmt.Sprint(got), "rt.Point has no method Absent any more") {
 		t.Errorf("a missing method: %v", got)
+	}
+}
+
+// TestCompiledMethodsGrowth makes the methods of structs with an embedded type: twice as many methods are twice as much work.
+func TestCompiledMethodsGrowth(t *testing.T) {
+	allocated := func(methods int) float64 {
+		pkg := types.NewPackage("cell", "cell")
+		inner := types.NewNamed(types.NewTypeName(0, pkg, "Inner", nil), types.NewStruct(nil, nil), nil)
+		for i := range methods {
+			receiver := types.NewParam(0, pkg, "", inner)
+			inner.AddMethod(types.NewFunc(0, pkg, fmt.Sprint("M", i), types.NewSignatureType(receiver, nil, nil, nil, nil, false)))
+		}
+		embedded := types.NewStruct([]*types.Var{types.NewField(0, pkg, "Inner", inner, true)}, nil)
+		outer := types.NewNamed(types.NewTypeName(0, pkg, "Outer", nil), embedded, nil)
+		r := New(Config{Interpreted: func(n *types.Named) bool { return n.Obj().Pkg() == pkg }})
+		selections := r.Describe(outer).allMethods()
+		return testing.AllocsPerRun(1, func() {
+			if list := r.compiledMethods(selections); len(list) != methods {
+				t.Errorf("%d methods, want %d", len(list), methods)
+			}
+		})
+	}
+	if few, many := allocated(100), allocated(200); many > 3*few {
+		t.Errorf("100 methods allocate %v objects, and 200 allocate %v", few, many)
 	}
 }
 
