@@ -41,7 +41,7 @@ var assemblyFiles = map[string]string{
 	"link/link.s":    "",
 	"link/link.go": `package link
 
-import _ "unsafe"
+import "unsafe"
 
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
@@ -54,6 +54,11 @@ func pin() int
 
 //go:linkname overflow runtime.overflowError
 var overflow error
+
+//go:linkname memclr runtime.memclrNoHeapPointers
+func memclr(p unsafe.Pointer, n uintptr)
+
+func Clear(b []byte) []byte { memclr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))); return b }
 
 func Rises() bool {
 	a := nanotime()
@@ -118,6 +123,7 @@ func TestModuleWithAssembly(t *testing.T) {
 		{"import \"example.com/asm/plain\"\nplain.Name", "= \"as in Go\""},
 		{"import \"example.com/asm/peek\"\npeek.Name()", "= \"as in Go\""},
 		{"import \"example.com/asm/link\"\nlink.Rises(), link.Below(3)", "= true, true"},
+		{"all := []byte(\"abcdefghijkl\")\nlink.Clear(all[2:11])\nlink.Clear(nil)\nall", "= [97 98 0 0 0 0 0 0 0 0 0 108]"},
 		{"import \"example.com/asm/hash\"\nb := []byte(\"abc\")\nhash.Bytes(b, 1) == hash.Bytes([]byte(\"abc\"), 1), hash.Bytes(b, 1) == hash.Bytes(b, 2), hash.Bytes(b, 1) == hash.Bytes(b[:2], 1)", "= true, false, false"},
 		{"hash.String(\"abc\", 1) == hash.String(string(b), 1), hash.String(\"abc\", 1) == hash.String(\"abd\", 1)", "= true, false"},
 		{"import \"example.com/asm/only\"\nonly.Sub(3, 2)", "= 1"},

@@ -32,6 +32,8 @@ var replacements = map[string]replacement{
 	"runtime.osyield":    {[]string{"runtime"}, "NAME() { runtime.Gosched() }"},
 	"runtime.memhash":    {hashing, "NAME(p unsafe.Pointer, seed, n uintptr) uintptr {" + hash + "h.Write(unsafe.Slice((*byte)(p), n))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
 	"runtime.strhash":    {hashing, "NAME(p unsafe.Pointer, seed uintptr) uintptr {" + hash + "h.WriteString(*(*string)(p))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
+	// The memory contains no pointers, so it can be cleared as bytes.
+	"runtime.memclrNoHeapPointers": {[]string{"unsafe"}, "NAME(p unsafe.Pointer, n uintptr) { clear(unsafe.Slice((*byte)(p), n)) }"},
 	// The result false makes the caller use the system call.
 	"runtime.vgetrandom": {nil, "NAME(p []byte, flags uint32) (int, bool) { return -1, false }"},
 	"runtime.getAuxv":    {[]string{"encoding/binary", "os"}, auxv},
