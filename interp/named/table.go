@@ -51,8 +51,11 @@ func Table(in, t reflect.Type) unsafe.Pointer {
 	return unsafe.Pointer(&known.([]uintptr)[0])
 }
 
-// InterfaceOf returns the interface type of a method table.
-func InterfaceOf(table unsafe.Pointer) reflect.Type { return typeAt((*methodTable)(table).inter) }
+// TypesOf returns the interface type of a method table, and the type that implements it.
+func TypesOf(table unsafe.Pointer) (in, t reflect.Type) {
+	m := (*methodTable)(table)
+	return typeAt(m.inter), typeAt(m.typ)
+}
 
 // uncallable is the code of methods that compiled code never calls.
 var uncallable = sync.OnceValue(func() (f struct {

@@ -2,6 +2,7 @@ package rt
 
 import (
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -68,11 +69,8 @@ func (t *Retyper) visit(v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Interface:
-		if v.IsNil() || !v.CanSet() {
-			return
-		}
-		if x, changed := t.held(v.Elem().Interface()); changed {
-			setInterface(v, x)
+		if v.CanSet() {
+			t.visitInterface((*[2]unsafe.Pointer)(v.Addr().UnsafePointer()), v.NumMethod() > 0)
 		}
 	case reflect.Pointer:
 		if !v.IsNil() && t.first(v, 0) {
@@ -101,19 +99,72 @@ func (t *Retyper) visit(v reflect.Value) {
 	}
 }
 
-// setInterface stores x, another value of the type that v holds now or of one that has replaced it, in the interface v. If that type
-// has lost a method of the interface, v keeps its value, and so the method.
-func setInterface(v reflect.Value, x any) {
-	if v.NumMethod() == 0 {
-		v.Set(reflect.ValueOf(x))
-		return
+// visitInterface replaces the type in the words of an interface. hasTable says whether the first one is a method table.
+func (t *Retyper) visitInterface(words *[2]unsafe.Pointer, hasTable bool) {
+	for {
+		typ := atomic.LoadPointer(&words[0])
+		if typ == nil || t.replace(words, [2]unsafe.Pointer{typ, atomic.LoadPointer(&words[1])}, hasTable) {
+			return
+		}
 	}
-	words := (*[2]unsafe.Pointer)(v.Addr().UnsafePointer())
-	in, next := named.InterfaceOf(words[0]), reflect.TypeOf(x)
-	if v.Elem().Type().Implements(in) && !next.Implements(in) {
-		return
+}
+
+// replace replaces the type in the words of an interface, in which it has read old. It returns false if another goroutine has stored another
+// value since, which stays. If that has the old type it gets the new one all the same, with the same memory.
+func (t *Retyper) replace(words *[2]unsafe.Pointer, old [2]unsafe.Pointer, hasTable bool) bool {
+	next, typ := old[0], old[0]
+	if hasTable {
+		in, held := named.TypesOf(old[0])
+		typ = typeWord(held)
+		if now := typeOfWord(t.r.typeNow(typ)); now != held && (now.Implements(in) || !held.Implements(in)) { // otherwise the value keeps the method that now has lost
+			next = named.Table(in, now)
+		}
+	} else {
+		next = t.r.typeNow(typ)
 	}
-	*words = [2]unsafe.Pointer{named.Table(in, next), interfaceWords(&x)[1]}
+	return swap(&words[0], old[0], next) && swap(&words[1], old[1], t.visitData(typ, old[1]))
+}
+
+// swap replaces a word of an interface. It changes nothing and returns false if it is not old any more.
+func swap(word *unsafe.Pointer, old, next unsafe.Pointer) bool {
+	if old == next {
+		return atomic.LoadPointer(word) == old // the word may be in memory that is only read
+	}
+	return atomic.CompareAndSwapPointer(word, old, next)
+}
+
+// typeNow returns the type word that values with this one have now.
+func (r *representations) typeNow(word unsafe.Pointer) unsafe.Pointer {
+	m := r.madeAs(word)
+	if m == nil {
+		return word
+	}
+	var x any
+	interfaceWords(&x)[0] = m.raw // no value: box only looks at the type
+	x = m.t.box(x)
+	return interfaceWords(&x)[0]
+}
+
+// visitData visits what the value in an interface with this type and this data refers to, and returns the data. It is a copy if the value
+// itself contains interface values whose types change: the memory of a value in an interface must not change.
+func (t *Retyper) visitData(typ, data unsafe.Pointer) unsafe.Pointer {
+	if m := t.r.madeAs(typ); m != nil {
+		typ = m.raw
+	} else if typeOfWord(typ).PkgPath() != "" {
+		return data
+	}
+	if !t.r.holds(typeOfWord(typ), true) {
+		return data
+	}
+	var x any
+	*interfaceWords(&x) = [2]unsafe.Pointer{typ, data}
+	v := reflect.ValueOf(x)
+	c := t.copied(v)
+	if t.r.sameTypes(c, v) {
+		return data
+	}
+	x = c.Interface()
+	return interfaceWords(&x)[1]
 }
 
 func (t *Retyper) visitMap(m reflect.Value) {
@@ -154,19 +205,9 @@ func (t *Retyper) copied(v reflect.Value) reflect.Value {
 
 // held returns x with its type now, and whether that differs.
 func (t *Retyper) held(x any) (any, bool) {
-	b, ok := t.r.unbox(x)
-	if !ok {
-		v := reflect.ValueOf(x)
-		if v.Type().PkgPath() == "" {
-			c := t.copied(v)
-			return c.Interface(), !t.r.sameTypes(c, v)
-		}
-		return x, false
-	}
-	v := reflect.ValueOf(b.V)
-	c := t.copied(v)
-	y := b.T.box(c.Interface())
-	return y, reflect.TypeOf(x) != reflect.TypeOf(y) || !t.r.sameTypes(c, v)
+	old := *interfaceWords(&x)
+	t.visitInterface(interfaceWords(&x), false)
+	return x, *interfaceWords(&x) != old
 }
 
 func (t *Retyper) first(v reflect.Value, length int) bool {

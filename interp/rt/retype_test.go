@@ -1,8 +1,10 @@
 package rt
 
 import (
+	"fmt"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -37,5 +39,44 @@ func TestCarriers(t *testing.T) {
 	}
 	if n := len(carriers()); n != 12 {
 		t.Errorf("%d types, want 12", n)
+	}
+}
+
+// TestRetypeConcurrently replaces the type in a variable that another goroutine has written to since the type was read.
+func TestRetypeConcurrently(t *testing.T) {
+	w := newHarness(t)
+	r := New(Config{Interpreted: w.config.Interpreted})
+	typ := redeclare(t, w, "Point")
+	d := r.Describe(typ)
+	type point = struct{ X, Y int }
+	first, second := d.Box(point{1, 1}), d.Box(point{2, 2})
+	nested, other := any([1]any{first}), any([1]any{second})
+	addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
+	r.Register(d.id, "String", codeOf(point{}, func(x any) string { return fmt.Sprint("now ", x.(point).X) }), nil)
+	retyper := r.Retype(false)
+	for _, row := range []struct {
+		name          string
+		read, written any
+		replaced      bool
+		want          string
+	}{
+		{"the same value", first, first, true, "now 1"},
+		{"another value of the type", first, second, false, "now 2"},
+		{"a value of another type", first, 3, false, "3"},
+		{"nil", first, nil, false, "<nil>"},
+		{"the new type", first, d.Box(point{4, 4}), false, "now 4"},
+		{"a value in a compiled one", nested, nested, true, "[now 1]"},
+		{"another compiled one", nested, other, false, "[{2 2}]"},
+	} {
+		x := row.written
+		replaced := retyper.replace(interfaceWords(&x), *interfaceWords(&row.read), false)
+		got := fmt.Sprint(x)
+		if replaced != row.replaced || got != row.want {
+			t.Errorf("%s: the variable is %s (replaced: %v), want %s (%v)", row.name, got, replaced, row.want, row.replaced)
+		}
+		retyper.Visit(reflect.ValueOf(&x).Elem())
+		if got := fmt.Sprint(x); strings.Contains(got, "{") {
+			t.Errorf("%s: a value without its method after Visit: %s", row.name, got)
+		}
 	}
 }
