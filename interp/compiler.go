@@ -188,21 +188,36 @@ func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
 // commit keeps what a cell defines.
 func (c *compiler) commit(p compiled) {
 	c.keepCell(p.cell, p.unit)
-	c.retype()
+	c.retype(p.cell.Number)
 	c.compiling.Unlock()
 }
 
 // retype gives the interface values in the variables of the session the types with the methods that cells have declared since.
-func (c *compiler) retype() {
-	retyper := c.registry.Retype(!c.goroutines.HasStarted())
+func (c *compiler) retype(number int) {
+	running := c.goroutines.Started()
+	retyper := c.registry.Retype(len(running) == 0)
 	if retyper == nil {
 		return
 	}
+	var skipped []string
 	for _, v := range c.checker.Variables() {
-		if variable, err := c.linker.interpreter.Address(c.program.Name(v)); err == nil {
-			retyper.Visit(variable.Elem())
+		if variable, err := c.linker.interpreter.Address(c.program.Name(v)); err == nil && !retyper.Visit(variable.Elem()) {
+			skipped = append(skipped, v.Name())
 		}
 	}
+	if skipped != nil {
+		c.packages.note(number, skippedNote(skipped, running))
+	}
+}
+
+// skippedNote says that maps that variables refer to have values without new methods, because goroutines of cells run.
+func skippedNote(variables []string, running []int) string {
+	var cells []string
+	for _, n := range running {
+		cells = append(cells, check.Filename(n))
+	}
+	return fmt.Sprintf("values in maps of %s do not get the methods that this cell adds to their types, and such keys are not found, because goroutines of %s run: "+
+		"end them, and the next cell adds the methods; or make the maps again", shortened(variables), shortened(cells))
 }
 
 // keepCell keeps what a cell defines. The caller holds compiling.

@@ -97,3 +97,6 @@ func Broken(is func(*types.Named) bool) Option {
 
 // SetContext sets the variable ctx of cells.
 func SetContext(s *Session, ctx context.Context) { *s.executor.ctx = ctx }
+
+// HasStarted reports whether goroutines of cells are running.
+func HasStarted(s *Session) bool { return s.goroutines.HasStarted() }

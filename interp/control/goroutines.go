@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,9 +29,11 @@ type Goroutines struct {
 	panics  panics
 
 	expected atomic.Int64 // functions of Guard that have not been called
-	guarded  atomic.Int64 // functions of Guard that have not returned
 	timers   atomic.Int64 // timers that call functions of cells, and may be reset
 	handlers atomic.Bool  // widgets may call functions of cells
+
+	mu      sync.Mutex
+	started map[int]int // functions of Guard that have not returned, by the number of their cell
 }
 
 // reports describes why a goroutine ends. Each method describes the calling one.
@@ -42,7 +46,7 @@ type reports interface {
 // NewGoroutines returns the goroutines of a session. stderr returns where errors of the
 // goroutines of a cell are written.
 func NewGoroutines(m *goroutine.Members, f *StopFlag, stderr func(cell int) io.Writer) *Goroutines {
-	return &Goroutines{members: m, flag: f, stderr: stderr}
+	return &Goroutines{members: m, flag: f, stderr: stderr, started: map[int]int{}}
 }
 
 // ReportTo sets what describes why goroutines end. It is called before the first cell runs.
@@ -89,11 +93,11 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 	}
 	done, parent := r.Expect(), g.Member()
 	g.expected.Add(1)
-	g.guarded.Add(1)
+	g.countStarted(r.Cell, 1)
 	begin := sync.OnceFunc(func() { g.expected.Add(-1) })
 	return func() {
 		begin()
-		defer g.guarded.Add(-1)
+		defer g.countStarted(r.Cell, -1)
 		defer done()
 		defer r.Enter()()
 		if r.IsStopped() && !r.IsCalling() {
@@ -103,8 +107,24 @@ func (g *Goroutines) Guard(cell int, f func()) func() {
 	}
 }
 
+// countStarted adds n to the functions of Guard that have not returned.
+func (g *Goroutines) countStarted(cell, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.started[cell] += n; g.started[cell] == 0 {
+		delete(g.started, cell)
+	}
+}
+
+// Started returns the numbers of the cells whose goroutines are running, in order, apart from goroutines that run a cell.
+func (g *Goroutines) Started() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.started))
+}
+
 // HasStarted reports whether goroutines of cells are running, apart from those that run a cell.
-func (g *Goroutines) HasStarted() bool { return g.guarded.Load() > 0 }
+func (g *Goroutines) HasStarted() bool { return len(g.Started()) > 0 }
 
 // AddTimer records a timer that calls a function of a cell.
 func (g *Goroutines) AddTimer(t *time.Timer) {

@@ -65,8 +65,10 @@ var carriers = sync.OnceValue(func() map[reflect.Type][]string {
 
 // visitCarrier is visit for a value of a type in carriers.
 func (t *Retyper) visitCarrier(v reflect.Value, fields []string) {
-	if v.Type() == reflect.TypeFor[sync.Map]() && t.maps {
-		t.visitSyncMap((*sync.Map)(unsafe.Pointer(v.UnsafeAddr())))
+	if v.Type() == reflect.TypeFor[sync.Map]() {
+		if t.skipped = t.skipped || !t.maps; t.maps {
+			t.visitSyncMap((*sync.Map)(unsafe.Pointer(v.UnsafeAddr())))
+		}
 	}
 	for _, name := range fields {
 		f := v.FieldByName(name)

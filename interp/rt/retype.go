@@ -14,10 +14,11 @@ import (
 
 // Retyper replaces the types of interface values that have got methods.
 type Retyper struct {
-	r    *Registry
-	maps bool
-	seen map[reachable]bool
-	next []reflect.Value // pointers, slices and maps to visit; a long linked list would need too much stack for recursion
+	r       *Registry
+	maps    bool
+	skipped bool // a map, because maps is false
+	seen    map[reachable]bool
+	next    []reflect.Value // pointers, slices and maps to visit; a long linked list would need too much stack for recursion
 }
 
 // reachable is a part of the memory that a Retyper visits once.
@@ -43,8 +44,10 @@ func (r *Registry) Retype(maps bool) *Retyper {
 }
 
 // Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
-// compiled types that carries does not know, where interface values keep their type.
-func (t *Retyper) Visit(variable reflect.Value) {
+// compiled types that carries does not know, where interface values keep their type. It returns false if the variable refers to maps
+// with interface values that no earlier variable refers to, and that it must not look into.
+func (t *Retyper) Visit(variable reflect.Value) (all bool) {
+	t.skipped = false
 	t.visit(variable)
 	for len(t.next) > 0 {
 		v := t.next[len(t.next)-1]
@@ -60,6 +63,7 @@ func (t *Retyper) Visit(variable reflect.Value) {
 			t.visitMap(v)
 		}
 	}
+	return !t.skipped
 }
 
 // visit replaces types in the addressable v, and keeps what v refers to for Visit.
@@ -93,8 +97,12 @@ func (t *Retyper) visit(v reflect.Value) {
 			t.visit(v.Field(i))
 		}
 	case reflect.Map:
-		if t.maps && !v.IsNil() && t.first(v, 0) {
+		switch {
+		case v.IsNil() || !t.first(v, 0):
+		case t.maps:
 			t.next = append(t.next, v)
+		default:
+			t.skipped = true
 		}
 	}
 }
