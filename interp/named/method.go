@@ -26,6 +26,10 @@ type Method struct {
 	//
 	// A method that is not exported needs neither: compiled packages can ask whether a type has it, but not call it.
 	Word reflect.Value
+
+	// Earlier is a type with a method that does the same, or nil. If that method has the same name, type and kind of receiver, and the
+	// type the same memory layout and owner, then the method gets its code, which takes no more stubs.
+	Earlier *Type
 }
 
 // hasCode reports whether the method has code of its own.
@@ -40,6 +44,27 @@ type methodStubs struct {
 	word    stub // for a data word of an interface that holds the type of the receiver
 	value   stub // for the receiver; equal to word if that is the receiver
 	pointer stub // for a data word of an interface that holds a pointer; equal to word if that is the same
+}
+
+// ownCode is the code of a method of a type.
+type ownCode struct {
+	methodKey
+	typ reflect.Type // Method.Type
+	methodStubs
+}
+
+// earlierCode returns the code of the method m of m.Earlier, if it can be that of t.
+func (t *Type) earlierCode(m Method, byValue bool) (s methodStubs, ok bool) {
+	if m.Earlier == nil || m.Earlier.owner != t.owner || !sameMemory(m.Earlier.typ, t.typ) {
+		return s, false
+	}
+	k := t.key(m.Name, m.Path)
+	for _, c := range m.Earlier.code {
+		if c.methodKey == k && c.typ == m.Type && c.byValue == byValue {
+			return c.methodStubs, true
+		}
+	}
+	return s, false
 }
 
 // NilReceiverError is the panic of a method with a value receiver that a nil pointer calls.
@@ -102,6 +127,9 @@ func (t *Type) setMethods(methods []Method) error {
 		if !m.hasCode() {
 			continue
 		}
+		if _, ok := t.earlierCode(m, !byPointer); ok {
+			continue
+		}
 		if n++; !byPointer {
 			n++
 		}
@@ -110,7 +138,6 @@ func (t *Type) setMethods(methods []Method) error {
 	if err != nil {
 		return err
 	}
-	t.stubs = stubs
 	own, all := methodList{entries: t.d.list}, methodList{entries: t.d.pointer}
 	for _, m := range sorted(methods) {
 		if !m.hasCode() {
@@ -120,18 +147,13 @@ func (t *Type) setMethods(methods []Method) error {
 			all.add(t, m, uncallable().offset, uncallable().offset)
 			continue
 		}
-		s := methodStubs{byValue: !pointer[t.key(m.Name, m.Path)], word: stubs[0]}
-		stubs = stubs[1:]
-		s.value, s.pointer = s.word, s.word
-		if s.byValue {
-			if direct {
-				s.pointer = stubs[0]
-			} else {
-				s.value = stubs[0]
-			}
-			stubs = stubs[1:]
+		byValue := !pointer[t.key(m.Name, m.Path)]
+		s, ok := t.earlierCode(m, byValue)
+		if !ok {
+			s, stubs = newStubs(stubs, byValue, direct)
+			t.setCode(s, m)
 		}
-		t.setCode(s, m)
+		t.code = append(t.code, ownCode{t.key(m.Name, m.Path), m.Type, s})
 		if s.byValue {
 			own.add(t, m, s.word.offset(), s.value.offset())
 		}
@@ -141,6 +163,20 @@ func (t *Type) setMethods(methods []Method) error {
 	all.finish(reflect.PointerTo(t.typ))
 	t.d = nil
 	return nil
+}
+
+// newStubs returns the stubs of a method, and the remaining ones. direct says whether the receiver is its data word.
+func newStubs(stubs []stub, byValue, direct bool) (s methodStubs, remaining []stub) {
+	s = methodStubs{byValue: byValue, word: stubs[0], value: stubs[0], pointer: stubs[0]}
+	switch {
+	case !byValue:
+		return s, stubs[1:]
+	case direct:
+		s.pointer = stubs[1]
+	default:
+		s.value = stubs[1]
+	}
+	return s, stubs[2:]
 }
 
 // methodList is the list of methods of a type, while it is being filled.

@@ -228,12 +228,13 @@ func TestClose(t *testing.T) {
 	}
 	table.Lock()
 	defer table.Unlock()
-	for _, s := range stays.stubs {
+	code := stays.code[0]
+	for _, s := range []stub{code.word, code.value} {
 		if slices.Contains(table.free, s) {
 			t.Errorf("the stub %d of a kept type is free", s)
 		}
 	}
-	table.free = append(table.free, stays.stubs...) // for TestStubs, if it is repeated
+	table.free = append(table.free, code.word, code.value) // for TestStubs, if it is repeated
 }
 
 func TestExhausted(t *testing.T) {
@@ -260,6 +261,78 @@ func TestExhausted(t *testing.T) {
 		t.Error("the first type has lost its method")
 	}
 	other.Close()
+}
+
+// TestEarlier makes versions of types with a method of an earlier version.
+func TestEarlier(t *testing.T) {
+	text := Method{Name: "N", Type: reflect.TypeFor[func() string](), Call: func(reflect.Value, []reflect.Value) []reflect.Value { return []reflect.Value{reflect.ValueOf("text")} }}
+	for _, row := range []struct {
+		name    string
+		memory  reflect.Type // of both
+		second  reflect.Type // of the second one, if it is another
+		method  Method
+		pointer bool // of the second one
+		other   bool // owner
+		stubs   int  // that the second one takes
+		want    any
+	}{
+		{"the same method", reflect.TypeFor[int](), nil, returning(2), false, false, 0, 1},
+		{"of a struct", reflect.TypeFor[struct{ A, B *int }](), nil, returning(2), false, false, 0, 1},
+		{"of a pointer", reflect.TypeFor[struct{ A *int }](), nil, returning(2), false, false, 0, 1},
+		{"memory with other names", reflect.TypeFor[struct{ A, B int }](), reflect.TypeFor[struct{ C, D int }](), returning(2), false, false, 0, 1},
+		{"another signature", reflect.TypeFor[int](), nil, text, false, false, 2, "text"},
+		{"another receiver", reflect.TypeFor[int](), nil, returning(2), true, false, 1, 2},
+		{"other memory", reflect.TypeFor[int](), reflect.TypeFor[string](), returning(2), false, false, 2, 2},
+		{"pointers elsewhere", reflect.TypeFor[struct{ A, B *int }](), reflect.TypeFor[struct {
+			A *int
+			B int
+		}](), returning(2), false, false, 2, 2},
+		{"another owner", reflect.TypeFor[int](), nil, returning(2), false, true, 2, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var o, other Owner
+			all := freeStubs()
+			version := func(o *Owner, memory reflect.Type, m Method, pointer bool) *Type {
+				made, err := o.New(Declaration{Name: "main.E", Path: "main", Memory: memory, Methods: []MethodName{{Name: "N", Pointer: pointer}}})
+				if err == nil {
+					err = made.Complete(Parts{}, []Method{m})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return made
+			}
+			first := version(&o, row.memory, returning(1), false)
+			before, owner, memory, m := freeStubs(), &o, row.memory, row.method
+			if row.other {
+				owner = &other
+			}
+			if row.second != nil {
+				memory = row.second
+			}
+			m.Earlier = first
+			second := version(owner, memory, m, row.pointer)
+			if taken := before - freeStubs(); taken != row.stubs {
+				t.Errorf("%d stubs taken, want %d", taken, row.stubs)
+			}
+			values := []reflect.Value{reflect.New(second.Type())}
+			if !row.pointer {
+				values = append(values, values[0].Elem())
+			}
+			for _, v := range values {
+				for _, got := range []any{call(v, "N")[0], v.Type().Method(0).Func.Call([]reflect.Value{v})[0].Interface()} {
+					if got != row.want {
+						t.Errorf("N of %s gives %v, want %v", v.Type(), got, row.want)
+					}
+				}
+			}
+			o.Close()
+			other.Close()
+			if left := freeStubs(); left != all {
+				t.Errorf("%d stubs are free in the end, want %d", left, all)
+			}
+		})
+	}
 }
 
 func TestLimits(t *testing.T) {

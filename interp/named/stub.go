@@ -87,8 +87,10 @@ func callClosed() { panic("the session that declared this type of a cell has bee
 func (t *Type) Keep() {
 	t.owner.mu.Lock()
 	defer t.owner.mu.Unlock()
-	for _, s := range t.stubs {
-		delete(t.owner.stubs, s)
+	for _, c := range t.code {
+		for _, s := range []stub{c.word, c.value, c.pointer} {
+			delete(t.owner.stubs, s)
+		}
 	}
 }
 

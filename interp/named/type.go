@@ -35,7 +35,7 @@ type Type struct {
 	owner *Owner
 	path  string // of the package
 	typ   reflect.Type
-	stubs []stub      // of the methods
+	code  []ownCode   // of the methods that have some
 	d     *unfinished // nil when the type is complete
 }
 

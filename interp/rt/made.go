@@ -297,6 +297,7 @@ func (r *Registry) separateType(w view) reflect.Type {
 		r.declared.separate.Delete(w)
 		panic(&MethodsError{w.d.name, err})
 	}
+	w.d.declared.Store(d)
 	return made.Type()
 }
 
@@ -401,6 +402,9 @@ func (r *Registry) completeDeclared(_ types.Type, made *named.Type, parts named.
 	d := known.(*declaredType)
 	err := made.Complete(parts, r.methodsOf(d, r.compiledMethods(d.names)))
 	d.names = nil
+	if err == nil {
+		d.t.declared.Store(d)
+	}
 	return err
 }
 

@@ -157,6 +157,7 @@ func (r *Registry) Methods() map[string]reflect.Value {
 // declaredType is a type that has been made for a type of a cell.
 type declaredType struct {
 	made     *named.Type
+	calls    []*compiledCall // the methods with code
 	t        *Type
 	names    []*types.Selection // the methods of a pointer to it; nil when it is complete
 	declared int                // declaredMethods of t when it was made
@@ -302,8 +303,11 @@ func (d *declaredType) byPointer(name string) bool {
 	return d.t.methodSet().find(name) == nil
 }
 
-// methodsOf returns methods of d with their code.
+// methodsOf returns methods of d with their code, that of the type made before where it is the same. The types of the session share the code
+// then: a type that gets one method per cell would otherwise need code for all its methods in each.
 func (r *Registry) methodsOf(d *declaredType, signatures []compiledSignature) (methods []named.Method) {
+	earlier := d.t.declared.Load()
+	d.calls = nil
 	for _, m := range signatures {
 		if m.ofCell {
 			methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ})
@@ -315,9 +319,23 @@ func (r *Registry) methodsOf(d *declaredType, signatures []compiledSignature) (m
 		}
 		in := slices.Insert(slices.Collect(m.typ.Ins()), 0, reflect.TypeFor[unsafe.Pointer]())
 		f := reflect.FuncOf(in, slices.Collect(m.typ.Outs()), m.typ.IsVariadic())
-		methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ, Word: r.entry(c, f)})
+		methods = append(methods, named.Method{Name: m.name, Path: m.path, Type: m.typ, Word: r.entry(c, f), Earlier: earlier.with(c)})
+		d.calls = append(d.calls, c)
 	}
 	return methods
+}
+
+// with returns the type of d if it has the method c; d may be nil.
+func (d *declaredType) with(c *compiledCall) *named.Type {
+	if d == nil {
+		return nil
+	}
+	for _, known := range d.calls {
+		if known.name == c.name && known.path == c.path && known.t == c.t && known.in == c.in && types.Identical(known.of, c.of) {
+			return d.made
+		}
+	}
+	return nil
 }
 
 // compiledCall is a method of a made type for calls from compiled packages.

@@ -164,6 +164,31 @@ func TestMethodAddedLater(t *testing.T) {
 	}
 }
 
+// TestSharedCode makes versions of a type of which the second one has a method more: the code of the other one is the same.
+func TestSharedCode(t *testing.T) {
+	w := newHarness(t)
+	r := New(Config{Interpreted: w.config.Interpreted})
+	typ := redeclare(t, w, "Point")
+	d := r.Describe(typ)
+	type point = struct{ X, Y int }
+	add := func(from, name string, code func(any) string) reflect.Type {
+		addMethod(typ, w.pkg.Scope().Lookup(from).Type(), name)
+		r.Register(d.id, name, codeOf(point{}, code), nil)
+		return reflect.TypeOf(d.Box(point{1, 2}))
+	}
+	first := add("Celsius", "String", func(x any) string { return fmt.Sprint(x.(point).X) })
+	second := add("Base", "Describe", func(x any) string { return "described" })
+	a, _ := first.MethodByName("String")
+	b, ok := second.MethodByName("String")
+	other, _ := second.MethodByName("Describe")
+	if first == second || !ok || a.Func.Pointer() != b.Func.Pointer() || b.Func.Pointer() == other.Func.Pointer() {
+		t.Errorf("the code of String is at %#x and %#x, and that of Describe at %#x", a.Func.Pointer(), b.Func.Pointer(), other.Func.Pointer())
+	}
+	if got := fmt.Sprint(d.Box(point{3, 4})); got != "3" {
+		t.Errorf("the value prints as %q", got)
+	}
+}
+
 func BenchmarkBox(b *testing.B) {
 	w := newHarness(b)
 	d, raw := w.typ(b, "Square"), w.Value(w.box(Square{1}))

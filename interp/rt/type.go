@@ -18,9 +18,10 @@ type Type struct {
 	typ      types.Type
 	name     string
 
-	made    atomic.Pointer[madeType] // the type of values in interfaces; nil before the first one, see box
-	methods atomic.Pointer[[]registeredMethod]
-	set     atomic.Pointer[methodSet] // nil for an interface
+	made     atomic.Pointer[madeType]     // the type of values in interfaces; nil before the first one, see box
+	declared atomic.Pointer[declaredType] // the last complete type that has been made for it; nil if there is none
+	methods  atomic.Pointer[[]registeredMethod]
+	set      atomic.Pointer[methodSet] // nil for an interface
 
 	embedded []*types.TypeName // types whose methods may be promoted; nil for an interface
 	revised  atomic.Int64      // of a named type: how often one of its methods got another receiver or signature
