@@ -1,10 +1,14 @@
 package interp_test
 
 import (
+	"errors"
+	"fmt"
+	"reflect"
 	"runtime"
 	"testing"
 
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/named"
 )
 
 // A type of the keys of a map gets a method while a goroutine, which could write to the map, runs.
@@ -23,4 +27,40 @@ func TestAddMethodBesideGoroutine(t *testing.T) {
 	}
 	n.must(t, "m[Key{5}], m", "= 5, map[key 5:5]")
 	n.must(t, "func (k Key) Other() {}\nm[Key{5}]", "= 5") // no goroutine: no note
+}
+
+// When no code is left for methods of types of cells, a cell that adds one fails, and the session goes on. The test is not parallel to others: the
+// code is that of the process.
+func TestAddMethodWithoutCode(t *testing.T) {
+	n := newNotebook(t)
+	n.must(t, "type T struct{ N int }\nvar x any = T{1}", "")
+	var others named.Owner
+	defer others.Close()
+	for methods := named.MaxMethods; methods > 0; methods /= 2 { // types with fewer and fewer methods use all code
+		d := named.Declaration{Name: "main.Other", Path: "main", Memory: reflect.TypeFor[int]()}
+		var code []named.Method
+		for i := range methods {
+			name := fmt.Sprint("M", i)
+			d.Methods = append(d.Methods, named.MethodName{Name: name, Pointer: true})
+			code = append(code, named.Method{Name: name, Type: reflect.TypeFor[func()](), Word: reflect.ValueOf(func() {})})
+		}
+		for {
+			made, err := others.New(d)
+			if err == nil {
+				err = made.Complete(named.Parts{}, code)
+			}
+			if exhausted := (*named.ExhaustedError)(nil); errors.As(err, &exhausted) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	reason := fmt.Sprintf("compiled packages cannot call the methods of main.T: the methods of the type main.T need code, and all %d methods that this program has for types of cells are in use: restart the kernel", named.Stubs)
+	n.must(t, "y := 1\nfunc (t T) String() string { return \"text\" }\nfmt.Println(\"ran\")",
+		"! runtime error: cell[2]:2:12: "+reason+"\n    func (t T) String() string { return \"text\" }\n               ^")
+	n.must(t, "x.(T).String()", "= \"text\"") // cells need no code
+	n.must(t, "y", "! compile error: cell[4]:1:1: undefined: y: cell[2] ended before the statement that declares it; run it again\n    y\n    ^")
+	others.Close()
+	n.must(t, "func (t T) Other() {}\nfmt.Sprint(x)", "= \"text\"")
 }

@@ -1,8 +1,12 @@
 package interp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"go/token"
+	"go/types"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -185,29 +189,61 @@ func (c *compiler) undefine(cell *check.Cell, isDefined func(i int) bool) {
 	}
 }
 
-// commit keeps what a cell defines.
-func (c *compiler) commit(p compiled) {
+// commit keeps what a cell defines. After an error the cell must not run: compiled packages cannot call its methods.
+func (c *compiler) commit(p compiled) error {
+	defer c.compiling.Unlock()
 	c.keepCell(p.cell, p.unit)
-	c.retype(p.cell.Number)
-	c.compiling.Unlock()
+	return c.retype(p.cell)
 }
 
 // retype gives the interface values in the variables of the session the types with the methods that cells have declared since.
-func (c *compiler) retype(number int) {
+func (c *compiler) retype(cell *check.Cell) error {
 	running := c.goroutines.Started()
 	retyper := c.registry.Retype(len(running) == 0)
 	if retyper == nil {
-		return
+		return nil
 	}
 	var skipped []string
+	var failure error
 	for _, v := range c.checker.Variables() {
-		if variable, err := c.linker.interpreter.Address(c.program.Name(v)); err == nil && !retyper.Visit(variable.Elem()) {
+		variable, err := c.linker.interpreter.Address(c.program.Name(v))
+		if err != nil {
+			continue // it has no value yet
+		}
+		all, err := retyper.Visit(variable.Elem())
+		if failure = cmp.Or(failure, err); !all {
 			skipped = append(skipped, v.Name())
 		}
 	}
 	if skipped != nil {
-		c.packages.note(number, skippedNote(skipped, running))
+		c.packages.note(cell.Number, skippedNote(skipped, running))
 	}
+	var methods *rt.MethodsError
+	if errors.As(failure, &methods) {
+		return check.ErrorList{{Pos: cell.Fset.Position(methodOf(cell, methods.Type)), Msg: methods.Error()}}
+	}
+	return failure
+}
+
+// methodOf returns where a cell declares the first method of a type, or of any type if that has got methods through embedded fields.
+func methodOf(cell *check.Cell, typ string) token.Pos {
+	at := token.NoPos
+	for _, f := range cell.Funcs {
+		if f.Recv == nil {
+			continue
+		}
+		receiver := cell.Info.Defs[f.Name].(*types.Func).Signature().Recv().Type()
+		if p, ok := receiver.(*types.Pointer); ok {
+			receiver = p.Elem()
+		}
+		if n, ok := types.Unalias(receiver).(*types.Named); ok && typ == "main."+n.Obj().Name() {
+			return f.Name.Pos()
+		}
+		if at == token.NoPos {
+			at = f.Name.Pos()
+		}
+	}
+	return at
 }
 
 // skippedNote says that maps that variables refer to have values without new methods, because goroutines of cells run.

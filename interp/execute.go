@@ -69,7 +69,7 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 		return Result{}, false, s.reporter.Compile(c.err)
 	}
 	s.compiler.linker.redeclare(c.unit)
-	s.compiler.commit(c)
+	unusable := s.compiler.commit(c)
 	for _, e := range c.cell.Broken {
 		fmt.Fprintf(s.output.StderrOf(cell), "note: this cell breaks %s\n", brokenNote(e))
 	}
@@ -77,6 +77,24 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 		fmt.Fprintf(s.output.StderrOf(cell), "note: %s\n", note)
 	}
 	r := goroutine.NewRun(cell)
+	var succeeded atomic.Bool
+	end := func() {
+		s.cells.Ran(stale.Run{
+			ID: how.id, Again: how.again, Number: number, Source: src, Summary: c.cell.Summary,
+			Defined: func(i int) bool { return r.IsDefined(i) || !c.cell.IsNew(i) },
+			Failed:  !succeeded.Load(), Hidden: how.silent || commands.Examines,
+		})
+		s.compiler.undefine(c.cell, r.IsDefined)
+		s.compiler.checker.Release(c.cell)
+		s.sweeper.cellEnded()
+		done()
+	}
+	if unusable != nil {
+		end()
+		e := s.reporter.Compile(unusable)
+		e.Name = diagnostics.Runtime // what the cell declares remains
+		return Result{}, false, e
+	}
 	r.Commands = commands.Run(s.commands)
 	r.Commands.StepsFrom(how.step)
 	r.Attended = how.attended
@@ -84,7 +102,6 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 	if c.cell.Program {
 		s.registrations.NewCommandLine()
 	}
-	var succeeded atomic.Bool
 	result, err := s.executor.run(ctx, r, c.unit, func(failure *Error) (Result, error) {
 		if failure != nil {
 			return Result{}, s.renderer.withUnread(failure, c.cell)
@@ -97,17 +114,7 @@ func (s *Session) execute(ctx context.Context, cell int, src string, how executi
 		result.Replacement = r.Commands.Replacement()
 		succeeded.Store(err == nil)
 		return result, err
-	}, func() {
-		s.cells.Ran(stale.Run{
-			ID: how.id, Again: how.again, Number: number, Source: src, Summary: c.cell.Summary,
-			Defined: func(i int) bool { return r.IsDefined(i) || !c.cell.IsNew(i) },
-			Failed:  !succeeded.Load(), Hidden: how.silent || commands.Examines,
-		})
-		s.compiler.undefine(c.cell, r.IsDefined)
-		s.compiler.checker.Release(c.cell)
-		s.sweeper.cellEnded()
-		done()
-	})
+	}, end)
 	return result, commands.RunStale, err
 }
 

@@ -168,7 +168,9 @@ func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter
 	if compiled.err != nil {
 		return compiled.err
 	}
-	s.compiler.commit(compiled)
+	if err := s.compiler.commit(compiled); err != nil {
+		return err
+	}
 	name := func(i int) string { return s.compiler.program.Name(compiled.cell.Vars[i]) }
 	ctx, err := address[context.Context](interpreter, name(0))
 	if err != nil {

@@ -45,9 +45,19 @@ func (r *Registry) Retype(maps bool) *Retyper {
 
 // Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
 // compiled types that carries does not know, where interface values keep their type. It returns false if the variable refers to maps
-// with interface values that no earlier variable refers to, and that it must not look into.
-func (t *Retyper) Visit(variable reflect.Value) (all bool) {
-	t.skipped = false
+// with interface values that no earlier variable refers to, and that it must not look into. The error is a *MethodsError; values of that
+// type, and others behind them, keep their types then.
+func (t *Retyper) Visit(variable reflect.Value) (all bool, err error) {
+	t.skipped, t.next = false, nil
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *MethodsError:
+			all, err = !t.skipped, p
+		default:
+			panic(p)
+		}
+	}()
 	t.visit(variable)
 	for len(t.next) > 0 {
 		v := t.next[len(t.next)-1]
@@ -63,7 +73,7 @@ func (t *Retyper) Visit(variable reflect.Value) (all bool) {
 			t.visitMap(v)
 		}
 	}
-	return !t.skipped
+	return !t.skipped, nil
 }
 
 // visit replaces types in the addressable v, and keeps what v refers to for Visit.
