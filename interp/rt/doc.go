@@ -43,8 +43,8 @@
 //
 // # Limitations
 //
-// Interface values that only compiled packages, channels, closures or running goroutines hold keep the methods that their type
-// had when they were made. A method of an interface keeps the types in its signature when one of them gets a method. A method with a type
+// Interface values that only compiled packages, variables of packages, channels, closures, running goroutines or slices behind their length hold
+// keep the methods that their type had when they were made; docs/decisions/050-real-types.md lists all. A method of an interface keeps the types in its signature when one of them gets a method. A method with a type
 // in its signature that has no compiled form is missing for compiled packages. Package reflect does not see that a type implements an interface with
 // such a method, or that a compiled type implements one whose methods mention an instance of a compiled function type, such as
 // iter.Seq[reflect.StructField]; see named.Table. Code of cells does.
