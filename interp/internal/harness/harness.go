@@ -136,7 +136,7 @@ func ReadReport[T any](path string) (*T, error) {
 	return report, json.Unmarshal(text, report)
 }
 
-var predeclared = regexp.MustCompile(`note: \w+ is predeclared in Go: [^\n]*\n`)
+var predeclared = regexp.MustCompile(`note: \w+ is predeclared in Go: [^\n]*\n(?:note: and \d+ more\n)?`)
 
 // WithoutNotes returns the output of cells without the notes for predeclared names that they redefine, which compiled Go does not
 // print.

@@ -223,7 +223,11 @@ func (c *compiler) reserveAddresses(n ast.Node) {
 // unsafe compiles the call of a function of package unsafe.
 func (c *compiler) unsafe(e *ast.CallExpr, name string, want *operand) operand {
 	s := c.shapeOf(e)
-	x := c.expr(e.Args[0], nil)
+	t := c.typeOf(e.Args[0])
+	if c.isNil(e.Args[0]) {
+		t = types.Typ[types.UnsafePointer] // of unsafe.Add; the *byte of unsafe.String has the same memory
+	}
+	x := c.exprTo(e.Args[0], t, nil)
 	from, count := x.reg, vm.NoRegister
 	if len(e.Args) == 2 {
 		count = c.expr(e.Args[1], nil).reg
