@@ -6,7 +6,7 @@ import (
 )
 
 // measured replaces the times that %timeit prints, and nothing else.
-var measured = regexp.MustCompile(`(?m)^\d[\d.e+]* [nµm]?s ± \d[\d.e+]* [nµm]?s per loop \(mean ± standard deviation of (\d+ runs?) of (\d[\d ]* loops?)\)$`)
+var measured = regexp.MustCompile(`(?m)^\d[\d.e+]* [nµm]?s ± \d[\d.e+]* [nµm]?s per loop \(mean ± standard deviation of (\d+ runs?) of (\d[\d\x{a0}]* loops?)\)$`)
 
 func TestTimeit(t *testing.T) {
 	t.Parallel()
