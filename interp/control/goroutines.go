@@ -124,7 +124,11 @@ func (g *Goroutines) Started() []int {
 }
 
 // HasStarted reports whether goroutines of cells are running, apart from those that run a cell.
-func (g *Goroutines) HasStarted() bool { return len(g.Started()) > 0 }
+func (g *Goroutines) HasStarted() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.started) > 0
+}
 
 // AddTimer records a timer that calls a function of a cell.
 func (g *Goroutines) AddTimer(t *time.Timer) {

@@ -140,24 +140,22 @@ func (t *Type) setMethods(methods []Method) error {
 	}
 	own, all := methodList{entries: t.d.list}, methodList{entries: t.d.pointer}
 	for _, m := range sorted(methods) {
-		if !m.hasCode() {
-			if none := uncallable().offset; !pointer[t.key(m.Name, m.Path)] {
-				own.add(t, m, none, none)
+		k := t.key(m.Name, m.Path)
+		byValue := !pointer[k]
+		word, value, byPointer := uncallable().offset, uncallable().offset, uncallable().offset
+		if m.hasCode() {
+			s, ok := t.earlierCode(m, byValue)
+			if !ok {
+				s, stubs = newStubs(stubs, byValue, direct)
+				t.setCode(s, m)
 			}
-			all.add(t, m, uncallable().offset, uncallable().offset)
-			continue
+			t.code = append(t.code, ownCode{k, m.Type, s})
+			word, value, byPointer = s.word.offset(), s.value.offset(), s.pointer.offset()
 		}
-		byValue := !pointer[t.key(m.Name, m.Path)]
-		s, ok := t.earlierCode(m, byValue)
-		if !ok {
-			s, stubs = newStubs(stubs, byValue, direct)
-			t.setCode(s, m)
+		if byValue {
+			own.add(t, m, word, value)
 		}
-		t.code = append(t.code, ownCode{t.key(m.Name, m.Path), m.Type, s})
-		if s.byValue {
-			own.add(t, m, s.word.offset(), s.value.offset())
-		}
-		all.add(t, m, s.pointer.offset(), s.pointer.offset())
+		all.add(t, m, byPointer, byPointer)
 	}
 	own.finish(t.typ)
 	all.finish(reflect.PointerTo(t.typ))

@@ -464,15 +464,21 @@ func sameLayout(a, b reflect.Type, seen map[[2]reflect.Type]bool) bool {
 		if a.NumIn() != b.NumIn() || a.NumOut() != b.NumOut() {
 			return true // another representation of the function, whose parameters nothing compares
 		}
-		for i := range a.NumIn() {
-			if !sameLayout(a.In(i), b.In(i), seen) {
-				return false
-			}
+		return sameLayouts(a, b, 0, seen)
+	}
+	return true
+}
+
+// sameLayouts is sameLayout for the parameters and results of functions with as many of them. b has others before the parameters of a.
+func sameLayouts(a, b reflect.Type, others int, seen map[[2]reflect.Type]bool) bool {
+	for i := range a.NumIn() {
+		if !sameLayout(a.In(i), b.In(i+others), seen) {
+			return false
 		}
-		for i := range a.NumOut() {
-			if !sameLayout(a.Out(i), b.Out(i), seen) {
-				return false
-			}
+	}
+	for i := range a.NumOut() {
+		if !sameLayout(a.Out(i), b.Out(i), seen) {
+			return false
 		}
 	}
 	return true

@@ -445,21 +445,7 @@ func (c *compiledCall) method() *Method {
 // takes reports whether the arguments and results of c have the memory layout of those of a method with this signature. A value that a compiled
 // package has kept can have an earlier type, whose methods have other signatures.
 func (c *compiledCall) takes(lowered reflect.Type) bool {
-	if lowered.NumIn() != c.typ.NumIn()+1 || lowered.NumOut() != c.typ.NumOut() {
-		return false
-	}
-	seen := map[[2]reflect.Type]bool{}
-	for i := range c.typ.NumIn() {
-		if !sameLayout(c.typ.In(i), lowered.In(i+1), seen) {
-			return false
-		}
-	}
-	for i := range c.typ.NumOut() {
-		if !sameLayout(c.typ.Out(i), lowered.Out(i), seen) {
-			return false
-		}
-	}
-	return true
+	return lowered.NumIn() == c.typ.NumIn()+1 && lowered.NumOut() == c.typ.NumOut() && sameLayouts(c.typ, lowered, 1, map[[2]reflect.Type]bool{})
 }
 
 // meet makes the made type of values of t known, whose raw type is raw: compiled code can have values of it that have never been in

@@ -3,19 +3,36 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // windows selects elements of shifted runs, 16 neighbors at a time.
 func windows() {
-	windowsAVX2()
-	windowsAVX512()
+	windowLoop("windowsAVX2", ", whose selected elements are their first ones. It reads and writes 16 elements for each window", func() func(at, to, run, from Register) {
+		low, high := YMM(), YMM()
+		return func(_, to, run, from Register) { // the next window overwrites what is too much
+			VMOVUPS(Mem{Base: run, Index: from, Scale: 1}, low)
+			VMOVUPS(Mem{Base: run, Index: from, Scale: 1, Disp: 32}, high)
+			VMOVUPS(low, Mem{Base: to})
+			VMOVUPS(high, Mem{Base: to, Disp: 32})
+		}
+	})
+	windowLoop("windowsAVX512", "", func() func(at, to, run, from Register) {
+		mask, v := K(), ZMM()
+		return func(at, to, run, from Register) {
+			KMOVW(Mem{Base: at, Disp: 8}, mask)
+			VMOVUPS_Z(Mem{Base: run, Index: from, Scale: 1}, mask, v)
+			VCOMPRESSPS_Z(v, mask, v)
+			VMOVUPS(v, Mem{Base: to})
+		}
+	})
 }
 
-// windowsAVX2 copies 16 elements for each window, of which the next window overwrites what is too much.
-func windowsAVX2() {
-	TEXT("windowsAVX2", NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
+// windowLoop generates a function that copies windows. The function that registers returns copies one, at the entry at of the list.
+func windowLoop(name, which string, registers func() (one func(at, to, run, from Register))) {
+	TEXT(name, NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
 	Pragma("noescape")
-	Doc("windowsAVX2 is packWindowsGeneric for k offsets and n windows, both at least one, whose selected elements are their first ones. It reads and writes 16 elements for each window.")
+	Doc(name + " is packWindowsGeneric for k offsets and n windows, both at least one" + which + ".")
 	dst := Load(Param("dst"), GP64())
 	runs := Load(Param("runs"), GP64())
 	offsets := Load(Param("offsets"), GP64())
@@ -25,7 +42,7 @@ func windowsAVX2() {
 	n := Load(Param("n"), GP64())
 	SHLQ(Imm(2), w)
 	at, left, run, to, from := GP64(), GP64(), GP64(), GP64(), GP64()
-	low, high := YMM(), YMM()
+	one := registers()
 	Label("row")
 	MOVQ(Mem{Base: offsets}, run)
 	LEAQ(Mem{Base: runs, Index: run, Scale: 4}, run)
@@ -34,49 +51,7 @@ func windowsAVX2() {
 	MOVQ(dst, to)
 	Label("window")
 	MOVQ(Mem{Base: at}, from)
-	VMOVUPS(Mem{Base: run, Index: from, Scale: 1}, low)
-	VMOVUPS(Mem{Base: run, Index: from, Scale: 1, Disp: 32}, high)
-	VMOVUPS(low, Mem{Base: to})
-	VMOVUPS(high, Mem{Base: to, Disp: 32})
-	ADDQ(Mem{Base: at, Disp: 16}, to)
-	ADDQ(Imm(24), at)
-	DECQ(left)
-	JNZ(LabelRef("window"))
-	ADDQ(Imm(8), offsets)
-	ADDQ(w, dst)
-	DECQ(k)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
-}
-
-func windowsAVX512() {
-	TEXT("windowsAVX512", NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
-	Pragma("noescape")
-	Doc("windowsAVX512 is packWindowsGeneric for k offsets and n windows, both at least one.")
-	dst := Load(Param("dst"), GP64())
-	runs := Load(Param("runs"), GP64())
-	offsets := Load(Param("offsets"), GP64())
-	k := Load(Param("k"), GP64())
-	w := Load(Param("w"), GP64())
-	list := Load(Param("list"), GP64())
-	n := Load(Param("n"), GP64())
-	SHLQ(Imm(2), w)
-	at, left, run, to, from := GP64(), GP64(), GP64(), GP64(), GP64()
-	mask := K()
-	v := ZMM()
-	Label("row")
-	MOVQ(Mem{Base: offsets}, run)
-	LEAQ(Mem{Base: runs, Index: run, Scale: 4}, run)
-	MOVQ(list, at)
-	MOVQ(n, left)
-	MOVQ(dst, to)
-	Label("window")
-	MOVQ(Mem{Base: at}, from)
-	KMOVW(Mem{Base: at, Disp: 8}, mask)
-	VMOVUPS_Z(Mem{Base: run, Index: from, Scale: 1}, mask, v)
-	VCOMPRESSPS_Z(v, mask, v)
-	VMOVUPS(v, Mem{Base: to})
+	one(at, to, run, from)
 	ADDQ(Mem{Base: at, Disp: 16}, to)
 	ADDQ(Imm(24), at)
 	DECQ(left)
