@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -190,5 +191,24 @@ func TestClose(t *testing.T) {
 		if !errors.As(err, &lost) || lost.Rank != 1 || !strings.Contains(err.Error(), "has left the group") {
 			t.Errorf("rank %d: %v", 2*r, err)
 		}
+	}
+}
+
+// TestUnreachableNeighbor checks that a rank whose neighbor ends while they connect gets an error, also if the goroutine that
+// watches the group starts only afterwards. The race detector found this.
+func TestUnreachableNeighbor(t *testing.T) {
+	for range 20 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			ring, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &joiner{info: &RankInfo{Size: 2}, addresses: []string{ring.Addr().String(), freeAddress(t)}, hosts: []string{"a", "b"}}
+			var lost *LostError
+			if g, err := j.assemble(t.Context(), nil, ring, nil); g != nil || !errors.As(err, &lost) || lost.Rank != 1 {
+				t.Errorf("group %v, error %v", g, err)
+			}
+		})
 	}
 }

@@ -169,9 +169,10 @@ func (j *joiner) assemble(ctx context.Context, control []*link, ring *net.TCPLis
 	g.watch(control) // detects lost ranks from here on
 	connecting, cancel := context.WithCancel(ctx)
 	defer cancel()
+	broken := g.broken // the variable g is nil when this function has failed
 	go func() {
 		select {
-		case <-g.broken:
+		case <-broken:
 			cancel()
 		case <-connecting.Done():
 		}
