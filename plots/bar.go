@@ -125,19 +125,18 @@ func (k bars) draw(c draw.Canvas, x limits) {
 		middle := c.Max.Y - step*(vg.Length(i)+.5)
 		c.FillText(names, vg.Point{X: c.Min.X + nameWidth, Y: middle}, fitted(names, b.name, nameWidth+.1))
 		begin := toCanvas(b.from)
-		style, end := numbers, begin
-		if drawable(b.value, false) {
-			end = toCanvas(b.value)
-			c.FillPolygon(hue(b.hue), rectangle(min(begin, end), middle-thick/2, max(begin-end, end-begin), thick))
-		} else {
+		style, text := numbers, begin+4
+		switch {
+		case !drawable(b.value, false):
 			style.Color = wrong
+		default:
+			end := toCanvas(b.value)
+			c.FillPolygon(hue(b.hue), rectangle(min(begin, end), middle-thick/2, max(begin-end, end-begin), thick))
+			if text = end + 4; b.value < b.from {
+				style.XAlign, text = draw.XRight, end-4
+			}
 		}
-		if b.value < b.from && drawable(b.value, false) {
-			style.XAlign = draw.XRight
-			c.FillText(style, vg.Point{X: end - 4, Y: middle}, write(b.value))
-			continue
-		}
-		c.FillText(style, vg.Point{X: end + 4, Y: middle}, write(b.value))
+		c.FillText(style, vg.Point{X: text, Y: middle}, write(b.value))
 	}
 	c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, zero, c.Min.Y, zero, c.Max.Y)
 }

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,12 +61,7 @@ type DeviceData struct {
 // their maximum. Epochs are faint stripes, limits are dashed lines. The subtitle has the means and
 // peaks of all processes, and those of this process as far as they were measured.
 func DeviceUse(d DeviceData) *Figure {
-	if d.Name == "" {
-		d.Name = "Device"
-	}
-	if d.BusyName == "" {
-		d.BusyName = "busy"
-	}
+	d.Name, d.BusyName = cmp.Or(d.Name, "Device"), cmp.Or(d.BusyName, "busy")
 	k := deviceUse{
 		epochs:  append([]float64(nil), d.Epochs...),
 		names:   []string{d.Name},
@@ -113,10 +109,7 @@ func (d DeviceData) over(values []float64, unit float64) []point {
 	if len(values) == 0 {
 		return nil
 	}
-	points := Series{X: d.Seconds, Y: values}.points()
-	if d.Seconds == nil {
-		points = Series{X: []float64{}, Y: values}.points()
-	}
+	points := Series{X: append([]float64{}, d.Seconds...), Y: values}.points() // X is never nil, which would mean 0, 1, 2…
 	for i := range points {
 		points[i].y /= unit
 	}
@@ -130,8 +123,7 @@ const thisProcess = "this process"
 
 // add adds another line to a quantity if at least one of its values is drawable.
 func (q *quantity) add(name string, points []point, color int, dashed bool) {
-	var x, y limits
-	if ranges(&x, &y, points, false, false); y.some {
+	if heights(points).some {
 		q.further = append(q.further, furtherLine{name: name, points: points, hue: color, dashed: dashed})
 	}
 }
@@ -413,11 +405,7 @@ func (k deviceUse) findings() string {
 	}
 	for _, q := range k.quantities {
 		if _, devices := q.lines(); q.unit == celsius {
-			var x, y limits
-			for _, points := range devices {
-				ranges(&x, &y, points, false, false)
-			}
-			if y.some {
+			if y := heights(devices...); y.some {
 				text += fmt.Sprintf("; highest temperature %.0f %s", y.hi, celsius)
 			}
 		}
@@ -455,14 +443,20 @@ func meanPercent(lines [][]point) string {
 
 // highest returns the highest value of lines; it is empty if nothing was measured.
 func highest(lines [][]point, unit string) string {
-	var x, y limits
-	for _, points := range lines {
-		ranges(&x, &y, points, false, false)
-	}
+	y := heights(lines...)
 	if !y.some {
 		return ""
 	}
 	return value(y.hi) + " " + unit
+}
+
+// heights returns the range of the drawable values of lines.
+func heights(lines ...[]point) (y limits) {
+	var x limits
+	for _, points := range lines {
+		ranges(&x, &y, points, false, false)
+	}
+	return y
 }
 
 // average returns the mean over time, where each value holds until the next one, and the

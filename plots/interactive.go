@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -206,10 +207,7 @@ func (r *recorder) name(m curve) string {
 			}
 		}
 	}
-	if label := r.now().Y.Label; label != "" {
-		return label
-	}
-	return r.title
+	return cmp.Or(r.now().Y.Label, r.title)
 }
 
 // spots records dots: those of the newest line of their color, or of a series without a line.
@@ -247,15 +245,6 @@ func (r *recorder) area(m area) {
 	r.fills[clr] = opacity
 }
 
-// hex returns a color and its opacity as SVG writes them.
-func hex(c color.Color) (name string, opacity float64) {
-	if k, ok := c.(ink); ok {
-		return "currentColor", float64(k)
-	}
-	n := color.NRGBAModel.Convert(c).(color.NRGBA)
-	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B), math.Round(float64(n.A)/2.55) / 100
-}
-
 func hexOf(c color.Color) string {
 	name, opacity := hex(c)
 	return fmt.Sprint(name, opacity)
@@ -268,10 +257,7 @@ func (v view) csv() string {
 	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	_ = w.Write([]string{"panel", "series", "x", "y"}) // a strings.Builder returns no errors
 	for _, p := range v.Panels {
-		title := p.Title
-		if p.Y.Label != "" {
-			title = p.Y.Label
-		}
+		title := cmp.Or(p.Y.Label, p.Title)
 		for _, s := range p.Series {
 			for _, part := range s.all {
 				for _, q := range part {

@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // LRFinder draws the losses of a learning-rate range test over the learning rates, on a
@@ -26,10 +27,7 @@ func (rateFinder) size() (width, height float64) { return 560, 293 }
 
 func (k rateFinder) sections(l settings) []section {
 	parts, bad := runs(k.points, true, false)
-	var all []point
-	for _, part := range parts {
-		all = append(all, part...)
-	}
+	all := slices.Concat(parts...)
 	curve := centered(all, min(5, len(all)/16))
 	p := axes()
 	var x, y limits
@@ -47,14 +45,9 @@ func (k rateFinder) sections(l settings) []section {
 		if top := max(curve[0].y+(curve[0].y-y.lo)*.5, y.lo+size*.5); top > y.lo {
 			y.hi = min(y.hi, top)
 		}
-		lowest := 0
-		for i := range curve {
-			if curve[i].y < curve[lowest].y {
-				lowest = i
-			}
-		}
-		tenth := curve[lowest].x / 10
-		subtitle = "lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
+		lowest := slices.MinFunc(curve, func(a, b point) int { return cmp.Compare(a.y, b.y) })
+		tenth := lowest.x / 10
+		subtitle = "lowest loss " + value(lowest.y) + " at " + value(lowest.x)
 		if drawable(k.steepest, true) {
 			subtitle = "steepest at " + value(k.steepest) + ", " + subtitle
 			p.Add(verticalLine{k.steepest, "steepest " + value(k.steepest), hue(2), k.steepest < tenth})

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -82,18 +83,10 @@ func clock(v, step float64) string {
 		return sign + plain(v, step) + " s"
 	}
 	s := int(math.Round(v))
-	minutes := strconv.Itoa(s / 60 % 60)
 	if s >= 3600 {
-		minutes = strconv.Itoa(s/3600) + ":" + pad(minutes)
+		return fmt.Sprintf("%s%d:%02d:%02d", sign, s/3600, s/60%60, s%60)
 	}
-	return sign + minutes + ":" + pad(strconv.Itoa(s%60))
-}
-
-func pad(s string) string {
-	if len(s) < 2 {
-		return "0" + s
-	}
-	return s
+	return fmt.Sprintf("%s%d:%02d", sign, s/60, s%60)
 }
 
 // value formats a number with three significant digits for text: 0.267, 91.3, 1.2e−7.

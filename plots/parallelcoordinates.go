@@ -183,13 +183,7 @@ func newUprightScale(a Axis, low, high vg.Length) verticalScale {
 // clipped returns the range of most values if a few outliers would compress them. The outliers
 // are then drawn at the end of the axis.
 func clipped(l limits, values []float64) limits {
-	var sorted []float64
-	for _, v := range values {
-		if drawable(v, false) {
-			sorted = append(sorted, v)
-		}
-	}
-	slices.Sort(sorted)
+	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(values)), func(v float64) bool { return !drawable(v, false) })
 	n := len(sorted)
 	if n < 5 {
 		return l

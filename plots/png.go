@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"slices"
 	"strings"
 
 	"golang.org/x/image/font/sfnt"
@@ -59,15 +60,7 @@ func (c *pngCanvas) Stroke(p vg.Path) {
 
 // straight reports whether p is one polyline.
 func straight(p vg.Path) bool {
-	if p[0].Type != vg.MoveComp {
-		return false
-	}
-	for _, e := range p[1:] {
-		if e.Type != vg.LineComp {
-			return false
-		}
-	}
-	return true
+	return p[0].Type == vg.MoveComp && !slices.ContainsFunc(p[1:], func(e vg.PathComp) bool { return e.Type != vg.LineComp })
 }
 
 // onPaper returns c blended with the background.

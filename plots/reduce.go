@@ -1,6 +1,10 @@
 package plots
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // point is one sample of a series.
 type point struct{ x, y float64 }
@@ -27,7 +31,7 @@ func reduce(points []point, lo, hi float64, log bool) []point {
 		return points
 	}
 	column := func(i int) int { return i * maxColumns / len(points) }
-	if ascending(points) {
+	if slices.IsSortedFunc(points, func(a, b point) int { return cmp.Compare(a.x, b.x) }) {
 		scale := func(x float64) float64 { return x }
 		if log {
 			scale = math.Log
@@ -56,15 +60,6 @@ func reduce(points []point, lo, hi float64, log bool) []point {
 		i = j
 	}
 	return kept
-}
-
-func ascending(points []point) bool {
-	for i := 1; i < len(points); i++ {
-		if points[i].x < points[i-1].x {
-			return false
-		}
-	}
-	return true
 }
 
 // smooth returns an exponential moving average over about window points, corrected for its

@@ -43,12 +43,7 @@ type RooflinePoint struct {
 // ceilings are limited by something else. Points that are not positive are left out and
 // counted.
 func Roofline(title string, d RooflineData) *Figure {
-	if d.FLOPsName == "" {
-		d.FLOPsName = "peak"
-	}
-	if d.BytesName == "" {
-		d.BytesName = "memory"
-	}
+	d.FLOPsName, d.BytesName = cmp.Or(d.FLOPsName, "peak"), cmp.Or(d.BytesName, "memory")
 	d.Points = append([]RooflinePoint(nil), d.Points...)
 	d.FLOPsName, d.Ceilings = d.distinct()
 	return newFigure(title, roofline(d))

@@ -128,16 +128,16 @@ func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) 
 	x, y := width/2+gap, height/2+1
 	center := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
 	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, center.X))
-	corner := func(x, y vg.Length) vg.Rectangle { return rectAround(vg.Point{X: x, Y: y}, width, height) }
+	around := func(x, y vg.Length) vg.Rectangle { return rectAround(vg.Point{X: x, Y: y}, width, height) }
 	return [8]vg.Rectangle{
-		rectAround(vg.Point{X: dot.Max.X + x, Y: center.Y}, width, height),
-		rectAround(vg.Point{X: dot.Min.X - x, Y: center.Y}, width, height),
-		rectAround(vg.Point{X: middle, Y: dot.Max.Y + y}, width, height),
-		rectAround(vg.Point{X: middle, Y: dot.Min.Y - y}, width, height),
-		corner(dot.Max.X+width/2, dot.Min.Y-y),
-		corner(dot.Max.X+width/2, dot.Max.Y+y),
-		corner(dot.Min.X-width/2, dot.Max.Y+y),
-		corner(dot.Min.X-width/2, dot.Min.Y-y),
+		around(dot.Max.X+x, center.Y),
+		around(dot.Min.X-x, center.Y),
+		around(middle, dot.Max.Y+y),
+		around(middle, dot.Min.Y-y),
+		around(dot.Max.X+width/2, dot.Min.Y-y),
+		around(dot.Max.X+width/2, dot.Max.Y+y),
+		around(dot.Min.X-width/2, dot.Max.Y+y),
+		around(dot.Min.X-width/2, dot.Min.Y-y),
 	}
 }
 
@@ -166,12 +166,9 @@ func rectAround(p vg.Point, width, height vg.Length) vg.Rectangle {
 
 // overlaps reports whether a box overlaps any of others.
 func overlaps(box vg.Rectangle, others []vg.Rectangle) bool {
-	for _, o := range others {
-		if box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(o vg.Rectangle) bool {
+		return box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y
+	})
 }
 
 // crosses reports whether any of the lines, which only rise, crosses a box.

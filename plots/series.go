@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -94,12 +95,7 @@ func ranges(x, y *limits, points []point, logX, logY bool) {
 
 // wholeX reports whether every drawable x is a whole number, such as a step.
 func wholeX(points []point) bool {
-	for _, p := range points {
-		if drawable(p.x, false) && !isWhole(p.x) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(points, func(p point) bool { return drawable(p.x, false) && !isWhole(p.x) })
 }
 
 // based makes an axis begin at zero if the data come close to it, and otherwise adds a margin.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/xml"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -124,26 +125,20 @@ func (c *svgCanvas) attribute(name string, v float64) {
 
 // paint writes the current color as the attribute "fill" or "stroke".
 func (c *svgCanvas) paint(name string) {
-	var opacity float64
-	c.body.WriteString(" " + name + `="`)
-	switch clr := c.top().color.(type) {
-	case ink:
-		c.body.WriteString("currentColor")
-		opacity = float64(clr)
-	default:
-		n := color.NRGBAModel.Convert(clr).(color.NRGBA)
-		const digits = "0123456789abcdef"
-		c.body.WriteByte('#')
-		for _, v := range [...]uint8{n.R, n.G, n.B} {
-			c.body.WriteByte(digits[v>>4])
-			c.body.WriteByte(digits[v&15])
-		}
-		opacity = float64(n.A) / 255
-	}
-	c.body.WriteByte('"')
+	clr, opacity := hex(c.top().color)
+	c.body.WriteString(" " + name + `="` + clr + `"`)
 	if opacity < 1 {
 		c.attribute(name+"-opacity", opacity)
 	}
+}
+
+// hex returns a color and its opacity as SVG writes them.
+func hex(c color.Color) (name string, opacity float64) {
+	if k, ok := c.(ink); ok {
+		return "currentColor", float64(k)
+	}
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B), math.Round(float64(n.A)/2.55) / 100
 }
 
 func (c *svgCanvas) Stroke(p vg.Path) {

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -35,21 +36,12 @@ type TrainingData struct {
 // run. Validation has a dot at each measurement, and the best one is labeled. A loss that is
 // NaN or infinite is marked in red at its step and counted in the legend.
 func Training(d TrainingData) *Figure {
-	if d.Title == "" {
-		d.Title = "Training"
-	}
-	if d.XName == "" {
-		d.XName = "step"
-	}
-	if d.LossName == "" {
-		d.LossName = "loss"
-	}
 	k := training{
-		status: d.Status, xName: d.XName, total: d.Total,
-		loss:     metric{name: d.LossName, raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min},
+		status: d.Status, xName: cmp.Or(d.XName, "step"), total: d.Total,
+		loss:     metric{name: cmp.Or(d.LossName, "loss"), raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min},
 		accuracy: metric{name: "accuracy", raw: percentPoints(d.Accuracy), checks: percentPoints(d.ValidationAccuracy), better: math.Max, percent: true},
 	}
-	return newFigure(d.Title, k)
+	return newFigure(cmp.Or(d.Title, "Training"), k)
 }
 
 // percentPoints returns the points of a series in percent.
@@ -80,12 +72,7 @@ func (m metric) some() bool { return len(m.raw)+len(m.checks) > 0 }
 func (training) size() (width, height float64) { return defaultWidth, defaultHeight }
 
 func (k training) sections(l settings) []section {
-	if l.labelX != "" {
-		k.xName = l.labelX
-	}
-	if l.labelY != "" {
-		k.loss.name = l.labelY
-	}
+	k.xName, k.loss.name = cmp.Or(l.labelX, k.xName), cmp.Or(l.labelY, k.loss.name)
 	metrics := []metric{k.loss}
 	if k.accuracy.some() {
 		if !k.loss.some() {
@@ -122,11 +109,9 @@ func (k training) sections(l settings) []section {
 		bad = append(bad, gone...)
 		spikes += m.beyond(l.logX, logY)
 	}
-	var legend []entry
+	legend := []entry{{name: "train", color: hue(0)}}
 	if smoothed {
-		legend = append(legend, entry{name: "train", color: hue(0)}, entry{name: "train (raw)", color: at(faint, opacityFaint)})
-	} else {
-		legend = append(legend, entry{name: "train", color: hue(0)})
+		legend = append(legend, entry{name: "train (raw)", color: at(faint, opacityFaint)})
 	}
 	if checked {
 		legend = append(legend, entry{name: "validation", color: hue(1)})
