@@ -13,7 +13,7 @@ func BenchmarkAllReduce(b *testing.B) { benchmarkAllReduce(b) }
 
 // BenchmarkAllReduceEncrypted encrypts, as between machines.
 func BenchmarkAllReduceEncrypted(b *testing.B) {
-	benchmarkAllReduce(b, Option{option.New(func(j *joiner) { j.info.local = false }, "At")})
+	benchmarkAllReduce(b, Option{option.New(func(s *settings) { s.info.local = false }, "At")})
 }
 
 func benchmarkAllReduce(b *testing.B, options ...Option) {

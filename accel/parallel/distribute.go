@@ -16,11 +16,6 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// DistributeOption configures [Distribute].
-type DistributeOption struct{ distributeSetting }
-
-type distributeSetting = option.Of[distribution]
-
 // ZeRO sets what the ranks along DP divide among themselves instead of keeping it on each
 // (Rajbhandari et al., 2020; PyTorch's FSDP):
 //
@@ -30,8 +25,8 @@ type distributeSetting = option.Of[distribution]
 //	   and dropped afterwards. The backward pass computes the layer's activations again
 //
 // Stage 3 gathers the modules of an nn.Sequential one by one, and another model as a whole.
-func ZeRO(stage int) DistributeOption {
-	return DistributeOption{option.New(func(d *distribution) { d.zero = stage }, "ZeRO", stage).Require(stage >= 1 && stage <= 3, "the stage must be 1, 2 or 3")}
+func ZeRO(stage int) Option {
+	return Option{option.New(func(s *settings) { s.zero = stage }, "ZeRO", stage).Require(stage >= 1 && stage <= 3, "the stage must be 1, 2 or 3")}
 }
 
 // DistributedModel is a model that the ranks of a mesh share; [Distribute] returns it. It is an
@@ -127,12 +122,12 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 // others fail with a [*LostError] that names it, after the number of the step. Arguments, options or models that are invalid or
 // differ are an error on all ranks, after which the mesh can be used for the corrected call, but a model that ranks have begun to
 // divide cannot: make a new one.
-func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options ...DistributeOption) (*DistributedModel, error) {
+func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options ...Option) (*DistributedModel, error) {
 	if mesh == nil {
 		return nil, errors.New("parallel: Distribute: the mesh is nil: check the error of parallel.Mesh")
 	}
 	d := &distribution{ctx: context.WithoutCancel(ctx), mesh: mesh, model: model, zero: 1, microBatches: 1, factor: 1}
-	err := option.Apply("parallel.Distribute", d, options, "ZeRO", "Split", "SplitHeads", "SplitVocabulary", "MicroBatches", "StagesAt")
+	err := option.Apply("parallel.Distribute", &settings{distribution: d}, options, "ZeRO", "Split", "SplitHeads", "SplitVocabulary", "MicroBatches", "StagesAt")
 	if err == nil {
 		err = d.check()
 	}
@@ -199,7 +194,7 @@ func (d *distribution) check() error {
 }
 
 // sameOptions returns an error if another rank has other options.
-func (d *distribution) sameOptions(ctx context.Context, options []DistributeOption) error {
+func (d *distribution) sameOptions(ctx context.Context, options []Option) error {
 	mine := option.Texts(options)
 	all, err := gatherJSON(ctx, d.mesh.Group, mine)
 	if err != nil {

@@ -21,7 +21,7 @@ var distributeErrors = []struct {
 	name    string
 	mesh    MeshShape
 	model   func(rank int) nn.Module // smallGPT if nil
-	options func(rank int) []DistributeOption
+	options func(rank int) []Option
 	want    string
 }{
 	{"heads that cannot be divided", MeshShape{1, 2, 1}, func(int) nn.Module {
@@ -66,10 +66,10 @@ var distributeErrors = []struct {
 	{"another model", MeshShape{2, 1, 1}, func(rank int) nn.Module {
 		return nn.Sequential(nn.Embedding(gptTokens, 4+rank))
 	}, nil, "the model of rank 1 is not that of rank 0"},
-	{"other options", MeshShape{2, 1, 1}, nil, func(rank int) []DistributeOption { return only(ZeRO(1 + rank)) }, "has the options [ZeRO("},
+	{"other options", MeshShape{2, 1, 1}, nil, func(rank int) []Option { return only(ZeRO(1 + rank)) }, "has the options [ZeRO("},
 	{"an unknown stage of ZeRO", MeshShape{2, 1, 1}, nil, always(ZeRO(4)), "the stage must be 1, 2 or 3"},
 	{"no micro-batch", MeshShape{1, 1, 2}, nil, always(MicroBatches(0)), "parallel: MicroBatches(0)"},
-	{"no micro-batch on one rank", MeshShape{1, 1, 2}, nil, func(rank int) []DistributeOption { return only(MicroBatches(1 - rank)) }, "rank 1: parallel: MicroBatches(0)"},
+	{"no micro-batch on one rank", MeshShape{1, 1, 2}, nil, func(rank int) []Option { return only(MicroBatches(1 - rank)) }, "rank 1: parallel: MicroBatches(0)"},
 	{"a layer that waits for all ranks", MeshShape{2, 1, 1}, func(int) nn.Module {
 		return nn.Sequential(nn.Embedding(gptTokens, 4), nn.Flatten(), nn.SyncBatchNorm(), nn.Dense(2))
 	}, nil, "parallel: Distribute: nn.SyncBatchNorm is not supported"},
@@ -85,8 +85,8 @@ func (w *wrapped) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return w.Layer.Forward(x.Cast(tensor.Float32).Slice(1, 0, 1))
 }
 
-func always(o ...DistributeOption) func(int) []DistributeOption {
-	return func(int) []DistributeOption { return o }
+func always(o ...Option) func(int) []Option {
+	return func(int) []Option { return o }
 }
 
 func init() {
@@ -101,7 +101,7 @@ func init() {
 			if c.model != nil {
 				training.model = func() nn.Module { return c.model(g.Rank()) }
 			}
-			var options []DistributeOption
+			var options []Option
 			if c.options != nil {
 				options = c.options(g.Rank())
 			}
@@ -145,7 +145,7 @@ func TestDistributeErrors(t *testing.T) {
 }
 
 // pipelines distributes a model over stages, and over replicas with ZeRO 1, whose ranks can be goroutines.
-func pipelines(t *testing.T, s MeshShape, options ...DistributeOption) ([]*Group, []*DistributedModel) {
+func pipelines(t *testing.T, s MeshShape, options ...Option) ([]*Group, []*DistributedModel) {
 	t.Helper()
 	all := ranks(t, s.Size())
 	made := meshes(t, all, s)

@@ -30,7 +30,7 @@ import (
 type distributedTraining struct {
 	name      string
 	mesh      MeshShape
-	options   []DistributeOption
+	options   []Option
 	optimizer func(model any) *optim.Optimizer // AdamW with clipping if nil
 	model     func() nn.Module                 // smallGPT if nil
 	loss      nn.Loss                          // CrossEntropy if nil
@@ -79,10 +79,10 @@ func tiedGPT() nn.Module {
 	return nn.Sequential(layers...)
 }
 
-var tensorParallel = []DistributeOption{SplitHeads("[24].1"), Split("[35].1", "[35].3")}
+var tensorParallel = []Option{SplitHeads("[24].1"), Split("[35].1", "[35].3")}
 
-func with(more ...[]DistributeOption) []DistributeOption { return slices.Concat(more...) }
-func only(o ...DistributeOption) []DistributeOption      { return o }
+func with(more ...[]Option) []Option { return slices.Concat(more...) }
+func only(o ...Option) []Option      { return o }
 
 var distributedTrainings = slices.Concat(exchangesOfDevices, dividedVocabularies, []distributedTraining{
 	{name: "ZeRO 1", mesh: MeshShape{2, 1, 1}},

@@ -13,7 +13,7 @@ import (
 
 // ofVersion makes a rank have a version of Quern.
 func ofVersion(version string) Option {
-	return Option{option.New(func(j *joiner) { j.version = version }, "Bucket")}
+	return Option{option.New(func(s *settings) { s.version = version }, "Bucket")}
 }
 
 // A rank that does not belong to a group gets an error that says why, and so does rank 0 if the group cannot be formed without it.

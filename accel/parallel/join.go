@@ -12,44 +12,50 @@ import (
 	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
-// Option configures [Join] and [Local].
+// Option configures [Join], [Elastic] and [Local], or [Distribute].
 type Option struct{ setting }
 
-type setting = option.Of[joiner]
+type setting = option.Of[settings]
+
+// settings are what options change: those of Join, Elastic and Local a joiner, and those of Distribute a distribution.
+type settings struct {
+	*joiner
+	*distribution
+}
 
 // At sets the rank of this process, instead of the environment.
-func At(p RankInfo) Option { return Option{option.New(func(j *joiner) { j.info = &p }, "At", p)} }
+func At(p RankInfo) Option { return Option{option.New(func(s *settings) { s.info = &p }, "At", p)} }
 
 // Secret sets the secret that a process must know to join; the default is the environment
 // variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks on one machine do
 // not: without it rank 0 listens only on the loopback interface, and the ranks use a secret
 // from a file in the user's cache directory.
 func Secret(text string) Option {
-	return Option{option.New(func(j *joiner) { j.secret = text }, "Secret", option.Code("…"))}
+	return Option{option.New(func(s *settings) { s.secret = text }, "Secret", option.Code("…"))}
 }
 
 // Timeout sets how long to wait for the other ranks; the default is 2 minutes.
 func Timeout(d time.Duration) Option {
-	return Option{option.New(func(j *joiner) { j.timeout = d }, "Timeout", d).Require(d > 0, "the duration must be positive")}
+	return Option{option.New(func(s *settings) { s.timeout = d }, "Timeout", d).Require(d > 0, "the duration must be positive")}
 }
 
 // HeartbeatTimeout sets how long a rank may be silent before it counts as lost although its
 // connection is open, as after a power failure of its machine. The default is 10 seconds. The
 // end of a process is detected immediately.
 func HeartbeatTimeout(d time.Duration) Option {
-	return Option{option.New(func(j *joiner) { j.heartbeatTimeout = d }, "HeartbeatTimeout", d).Require(d > 0, "the duration must be positive")}
+	return Option{option.New(func(s *settings) { s.heartbeatTimeout = d }, "HeartbeatTimeout", d).Require(d > 0, "the duration must be positive")}
 }
 
 // Bucket sets the size in bytes of the buckets in which gradients are reduced, the same on all
 // ranks; the default is 25 MiB, as in PyTorch's DistributedDataParallel. Smaller buckets start
 // earlier but have more overhead.
 func Bucket(bytes int) Option {
-	return Option{option.Count("Bucket", bytes, 1, func(j *joiner) *int { return &j.bucket })}
+	return Option{option.Count("Bucket", bytes, 1, func(s *settings) *int { return &s.bucket })}
 }
 
 // Logger sets a logger; the default is none.
 func Logger(l *slog.Logger) Option {
-	return Option{option.New(func(j *joiner) { j.log = l }, "Logger", option.Code("l"))}
+	return Option{option.New(func(s *settings) { s.log = l }, "Logger", option.Code("l"))}
 }
 
 // SecretVariable is the environment variable of [Secret].
@@ -110,7 +116,7 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 // newJoiner returns the settings of a function with the given options.
 func newJoiner(function string, options []Option, takes ...string) (*joiner, error) {
 	j := &joiner{secret: os.Getenv(SecretVariable), version: version(), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
-	if err := option.Apply("parallel."+function, j, options, takes...); err != nil {
+	if err := option.Apply("parallel."+function, &settings{joiner: j}, options, takes...); err != nil {
 		return nil, err
 	}
 	if j.info != nil {

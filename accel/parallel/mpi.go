@@ -15,7 +15,7 @@ import (
 // ranks have closed their groups, or one is lost.
 //
 // MPI neither encrypts nor authenticates what it sends between machines.
-func MPI() Option { return Option{option.New(func(j *joiner) { j.mpi = true }, "MPI")} }
+func MPI() Option { return Option{option.New(func(s *settings) { s.mpi = true }, "MPI")} }
 
 // messagePassing is the state of MPI in a group.
 type messagePassing struct {

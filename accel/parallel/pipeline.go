@@ -21,15 +21,15 @@ import (
 // activations. A stage is idle for (PP-1)/(n+PP-1) of the time. The default is 1. Parts differ by at most
 // one example if n does not divide the batch, and a batch of fewer than n examples has one part for each.
 // Up to rounding, the result does not depend on n, for the losses that [DistributedModel.Backward] names.
-func MicroBatches(n int) DistributeOption {
-	return DistributeOption{option.Count("MicroBatches", n, 1, func(d *distribution) *int { return &d.microBatches })}
+func MicroBatches(n int) Option {
+	return Option{option.Count("MicroBatches", n, 1, func(s *settings) *int { return &s.microBatches })}
 }
 
 // StagesAt sets the modules of the nn.Sequential, counted as in its innermost chains, with which all
 // stages of the pipeline but the first begin. The default gives all stages about the same number of
 // parameters.
-func StagesAt(first ...int) DistributeOption {
-	return DistributeOption{option.New(func(d *distribution) { d.stages = slices.Clone(first) }, "StagesAt", first)}
+func StagesAt(first ...int) Option {
+	return Option{option.New(func(s *settings) { s.stages = slices.Clone(first) }, "StagesAt", first)}
 }
 
 // chain returns the modules that a model runs one after the other: those of an nn.Sequential, in

@@ -27,18 +27,18 @@ type splitting struct {
 // results are summed. Between them may be only what computes each feature on its own, such as an
 // activation or nn.Dropout, but not a Softmax, a normalization or a layer with parameters, which is an
 // error if the two are in one nn.Sequential. Names are those of nn.NamedModules.
-func Split(up, down string) DistributeOption {
-	return DistributeOption{option.New(func(d *distribution) {
-		d.splits = append(d.splits, splitting{what: "Split", pattern: up, dense: true}, splitting{what: "Split", pattern: down, dense: true, rows: true})
+func Split(up, down string) Option {
+	return Option{option.New(func(s *settings) {
+		s.splits = append(s.splits, splitting{what: "Split", pattern: up, dense: true}, splitting{what: "Split", pattern: down, dense: true, rows: true})
 	}, "Split", up, down)}
 }
 
 // SplitHeads makes the ranks along TP divide the heads of attention layers whose names match a
 // pattern: those of nn.SelfAttention, nn.MultiHeadAttention and nn.GroupedQueryAttention. For a
 // nn.TransformerEncoderLayer it also divides its linear layers, like [Split].
-func SplitHeads(pattern string) DistributeOption {
-	return DistributeOption{option.New(func(d *distribution) {
-		d.splits = append(d.splits, splitting{what: "SplitHeads", pattern: pattern})
+func SplitHeads(pattern string) Option {
+	return Option{option.New(func(s *settings) {
+		s.splits = append(s.splits, splitting{what: "SplitHeads", pattern: pattern})
 	}, "SplitHeads", pattern)}
 }
 

@@ -27,8 +27,8 @@ type vocabulary struct {
 //	loss, err := shared.Backward(ctx, b.X, b.Y, shared.CrossEntropy, b.Share())
 //
 // The number of tokens must be a multiple of the ranks along TP. [DistributedModel.Forward] returns the logits of all tokens.
-func SplitVocabulary(embedding, head string) DistributeOption {
-	return DistributeOption{option.New(func(d *distribution) { d.vocabulary = &vocabulary{embedding: embedding, head: head} }, "SplitVocabulary", embedding, head)}
+func SplitVocabulary(embedding, head string) Option {
+	return Option{option.New(func(s *settings) { s.vocabulary = &vocabulary{embedding: embedding, head: head} }, "SplitVocabulary", embedding, head)}
 }
 
 // splitVocabulary divides the embedding and the last layer.
