@@ -44,9 +44,6 @@ func (g *Group) AllReduceFloat64(ctx context.Context, data []float64, how Reduct
 }
 
 func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, data []T) error {
-	if c.how > Mean {
-		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
-	}
 	return g.run(ctx, c, func() error {
 		var zero T
 		width := int(unsafe.Sizeof(zero))
@@ -135,9 +132,6 @@ func divide[T float32 | float64](data []T, by int) {
 // float32. They are summed in float32 and rounded once, to nearest even.
 func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
 	c := collective{kind: allReduceBFloat16, count: len(data), how: how}
-	if c.how > Mean {
-		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
-	}
 	return g.run(ctx, c, func() error {
 		g.buffers.need(pieceBytes)
 		if cap(g.buffers.float32s) < len(data) {

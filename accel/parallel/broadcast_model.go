@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,16 +63,9 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 		return nil
 	}
 	mine := architecture.Layers(model)
-	text, err := json.Marshal(mine)
+	first, err := broadcastJSON(ctx, g, 0, "the layers", mine)
 	if err != nil {
-		return fmt.Errorf("parallel: encode the layers of this rank: %w", err)
-	}
-	if text, err = g.Broadcast(ctx, 0, text); err != nil {
 		return err
-	}
-	var first []string
-	if err := json.Unmarshal(text, &first); err != nil {
-		return fmt.Errorf("parallel: decode the layers of rank 0: %w", err)
 	}
 	var differs error
 	if text := architecture.Difference(mine, first); text != "" {
@@ -84,20 +76,16 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 
 // firstError returns the error of the first rank that has one to all ranks.
 func (g *Group) firstError(ctx context.Context, err error) error {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	all, failed := g.AllGather(ctx, []byte(text))
+	all, failed := g.gatherErrors(ctx, err)
 	if failed != nil {
 		return failed
 	}
-	for r, t := range all {
+	for r, text := range all {
 		if r == g.Rank() && err != nil {
 			return &ModelError{r, err}
 		}
-		if len(t) > 0 {
-			return &ModelError{r, fmt.Errorf("%s", t)}
+		if text != "" {
+			return &ModelError{r, errors.New(text)}
 		}
 	}
 	return nil
@@ -109,27 +97,37 @@ func (g *Group) agree(ctx context.Context, err error) error {
 	if g.Size() == 1 {
 		return err
 	}
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	all, failed := g.AllGather(ctx, []byte(text))
+	all, failed := g.gatherErrors(ctx, err)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	if err != nil && !slices.ContainsFunc(all, func(other []byte) bool { return string(other) != text }) {
+	if err != nil && !slices.ContainsFunc(all, func(other string) bool { return other != err.Error() }) {
 		return err
 	}
-	for r, t := range all {
+	for r, text := range all {
 		switch {
-		case len(t) == 0:
+		case text == "":
 		case r == g.Rank():
 			return fmt.Errorf("rank %d: %w", r, err)
 		default:
-			return fmt.Errorf("rank %d: %s", r, t)
+			return fmt.Errorf("rank %d: %s", r, text)
 		}
 	}
 	return nil
+}
+
+// gatherErrors returns the texts of the errors of all ranks on all ranks, which call it together; "" for none.
+func (g *Group) gatherErrors(ctx context.Context, mine error) ([]string, error) {
+	text := ""
+	if mine != nil {
+		text = mine.Error()
+	}
+	all, err := g.AllGather(ctx, []byte(text))
+	texts := make([]string, len(all))
+	for r, t := range all {
+		texts[r] = string(t)
+	}
+	return texts, err
 }
 
 // copyState copies the tensors of rank 0 to a model.
@@ -176,15 +174,9 @@ func BroadcastTensors(ctx context.Context, g *Group, tensors []NamedTensor) ([]N
 			header = append(header, described{t.Name, t.Tensor.Shape(), t.Tensor.DType(), t.Trainable})
 		}
 	}
-	text, err := json.Marshal(header)
+	header, err := broadcastJSON(ctx, g, 0, "the names and shapes of the tensors", header)
 	if err != nil {
-		return nil, fmt.Errorf("parallel: encode the names and shapes of the tensors: %w", err)
-	}
-	if text, err = g.Broadcast(ctx, 0, text); err != nil {
 		return nil, err
-	}
-	if err := json.Unmarshal(text, &header); err != nil {
-		return nil, fmt.Errorf("parallel: decode the names and shapes of the tensors of rank 0: %w", err)
 	}
 	shared := make([]NamedTensor, len(header))
 	for i, d := range header {

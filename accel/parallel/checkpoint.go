@@ -129,12 +129,7 @@ func (s *saving) writeShards(index *checkpointIndex, kind string, all []named) e
 		if err != nil {
 			return err
 		}
-		writer := 0
-		for r := range size {
-			if size[r] < size[writer] {
-				writer = r
-			}
-		}
+		writer := slices.Index(size, slices.Min(size))
 		bytes := whole.Numel() * t.dtype.Size()
 		size[writer] += bytes
 		index.Metadata.TotalSize += bytes

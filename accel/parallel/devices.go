@@ -125,19 +125,7 @@ func (g *Group) connectDevices(ctx context.Context) (joined *tensors.Communicato
 		joined, failed = tensors.NewCommunicator(waiting, id, g.Rank(), g.Size())
 		cancel()
 	}
-	text := ""
-	if failed != nil {
-		text = failed.Error()
-	}
-	reasons, err := gatherJSON(ctx, g, text)
-	if err == nil {
-		for rank, reason := range reasons {
-			if reason != "" {
-				why = fmt.Sprintf("rank %d reports: %s", rank, reason)
-				break
-			}
-		}
-	}
+	why, err = g.anyReason(ctx, failed)
 	if (err != nil || why != "") && joined != nil {
 		err = errors.Join(err, joined.Abort())
 		joined = nil
@@ -162,6 +150,21 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 		}
 	}
 	return values, nil
+}
+
+// broadcastJSON returns a value of one rank on all ranks; what describes it in errors.
+func broadcastJSON[T any](ctx context.Context, g *Group, from int, what string, mine T) (value T, err error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return value, fmt.Errorf("parallel: encode %s of this rank: %w", what, err)
+	}
+	if text, err = g.Broadcast(ctx, from, text); err != nil {
+		return value, err
+	}
+	if err := json.Unmarshal(text, &value); err != nil {
+		return value, fmt.Errorf("parallel: decode %s of rank %d: %w", what, from, err)
+	}
+	return value, nil
 }
 
 // devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts

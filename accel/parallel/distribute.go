@@ -275,13 +275,17 @@ func (m *DistributedModel) HasGradients() bool { return m.distribution().gradien
 func (m *DistributedModel) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	d := m.distribution()
 	d.divided()
-	if err := d.gatherUpdated(d.ctx); err != nil {
+	err := d.gatherUpdated(d.ctx)
+	switch {
+	case err != nil:
+	case d.mesh.PP.Size() == 1:
+		return d.wholeLogits(d.forwardLocal(x))
+	default:
+		tensor.NoGrad(func() { y, err = d.forwardStages(x) })
+	}
+	if err != nil {
 		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
 	}
-	if d.mesh.PP.Size() == 1 {
-		return d.wholeLogits(d.forwardLocal(x))
-	}
-	tensor.NoGrad(func() { y = d.forwardStages(x) })
 	return y
 }
 

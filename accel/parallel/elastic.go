@@ -268,16 +268,16 @@ func (e *elastic) run(ctx context.Context, g *Group, train func(context.Context,
 // continuesAfter reports whether a rank takes part in the next group after an error of this one: if a rank is lost, also if it is this
 // one, whose process was suspended for longer than the others wait. If it has given up itself, it does not.
 func (g *Group) continuesAfter(err error) bool {
-	lost := (*LostError)(nil)
-	return errors.As(err, &lost) && (lost.Rank != g.Rank() || g.wasLost())
+	lost, ok := errors.AsType[*LostError](err)
+	return ok && (lost.Rank != g.Rank() || g.wasLost())
 }
 
 // wasLost reports whether the other ranks have lost this one although it did not give up.
 func (g *Group) wasLost() bool {
-	lost := (*LostError)(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return errors.As(g.err, &lost) && lost.Rank == g.Rank() && !g.gaveUp
+	lost, ok := errors.AsType[*LostError](g.err)
+	return ok && lost.Rank == g.Rank() && !g.gaveUp
 }
 
 // watchDoor makes the ranks of a group form another one when a process comes for which there is room. The returned function

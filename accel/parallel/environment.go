@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 )
 
@@ -124,12 +125,7 @@ func (v *variables) wrong(format string, values ...any) error {
 
 // any reports whether one of some variables is set.
 func (v *variables) any(names ...string) bool {
-	for _, n := range names {
-		if v.text(n) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return v.text(n) != "" })
 }
 
 // text returns a variable, or "" if it is not set.

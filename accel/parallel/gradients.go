@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -202,16 +201,9 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	for _, p := range complete {
 		mine = append(mine, slices.Index(s.params, p))
 	}
-	text, err := json.Marshal(mine)
-	if err == nil {
-		text, err = s.group.Broadcast(ctx, 0, text)
-	}
+	order, err := broadcastJSON(ctx, s.group, 0, "the order of the gradients", mine)
 	if err != nil {
 		return err
-	}
-	var order []int
-	if err := json.Unmarshal(text, &order); err != nil {
-		return fmt.Errorf("parallel: decode the order of the gradients: %w", err)
 	}
 	var params []*tensor.Tensor
 	for _, i := range order {
@@ -241,15 +233,6 @@ type bucket struct {
 type layerBytes struct {
 	layer string // its path in the model; "" for the model itself
 	bytes int
-}
-
-// cutLast cuts a text around the last separator; without one, before is empty.
-func cutLast(s, separator string) (before, after string) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return "", s
-	}
-	return s[:i], s[i+len(separator):]
 }
 
 // profileLayers reports to the profiler, if a profile is being taken, how the layers of a bucket share the time of its reduction,
@@ -296,7 +279,7 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 	s.buckets = nil
 	layers := map[*tensor.Tensor]string{}
 	for _, p := range nn.State(s.model) {
-		layers[p.Tensor], _ = cutLast(p.Name, ".")
+		layers[p.Tensor] = p.Name[:max(0, strings.LastIndexByte(p.Name, '.'))]
 	}
 	var now *bucket
 	bytes := 0

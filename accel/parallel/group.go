@@ -201,6 +201,9 @@ func (g *Group) Close() error {
 
 // run runs one collective at a time, within a context.
 func (g *Group) run(ctx context.Context, c collective, f func() error) (err error) {
+	if c.how > Mean {
+		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
+	}
 	if err := g.Err(); err != nil {
 		return err
 	}

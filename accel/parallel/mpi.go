@@ -61,11 +61,7 @@ func (g *Group) joinMPI(ctx context.Context) error {
 
 // anyReason returns the first error of all ranks.
 func (g *Group) anyReason(ctx context.Context, mine error) (why string, err error) {
-	text := ""
-	if mine != nil {
-		text = mine.Error()
-	}
-	reasons, err := gatherJSON(ctx, g, text)
+	reasons, err := g.gatherErrors(ctx, mine)
 	for rank, reason := range reasons {
 		if reason != "" {
 			return fmt.Sprintf("rank %d reports: %s", rank, reason), err

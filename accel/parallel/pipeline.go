@@ -245,19 +245,8 @@ func (d *distribution) backwardMicro(line *pipe, m *microBatch) error {
 func zerosLike(t *tensor.Tensor) *tensor.Tensor { return t.Detach().MulScalar(0) }
 
 // forwardStages computes the model without gradients. The last stage sends the result to all others.
-func (d *distribution) forwardStages(x *tensor.Tensor) *tensor.Tensor {
-	y, err := d.tryForwardStages(x)
-	if err != nil {
-		panic(&tensor.AllReduceError{Op: "Forward", Err: err})
-	}
-	return y
-}
-
-func (d *distribution) tryForwardStages(x *tensor.Tensor) (y *tensor.Tensor, err error) {
+func (d *distribution) forwardStages(x *tensor.Tensor) (y *tensor.Tensor, err error) {
 	pp := d.mesh.PP
-	if pp.Size() == 1 {
-		return d.wholeLogits(d.forwardLocal(x)), nil
-	}
 	line := newPipe(d.ctx, pp, 1)
 	if pp.Rank() > 0 {
 		if x, err = line.receive(forwards); err != nil {
@@ -462,23 +451,18 @@ func (p *pipe) close(failed error) error {
 
 // broadcastTensor returns the tensor of one rank on all ranks.
 func broadcastTensor(ctx context.Context, g *Group, from int, t *tensor.Tensor) (*tensor.Tensor, error) {
-	var header, raw []byte
-	var err error
+	var h transfer
+	var raw []byte
 	on := g.devicesJoined()
 	if g.Rank() == from {
-		if header, err = json.Marshal(transfer{Shape: t.Shape(), DType: t.DType()}); err != nil {
-			return nil, fmt.Errorf("parallel: encode the shape of a tensor: %w", err)
-		}
+		h = transfer{Shape: t.Shape(), DType: t.DType()}
 		if on == nil {
 			raw = t.Raw()
 		}
 	}
-	if header, err = g.Broadcast(ctx, from, header); err != nil {
+	h, err := broadcastJSON(ctx, g, from, "the shape of a tensor", h)
+	if err != nil {
 		return nil, err
-	}
-	var h transfer
-	if err := json.Unmarshal(header, &h); err != nil {
-		return nil, fmt.Errorf("parallel: decode the shape of a tensor: %w", err)
 	}
 	if on != nil {
 		return broadcastOnDevices(ctx, g, on, from, t, h)

@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"fmt"
 )
 
 // Chunk returns the part of n values that is this rank's in [Group.ReduceScatter] and
@@ -25,9 +24,6 @@ func (g *Group) ReduceScatterFloat64(ctx context.Context, data []float64, how Re
 }
 
 func scatter[T float32 | float64](ctx context.Context, g *Group, c collective, data []T) (part []T, err error) {
-	if c.how > Mean {
-		return nil, fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
-	}
 	from, to := g.Chunk(len(data))
 	part = data[from:to:to]
 	err = g.run(ctx, c, func() error {

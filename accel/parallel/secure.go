@@ -51,8 +51,7 @@ func encrypt(conn net.Conn, listens bool) (encrypted *tls.Conn, exported []byte,
 		encrypted = tls.Client(conn, config)
 	}
 	if err := encrypted.Handshake(); err != nil {
-		var record tls.RecordHeaderError
-		if errors.As(err, &record) {
+		if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 			err = errors.New("it does not speak TLS: another version or another program")
 		}
 		return nil, nil, fmt.Errorf("parallel: connection with %v: %w", conn.RemoteAddr(), err)

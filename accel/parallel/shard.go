@@ -1,9 +1,11 @@
 package parallel
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
@@ -120,9 +122,9 @@ func (d *distribution) makeUnits() {
 	}
 	if d.zero < 3 {
 		var parts []*part
-		for i := len(d.local) - 1; i >= 0; i-- {
-			if d.local[i].trained {
-				parts = append(parts, d.local[i])
+		for _, p := range slices.Backward(d.local) {
+			if p.trained {
+				parts = append(parts, p)
 			}
 		}
 		d.shared = &unit{buckets: d.fill(parts)}
@@ -501,10 +503,7 @@ func (d *distribution) wholeOfStage(ctx context.Context, p *part, mine *tensor.T
 		if err != nil {
 			return nil, err
 		}
-		raw = nil
-		for _, part := range all {
-			raw = append(raw, part...)
-		}
+		raw = bytes.Join(all, nil)
 	}
 	if p.cut == nil {
 		return raw, nil

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/internal/quantity"
@@ -77,10 +78,7 @@ func (e *LayoutError) Error() string {
 
 // check returns what is wrong with a layout, or an empty text.
 func (l Layout) check(m Model, c Cluster, batch int) string {
-	divisible := false
-	for _, b := range m.Blocks {
-		divisible = divisible || b.Divisible
-	}
+	divisible := slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Divisible })
 	chunks := l.PP * max(1, l.Chunks)
 	switch {
 	case l.DP < 1 || l.TP < 1 || l.PP < 1 || l.MicroBatch < 1:

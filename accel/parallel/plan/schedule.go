@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // task is the forward or backward pass of a micro-batch through a chunk.
 type task struct {
@@ -94,12 +97,8 @@ func (p pipeline) order(rank int) []task {
 func (p pipeline) simulate() (schedule, error) {
 	s := schedule{orders: make([][]task, p.ranks), begin: make([][]float64, p.ranks)}
 	all := p.ranks * p.chunks
-	done := [2][]float64{make([]float64, all*p.micros), make([]float64, all*p.micros)} // ends of the passes, forward and backward
-	for _, ends := range done {
-		for i := range ends {
-			ends[i] = -1
-		}
-	}
+	none := []float64{-1}
+	done := [2][]float64{slices.Repeat(none, all*p.micros), slices.Repeat(none, all*p.micros)} // ends of the passes, forward and backward
 	for r := range p.ranks {
 		s.orders[r] = p.order(r)
 		s.begin[r] = make([]float64, 0, len(s.orders[r]))
