@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -71,9 +72,7 @@ func arrowCells[T comparable](c *arrowColumn, n int, missing func(int) bool, wan
 	l := &list[T]{values: make([]T, n)}
 	for i := range l.values {
 		if missing(i) {
-			if l.values[i] = missingValue[T](); l.kind() != Float {
-				l.setMissing(i)
-			}
+			l.setMissing(i)
 			continue
 		}
 		v, ok := value(i)
@@ -98,11 +97,7 @@ func (c *arrowColumn) nulls() (cells, error) {
 	if c.rows > maxNulls {
 		return nil, &FileError{Format: "Arrow", Column: c.name, Want: fmt.Sprintf("at most %d rows of type null in a batch", maxNulls), Got: fmt.Sprint(c.rows)}
 	}
-	l := &list[float64]{values: make([]float64, c.rows)}
-	for i := range l.values {
-		l.values[i] = math.NaN()
-	}
-	return l, nil
+	return &list[float64]{values: slices.Repeat([]float64{math.NaN()}, c.rows)}, nil
 }
 
 // integer returns value i, and whether it is in the range of int.

@@ -59,15 +59,11 @@ func (l *list[T]) missing(i int) bool {
 
 func (l *list[T]) take(rows []int) cells {
 	t := &list[T]{values: make([]T, len(rows))}
-	none := missingValue[T]()
 	for k, i := range rows {
-		if i >= 0 {
-			t.values[k] = l.values[i]
-		} else {
-			t.values[k] = none
-		}
-		if t.kind() != Float && (i < 0 || l.absent != nil && l.absent[i]) {
+		if i < 0 || l.absent != nil && l.absent[i] {
 			t.setMissing(k)
+		} else {
+			t.values[k] = l.values[i]
 		}
 	}
 	return t
@@ -90,13 +86,16 @@ func (l *list[T]) add(v T) {
 }
 
 func (l *list[T]) addMissing() {
-	l.add(missingValue[T]())
-	if l.kind() != Float {
-		l.setMissing(len(l.values) - 1)
-	}
+	var none T
+	l.add(none)
+	l.setMissing(len(l.values) - 1)
 }
 
+// setMissing makes value i a missing one.
 func (l *list[T]) setMissing(i int) {
+	if l.values[i] = missingValue[T](); l.kind() == Float {
+		return
+	}
 	if l.absent == nil {
 		l.absent = make([]bool, len(l.values))
 	}

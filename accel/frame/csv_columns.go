@@ -134,7 +134,7 @@ func (v chunkColumn) derive(asText bool) partColumn {
 	}
 	if _, ok := v.float(b); ok {
 		kind = Float
-		if l, bad = v.floats(); bad < 0 {
+		if l, bad = scan(v, v.float); bad < 0 {
 			return partColumn{kind: Float, cells: l}
 		}
 	} else if _, ok := parseBool(b); ok && kind == Text {
@@ -163,7 +163,7 @@ func (v chunkColumn) as(name string, c *forcedType) (partColumn, error) {
 	bad := -1
 	switch c.kind {
 	case Float:
-		l, bad = v.floats()
+		l, bad = scan(v, v.float)
 	case Int:
 		l, bad = scan(v, parseAnyInt)
 	case Bool:
@@ -227,33 +227,12 @@ func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], 
 	return l, -1
 }
 
-// floats is scan for numbers.
-func (v chunkColumn) floats() (*list[float64], int) {
-	l := chunkList[float64](v)
-	for i := range l.values {
-		b, present := v.value(i)
-		if !present {
-			l.values[i] = math.NaN()
-			continue
-		}
-		x, ok := v.float(b)
-		if !ok {
-			return nil, i
-		}
-		l.values[i] = x
-	}
-	return l, -1
-}
-
 func (v chunkColumn) float(b []byte) (float64, bool) {
 	if v.file.comma {
 		if slices.Contains(b, '.') {
 			return 0, false
 		}
-		b = slices.Clone(b)
-		if i := slices.Index(b, ','); i >= 0 {
-			b[i] = '.'
-		}
+		b = bytes.Replace(b, []byte{','}, []byte{'.'}, 1)
 	}
 	x, ok := parseFloat(b)
 	if !ok && v.any {
@@ -353,9 +332,7 @@ func gatherParts(parts []part, c int, kind Type, rows int, whole cells) cells {
 		if l := p.columns[c].cells; l != nil {
 			all.values = append(all.values, Column{cells: l}.Floats()...)
 		} else {
-			for range p.rows {
-				all.values = append(all.values, math.NaN())
-			}
+			all.values = append(all.values, slices.Repeat([]float64{math.NaN()}, p.rows)...)
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -134,8 +135,7 @@ func (f *csvFile) line(offset int) int { return 1 + bytes.Count(f.data[:offset],
 
 // at adds the line to an error about records that begin at an offset.
 func (f *csvFile) at(err error, offset int) error {
-	var e *fieldError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fieldError](err); ok {
 		return &FileError{Format: "CSV", Line: f.line(offset + e.offset), Column: e.column, Want: e.want, Got: e.got}
 	}
 	return err
@@ -209,12 +209,7 @@ func parallel(items int, f func(worker, item int) error) error {
 	}
 	work(0)
 	others.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // wholeColumns has the columns of a file while its chunks are parsed, so that the chunks need not be copied. It is nil for a
@@ -285,13 +280,8 @@ func (w *wholeColumns) chunk(k int) []cells {
 // column returns a column with its values, without the mask of missing ones, or nil if not all chunks have written theirs
 // into it, or if there are gaps between them.
 func (w *wholeColumns) column(parts []part, c, rows int) cells {
-	if w == nil || rows != w.starts[len(parts)] {
+	if w == nil || rows != w.starts[len(parts)] || slices.ContainsFunc(parts, func(p part) bool { return !p.columns[c].inPlace }) {
 		return nil
-	}
-	for _, p := range parts {
-		if !p.columns[c].inPlace {
-			return nil
-		}
 	}
 	return w.columns[c]
 }

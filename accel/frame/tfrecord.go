@@ -130,8 +130,7 @@ func (t *tfrecordTable) add(features map[string]tfrecord.Feature) error {
 
 // tfrecordError returns an error of package tfrecord as a [*FileError].
 func tfrecordError(err error) error {
-	var invalid *tfrecord.Error
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*tfrecord.Error](err); ok {
 		return &FileError{Format: "TFRecord", Record: invalid.Record, Want: invalid.Want, Got: invalid.Got}
 	}
 	return fmt.Errorf("reading TFRecord: %w", err)
