@@ -215,6 +215,8 @@ func (m *mappedNPY) readsFrom() string { return m.name }
 
 // files returns the files that are read for some examples, or why they are not known.
 func (s *Dataset) files(examples []int) (files []string, reason string) {
+	var parts []Dataset // of which the data set consists,
+	var of [][]int      // and the examples of each
 	switch source := s.source.(type) {
 	case *cached:
 		return nil, "Cached keeps examples in memory: measure the data set before Cached"
@@ -226,35 +228,27 @@ func (s *Dataset) files(examples []int) (files []string, reason string) {
 		inner := Dataset{source: source.source, index: source.index}
 		return inner.files(s.inSource(examples))
 	case *joined:
-		for k := range source.parts {
-			if part := &source.parts[k]; !part.InMemory() {
-				more, reason := part.files(s.inSource(examples))
-				if reason != "" {
-					return nil, reason
-				}
-				files = append(files, more...)
-			}
-		}
+		parts, of = source.parts, slices.Repeat([][]int{s.inSource(examples)}, len(source.parts))
 	case *chained:
-		of := make([][]int, len(source.parts)) // the examples of each part
+		parts, of = source.parts, make([][]int, len(source.parts))
 		for _, i := range s.inSource(examples) {
 			k, at := source.part(i)
 			of[k] = append(of[k], at)
 		}
-		for k := range source.parts {
-			if part := &source.parts[k]; len(of[k]) > 0 && !part.InMemory() {
-				more, reason := part.files(of[k])
-				if reason != "" {
-					return nil, reason
-				}
-				files = append(files, more...)
-			}
-		}
-		if len(files) > 0 {
-			return files, ""
-		}
 	case fileBacked:
 		return []string{source.readsFrom()}, ""
+	}
+	for k := range parts {
+		if part := &parts[k]; len(of[k]) > 0 && !part.InMemory() {
+			more, reason := part.files(of[k])
+			if reason != "" {
+				return nil, reason
+			}
+			files = append(files, more...)
+		}
+	}
+	if len(files) > 0 {
+		return files, ""
 	}
 	seen := map[string]bool{}
 	for _, i := range examples {

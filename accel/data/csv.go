@@ -86,12 +86,8 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 	r, meter := withProgress(f, "reading "+filepath.Base(path), size)
 	defer meter.End()
 	set, err := read(r)
-	var format *FormatError
-	if errors.As(err, &format) {
-		format.Path = path
-	}
 	if err != nil {
-		return nil, err
+		return nil, inFile(err, path)
 	}
 	return set.Named(path), nil
 }

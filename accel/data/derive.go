@@ -275,8 +275,7 @@ func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Concat: only one of %s and %s has labels: add labels with WithLabels", first.name, s.name)
 		}
 		if err := t.Schema().Check(s); err != nil {
-			var differs *MismatchError
-			if errors.As(err, &differs) {
+			if differs, ok := errors.AsType[*MismatchError](err); ok {
 				differs.concat = true
 			}
 			return nil, err

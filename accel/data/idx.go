@@ -49,6 +49,14 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("data: %s: want %s, got %s", where, e.Want, e.Got)
 }
 
+// inFile returns an error that names the file, if it is one of the format.
+func inFile(err error, path string) error {
+	if format, ok := errors.AsType[*FormatError](err); ok {
+		format.Path = path
+	}
+	return err
+}
+
 const (
 	idxUint8      = 0x08 // element type: unsigned byte
 	idxDimensions = 8    // more than any data set has
@@ -254,15 +262,11 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	h, err := readNPYHeader(file, int64(file.Len()))
-	var format *FormatError
-	if errors.As(err, &format) {
-		format.Path = examples
-	}
 	if err == nil && (len(h.shape) == 0 || h.shape[0] == 0) {
-		err = &FormatError{Format: "NPY", Path: examples, Want: "examples [N, …], at least one", Got: fmt.Sprintf("shape %v", h.shape)}
+		err = &FormatError{Format: "NPY", Want: "examples [N, …], at least one", Got: fmt.Sprintf("shape %v", h.shape)}
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(inFile(err, examples), file.Close())
 	}
 	y, err := readNPYFile(labels)
 	if err != nil {

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -163,12 +162,8 @@ func decodeImageFile(path string, height, width int) (planes []byte, gray bool, 
 		return nil, false, &FormatError{Format: "image", Path: path, Want: "a regular file", Got: info.Mode().Type().String()}
 	}
 	source, err := decodeImage(f, info.Size())
-	var format *FormatError
-	if errors.As(err, &format) {
-		format.Path = path
-	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, inFile(err, path)
 	}
 	planes, gray = resample(opaque(source), height, width)
 	return planes, gray, nil

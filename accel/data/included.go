@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,11 +43,8 @@ func Digits() (train, test *Dataset, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	byClass := make([]int, all.Len())
-	for i := range byClass {
-		byClass[i] = i
-	}
-	sort.SliceStable(byClass, func(a, b int) bool { return all.Label(byClass[a]) < all.Label(byClass[b]) })
+	byClass := identity(all.Len())
+	slices.SortStableFunc(byClass, func(a, b int) int { return all.Label(a) - all.Label(b) })
 	testing := make([]bool, all.Len())
 	for k := 0; k < len(byClass); k += 5 {
 		testing[byClass[k]] = true
@@ -244,13 +240,10 @@ func (f file) read(folder string) (*IDX, error) {
 	}
 	defer content.Close()
 	a, err := f.decode(content, strings.HasSuffix(path, ".gz"))
-	var format *FormatError
-	if errors.As(err, &format) {
-		format.Path = path
-	} else if err != nil {
+	if _, ok := errors.AsType[*FormatError](err); !ok && err != nil {
 		err = fmt.Errorf("data: %s: %w", path, err)
 	}
-	return a, err
+	return a, inFile(err, path)
 }
 
 // decode reads the array and verifies the SHA-256 of its content.

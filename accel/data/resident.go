@@ -123,10 +123,7 @@ func (s *Dataset) checkResident() error {
 func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	var w tensorScope
 	defer w.done()
-	rows := make([]int, len(index))
-	for i, e := range index {
-		rows[i] = s.at(e)
-	}
+	rows := s.inSource(index)
 	pick := w.keep(tensor.FromInts(rows, len(rows)))
 	x := r.x.IndexSelect(pick)
 	if r.highest > 0 {

@@ -149,14 +149,7 @@ func differ(what string, got, want Schema, a, b []string) error {
 }
 
 // isNumbered reports whether each class is named by its index.
-func isNumbered(classes []string) bool {
-	for i, c := range classes {
-		if c != strconv.Itoa(i) {
-			return false
-		}
-	}
-	return true
-}
+func isNumbered(classes []string) bool { return slices.Equal(classes, numberedClasses(len(classes))) }
 
 // Columns returns the names of the features in order, which [CSV] takes from the first line of
 // its file; nil if they are unnamed.

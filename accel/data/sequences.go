@@ -137,9 +137,7 @@ func (s *sequences) form() form {
 func (s *sequences) read(i int, v values) error {
 	switch {
 	case s.classes != nil:
-		for k := copy(v.labels, s.classes[i]); k < len(v.labels); k++ {
-			v.labels[k] = Ignored
-		}
+		fill(v.labels[copy(v.labels, s.classes[i]):], Ignored)
 	case s.labels != nil:
 		v.setLabel(s.labels[i])
 	}
@@ -289,10 +287,7 @@ const maxPacked = 1 << 24
 // bestFit divides items among rows of a length: from the largest to the smallest, each into the row with
 // the least space that is enough. Rows of equal space are used in the order in which they got it.
 func bestFit(sizes []int, length int) (rows [][]int) {
-	order := make([]int, len(sizes))
-	for i := range order {
-		order[i] = i
-	}
+	order := identity(len(sizes))
 	slices.SortStableFunc(order, func(a, b int) int { return sizes[b] - sizes[a] })
 	spaces := make([][]int, length+1)        // the rows with a space
 	some := make([]uint64, (length+1+63)/64) // one bit for each space: there are such rows

@@ -71,12 +71,7 @@ func (v *view) inMemory() bool    { return v.set.InMemory() }
 func (*cached) inMemory() bool    { return false } // what is not in the cache is read
 
 func (j *joined) inMemory() bool {
-	for i := range j.parts {
-		if !j.parts[i].InMemory() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(j.parts, func(s Dataset) bool { return !s.InMemory() })
 }
 
 // pathed is a source whose examples are files.

@@ -57,10 +57,7 @@ func share(fraction float64, n int) int {
 // pick returns the data set of the examples at valid indices.
 func (s *Dataset) pick(indices []int) *Dataset {
 	t := *s
-	t.index = make([]int, len(indices))
-	for k, i := range indices {
-		t.index[k] = s.at(i)
-	}
+	t.index = s.inSource(indices)
 	return &t
 }
 

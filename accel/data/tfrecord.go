@@ -151,8 +151,7 @@ func (s *tfrecords) Example(i int) (Example, error) {
 
 // recordError returns an error of package tfrecord as a [*FormatError].
 func recordError(path string, err error) error {
-	var invalid *tfrecord.Error
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*tfrecord.Error](err); ok {
 		return &FormatError{Format: "TFRecord", Path: path, Record: invalid.Record, Want: invalid.Want, Got: invalid.Got}
 	}
 	return fmt.Errorf("data: %s: %w", path, err)
@@ -209,8 +208,7 @@ func (r Record) Image(name string, height, width int) ([]float32, error) {
 		return nil, err
 	}
 	decoded, err := decodeImage(bytes.NewReader(encoded[0]), int64(len(encoded[0])))
-	var invalid *FormatError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*FormatError](err); ok {
 		return nil, r.wrong(name, invalid.Want, invalid.Got)
 	}
 	if err != nil {
