@@ -172,7 +172,7 @@ func ConfusionMatrix(options ...Option) Metric {
 
 // withoutAverage says why a metric does not take the options that select an average or a class.
 func (m Metric) withoutAverage(why string) Metric {
-	if other := (*option.Error)(nil); errors.As(m.err, &other) && slices.Contains(averages, other.Name) {
+	if other, ok := errors.AsType[*option.Error](m.err); ok && slices.Contains(averages, other.Name) {
 		m.err = fmt.Errorf("%w; %s", m.err, why)
 	}
 	return m

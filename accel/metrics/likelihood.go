@@ -3,6 +3,8 @@ package metrics
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -98,7 +100,7 @@ func (c *likelihood) ofLabel(v float64, label int) float64 {
 func undefinedRow(b batch, first int) error {
 	values := b.prediction.Float64s()
 	for i := range b.n {
-		if v := logSumExp(values[i*b.width : (i+1)*b.width]); math.IsNaN(v) || math.IsInf(v, 0) {
+		if v := floats.LogSumExp(values[i*b.width : (i+1)*b.width]); math.IsNaN(v) || math.IsInf(v, 0) {
 			return &NonFiniteError{"prediction", first + i, v}
 		}
 	}

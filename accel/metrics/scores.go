@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -57,34 +59,12 @@ func (c *scores) update(prediction, target *tensor.Tensor) error {
 				c.Target = append(c.Target, t[i])
 			}
 			if normalize {
-				subtract(row, logSumExp(row))
+				floats.AddConst(-floats.LogSumExp(row), row)
 			}
 			c.Scores = append(c.Scores, row...)
 		}
 		return nil
 	})
-}
-
-// logSumExp returns ln Σ exp(vᵢ).
-func logSumExp(values []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range values {
-		top = max(top, v)
-	}
-	if math.IsInf(top, 0) {
-		return top
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Exp(v - top)
-	}
-	return top + math.Log(sum)
-}
-
-func subtract(values []float64, v float64) {
-	for i := range values {
-		values[i] -= v
-	}
 }
 
 func (c *scores) merge(other state) error {
@@ -136,15 +116,11 @@ func (c *scores) averaged(s settings, measure curve) ([]float64, error) {
 		return []float64{v}, err
 	}
 	if s.average == micro {
+		var values []float64
 		var all []bool
 		for class := range c.Width {
-			_, positive := c.of(class)
-			all = append(all, positive...)
-		}
-		var values []float64
-		for class := range c.Width {
-			v, _ := c.of(class)
-			values = append(values, v...)
+			v, positive := c.of(class)
+			values, all = append(values, v...), append(all, positive...)
 		}
 		v, err := measure(values, all)
 		return []float64{v}, err
@@ -185,8 +161,7 @@ func (c *scores) averaged(s settings, measure curve) ([]float64, error) {
 // ofClass measures the curve of one class.
 func (c *scores) ofClass(class int, measure curve) (float64, error) {
 	v, err := measure(c.of(class))
-	var undefined *UndefinedError
-	if errors.As(err, &undefined) {
+	if undefined, ok := errors.AsType[*UndefinedError](err); ok {
 		undefined.Class = class
 		undefined.Reason += fmt.Sprintf(" of class %d: use examples of all classes, Micro or OfClass", class)
 	}
@@ -200,31 +175,32 @@ func (c *scores) ofClass(class int, measure curve) (float64, error) {
 //
 // A class without examples, or without examples of other classes, is an [*UndefinedError].
 func ROCAUC(options ...Option) Metric {
-	return define(Metric{base: "ROC AUC", code: "ROCAUC", takes: append(slices.Clone(averages), "Probabilities", "IgnoreIndex"), share: true, key: "scores"}, nil, options, newScores,
-		func(c *scores, s settings) ([]float64, error) {
-			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
-				curve, err := ROC(scores, positive)
-				if err != nil {
-					return math.NaN(), err
-				}
-				return curve.AUC(), nil
-			})
-		})
+	return ofCurve("ROC AUC", "ROCAUC", options, func(scores []float64, positive []bool) (float64, error) {
+		curve, err := ROC(scores, positive)
+		if err != nil {
+			return math.NaN(), err
+		}
+		return curve.AUC(), nil
+	})
 }
 
 // AveragePrecision returns the area under the precision-recall curve, [PRCurve.AveragePrecision].
 // Its options and errors are those of [ROCAUC]; [Collection.PrecisionRecall] has the curve.
 func AveragePrecision(options ...Option) Metric {
-	return define(Metric{base: "average precision", code: "AveragePrecision", takes: append(slices.Clone(averages), "Probabilities", "IgnoreIndex"), share: true, key: "scores"}, nil, options, newScores,
-		func(c *scores, s settings) ([]float64, error) {
-			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
-				curve, err := PrecisionRecall(scores, positive)
-				if err != nil {
-					return math.NaN(), err
-				}
-				return curve.AveragePrecision(), nil
-			})
-		})
+	return ofCurve("average precision", "AveragePrecision", options, func(scores []float64, positive []bool) (float64, error) {
+		curve, err := PrecisionRecall(scores, positive)
+		if err != nil {
+			return math.NaN(), err
+		}
+		return curve.AveragePrecision(), nil
+	})
+}
+
+// ofCurve returns a metric of the curve of each class.
+func ofCurve(base, code string, options []Option, measure curve) Metric {
+	takes := append(slices.Clone(averages), "Probabilities", "IgnoreIndex")
+	return define(Metric{base: base, code: code, takes: takes, share: true, key: "scores"}, nil, options, newScores,
+		func(c *scores, s settings) ([]float64, error) { return c.averaged(s, measure) })
 }
 
 // ROCCurve is the receiver operating characteristic of a score that tells positive examples from
