@@ -13,25 +13,15 @@ type choice struct {
 	entries []string
 }
 
-// chosen is an index of a list of entries, as the state has it; -1 for none, null in the state.
-type chosen struct {
-	entries []string
-	index   int
+// picked is the value of a widget that selects from a list of entries, and what the state has for it: an index, those of a range, or nil for none.
+type picked[T any] struct {
+	entry T
+	index any
 }
 
-func (c chosen) MarshalJSON() ([]byte, error) {
-	if c.index < 0 {
-		return []byte("null"), nil
-	}
-	return json.Marshal(c.index)
-}
+func (p picked[T]) MarshalJSON() ([]byte, error) { return json.Marshal(p.index) }
 
-func (c chosen) value() string {
-	if c.index < 0 {
-		return ""
-	}
-	return c.entries[c.index]
-}
+func (p picked[T]) value() T { return p.entry }
 
 // newChoice returns a widget with its first entry selected.
 func newChoice(name, style string, entries []string, state map[string]any, options []Option) choice {
@@ -39,16 +29,19 @@ func newChoice(name, style string, entries []string, state map[string]any, optio
 	state["_options_labels"] = entries
 	fit := func(value string) any {
 		if i := slices.Index(entries, value); i >= 0 {
-			return chosen{entries, i}
+			return picked[string]{value, i}
 		}
 		return nil
 	}
 	read := func(text json.RawMessage) (any, error) {
 		var i *int
 		if err := json.Unmarshal(text, &i); err != nil || i == nil {
-			return chosen{entries, -1}, err
+			return picked[string]{}, err
 		}
-		return chosen{entries, *i}, checkIndices(entries, *i)
+		if err := checkIndices(entries, *i); err != nil {
+			return nil, err
+		}
+		return picked[string]{entries[*i], *i}, nil
 	}
 	first := ""
 	if len(entries) > 0 {
@@ -87,8 +80,8 @@ func (c choice) OnChange(f func(value string)) { c.listen(f) }
 func (c choice) Index() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if v, ok := c.state["index"].(chosen); ok {
-		return v.index
+	if v, ok := c.state["index"].(picked[string]); ok && v.index != nil {
+		return v.index.(int)
 	}
 	return -1
 }
@@ -220,16 +213,6 @@ func (s *SelectionRangeSlider) SetValue(ends [2]string) { s.put(ends) }
 // call has the newest range.
 func (s *SelectionRangeSlider) OnChange(f func(ends [2]string)) { s.listen(f) }
 
-// ends are the indices of the first and the last entry of a range, as the state has them.
-type ends struct {
-	entries []string
-	indices [2]int
-}
-
-func (e ends) MarshalJSON() ([]byte, error) { return json.Marshal(e.indices) }
-
-func (e ends) value() [2]string { return [2]string{e.entries[e.indices[0]], e.entries[e.indices[1]]} }
-
 // NewSelectionRangeSlider returns a slider at its first entry. A slider needs a position: an empty list
 // gets the entry "".
 func NewSelectionRangeSlider(entries []string, options ...Option) *SelectionRangeSlider {
@@ -237,12 +220,13 @@ func NewSelectionRangeSlider(entries []string, options ...Option) *SelectionRang
 	if len(entries) == 0 {
 		entries = []string{""}
 	}
+	span := func(i, j int) any { return picked[[2]string]{[2]string{entries[i], entries[j]}, [2]int{i, j}} }
 	fit := func(v [2]string) any {
 		i, j := slices.Index(entries, v[0]), slices.Index(entries, v[1])
 		if i < 0 || j < 0 {
 			return nil
 		}
-		return ends{entries, [2]int{min(i, j), max(i, j)}}
+		return span(min(i, j), max(i, j))
 	}
 	read := func(text json.RawMessage) (any, error) {
 		v, err := decode[[]int](text)
@@ -252,7 +236,7 @@ func NewSelectionRangeSlider(entries []string, options ...Option) *SelectionRang
 		if err != nil {
 			return nil, err
 		}
-		return ends{entries, [2]int(v)}, nil
+		return span(v[0], v[1]), nil
 	}
 	state := sliderOfEntries()
 	state["_options_labels"] = entries
