@@ -80,7 +80,7 @@ func Load(path string) (*Tokenizer, error) {
 		return nil, &FileError{path, err}
 	}
 	t, err := parse(text)
-	if missing := (*UnsupportedError)(nil); errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*UnsupportedError](err); ok {
 		missing.Path = path
 		return nil, missing
 	}

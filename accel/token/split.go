@@ -72,21 +72,16 @@ func newByteLevel(p *part) (func(text string, first bool) []string, error) {
 		}
 		words := whole(text)
 		if o.UseRegex {
-			words = splitGPT2(text)
+			words = splitBy(gpt2Word, text)
 		}
-		for i, w := range words {
-			words[i] = toByteLevel(w)
-		}
-		return words
+		return toByteLevel(words)
 	}, nil
 }
 
-// splitGPT2 splits a text as GPT-2's regular expression does:
-//
-//	'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-func splitGPT2(text string) (words []string) {
+// splitBy splits a text into words, given a function that returns the length of the first one.
+func splitBy(word func(text string) int, text string) (words []string) {
 	for text != "" {
-		n := gpt2Word(text)
+		n := word(text)
 		words, text = append(words, text[:n]), text[n:]
 	}
 	return words
@@ -114,7 +109,9 @@ func classOf(r rune) class {
 	return other
 }
 
-// gpt2Word returns the length of the first word of a text.
+// gpt2Word returns the length of the first word of a text by GPT-2's regular expression:
+//
+//	'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 func gpt2Word(text string) int {
 	for _, suffix := range []string{"'s", "'d", "'m", "'t", "'ll", "'ve", "'re"} {
 		if strings.HasPrefix(text, suffix) {
@@ -128,18 +125,20 @@ func gpt2Word(text string) int {
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(text[begin:])
-	kind, end, last := classOf(r), len(text), begin
-	for i, r := range text[begin:] {
-		if classOf(r) != kind {
-			end = begin + i
-			break
-		}
-		last = begin + i
+	if kind := classOf(r); kind != space {
+		return begin + run(text[begin:], kind)
 	}
-	if kind == space && end < len(text) && last > 0 {
-		return last // the last white space belongs to the next word
+	return spaces(text)
+}
+
+// spaces returns the length of the white space at the beginning of a text, all but its last character
+// before a word.
+func spaces(text string) int {
+	n := run(text, space)
+	if _, last := utf8.DecodeLastRuneInString(text[:n]); n < len(text) && last < n {
+		return n - last
 	}
-	return end
+	return n
 }
 
 // byteLetters are the characters that stand for bytes in byte-level vocabularies.
@@ -159,12 +158,16 @@ func byteTables() (letters [256]rune, bytes map[rune]byte) {
 	return letters, bytes
 }
 
-func toByteLevel(word string) string {
-	var b strings.Builder
-	for i := range len(word) {
-		b.WriteRune(byteLetters[word[i]])
+// toByteLevel replaces the bytes of words by the characters that stand for them.
+func toByteLevel(words []string) []string {
+	for i, word := range words {
+		var b strings.Builder
+		for i := range len(word) {
+			b.WriteRune(byteLetters[word[i]])
+		}
+		words[i] = b.String()
 	}
-	return b.String()
+	return words
 }
 
 // splitBERT splits at white space, and around each punctuation character.
@@ -217,7 +220,7 @@ func newMetaspace(p *part) (func(text string, first bool) []string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(text string, first bool) (words []string) {
+	return func(text string, first bool) []string {
 		text = strings.ReplaceAll(text, " ", o.Replacement)
 		if (o.Scheme == "always" || o.Scheme == "first" && first) && !strings.HasPrefix(text, o.Replacement) {
 			text = o.Replacement + text
@@ -225,19 +228,13 @@ func newMetaspace(p *part) (func(text string, first bool) []string, error) {
 		if o.Split != nil && !*o.Split {
 			return whole(text)
 		}
-		for text != "" {
-			n := strings.Index(text[min(len(o.Replacement), len(text)):], o.Replacement)
-			if !strings.HasPrefix(text, o.Replacement) {
-				n = strings.Index(text, o.Replacement)
-			} else if n >= 0 {
-				n += len(o.Replacement)
+		return splitBy(func(text string) int {
+			letters := strings.TrimPrefix(text, o.Replacement)
+			if n := strings.Index(letters, o.Replacement); n >= 0 {
+				return len(text) - len(letters) + n
 			}
-			if n < 0 {
-				n = len(text)
-			}
-			words, text = append(words, text[:n]), text[n:]
-		}
-		return words
+			return len(text)
+		}, text)
 	}, nil
 }
 
@@ -285,13 +282,7 @@ func newSplitBytes(split, level *part) (func(text string, first bool) []string, 
 	if !ok {
 		return nil, unsupported("pre_tokenizer \"Split\" with the regular expression %q", *o.Pattern.Regex)
 	}
-	return func(text string, _ bool) (words []string) {
-		for text != "" {
-			n := word(text)
-			words, text = append(words, toByteLevel(text[:n])), text[n:]
-		}
-		return words
-	}, nil
+	return func(text string, _ bool) []string { return toByteLevel(splitBy(word, text)) }, nil
 }
 
 // llama3Word returns the length of the first word of a text by Llama 3's regular expression, with at
@@ -325,14 +316,10 @@ func llama3Word(text string, digits int) int {
 		return 1 + others(after)
 	}
 	// White space: up to its last line break, or else all but the last character before a word.
-	spaces := run(text, space)
-	if last := strings.LastIndexAny(text[:spaces], "\r\n"); last >= 0 {
+	if last := strings.LastIndexAny(text[:run(text, space)], "\r\n"); last >= 0 {
 		return last + 1
 	}
-	if _, last := utf8.DecodeLastRuneInString(text[:spaces]); spaces < len(text) && last < spaces {
-		return spaces - last
-	}
-	return spaces
+	return spaces(text)
 }
 
 // contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd, in any case, at the beginning of
