@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,10 +59,8 @@ func controller(groups, name string) string {
 	for line := range strings.Lines(groups) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		names, group, _ := strings.Cut(rest, ":")
-		for n := range strings.SplitSeq(names, ",") {
-			if n == name {
-				return group
-			}
+		if slices.Contains(strings.Split(names, ","), name) {
+			return group
 		}
 	}
 	return "/"
@@ -117,11 +116,11 @@ func (c container) memoryUsed() float64 {
 }
 
 // number returns the number in a file, or NaN.
-func (c container) number(dir, name string) float64 {
-	words, ok := read(c.root, dir+"/"+name)
-	if !ok {
-		return math.NaN()
-	}
+func (c container) number(dir, name string) float64 { return numberIn(c.root, dir+"/"+name) }
+
+// numberIn returns the number in a file, or NaN.
+func numberIn(root fs.FS, name string) float64 {
+	words, _ := read(root, name)
 	return number(words)
 }
 

@@ -40,20 +40,12 @@ func newRAPL(root fs.FS) *rapl {
 		if name, _ := read(root, dir+"/name"); !strings.HasPrefix(name, "package") || strings.HasPrefix(e.Name(), "intel-rapl-mmio") {
 			continue
 		}
-		d := powerDomain{dir: dir, span: r.number(dir, "max_energy_range_uj"), last: r.number(dir, "energy_uj")}
+		d := powerDomain{dir: dir, span: numberIn(root, dir+"/max_energy_range_uj"), last: numberIn(root, dir+"/energy_uj")}
 		if d.span > 0 && d.last >= 0 {
 			r.packages = append(r.packages, d)
 		}
 	}
 	return r
-}
-
-func (r *rapl) number(dir, name string) float64 {
-	words, ok := read(r.root, dir+"/"+name)
-	if !ok {
-		return math.NaN()
-	}
-	return number(words)
 }
 
 // read returns the energy of all packages and the power since the previous reading, or NaN.
@@ -62,7 +54,7 @@ func (r *rapl) read(at time.Time) (joules, watts float64) {
 	sum := 0.0
 	for i := range r.packages {
 		d := &r.packages[i]
-		now := r.number(d.dir, "energy_uj")
+		now := numberIn(r.root, d.dir+"/energy_uj")
 		if math.IsNaN(now) {
 			return joules, watts
 		}
