@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -97,11 +98,7 @@ func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
 func (r *Run) metricFigures() (figures []*plots.Figure) {
 	var shares []plots.Series
 	draw := func(title string, series ...plots.Series) {
-		f := plots.Lines(title, series...).XLabel("step").Size(0, 180)
-		if !r.finished {
-			f.RangeX(0, float64(r.Planned))
-		}
-		figures = append(figures, f)
+		figures = append(figures, r.overSteps(plots.Lines(title, series...), 180))
 	}
 	for _, m := range r.newestMetrics() {
 		s := plots.Series{Name: m.Name}
@@ -128,16 +125,27 @@ func (r *Run) newestMetrics() []MetricValue {
 	return r.Validations[len(r.Validations)-1].Metrics
 }
 
-// rates draws the learning rate at each step.
-func (r *Run) rates() *plots.Figure {
-	rates := make([]float64, len(r.Steps))
+// ofSteps draws a value of each step, and returns the values.
+func (r *Run) ofSteps(title string, value func(Step) float64) (*plots.Figure, []float64) {
+	values := make([]float64, len(r.Steps))
 	for i, s := range r.Steps {
-		rates[i] = s.LearningRate
+		values[i] = value(s)
 	}
-	f := plots.Line("Learning rate", rates).XLabel("step").Size(0, 160)
+	return r.overSteps(plots.Line(title, values), 160), values
+}
+
+// overSteps gives a figure an axis of all planned steps, and a height.
+func (r *Run) overSteps(f *plots.Figure, height float64) *plots.Figure {
+	f.XLabel("step").Size(0, height)
 	if !r.finished {
 		f.RangeX(0, float64(r.Planned))
 	}
+	return f
+}
+
+// rates draws the learning rate at each step.
+func (r *Run) rates() *plots.Figure {
+	f, rates := r.ofSteps("Learning rate", func(s Step) float64 { return s.LearningRate })
 	if n := len(rates); n > 0 {
 		f.Subtitle("highest " + quantity.LearningRate(slices.Max(rates)) + ", now " + quantity.LearningRate(rates[n-1]))
 	}
@@ -146,37 +154,20 @@ func (r *Run) rates() *plots.Figure {
 
 // norms draws the norm of the gradients at each step.
 func (r *Run) norms() *plots.Figure {
-	norms := make([]float64, len(r.Steps))
-	for i, s := range r.Steps {
-		if norms[i] = s.GradNorm; norms[i] == 0 {
-			norms[i] = math.NaN() // it was not recorded
-		}
-	}
-	f := plots.Line("Gradient norm", norms).XLabel("step").Size(0, 160)
-	if !r.finished {
-		f.RangeX(0, float64(r.Planned))
-	}
+	f, _ := r.ofSteps("Gradient norm", func(s Step) float64 { return cmp.Or(s.GradNorm, math.NaN()) }) // 0 was not recorded
 	return f
 }
 
 // scales draws the loss scale at each step, in powers of two.
 func (r *Run) scales() *plots.Figure {
-	powers, skipped := make([]float64, len(r.Steps)), 0
-	for i, s := range r.Steps {
-		powers[i] = math.Log2(s.LossScale)
-		if s.LossScale == 0 {
-			powers[i] = math.NaN()
-		}
+	skipped := 0
+	f, _ := r.ofSteps("Loss scale", func(s Step) float64 {
 		if s.Skipped {
 			skipped++
 		}
-	}
-	f := plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
-		Subtitle(quantity.Plural(skipped, "step") + " skipped")
-	if !r.finished {
-		f.RangeX(0, float64(r.Planned))
-	}
-	return f
+		return math.Log2(cmp.Or(s.LossScale, math.NaN()))
+	})
+	return f.YLabel("power of 2").Subtitle(quantity.Plural(skipped, "step") + " skipped")
 }
 
 // MIMEBundle returns the figure of the run, with its summary as text. If [Live] has already

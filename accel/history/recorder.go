@@ -112,9 +112,9 @@ func (r *Recorder) Finish(total time.Duration) {
 
 // Failed adds a note on the error with which the training ended; nil for none.
 func (r *Recorder) Failed(err error) {
-	var diverged *DivergedError
+	diverged, ok := errors.AsType[*DivergedError](err)
 	switch {
-	case errors.As(err, &diverged):
+	case ok:
 		r.run.diverged = true
 		r.Note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
 	case interrupt.Is(err):

@@ -351,11 +351,11 @@ const (
 
 // statusOf returns the status of a run that ended with err.
 func statusOf(err error) Status {
-	var diverged *DivergedError
+	_, diverged := errors.AsType[*DivergedError](err)
 	switch {
 	case err == nil:
 		return Finished
-	case errors.As(err, &diverged):
+	case diverged:
 		return Diverged
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted

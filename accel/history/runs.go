@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,13 +84,7 @@ func Runs(folder string) (*RunList, error) {
 	}
 	// Folders of the same second are numbered: -10 comes after -2.
 	slices.SortStableFunc(t.Runs, func(a, b TrackedRun) int {
-		if c := a.Began.Compare(b.Began); c != 0 {
-			return c
-		}
-		if c := len(a.Folder) - len(b.Folder); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Folder, b.Folder)
+		return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(len(a.Folder), len(b.Folder)), cmp.Compare(a.Folder, b.Folder))
 	})
 	return t, nil
 }
@@ -106,9 +101,7 @@ func readRun(folder string) (*TrackedRun, error) {
 		return r, err
 	}
 	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Dataset, c.Options, c.Outputs, c.Seed, c.Began
-	if c.Label != "" {
-		r.Name = c.Label
-	}
+	r.Name = cmp.Or(c.Label, r.Name)
 	if err := eachLine(filepath.Join(folder, historyFile), plain, r.take); err != nil {
 		return r, err
 	}

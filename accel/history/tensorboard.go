@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -66,13 +67,8 @@ func (e *events) Update(r *Run) error {
 	var out []byte
 	for ; e.steps < len(r.Steps); e.steps++ {
 		s := r.Steps[e.steps]
-		scale, norm := s.LossScale, s.GradNorm
-		if scale == 0 {
-			scale = math.NaN() // there is no loss scale
-		}
-		if norm == 0 {
-			norm = math.NaN() // it was not recorded
-		}
+		scale := cmp.Or(s.LossScale, math.NaN()) // 0 for none
+		norm := cmp.Or(s.GradNorm, math.NaN())   // 0 if it was not recorded
 		at := e.begin.Add(time.Duration(s.Seconds * float64(time.Second)))
 		out = append(out, record(scalarEvent(at, e.steps+1,
 			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}, scalar{"train/grad_norm", norm}))...)

@@ -284,22 +284,23 @@ func (l *lines) number(name string, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
 	}
-	if len(l.line) > 1 {
-		l.line = append(l.line, ',')
-	}
-	l.line = strconv.AppendQuote(l.line, name)
-	l.line = append(l.line, ':')
+	l.name(name)
 	l.line = strconv.AppendFloat(l.line, v, 'f', -1, 64)
 }
 
 // words adds a name and its text to the line.
 func (l *lines) words(name, text string) {
+	l.name(name)
+	l.line = strconv.AppendQuote(l.line, text)
+}
+
+// name adds a name to the line, for the value that comes next.
+func (l *lines) name(name string) {
 	if len(l.line) > 1 {
 		l.line = append(l.line, ',')
 	}
 	l.line = strconv.AppendQuote(l.line, name)
 	l.line = append(l.line, ':')
-	l.line = strconv.AppendQuote(l.line, text)
 }
 
 // end completes the line. flush reports errors.
