@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/display"
@@ -178,8 +177,7 @@ func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) 
 		c.Steps = tryWarmUp + steps
 		c.Accumulate, c.NeedsValidation, c.Schedule = 1, false, nil
 	})
-	var diverged *history.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	if err := unlessDiverged(err); err != nil {
 		return 0, 0, err
 	}
 	return speedAfter(run, tryWarmUp), run.Card().PeakBytes, nil

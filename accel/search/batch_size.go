@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,11 +59,8 @@ func FindBatchSize(ctx context.Context, t Training) (*BatchSizeSearch, error) {
 func (s *BatchSizeSearch) find(ctx context.Context, t Training, follow func(tries float64, size string)) error {
 	start := loop.CopyWeights(t.Model)
 	err := s.search(ctx, t, follow)
-	if restoreErr := start.Restore(t.Model); err == nil {
-		err = restoreErr
-	}
 	s.choose()
-	return err
+	return cmp.Or(err, start.Restore(t.Model))
 }
 
 // batchTries returns the maximum number of batch sizes to try.
@@ -91,13 +89,11 @@ func (s *BatchSizeSearch) search(ctx context.Context, t Training, follow func(tr
 			c.BatchSize, c.Steps = size, tryWarmUp+trySteps
 			c.Accumulate, c.NeedsValidation, c.Schedule = 1, false, nil
 		})
-		var memory *tensor.OutOfMemoryError
-		var diverged *history.DivergedError
-		switch {
-		case errors.As(err, &memory):
+		if _, ok := errors.AsType[*tensor.OutOfMemoryError](err); ok {
 			s.Stopped = fmt.Sprintf("batches of %d do not fit into memory", size)
 			return nil
-		case err != nil && !errors.As(err, &diverged):
+		}
+		if err := unlessDiverged(err); err != nil {
 			return err
 		}
 		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {

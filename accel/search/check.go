@@ -1,8 +1,8 @@
 package search
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -71,10 +71,7 @@ func (r *CheckResult) train(ctx context.Context, t Training, set *data.Dataset, 
 		c.Unexamined = false
 		change(c)
 	})
-	if restored := start.Restore(t.Model); err == nil {
-		err = restored
-	}
-	return run, err
+	return run, cmp.Or(err, start.Restore(t.Model))
 }
 
 // farRate is the factor between a learning rate and the suggestion above which it is a finding.
@@ -100,8 +97,7 @@ func (r *CheckResult) rate(ctx context.Context, t Training, o *loop.Settings) er
 // overfit trains with one batch.
 func (r *CheckResult) overfit(ctx context.Context, t Training, batch *data.Dataset, start loop.Weights) error {
 	run, err := r.train(ctx, t, batch, start, func(c *loop.Settings) { c.Steps, c.Unexamined = overfitSteps, true })
-	var diverged *history.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	if err := unlessDiverged(err); err != nil {
 		return err
 	}
 	for _, s := range run.Steps {

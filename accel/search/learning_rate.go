@@ -1,8 +1,8 @@
 package search
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -47,13 +47,7 @@ func FindLR(ctx context.Context, t Training) (*LRSearch, error) {
 		c.Stop = s.risen
 		c.Observers = append(c.Observers, &partialSearch{screen: screen})
 	})
-	var diverged *history.DivergedError
-	if errors.As(err, &diverged) {
-		err = nil // divergence is a normal end of the search
-	}
-	if restoreErr := start.Restore(t.Model); err == nil {
-		err = restoreErr
-	}
+	err = cmp.Or(unlessDiverged(err), start.Restore(t.Model)) // divergence is a normal end of the search
 	for _, step := range run.Steps {
 		s.LearningRates, s.Losses = append(s.LearningRates, step.LearningRate), append(s.Losses, step.Loss)
 	}

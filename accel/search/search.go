@@ -5,6 +5,7 @@ package search
 
 import (
 	"context"
+	"errors"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
@@ -33,4 +34,13 @@ func (t Training) fit(ctx context.Context, set *data.Dataset, change func(*loop.
 		return &history.Run{Best: -1}, err
 	}
 	return loop.Fit(ctx, t.Model, set, settings)
+}
+
+// unlessDiverged returns the error of a training; nil if its loss diverged, which changes what a search found, but does not
+// end it.
+func unlessDiverged(err error) error {
+	if _, ok := errors.AsType[*history.DivergedError](err); ok {
+		return nil
+	}
+	return err
 }
