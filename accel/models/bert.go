@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -50,12 +51,8 @@ type bertBlock struct {
 
 // BERT returns a BERT with random weights.
 func BERT(c BERTConfig) *BERTModel {
-	if c.Types == 0 {
-		c.Types = 2
-	}
-	if c.Epsilon == 0 {
-		c.Epsilon = 1e-12
-	}
+	c.Types = cmp.Or(c.Types, 2)
+	c.Epsilon = cmp.Or(c.Epsilon, 1e-12)
 	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
 	m := &BERTModel{
 		config: c, Tokens: embedding(c.VocabSize, c.Width), Positions: embedding(c.Positions, c.Width), Types: embedding(c.Types, c.Width),

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -83,12 +84,8 @@ func embedding(tokens, width int) nn.Module {
 
 // GPT2 returns a GPT-2 with random weights.
 func GPT2(c GPT2Config) *GPT2Model {
-	if c.Inner == 0 {
-		c.Inner = 4 * c.Width
-	}
-	if c.Epsilon == 0 {
-		c.Epsilon = 1e-5
-	}
+	c.Inner = cmp.Or(c.Inner, 4*c.Width)
+	c.Epsilon = cmp.Or(c.Epsilon, 1e-5)
 	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
 	m := &GPT2Model{config: c, Tokens: embedding(c.VocabSize, c.Width), Positions: embedding(c.Positions, c.Width), FinalNorm: norm()}
 	m.Head = nn.TiedDense(m.Tokens)

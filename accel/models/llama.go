@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -47,18 +48,10 @@ type llamaBlock struct {
 
 // Llama returns a Llama with random weights.
 func Llama(c LlamaConfig) *LlamaModel {
-	if c.KVHeads == 0 {
-		c.KVHeads = c.Heads
-	}
-	if c.HeadSize == 0 {
-		c.HeadSize = c.Width / max(c.Heads, 1)
-	}
-	if c.Epsilon == 0 {
-		c.Epsilon = 1e-6
-	}
-	if c.RopeBase == 0 {
-		c.RopeBase = 1e4
-	}
+	c.KVHeads = cmp.Or(c.KVHeads, c.Heads)
+	c.HeadSize = cmp.Or(c.HeadSize, c.Width/max(c.Heads, 1))
+	c.Epsilon = cmp.Or(c.Epsilon, 1e-6)
+	c.RopeBase = cmp.Or(c.RopeBase, 1e4)
 	norm := func() nn.Module { return nn.RMSNorm(nn.Epsilon(c.Epsilon)) }
 	dense := func(out int) nn.Module {
 		if c.MLPBias {
@@ -105,9 +98,7 @@ func llamaFromConfig(text []byte) (nn.Module, []nn.Option, error) {
 		c.RopeBase = c.Rope.Base
 	}
 	plain := func(kind string) bool { return kind == "" || kind == "default" }
-	if c.KVHeads == 0 {
-		c.KVHeads = c.Heads
-	}
+	c.KVHeads = cmp.Or(c.KVHeads, c.Heads)
 	err := require(map[string]bool{
 		"hidden_act silu":           c.Activation == "silu",
 		"rope_type default":         plain(c.Rope.Type) && plain(c.Scaling.Type) && plain(c.Scaling.Old),
@@ -117,11 +108,10 @@ func llamaFromConfig(text []byte) (nn.Module, []nn.Option, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rules := []nn.Option{nn.Rename(`\.rotary_emb\.inv_freq$`, "")}
+	rules := []nn.Option{nn.Rename(`^.*\.rotary_emb\.inv_freq$`, "")}
 	if c.Tied {
 		rules = append(rules, nn.Rename(`^lm_head\.weight$`, ""))
 	}
-	rules[0] = nn.Rename(`^.*\.rotary_emb\.inv_freq$`, "")
 	return Llama(c.LlamaConfig), rules, nil
 }
 
