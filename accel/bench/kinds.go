@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -27,20 +26,23 @@ func limited(features []string, kernels string) string {
 	return ""
 }
 
-// cpuFeatures returns the flags of the CPU, if the system reports them.
-func cpuFeatures() []string {
-	f, err := os.Open("/proc/cpuinfo")
+// cpuInfo returns what the system reports of the first CPU, by name; nil if it does not.
+func cpuInfo() map[string]string {
+	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan() && lines.Text() != ""; {
-		if name, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(name) == "flags" {
-			return strings.Fields(value)
-		}
+	first, _, _ := strings.Cut(string(text), "\n\n")
+	info := map[string]string{}
+	for line := range strings.Lines(first) {
+		name, value, _ := strings.Cut(line, ":")
+		info[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return nil
+	return info
 }
+
+// cpuFeatures returns the flags of the CPU, if the system reports them.
+func cpuFeatures() []string { return strings.Fields(cpuInfo()["flags"]) }
 
 // limits are the variables that limit the other frameworks to AVX2, too. There is none for onnxruntime and the tokenizers.
 func (m machine) limits() []string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -323,11 +324,7 @@ func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure,
 
 // prepareRunner prepares one runner.
 func (m *measurement) prepareRunner(ctx context.Context, r *runner) (reply, error) {
-	model := r.model
-	if model == "" {
-		model = r.name
-	}
-	return r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: model, Heads: r.heads, Half: r.half})
+	return r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: cmp.Or(r.model, r.name), Heads: r.heads, Half: r.half})
 }
 
 // rounds measures runners in interleaved rounds, until one fails.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,19 +96,17 @@ func newResult(o options) result {
 
 // cpuName returns the name and model of the CPU, if the system reports it.
 func cpuName() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
+	info := cpuInfo()
+	if info == nil {
 		return runtime.GOARCH
 	}
-	defer f.Close()
 	var parts []string
-	for lines := bufio.NewScanner(f); lines.Scan() && lines.Text() != ""; {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		switch strings.TrimSpace(name) {
+	for name, value := range info {
+		switch name {
 		case "model name":
-			parts = append(parts, strings.TrimSpace(value))
+			parts = append(parts, value)
 		case "cpu family", "model":
-			parts = append(parts, strings.TrimSpace(name)+" "+strings.TrimSpace(value))
+			parts = append(parts, name+" "+value)
 		}
 	}
 	slices.Sort(parts)
