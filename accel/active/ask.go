@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -273,10 +274,8 @@ func choices(classes []string) string {
 
 // parse returns the class of an answer.
 func parse(answer string, classes []string) (int, error) {
-	for k, name := range classes {
-		if answer == name && name != "" {
-			return k, nil
-		}
+	if k := slices.Index(classes, answer); k >= 0 && answer != "" {
+		return k, nil
 	}
 	switch answer {
 	case "":
@@ -284,10 +283,8 @@ func parse(answer string, classes []string) (int, error) {
 	case "q":
 		return 0, ErrStop
 	}
-	for k, name := range classes {
-		if strings.EqualFold(answer, name) {
-			return k, nil
-		}
+	if k := slices.IndexFunc(classes, func(name string) bool { return strings.EqualFold(answer, name) }); k >= 0 {
+		return k, nil
 	}
 	if k, err := strconv.Atoi(answer); err == nil && k >= 0 && k < len(classes) {
 		return k, nil

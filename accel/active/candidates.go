@@ -304,12 +304,7 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 }
 
 func finite(row []float32) bool {
-	for _, v := range row {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(row, func(v float32) bool { return v-v != 0 })
 }
 
 // belowLast returns the part of the model before its last layer.

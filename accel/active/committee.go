@@ -17,7 +17,7 @@ import (
 // 1995). The members are models of any kind, trained on the labels known so far, for instance with
 // different seeds or architectures; the model of [Query] is not used and may be nil.
 func VoteEntropy(members ...nn.Module) Strategy {
-	return committee{"VoteEntropy", members, func(draws [][][]float64) []float64 {
+	return committee{"VoteEntropy", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
 		return scoreEach(draws, func(draws [][]float64, _ []float64) float64 {
 			votes := make([]float64, len(draws[0]))
 			for _, p := range draws {
@@ -31,7 +31,7 @@ func VoteEntropy(members ...nn.Module) Strategy {
 // ConsensusEntropy selects the examples for which the mean of the probabilities of a committee has the
 // highest entropy. Members are those of [VoteEntropy].
 func ConsensusEntropy(members ...nn.Module) Strategy {
-	return committee{"ConsensusEntropy", members, func(draws [][][]float64) []float64 {
+	return committee{"ConsensusEntropy", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
 		return scoreEach(draws, func(_ [][]float64, mean []float64) float64 { return entropy(mean) })
 	}}
 }
@@ -41,7 +41,7 @@ func ConsensusEntropy(members ...nn.Module) Strategy {
 // Σ p ln(p / mean) (McCallum and Nigam, 1998, with the largest member as in modAL). Members are those
 // of [VoteEntropy].
 func MaxDisagreement(members ...nn.Module) Strategy {
-	return committee{"MaxDisagreement", members, func(draws [][][]float64) []float64 {
+	return committee{"MaxDisagreement", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
 		return scoreEach(draws, func(draws [][]float64, mean []float64) float64 {
 			most := 0.0
 			for _, p := range draws {
@@ -61,13 +61,14 @@ func MaxDisagreement(members ...nn.Module) Strategy {
 // EnsembleBALD is [BALD] with the models of an ensemble as members instead of draws of dropout: it
 // needs no Dropout, and its members may differ in any way. Members are those of [VoteEntropy].
 func EnsembleBALD(members ...nn.Module) Strategy {
-	return committee{"EnsembleBALD", members, disagreement}
+	return committee{"EnsembleBALD", members, (*Candidates).Probabilities, disagreement}
 }
 
-// committee selects by scores of the probabilities of several models, [member][candidate][class].
+// committee selects by scores of what several models predict, [member][candidate][class or target].
 type committee struct {
 	name    string
 	members []nn.Module
+	predict func(member *Candidates, ctx context.Context) ([][]float64, error) // with the model of the member
 	scores  func(draws [][][]float64) []float64
 }
 
@@ -79,7 +80,7 @@ func (s committee) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 	for m, model := range s.members {
 		member := *c
 		member.model = model
-		p, err := member.Probabilities(ctx)
+		p, err := s.predict(&member, ctx)
 		if err != nil {
 			return nil, fmt.Errorf("active: %s: model %d: %w", s.name, m, err)
 		}
@@ -116,18 +117,28 @@ const defaultMembers = 20
 // H(p) (Houlsby and others, 2011; with dropout Gal and others, Deep Bayesian Active Learning
 // with Image Data, 2017). The default is 20 members. For a model without Dropout the error is
 // [ErrNoDropout].
-func BALD(members ...int) Strategy { return bald{memberCount(members)} }
-
-func memberCount(given []int) int {
-	if len(given) > 0 {
-		return given[0]
-	}
-	return defaultMembers
+func BALD(members ...int) Strategy {
+	return newEnsemble("BALD", members, func(_ context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
+		return c.Top(disagreement(draws), n)
+	})
 }
 
-type bald struct{ members int }
+// ensemble selects by the probabilities of the members of a dropout ensemble, [member][candidate][class].
+type ensemble struct {
+	name    string
+	members int
+	choose  func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error)
+}
 
-func (s bald) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+func newEnsemble(name string, members []int, choose func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error)) Strategy {
+	s := ensemble{name, defaultMembers, choose}
+	if len(members) > 0 {
+		s.members = members[0]
+	}
+	return s
+}
+
+func (s ensemble) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if s.members < 2 {
 		return nil, fmt.Errorf("active: %v: an ensemble needs at least 2 members, got %d", s, s.members)
 	}
@@ -135,26 +146,20 @@ func (s bald) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Top(disagreement(draws), n)
+	return s.choose(ctx, c, draws, n)
 }
 
-func (s bald) String() string { return "BALD" }
+func (s ensemble) String() string { return s.name }
 
 // disagreement returns the mutual information of each example in nats.
 func disagreement(draws [][][]float64) []float64 {
-	scores := make([]float64, len(draws[0]))
-	for i := range scores {
-		mean := make([]float64, len(draws[0][i]))
+	return scoreEach(draws, func(draws [][]float64, mean []float64) float64 {
 		within := 0.0
-		for _, member := range draws {
-			for k, v := range member[i] {
-				mean[k] += v / float64(len(draws))
-			}
-			within += entropy(member[i]) / float64(len(draws))
+		for _, p := range draws {
+			within += entropy(p) / float64(len(draws))
 		}
-		scores[i] = entropy(mean) - within
-	}
-	return scores
+		return entropy(mean) - within
+	})
 }
 
 const (
@@ -173,22 +178,11 @@ const (
 // estimated from samples beyond. The batch is selected among the 1000 examples with the most
 // disagreement. The default is 20 members. For a model without Dropout the error is
 // [ErrNoDropout].
-func BatchBALD(members ...int) Strategy { return batchBALD{memberCount(members)} }
-
-type batchBALD struct{ members int }
-
-func (s batchBALD) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if s.members < 2 {
-		return nil, fmt.Errorf("active: %v: an ensemble needs at least 2 members, got %d", s, s.members)
-	}
-	draws, err := c.Draws(ctx, s.members)
-	if err != nil {
-		return nil, err
-	}
-	return jointDisagreement(ctx, draws, n, maxJoint, c.random)
+func BatchBALD(members ...int) Strategy {
+	return newEnsemble("BatchBALD", members, func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
+		return jointDisagreement(ctx, draws, n, maxJoint, c.random)
+	})
 }
-
-func (s batchBALD) String() string { return "BatchBALD" }
 
 // jointDisagreement selects n examples of draws, [member][example][class].
 //
@@ -252,10 +246,7 @@ type combination struct {
 }
 
 func newJoint(members, limit int, random *rand.Rand) *joint {
-	nothing := combination{shares: make([]float64, members), weight: 1}
-	for m := range nothing.shares {
-		nothing.shares[m] = 1
-	}
+	nothing := combination{shares: slices.Repeat([]float64{1}, members), weight: 1}
 	return &joint{limit: limit, random: random, members: members, all: []combination{nothing}}
 }
 
@@ -386,26 +377,9 @@ func drawIndex(of []combination, random *rand.Rand) int {
 // is not used and may be nil.
 //
 // Targets of different sizes should be standardized: the largest would decide alone.
-func Deviation(members ...nn.Module) Strategy { return deviation{members} }
-
-type deviation struct{ members []nn.Module }
-
-func (s deviation) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if len(s.members) < 2 {
-		return nil, fmt.Errorf("active: %v: a committee needs at least 2 models, got %d", s, len(s.members))
-	}
-	outputs := make([][][]float64, len(s.members))
-	for m, model := range s.members {
-		rows, err := c.outputs(ctx, model)
-		if err != nil {
-			return nil, fmt.Errorf("active: %v: model %d: %w", s, m, err)
-		}
-		outputs[m] = rows
-	}
-	return c.Top(deviations(outputs), n)
+func Deviation(members ...nn.Module) Strategy {
+	return committee{"Deviation", members, (*Candidates).outputs, deviations}
 }
-
-func (deviation) String() string { return "Deviation" }
 
 // deviations returns the standard deviation of each example over the members, the mean over the
 // targets. outputs are [member][example][target].
@@ -436,7 +410,7 @@ func BinaryEntropy() Strategy { return binaryEntropy{} }
 type binaryEntropy struct{}
 
 func (s binaryEntropy) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, err := c.outputs(ctx, c.model)
+	rows, err := c.outputs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -452,18 +426,18 @@ func (s binaryEntropy) Select(ctx context.Context, c *Candidates, n int) ([]int,
 
 func (binaryEntropy) String() string { return "BinaryEntropy" }
 
-// outputs returns what a model predicts for the targets of the candidates, [candidate][target].
-func (c *Candidates) outputs(ctx context.Context, model nn.Module) ([][]float64, error) {
+// outputs returns what the model predicts for the targets of the candidates, [candidate][target].
+func (c *Candidates) outputs(ctx context.Context) ([][]float64, error) {
 	switch {
 	case c.pool.targets == nil:
 		return nil, fmt.Errorf("active: the examples of %s have classes: use Margin, or a committee such as VoteEntropy", c.pool.set.Name())
 	case len(c.pool.order) == 0:
 		return nil, errors.New("active: there are no labels yet: select the first examples by Random or TypiClust")
-	case model == nil:
+	case c.model == nil:
 		return nil, errNoModel
 	}
-	defer nn.Eval(model)()
-	rows, err := apply(ctx, c.Dataset(), model.Forward)
+	defer nn.Eval(c.model)()
+	rows, err := apply(ctx, c.Dataset(), c.model.Forward)
 	if err != nil {
 		return nil, err
 	}

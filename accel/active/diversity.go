@@ -1,6 +1,7 @@
 package active
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -25,10 +26,7 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 	if err != nil {
 		return nil, err
 	}
-	nearest := make([]float64, len(rows)) // squared distance to the nearest selected example
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
+	nearest := slices.Repeat([]float64{math.Inf(1)}, len(rows)) // squared distance to the nearest selected example
 	closer := func(center []float32) {
 		inParts(len(rows), func(from, to int) {
 			for i := from; i < to; i++ {
@@ -280,15 +278,7 @@ func next(groups []group) *group {
 func (g *group) rank(rows [][]float32, neighbors int) {
 	distance := meanDistances(rows, g.members, neighbors)
 	g.typical = slices.Clone(g.open)
-	slices.SortStableFunc(g.typical, func(a, b int) int {
-		switch {
-		case distance[a] < distance[b]:
-			return -1
-		case distance[a] > distance[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(g.typical, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
 }
 
 // meanDistances returns the mean distance of each member to its nearest neighbors in the
@@ -381,7 +371,7 @@ const (
 // clusters divides rows into k groups by k-means with k-means++ (Arthur and Vassilvitskii,
 // 2007), using the best of three runs. Groups are numbered from 0 to k-1; some may be empty.
 func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) ([]int, error) {
-	x, width := flat(rows), len(rows[0])
+	x, width := slices.Concat(rows...), len(rows[0])
 	var best []int
 	lowest := math.Inf(1)
 	runs := seedingRuns
@@ -397,10 +387,7 @@ func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) (
 				return nil, ctx.Err()
 			}
 			next, now := nearestOf(x, rows, width, centers)
-			same := of != nil
-			for i := range next {
-				same = same && next[i] == of[i]
-			}
+			same := slices.Equal(next, of)
 			if of, cost = next, now; same {
 				break
 			}
@@ -413,23 +400,12 @@ func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) (
 	return best, nil
 }
 
-func flat(rows [][]float32) []float32 {
-	x := make([]float32, 0, len(rows)*len(rows[0]))
-	for _, row := range rows {
-		x = append(x, row...)
-	}
-	return x
-}
-
 // initialCenters returns the initial centers: rows drawn with probabilities proportional to their
 // squared distance from earlier centers.
 func initialCenters(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	some := random.Perm(len(rows))[:min(len(rows), max(maxSeeding, k))]
 	chosen := []int{random.IntN(len(some))}
-	nearest := make([]float64, len(some))
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
+	nearest := slices.Repeat([]float64{math.Inf(1)}, len(some))
 	for len(chosen) < k {
 		center := rows[some[chosen[len(chosen)-1]]]
 		inParts(len(some), func(from, to int) {
@@ -451,7 +427,7 @@ func initialCenters(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 func nearestOf(x []float32, rows [][]float32, width int, centers [][]float32) (of []int, cost float64) {
 	of = make([]int, 0, len(rows))
 	tensor.NoGrad(func() {
-		c := tensor.New(flat(centers), len(centers), width)
+		c := tensor.New(slices.Concat(centers...), len(centers), width)
 		half := c.Square().Sum(1).MulScalar(0.5)
 		for from := 0; from < len(rows); from += chunk {
 			to := min(from+chunk, len(rows))

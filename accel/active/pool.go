@@ -69,12 +69,9 @@ func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 	case set.SequenceLength() > 0:
 		return nil, fmt.Errorf("%w: the examples of %s have a class for each position", ErrNoPool, set.Name())
 	}
-	p := &Pool{set: set, own: set.Len(), seed: seed, labels: make([]int, set.Len())}
+	p := &Pool{set: set, own: set.Len(), seed: seed, labels: slices.Repeat([]int{none}, set.Len())}
 	if set.Targets() > 0 {
 		p.targets = make([][]float32, set.Len())
-	}
-	for i := range p.labels {
-		p.labels[i] = none
 	}
 	return p, nil
 }
