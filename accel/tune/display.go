@@ -113,7 +113,7 @@ func (s *Search) axes() []plots.Axis {
 			if !ok {
 				k = len(axes)
 				at[setting.Name] = k
-				axes = append(axes, plots.Axis{Name: setting.Name, Values: missing(len(s.Trials))})
+				axes = append(axes, plots.Axis{Name: setting.Name, Values: slices.Repeat([]float64{math.NaN()}, len(s.Trials))})
 			}
 			a := &axes[k]
 			switch v := setting.Value.(type) {
@@ -132,20 +132,12 @@ func (s *Search) axes() []plots.Axis {
 	for k := range axes {
 		axes[k].Log = spansDecades(axes[k].Values)
 	}
-	value := plots.Axis{Name: "value", Values: missing(len(s.Trials))}
-	for i, t := range s.Trials {
-		value.Values[i] = t.Value
+	value := plots.Axis{Name: "value"}
+	for _, t := range s.Trials {
+		value.Values = append(value.Values, t.Value)
 	}
 	value.Log = skewed(value.Values)
 	return append(axes, value)
-}
-
-func missing(n int) []float64 {
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = math.NaN()
-	}
-	return values
 }
 
 // spansDecades reports whether positive values span more than two orders of magnitude, which need a

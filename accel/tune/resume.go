@@ -148,9 +148,7 @@ func (s *Search) resume(path string) error {
 		if err != nil {
 			return fmt.Errorf("tune: Resume: %s:%d is not trial %d: %w", path, i+2, i+1, err)
 		}
-		t.search = s
-		s.Trials = append(s.Trials, t)
-		s.spent += len(t.Reports)
+		s.keep(t)
 	}
 	if len(whole) < len(b) { // killed while it wrote a line
 		if err := os.Truncate(path, int64(len(whole))); err != nil {

@@ -105,11 +105,16 @@ func (s *Search) share(ctx context.Context, objective func(*Trial) (float64, err
 		if err != nil {
 			return fmt.Errorf("tune: Run: a trial of rank 0: %w", err)
 		}
-		t.search = s
-		s.Trials = append(s.Trials, t)
-		s.spent += len(t.Reports)
+		s.keep(t)
 	}
 	return nil
+}
+
+// keep adds a trial that has ended.
+func (s *Search) keep(t *Trial) {
+	t.search = s
+	s.Trials = append(s.Trials, t)
+	s.spent += len(t.Reports)
 }
 
 func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error), o *options) error {
@@ -194,7 +199,7 @@ func (s *Search) add(t *Trial, line []byte) (kept bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("tune: Run: trial %d of another rank: %w", t.Number, err)
 		}
-		ended.search, ended.gridStart = s, t.gridStart
+		ended.gridStart = t.gridStart
 		t = ended
 	}
 	if f, ok := s.sampler.(interface{ follows(previous, t *Trial) bool }); ok && len(s.Trials) > 0 && !f.follows(s.Trials[len(s.Trials)-1], t) {
@@ -206,8 +211,7 @@ func (s *Search) add(t *Trial, line []byte) (kept bool, err error) {
 		}
 	}
 	maps.Copy(s.space, t.ranges)
-	s.Trials = append(s.Trials, t)
-	s.spent += len(t.Reports)
+	s.keep(t)
 	if err := s.file.write(t); err != nil {
 		return false, err
 	}

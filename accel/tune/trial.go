@@ -92,10 +92,8 @@ func (t *Trial) request(name string, d dimension) any {
 		t.ranges = map[string]dimension{}
 	}
 	t.ranges[name] = d
-	for _, s := range t.Settings {
-		if s.Name == name {
-			return s.Value
-		}
+	if v := t.Get(name); v != nil {
+		return v
 	}
 	v := d.value(t.sampler.sample(t, name, d))
 	t.Settings = append(t.Settings, Setting{name, v})
