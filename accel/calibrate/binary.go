@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -174,15 +175,7 @@ func groups(scores []float64, positive []bool) (all []group) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		if scores[i] < scores[j] {
-			return -1
-		}
-		if scores[i] > scores[j] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
 	for _, i := range order {
 		if n := len(all); n == 0 || all[n-1].score != scores[i] {
 			all = append(all, group{score: scores[i]})

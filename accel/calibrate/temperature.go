@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Temperature returns the number T by which the logits of a classifier are divided before the softmax, so that
@@ -50,10 +51,7 @@ func Temperature(logits [][]float64, classes []int) (float64, error) {
 // sum of the logit of the class minus the mean logit.
 func slope(logits [][]float64, classes []int, b float64) (sum float64) {
 	for i, row := range logits {
-		top := math.Inf(-1)
-		for _, v := range row {
-			top = max(top, v)
-		}
+		top := slices.Max(row)
 		total, mean := 0., 0.
 		for _, v := range row {
 			w := math.Exp(b * (v - top))
