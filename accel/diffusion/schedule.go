@@ -3,6 +3,7 @@ package diffusion
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -112,13 +113,10 @@ func (s *Schedule) Velocity(x, noise, t *tensor.Tensor) *tensor.Tensor {
 // factors returns √ᾱ_t and √(1-ᾱ_t) as [N, 1, …].
 func (s *Schedule) factors(op string, x, noise, t *tensor.Tensor) (keep, add *tensor.Tensor) {
 	shape, steps := x.Shape(), t.Shape()
-	if fmt.Sprint(noise.Shape()) != fmt.Sprint(shape) || len(shape) == 0 || len(steps) != 1 || steps[0] != shape[0] {
+	if !slices.Equal(noise.Shape(), shape) || len(shape) == 0 || len(steps) != 1 || steps[0] != shape[0] {
 		fail(op, "examples and noise must have the same shape [N …], and the time steps [N]", shape, noise.Shape(), steps)
 	}
-	each := make([]int, len(shape))
-	for i := range each {
-		each[i] = 1
-	}
+	each := slices.Repeat([]int{1}, len(shape))
 	each[0] = shape[0]
 	factor := func(of func(bar float64) float64) *tensor.Tensor {
 		table := make([]float64, len(s.bars))
