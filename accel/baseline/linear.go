@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
@@ -142,9 +143,7 @@ func ridge(all examples) (weight, bias []float64, err error) {
 		for _, v := range column {
 			bias[j] += v / float64(n)
 		}
-		for i := range column {
-			column[i] -= bias[j]
-		}
+		floats.AddConst(-bias[j], column)
 		y.SetCol(j, column)
 	}
 	var gram mat.SymDense
