@@ -55,6 +55,15 @@ func categoriesOf(c frame.Column) (values []string, missing bool) {
 	return values, missing
 }
 
+// numbered returns the numbers of categories or classes, from 0.
+func numbered(values []string) map[string]int {
+	numbers := make(map[string]int, len(values))
+	for k, v := range values {
+		numbers[v] = k
+	}
+	return numbers
+}
+
 // category is a fitted column of categories.
 type category struct {
 	Column  string
@@ -91,10 +100,7 @@ func (c *category) count() int {
 
 func (c *category) encode(f *frame.Frame, rows [][]float32, at int) error {
 	column := f.Column(c.Column)
-	numbers := make(map[string]int, len(c.Values))
-	for k, v := range c.Values {
-		numbers[v] = k
-	}
+	numbers := numbered(c.Values)
 	for i := range f.Len() {
 		text := column.Format(i)
 		k, ok := numbers[text]

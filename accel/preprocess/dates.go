@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/frame"
@@ -36,11 +37,7 @@ func (c DateColumns) fit(train *frame.Frame) ([]encoder, error) {
 			if err != nil {
 				return nil, err
 			}
-			differ := false
-			for _, v := range values {
-				differ = differ || v != values[0]
-			}
-			if differ {
+			if slices.ContainsFunc(values, func(v float64) bool { return v != values[0] }) {
 				mean, scale := Scale(values)
 				d.Parts = append(d.Parts, datePart{part.name, mean, scale})
 			}

@@ -49,12 +49,8 @@ func (e *ValueError) Error() string {
 func catch(err *error) {
 	switch p := recover().(type) {
 	case nil:
-	case *frame.ColumnError:
-		*err = fmt.Errorf("preprocess: %w", p)
-	case *frame.TypeError:
-		*err = fmt.Errorf("preprocess: %w", p)
-	case *frame.MissingError:
-		*err = fmt.Errorf("preprocess: %w", p)
+	case *frame.ColumnError, *frame.TypeError, *frame.MissingError:
+		*err = fmt.Errorf("preprocess: %w", p.(error))
 	default:
 		panic(p)
 	}

@@ -68,10 +68,7 @@ func (t *target) dataset(f *frame.Frame, examples [][]float32) (*data.Dataset, e
 		}
 		return s.WithTargets(t.Columns...)
 	}
-	numbers := make(map[string]int, len(t.Classes))
-	for k, name := range t.Classes {
-		numbers[name] = k
-	}
+	numbers := numbered(t.Classes)
 	c := f.Column(t.Columns[0])
 	labels := make([]int, f.Len())
 	for i := range labels {
