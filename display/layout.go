@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/internal/quantity"
+	"github.com/quernlab/quern/internal/tableview"
 )
 
 // structure writes one field per line.
@@ -205,20 +206,7 @@ func (p *printer) matrix(n node, rows, columns int, indent string) {
 }
 
 // ends returns the indices of the elements of n that are shown, with -1 for a gap.
-func ends(n int) []int { return endsOf(n, maxSide/2, maxSide/2) }
-
-func endsOf(n, head, tail int) []int {
-	indices := make([]int, 0, head+tail+1)
-	for i := range n {
-		switch {
-		case n <= head+tail || i < head || i >= n-tail:
-			indices = append(indices, i)
-		case i == head:
-			indices = append(indices, -1)
-		}
-	}
-	return indices
-}
+func ends(n int) []int { return tableview.Ends(n, maxSide/2, maxSide/2) }
 
 // alignColumns joins each row, padded so that the columns are aligned.
 func alignColumns(rows [][]string, right func(column int) bool) []string {

@@ -72,7 +72,7 @@ func newTable(n node, columns []string) (*table, error) {
 		return nil, err
 	}
 	t := &table{gap: -1, hidden: -1, total: s.rows, columns: len(s.header), width: cellWidth}
-	shown := endsOf(len(s.header), firstColumns, lastColumns)
+	shown := tableview.Ends(len(s.header), firstColumns, lastColumns)
 	for j, k := range shown {
 		if k < 0 {
 			t.hidden = j
@@ -100,7 +100,7 @@ func newTable(n node, columns []string) (*table, error) {
 		}
 		return cells
 	}
-	for _, i := range endsOf(s.rows, tableHead, tableTail) {
+	for _, i := range tableview.Ends(s.rows, tableHead, tableTail) {
 		if i < 0 {
 			t.gap = len(t.rows)
 			t.view.Fill(tableHead, s.rows-tableTail, row)

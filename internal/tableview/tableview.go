@@ -22,6 +22,21 @@ const (
 	MaxBytes = 32 << 10
 )
 
+// Ends returns the indices of the first and the last of n rows or columns, with -1 for a gap between them, or all if
+// there is none.
+func Ends(n, head, tail int) []int {
+	indices := make([]int, 0, head+tail+1)
+	for i := range n {
+		switch {
+		case n <= head+tail || i < head || i >= n-tail:
+			indices = append(indices, i)
+		case i == head:
+			indices = append(indices, -1)
+		}
+	}
+	return indices
+}
+
 // wide is the number of columns that fit on paper; tables with more are printed in a smaller font.
 const wide = 7
 
