@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,9 +206,7 @@ func (p *Pool) replay(line []byte) error {
 			return errors.New("the example is not valid base64 of its size")
 		}
 		example := make([]float32, len(raw)/4)
-		for i := range example {
-			example[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		}
+		_, _ = binary.Decode(raw, binary.LittleEndian, example) // raw has its size
 		_, err = p.add([][]float32{example})
 		return err
 	}
@@ -254,10 +251,7 @@ func (s *session) labeled(set *data.Dataset, pick, labels []int, targets [][]flo
 func (s *session) made(examples [][]float32) error {
 	lines := make([]any, len(examples))
 	for k, x := range examples {
-		raw := make([]byte, 0, 4*len(x))
-		for _, v := range x {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-		}
+		raw, _ := binary.Append(nil, binary.LittleEndian, x) // floats have a size, so there is no error
 		lines[k] = entry{Made: base64.StdEncoding.EncodeToString(raw)}
 	}
 	return s.write(lines...)
@@ -331,13 +325,8 @@ const hashedExamples = 64
 // hashExamples returns a hash of evenly spaced examples.
 func hashExamples(set *data.Dataset) string {
 	hash := sha256.New()
-	var raw []byte
 	for k := range min(hashedExamples, set.Len()) {
-		raw = raw[:0]
-		for _, v := range set.Example(k * set.Len() / min(hashedExamples, set.Len())) {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-		}
-		hash.Write(raw) // never fails
+		_ = binary.Write(hash, binary.LittleEndian, set.Example(k*set.Len()/min(hashedExamples, set.Len()))) // never fails
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }

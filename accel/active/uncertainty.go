@@ -289,10 +289,7 @@ func (r *regression) logits(dst, w, row []float64) {
 
 // normalize converts logits to probabilities and returns the log-sum-exp.
 func normalize(p []float64) (logSum float64) {
-	largest := math.Inf(-1)
-	for _, v := range p {
-		largest = max(largest, v)
-	}
+	largest := slices.Max(p)
 	total := 0.0
 	for k, v := range p {
 		p[k] = math.Exp(v - largest)
@@ -315,7 +312,7 @@ func (r *regression) expected(rows [][]float64, i int, pool []int) (float64, err
 		next := *r
 		next.rows = append(r.rows[:len(r.rows):len(r.rows)], rows[i])
 		next.labels = append(r.labels[:len(r.labels):len(r.labels)], class)
-		next.weights = append([]float64(nil), r.weights...)
+		next.weights = slices.Clone(r.weights)
 		if err := next.fit(); err != nil {
 			return 0, err
 		}
@@ -325,11 +322,7 @@ func (r *regression) expected(rows [][]float64, i int, pool []int) (float64, err
 			}
 			next.logits(p, next.weights, rows[j])
 			normalize(p)
-			highest := 0.0
-			for _, v := range p {
-				highest = max(highest, v)
-			}
-			total += share * (1 - highest)
+			total += share * (1 - slices.Max(p))
 		}
 	}
 	return total, nil
