@@ -155,18 +155,20 @@ func halfFloat(v uint16) float64 {
 	return x
 }
 
-// decimal returns the float64 that is nearest to a decimal, an integer in two's complement divided by a power of ten.
 func (f *arrowField) decimal(data []byte, i int) (float64, bool) {
 	size := f.bits / 8
-	bytes := make([]byte, size)
-	for k, b := range data[size*i : size*(i+1)] {
-		bytes[size-1-k] = b
+	digits := slices.Clone(data[size*i : size*(i+1)])
+	slices.Reverse(digits)
+	return decimal(digits, f.scale)
+}
+
+// decimal returns the float64 that is nearest to a decimal, an integer in two's complement, big endian, divided by 10^scale.
+func decimal(digits []byte, scale int) (float64, bool) {
+	unscaled := new(big.Int).SetBytes(digits)
+	if len(digits) > 0 && digits[0] >= 0x80 {
+		unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), uint(8*len(digits))))
 	}
-	unscaled := new(big.Int).SetBytes(bytes)
-	if bytes[0] >= 0x80 {
-		unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), uint(f.bits)))
-	}
-	x, err := strconv.ParseFloat(fmt.Sprintf("%de%d", unscaled, -f.scale), 64)
+	x, err := strconv.ParseFloat(fmt.Sprintf("%de%d", unscaled, -scale), 64)
 	return x, err == nil
 }
 

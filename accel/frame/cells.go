@@ -21,8 +21,9 @@ type cells interface {
 	// codes numbers the different values from 0 in the order in which they occur, and returns
 	// their count. Missing values are -1.
 	codes() ([]int, int)
-	// addMissing appends a missing value. Only who makes the cells calls it.
+	// addMissing appends a missing value, and setMissing makes value i a missing one. Only who makes the cells calls them.
 	addMissing()
+	setMissing(i int)
 	// fill replaces missing values by a value of the same type.
 	fill(value cells) cells
 }
@@ -91,7 +92,6 @@ func (l *list[T]) addMissing() {
 	l.setMissing(len(l.values) - 1)
 }
 
-// setMissing makes value i a missing one.
 func (l *list[T]) setMissing(i int) {
 	if l.values[i] = missingValue[T](); l.kind() == Float {
 		return

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -91,25 +92,16 @@ func (f *Frame) MIMEBundle() map[string]any {
 // shown returns the columns and rows to display, with nil for columns that are left out, and the index
 // of the first row after a gap, or -1.
 func (f *Frame) shown() (columns []*Column, rows []int, gap int) {
-	gap = -1
-	for i := range f.Len() {
-		switch {
-		case f.Len() <= shownHead+shownTail || i < shownHead:
-			rows = append(rows, i)
-		case i == f.Len()-shownTail:
-			gap = len(rows)
-			for j := i; j < f.Len(); j++ {
-				rows = append(rows, j)
-			}
-		}
+	rows = tableview.Ends(f.Len(), shownHead, shownTail)
+	if gap = slices.Index(rows, -1); gap >= 0 {
+		rows = slices.Delete(rows, gap, gap+1)
 	}
-	for i := range f.all() {
-		switch after := len(f.all()) - (shownColumns - shownFirst); {
-		case len(f.all()) <= shownColumns || i < shownFirst || i >= after:
-			columns = append(columns, &f.all()[i])
-		case i == shownFirst:
+	for _, i := range tableview.Ends(len(f.all()), shownFirst, shownColumns-shownFirst) {
+		if i < 0 {
 			columns = append(columns, nil)
+			continue
 		}
+		columns = append(columns, &f.all()[i])
 	}
 	return columns, rows, gap
 }

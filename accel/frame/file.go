@@ -51,9 +51,9 @@ func readFile(path string, read func(io.Reader) (*Frame, error)) (*Frame, error)
 	}
 	defer file.Close()
 	f, err := read(file)
-	var invalid *FileError
+	invalid, ok := errors.AsType[*FileError](err)
 	switch {
-	case errors.As(err, &invalid):
+	case ok:
 		invalid.Path = path
 	case err != nil && strings.HasPrefix(err.Error(), "frame: "):
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -80,15 +80,21 @@ func (g *Groups) Frames() []*Frame {
 
 // Aggregate returns a frame of one row with the statistics of all rows.
 func (f *Frame) Aggregate(statistics ...Statistic) *Frame {
+	all := [][]int{f.allRows()}
+	columns := make([]Column, len(statistics))
+	for k, s := range statistics {
+		columns[k] = s.of(f, all)
+	}
+	return build(columns, 1)
+}
+
+// allRows returns the numbers of all rows.
+func (f *Frame) allRows() []int {
 	all := make([]int, f.Len())
 	for i := range all {
 		all[i] = i
 	}
-	columns := make([]Column, len(statistics))
-	for k, s := range statistics {
-		columns[k] = s.of(f, [][]int{all})
-	}
-	return build(columns, 1)
+	return all
 }
 
 // CountValues returns how often each value of a column occurs, in a frame with the column and
@@ -114,10 +120,7 @@ func Descending(column string) Key { return Key{column: column, descending: true
 // so on. Rows that are equal in all keys keep their order. Missing values come last in both
 // directions.
 func (f *Frame) Sort(keys ...Key) *Frame {
-	rows := make([]int, f.Len())
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := f.allRows()
 	slices.SortStableFunc(rows, f.order(keys))
 	return f.take(rows)
 }

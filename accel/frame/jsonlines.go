@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -188,14 +187,10 @@ func (t *jsonTable) frame() *Frame {
 			}
 			switch l := columns[k].cells.(type) {
 			case *list[float64]:
-				switch v := v.(type) {
-				case float64:
-					l.values[i] = v
-				case int:
-					l.values[i] = float64(v)
-				default:
-					l.values[i] = math.NaN()
+				if whole, ok := v.(int); ok {
+					v = float64(whole)
 				}
+				setJSON(l, i, v)
 			case *list[int]:
 				setJSON(l, i, v)
 			case *list[bool]:

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -131,8 +129,8 @@ func readParquetColumn(file *parquet.File, leaf *parquet.Column, name string) (C
 				}
 			}
 		}); err != nil {
-			var invalid *FileError
-			if !errors.As(err, &invalid) {
+			invalid, ok := errors.AsType[*FileError](err)
+			if !ok {
 				invalid = &FileError{Format: "Parquet", Column: name, Want: "a valid file", Got: err.Error()}
 			}
 			return Column{}, invalid
@@ -176,26 +174,21 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 	switch l := logical.(type) {
 	case *format.DecimalType:
 		return Float, func(c cells, v parquet.Value) string {
-			unscaled := new(big.Int)
+			var digits []byte
 			if kind == parquet.Int32 || kind == parquet.Int64 {
-				unscaled.SetInt64(integer(v))
-			} else if b := v.ByteArray(); len(b) > 0 { // two's complement, big endian
-				if unscaled.SetBytes(b); b[0] >= 0x80 {
-					unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-				}
+				digits = binary.BigEndian.AppendUint64(nil, uint64(integer(v)))
+			} else {
+				digits = v.ByteArray()
 			}
-			x, err := strconv.ParseFloat(fmt.Sprintf("%de%d", unscaled, -l.Scale), 64)
-			if err != nil {
+			x, ok := decimal(digits, int(l.Scale))
+			if !ok {
 				return "a decimal in the range of float64"
 			}
 			c.(*list[float64]).add(x)
 			return ""
 		}
 	case *format.DateType:
-		return Time, func(c cells, v parquet.Value) string {
-			c.(*list[time.Time]).add(time.Unix(86400*int64(v.Int32()), 0).UTC())
-			return ""
-		}
+		return Time, adds(func(v parquet.Value) time.Time { return time.Unix(86400*int64(v.Int32()), 0).UTC() })
 	case *format.TimestampType:
 		toTime := func(n int64) time.Time { return time.Unix(n/1e9, n%1e9) }
 		switch l.Unit.Value.(type) {
@@ -204,17 +197,12 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 		case *format.MicroSeconds:
 			toTime = time.UnixMicro
 		}
-		return Time, func(c cells, v parquet.Value) string {
-			c.(*list[time.Time]).add(toTime(v.Int64()).UTC())
-			return ""
-		}
+		return Time, adds(func(v parquet.Value) time.Time { return toTime(v.Int64()).UTC() })
 	case *format.IntType:
 		if !l.IsSigned {
 			return Int, func(c cells, v parquet.Value) string {
-				n := int64(v.Int32())
-				if kind == parquet.Int64 {
-					n = v.Int64()
-				} else {
+				n := integer(v)
+				if kind == parquet.Int32 {
 					n = int64(uint32(n))
 				}
 				if n < 0 {
@@ -231,35 +219,30 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 	return physicalValues(kind, integer)
 }
 
+// adds returns what adds a value to cells, for types of which all values can be read.
+func adds[T comparable](of func(parquet.Value) T) func(cells, parquet.Value) string {
+	return func(c cells, v parquet.Value) string {
+		c.(*list[T]).add(of(v))
+		return ""
+	}
+}
+
 // physicalValues is parquetValues for types that say nothing more.
 func physicalValues(kind parquet.Kind, integer func(parquet.Value) int64) (Type, func(cells, parquet.Value) string) {
 	switch kind {
 	case parquet.Boolean:
-		return Bool, func(c cells, v parquet.Value) string {
-			c.(*list[bool]).add(v.Boolean())
-			return ""
-		}
+		return Bool, adds(parquet.Value.Boolean)
 	case parquet.Int32, parquet.Int64:
-		return Int, func(c cells, v parquet.Value) string {
-			c.(*list[int]).add(int(integer(v)))
-			return ""
-		}
+		return Int, adds(func(v parquet.Value) int { return int(integer(v)) })
 	case parquet.Int96: // a timestamp of old programs: nanoseconds of a day, and its Julian number
-		return Time, func(c cells, v parquet.Value) string {
+		return Time, adds(func(v parquet.Value) time.Time {
 			w := v.Int96()
-			c.(*list[time.Time]).add(time.Unix(86400*(int64(w[2])-2440588), int64(uint64(w[1])<<32|uint64(w[0]))).UTC())
-			return ""
-		}
+			return time.Unix(86400*(int64(w[2])-2440588), int64(uint64(w[1])<<32|uint64(w[0]))).UTC()
+		})
 	case parquet.Float:
-		return Float, func(c cells, v parquet.Value) string {
-			c.(*list[float64]).add(float64(v.Float()))
-			return ""
-		}
+		return Float, adds(func(v parquet.Value) float64 { return float64(v.Float()) })
 	case parquet.Double:
-		return Float, func(c cells, v parquet.Value) string {
-			c.(*list[float64]).add(v.Double())
-			return ""
-		}
+		return Float, adds(parquet.Value.Double)
 	case parquet.ByteArray:
 		return Text, func(c cells, v parquet.Value) string {
 			if !utf8.Valid(v.ByteArray()) {

@@ -136,19 +136,18 @@ func newCells(kind Type, n int) cells {
 
 // store sets cell i to the value of a field.
 func store(c cells, i int, v reflect.Value) error {
-	absent := v.Kind() == reflect.Pointer && v.IsNil()
-	if v.Kind() == reflect.Pointer && !absent {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			c.setMissing(i)
+			return nil
+		}
 		v = v.Elem()
 	}
 	switch l := c.(type) {
 	case *list[float64]:
-		if l.values[i] = math.NaN(); !absent {
-			l.values[i] = v.Float()
-		}
+		l.values[i] = v.Float()
 	case *list[int]:
-		if absent {
-			l.setMissing(i)
-		} else if v.CanInt() {
+		if v.CanInt() {
 			l.values[i] = int(v.Int())
 		} else if u := v.Uint(); u > math.MaxInt {
 			return errors.New("the number is beyond the range of int")
@@ -156,19 +155,11 @@ func store(c cells, i int, v reflect.Value) error {
 			l.values[i] = int(u)
 		}
 	case *list[bool]:
-		if absent {
-			l.setMissing(i)
-		} else {
-			l.values[i] = v.Bool()
-		}
+		l.values[i] = v.Bool()
 	case *list[string]:
-		if absent {
-			l.setMissing(i)
-		} else {
-			l.values[i] = v.String()
-		}
+		l.values[i] = v.String()
 	case *list[time.Time]:
-		if absent || v.IsZero() {
+		if v.IsZero() {
 			l.setMissing(i)
 		} else {
 			l.values[i] = v.Interface().(time.Time)
