@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 
@@ -159,15 +159,12 @@ type arrayInfo struct {
 
 // write writes path.json and path.bin.
 func (g groups) write(path string) error {
-	list, size := []arrayInfo{}, 0
+	list := []arrayInfo{}
+	var raw bytes.Buffer
 	for _, a := range g {
 		list = append(list, arrayInfo{a.group, a.shape})
-		size += 4 * len(a.data)
-	}
-	raw := make([]byte, 0, size)
-	for _, a := range g {
-		for _, v := range a.data {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+		if err := binary.Write(&raw, binary.LittleEndian, a.data); err != nil {
+			return err
 		}
 	}
 	text, err := json.Marshal(list)
@@ -177,7 +174,7 @@ func (g groups) write(path string) error {
 	if err := os.WriteFile(path+".json", text, 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(path+".bin", raw, 0o600)
+	return os.WriteFile(path+".bin", raw.Bytes(), 0o600)
 }
 
 // readGroups reads the files of write.
@@ -200,14 +197,12 @@ func readGroups(path string) (groups, error) {
 		for _, d := range l.Shape {
 			n *= d
 		}
-		if len(raw) < 4*n {
+		a := array{l.Group, l.Shape, make([]float32, n)}
+		size, err := binary.Decode(raw, binary.LittleEndian, a.data)
+		if err != nil {
 			return nil, fmt.Errorf("%s.bin is shorter than the arrays that %s.json lists", path, path)
 		}
-		a := array{l.Group, l.Shape, make([]float32, n)}
-		for i := range a.data {
-			a.data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		}
-		raw = raw[4*n:]
+		raw = raw[size:]
 		all = append(all, a)
 	}
 	return all, nil
