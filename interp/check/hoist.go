@@ -98,9 +98,7 @@ func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt
 		return s
 	}
 	if len(s.Rhs) != 1 && len(s.Rhs) != len(s.Lhs) {
-		h.errs = append(h.errs, &Error{Pos: cellPosition(fset, s.Pos()), Msg: fmt.Sprintf("assignment mismatch: %s but %s",
-			count(len(s.Lhs), "variable"), count(len(s.Rhs), "value"))})
-		return s
+		return s // the type checker reports it
 	}
 	var rest []ast.Stmt
 	spec := &ast.ValueSpec{}
@@ -244,11 +242,4 @@ func alias(name string, o types.Object) types.Object {
 		return types.NewTypeName(o.Pos(), o.Pkg(), name, o.Type())
 	}
 	return nil
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
