@@ -103,7 +103,7 @@ func (c *Command) Start(token string) (pipes Pipes, err error) {
 	}
 	if _, set := os.LookupEnv("GOTRACEBACK"); !set {
 		// The stacks of a crash are those of the interpreter and would bury the reason.
-		c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none")
+		c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK="+child.NoStacks)
 	}
 	if err := c.group.start(c.cmd); err != nil {
 		return Pipes{}, err

@@ -111,6 +111,10 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		os.Stderr.Close()
 	case "close-all":
 		closeAll()
+	case "environment": // of programs that a cell starts
+		for _, variable := range os.Environ() {
+			fmt.Println(variable)
+		}
 	case "pid":
 		fmt.Println(os.Getpid())
 	case "writer": // a program that outlives the cell and writes when the file is there

@@ -407,6 +407,27 @@ func TestShutdownOfAStuckWorker(t *testing.T) {
 	}
 }
 
+// Programs that a cell starts have the environment of the kernel, so that a Go program that panics shows its stacks.
+func TestEnvironmentOfPrograms(t *testing.T) {
+	for _, traceback := range []string{"", "single", "none"} {
+		t.Run("GOTRACEBACK="+traceback, func(t *testing.T) {
+			t.Setenv("GOTRACEBACK", traceback)
+			if traceback == "" {
+				os.Unsetenv("GOTRACEBACK") // Setenv restores it
+			}
+			want := slices.Sorted(slices.Values(os.Environ()))
+			var got []string
+			for line := range strings.Lines(newSession(t, quiet).must("environment")[0].text) {
+				got = append(got, strings.TrimSuffix(line, "\n"))
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q\nwant %q", got, want)
+			}
+		})
+	}
+}
+
 func TestWorkerThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	text := t.TempDir() + "/text"

@@ -22,6 +22,9 @@ const (
 	// RankVariable holds the rank and the number of ranks, such as "1/4", if several
 	// workers run each cell together.
 	RankVariable = "QUERN_WORKER_RANK"
+	// NoStacks is the value of GOTRACEBACK with which a kernel starts a worker unless its user has set one. It
+	// means none, but is written as a number, so that a worker can distinguish it from the setting of a user.
+	NoStacks = "0"
 )
 
 // ErrNoKernel is returned by Open if no kernel process has started this process.
@@ -49,6 +52,9 @@ func Open() (*Process, error) {
 		return nil, err
 	}
 	os.Unsetenv(RankVariable)
+	if os.Getenv("GOTRACEBACK") == NoStacks {
+		os.Unsetenv("GOTRACEBACK") // the runtime has read it; a Go program of a cell shows its stacks
+	}
 
 	from, to, ok := strings.Cut(where, ",")
 	readFrom, err1 := strconv.ParseUint(from, 10, 64)
