@@ -21,7 +21,7 @@ func Address(address string) string {
 		return "***"
 	case u.Opaque != "" && strings.Contains(u.Opaque, "@"): // user:password@host/path
 		return "***"
-	case u.Port() != "" && strings.Contains(u.Path, "@"): // https://user:12/34@host/path
+	case u.Port() != "" && strings.Contains(ofModule.Replace(u.Path), "@"): // https://user:12/34@host/path
 		return u.Scheme + "://***"
 	case u.User == nil && u.RawQuery == "" && u.Fragment == "":
 		return address
@@ -36,6 +36,9 @@ func Address(address string) string {
 	}
 	return text
 }
+
+// ofModule removes what the paths of a module proxy have an at sign in.
+var ofModule = strings.NewReplacer("/@v/", "/", "/@latest", "/")
 
 // addresses finds URLs in a text. A user and a password may contain quotation marks.
 var addresses = regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^\\s/?#@]*@)?[^\\s\"'`<>]*")

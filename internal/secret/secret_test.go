@@ -16,6 +16,10 @@ func TestAddress(t *testing.T) {
 	for _, tt := range []struct{ address, want string }{
 		{"https://example.org/a/b.zip", "https://example.org/a/b.zip"},
 		{"https://example.org/@scope/b%20c", "https://example.org/@scope/b%20c"},
+		{"http://proxy.example.org:8081/go/example.org/m/@v/list", "http://proxy.example.org:8081/go/example.org/m/@v/list"},
+		{"http://[::1]:8081/example.org/m/@latest", "http://[::1]:8081/example.org/m/@latest"},
+		{"http://user:s3cret@example.org:8081/m/@v/list", "http://***@example.org:8081/m/@v/list"},
+		{"https://user:12/@v/s3cret@example.org/m/@v/list", "https://***"},
 		{"weights", "weights"},
 		{"https://user:s3cret@example.org/a", "https://***@example.org/a"},
 		{"https://s3cret@example.org:8080/a", "https://***@example.org:8080/a"},
