@@ -173,8 +173,10 @@ func TestFormat(t *testing.T) {
 	for _, row := range []struct{ in, want, replacement string }{
 		{"%fmt\ndone=true;f( )\n!done  &&true\n!ls  .\n%who", "done = true\nf()\n!done && true\n!ls  .\n%who\n", "done = true\nf()\n!done && true\n!ls  .\n%who"},
 		{"// c\n\n%fmt\nx:=1", "// c\n\nx := 1\n", "// c\n\nx := 1"},
+		{"%fmt", "", ""},
+		{"\n  %fmt\n\n", "", ""},
 		{"%fmt\nx := := 1", "! error: %fmt: 2:6: expected operand, found ':='", ""},
-		{"x := 1\n%fmt x", "! compile error: cell[5]:2:1: %fmt takes no argument, but has \"x\"\n    %fmt x\n    ^", ""},
+		{"x := 1\n%fmt x", "! compile error: cell[7]:2:1: %fmt takes no argument, but has \"x\"\n    %fmt x\n    ^", ""},
 		{"done", "= false", ""},
 	} {
 		n.cell++

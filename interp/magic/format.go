@@ -39,6 +39,9 @@ func formatted(_ context.Context, r *Run, text string) error {
 	if err != nil {
 		return err
 	}
+	if strings.TrimSpace(text) == "" {
+		return nil // the cell has no other line
+	}
 	r.replacement = text
 	_, err = fmt.Fprintln(r.session.Stdout(), text)
 	return err
