@@ -103,7 +103,15 @@ func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 	if failure == nil { // no beginning of the path can be a module
 		failure = fmt.Errorf("%q is not a module: %w", path, module.CheckPath(path))
 	}
-	return module.Version{}, failure
+	return module.Version{}, networkHint(failure)
+}
+
+// networkHint adds what to do to the error of a network that does not reach a proxy. The go command reports it as text.
+func networkHint(err error) error {
+	if !strings.Contains(err.Error(), "dial tcp") {
+		return err
+	}
+	return fmt.Errorf("%w; set GOPROXY to a proxy that your network reaches, or get the folder of the module, as in ../folder", err)
 }
 
 // A PackageError reports that a module has no package in a directory.
