@@ -42,6 +42,8 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 		return err
 	case *output == "":
 		return &usageError{"export: the folder is missing", "quern export nb.ipynb -o dir"}
+	case *output == "-":
+		return &usageError{"export: -o - is no folder: a program has several files", "quern export nb.ipynb -o dir"}
 	case *name == "":
 		*name = export.ModuleName(path)
 	}

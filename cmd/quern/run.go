@@ -276,6 +276,8 @@ func (o *runOptions) checkFlags() error {
 		return wrong("--retries does not work on several ranks", "the others would not run the notebook again")
 	case o.jobs < 0:
 		return wrong("-j is negative", "-j 0 runs as many notebooks at the same time as there are cores")
+	case o.output == "-":
+		return wrong("-o - is no file: the output of the cells goes to standard output", "quern run nb.ipynb -o done.ipynb")
 	case o.tolerance.Relative < 0 || o.tolerance.Absolute < 0:
 		return wrong("a tolerance is negative", "--rtol 1e-3 accepts numbers that differ by a thousandth")
 	case !o.tolerance.IsZero() && !o.compare && !o.update:
