@@ -91,8 +91,12 @@ func (k *Kernel) Comm(c link.Comm) error {
 	return nil
 }
 
-// WorkerEnded closes all comms, because the objects in the worker are gone.
-func (k *Kernel) WorkerEnded(*link.CellError) {
+// WorkerEnded closes all comms, because the objects in the worker are gone. why is the error of the next cell if no
+// cell was running, and nil otherwise.
+func (k *Kernel) WorkerEnded(why *link.CellError) {
+	if why != nil {
+		k.lost.Store(why)
+	}
 	for _, id := range k.comms.clear() {
 		k.publisher.publish(wire.CommClose, nil, wire.NewCommData(id, nil))
 	}

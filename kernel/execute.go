@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/wire"
@@ -52,6 +53,9 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		}
 	}()
 	metadata := wire.NewExecuteMetadata(r.Metadata)
+	if why := k.variablesLost(in); why != nil {
+		return k.cellFailed(r, in, count, why), nil
+	}
 	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, ID: metadata.CellID, Deleted: metadata.Deleted, AllowInput: in.AllowStdin, Interactive: in.AllowStdin, Interrupted: &running.interrupted})
 	k.publisher.end()
 
@@ -59,8 +63,12 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		text, _ := result.Data["text/plain"].(string)
 		r.afterIdle = func() { k.remember(count, in.Code, text) }
 	}
-	if err != nil {
+	why := k.variablesLost(in) // just before the cell, which has run in the next worker
+	switch {
+	case err != nil:
 		result.Error = workerError(err)
+	case why != nil && result.Error == nil:
+		result.Error = why
 	}
 	if result.Error != nil {
 		result.Error.Traceback = linked(result.Error, metadata.CellID)
@@ -79,6 +87,20 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		payload = append(payload, wire.NewReplacement(result.Replacement))
 	}
 	return wire.NewExecuteOK(count, expressions, payload...), nil
+}
+
+// variablesLost returns, once, why a worker has ended between cells: the error of the next cell, which would otherwise run
+// without the variables of the cells above it, as if nothing had happened. Silent cells are not those of the user.
+func (k *Kernel) variablesLost(in wire.Execute) *link.CellError {
+	if in.Silent {
+		return nil
+	}
+	why := k.lost.Swap(nil)
+	if why == nil {
+		return nil
+	}
+	return &link.CellError{Name: why.Name, Value: why.Value, Traceback: append(slices.Clone(why.Traceback),
+		"It ended before this cell, and the variables are lost: run the cells again from the top.")}
 }
 
 // publishLate publishes late output of other cells with this cell as parent (see

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,54 @@ func TestDatesOfCells(t *testing.T) {
 				t.Errorf("%s, with a clock that is off by %v: %t", row.name, off, got)
 			}
 		}
+	}
+}
+
+// The cell after a worker has ended between cells fails, and does not run without the variables. Silent cells are not
+// those of the user: they run, and leave the failure to the next one.
+func TestWorkerEndedBetweenCells(t *testing.T) {
+	t.Parallel()
+	why := &link.CellError{Name: "worker died", Value: "killed", Traceback: []string{"killed"}}
+	for _, row := range []struct {
+		name   string
+		during bool // the end is noticed when the cell has been sent to the worker
+		err    error
+	}{
+		{name: "before"}, {name: "during the request", during: true}, {name: "during the request, which fails too", during: true, err: why},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t)
+			var ran []string
+			c.worker.execute = func(_ context.Context, r link.Execute) (link.Result, error) {
+				ran = append(ran, r.Code)
+				if row.during && r.Code == "first" {
+					c.kernel.WorkerEnded(why)
+					return link.Result{}, row.err
+				}
+				return link.Result{}, nil
+			}
+			if !row.during {
+				c.kernel.WorkerEnded(why)
+				c.kernel.WorkerEnded(nil) // of a cell that has failed with it
+			}
+			for _, cell := range []struct{ content, want string }{
+				{`{"code":"silent","silent":true}`, `"status":"ok"`},
+				{`{"code":"first"}`, `"status":"error","execution_count":1,"ename":"worker died","evalue":"killed","traceback":["killed"`},
+				{`{"code":"second"}`, `"status":"ok"`},
+			} {
+				if _, reply := c.request(transport.Shell, wire.ExecuteRequest, cell.content); !strings.Contains(reply, cell.want) {
+					t.Errorf("%s: got %s, want %s", cell.content, reply, cell.want)
+				}
+			}
+			want := []string{"silent", "first", "second"}
+			if !row.during {
+				want = []string{"silent", "second"}
+			}
+			if !slices.Equal(ran, want) {
+				t.Errorf("%q has run, want %q", ran, want)
+			}
+		})
 	}
 }
 

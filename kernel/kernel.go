@@ -43,6 +43,8 @@ type Kernel struct {
 	// The running cell; nil between cells.
 	running atomic.Pointer[execution]
 
+	lost atomic.Pointer[link.CellError] // why a worker has ended between cells, until a cell has failed with it
+
 	states   sync.Mutex // held while busy or idle is published
 	busyCell *request   // the cell whose busy was published and whose idle was not; nil between cells
 

@@ -25,7 +25,7 @@ func (a singleNotebook) Once(context.Context, link.OnceRequest) (link.OnceReply,
 
 func (a singleNotebook) WorkerEnded(end worker.End) {
 	var why *link.CellError
-	if end.Idle {
+	if end.Idle && end.Ready {
 		why = &link.CellError{Name: worker.Died, Value: end.Reason, Traceback: []string{worker.Died + ": " + end.Reason}}
 	}
 	a.Notebook.WorkerEnded(why)
