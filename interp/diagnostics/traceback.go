@@ -35,6 +35,7 @@ type call struct {
 	position token.Position
 	known    bool // the position is known
 	times    int
+	elided   bool // and more times, which the trace does not have
 }
 
 // inCell reports whether the function is lowered code at a known position.
@@ -87,6 +88,11 @@ func (t *Tracebacks) calls(trace []yaegi.Frame) []call {
 		if n := len(list) - 1; n >= 0 && list[n].Frame == f {
 			list[n].times++
 			continue
+		} else if n > 0 && list[n].Frame == (yaegi.Frame{}) && list[n-1].Frame == f {
+			list = list[:n]
+			list[n-1].times++
+			list[n-1].elided = true
+			continue
 		}
 		list = append(list, c)
 	}
@@ -96,7 +102,10 @@ func (t *Tracebacks) calls(trace []yaegi.Frame) []call {
 // callLines describes a call.
 func (t *Tracebacks) callLines(c call) []string {
 	times := ""
-	if c.times > 1 {
+	switch {
+	case c.elided:
+		times = fmt.Sprintf(", more than %d calls", c.times)
+	case c.times > 1:
 		times = fmt.Sprintf(", %d calls", c.times)
 	}
 	function := c.Function

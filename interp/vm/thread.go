@@ -168,7 +168,7 @@ type Frame struct {
 }
 
 // Active returns the functions on the call stack of an activation of the VM, innermost first. Of a very
-// deep stack it returns both ends. The goroutine must not run meanwhile.
+// deep stack it returns both ends, and a Frame without a name between them. The goroutine must not run meanwhile.
 func Active(activation unsafe.Pointer) []Frame {
 	t := (*Thread)(activation)
 	if t.fn == nil {
@@ -184,6 +184,7 @@ func Active(activation unsafe.Pointer) []Frame {
 	for i := t.depth - 1; i >= 0; i-- {
 		if len(trace) == maxTraceEnd && i > maxTraceEnd {
 			i = maxTraceEnd
+			trace = append(trace, Frame{})
 		}
 		f := &t.frames[i]
 		add(f.fn, f.ip)
