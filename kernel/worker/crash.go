@@ -77,6 +77,9 @@ func (c *crashFilter) filter(cell int, text []byte) []byte {
 	}
 	c.shown = nil
 	at, hold := c.find(text)
+	if at == 1 && c.lineStart || at > 1 && text[at-2] == '\n' {
+		at-- // the empty line before a report belongs to it
+	}
 	c.lineStart = text[len(text)-1] == '\n'
 	if at < 0 {
 		c.tail = append(c.tail, text[max(0, len(text)-maxTail):]...)

@@ -30,6 +30,10 @@ func TestReasonOrOutput(t *testing.T) {
 	for _, row := range []struct{ name, how, text, want, shown string }{
 		{"after a part of a line", "exit status 2", "abcfatal error: sync: unlock of unlocked mutex\n", "fatal error: sync: unlock of unlocked mutex", "abcfatal error: sync: unlock of unlocked mutex\n"},
 		{"a panic after a part of a line", "exit status 2", "x\nabcpanic: boom\n\n", "panic: boom", "x\nabcpanic: boom\n\n"},
+		{"after an empty line", "exit status 2", "\nfatal error: memory limit exceeded\n", "fatal error: memory limit exceeded", ""},
+		{"after a line and an empty one", "exit status 2", "a\n\nfatal error: memory limit exceeded\n", "fatal error: memory limit exceeded", "a\n"},
+		{"after a part of a line and its end", "exit status 2", "a\nfatal error: memory limit exceeded\n", "fatal error: memory limit exceeded", "a\n"},
+		{"printed after an empty line", "exit status 3", "a\n\npanic: mine\n", "", "a\n\npanic: mine\n"},
 		{"a signal", "killed by signal SIGABRT", "SIGABRT: abort\n", "SIGABRT: abort", ""},
 		{"printed, and another status", "exit status 3", "a\npanic: mine\n", "", "a\npanic: mine\n"},
 		{"printed within a line, and another status", "exit status 1", "this is a fatal error: mine\n", "", "this is a fatal error: mine\n"},
