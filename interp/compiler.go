@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
 )
@@ -196,7 +198,8 @@ func (c *compiler) commit(p compiled) error {
 	return c.retype(p.cell)
 }
 
-// retype gives the interface values in the variables of the session the types with the methods that cells have declared since.
+// retype gives the interface values in variables the types with the methods that cells have declared since: in those of the session, in those
+// of packages that are imported from source, which may hold values of cells, and in those that cells have replaced, which closures may use.
 func (c *compiler) retype(cell *check.Cell) error {
 	running := c.goroutines.Started()
 	retyper := c.registry.Retype(len(running) == 0)
@@ -205,14 +208,21 @@ func (c *compiler) retype(cell *check.Cell) error {
 	}
 	var skipped []string
 	var failure error
-	for _, v := range c.checker.Variables() {
+	session := c.checker.Variables()
+	others := slices.DeleteFunc(c.program.Variables(), func(v *types.Var) bool { return slices.Contains(session, v) })
+	for i, v := range slices.Concat(session, others) {
 		variable, err := c.linker.interpreter.Address(c.program.Name(v))
 		if err != nil {
 			continue // it has no value yet
 		}
 		all, err := retyper.Visit(variable.Elem())
-		if failure = cmp.Or(failure, err); !all {
+		failure = cmp.Or(failure, err)
+		switch {
+		case all:
+		case i < len(session):
 			skipped = append(skipped, v.Name())
+		case origin.IsModule(v.Pkg()):
+			skipped = append(skipped, v.Pkg().Name()+"."+v.Name())
 		}
 	}
 	if skipped != nil {

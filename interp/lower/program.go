@@ -1,10 +1,13 @@
 package lower
 
 import (
+	"cmp"
 	"context"
 	"go/ast"
 	"go/types"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/facts"
@@ -194,6 +197,21 @@ func remove[K comparable, V any](p *Program, m map[K]V, key K) {
 
 // Redirect makes callers of a function of an earlier unit call v.
 func (p *Program) Redirect(f *types.Func, v reflect.Value) { p.machine.Redirect(f, v) }
+
+// Variables returns the variables of the session and of packages that have names: those of cells, also those that later cells have
+// replaced until Sweep removes them, and those of packages imported from source, each in the order of the paths and the names.
+func (p *Program) Variables() []*types.Var {
+	var list []*types.Var
+	for o := range p.names {
+		if v, ok := o.(*types.Var); ok {
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b *types.Var) int {
+		return cmp.Or(strings.Compare(a.Pkg().Path(), b.Pkg().Path()), strings.Compare(p.names[a], p.names[b]))
+	})
+	return list
+}
 
 // Name returns the name of o, for a variable in lowered code; "" if o is unknown or generic.
 func (p *Program) Name(o types.Object) string { return p.names[o] }
