@@ -244,8 +244,12 @@ func (a *attempt) otherCase(msg string) string {
 }
 
 // twoTypes matches the types in "cannot use x (variable of type T) as T value in assignment"
-// and in "invalid operation: x == y (mismatched types T and T)".
-var twoTypes = pattern(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
+// in "cannot convert x (variable of type T) to type T" and in "invalid operation: x == y (mismatched types T and T)".
+var twoTypes = pattern(`^cannot use .* type (.+)\) as (.+) value in |^cannot convert .* type (.+)\) to type ([^:]+)|\(mismatched types (.+) and (.+)\)$`)
+
+// otherUse matches variable and type in "invalid operation: x (variable of type T) is not an interface", "invalid operation: cannot call
+// x (variable of type T)" and the like.
+var otherUse = pattern(`\b(\w+) \(variable of (?:\w+ )?type [*\[\]]*(\w+)\)`)
 
 // noMember matches type and name in "x.F undefined (type T has no field or method F)".
 var noMember = pattern(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
@@ -265,14 +269,21 @@ func (a *attempt) olderType(msg string) string {
 	hint := func(name string, cell int) string {
 		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell that made the value again", name, Filename(cell))
 	}
-	if m := twoTypes().FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
-		for _, name := range word().FindAllString(m[1]+m[3], -1) {
+	if m := twoTypes().FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] && m[5] == m[6] {
+		both := m[1] + m[3] + m[5]
+		for _, name := range word().FindAllString(both, -1) {
 			if cell := a.redefinedBy(name); cell != 0 {
 				return hint(name, cell)
 			}
 		}
-		if m := ofPackage().FindStringSubmatch(m[1] + m[3]); m != nil {
+		if m := ofPackage().FindStringSubmatch(both); m != nil {
 			return savedSince(m[1])
+		}
+	}
+	for _, m := range otherUse().FindAllStringSubmatch(msg, -1) {
+		v, ok := a.live[m[1]].(*types.Var)
+		if cell := a.redefinedBy(m[2]); ok && cell != 0 && a.isOlder(v.Type(), m[2]) {
+			return hint(m[2], cell)
 		}
 	}
 	if m := noMemberOfPackage().FindStringSubmatch(msg); m != nil {
@@ -291,17 +302,39 @@ func (a *attempt) olderType(msg string) string {
 		if cell == 0 {
 			return ""
 		}
-		now := a.pkg.Scope().Lookup(m[1])
-		if now == nil {
-			now = a.live[m[1]]
-		}
-		if t, ok := now.(*types.TypeName); ok {
+		if t, ok := a.now(m[1]).(*types.TypeName); ok {
 			if o, _, _ := types.LookupFieldOrMethod(t.Type(), true, a.pkg, m[2]); o != nil {
 				return hint(m[1], cell)
 			}
 		}
 	}
 	return ""
+}
+
+// now returns what a name of a cell means in this one, nil if it means nothing.
+func (a *attempt) now(name string) types.Object {
+	if o := a.pkg.Scope().Lookup(name); o != nil {
+		return o
+	}
+	return a.live[name]
+}
+
+// isOlder reports whether a type consists of pointers, slices or arrays of a type of a cell that another one of that name has replaced.
+func (a *attempt) isOlder(t types.Type, name string) bool {
+	for {
+		switch u := types.Unalias(t).(type) {
+		case *types.Pointer:
+			t = u.Elem()
+		case *types.Slice:
+			t = u.Elem()
+		case *types.Array:
+			t = u.Elem()
+		case *types.Named:
+			return u.Obj().Name() == name && u.Obj().Pkg() != nil && u.Obj().Pkg().Path() == "main" && a.now(name) != types.Object(u.Obj())
+		default:
+			return false
+		}
+	}
 }
 
 // savedSince is the hint for a value of a type of a package.

@@ -168,6 +168,12 @@ func TestOlderType(t *testing.T) {
 		{"field", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt.b", "cell[3]:1:3: t.b undefined (type T has no field or method b)", 2},
 		{"method", "type T struct{ a int }\nt := &T{1}\n---\ntype T struct{ a, b int }\nfunc (t *T) M() {}\n---\nt.M()", "cell[3]:1:3: t.M undefined (type *T has no field or method M)", 2},
 		{"the cell itself redefines", "type T struct{ a int }\nfunc f(t T) {}\nt := T{1}\n---\ntype T struct{ a, b int }\nf(t)", "cell[2]:2:3: cannot use t (variable of struct type T) as T value in argument to f", 2},
+		{"conversion to an interface", "type T struct{ a int }\nt := T{1}\n---\ntype T interface{ M() }\n---\nT(t)", "cell[3]:1:3: cannot convert t (variable of struct type T) to type T: T does not implement T (missing method M)", 2},
+		{"conversion to a struct", "type T interface{ M() }\nvar t T\n---\ntype T struct{ a int }\n---\nT(t)", "cell[3]:1:3: cannot convert t (variable of interface type T) to type T", 2},
+		{"assertion on a struct that was replaced by an interface", "type T struct{ a int }\nt := T{1}\n---\ntype T interface{ M() }\n---\nt.(T)", "cell[3]:1:1: invalid operation: t (variable of struct type T) is not an interface", 2},
+		{"call of a struct that was replaced by a function", "type T struct{ a int }\nt := T{1}\n---\ntype T func()\n---\nt()", "cell[3]:1:1: invalid operation: cannot call t (variable of struct type T): T is not a function", 2},
+		{"loop over a struct that was replaced by a slice", "type T struct{ a int }\nt := &T{1}\n---\ntype T []int\n---\nfor range t {}", "cell[3]:1:11: cannot range over t (variable of type *T)", 2},
+		{"assertion on a new struct", "type T interface{ M() }\n---\ntype T struct{ a int }\nt := T{1}\n---\nt.(T)", "cell[3]:1:1: invalid operation: t (variable of struct type T) is not an interface", 0},
 		{"no field in either", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt.c", "cell[3]:1:3: t.c undefined (type T has no field or method c)", 0},
 		{"no other type", "type T struct{ a int }\nt := T{1}\n---\nt.b", "cell[2]:1:3: t.b undefined (type T has no field or method b)", 0},
 	} {
