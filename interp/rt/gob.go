@@ -31,7 +31,10 @@ func (r *Registry) registerGob(name string, x any) {
 		}
 		if strings.HasPrefix(text, "gob: registering duplicate types for ") {
 			old, _ := r.gobNames.Load(name)
-			if t, ok := old.(*Type); !ok || t.name == b.T.name {
+			if t, ok := old.(*Type); ok && t == b.T {
+				text = fmt.Sprintf("gob: the methods of %s have changed since the type was registered as %q, and package encoding/gob keeps the type with the methods before: "+
+					"restart the kernel, or register the type under another name with gob.RegisterName", b.T.name, name)
+			} else if !ok || t.name == b.T.name {
 				text = fmt.Sprintf("gob: the name %q is registered for an earlier definition of %s, which package encoding/gob cannot forget: "+
 					"restart the kernel, or register the type under another name with gob.RegisterName", name, b.T.name)
 			}
