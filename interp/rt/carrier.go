@@ -78,8 +78,8 @@ func (t *Retyper) visitCarrier(v reflect.Value, fields []string) {
 
 func (t *Retyper) visitSyncMap(m *sync.Map) {
 	m.Range(func(key, value any) bool {
-		newKey, keyChanged := t.held(key)
-		newValue, valueChanged := t.held(value)
+		newKey, keyChanged := t.heldNow(key)
+		newValue, valueChanged := t.heldNow(value)
 		if keyChanged {
 			m.Delete(key)
 		}

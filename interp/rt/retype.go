@@ -18,7 +18,17 @@ type Retyper struct {
 	maps    bool
 	skipped bool // a map, because maps is false
 	seen    map[reachable]bool
+	holding map[reflect.Type]bool       // see holds
+	words   map[unsafe.Pointer]heldType // by the first words of interface values
+	last    unsafe.Pointer              // the latest of them, since elements of a slice often have the same type
+	lastIs  heldType
 	next    []reflect.Value // pointers, slices and maps to visit; a long linked list would need too much stack for recursion
+}
+
+// heldType says what replaces the type of an interface value.
+type heldType struct {
+	word unsafe.Pointer // the first word with the type of now
+	raw  unsafe.Pointer // the raw type if values of it may refer to interface values, otherwise nil
 }
 
 // reachable is a part of the memory that a Retyper visits once.
@@ -40,7 +50,11 @@ func (r *Registry) Retype(maps bool) *Retyper {
 	if done {
 		return nil
 	}
-	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}}
+	return newRetyper(r, maps)
+}
+
+func newRetyper(r *Registry, maps bool) *Retyper {
+	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}, holding: map[reflect.Type]bool{}, words: map[unsafe.Pointer]heldType{}}
 }
 
 // Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
@@ -66,9 +80,7 @@ func (t *Retyper) Visit(variable reflect.Value) (all bool, err error) {
 		case reflect.Pointer:
 			t.visit(v.Elem())
 		case reflect.Slice:
-			for i := range v.Len() {
-				t.visit(v.Index(i))
-			}
+			t.visitElements(v)
 		case reflect.Map:
 			t.visitMap(v)
 		}
@@ -76,9 +88,24 @@ func (t *Retyper) Visit(variable reflect.Value) (all bool, err error) {
 	return !t.skipped, nil
 }
 
+// visitElements visits the elements of a slice that has some.
+func (t *Retyper) visitElements(v reflect.Value) {
+	if elem := v.Type().Elem(); elem.Kind() == reflect.Interface && v.Index(0).CanSet() {
+		hasTable := elem.NumMethod() > 0
+		elements := unsafe.Slice((*[2]unsafe.Pointer)(v.UnsafePointer()), v.Len())
+		for i := range elements {
+			t.visitInterface(&elements[i], hasTable)
+		}
+		return
+	}
+	for i := range v.Len() {
+		t.visit(v.Index(i))
+	}
+}
+
 // visit replaces types in the addressable v, and keeps what v refers to for Visit.
 func (t *Retyper) visit(v reflect.Value) {
-	if !t.r.holds(v.Type(), true) {
+	if !t.holds(v.Type()) {
 		return
 	}
 	switch v.Kind() {
@@ -117,6 +144,16 @@ func (t *Retyper) visit(v reflect.Value) {
 	}
 }
 
+// holds reports whether a value of the type may refer to interface values.
+func (t *Retyper) holds(typ reflect.Type) bool {
+	known, ok := t.holding[typ]
+	if !ok {
+		known = t.r.holds(typ, true)
+		t.holding[typ] = known
+	}
+	return known
+}
+
 // visitInterface replaces the type in the words of an interface. hasTable says whether the first one is a method table.
 func (t *Retyper) visitInterface(words *[2]unsafe.Pointer, hasTable bool) {
 	for {
@@ -130,17 +167,38 @@ func (t *Retyper) visitInterface(words *[2]unsafe.Pointer, hasTable bool) {
 // replace replaces the type in the words of an interface, in which it has read old. It returns false if another goroutine has stored another
 // value since, which stays. If that has the old type it gets the new one all the same, with the same memory.
 func (t *Retyper) replace(words *[2]unsafe.Pointer, old [2]unsafe.Pointer, hasTable bool) bool {
-	next, typ := old[0], old[0]
+	if old[0] != t.last {
+		t.lastIs, t.last = t.held(old[0], hasTable), old[0]
+	}
+	now := t.lastIs
+	return swap(&words[0], old[0], now.word) && (now.raw == nil || swap(&words[1], old[1], t.visitData(now.raw, old[1])))
+}
+
+// held returns what replaces the type of interface values with this first word.
+func (t *Retyper) held(word unsafe.Pointer, hasTable bool) heldType {
+	if known, ok := t.words[word]; ok {
+		return known
+	}
+	h, typ := heldType{word: word}, word
 	if hasTable {
-		in, held := named.TypesOf(old[0])
+		in, held := named.TypesOf(word)
 		typ = typeWord(held)
 		if now := typeOfWord(t.r.typeNow(typ)); now != held && (now.Implements(in) || !held.Implements(in)) { // otherwise the value keeps the method that now has lost
-			next = named.Table(in, now)
+			h.word = named.Table(in, now)
 		}
 	} else {
-		next = t.r.typeNow(typ)
+		h.word = t.r.typeNow(typ)
 	}
-	return swap(&words[0], old[0], next) && swap(&words[1], old[1], t.visitData(typ, old[1]))
+	if m := t.r.madeAs(typ); m != nil {
+		h.raw = m.raw
+	} else if typeOfWord(typ).PkgPath() == "" {
+		h.raw = typ
+	}
+	if h.raw != nil && !t.holds(typeOfWord(h.raw)) {
+		h.raw = nil
+	}
+	t.words[word] = h
+	return h
 }
 
 // swap replaces a word of an interface. It changes nothing and returns false if it is not old any more.
@@ -163,21 +221,15 @@ func (r *representations) typeNow(word unsafe.Pointer) unsafe.Pointer {
 	return interfaceWords(&x)[0]
 }
 
-// visitData visits what the value in an interface with this type and this data refers to, and returns the data. It is a copy if the value
+// visitData visits what the value in an interface with this raw type and this data refers to, and returns the data. It is a copy if the value
 // itself contains interface values whose types change: the memory of a value in an interface must not change.
 func (t *Retyper) visitData(typ, data unsafe.Pointer) unsafe.Pointer {
-	if m := t.r.madeAs(typ); m != nil {
-		typ = m.raw
-	} else if typeOfWord(typ).PkgPath() != "" {
-		return data
-	}
-	if !t.r.holds(typeOfWord(typ), true) {
-		return data
-	}
 	var x any
 	*interfaceWords(&x) = [2]unsafe.Pointer{typ, data}
 	v := reflect.ValueOf(x)
-	c := t.copied(v)
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	t.visit(c)
 	if t.r.sameTypes(c, v) {
 		return data
 	}
@@ -188,13 +240,16 @@ func (t *Retyper) visitData(typ, data unsafe.Pointer) unsafe.Pointer {
 func (t *Retyper) visitMap(m reflect.Value) {
 	type entry struct{ old, key, value reflect.Value }
 	var changed []entry
+	key, value := t.newCopies(m.Type().Key()), t.newCopies(m.Type().Elem())
 	for i := m.MapRange(); i.Next(); {
-		key, value := t.copied(i.Key()), t.copied(i.Value())
-		newKey := !t.r.sameTypes(key, i.Key())
-		if newKey || !t.r.sameTypes(value, i.Value()) {
-			e := entry{key: key, value: value}
+		key.old.SetIterKey(i)
+		value.old.SetIterValue(i)
+		newKey, newValue := t.changes(&key), t.changes(&value)
+		if newKey || newValue {
+			e := entry{key: key.take(newKey), value: value.take(newValue)}
 			if newKey {
-				e.old = i.Key()
+				e.old = key.old
+				key.old = reflect.New(key.old.Type()).Elem()
 			}
 			changed = append(changed, e)
 		}
@@ -210,19 +265,38 @@ func (t *Retyper) visitMap(m reflect.Value) {
 	}
 }
 
-// copied returns a copy of v with other types.
-func (t *Retyper) copied(v reflect.Value) reflect.Value {
-	if !t.r.holds(v.Type(), true) {
-		return v
-	}
-	c := reflect.New(v.Type()).Elem()
-	c.Set(v)
-	t.visit(c)
-	return c
+// twoCopies are copies of a key or value of a map, before and after a visit. They are used for many.
+type twoCopies struct {
+	old, now reflect.Value
+	holds    bool // that a visit can change it
 }
 
-// held returns x with its type now, and whether that differs.
-func (t *Retyper) held(x any) (any, bool) {
+func (t *Retyper) newCopies(typ reflect.Type) twoCopies {
+	return twoCopies{reflect.New(typ).Elem(), reflect.New(typ).Elem(), t.holds(typ)}
+}
+
+// changes visits a copy of c.old and reports whether that has changed it.
+func (t *Retyper) changes(c *twoCopies) bool {
+	if !c.holds {
+		return false
+	}
+	c.now.Set(c.old)
+	t.visit(c.now)
+	return !t.r.sameTypes(c.now, c.old)
+}
+
+// take returns the copy after the visit, if it has changed, or the one before, for good.
+func (c *twoCopies) take(changed bool) reflect.Value {
+	kept := c.now
+	if !changed {
+		kept.Set(c.old)
+	}
+	c.now = reflect.New(kept.Type()).Elem()
+	return kept
+}
+
+// heldNow returns x with its type now, and whether that differs.
+func (t *Retyper) heldNow(x any) (any, bool) {
 	old := *interfaceWords(&x)
 	t.visitInterface(interfaceWords(&x), false)
 	return x, *interfaceWords(&x) != old
@@ -241,7 +315,7 @@ func (t *Retyper) first(v reflect.Value, length int) bool {
 func (r *representations) sameTypes(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Interface:
-		if a.IsNil() {
+		if a.IsNil() || a.CanAddr() && b.CanAddr() && *(*[2]unsafe.Pointer)(a.Addr().UnsafePointer()) == *(*[2]unsafe.Pointer)(b.Addr().UnsafePointer()) {
 			return true
 		}
 		a, b = a.Elem(), b.Elem()
