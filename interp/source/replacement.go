@@ -142,7 +142,7 @@ func (b *bodilessFunctions) find(file *ast.File, text []byte, fset *token.FileSe
 				continue
 			}
 			d.Name.Name = strings.TrimSuffix(d.Name.Name, bodilessSuffix)
-			if b.replaced(d, links[d.Name.Name], fset) {
+			if b.replaced(d, links[d.Name.Name], file, fset) {
 				d.Name.Name += bodilessSuffix
 			}
 		case *ast.GenDecl:
@@ -171,14 +171,18 @@ func CompileInstead(path string) string {
 	return fmt.Sprintf("; with Go installed, %%get -compiled %s builds a worker with it", path)
 }
 
-// replaced reports whether there is a replacement for a function, which is linked to target unless that is "".
-func (b *bodilessFunctions) replaced(d *ast.FuncDecl, target string, fset *token.FileSet) bool {
+// replaced reports whether there is a replacement for a function of a file, which is linked to target unless that is "".
+func (b *bodilessFunctions) replaced(d *ast.FuncDecl, target string, file *ast.File, fset *token.FileSet) bool {
 	name := d.Name.Name
 	key := target
 	if target == "" {
 		key = b.path + "." + name
 	}
-	switch r, ok := replacements[key]; {
+	r, ok := replacements[key]
+	if f, is := reflected[strings.TrimPrefix(target, "reflect.")]; is && strings.HasPrefix(target, "reflect.") {
+		r, ok = f.replacement(d, file)
+	}
+	switch {
 	case ok && d.Recv == nil:
 		b.imports = append(b.imports, r.imports...)
 		b.text = append(b.text, "func "+strings.ReplaceAll(r.text, "NAME", name))
