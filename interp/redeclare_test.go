@@ -44,6 +44,12 @@ func TestRedeclare(t *testing.T) {
 			"func (t T) String() string { return \"T\" }",
 			"show() == strings.Repeat(\"T map[a:T] [[T]]\", 50), head.v.(fmt.Stringer) == any(T{49})",
 		}, "true, true"},
+		{"new method of values in closures, channels and after the length of slices", []string{
+			"type T struct{ A int }\nfunc box(x any) func() any { return func() any { return x } }\nfunc list() func() []any { var l []any; return func() []any { l = append(l, T{len(l)}); return l } }\ntype S struct{ x any }\nfunc (s S) Get() any { return s.x }\nfunc (s *S) Pointer() any { return s.x }\nfunc field(s S) func() any { p := &s; return func() any { defer func() {}(); return p.x } }\nfunc handler(x any) http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, x) } }",
+			"f, next, h := box(T{1}), list(), handler(T{2})\nnext()\nc := make(chan any, 3)\nc <- T{3}\nc <- &T{4}\nget, pointer := S{T{5}}.Get, (&S{T{6}}).Pointer\nvar g interface{ Get() any } = S{T{7}}\ngetI := g.Get\nl := []any{T{8}, T{9}}[:1]\nm := map[string]any{\"k\": box(T{10}), \"l\": field(S{T{11}})}\nr := httptest.NewRecorder()\nh(r, nil)\njson.Marshal([]any{f(), next(), r.Body.String()})",
+			"func (t T) String() string { return fmt.Sprint(\"T\", t.A) }",
+			"h(r, nil)\nfmt.Sprint(f(), next(), r.Body, <-c, <-c, get(), pointer(), getI(), l[:2], m[\"k\"].(func() any)(), m[\"l\"].(func() any)())",
+		}, `"T1 [T0 T1 T2] {2}T2 T3 T4 T5 T6 T7 [T8 T9] T10 T11"`},
 		{"new method of keys and errors that compiled packages hold", []string{
 			"type key struct{ n int }\nc, cancel := context.WithTimeout(context.WithValue(ctx, key{1}, \"value\"), time.Hour)\nvar m sync.Map\nm.Store(key{2}, key{3})\nvar v atomic.Value\nv.Store(key{4})\nl, r := list.New(), ring.New(2)\nl.PushBack(key{5})\nr.Next().Value = key{6}\nkeys := &struct{ l *list.List; r *ring.Ring }{l, r}",
 			"type E struct{ code int }\nfunc (e E) Error() string { return \"E\" }\nvar target error = E{1}\nwrapped := []error{fmt.Errorf(\"%w\", target), fmt.Errorf(\"%w %w\", io.EOF, target), errors.Join(target), &fs.PathError{Err: target}, &url.Error{Err: &net.OpError{Err: os.NewSyscallError(\"\", target)}}, &os.LinkError{Err: fmt.Errorf(\"%w\", &target2{target})}, &json.MarshalerError{Err: target}, &exec.Error{Err: target}}\ntype target2 struct{ error }\nfunc (t *target2) Unwrap() error { return t.error }\nclient := &http.Client{Transport: transport{}}\ntype transport struct{}\nfunc (transport) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.EOF }",

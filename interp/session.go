@@ -84,6 +84,7 @@ func New(options ...Option) (*Session, error) {
 		Gone:        s.goroutines.HasEnded,
 		Method:      func(t reflect.Type, m reflect.Value, first int) reflect.Value { return s.library.Method(t, m, first) },
 		Activations: []string{vm.Activation},
+		Captured:    vm.Captured,
 
 		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },
 		Declared:        func(pc uintptr) bool { return s.library.Declared(pc) },

@@ -38,6 +38,10 @@ type Config struct {
 	// The second result is false for other functions; nil means that all are.
 	FunctionPointer func(reflect.Value) (uintptr, bool)
 
+	// Captured returns pointers to the variables that a function value of a cell captures, and nothing for other functions; nil means that none
+	// does.
+	Captured func(function unsafe.Pointer) []reflect.Value
+
 	// Declared reports whether the function with this number has a declaration, so that all its values are equal.
 	Declared func(pc uintptr) bool
 

@@ -22,7 +22,7 @@ type Retyper struct {
 	words   map[unsafe.Pointer]heldType // by the first words of interface values
 	last    unsafe.Pointer              // the latest of them, since elements of a slice often have the same type
 	lastIs  heldType
-	next    []reflect.Value // pointers, slices and maps to visit; a long linked list would need too much stack for recursion
+	next    []reflect.Value // pointers, slices, maps and channels to visit; a long linked list would need too much stack for recursion
 }
 
 // heldType says what replaces the type of an interface value.
@@ -35,7 +35,7 @@ type heldType struct {
 type reachable struct {
 	address uintptr
 	typ     reflect.Type
-	length  int // of a slice
+	length  int // capacity of a slice
 }
 
 // Retype returns what replaces the types of interface values, nil if no type has got methods since the last call. maps says
@@ -57,7 +57,7 @@ func newRetyper(r *Registry, maps bool) *Retyper {
 	return &Retyper{r: r, maps: maps, seen: map[reachable]bool{}, holding: map[reflect.Type]bool{}, words: map[unsafe.Pointer]heldType{}}
 }
 
-// Visit replaces types in a variable and in what it refers to. It does not look into functions, channels, and values of
+// Visit replaces types in a variable and in what it refers to. It does not look into frames of running functions, and values of
 // compiled types that carries does not know, where interface values keep their type. It returns false if the variable refers to maps
 // with interface values that no earlier variable refers to, and that it must not look into. The error is a *MethodsError; values of that
 // type, and others behind them, keep their types then.
@@ -80,7 +80,11 @@ func (t *Retyper) Visit(variable reflect.Value) (all bool, err error) {
 		case reflect.Pointer:
 			t.visit(v.Elem())
 		case reflect.Slice:
-			t.visitElements(v)
+			t.visitElements(v.Slice(0, v.Cap()))
+		case reflect.Chan:
+			if buffer := channelBuffer(v); buffer.IsValid() {
+				t.visitElements(buffer)
+			}
 		case reflect.Map:
 			t.visitMap(v)
 		}
@@ -118,8 +122,17 @@ func (t *Retyper) visit(v reflect.Value) {
 			t.next = append(t.next, v)
 		}
 	case reflect.Slice:
-		if v.Len() > 0 && t.first(v, v.Len()) {
+		if v.Cap() > 0 && t.first(v, v.Cap()) { // an append or a slice expression may use the elements after the length
 			t.next = append(t.next, v)
+		}
+	case reflect.Chan:
+		if v.Cap() > 0 && t.first(v, 0) {
+			t.next = append(t.next, v)
+		}
+	case reflect.Func:
+		p := *(*unsafe.Pointer)(v.Addr().UnsafePointer())
+		if captured := t.r.config.Captured; p != nil && captured != nil && t.firstAt(reachable{uintptr(p), v.Type(), 0}) {
+			t.next = append(t.next, captured(p)...)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
@@ -152,6 +165,23 @@ func (t *Retyper) holds(typ reflect.Type) bool {
 		t.holding[typ] = known
 	}
 	return known
+}
+
+// channelBuffer returns the buffer of a channel that has one, as a slice of the length of its capacity, whose unused elements are zero. It is
+// invalid if channels of this Go release have another layout.
+func channelBuffer(v reflect.Value) reflect.Value {
+	channel := (*struct {
+		length, capacity uint
+		buffer           unsafe.Pointer
+	})(v.UnsafePointer())
+	if channel.capacity != uint(v.Cap()) {
+		return reflect.Value{}
+	}
+	header := struct {
+		elements         unsafe.Pointer
+		length, capacity int
+	}{channel.buffer, v.Cap(), v.Cap()}
+	return reflect.NewAt(reflect.SliceOf(v.Type().Elem()), unsafe.Pointer(&header)).Elem()
 }
 
 // visitInterface replaces the type in the words of an interface. hasTable says whether the first one is a method table.
@@ -191,7 +221,7 @@ func (t *Retyper) held(word unsafe.Pointer, hasTable bool) heldType {
 	}
 	if m := t.r.madeAs(typ); m != nil {
 		h.raw = m.raw
-	} else if typeOfWord(typ).PkgPath() == "" {
+	} else if of := typeOfWord(typ); of.PkgPath() == "" || of.Kind() == reflect.Func {
 		h.raw = typ
 	}
 	if h.raw != nil && !t.holds(typeOfWord(h.raw)) {
@@ -303,7 +333,10 @@ func (t *Retyper) heldNow(x any) (any, bool) {
 }
 
 func (t *Retyper) first(v reflect.Value, length int) bool {
-	key := reachable{v.Pointer(), v.Type(), length}
+	return t.firstAt(reachable{v.Pointer(), v.Type(), length})
+}
+
+func (t *Retyper) firstAt(key reachable) bool {
 	if t.seen[key] {
 		return false
 	}

@@ -54,6 +54,23 @@ func BenchmarkRetype(b *testing.B) {
 	}
 }
 
+// TestChannelBuffer checks that channels of this Go release have the layout that channelBuffer uses.
+func TestChannelBuffer(t *testing.T) {
+	values, pairs := make(chan any, 3), make(chan [2]any, 1)
+	values <- 1
+	values <- "a"
+	<-values
+	pairs <- [2]any{5, "b"}
+	for _, row := range []struct {
+		channel any
+		want    string
+	}{{values, "[<nil> a <nil>]"}, {pairs, "[[5 b]]"}} {
+		if got := fmt.Sprint(channelBuffer(reflect.ValueOf(row.channel)).Interface()); got != row.want {
+			t.Errorf("the buffer of a %T is %s, want %s", row.channel, got, row.want)
+		}
+	}
+}
+
 // TestCarriers checks that this Go release has the fields.
 func TestCarriers(t *testing.T) {
 	for carrier, fields := range carriers() {

@@ -29,7 +29,7 @@ type holdsKey struct {
 }
 
 // holds reports whether values of type t contain interfaces. With all, those count that can be reached without going through a value of
-// a compiled type that carries does not know, a function or a channel; otherwise only those in the value itself.
+// a compiled type that carries does not know, and functions, which may capture variables; otherwise only those in the value itself.
 func (r *representations) holds(t reflect.Type, all bool) bool {
 	key := holdsKey{t, all}
 	known, ok := r.interfaces.Load(key)
@@ -46,7 +46,7 @@ func holdsInterface(k holdsKey, seen map[reflect.Type]bool) bool {
 		if _, ok := carries(t); ok {
 			return true
 		}
-		if t.PkgPath() != "" && t.Kind() != reflect.Interface {
+		if t.PkgPath() != "" && t.Kind() != reflect.Interface && t.Kind() != reflect.Func {
 			return false
 		}
 	}
@@ -58,9 +58,11 @@ func holdsInterface(k holdsKey, seen map[reflect.Type]bool) bool {
 	switch t.Kind() {
 	case reflect.Interface:
 		return true
+	case reflect.Func:
+		return all
 	case reflect.Array:
 		return part(t.Elem())
-	case reflect.Pointer, reflect.Slice:
+	case reflect.Pointer, reflect.Slice, reflect.Chan:
 		return all && part(t.Elem())
 	case reflect.Map:
 		return all && (part(t.Key()) || part(t.Elem()))

@@ -92,6 +92,7 @@ type Function struct {
 	CallSites       []*CallSite
 	UnsignedIndexes []int32  // instructions whose index is a uint64 and may be too large for an int
 	Captures        []uint16 // registers that receive the captured variables of a function literal
+	captured        []capturedVariable
 
 	Parameters, Results []Shape
 	value               *functionValue           // set by Link
@@ -205,6 +206,39 @@ type Native struct {
 type closure struct {
 	function *Function
 	captured []unsafe.Pointer
+}
+
+// capturedVariable is a variable that a closure captures and that may lead to interface values.
+type capturedVariable struct {
+	index  int // in closure.captured
+	typ    reflect.Type
+	direct bool // what is captured is the value, a pointer, and not the address of the variable
+}
+
+// CapturesVariable says that what the last of Captures receives leads to a variable of type t. direct says that it is the value, a pointer that does not
+// change, and not the address of the variable.
+func (f *Function) CapturesVariable(t reflect.Type, direct bool) {
+	if hasPointers(t) {
+		f.captured = append(f.captured, capturedVariable{len(f.Captures) - 1, t, direct})
+	}
+}
+
+// Captured returns pointers to the variables that a function value captures, if it is a closure of the VM.
+func Captured(function unsafe.Pointer) (list []reflect.Value) {
+	c := closureOf(function)
+	if c == nil {
+		return nil
+	}
+	for _, v := range c.function.captured {
+		address := c.captured[v.index]
+		if v.direct {
+			address = unsafe.Pointer(&c.captured[v.index])
+		}
+		if address != nil {
+			list = append(list, reflect.NewAt(v.typ, address))
+		}
+	}
+	return list
 }
 
 // A function value points to a code pointer followed by the data of the closure. If package reflect made

@@ -80,6 +80,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 func (c *compiler) capture(n ast.Node, o types.Object, v *variable) (from uint16, loaded *variable) {
 	at := c.referenceRegister()
 	c.fn.Captures = append(c.fn.Captures, at)
+	c.fn.CapturesVariable(v.Type, v.box == 0 && !v.boxed && v.File != vm.Memory)
 	x := &variable{Shape: v.Shape, reg: at, boxed: v.boxed}
 	c.variables[o] = x
 	switch {

@@ -255,6 +255,7 @@ func (c *compiler) interfaceMethodValue(e *ast.SelectorExpr, m *types.Func, path
 	w.receiver = types.NewParam(e.Pos(), nil, "receiver", t)
 	w.variables[w.receiver] = &variable{Shape: v.Shape, reg: w.referenceRegister(), boxed: true}
 	w.fn.Captures = []uint16{w.variables[w.receiver].reg}
+	w.fn.CapturesVariable(v.Type, false)
 	w.finish(nil)
 	dst := c.destination(c.shapeOf(e), want)
 	c.makeClosure(w.fn, []uint16{captured}, dst)

@@ -121,6 +121,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 	w.receiver = types.NewParam(e.Pos(), nil, "receiver", recv)
 	w.variables[w.receiver] = &variable{Shape: x.Shape, reg: w.referenceRegister(), boxed: !isAddress(x)}
 	w.fn.Captures = []uint16{w.variables[w.receiver].reg}
+	w.fn.CapturesVariable(x.Type, isAddress(x) && x.File != vm.Memory)
 	w.fn.Method = c.methodFunction(e, m)
 	w.finish(nil)
 	dst := c.destination(c.shapeOf(e), want)
