@@ -57,3 +57,34 @@ func many(n int) (src string) {
 	}
 	return src
 }
+
+// The results of a compiled function are converted to those of the function that returns them, also where no adapter exists for its
+// signature, so that package reflect calls it.
+func TestReturnConvertsResults(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	for _, row := range []struct{ results, call, want string }{
+		{"(any, any, error)", `net.ParseCIDR("10.1.2.3/8")`, "10.1.2.3 10.0.0.0/8 <nil>"},
+		{"(fmt.Stringer, fmt.Stringer, any)", `net.ParseCIDR("10.1.2.3/8")`, "10.1.2.3 10.0.0.0/8 <nil>"},
+		{"(any, any, any)", `mime.ParseMediaType("text/html; charset=x")`, "text/html map[charset:x] <nil>"},
+		{"(any, any, any)", `image.Decode(strings.NewReader("x"))`, "<nil>  image: unknown format"},
+		{"(fmt.Stringer, any)", `time.ParseInLocation("2006", "2020", time.UTC)`, "2020-01-01 00:00:00 +0000 UTC <nil>"},
+		{"(any, any)", `netip.ParseAddr("10.0.0.1")`, "10.0.0.1 <nil>"},
+		{"(any, error)", `url.Parse("http://x/y")`, "http://x/y <nil>"},
+		{"(fmt.Stringer, any)", `big.NewInt(7).DivMod(big.NewInt(7), big.NewInt(2), new(big.Int))`, "3 1"},
+		{"(any, any)", `new(big.Int).SetString("12", 10)`, "12 true"},
+		{"(any, any, any)", `strings.Cut("a=b", "=")`, "a b true"},
+		{"(any, any)", `math.Frexp(8)`, "0.5 4"},
+		{"(any, any, any)", `time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC).Date()`, "2020 January 2"},
+		{"(any, any, any, any)", `color.RGBA{1, 2, 3, 4}.RGBA()`, "257 514 771 1028"},
+		{"(any, any)", `func() (a net.IP, b *net.IPNet) { a, b, _ = net.ParseCIDR("10.1.2.3/8"); return }()`, "10.1.2.3 10.0.0.0/8"},
+	} {
+		for _, form := range []string{"func() %[1]s { return %[2]s }", "func() %[1]s { defer func() {}(); return %[2]s }"} {
+			f := fmt.Sprintf(form, row.results, row.call)
+			n.must(t, "f := "+f+"\nfmt.Println(f())\nfmt.Println(f())", row.want+"\n"+row.want+"\n")
+			n.must(t, "for range slices.Values([]int{1}) {\n\tfmt.Println("+f+"())\n}", row.want+"\n")
+			loop := "func() " + row.results + " {\n\tfor range slices.Values([]int{1}) {\n\t\treturn " + row.call + "\n\t}\n\tpanic(1)\n}"
+			n.must(t, "fmt.Println("+loop+"())", row.want+"\n")
+		}
+	}
+}

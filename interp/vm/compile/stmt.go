@@ -411,13 +411,15 @@ func (c *compiler) returnStmt(s *ast.ReturnStmt) {
 
 func (c *compiler) convertResults(n ast.Node, values []operand, from types.Type) []operand {
 	tuple, ok := from.(*types.Tuple)
-	if !ok || tuple.Len() != len(c.fn.Results) {
+	if !ok || tuple.Len() != c.signature.Results().Len() {
 		c.fail(n, "several values in a return statement")
 	}
-	for i := range values {
-		values[i] = c.converted(n, values[i], c.subst(tuple.At(i).Type()), c.resultType(i), nil)
+	// The compiled call goes on using its own list of results: it says where package reflect puts them.
+	converted := make([]operand, len(values))
+	for i, v := range values {
+		converted[i] = c.converted(n, v, c.subst(tuple.At(i).Type()), c.resultType(i), nil)
 	}
-	return values
+	return converted
 }
 
 func (c *compiler) resultType(i int) types.Type {
