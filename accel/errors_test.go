@@ -21,6 +21,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		{accel.BatchSize(0), "accel: BatchSize(0): the number must be at least 1"},
 		{accel.Accumulate(0), "accel: Accumulate(0): the number must be at least 1"},
 		{accel.ValidateEvery(0), "accel: ValidateEvery(0): the number must be at least 1"},
+		{accel.ValidateEvery(3), "accel: ValidateEvery(3) needs a data set to validate with: add Validate(set)"},
+		{accel.Workers(-1), "accel: Workers(-1): the number must be at least 0"},
 		{accel.EarlyStopping(0), "accel: EarlyStopping(0): the number must be at least 1"},
 		{accel.EarlyStopping(2), "accel: EarlyStopping(2) needs a validation loss: add Validate(set)"},
 		{accel.AdamW(0), "accel: AdamW(0): the learning rate must be positive and finite"},

@@ -70,6 +70,9 @@ func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Sett
 	if len(c.Metrics) > 0 && c.Validate == nil {
 		return c, errors.New("accel: Metrics measures a validation set: add Validate(set)")
 	}
+	if c.EvalEvery > 0 && c.Validate == nil {
+		return c, fmt.Errorf("accel: ValidateEvery(%d) needs a data set to validate with: add Validate(set)", c.EvalEvery)
+	}
 	if c.NeedsValidation && c.Validate == nil {
 		return c, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
 	}
@@ -109,10 +112,16 @@ func BatchSize(n int) Option {
 	return count("BatchSize", n, func(c *loop.Settings) *int { return &c.BatchSize }).in(inFit | inPredict | inPredictDataset)
 }
 
-// Workers sets the number of goroutines that prepare batches ahead; the default is 2. The
-// result of training does not depend on n.
+// Workers sets the number of goroutines that prepare batches ahead; the default is 2. With 0, a
+// batch is prepared when it is needed. The result of training does not depend on n.
 func Workers(n int) Option {
-	return plain(fmt.Sprintf("Workers(%d)", n), func(c *loop.Settings) { c.Workers = n }).perRank()
+	return fitOption(fmt.Sprintf("Workers(%d)", n), func(c *loop.Settings) error {
+		if n < 0 {
+			return fmt.Errorf("accel: Workers(%d): the number must be at least 0", n)
+		}
+		c.Workers = n
+		return nil
+	}).perRank()
 }
 
 // Accumulate updates the parameters once every n batches, with the gradient of all their
@@ -165,7 +174,7 @@ func Validate(set *data.Dataset) Option {
 }
 
 // ValidateEvery validates after every given number of steps and at the end, instead of after
-// each epoch.
+// each epoch. It needs [Validate].
 func ValidateEvery(steps int) Option {
 	return count("ValidateEvery", steps, func(c *loop.Settings) *int { return &c.EvalEvery })
 }

@@ -110,7 +110,8 @@ func schedule(text string, make func(total int) optim.Schedule) Option {
 // WarmupCosine raises the learning rate over the first steps and then lowers it to zero along a
 // cosine until the end of training; see [optim.WarmupCosine].
 func WarmupCosine(steps int) Option {
-	return schedule(fmt.Sprintf("WarmupCosine(%d)", steps), func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
+	return checkedSchedule(fmt.Sprintf("WarmupCosine(%d)", steps), steps >= 0, "the number of steps must be at least 0",
+		func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
 }
 
 // OneCycleLR raises the learning rate during the first 30 % of the training and lowers it until
@@ -121,7 +122,9 @@ func OneCycleLR() Option {
 
 // StepLR multiplies the learning rate by factor after every given number of steps.
 func StepLR(every int, factor float64) Option {
-	return schedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepLR(every, factor) })
+	return checkedSchedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), every > 0 && positive(factor),
+		"the number of steps must be at least 1, and the factor positive and finite",
+		func(int) optim.Schedule { return optim.StepLR(every, factor) })
 }
 
 // CosineAnnealingLR lowers the learning rate along half a cosine to least, a share of it from 0 to 1, at the

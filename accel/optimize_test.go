@@ -109,6 +109,7 @@ func TestInvalidSchedules(t *testing.T) {
 	for _, o := range []accel.Option{
 		accel.CosineAnnealingLR(-0.1), accel.CosineAnnealingLR(nan), accel.ExponentialLR(0), accel.ExponentialLR(math.Inf(1)), accel.MultiStepLR(-1, 3),
 		accel.MultiStepLR(0.1, -3), accel.LinearLR(0, 1, 0), accel.LinearLR(nan, 1, 5), accel.LinearLR(1, -1, 5), accel.ClipGradValue(0), accel.ClipGradValue(nan), accel.NAdam(-1),
+		accel.StepLR(0, 0.1), accel.StepLR(-5, 0.1), accel.StepLR(5, 0), accel.StepLR(5, -1), accel.StepLR(5, nan), accel.WarmupCosine(-1),
 	} {
 		if _, err := accel.Fit(t.Context(), mlp(4), train, o, accel.Quiet()); err == nil || !strings.HasPrefix(err.Error(), "accel: "+o.String()+": ") {
 			t.Errorf("%v: %v", o, err)
