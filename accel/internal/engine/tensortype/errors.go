@@ -68,7 +68,7 @@ type IndexError struct {
 func IsLate(e *IndexError) bool { return e.late }
 
 // Error names the op, the index, its place and the valid range. The indices of CrossEntropy are the
-// classes of its rows.
+// classes of its rows; other losses of classes, and those with options, look them up by OneHot.
 func (e *IndexError) Error() string {
 	what, place := "index", ""
 	if e.Op == "CrossEntropy" {
@@ -86,6 +86,9 @@ func (e *IndexError) Error() string {
 		if text += fmt.Sprintf(": the logits have %d classes", e.Size); e.Index == e.Size {
 			text += ", and the first one is class 0"
 		}
+	}
+	if e.Index < 0 && (e.Op == "CrossEntropy" || e.Op == "OneHot") { // such as data.Ignored
+		text += fmt.Sprintf("; a loss leaves it out with nn.IgnoreIndex(%d)", e.Index)
 	}
 	return text
 }
