@@ -51,12 +51,13 @@ func (e *MismatchError) Error() string {
 		}
 		return strconv.Quote(s)
 	}
+	rename := map[string]string{"class": "classes with WithClasses", "column": "columns with WithColumns", "target": "targets with WithTargets"}[e.What]
 	if e.concat {
-		return fmt.Sprintf("data: Concat: %s %d is %s in %s, but %s in %s: reorder one data set with Like of the other, or name its classes with WithClasses",
-			e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
+		return fmt.Sprintf("data: Concat: %s %d is %s in %s, but %s in %s: reorder one data set with Like of the other, or name its %s",
+			e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained, rename)
 	}
-	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, the training set: reorder the data set with Like(training set), or name its classes with WithClasses",
-		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
+	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, the training set: reorder the data set with Like(training set), or name its %s",
+		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained, rename)
 }
 
 // Check returns a [*MismatchError] if a model trained with this schema cannot be evaluated on the
