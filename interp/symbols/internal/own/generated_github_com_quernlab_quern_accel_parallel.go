@@ -43,7 +43,6 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"AddressError":     reflect.ValueOf((*parallel.AddressError)(nil)),
 		"Coordinate":       reflect.ValueOf((*parallel.Coordinate)(nil)),
 		"DeviceMesh":       reflect.ValueOf((*parallel.DeviceMesh)(nil)),
-		"DistributeOption": reflect.ValueOf((*parallel.DistributeOption)(nil)),
 		"DistributedModel": reflect.ValueOf((*parallel.DistributedModel)(nil)),
 		"EnvironmentError": reflect.ValueOf((*parallel.EnvironmentError)(nil)),
 		"Exchange":         reflect.ValueOf((*parallel.Exchange)(nil)),
