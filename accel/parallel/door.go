@@ -237,7 +237,7 @@ func (e *elastic) gatherGuests(ctx context.Context, j *joiner) (control []*link,
 		return nil, nil, err
 	}
 	j.info.Rank, j.info.Size, j.session = 0, 1+len(group), nonce()
-	j.addresses, j.hosts = []string{listenerAddress(e.info.Address, ring)}, []string{host}
+	j.addresses, j.hosts = []string{atHost(e.info.Address, ring.Addr().String())}, []string{host}
 	control = []*link{nil}
 	for i, g := range group {
 		g.link.rank = i + 1

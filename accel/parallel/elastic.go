@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func Elastic(ctx context.Context, least, most int, train func(context.Context, *
 			return err
 		}
 		again, err := e.run(ctx, g, train)
-		if closed := g.Close(); err == nil {
-			err = closed
-		}
+		err = cmp.Or(err, g.Close())
 		if !again {
 			return err
 		}

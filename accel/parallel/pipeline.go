@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -152,9 +153,7 @@ func (d *distribution) backward(x, y *tensor.Tensor, loss func(prediction, targe
 				defer panic(p)
 			}
 		}
-		if closed := line.close(failed); err == nil {
-			err = closed
-		}
+		err = cmp.Or(err, line.close(failed))
 	}()
 	defer nn.Catch(&err) // so that the other stages get the error of a layer or the loss
 	ahead := min(n, pp.Size()-1-pp.Rank())

@@ -179,9 +179,7 @@ func (j *joiner) connect(ctx context.Context, ring *net.TCPListener) (next, prev
 func (j *joiner) reach(ctx context.Context, to int) (*link, error) {
 	address := j.addresses[to]
 	if to == 0 { // rank 0's name for itself may mean another machine here
-		host, _, _ := net.SplitHostPort(j.reached)
-		_, port, _ := net.SplitHostPort(address)
-		address = net.JoinHostPort(host, port)
+		address = atHost(j.reached, address)
 	}
 	conn, err := dial(ctx, address)
 	if err != nil {

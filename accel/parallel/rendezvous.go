@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (j *joiner) gather(ctx context.Context) (control []*link, listener *net.TCP
 		joiner: j, links: make([]*link, j.info.Size), hellos: make([]hello, j.info.Size),
 		complete: make(chan struct{}), failed: make(chan error, 1),
 	}
-	c.hellos[0] = hello{Ring: listenerAddress(j.info.Address, listener), Host: hostname()}
+	c.hellos[0] = hello{Ring: atHost(j.info.Address, listener.Addr().String()), Host: hostname()}
 	var serving sync.WaitGroup
 	serving.Go(func() { c.serve(listener, &serving) })
 	select {
@@ -45,9 +46,7 @@ func (j *joiner) gather(ctx context.Context) (control []*link, listener *net.TCP
 	case <-ctx.Done():
 		err = &MissingError{Ranks: c.missing(), Size: j.info.Size, Waited: time.Since(begin), Address: c.hellos[0].Ring}
 	}
-	if stop := listener.SetDeadline(time.Now()); err == nil {
-		err = stop
-	}
+	err = cmp.Or(err, listener.SetDeadline(time.Now()))
 	c.closePending()
 	serving.Wait()
 	if err == nil {
@@ -86,17 +85,18 @@ func (j *joiner) listen(ctx context.Context) (*net.TCPListener, error) {
 	}
 	tcp := l.(*net.TCPListener)
 	if j.info.store != "" {
-		if err := j.publish(ctx, listenerAddress(j.info.Address, tcp)); err != nil {
+		if err := j.publish(ctx, atHost(j.info.Address, tcp.Addr().String())); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
 	}
 	return tcp, nil
 }
 
-// listenerAddress returns the port of a listener with the host by which others know it.
-func listenerAddress(known string, l net.Listener) string {
-	host, _, _ := net.SplitHostPort(known) // valid, because the listener uses it
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+// atHost returns the port of an address with the host of another one, by which its machine is known here. Both are in use, so
+// they are valid.
+func atHost(known, address string) string {
+	host, _, _ := net.SplitHostPort(known)
+	_, port, _ := net.SplitHostPort(address)
 	return net.JoinHostPort(host, port)
 }
 

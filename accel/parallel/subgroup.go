@@ -62,9 +62,7 @@ func (g *Group) subgroup(ctx context.Context, members []int) (sub *Group, err er
 	}
 	j.names = members
 	if members[0] == 0 && !first { // rank 0's name for itself may mean another machine here
-		host, _, _ := net.SplitHostPort(g.joined.reached)
-		_, port, _ := net.SplitHostPort(invited.Address)
-		j.info.Address = net.JoinHostPort(host, port)
+		j.info.Address = atHost(g.joined.reached, invited.Address)
 	}
 	waiting, cancel := context.WithTimeout(ctx, j.timeout)
 	defer cancel()
@@ -82,17 +80,15 @@ func (g *Group) listenFor(ctx context.Context, i *invitation) (*net.TCPListener,
 	if err != nil {
 		return nil, err
 	}
-	at := host
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		at = "" // the other ranks may reach this machine by another of its addresses
+		host = "" // the other ranks may reach this machine by another of its addresses
 	}
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", net.JoinHostPort(at, "0"))
+	l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	i.Address, i.Secret = net.JoinHostPort(host, port), fmt.Sprintf("%x", nonce())
+	i.Address, i.Secret = atHost(g.addresses[g.Rank()], l.Addr().String()), fmt.Sprintf("%x", nonce())
 	return l.(*net.TCPListener), nil
 }
 

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -62,9 +63,7 @@ func (g *Group) Topology(ctx context.Context) (*Topology, error) {
 		p := pair{With: other}
 		p.Latency, p.Bandwidth, err = link.measurePair(ctx)
 		if link != g {
-			if closed := link.Close(); err == nil {
-				err = closed
-			}
+			err = cmp.Or(err, link.Close())
 		}
 		if err != nil {
 			return nil, g.breakWith(fmt.Errorf("parallel: Topology: measure ranks %d and %d: %w", g.Rank(), other, err))
