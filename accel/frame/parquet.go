@@ -3,6 +3,7 @@
 package frame
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -289,11 +290,7 @@ func (f *Frame) FormatParquet(w io.Writer) (err error) {
 		schema.fields = append(schema.fields, parquetField{parquet.Optional(node), c.name})
 	}
 	out := parquet.NewWriter(w, parquet.NewSchema("frame", schema), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<20))
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, out.Close()) }()
 	for from := 0; from < f.Len(); from += parquetRows {
 		var rows []parquet.Row
 		for i := from; i < min(from+parquetRows, f.Len()); i++ {

@@ -80,6 +80,9 @@ type tfrecordTable struct {
 	cells map[string]cells // by name; nil before the first value
 }
 
+// tfrecordKinds are the kinds of features by the types of the columns that they become.
+var tfrecordKinds = [...]tfrecord.Kind{Float: tfrecord.Floats, Int: tfrecord.Ints, Text: tfrecord.Bytes}
+
 // add adds a row.
 func (t *tfrecordTable) add(features map[string]tfrecord.Feature) error {
 	t.rows++
@@ -98,30 +101,24 @@ func (t *tfrecordTable) add(features map[string]tfrecord.Feature) error {
 			return wrong("text in UTF-8", "%d other bytes: name the other columns to leave it out, or use data.TFRecord", len(f.Bytes[0]))
 		}
 		if c == nil {
-			c = newCells(map[tfrecord.Kind]Type{tfrecord.Bytes: Text, tfrecord.Floats: Float, tfrecord.Ints: Int}[f.Kind], 0)
+			c = newCells(Type(slices.Index(tfrecordKinds[:], f.Kind)), 0)
 			t.cells[name] = c
 		}
 		for c.len() < t.rows-1 {
 			c.addMissing()
 		}
+		if want := tfrecordKinds[c.kind()]; f.Kind != want {
+			return wrong(fmt.Sprintf("%v, as in the records before", want), "%v", f.Kind)
+		}
 		switch l := c.(type) {
 		case *list[int]:
-			if f.Kind != tfrecord.Ints {
-				return wrong("int64_list, as in the records before", "%v", f.Kind)
-			}
 			if int64(int(f.Ints[0])) != f.Ints[0] {
 				return wrong("an integer in the range of int", "%d", f.Ints[0])
 			}
 			l.add(int(f.Ints[0]))
 		case *list[float64]:
-			if f.Kind != tfrecord.Floats {
-				return wrong("float_list, as in the records before", "%v", f.Kind)
-			}
 			l.add(float64(f.Floats[0]))
 		case *list[string]:
-			if f.Kind != tfrecord.Bytes {
-				return wrong("bytes_list, as in the records before", "%v", f.Kind)
-			}
 			l.add(string(f.Bytes[0]))
 		}
 	}
