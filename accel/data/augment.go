@@ -254,10 +254,8 @@ func NormalizeChannels(mean, deviation []float64) Transform {
 		device: func(x *tensor.Tensor, shape []int, _ []*rand.Rand) *tensor.Tensor {
 			var w tensorScope
 			defer w.done()
-			channels := []int{len(mean)}
-			for range shape[1:] {
-				channels = append(channels, 1)
-			}
+			channels := slices.Repeat([]int{1}, len(shape))
+			channels[0] = len(mean)
 			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).Sub(w.keep(tensor.FromFloat64s(mean, channels...))))
 			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s(deviation, channels...)))).Cast(tensor.Float32)
 		},

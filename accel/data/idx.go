@@ -69,54 +69,61 @@ func ReadIDX(r io.Reader) (*IDX, error) { return readIDX(r, func([]int) error { 
 
 // readIDX calls a function to check the shape before it reads the elements.
 func readIDX(r io.Reader, wanted func(shape []int) error) (*IDX, error) {
-	var magic [4]byte
-	if err := idxFull(r, magic[:], "a header of 4 bytes"); err != nil {
+	shape, elements, err := readIDXHeader(r, "a file", "fewer than 2 GiB of elements", math.MaxInt32)
+	if err != nil {
 		return nil, err
 	}
-	if magic[0] != 0 || magic[1] != 0 {
-		return nil, idxError("a file that begins with two zero bytes", "% x", magic[:2])
-	}
-	if magic[2] != idxUint8 {
-		return nil, idxError("elements of type 0x08 (unsigned byte)", "type 0x%02x", magic[2])
-	}
-	if magic[3] < 1 || magic[3] > idxDimensions {
-		return nil, idxError(fmt.Sprintf("1 to %d dimensions", idxDimensions), "%d", magic[3])
-	}
-	words := make([]byte, 4*int(magic[3]))
-	if err := idxFull(r, words, fmt.Sprintf("%d dimensions of 4 bytes", magic[3])); err != nil {
+	if err := wanted(shape); err != nil {
 		return nil, err
 	}
-	a := &IDX{Shape: make([]int, magic[3])}
-	elements := 1
-	for i := range a.Shape {
-		d := binary.BigEndian.Uint32(words[4*i:])
-		if d > math.MaxInt32 || (d > 0 && elements > math.MaxInt32/int(d)) {
-			return nil, idxError("fewer than 2 GiB of elements", "dimension %d of size %d", i, d)
-		}
-		a.Shape[i] = int(d)
-		elements *= int(d)
-	}
-	if err := wanted(a.Shape); err != nil {
-		return nil, err
-	}
-	r, meter := withProgress(r, "reading IDX data", int64(elements))
+	r, meter := withProgress(r, "reading IDX data", elements)
 	defer meter.End()
 	// The buffer grows with the data read, not with the size in the header.
-	var elementsRead bytes.Buffer
-	n, err := elementsRead.ReadFrom(io.LimitReader(r, int64(elements)))
+	var data bytes.Buffer
+	n, err := data.ReadFrom(io.LimitReader(r, elements))
 	if err != nil {
 		return nil, fmt.Errorf("data: reading IDX elements: %w", err)
 	}
-	if n < int64(elements) {
-		return nil, idxError(fmt.Sprintf("%d elements for shape %v", elements, a.Shape), "%d", n)
+	if n < elements {
+		return nil, idxError(fmt.Sprintf("%d elements for shape %v", elements, shape), "%d", n)
 	}
-	a.Data = elementsRead.Bytes()
-	if n, err := io.ReadFull(r, magic[:1]); n > 0 {
+	if n, err := io.ReadFull(r, make([]byte, 1)); n > 0 {
 		return nil, idxError(fmt.Sprintf("the end after %d elements", elements), "more bytes")
 	} else if err != io.EOF {
 		return nil, fmt.Errorf("data: reading IDX elements: %w", err)
 	}
-	return a, nil
+	return &IDX{Shape: shape, Data: data.Bytes()}, nil
+}
+
+// readIDXHeader returns the shape and the number of elements, up to most. file and limit are what is wanted, for errors.
+func readIDXHeader(r io.Reader, file, limit string, most int64) (shape []int, elements int64, err error) {
+	var magic [4]byte
+	if err := idxFull(r, magic[:], "a header of 4 bytes"); err != nil {
+		return nil, 0, err
+	}
+	if magic[0] != 0 || magic[1] != 0 {
+		return nil, 0, idxError(file+" that begins with two zero bytes", "% x", magic[:2])
+	}
+	if magic[2] != idxUint8 {
+		return nil, 0, idxError("elements of type 0x08 (unsigned byte)", "type 0x%02x", magic[2])
+	}
+	if magic[3] < 1 || magic[3] > idxDimensions {
+		return nil, 0, idxError(fmt.Sprintf("1 to %d dimensions", idxDimensions), "%d", magic[3])
+	}
+	words := make([]byte, 4*int(magic[3]))
+	if err := idxFull(r, words, fmt.Sprintf("%d dimensions of 4 bytes", magic[3])); err != nil {
+		return nil, 0, err
+	}
+	shape, elements = make([]int, magic[3]), 1
+	for i := range shape {
+		d := binary.BigEndian.Uint32(words[4*i:])
+		if d > math.MaxInt32 || d > 0 && elements > most/int64(d) {
+			return nil, 0, idxError(limit, "dimension %d of size %d", i, d)
+		}
+		shape[i] = int(d)
+		elements *= int64(d)
+	}
+	return shape, elements, nil
 }
 
 func idxFull(r io.Reader, dst []byte, want string) error {
@@ -184,34 +191,14 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 			opened.Close()
 		}
 	}()
-	wrong := func(want, format string, got ...any) error {
-		return &FormatError{Format: "IDX", Path: path, Want: want, Got: fmt.Sprintf(format, got...)}
-	}
-	var header [4 + 4*idxDimensions]byte
-	n, err := file.ReadAt(header[:], 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, 0, fmt.Errorf("data: %s: %w", path, err)
-	}
-	switch {
-	case n < 4 || header[0] != 0 || header[1] != 0:
-		return nil, nil, 0, wrong("an uncompressed file that begins with two zero bytes", "% x", header[:min(n, 4)])
-	case header[2] != idxUint8:
-		return nil, nil, 0, wrong("elements of type 0x08 (unsigned byte)", "type 0x%02x", header[2])
-	case header[3] < 1 || header[3] > idxDimensions || n < 4+4*int(header[3]):
-		return nil, nil, 0, wrong(fmt.Sprintf("a header of 1 to %d dimensions", idxDimensions), "%d in %d bytes", header[3], n)
-	}
-	elements := int64(1)
-	for i := range int(header[3]) {
-		d := binary.BigEndian.Uint32(header[4+4*i:])
-		if d > math.MaxInt32 || d > 0 && elements > maxElements/int64(d) {
-			return nil, nil, 0, wrong("dimensions below 2 GiB in total", "dimension %d of size %d", i, d)
-		}
-		shape = append(shape, int(d))
-		elements *= int64(d)
+	all := io.NewSectionReader(file, 0, int64(file.Len()))
+	shape, elements, err := readIDXHeader(all, "an uncompressed file", "dimensions below 2 GiB in total", maxElements)
+	if err != nil {
+		return nil, nil, 0, inFile(err, path)
 	}
 	offset = int64(4 + 4*len(shape))
 	if int64(file.Len()) != offset+elements {
-		return nil, nil, 0, wrong(fmt.Sprintf("%d bytes for shape %v", offset+elements, shape), "%d", file.Len())
+		return nil, nil, 0, inFile(idxError(fmt.Sprintf("%d bytes for shape %v", offset+elements, shape), "%d", file.Len()), path)
 	}
 	return file, shape, offset, nil
 }
