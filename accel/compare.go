@@ -129,8 +129,7 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 		}}
 		run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
 		ended++
-		var diverged *DivergedError
-		if errors.As(err, &diverged) {
+		if _, ok := errors.AsType[*DivergedError](err); ok {
 			err = nil // a diverged run is a result
 		}
 		own.add(i, compared{run, err != nil})

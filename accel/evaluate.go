@@ -62,13 +62,8 @@ func SchemaOf(model nn.Module) (schema data.Schema, ok bool) {
 // quantization or pruning: it uses the loss that the original was trained with, and checks the
 // data set against the original's training set.
 func DerivedFrom(other nn.Module) Option {
-	return fitOption("DerivedFrom(original)", func(c *loop.Settings) error {
-		if other == nil {
-			return errors.New("accel: DerivedFrom(nil): the model is nil")
-		}
-		c.DerivedFrom = other
-		return nil
-	}).in(inEvaluate)
+	return plain("DerivedFrom(original)", func(c *loop.Settings) { c.DerivedFrom = other }).in(inEvaluate).
+		requireArgument(other != nil, "the model is nil")
 }
 
 // Progress makes [Predict] and [PredictDataset] call a function with the number of examples computed so far and the

@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func optionsIn(s scope, given []Option, change func(*loop.Settings)) (*loop.Sett
 	if c.Epochs == 0 && c.Steps == 0 {
 		c.Epochs = defaultEpochs
 	}
-	if c.BatchSize == 0 {
-		c.BatchSize = defaultBatchSize
-	}
+	c.BatchSize = cmp.Or(c.BatchSize, defaultBatchSize)
 	if c.Optimizer == nil {
 		if err := AdamW(defaultRate).set(c); err != nil {
 			return c, err
@@ -115,13 +114,8 @@ func BatchSize(n int) Option {
 // Workers sets the number of goroutines that prepare batches ahead; the default is 2. With 0, a
 // batch is prepared when it is needed. The result of training does not depend on n.
 func Workers(n int) Option {
-	return fitOption(fmt.Sprintf("Workers(%d)", n), func(c *loop.Settings) error {
-		if n < 0 {
-			return fmt.Errorf("accel: Workers(%d): the number must be at least 0", n)
-		}
-		c.Workers = n
-		return nil
-	}).perRank()
+	return plain(fmt.Sprintf("Workers(%d)", n), func(c *loop.Settings) { c.Workers = n }).
+		require(n >= 0, "the number must be at least 0").perRank()
 }
 
 // Accumulate updates the parameters once every n batches, with the gradient of all their
@@ -138,39 +132,28 @@ func Accumulate(n int) Option {
 // function. The default is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *tensor.Tensor) *tensor.Tensor) Option {
 	return fitOption("Minimize(loss)", func(c *loop.Settings) error {
-		switch {
-		case loss == nil:
-			return errors.New("accel: Minimize(nil): the loss function is nil")
-		case c.Loss != nil:
+		if c.Loss != nil {
 			return errors.New("accel: Minimize is given twice, but a training has one loss: add the two losses in one function")
 		}
 		c.Loss = loss
 		return nil
-	}).in(inFit | inEvaluate)
+	}).in(inFit|inEvaluate).requireArgument(loss != nil, "the loss function is nil")
 }
 
 // Validate measures loss and accuracy on another data set after each epoch, or at the interval
 // that [ValidateEvery] sets.
 func Validate(set *data.Dataset) Option {
 	if set == nil {
-		return fitOption("Validate(nil)", func(*loop.Settings) error {
-			return errors.New("accel: Validate(nil): the data set is nil: check the error returned where it was created")
-		})
+		return fitOption("Validate(nil)", nil).require(false, "the data set is nil: check the error returned where it was created")
 	}
 	text := fmt.Sprintf("Validate(%s)", set.Name())
 	return fitOption(text, func(c *loop.Settings) error {
-		if set.Unlabeled() {
-			return fmt.Errorf("accel: %s: the examples have no labels", text)
-		}
-		if set.Len() == 0 {
-			return fmt.Errorf("accel: %s: the data set is empty", text)
-		}
 		if c.Validate != nil {
 			return fmt.Errorf("accel: Validate(%s) and %s: a training has one validation set; use Evaluate for others", c.Validate.Name(), text)
 		}
 		c.Validate = set
 		return nil
-	})
+	}).require(set.Len() > 0, "the data set is empty").require(!set.Unlabeled(), "the examples have no labels")
 }
 
 // ValidateEvery validates after every given number of steps and at the end, instead of after
@@ -198,13 +181,7 @@ func Live(metrics ...Metric) Option {
 // under [tensor.NoGrad], before anything else reads them, for instance to keep pruned weights
 // at zero. If it returns an error, the training ends with it. [Resume] does not save what it keeps.
 func AfterStep(do func(updates int) error) Option {
-	return fitOption("AfterStep(do)", func(c *loop.Settings) error {
-		if do == nil {
-			return errors.New("accel: AfterStep(nil): the function is nil")
-		}
-		c.AfterStep = append(c.AfterStep, do)
-		return nil
-	})
+	return plain("AfterStep(do)", func(c *loop.Settings) { c.AfterStep = append(c.AfterStep, do) }).requireArgument(do != nil, "the function is nil")
 }
 
 // EMA updates an average of the parameters, made by [optim.NewEMA] for the model, after every update of
@@ -214,38 +191,28 @@ func AfterStep(do func(updates int) error) Option {
 // best average. See [optim.EMA] for how to use the average.
 func EMA(average *optim.EMA) Option {
 	return fitOption("EMA(average)", func(c *loop.Settings) error {
-		switch {
-		case average == nil:
-			return errors.New("accel: EMA(nil): the average is nil: make it with optim.NewEMA")
-		case c.Average != nil:
+		if c.Average != nil {
 			return errors.New("accel: EMA: there are two averages")
 		}
 		c.Average = average
 		return nil
-	})
+	}).requireArgument(average != nil, "the average is nil: make it with optim.NewEMA")
 }
 
 // ValidateParameters makes [Validate], [BestBy], [EarlyStopping] and [SaveBest] use the parameters of a
 // training with [EMA] instead of their average.
 func ValidateParameters() Option {
-	return fitOption("ValidateParameters()", func(c *loop.Settings) error {
-		c.ValidateParameters = true
-		return nil
-	})
+	return plain("ValidateParameters()", func(c *loop.Settings) { c.ValidateParameters = true })
 }
 
 // StopWhen ends the training when the function returns true. Fit calls it after every step and
 // every validation with the run so far, which it must not change. The newest step may be
 // missing from the run, since losses are read one step late.
 func StopWhen(done func(*Run) bool) Option {
-	return fitOption("StopWhen(done)", func(c *loop.Settings) error {
-		if done == nil {
-			return errors.New("accel: StopWhen(nil): the function is nil")
-		}
+	return plain("StopWhen(done)", func(c *loop.Settings) {
 		before := c.Stop
 		c.Stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
-		return nil
-	})
+	}).requireArgument(done != nil, "the function is nil")
 }
 
 // Quiet displays nothing while training, not even a line of progress.
@@ -290,13 +257,8 @@ func AMP(precision ...Precision) Option {
 // of them in the order in which they were given. With [DataParallel] every rank calls its own
 // observers, and all ranks stop if one observer stops.
 func Observe(o Observer) Option {
-	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *loop.Settings) error {
-		if o == nil {
-			return errors.New("accel: Observe(nil): the observer is nil")
-		}
-		c.Observers = append(c.Observers, o)
-		return nil
-	})
+	return plain(fmt.Sprintf("Observe(%T)", o), func(c *loop.Settings) { c.Observers = append(c.Observers, o) }).
+		requireArgument(o != nil, "the observer is nil")
 }
 
 // internalObserver is [Observe] for functions of this package; it is not listed in Run.Options.
@@ -400,14 +362,8 @@ func (p Precision) String() string { return loop.Precision(p).String() }
 // number of ranks, or one without ZeRO, can continue. With stage 3 the average of [EMA] is divided, too, and empty between steps. For
 // tensor and pipeline parallelism and for checkpoints see [parallel.Distribute].
 func ZeRO(stage int) Option {
-	text := fmt.Sprintf("ZeRO(%d)", stage)
-	return fitOption(text, func(c *loop.Settings) error {
-		if stage < 1 || stage > 3 {
-			return fmt.Errorf("accel: %s: the stage must be 1, 2 or 3", text)
-		}
-		c.ZeRO = stage
-		return nil
-	})
+	return plain(fmt.Sprintf("ZeRO(%d)", stage), func(c *loop.Settings) { c.ZeRO = stage }).
+		require(stage >= 1 && stage <= 3, "the stage must be 1, 2 or 3")
 }
 
 // DataParallel trains on all ranks of a group together, on several GPUs or several machines.
@@ -442,13 +398,10 @@ func ZeRO(stage int) Option {
 // verified; each computes a part of the examples, and all get the result of all examples.
 func DataParallel(group *parallel.Group) Option {
 	return fitOption("DataParallel(group)", func(c *loop.Settings) error {
-		if group == nil {
-			return errors.New("accel: DataParallel(nil): the group is nil: check the error of parallel.Join")
-		}
 		if err := group.Err(); err != nil {
 			return fmt.Errorf("accel: DataParallel(group): %w", err)
 		}
 		c.Group = group
 		return nil
-	}).in(inFit | inEvaluate | inPredictDataset)
+	}).in(inFit|inEvaluate|inPredictDataset).requireArgument(group != nil, "the group is nil: check the error of parallel.Join")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
@@ -25,9 +24,7 @@ func DropLast() Option {
 func WeightedRandomSampler(weights []float64) Option {
 	text := fmt.Sprintf("WeightedRandomSampler(%d weights)", len(weights))
 	hash := fnv.New64a()
-	for _, w := range weights {
-		hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
-	}
+	_ = binary.Write(hash, binary.LittleEndian, weights) // never fails
 	name := fmt.Sprintf("%s %x", text, hash.Sum64())
 	return plain(text, func(c *loop.Settings) {
 		c.Weights, c.SamplerName = slices.Concat([]float64{}, weights), name
@@ -55,15 +52,12 @@ func ClassBalancedSampler() Option {
 func HardExampleSampler(loss func(i int) float64, uniform float64) Option {
 	text := fmt.Sprintf("HardExampleSampler(loss, %g)", uniform)
 	return fitOption(text, func(c *loop.Settings) error {
-		if loss == nil {
-			return fmt.Errorf("accel: %s: the function is nil", text)
-		}
 		if _, err := data.HardExampleWeights(nil, uniform); err != nil {
 			return fmt.Errorf("accel: %s: %w", text, err)
 		}
 		c.Hardness, c.Uniform, c.SamplerName = loss, uniform, text
 		return nil
-	})
+	}).require(loss != nil, "the function is nil")
 }
 
 // GroupByLength makes batches of sequences of similar lengths, so that they have little padding; see
@@ -101,13 +95,10 @@ func CutMix(alpha float64) Option {
 
 func mixing(text string, m loop.Mixer) Option {
 	return fitOption(text, func(c *loop.Settings) error {
-		switch {
-		case !(m.Alpha > 0) || math.IsInf(m.Alpha, 1):
-			return fmt.Errorf("accel: %s: alpha must be positive and finite", text)
-		case c.Mixer.Alpha > 0 && c.Mixer.Cut != m.Cut:
+		if c.Mixer.Alpha > 0 && c.Mixer.Cut != m.Cut {
 			return errors.New("accel: Mixup and CutMix cannot be combined: use one of them")
 		}
 		c.Mixer = m
 		return nil
-	})
+	}).require(positive(m.Alpha), "alpha must be positive and finite")
 }

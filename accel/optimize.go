@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
@@ -50,8 +51,8 @@ func optimizer(name string, rate float64, make func(model any, rate float64, opt
 		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
 			return make(model, rate, hyperparameters...)
 		}
-		return checkRate(text, rate)
-	})
+		return nil
+	}).require(positive(rate), wrongRate)
 }
 
 // SGD trains with stochastic gradient descent at this learning rate and momentum, 0 for none.
@@ -65,9 +66,6 @@ func Nesterov(rate, momentum float64) Option {
 func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 	text := fmt.Sprintf("%s(%g, %g)", name, rate, momentum)
 	return fitOption(text, func(c *loop.Settings) error {
-		if !(momentum >= 0 && momentum < 1) {
-			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
-		}
 		if err := c.Choose(&c.OptimizerText, "optimizer", text); err != nil {
 			return err
 		}
@@ -75,28 +73,17 @@ func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 			hyperparameters = append(hyperparameters, optim.Momentum(momentum))
 			return optim.SGD(model, rate, append(hyperparameters, more...)...)
 		}
-		return checkRate(text, rate)
-	})
+		return nil
+	}).require(positive(rate), wrongRate).require(momentum >= 0 && momentum < 1, "momentum must be in [0, 1)")
 }
 
-func checkRate(text string, rate float64) error {
-	if !(rate > 0) || math.IsInf(rate, 1) {
-		return fmt.Errorf("accel: %s: the learning rate must be positive and finite", text)
-	}
-	return nil
-}
+const wrongRate = "the learning rate must be positive and finite"
 
 // WeightDecay sets the weight decay of the optimizer; see [optim.WeightDecay]. The default is
 // 0.01 for AdamW and LAMB, 0.1 for Muon, and 0 for the others.
 func WeightDecay(decay float64) Option {
-	text := fmt.Sprintf("WeightDecay(%g)", decay)
-	return fitOption(text, func(c *loop.Settings) error {
-		if !(decay >= 0) || math.IsInf(decay, 1) {
-			return fmt.Errorf("accel: %s: the weight decay must be finite and at least 0", text)
-		}
-		c.Hyperparameters = append(c.Hyperparameters, optim.WeightDecay(decay))
-		return nil
-	})
+	return hyperparameter(fmt.Sprintf("WeightDecay(%g)", decay), optim.WeightDecay(decay)).
+		require(decay >= 0 && !math.IsInf(decay, 1), "the weight decay must be finite and at least 0")
 }
 
 // schedule returns an option that selects a learning-rate schedule.
@@ -110,8 +97,8 @@ func schedule(text string, make func(total int) optim.Schedule) Option {
 // WarmupCosine raises the learning rate over the first steps and then lowers it to zero along a
 // cosine until the end of training; see [optim.WarmupCosine].
 func WarmupCosine(steps int) Option {
-	return checkedSchedule(fmt.Sprintf("WarmupCosine(%d)", steps), steps >= 0, "the number of steps must be at least 0",
-		func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
+	return schedule(fmt.Sprintf("WarmupCosine(%d)", steps), func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) }).
+		require(steps >= 0, "the number of steps must be at least 0")
 }
 
 // OneCycleLR raises the learning rate during the first 30 % of the training and lowers it until
@@ -122,22 +109,21 @@ func OneCycleLR() Option {
 
 // StepLR multiplies the learning rate by factor after every given number of steps.
 func StepLR(every int, factor float64) Option {
-	return checkedSchedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), every > 0 && positive(factor),
-		"the number of steps must be at least 1, and the factor positive and finite",
-		func(int) optim.Schedule { return optim.StepLR(every, factor) })
+	return schedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepLR(every, factor) }).
+		require(every > 0 && positive(factor), "the number of steps must be at least 1, and the factor positive and finite")
 }
 
 // CosineAnnealingLR lowers the learning rate along half a cosine to least, a share of it from 0 to 1, at the
 // end of the training; see [optim.CosineAnnealingLR].
 func CosineAnnealingLR(least float64) Option {
-	return checkedSchedule(fmt.Sprintf("CosineAnnealingLR(%g)", least), least >= 0 && least <= 1, "least must be from 0 to 1",
-		func(total int) optim.Schedule { return optim.CosineAnnealingLR(total, least) })
+	return schedule(fmt.Sprintf("CosineAnnealingLR(%g)", least), func(total int) optim.Schedule { return optim.CosineAnnealingLR(total, least) }).
+		require(least >= 0 && least <= 1, "least must be from 0 to 1")
 }
 
 // ExponentialLR multiplies the learning rate by factor after every step; see [optim.ExponentialLR].
 func ExponentialLR(factor float64) Option {
-	return checkedSchedule(fmt.Sprintf("ExponentialLR(%g)", factor), positive(factor), "the factor must be positive and finite",
-		func(int) optim.Schedule { return optim.ExponentialLR(factor) })
+	return schedule(fmt.Sprintf("ExponentialLR(%g)", factor), func(int) optim.Schedule { return optim.ExponentialLR(factor) }).
+		require(positive(factor), "the factor must be positive and finite")
 }
 
 // MultiStepLR multiplies the learning rate by factor at each of the milestones, which are steps; see
@@ -147,30 +133,20 @@ func MultiStepLR(factor float64, milestones ...int) Option {
 	for _, m := range milestones {
 		text += fmt.Sprintf(", %d", m)
 	}
-	return checkedSchedule(text+")", positive(factor) && !slices.ContainsFunc(milestones, func(m int) bool { return m < 0 }),
-		"the factor must be positive and finite, and the milestones not negative",
-		func(int) optim.Schedule { return optim.MultiStepLR(factor, milestones...) })
+	return schedule(text+")", func(int) optim.Schedule { return optim.MultiStepLR(factor, milestones...) }).
+		require(positive(factor) && !slices.ContainsFunc(milestones, func(m int) bool { return m < 0 }),
+			"the factor must be positive and finite, and the milestones not negative")
 }
 
 // LinearLR changes the learning rate linearly from start to end, which are shares of it, over the given
 // number of steps; see [optim.LinearLR].
 func LinearLR(start, end float64, steps int) Option {
-	return checkedSchedule(fmt.Sprintf("LinearLR(%g, %g, %d)", start, end, steps), start >= 0 && end >= 0 && !math.IsInf(start+end, 1) && steps > 0,
-		"start and end must be finite and not negative, and the number of steps at least 1",
-		func(int) optim.Schedule { return optim.LinearLR(start, end, steps) })
+	return schedule(fmt.Sprintf("LinearLR(%g, %g, %d)", start, end, steps), func(int) optim.Schedule { return optim.LinearLR(start, end, steps) }).
+		require(start >= 0 && end >= 0 && !math.IsInf(start+end, 1) && steps > 0,
+			"start and end must be finite and not negative, and the number of steps at least 1")
 }
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-
-// checkedSchedule is schedule with arguments that may be invalid.
-func checkedSchedule(text string, valid bool, why string, make func(total int) optim.Schedule) Option {
-	return fitOption(text, func(c *loop.Settings) error {
-		if !valid {
-			return fmt.Errorf("accel: %s: %s", text, why)
-		}
-		return schedule(text, make).set(c)
-	})
-}
 
 // ReduceLROnPlateau multiplies the learning rate by factor when the validation loss has not
 // fallen for more than patience validations in a row; see [optim.ReduceLROnPlateau]. It needs
@@ -178,15 +154,9 @@ func checkedSchedule(text string, valid bool, why string, make func(total int) o
 func ReduceLROnPlateau(patience int, factor float64) Option {
 	text := fmt.Sprintf("ReduceLROnPlateau(%d, %g)", patience, factor)
 	return fitOption(text, func(c *loop.Settings) error {
-		if patience < 0 || !(factor > 0 && factor < 1) {
-			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor strictly between 0 and 1", text)
-		}
-		if err := c.Choose(&c.ScheduleText, "schedule", text); err != nil {
-			return err
-		}
 		c.Schedule, c.NeedsValidation = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
-		return nil
-	})
+		return c.Choose(&c.ScheduleText, "schedule", text)
+	}).require(patience >= 0 && factor > 0 && factor < 1, "the patience must be at least 0 and the factor strictly between 0 and 1")
 }
 
 // ClipGradNorm scales the gradients of a step so that their total L2 norm is at most limit.
@@ -200,21 +170,14 @@ func ClipGradValue(limit float64) Option {
 
 // clipping returns an option that limits the gradients.
 func clipping(name string, limit float64, clip func(limit float64) optim.Option) Option {
-	text := fmt.Sprintf("%s(%g)", name, limit)
-	return fitOption(text, func(c *loop.Settings) error {
-		if !(limit > 0) {
-			return fmt.Errorf("accel: %s: the limit must be positive", text)
-		}
-		c.Hyperparameters = append(c.Hyperparameters, clip(limit))
-		return nil
-	})
+	return hyperparameter(fmt.Sprintf("%s(%g)", name, limit), clip(limit)).require(limit > 0, "the limit must be positive")
 }
 
 // RecordGradNorm records the total L2 norm of the gradients of each step, before they are clipped: in
 // Run.Steps, for [TensorBoard] and [Track], and for the metric [GradNorm] of [Live]. It shows which limit
 // [ClipGradNorm] needs. With an optimizer of option [Optimizer], the function must use its options.
 func RecordGradNorm() Option {
-	return plain("RecordGradNorm()", func(c *loop.Settings) { c.Hyperparameters = append(c.Hyperparameters, optim.RecordGradNorm()) })
+	return hyperparameter("RecordGradNorm()", optim.RecordGradNorm())
 }
 
 // Optimizer trains with an optimizer that a function creates, such as one of [optim.Custom]. The
@@ -226,14 +189,11 @@ func RecordGradNorm() Option {
 func Optimizer(name string, make func(model any, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("Optimizer(%q, make)", name)
 	return fitOption(text, func(c *loop.Settings) error {
-		if make == nil {
-			return fmt.Errorf("accel: %s: the function is nil", text)
-		}
 		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
 			return make(model, hyperparameters...)
 		}
 		return c.Choose(&c.OptimizerText, "optimizer", text)
-	})
+	}).require(make != nil, "the function is nil")
 }
 
 // Hyperparameters passes options to the optimizer, for instance [optim.Betas], or groups of parameters
@@ -241,14 +201,16 @@ func Optimizer(name string, make func(model any, options ...optim.Option) *optim
 //
 //	accel.Hyperparameters(optim.Group("*.bias", optim.WeightDecay(0)), optim.Group("head.*", optim.RateFactor(10)))
 func Hyperparameters(given ...optim.Option) Option {
-	text := "Hyperparameters("
+	texts := make([]string, len(given))
 	for i, o := range given {
-		if i > 0 {
-			text += ", "
-		}
-		text += o.String()
+		texts[i] = o.String()
 	}
-	return plain(text+")", func(c *loop.Settings) { c.Hyperparameters = append(c.Hyperparameters, given...) })
+	return hyperparameter("Hyperparameters("+strings.Join(texts, ", ")+")", given...)
+}
+
+// hyperparameter returns an option that passes options to the optimizer.
+func hyperparameter(text string, given ...optim.Option) Option {
+	return plain(text, func(c *loop.Settings) { c.Hyperparameters = append(c.Hyperparameters, given...) })
 }
 
 // Schedule changes the learning rate by a schedule of your own, such as one of [optim.ScheduleFunc].

@@ -59,21 +59,32 @@ func fitOption(text string, set func(*loop.Settings) error) Option {
 	return Option{text: text, scope: inFit, shared: text, set: set}
 }
 
-// plain returns an option whose arguments need no check.
+// plain returns an option that does not depend on the options before it.
 func plain(text string, set func(*loop.Settings)) Option {
 	return fitOption(text, func(c *loop.Settings) error { set(c); return nil })
 }
 
 // count returns an option that sets a positive integer.
 func count(name string, n int, field func(*loop.Settings) *int) Option {
-	text := fmt.Sprintf("%s(%d)", name, n)
-	return fitOption(text, func(c *loop.Settings) error {
-		if n < 1 {
-			return fmt.Errorf("accel: %s: the number must be at least 1", text)
-		}
-		*field(c) = n
-		return nil
-	})
+	return plain(fmt.Sprintf("%s(%d)", name, n), func(c *loop.Settings) { *field(c) = n }).require(n >= 1, "the number must be at least 1")
+}
+
+// require returns the option with an error unless its arguments are valid. Of several errors, the last counts.
+func (o Option) require(valid bool, why string) Option {
+	if !valid {
+		text := o.text
+		o.set = func(*loop.Settings) error { return fmt.Errorf("accel: %s: %s", text, why) }
+	}
+	return o
+}
+
+// requireArgument is require for an option whose argument must not be nil.
+func (o Option) requireArgument(given bool, why string) Option {
+	if !given {
+		name, _, _ := strings.Cut(o.text, "(")
+		o.text = name + "(nil)"
+	}
+	return o.require(given, why)
 }
 
 // in returns the option with another scope.

@@ -2,7 +2,6 @@ package accel
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/training/loop"
@@ -13,14 +12,8 @@ import (
 // AMP(FP16), train/loss_scale and, with RecordGradNorm, train/grad_norm of each step, and validation/loss, validation/accuracy
 // and the metrics of option [Metrics].
 func TensorBoard(folder string) Option {
-	text := fmt.Sprintf("TensorBoard(%q)", folder)
-	return fitOption(text, func(c *loop.Settings) error {
-		if folder == "" {
-			return fmt.Errorf("accel: %s: the folder name is empty", text)
-		}
-		c.TensorBoard = folder
-		return nil
-	}).output()
+	return plain(fmt.Sprintf("TensorBoard(%q)", folder), func(c *loop.Settings) { c.TensorBoard = folder }).
+		require(folder != "", "the folder name is empty").output()
 }
 
 // Track records the run in a new folder below the given one, named by the time. [Runs] compares
@@ -49,20 +42,14 @@ func TensorBoard(folder string) Option {
 // running or was killed. If writing fails, on a full disk for instance, the training continues
 // and a note is added to the run.
 func Track(folder string) Option {
-	text := fmt.Sprintf("Track(%q)", folder)
-	return fitOption(text, func(c *loop.Settings) error {
-		if folder == "" {
-			return fmt.Errorf("accel: %s: the folder name is empty", text)
-		}
-		c.Track = folder
-		return nil
-	}).output()
+	return plain(fmt.Sprintf("Track(%q)", folder), func(c *loop.Settings) { c.Track = folder }).
+		require(folder != "", "the folder name is empty").output()
 }
 
 // labeled names the run in Track's folder. It has no text, since it is not an option of the
 // user.
 func labeled(name string) Option {
-	return fitOption("", func(c *loop.Settings) error { c.Label = name; return nil })
+	return plain("", func(c *loop.Settings) { c.Label = name })
 }
 
 // MeasureEnergy samples the energy counters and the power of the devices during the training, as [Live] with [Power] and
@@ -76,14 +63,8 @@ func MeasureEnergy() Option {
 // watts is the mean power that you assume for everything that trains. All outputs say that it is an estimate. Where
 // [MeasureEnergy] finds counters, these count instead.
 func AssumePower(watts float64) Option {
-	text := fmt.Sprintf("AssumePower(%g)", watts)
-	return fitOption(text, func(c *loop.Settings) error {
-		if !(watts > 0) || math.IsInf(watts, 0) {
-			return fmt.Errorf("accel: %s: the power must be a positive number of watts", text)
-		}
-		c.Energy, c.Watts = true, watts
-		return nil
-	}).output()
+	return plain(fmt.Sprintf("AssumePower(%g)", watts), func(c *loop.Settings) { c.Energy, c.Watts = true, watts }).
+		require(positive(watts), "the power must be a positive number of watts").output()
 }
 
 // Runs reads the runs that [Track] recorded in a folder, including those that are still running or were killed. If a file
@@ -95,14 +76,8 @@ func Runs(folder string) (*history.RunList, error) { return history.Runs(folder)
 // the best so far: with the lowest validation loss, or see [BestBy]. With [EMA] it is the average that
 // was validated. The file is replaced atomically. nn.Load reads it.
 func SaveBest(path string) Option {
-	text := fmt.Sprintf("SaveBest(%q)", path)
-	return fitOption(text, func(c *loop.Settings) error {
-		if path == "" {
-			return fmt.Errorf("accel: %s: the path is empty", text)
-		}
-		c.SaveBest = path
-		return nil
-	}).output()
+	return plain(fmt.Sprintf("SaveBest(%q)", path), func(c *loop.Settings) { c.SaveBest = path }).
+		require(path != "", "the path is empty").output()
 }
 
 // Resume saves the training to a file, and continues from the file if it exists. The result is
@@ -120,14 +95,8 @@ func SaveBest(path string) Option {
 // file belongs to another data set, batch size, [DropLast], sampler, optimizer or
 // model; if classes, columns or targets have other names, with a [*data.MismatchError].
 func Resume(path string) Option {
-	text := fmt.Sprintf("Resume(%q)", path)
-	return fitOption(text, func(c *loop.Settings) error {
-		if path == "" {
-			return fmt.Errorf("accel: %s: the path is empty", text)
-		}
-		c.Checkpoint = path
-		return nil
-	}).sharedAs("Resume") // only rank 0 needs the file
+	return plain(fmt.Sprintf("Resume(%q)", path), func(c *loop.Settings) { c.Checkpoint = path }).
+		require(path != "", "the path is empty").sharedAs("Resume") // only rank 0 needs the file
 }
 
 // SaveEvery makes [Resume] save the training after every given number of steps too.
