@@ -39,6 +39,8 @@ func stack(n int) (s string) {
 		{"log", "log.SetOutput(os.Stdout)\nlog.SetFlags(log.Lshortfile)\nlog.Println(\"a\")", "cell[2]:3: a\n"},
 		{"log at a depth", "l := log.New(os.Stdout, \"p: \", log.Lshortfile)\nfunc info(s string) {\n\tl.Output(2, s)\n}\ninfo(\"a\")\nl.Print(\"b\")", "p: cell[2]:5: a\np: cell[2]:6: b\n"},
 		{"text", "func f() {\n\t_, s, _ := strings.Cut(string(debug.Stack()), \":\\n\")\n\tfmt.Print(s)\n}\nf()", "main.f(...)\n\tcell[2]:2\nmain.main(...)\n\tcell[2]:5\n"},
+		{"text of recursion", "func f(n int) {\n\tif n == 0 {\n\t\ts := string(debug.Stack())\n\t\tfmt.Print(strings.Count(s, \"main.f(...)\\n\"), strings.Count(s, \"\\n...additional frames elided...\\n\"))\n\t\treturn\n\t}\n\tf(n - 1)\n}\nf(20)", "21 0"},
+		{"text of deep recursion", "func f(n int) {\n\tif n == 0 {\n\t\ts := string(debug.Stack())\n\t\tfmt.Print(strings.Count(s, \"main.f(...)\\n\"), strings.Count(s, \"\\n...additional frames elided...\\n\"))\n\t\treturn\n\t}\n\tf(n - 1)\n}\nf(500)", "200 1"},
 		{"text of a panic", "func g(xs []int) { _ = xs[3] }\nfunc f() {\n\tdefer func() {\n\t\trecover()\n\t\ts := string(debug.Stack())\n\t\tfmt.Println(strings.Contains(s, \"main.g(...)\\n\\tcell[2]:1\\n\"))\n\t}()\n\tg(nil)\n}\nf()", "true\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,6 +63,9 @@ func (t *Tracebacks) StackText() string {
 				fmt.Fprintf(&b, "%s(...)\n\t%s:%d\n", l.Function, l.File, l.Line)
 			}
 		}
+		if c.elided || c.Frame == (yaegi.Frame{}) {
+			b.WriteString("...additional frames elided...\n")
+		}
 	}
 	return b.String()
 }
