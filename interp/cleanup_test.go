@@ -32,6 +32,30 @@ func TestCleanups(t *testing.T) {
 	}
 }
 
+// TestCollectInFunction calls runtime.GC in the function that called the one whose variable referred to the object.
+func TestCollectInFunction(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, `type T struct{ n int }
+func f() string {
+	done := make(chan string, 1)
+	func() {
+		x := &T{5}
+		runtime.SetFinalizer(x, func(x *T) { done <- fmt.Sprint("finalized ", x.n) })
+	}()
+	for range 1000 {
+		runtime.GC()
+		select {
+		case s := <-done:
+			return s
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return "none"
+}
+f()`, `= "finalized 5"`)
+}
+
 // TestStoppedCleanup says that a cleanup does not run after Stop, and not before its object is unreachable: the other object
 // of the same cell shows that it could have.
 func TestStoppedCleanup(t *testing.T) {

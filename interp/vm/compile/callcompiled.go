@@ -87,6 +87,9 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 			return results
 		}
 	}
+	if name := o.FullName(); name == "runtime.GC" || name == "runtime/debug.FreeOSMemory" {
+		c.clearUnused() // a finalizer or weak pointer may show what slots refer to
+	}
 	b := c.beginFrame()
 	c.arguments(b, e, sig)
 	if o.FullName() == labelsParameters {
