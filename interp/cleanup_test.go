@@ -1,6 +1,9 @@
 package interp_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestCleanups says that cleanups run once their object is unreachable, as far as the cells can tell.
 func TestCleanups(t *testing.T) {
@@ -54,6 +57,30 @@ func f() string {
 	return "none"
 }
 f()`, `= "finalized 5"`)
+}
+
+// TestFinalizersOfCells runs finalizers of a program, which has ended when the next cell runs, and of that one. Both run on one goroutine of the
+// runtime. The test is not parallel to others, which use it, too.
+func TestFinalizersOfCells(t *testing.T) {
+	n := newNotebook(t)
+	const cell = `%sfunc %s() {
+	done := make(chan bool, 1)
+	func() {
+		x := &T{5}
+		runtime.SetFinalizer(x, func(x *T) { fmt.Println("finalized", x.n); done <- true })
+	}()
+	for range 1000 {
+		runtime.GC()
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+%s`
+	n.must(t, fmt.Sprintf(cell, "type T struct{ n int }\n", "main", ""), "finalized 5\n")
+	n.must(t, fmt.Sprintf(cell, "", "f", "f()"), "finalized 5\n")
 }
 
 // TestStoppedCleanup says that a cleanup does not run after Stop, and not before its object is unreachable: the other object

@@ -72,10 +72,22 @@ func (t *timers) afterContext(ctx context.Context, f func()) (stop func() bool) 
 // setFinalizer is runtime.SetFinalizer: the finalizer belongs to the cell that runs when it
 // is called.
 func (t *timers) setFinalizer(x, f any) {
-	t.values.SetFinalizer(x, f, func(finalize func()) { t.goroutines.Guard(0, finalize)() })
+	t.values.SetFinalizer(x, f, func(finalize func()) { apart(t.goroutines.Guard(0, finalize)) })
 }
 
 // addCleanup is runtime.AddCleanup: the cleanup belongs to the cell that runs when it is called.
 func (t *timers) addCleanup(pointer reflect.Value, cleanup func()) runtime.Cleanup {
-	return compiled.AddCleanup(pointer, t.goroutines.Guard(0, cleanup))
+	cleanup = t.goroutines.Guard(0, cleanup)
+	return compiled.AddCleanup(pointer, func() { apart(cleanup) })
+}
+
+// apart calls f in a goroutine of its own and waits for its end. A goroutine of the runtime must not belong to a cell, as it would after
+// the call of a guarded function: it calls those of other cells later, too, and must not end together with one of them.
+func apart(f func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	<-ended
 }
