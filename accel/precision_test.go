@@ -1,7 +1,10 @@
 package accel_test
 
 import (
+	"context"
+	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +82,61 @@ func TestAMPSkips(t *testing.T) {
 	}
 	if run.Card().Skipped != all {
 		t.Errorf("the card says %d, %d were skipped", run.Card().Skipped, all)
+	}
+}
+
+// TestAMPOverflowingEpochs has steps whose losses are infinite, which are skipped and have no part in the loss of the epoch. An epoch that
+// has no other steps has no loss; it must not seem to be 0, the best one.
+func TestAMPOverflowingEpochs(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(64)
+	for _, row := range []struct {
+		finite  int // steps of each epoch, of 4, whose loss is finite
+		resumed bool
+	}{{0, false}, {1, false}, {4, false}, {0, true}} {
+		call := 0
+		loss := func(logits, y *tensor.Tensor) *tensor.Tensor {
+			factor := math.Inf(1)
+			if call++; (call-1)%4 < row.finite {
+				factor = 1e-3
+			}
+			return nn.CrossEntropy(logits, y).MulScalar(factor)
+		}
+		options := []accel.Option{accel.Epochs(3), accel.BatchSize(16), accel.SGD(1e-7, 0), accel.Minimize(loss), accel.AMP(accel.FP16), accel.Quiet(), accel.NoChecks()}
+		path := filepath.Join(t.TempDir(), "training")
+		if row.resumed { // resumed within an epoch
+			ctx, cancel := context.WithCancel(t.Context())
+			stop := accel.StopWhen(func(r *accel.Run) bool {
+				if len(r.Steps) == 5 {
+					cancel()
+				}
+				return false
+			})
+			if _, err := accel.Fit(ctx, mlp(4), train, append(options, accel.Resume(path), stop)...); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			options = append(options, accel.Resume(path))
+		}
+		run, err := accel.Fit(t.Context(), mlp(4), train, options...)
+		must(t, run, err)
+		if len(run.Epochs) != 3 || len(run.Steps) != 12 {
+			t.Fatalf("%d epochs, %d steps", len(run.Epochs), len(run.Steps))
+		}
+		for _, e := range run.Epochs {
+			sum := 0.0
+			for _, s := range run.Steps[e.Steps-4 : e.Steps-4+row.finite] {
+				sum += s.Loss
+			}
+			if want := sum / float64(row.finite); !(math.Abs(e.Loss-want) < 1e-9) && !(math.IsNaN(e.Loss) && row.finite == 0) {
+				t.Errorf("%d of 4 steps with a finite loss: the loss of the epoch is %v, want %v", row.finite, e.Loss, want)
+			}
+		}
+		if got := run.String(); row.finite == 0 && !strings.Contains(got, "loss NaN") {
+			t.Errorf("without a finite loss: %s", got)
+		}
+		if card := run.Card(); (card.Loss == nil) != (row.finite == 0) {
+			t.Errorf("%d of 4 steps with a finite loss: the card has the loss %v", row.finite, card.Loss)
+		}
 	}
 }
 

@@ -84,8 +84,10 @@ type Step struct {
 
 // Epoch is one pass over the training set.
 type Epoch struct {
-	Steps    int     // updates since the start of training, at the end of the epoch
-	Loss     float64 // mean over the examples of the epoch, each measured when it was trained on
+	Steps int // updates since the start of training, at the end of the epoch
+	// Loss is the mean over the examples of the epoch, each measured when it was trained on. It leaves out steps that were
+	// skipped with a loss that is not finite; it is NaN if there are no others.
+	Loss     float64
 	Accuracy float64 // as Loss; NaN for regression
 	Seconds  float64 // of this epoch, including its validation
 

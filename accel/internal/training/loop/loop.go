@@ -280,6 +280,15 @@ func (l *loop) stop() (bool, error) {
 	return l.vote(l.observers.stop || l.settings.Stop != nil && l.settings.Stop(l.run))
 }
 
+// epochLoss returns the mean loss of the epoch without the steps that overflowed in float16 so that their loss was not finite either; NaN
+// if there are no others.
+func (l *loop) epochLoss() float64 {
+	if !slices.ContainsFunc(l.run.Steps[l.at.firstStep:], func(s history.Step) bool { return !s.Skipped || !notANumber(s.Loss) }) {
+		return math.NaN()
+	}
+	return l.at.sum.loss()
+}
+
 // oneEpoch runs one pass over the data set, or the rest of one, and adds it to the run.
 func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.at.epochBegan = time.Now()
@@ -311,7 +320,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
 	if len(l.run.Steps) > l.at.firstStep {
-		l.record.Epoch(history.Epoch{Steps: len(l.run.Steps), Loss: l.at.sum.loss(), Accuracy: l.at.sum.accuracy(), Seconds: time.Since(l.at.epochBegan).Seconds()})
+		l.record.Epoch(history.Epoch{Steps: len(l.run.Steps), Loss: l.epochLoss(), Accuracy: l.at.sum.accuracy(), Seconds: time.Since(l.at.epochBegan).Seconds()})
 		err = joinErrors(err, l.observers.epoch(l.run.Epochs[len(l.run.Epochs)-1]))
 	}
 	if err != nil || stop {
