@@ -20,7 +20,7 @@ func Temperature(t float64) Option {
 	return plain(fmt.Sprintf("Temperature(%g)", t), func(c *loop.Settings) { c.Temperature = t }).in(inGenerate)
 }
 
-// TopK makes [Generate] sample only from the k most likely tokens.
+// TopK makes [Generate] sample only from the k most likely tokens; 0, the default, stands for all.
 func TopK(k int) Option {
 	return plain(fmt.Sprintf("TopK(%d)", k), func(c *loop.Settings) { c.TopK = k }).in(inGenerate)
 }
@@ -60,6 +60,8 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 		return nil, errors.New("accel: Generate: the model is nil")
 	case len(prompt) == 0:
 		return nil, errors.New("accel: Generate: the prompt is empty: it needs at least one token")
+	case n < 0:
+		return nil, fmt.Errorf("accel: Generate: the number of tokens is %d, but must be at least 0", n)
 	case !(g.temperature >= 0) || g.topK < 0:
 		return nil, fmt.Errorf("accel: Generate: temperature %g and TopK(%d) must be at least 0", g.temperature, g.topK)
 	}

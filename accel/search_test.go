@@ -307,6 +307,12 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
+	if got, err := accel.Generate(t.Context(), follow(), []int{1}, -1); err == nil {
+		t.Errorf("-1 more tokens are %v", got)
+	}
+	if got, err := accel.Generate(t.Context(), follow(), []int{1}, 0, accel.TopK(0)); err != nil || !slices.Equal(got, []int{1}) {
+		t.Errorf("no more tokens are %v, %v", got, err)
+	}
 	var shape *tensor.ShapeError
 	if _, err := accel.Generate(t.Context(), nn.Sequential(), []int{1}, 1); !errors.As(err, &shape) {
 		t.Errorf("a model of tokens to tokens: %v", err)
