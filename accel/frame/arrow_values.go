@@ -93,11 +93,14 @@ func (c *arrowColumn) checked(data []byte, bits int) int {
 }
 
 // nulls returns a column without values.
-func (c *arrowColumn) nulls() (cells, error) {
-	if c.rows > maxNulls {
-		return nil, &FileError{Format: "Arrow", Column: c.name, Want: fmt.Sprintf("at most %d rows of type null in a batch", maxNulls), Got: fmt.Sprint(c.rows)}
+func (c *arrowColumn) nulls() (cells, error) { return noValues("Arrow", c.name, int64(c.rows)) }
+
+// noValues returns a column of so many missing values, which take no space in a file, so that their number may be anything in a damaged one.
+func noValues(format, name string, rows int64) (cells, error) {
+	if rows < 0 || rows > maxNulls {
+		return nil, &FileError{Format: format, Column: name, Want: fmt.Sprintf("at most %d rows of type null", maxNulls), Got: fmt.Sprint(rows)}
 	}
-	return &list[float64]{values: slices.Repeat([]float64{math.NaN()}, c.rows)}, nil
+	return &list[float64]{values: slices.Repeat([]float64{math.NaN()}, int(rows))}, nil
 }
 
 // integer returns value i, and whether it is in the range of int.

@@ -33,6 +33,25 @@ func TestParquet(t *testing.T) {
 	}
 }
 
+// TestParquetNulls reads columns without a type, which pandas writes for objects that are all None, as Arrow reads them.
+func TestParquetNulls(t *testing.T) {
+	t.Parallel()
+	const path = "testdata/files/nulls.parquet"
+	f, err := frame.Parquet(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(f), "i int: 1 2 3; none float: - - -; group.none float: - - -"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if f, err := frame.Parquet(path, "none", "i"); err != nil || contents(f) != "none float: - - -; i int: 1 2 3" {
+		t.Errorf("got %v, %v", f, err)
+	}
+	if f, err := frame.Parquet(path, "i"); err != nil || contents(f) != "i int: 1 2 3" {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
+
 func TestUnsupportedColumns(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"testdata/files/lists.parquet"} {

@@ -35,9 +35,10 @@ func Parquet(path string, columns ...string) (*Frame, error) {
 // ReadParquet reads a table in Parquet format of this many bytes, with any of its encodings and compressions. With
 // names it reads only these columns, in this order. Columns within a group are named "group.column".
 //
-// Integers, dates, timestamps and text become the corresponding types; decimals become the nearest floats, and
-// timestamps have the time zone UTC. Lists, maps and other types, and unsigned integers beyond the range of
-// int, are a [*FileError], unless only other columns are read.
+// Integers, dates, timestamps and text become the corresponding types; decimals become the nearest floats,
+// timestamps have the time zone UTC, and a column of type null is one of floats without values. Lists, maps and
+// other types, and unsigned integers beyond the range of int, are a [*FileError], unless only other columns are
+// read.
 func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err error) {
 	defer damaged("Parquet", &err)
 	if err := checkFooter(r, size); err != nil {
@@ -104,6 +105,12 @@ func leavesOf(c *parquet.Column) []*parquet.Column {
 }
 
 func readParquetColumn(file *parquet.File, leaf *parquet.Column, name string) (Column, error) {
+	if l := leaf.Type().LogicalType(); l != nil && leaf.MaxRepetitionLevel() == 0 {
+		if _, null := l.Value.(*format.NullType); null { // how pandas writes a column of objects without values
+			list, err := noValues("Parquet", name, file.NumRows())
+			return Column{name: name, cells: list}, err
+		}
+	}
 	kind, add := parquetValues(leaf)
 	if leaf.MaxRepetitionLevel() > 0 || add == nil {
 		return Column{}, &FileError{Format: "Parquet", Column: name, Want: "numbers, bools, text or times", Got: strings.TrimSpace(leaf.String()) + ": name the other columns to leave it out"}

@@ -35,3 +35,5 @@ for compression in ["none", "snappy", "gzip", "zstd", "lz4", "brotli"]:
 pq.write_table(table, folder / "plain.parquet", use_dictionary=False, data_page_version="2.0", use_deprecated_int96_timestamps=True)
 lists = pa.table({"a": [[1], [2, 3]], "n": pa.array([1, 2**64 - 1], pa.uint64()), "ok": [1, 2]})
 pq.write_table(lists, folder / "lists.parquet")
+nulls = pa.table({"i": [1, 2, 3], "none": pa.nulls(3), "group": [{"none": None}] * 3})
+pq.write_table(nulls, folder / "nulls.parquet", row_group_size=2)
