@@ -9,8 +9,9 @@ import (
 )
 
 // Embedding returns a layer that maps token indices [N, T] to trained vectors [N, T, width].
-// The indices are integers below tokens, of an integer type or of float32. The initial vectors
-// are drawn from the standard normal distribution, or from a narrower one by [InitStd].
+// The indices are integers below tokens, of an integer type or of float32; another number is a
+// *tensor.IndexError. The initial vectors are drawn from the standard normal distribution, or from a
+// narrower one by [InitStd].
 func Embedding(tokens, width int, given ...Option) Module {
 	return &embedding{tokens: tokens, width: width, options: options{std: 1}.read("Embedding", given, "InitStd")}
 }
@@ -53,7 +54,7 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 		e.weight = e.parameter(weight)
 	}
 	if x.DType().IsFloat() {
-		index := x.Cast(tensor.Int32)
+		index := wholeNumbers(x)
 		defer index.Release()
 		x = index
 	}
@@ -61,6 +62,21 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 		return e.divided(x)
 	}
 	return tensor.Embedding(e.weight, x)
+}
+
+// wholeNumbers returns indices that are floats, as in the batches of a data set, as int32. One that is no whole number, such as that of a
+// standardized column, gets an index that no table has.
+func wholeNumbers(x *Tensor) *Tensor {
+	index := x.Cast(tensor.Int32)
+	back := index.Cast(x.DType())
+	same := back.Eq(x)
+	none := tensor.FromInts([]int{math.MinInt32})
+	defer func() {
+		for _, t := range []*Tensor{index, back, same, none} {
+			t.Release()
+		}
+	}()
+	return tensor.Where(same, index, none)
 }
 
 func (e *embedding) String() string     { return e.call("Embedding", e.tokens, e.width) }

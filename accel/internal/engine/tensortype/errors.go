@@ -3,6 +3,7 @@ package tensortype
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -80,6 +81,9 @@ func (e *IndexError) Error() string {
 		place = fmt.Sprintf(" of row %d", e.Element)
 	default:
 		place = fmt.Sprintf(" (element %d)", e.Element)
+	}
+	if e.Index == math.MinInt32 { // what a float that is no integer becomes
+		return fmt.Sprintf("%s: the %s%s is not a whole number from %d to %d", e.Op, what, place, e.From, e.Size-1)
 	}
 	text := fmt.Sprintf("%s: %s %d%s is outside %d..%d", e.Op, what, e.Index, place, e.From, e.Size-1)
 	if e.Op == "CrossEntropy" {
