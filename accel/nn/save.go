@@ -324,11 +324,20 @@ func Load(path string, model any, given ...Option) (err error) {
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
 	defer w.showProgress(path)()
-	report, err := setState(model, shapes, l.partial, func(name string) (*Tensor, error) { return w.tensor(names[name]) })
+	var unreadable error // which names the file
+	report, err := setState(model, shapes, l.partial, func(name string) (t *Tensor, err error) {
+		if t, err = w.tensor(names[name]); err != nil {
+			unreadable = err
+		}
+		return t, err
+	})
 	if l.report != nil {
 		*l.report = report
 	}
-	if err != nil {
+	switch {
+	case unreadable != nil:
+		return unreadable
+	case err != nil:
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
 	if len(w.files) == 1 && report.Complete() { // otherwise the notes may not hold for the model

@@ -463,7 +463,7 @@ func TestFilesWithoutChecksums(t *testing.T) {
 		t.Fatal(err)
 	}
 	var corrupt *nn.CorruptFileError
-	if err := nn.Load(path, model); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "damaged") {
+	if err := nn.Load(path, model); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "damaged") || strings.Count(err.Error(), path) != 1 {
 		t.Errorf("a damaged model: %v", err)
 	}
 	if !slices.Equal(model.Forward(x).Data(), before) {
