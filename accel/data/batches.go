@@ -95,7 +95,8 @@ func Shuffle(seed uint64) Option {
 	return Option{option.New(func(l *loader) { l.shuffle, l.seed = true, seed }, "Shuffle", seed)}
 }
 
-// Epoch sets the number of the epoch: with the same seed each epoch has a different order.
+// Epoch sets the number of the epoch: with the same seed each epoch has a different order. accel.Fit counts
+// epochs from 1 and shuffles with the seed that its Run has.
 func Epoch(n int) Option { return Option{option.New(func(l *loader) { l.epoch = n }, "Epoch", n)} }
 
 // DropLast drops the last batch if it is smaller than the others. Without it the last batch may
