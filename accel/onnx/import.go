@@ -27,8 +27,8 @@ type weights map[string]*tensor.Tensor
 //	classes, err := accel.Predict(ctx, model, images)
 //
 // Opsets 13 to 20 and the ops that Export writes are supported, and those that PyTorch's exporters add
-// for the layers that this module has, such as LSTM, GRU, Split, Resize and InstanceNormalization, with
-// batches of any size. Anything else is an [*ImportError], which names the
+// for the layers that this module has, such as LSTM, GRU, RNN, Split, Resize, DepthToSpace and InstanceNormalization,
+// with batches of any size. Anything else is an [*ImportError], which names the
 // node: another op or attribute, element types that this module does not have, control flow. Weights
 // may be in a separate file beside it. Floating-point weights whose names do not begin with "/"
 // require gradients, except the running statistics of BatchNormalization, which always computes with

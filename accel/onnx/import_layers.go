@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
@@ -72,9 +73,56 @@ func (c *call) optional(i int) *tensor.Tensor {
 }
 
 func runConv(c *call) operand {
-	x, w := c.window(c.tensor(0), true)
+	x, w := c.window(c.automatic(c.tensor(0), c.tensor(1)), true)
 	w.Groups = c.integer("group")
 	return valueOf(tensor.Conv2D(x, c.tensor(1), c.optional(2), w))
+}
+
+// automatic returns images that are padded as auto_pad says, for a kernel: SAME makes the result as large as the images divided by the
+// stride, which PyTorch's padding="same" is with stride 1.
+func (c *call) automatic(x, kernel *tensor.Tensor) *tensor.Tensor {
+	mode := c.attributes["auto_pad"].(string)
+	if mode == "NOTSET" || mode == "VALID" && len(c.numbers("pads")) == 0 {
+		return x
+	}
+	if mode != "SAME_UPPER" && mode != "SAME_LOWER" || len(c.numbers("pads")) > 0 || x.NDim() != 4 || kernel.NDim() != 4 {
+		c.fails("auto_pad %s with the padding %v is not supported for a kernel of %d dimensions", mode, c.numbers("pads"), kernel.NDim())
+	}
+	stride := c.pair("strides", 1)
+	if c.pair("dilations", 1) != [2]int{1, 1} {
+		c.fails("auto_pad %s of a dilated kernel is not supported, as in onnxruntime", mode)
+	}
+	for i := range 2 {
+		size, step := x.Size(2+i), max(stride[i], 1)
+		all := max(0, ((size+step-1)/step-1)*step+kernel.Size(2+i)-size)
+		before := all / 2
+		if mode == "SAME_LOWER" {
+			before = all - before
+		}
+		if all > 0 {
+			x = x.Pad(2+i, before, all-before)
+		}
+	}
+	return x
+}
+
+// runDepthToSpace moves channels to pixels: of mode CRD as nn.PixelShuffle, and of DCR, in which the channels of a pixel are neighbors.
+func runDepthToSpace(c *call) operand {
+	x, n := c.tensor(0), c.integer("blocksize")
+	shape := x.Shape()
+	if len(shape) != 4 || n < 1 || shape[1]%(n*n) != 0 {
+		c.fails("images of shape %v have no blocks of %d × %d channels", shape, n, n)
+	}
+	out := []int{shape[0], shape[1] / (n * n), shape[2] * n, shape[3] * n}
+	switch mode := c.attributes["mode"]; mode {
+	case "CRD":
+		x = x.Reshape(shape[0], out[1], n, n, shape[2], shape[3]).Permute(0, 1, 4, 2, 5, 3)
+	case "DCR":
+		x = x.Reshape(shape[0], n, n, out[1], shape[2], shape[3]).Permute(0, 3, 4, 1, 5, 2)
+	default:
+		c.fails("mode %v is not supported", mode)
+	}
+	return valueOf(x.Reshape(out...))
 }
 
 func runConvTranspose(c *call) operand {
@@ -176,8 +224,21 @@ func runInstanceNorm(c *call) operand {
 var severalOutputs = map[string]func(c *call) []operand{
 	"GRU":   func(c *call) []operand { return c.recurrent(ir.GRUCell, []int{1, 0, 2}) },
 	"LSTM":  func(c *call) []operand { return c.recurrent(ir.LSTMCell, []int{0, 2, 3, 1}) },
+	"RNN":   runRNN,
 	"Split": runSplit,
 	"TopK":  runTopK,
+}
+
+func runRNN(c *call) []operand {
+	cell := ir.TanhCell
+	for i, name := range c.attributes["activations"].([]string) {
+		at, known := map[string]ir.Cell{"tanh": ir.TanhCell, "relu": ir.ReLUCell}[strings.ToLower(name)]
+		if !known || i > 0 && at != cell {
+			c.fails("the activations %v are not supported, only Tanh or Relu in both directions", c.attributes["activations"])
+		}
+		cell = at
+	}
+	return c.recurrent(cell, []int{0})
 }
 
 // recurrent are the attributes of recurrent layers.

@@ -213,6 +213,7 @@ func readNode(m message) (n operator, outs []string, err error) {
 func readAttribute(m message) (a attribute, err error) {
 	var floats []float64
 	var ints []int
+	var texts []string
 	kind := 0
 	known := fields{
 		1: text(&a.name),
@@ -228,9 +229,10 @@ func readAttribute(m message) (a attribute, err error) {
 			return err
 		},
 		8:  list(&ints),
+		9:  func(e entry) error { texts = append(texts, string(e.bytes)); return nil },
 		20: number(&kind),
 	}
-	for _, other := range []protowire.Number{6, 9, 10, 11, 14, 15, 21, 22, 23} {
+	for _, other := range []protowire.Number{6, 10, 11, 14, 15, 21, 22, 23} {
 		known[other] = func(entry) error {
 			return unsupported("attribute %q of this type (field %d of AttributeProto)", a.name, other)
 		}
@@ -241,6 +243,8 @@ func readAttribute(m message) (a attribute, err error) {
 		a.value = ints
 	case kind == 6:
 		a.value = floats
+	case kind == attributeStrings:
+		a.value = texts
 	case a.value == nil && kind == attributeInt:
 		a.value = 0
 	case a.value == nil && kind == attributeFloat:

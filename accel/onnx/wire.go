@@ -107,10 +107,11 @@ func (n *operator) appendNode(b []byte) []byte {
 
 // The values of AttributeProto.AttributeType.
 const (
-	attributeFloat  = 1
-	attributeInt    = 2
-	attributeString = 3
-	attributeInts   = 7
+	attributeFloat   = 1
+	attributeInt     = 2
+	attributeString  = 3
+	attributeInts    = 7
+	attributeStrings = 8
 )
 
 // appendAttribute appends the AttributeProto.

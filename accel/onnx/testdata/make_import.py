@@ -89,6 +89,16 @@ ROWS = [
     ("Elu", [floats(3, 4)], {}, 13),
     ("LeakyRelu", [floats(3, 4)], {}, 16),
     ("Identity", [floats(3)], {}, 13),
+    ("DepthToSpace", [floats(2, 8, 3, 2)], {"blocksize": 2, "mode": "CRD"}, 13),
+    ("DepthToSpace", [floats(2, 18, 2, 3)], {"blocksize": 3}, 13),
+    ("Conv", [IMAGE, floats(4, 3, 3, 2)], {"auto_pad": "SAME_UPPER"}, 13),
+    ("Conv", [IMAGE, floats(4, 3, 4, 3), floats(4)], {"auto_pad": "SAME_LOWER", "strides": [2, 3]}, 17),
+    ("Conv", [IMAGE, floats(6, 1, 3, 2)], {"auto_pad": "SAME_UPPER", "dilations": [1, 1], "group": 3}, 17),
+    ("Conv", [IMAGE, floats(4, 3, 1, 1)], {"auto_pad": "SAME_LOWER", "strides": [3, 4]}, 17),
+    ("Conv", [IMAGE, floats(4, 3, 3, 2)], {"auto_pad": "VALID", "strides": [2, 1]}, 13),
+    ("RNN", [floats(5, 2, 3), floats(1, 4, 3), floats(1, 4, 4), floats(1, 8)], {"hidden_size": 4, "activations": ["Tanh"]}, 17),
+    ("RNN", [floats(5, 2, 3), floats(2, 4, 3), floats(2, 4, 4), floats(2, 8), None, floats(2, 2, 4)], {"hidden_size": 4, "direction": "bidirectional", "activations": ["Relu", "Relu"]}, 17),
+    ("RNN", [floats(5, 2, 3), floats(1, 4, 3), floats(1, 4, 4)], {"hidden_size": 4, "direction": "reverse"}, 13),
 ]
 
 
