@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,7 @@ var shareShapes = []struct{ m, k, n int }{
 	{2048, 128, 384},
 	{512, 2048, 128},
 	{32, 256, 1024},
+	{256, 2048, 1024},
 }
 
 // shareLayouts are the layouts of a forward pass with weights [in, out], of one with weights [out, in], and
@@ -32,6 +34,17 @@ var shareLayouts = []struct {
 	a, b bool // transposed
 }{{"a·b", false, false}, {"a·bᵀ", false, true}, {"aᵀ·b", true, false}}
 
+// shareLayers are the dense and recurrent layers of the trainings in accel/bench, with the rows of a batch.
+var shareLayers = []struct {
+	model         string
+	rows, in, out int
+}{
+	{"mlp", 128, 784, 256}, {"mlp", 128, 256, 128}, {"mlp", 128, 128, 10},
+	{"gpt-block", 2048, 128, 384}, {"gpt-block", 2048, 128, 128}, {"gpt-block", 2048, 128, 512}, {"gpt-block", 2048, 512, 128},
+	{"transformer", 2048, 256, 768}, {"transformer", 2048, 256, 256}, {"transformer", 2048, 256, 1024}, {"transformer", 2048, 1024, 256},
+	{"lstm", 2048, 256, 1024},
+}
+
 // BenchmarkShare reports the share of the CPU's peak that products reach; one thread by its CPU time, so that others who use
 // the machine do not count, two by the clock, which needs an idle machine:
 //
@@ -40,23 +53,38 @@ var shareLayouts = []struct {
 func BenchmarkShare(b *testing.B) {
 	for _, s := range shareShapes {
 		for _, l := range shareLayouts {
-			for threads := 1; threads <= 2; threads++ {
-				b.Run(fmt.Sprintf("%dx%dx%d/%s/threads=%d", s.m, s.k, s.n, l.name, threads), func(b *testing.B) {
-					d := New(threads)
-					defer d.Close()
-					g := newGEMM(d, s.m, s.n, s.k, dense(s.m, s.k, l.a), dense(s.k, s.n, l.b))
-					g.c = aligned(s.m * s.n)
-					reportShare(b, d, 2*float64(s.m)*float64(s.n)*float64(s.k), g.run)
-				})
-			}
+			benchmarkShare(b, fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, l.name), s.m, s.k, s.n, l.a, l.b)
 		}
 	}
+	for _, l := range shareLayers { // with weights [out, in]
+		name := fmt.Sprintf("%s/%dx%dx%d/", l.model, l.rows, l.in, l.out)
+		benchmarkShare(b, name+"forward", l.rows, l.in, l.out, false, true)
+		benchmarkShare(b, name+"input", l.rows, l.out, l.in, false, false)
+		benchmarkShare(b, name+"weight", l.out, l.rows, l.in, true, false)
+	}
+}
+
+func benchmarkShare(b *testing.B, name string, m, k, n int, transposedA, transposedB bool) {
+	for threads := 1; threads <= 2; threads++ {
+		b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
+			d := New(threads)
+			defer d.Close()
+			g := newGEMM(d, m, n, k, dense(m, k, transposedA), dense(k, n, transposedB))
+			g.c = stored(m * n)
+			reportShare(b, d, 2*float64(m)*float64(n)*float64(k), g.run)
+		})
+	}
+}
+
+// stored returns memory of a tensor.
+func stored(n int) []float32 {
+	return unsafe.Slice((*float32)(newStorage(n*4).base), n)
 }
 
 // dense returns a random matrix without gaps.
 func dense(rows, cols int, transposed bool) matrix {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := matrix{data: aligned(rows * cols), row: cols, col: 1}
+	m := matrix{data: stored(rows * cols), row: cols, col: 1}
 	if transposed {
 		m.row, m.col = 1, rows
 	}
