@@ -35,6 +35,9 @@ type gemmKernel struct {
 	interleaveFew       []func(dst, src *float32, row, k int)
 	copyRows, copyFew   func(dst, src *float32, k, q, w, col int)
 	interleaved, copied int
+	// copyPanels packs n contiguous rows, elements of a row-major matrix whose rows are col apart, into panels of almost equal width
+	// and depth k, of which it returns how much it has done: none if it has no code for panels of that width. It is nil for plain Go.
+	copyPanels func(dst, src []float32, col, n, k, panels int) int
 	// everySecond copies every second element of rows of at least 8 results; nil for plain Go.
 	everySecond func(dst, src *float32, rows, n, to, from int)
 	// packsRows is whether tiles are much slower if they read a row-major a in place.

@@ -9609,6 +9609,205 @@ row:
 done:
 	RET
 
+// func copyPanels1(dst *float32, src *float32, parts *int, n int, k int, col int)
+// Requires: AVX, MMX+
+TEXT ·copyPanels1(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    parts+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    k+32(FP), SI
+	MOVQ    col+40(FP), DI
+	SHLQ    $0x02, DI
+	LEAQ    (DI)(DI*2), R8
+	LEAQ    (BX)(BX*2), BX
+	LEAQ    (DX)(BX*8), BX
+	SHRQ    $0x02, SI
+	JZ      done
+	PCALIGN $0x40
+
+rows:
+	MOVQ DX, R9
+
+part:
+	MOVQ       (R9), R10
+	MOVQ       8(R9), R11
+	MOVQ       16(R9), R12
+	LEAQ       (R11)(R12*4), R13
+	MOVQ       R13, 8(R9)
+	LEAQ       (R12)(R12*2), R13
+	ADDQ       CX, R10
+	ADDQ       AX, R11
+	VMOVUPS    (R10), Y0
+	VMOVUPS    Y0, (R11)
+	VMOVUPS    (R10)(DI*1), Y0
+	VMOVUPS    Y0, (R11)(R12*1)
+	VMOVUPS    (R10)(DI*2), Y0
+	VMOVUPS    Y0, (R11)(R12*2)
+	VMOVUPS    (R10)(R8*1), Y0
+	VMOVUPS    Y0, (R11)(R13*1)
+	LEAQ       (R10)(DI*8), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(DI*1)
+	PREFETCHT0 (R10)(DI*2)
+	PREFETCHT0 (R10)(R8*1)
+	ADDQ       $0x18, R9
+	CMPQ       R9, BX
+	JB         part
+	LEAQ       (CX)(DI*4), CX
+	DECQ       SI
+	JNZ        rows
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyPanels2(dst *float32, src *float32, parts *int, n int, k int, col int)
+// Requires: AVX, MMX+
+TEXT ·copyPanels2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    parts+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    k+32(FP), SI
+	MOVQ    col+40(FP), DI
+	SHLQ    $0x02, DI
+	LEAQ    (DI)(DI*2), R8
+	LEAQ    (BX)(BX*2), BX
+	LEAQ    (DX)(BX*8), BX
+	SHRQ    $0x02, SI
+	JZ      done
+	PCALIGN $0x40
+
+rows:
+	MOVQ DX, R9
+
+part:
+	MOVQ       (R9), R10
+	MOVQ       8(R9), R11
+	MOVQ       16(R9), R12
+	LEAQ       (R11)(R12*4), R13
+	MOVQ       R13, 8(R9)
+	LEAQ       (R12)(R12*2), R13
+	ADDQ       CX, R10
+	ADDQ       AX, R11
+	VMOVUPS    (R10), Y0
+	VMOVUPS    Y0, (R11)
+	VMOVUPS    (R10)(DI*1), Y0
+	VMOVUPS    Y0, (R11)(R12*1)
+	VMOVUPS    (R10)(DI*2), Y0
+	VMOVUPS    Y0, (R11)(R12*2)
+	VMOVUPS    (R10)(R8*1), Y0
+	VMOVUPS    Y0, (R11)(R13*1)
+	ADDQ       R12, R10
+	ADDQ       R12, R11
+	VMOVUPS    -32(R10), Y0
+	VMOVUPS    Y0, -32(R11)
+	VMOVUPS    -32(R10)(DI*1), Y0
+	VMOVUPS    Y0, -32(R11)(R12*1)
+	VMOVUPS    -32(R10)(DI*2), Y0
+	VMOVUPS    Y0, -32(R11)(R12*2)
+	VMOVUPS    -32(R10)(R8*1), Y0
+	VMOVUPS    Y0, -32(R11)(R13*1)
+	LEAQ       (R10)(DI*8), R10
+	PREFETCHT0 -32(R10)
+	PREFETCHT0 -32(R10)(DI*1)
+	PREFETCHT0 -32(R10)(DI*2)
+	PREFETCHT0 -32(R10)(R8*1)
+	ADDQ       $0x18, R9
+	CMPQ       R9, BX
+	JB         part
+	LEAQ       (CX)(DI*4), CX
+	DECQ       SI
+	JNZ        rows
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyPanels4(dst *float32, src *float32, parts *int, n int, k int, col int)
+// Requires: AVX, MMX+
+TEXT ·copyPanels4(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    parts+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    k+32(FP), SI
+	MOVQ    col+40(FP), DI
+	SHLQ    $0x02, DI
+	LEAQ    (DI)(DI*2), R8
+	LEAQ    (BX)(BX*2), BX
+	LEAQ    (DX)(BX*8), BX
+	SHRQ    $0x02, SI
+	JZ      done
+	PCALIGN $0x40
+
+rows:
+	MOVQ DX, R9
+
+part:
+	MOVQ       (R9), R10
+	MOVQ       8(R9), R11
+	MOVQ       16(R9), R12
+	LEAQ       (R11)(R12*4), R13
+	MOVQ       R13, 8(R9)
+	LEAQ       (R12)(R12*2), R13
+	ADDQ       CX, R10
+	ADDQ       AX, R11
+	VMOVUPS    (R10), Y0
+	VMOVUPS    Y0, (R11)
+	VMOVUPS    (R10)(DI*1), Y0
+	VMOVUPS    Y0, (R11)(R12*1)
+	VMOVUPS    (R10)(DI*2), Y0
+	VMOVUPS    Y0, (R11)(R12*2)
+	VMOVUPS    (R10)(R8*1), Y0
+	VMOVUPS    Y0, (R11)(R13*1)
+	VMOVUPS    32(R10), Y0
+	VMOVUPS    Y0, 32(R11)
+	VMOVUPS    32(R10)(DI*1), Y0
+	VMOVUPS    Y0, 32(R11)(R12*1)
+	VMOVUPS    32(R10)(DI*2), Y0
+	VMOVUPS    Y0, 32(R11)(R12*2)
+	VMOVUPS    32(R10)(R8*1), Y0
+	VMOVUPS    Y0, 32(R11)(R13*1)
+	VMOVUPS    64(R10), Y0
+	VMOVUPS    Y0, 64(R11)
+	VMOVUPS    64(R10)(DI*1), Y0
+	VMOVUPS    Y0, 64(R11)(R12*1)
+	VMOVUPS    64(R10)(DI*2), Y0
+	VMOVUPS    Y0, 64(R11)(R12*2)
+	VMOVUPS    64(R10)(R8*1), Y0
+	VMOVUPS    Y0, 64(R11)(R13*1)
+	ADDQ       R12, R10
+	ADDQ       R12, R11
+	VMOVUPS    -32(R10), Y0
+	VMOVUPS    Y0, -32(R11)
+	VMOVUPS    -32(R10)(DI*1), Y0
+	VMOVUPS    Y0, -32(R11)(R12*1)
+	VMOVUPS    -32(R10)(DI*2), Y0
+	VMOVUPS    Y0, -32(R11)(R12*2)
+	VMOVUPS    -32(R10)(R8*1), Y0
+	VMOVUPS    Y0, -32(R11)(R13*1)
+	LEAQ       (R10)(DI*8), R10
+	PREFETCHT0 -32(R10)
+	PREFETCHT0 -32(R10)(DI*1)
+	PREFETCHT0 -32(R10)(DI*2)
+	PREFETCHT0 -32(R10)(R8*1)
+	PREFETCHT0 -96(R10)
+	PREFETCHT0 -96(R10)(DI*1)
+	PREFETCHT0 -96(R10)(DI*2)
+	PREFETCHT0 -96(R10)(R8*1)
+	ADDQ       $0x18, R9
+	CMPQ       R9, BX
+	JB         part
+	LEAQ       (CX)(DI*4), CX
+	DECQ       SI
+	JNZ        rows
+
+done:
+	VZEROUPPER
+	RET
+
 // func everySecond(dst *float32, src *float32, rows int, n int, to int, from int)
 // Requires: AVX, AVX2
 TEXT ·everySecond(SB), NOSPLIT, $0-48

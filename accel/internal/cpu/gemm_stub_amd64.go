@@ -374,6 +374,24 @@ func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 //go:noescape
 func copyFew(dst *float32, src *float32, k int, q int, w int, col int)
 
+// copyPanels1 writes dst[to+p*width+i] = src[from+p*col+i] for i < width and p < k, a multiple of 4, for each of n parts of
+// 4 to 8 elements, after which it writes what follows them in src up to 8. A part is its from, to and width in bytes; to is moved behind what has been written.
+//
+//go:noescape
+func copyPanels1(dst *float32, src *float32, parts *int, n int, k int, col int)
+
+// copyPanels2 writes dst[to+p*width+i] = src[from+p*col+i] for i < width and p < k, a multiple of 4, for each of n parts of
+// 8 to 16 elements. A part is its from, to and width in bytes; to is moved behind what has been written.
+//
+//go:noescape
+func copyPanels2(dst *float32, src *float32, parts *int, n int, k int, col int)
+
+// copyPanels4 writes dst[to+p*width+i] = src[from+p*col+i] for i < width and p < k, a multiple of 4, for each of n parts of
+// 24 to 32 elements. A part is its from, to and width in bytes; to is moved behind what has been written.
+//
+//go:noescape
+func copyPanels4(dst *float32, src *float32, parts *int, n int, k int, col int)
+
 // everySecond writes dst[r*to+i] = src[r*from+2*i] for i < n, at least 8, and r < rows. It reads no element after the last of a row.
 //
 //go:noescape

@@ -2,31 +2,33 @@ package cpu
 
 // packRows writes n rows of depth k as the panels that tiles read.
 func (t *gemmKernel) packRows(dst, src []float32, row, col, n, k int) {
-	panels := t.panels(n)
-	deep := k
-	if row == 1 {
-		// A line has elements of several panels: they are packed before the cache loses it.
-		deep = min(k, packedAtOnce)
+	panels, done := t.panels(n), 0
+	if row == 1 && panels > 1 {
+		done = t.packAcross(dst, src, col, n, k, panels)
 	}
-	for from := 0; from < k; from += deep {
-		some := min(deep, k-from)
-		for p := range panels {
-			i, to := n*p/panels, n*(p+1)/panels
-			t.packPanel(dst[i*k+from*(to-i):][:some*(to-i)], src[i*row+from*col:], row, col, to-i, some, to-i)
-		}
+	for p := 0; p < panels && done < k; p++ {
+		i, to := n*p/panels, n*(p+1)/panels
+		t.packPanel(dst[i*k+done*(to-i):][:(k-done)*(to-i)], src[i*row+done*col:], row, col, to-i, k-done, to-i)
 	}
 }
-
-// packedAtOnce is the depth to which all panels of a column-major matrix are packed before any is packed deeper.
-const packedAtOnce = 16
 
 // packColumns writes n columns of depth k as panels of nr columns. The last panel has as
 // many vectors as it needs.
 func (t *gemmKernel) packColumns(dst, src []float32, row, col, n, k int) {
+	whole, done := n/t.nr, 0
+	if col == 1 && whole > 1 {
+		done = t.packAcross(dst, src, row, whole*t.nr, k, whole)
+	}
 	for j := 0; j < n; j += t.nr {
 		q := min(t.nr, n-j)
 		w := t.width(q)
-		t.packPanel(dst[j*k:][:w*k], src[j*col:], col, row, q, k, w)
+		from := done
+		if q < t.nr {
+			from = 0
+		}
+		if from < k {
+			t.packPanel(dst[j*k+from*w:][:(k-from)*w], src[j*col+from*row:], col, row, q, k-from, w)
+		}
 	}
 }
 
@@ -36,6 +38,15 @@ func (t *gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
 	for i := 0; i < n; i += w {
 		t.packPanel(dst[i*k:][:w*k], src[i*row:], row, col, min(w, n-i), k, w)
 	}
+}
+
+// packAcross packs rows of n contiguous elements, col apart, into several panels at once: a line of the source has elements of
+// several panels, and a CPU fetches the neighbors of a line. It returns the depth that it has packed.
+func (t *gemmKernel) packAcross(dst, src []float32, col, n, k, panels int) int {
+	if t.copyPanels == nil {
+		return 0
+	}
+	return t.copyPanels(dst, src, col, n, k, panels)
 }
 
 func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {

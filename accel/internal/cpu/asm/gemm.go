@@ -19,6 +19,9 @@ func gemm() {
 	}
 	copyRows()
 	copyFew()
+	for _, vectors := range []int{1, 2, 4} {
+		copyPanels(vectors)
+	}
 	everySecond()
 	windows()
 	storeEdge(avx2)
