@@ -145,7 +145,7 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	panel, scratch := 0, maxTile
 	g.parts = 1
-	if longest != streams && !g.dots && !g.sums && k >= 2*leastPart && partCost*m*n <= (m+n)*k {
+	if longest != streams && !g.dots && !g.sums && n <= g.nc && k >= 2*leastPart && partCost*m*n <= (m+n)*k {
 		g.parts = 2
 		panel = g.parts * m * n
 		if g.packsB {

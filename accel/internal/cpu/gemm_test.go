@@ -83,7 +83,7 @@ func checkGEMM(t *testing.T, d *Device, r *rand.Rand, m, n, k int, ta, tb, bias,
 }
 
 func TestGEMM(t *testing.T) {
-	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}, {2, 4200, 5}, {20, 32, 1100}, {40, 48, 2050}, {1, 16, 1024}, {30, 4112, 70}, {300, 72, 90}, {530, 40, 410}}
+	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}, {2, 4200, 5}, {20, 32, 1100}, {40, 200, 1100}, {40, 48, 2050}, {1, 16, 1024}, {30, 4112, 70}, {300, 72, 90}, {530, 40, 410}}
 	for _, kernel := range allTiles() {
 		for threads := 1; threads <= 3; threads += 2 {
 			d := NewWith(kernel.name, threads)
@@ -95,6 +95,32 @@ func TestGEMM(t *testing.T) {
 							checkGEMM(t, d, r, s[0], s[1], s[2], ta, tb, i%2 == 0, i%3 == 0)
 						}
 					})
+				}
+			}
+			d.Close()
+		}
+	}
+}
+
+// TestGEMMWide multiplies matrices of more columns than are packed at once, so deep that parts of the depth are computed separately.
+func TestGEMMWide(t *testing.T) {
+	const m, n, k, last = 100, ncMax + 16, 1030, 20
+	r := rand.New(rand.NewPCG(7, 8))
+	a, b := randomMatrix(r, m, k, true), randomMatrix(r, k, n, true)
+	for _, kernel := range allTiles() {
+		for threads := 1; threads <= 2; threads++ {
+			d := NewWith(kernel.name, threads)
+			g := newGEMM(d, m, n, k, a, b)
+			g.c = make([]float32, m*n)
+			g.run()
+			for range 2000 {
+				i, j := r.IntN(m), n-1-r.IntN(last)
+				want := 0.0
+				for p := range k {
+					want += a.at(i, p) * b.at(p, j)
+				}
+				if got := float64(g.c[i*n+j]); !(math.Abs(got-want) < 1e-3) {
+					t.Fatalf("%s: element (%d, %d) is %v, want %v", kernel.name, i, j, got, want)
 				}
 			}
 			d.Close()
