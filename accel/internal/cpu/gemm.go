@@ -147,7 +147,7 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g.parts = 1
 	if longest != streams && !g.dots && !g.sums && n <= g.nc && k >= 2*leastPart && partCost*m*n <= (m+n)*k {
 		g.parts = 2
-		panel = g.parts * m * n
+		panel = (g.parts - 1) * m * n
 		if g.packsB {
 			scratch += g.nc * g.kc
 		}
@@ -219,7 +219,13 @@ func (g *gemm) divide(threads int) {
 		return
 	}
 	if g.parts > 1 { // two chunks per thread, so that threads can help each other
-		g.down = min(roundUp(2*threads, g.parts)/g.parts, panels)
+		// Each packs what it needs of b, and of a, so chunks of columns are better if b is wider than a is high.
+		chunks := roundUp(2*threads, g.parts) / g.parts
+		if g.packsB && g.n > g.m {
+			g.across = min(chunks, across)
+		} else {
+			g.down = min(chunks, panels)
+		}
 		return
 	}
 	maxPanels := g.kernel.panelsAtOnce()
@@ -269,9 +275,9 @@ func (g *gemm) run() {
 		return
 	}
 	if g.parts > 1 {
-		p.run(g.parts*g.down, g)
+		p.run(g.parts*g.down*g.across, g)
 		g.adding = true
-		p.run(g.down, g)
+		p.run(g.down*g.across, g)
 		g.adding = false
 		return
 	}
@@ -307,19 +313,21 @@ func (g *gemm) work(chunk, worker int) {
 		return
 	}
 	if g.adding {
-		g.add(g.top(chunk), g.top(chunk+1))
+		chunks := g.down * g.across
+		g.add(g.m*chunk/chunks, g.m*(chunk+1)/chunks)
 		return
 	}
-	if g.parts > 1 {
-		g.part(chunk/g.down, chunk%g.down, g.device.scratch[worker])
-		return
-	}
-	across, down := chunk/g.down, chunk%g.down
+	part := chunk / (g.down * g.across) // 0 if the depth is not split
+	across, down := chunk/g.down%g.across, chunk%g.down
 	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
 	first, end := panels*across/g.across, panels*(across+1)/g.across
-	left, right := first*g.kernel.nr, min(end*g.kernel.nr, g.nc)
+	left, right := first*g.kernel.nr, min(end*g.kernel.nr, g.n-g.jc)
 	top, bottom := g.top(down), g.top(down+1)
 	scratch := g.device.scratch[worker]
+	if g.parts > 1 {
+		g.part(part, top, bottom, left, right, scratch)
+		return
+	}
 	if !g.apart() {
 		g.packTogether(first, end, down)
 		g.block(g.c, g.depth, top, bottom, left, right, scratch, g.panel(g.depth, left), false)
@@ -368,9 +376,12 @@ func (g *gemm) packTogether(first, end, down int) {
 	}
 }
 
-// part computes some rows of one part of the depth, which is a number of whole blocks.
-func (g *gemm) part(part, down int, scratch []float32) {
-	blocks := (g.k + g.kc - 1) / g.kc
+// part computes some rows and columns of one part of the depth, which is a number of whole blocks.
+func (g *gemm) part(part, top, bottom, left, right int, scratch []float32) {
+	c, blocks := g.c, (g.k+g.kc-1)/g.kc
+	if part > 0 {
+		c = g.device.panel[(part-1)*g.m*g.n:]
+	}
 	first, end := blocks*part/g.parts, blocks*(part+1)/g.parts
 	for b := first; b < end; b++ {
 		d := g.at(b * g.kc)
@@ -379,19 +390,16 @@ func (g *gemm) part(part, down int, scratch []float32) {
 		if g.packsB {
 			packed, rest = scratch[:g.nc*g.kc], scratch[g.nc*g.kc:]
 		}
-		g.block(g.device.panel[part*g.m*g.n:], d, g.top(down), g.top(down+1), 0, g.n, rest, packed, g.packsB)
+		g.block(c, d, top, bottom, left, right, rest, packed, g.packsB)
 	}
 }
 
-// add adds the parts of some rows.
+// add adds the parts of some rows to the first one, which is in the result.
 func (g *gemm) add(top, bottom int) {
-	all := g.device.panel
 	for i := top; i < bottom; i++ {
 		row := g.c[i*g.n:][:g.n]
-		from := all[i*g.n:][:g.n]
-		for part := 1; part < g.parts; part++ {
-			g.device.vectors.add(row, from, all[(part*g.m+i)*g.n:][:g.n])
-			from = row
+		for part := range g.parts - 1 {
+			g.device.vectors.add(row, row, g.device.panel[(part*g.m+i)*g.n:][:g.n])
 		}
 		g.device.epilogue(row, g.bias, g.relu)
 	}
@@ -453,11 +461,11 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 // row, and a CPU fetches the neighbors of a line.
 const panelsPacked = 4
 
-// packing computes a product whose panels of b it packs just before it multiplies them. If nothing else uses them, each one
-// overwrites the one before in the L1 cache.
+// packing computes a product whose panels of b it packs just before it multiplies them. If nothing else uses them, they
+// overwrite those before them in the cache.
 func (g *gemm) packing(p panelProduct, d depthBlock, left int, once bool) {
 	some := g.kernel.nr
-	if !once && g.b.col == 1 {
+	if g.b.col == 1 {
 		some *= panelsPacked
 	}
 	part := p
