@@ -127,6 +127,10 @@ func roundUp(n, m int) int { return (n + m - 1) / m * m }
 // leastProduct is the number of multiplications below which a second thread does not pay off.
 const leastProduct = 1 << 17
 
+// leastShared is the number of multiplications from which threads that have columns of their own divide them into chunks of rows, so
+// that they can help each other. In a smaller product, each thread runs through the whole depth without waiting: see apart.
+const leastShared = 1 << 26
+
 // newGEMM returns a matrix multiplication whose operands are bound later.
 func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
@@ -235,6 +239,9 @@ func (g *gemm) divide(threads int) {
 			continue
 		}
 		down := min(roundUp((panels+maxPanels-1)/maxPanels, threads/a), panels)
+		if a == threads && g.m*g.n*g.k < leastShared {
+			down = 1
+		}
 		cost := a*g.m + threads/a*g.n
 		if !g.packsB && (g.m+g.n)*g.k*4 <= dataCaches.L2.Size/2 {
 			cost = a // everything is in the thread's own cache
@@ -242,7 +249,7 @@ func (g *gemm) divide(threads int) {
 		if down*a < threads {
 			cost += (g.m + g.n) * threads // penalty for idle threads
 		}
-		if cost < least || cost == least && down == 1 { // equal cost: see apart
+		if cost < least || cost == least && g.packsB { // with columns of its own, a thread reads no panels that another one has packed
 			least, g.down, g.across = cost, down, a
 		}
 	}

@@ -128,6 +128,24 @@ func TestGEMMWide(t *testing.T) {
 	}
 }
 
+// TestDivide checks that two threads pack columns of their own unless that costs more than sharing them, and that they only wait for
+// each other in large products.
+func TestDivide(t *testing.T) {
+	kernel := allTiles()[0]
+	for _, c := range []struct {
+		m, n, k int
+		across  int
+		apart   bool
+	}{{128, 256, 784, 2, true}, {128, 128, 256, 2, true}, {1024, 1024, 1024, 2, false}, {2048, 256, 256, 1, false}} {
+		d := NewWith(kernel.name, 2)
+		g := newGEMM(d, c.m, c.n, c.k, matrix{row: c.k, col: 1}, matrix{row: 1, col: c.k})
+		if g.across != c.across || g.apart() != c.apart || g.down*g.across < 2 {
+			t.Errorf("%d×%d×%d is divided into %d×%d chunks, apart: %v", c.m, c.k, c.n, g.down, g.across, g.apart())
+		}
+		d.Close()
+	}
+}
+
 // FuzzGEMM compares every kernel with float64 on any shape and layout.
 func FuzzGEMM(f *testing.F) {
 	f.Add(uint64(1), uint8(14), uint8(32), uint16(384), uint8(0))
