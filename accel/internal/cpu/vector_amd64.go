@@ -11,6 +11,9 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasBMI2
 )
 
+// vectorStep is 1, since the assembly of elementwise functions processes any number of elements.
+const vectorStep = 1
+
 // nativeVectors returns the sets that this CPU can run, the fastest first.
 func nativeVectors() []*vectors {
 	switch {
@@ -22,50 +25,10 @@ func nativeVectors() []*vectors {
 	return nil
 }
 
-func vector1(f func(n int, d, a *float32)) func(d, a []float32) {
-	return func(d, a []float32) {
-		if n := len(d); n > 0 {
-			f(n, &d[0], &a[:n][0])
-		}
-	}
-}
-
-func vector2(f func(n int, d, a, b *float32)) func(d, a, b []float32) {
-	return func(d, a, b []float32) {
-		if n := len(d); n > 0 {
-			f(n, &d[0], &a[:n][0], &b[:n][0])
-		}
-	}
-}
-
-func fold2(f func(n int, d, a, b, s *float32)) func(d, a, b, c []float32, s *foldScalars) {
-	return func(d, a, b, _ []float32, s *foldScalars) {
-		if n := len(d); n > 0 {
-			f(n, &d[0], &a[:n][0], &b[:n][0], &s[0])
-		}
-	}
-}
-
-func fold3(f func(n int, d, a, b, c, s *float32)) func(d, a, b, c []float32, s *foldScalars) {
-	return func(d, a, b, c []float32, s *foldScalars) {
-		if n := len(d); n > 0 {
-			f(n, &d[0], &a[:n][0], &b[:n][0], &c[:n][0], &s[0])
-		}
-	}
-}
-
 func momentVectors(f func(n int, dm, dv, dp, m, g, v, p, blend, blendSquare, rootStep *float32)) func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
 	return func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
 		if n := len(dm); n > 0 {
 			f(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0], &s[1][0], &s[2][0])
-		}
-	}
-}
-
-func vectorScalar(f func(n int, d, a *float32, s float32)) func(d, a []float32, s float32) {
-	return func(d, a []float32, s float32) {
-		if n := len(d); n > 0 {
-			f(n, &d[0], &a[:n][0], s)
 		}
 	}
 }
@@ -77,26 +40,6 @@ func vectorBytes(lanes int, f func(n int, d *float32, a *uint8, by float32)) fun
 			f(whole, &d[0], &a[:len(d)][0], by)
 		}
 		divideBytesGeneric(d[whole*lanes:], a[whole*lanes:len(d)], by)
-	}
-}
-
-// sumVectors sums whole steps in assembly, and the rest in Go.
-func sumVectors(step int, f func(n int, a *float32) float64) func(a []float32) float64 {
-	return func(a []float32) float64 {
-		n := len(a) / step * step
-		if n == 0 {
-			return sumGeneric(a)
-		}
-		return f(n, &a[0]) + sumGeneric(a[n:])
-	}
-}
-
-func vectorLargest(lanes int, f func(n int, a *float32) float32) func(a []float32) float32 {
-	return func(a []float32) float32 {
-		if len(a) < lanes {
-			return largestGeneric(a)
-		}
-		return f(len(a), &a[0])
 	}
 }
 
@@ -128,17 +71,8 @@ var avx2Vectors = &vectors{
 
 	divideBytes: vectorBytes(8, divideBytesAVX2),
 
-	expSum: func(d, a []float32, scale, shift float32) float32 {
-		if len(d) == 0 {
-			return 0
-		}
-		return expSumAVX2(len(d), &d[0], &a[:len(d)][0], scale, shift)
-	},
-	weigh: func(d, a, b []float32, s, t float32) {
-		if n := len(d); n > 0 {
-			weighAVX2(n, &d[0], &a[:n][0], &b[:n][0], s, t)
-		}
-	},
+	expSum: vectorExpSum(expSumAVX2),
+	weigh:  vectorWeigh(weighAVX2),
 
 	blend:       fold2(blendAVX2),
 	blendSquare: fold2(blendSquareAVX2),
@@ -174,17 +108,8 @@ var avx512Vectors = &vectors{
 
 	divideBytes: vectorBytes(16, divideBytesAVX512),
 
-	expSum: func(d, a []float32, scale, shift float32) float32 {
-		if len(d) == 0 {
-			return 0
-		}
-		return expSumAVX512(len(d), &d[0], &a[:len(d)][0], scale, shift)
-	},
-	weigh: func(d, a, b []float32, s, t float32) {
-		if n := len(d); n > 0 {
-			weighAVX512(n, &d[0], &a[:n][0], &b[:n][0], s, t)
-		}
-	},
+	expSum: vectorExpSum(expSumAVX512),
+	weigh:  vectorWeigh(weighAVX512),
 
 	blend:       fold2(blendAVX512),
 	blendSquare: fold2(blendSquareAVX512),
