@@ -57,38 +57,27 @@ func (o *operation) compare(name string, t valueType, flush bool) func(a, b uint
 	return nil
 }
 
+// floatTests are the comparisons of floats. Those that end with u are true if an operand is NaN.
+var floatTests = map[string]func(x, y float64) bool{
+	"eq":  func(x, y float64) bool { return x == y },
+	"ne":  func(x, y float64) bool { return x < y || x > y },
+	"lt":  func(x, y float64) bool { return x < y },
+	"le":  func(x, y float64) bool { return x <= y },
+	"gt":  func(x, y float64) bool { return x > y },
+	"ge":  func(x, y float64) bool { return x >= y },
+	"equ": func(x, y float64) bool { return !(x < y || x > y) },
+	"neu": func(x, y float64) bool { return x != y },
+	"ltu": func(x, y float64) bool { return !(x >= y) },
+	"leu": func(x, y float64) bool { return !(x > y) },
+	"gtu": func(x, y float64) bool { return !(x <= y) },
+	"geu": func(x, y float64) bool { return !(x < y) },
+	"num": func(x, y float64) bool { return x == x && y == y },
+	"nan": func(x, y float64) bool { return x != x || y != y },
+}
+
 func (o *operation) compareFloat(name string, t valueType, flush bool) func(a, b uint64) bool {
-	var test func(x, y float64) bool
-	switch name {
-	case "eq":
-		test = func(x, y float64) bool { return x == y }
-	case "ne":
-		test = func(x, y float64) bool { return x < y || x > y }
-	case "lt":
-		test = func(x, y float64) bool { return x < y }
-	case "le":
-		test = func(x, y float64) bool { return x <= y }
-	case "gt":
-		test = func(x, y float64) bool { return x > y }
-	case "ge":
-		test = func(x, y float64) bool { return x >= y }
-	case "equ":
-		test = func(x, y float64) bool { return !(x < y || x > y) }
-	case "neu":
-		test = func(x, y float64) bool { return x != y }
-	case "ltu":
-		test = func(x, y float64) bool { return !(x >= y) }
-	case "leu":
-		test = func(x, y float64) bool { return !(x > y) }
-	case "gtu":
-		test = func(x, y float64) bool { return !(x <= y) }
-	case "geu":
-		test = func(x, y float64) bool { return !(x < y) }
-	case "num":
-		test = func(x, y float64) bool { return x == x && y == y }
-	case "nan":
-		test = func(x, y float64) bool { return x != x || y != y }
-	default:
+	test := floatTests[name]
+	if test == nil {
 		o.fail("comparison .%s of .%s is not supported", name, t.name)
 		return nil
 	}

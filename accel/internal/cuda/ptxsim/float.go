@@ -68,12 +68,7 @@ func (a *arithmetic) out(v float64) uint64 {
 		bits = a.format.flushed(bits)
 	}
 	if a.saturate {
-		switch x := a.format.decode(bits); {
-		case !(x > 0):
-			return 0
-		case x > 1:
-			return a.format.encode(1, toNearest)
-		}
+		bits = saturated(&a.format, bits)
 	}
 	if a.relu && bits>>(a.format.bits-1) == 1 {
 		return 0
