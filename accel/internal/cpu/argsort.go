@@ -18,8 +18,6 @@ type argSort[T float32 | float64] struct {
 	op      ir.ArgSort
 	rows, n int
 	per     int // rows per chunk
-	x       []T
-	y       []int32
 }
 
 func newArgSort(_ *Device, s ir.Step) (step, error) {
@@ -38,43 +36,40 @@ func argSortOf[T float32 | float64](s ir.Step) *argSort[T] {
 }
 
 func (k *argSort[T]) run(p *program) error {
-	k.x, k.y = elements[T](p, k.in), elements[int32](p, k.out)
-	p.device.pool.run((k.rows+k.per-1)/k.per, k)
-	k.x, k.y = nil, nil
+	x, y := elements[T](p, k.in), elements[int32](p, k.out)
+	p.device.pool.split(k.rows, k.per, func(row, end, _ int) {
+		var all []int32
+		if k.op.K > maxInserted {
+			all = make([]int32, k.n)
+		}
+		for ; row < end; row++ {
+			y, from := y[row*k.op.K:][:k.op.K], row*k.n
+			if all == nil {
+				k.insert(y, x, from)
+				continue
+			}
+			for i := range all {
+				all[i] = int32(from + i)
+			}
+			slices.SortStableFunc(all, func(a, b int32) int { return k.order(x[a], x[b]) })
+			copy(y, all)
+		}
+	})
 	return nil
 }
 
-func (k *argSort[T]) work(chunk, _ int) {
-	var all []int32
-	if k.op.K > maxInserted {
-		all = make([]int32, k.n)
-	}
-	for row := chunk * k.per; row < min((chunk+1)*k.per, k.rows); row++ {
-		y, from := k.y[row*k.op.K:][:k.op.K], row*k.n
-		if all == nil {
-			k.insert(y, from)
-			continue
-		}
-		for i := range all {
-			all[i] = int32(from + i)
-		}
-		slices.SortStableFunc(all, func(a, b int32) int { return k.order(k.x[a], k.x[b]) })
-		copy(y, all)
-	}
-}
-
-// insert finds the first elements of the row that begins at from.
-func (k *argSort[T]) insert(y []int32, from int) {
+// insert finds the first elements of the row of x that begins at from.
+func (k *argSort[T]) insert(y []int32, x []T, from int) {
 	found := y[:0]
 	for i := from; i < from+k.n && len(y) > 0; i++ {
 		if len(found) == len(y) {
-			if k.order(k.x[i], k.x[found[len(found)-1]]) >= 0 {
+			if k.order(x[i], x[found[len(found)-1]]) >= 0 {
 				continue
 			}
 			found = found[:len(found)-1]
 		}
-		at, _ := slices.BinarySearchFunc(found, k.x[i], func(a int32, v T) int {
-			if k.order(k.x[a], v) <= 0 { // behind equal elements
+		at, _ := slices.BinarySearchFunc(found, x[i], func(a int32, v T) int {
+			if k.order(x[a], v) <= 0 { // behind equal elements
 				return -1
 			}
 			return 1

@@ -20,7 +20,6 @@ type channels struct {
 	epsilon float64
 	per     int // images of a channel per chunk
 	several int // channels per chunk, if they are small
-	x       []float32
 }
 
 func newChannels(d *Device, s ir.Step, epsilon float64) channels {
@@ -52,13 +51,14 @@ func (k *channels) each(c int, f func(at, rows, n int)) {
 // pitch returns the distance of the rows of a channel.
 func (k *channels) pitch() int { return k.c * k.s }
 
-func (k *channels) run(p *program, chunks int, t task) {
-	k.x = elements[float32](p, k.step.In[0])
-	if len(k.x) > 0 {
-		p.device.pool.run(chunks, t)
-	}
-	k.x = nil
-}
+// in returns an input.
+func (k *channels) in(p *program, i int) []float32 { return elements[float32](p, k.step.In[i]) }
+
+// out returns the result.
+func (k *channels) out(p *program) []float32 { return elements[float32](p, k.step.Out[0]) }
+
+// empty reports whether x has no elements.
+func (k *channels) empty() bool { return k.n*k.c*k.s == 0 }
 
 // scale returns 1/√(variance + ε).
 func (k *channels) scale(variance float32) float32 {
@@ -66,47 +66,42 @@ func (k *channels) scale(variance float32) float32 {
 }
 
 // batchStatistics computes mean and variance, one channel per chunk.
-type batchStatistics struct {
-	channels
-	y []float32
-}
+type batchStatistics struct{ channels }
 
 func newBatchStatistics(d *Device, s ir.Step) (step, error) {
-	return &batchStatistics{channels: newChannels(d, s, 0)}, nil
+	return &batchStatistics{newChannels(d, s, 0)}, nil
 }
 
 func (k *batchStatistics) run(p *program) error {
-	k.y = elements[float32](p, k.step.Out[0])
-	k.channels.run(p, k.c, k)
-	k.y = nil
+	if k.empty() {
+		return nil
+	}
+	x, y := k.in(p, 0), k.out(p)
+	p.device.pool.each(k.c, func(c, _ int) {
+		count, f := float64(k.n*k.s), &k.device.channels
+		mean, squares := 0.0, 0.0
+		var sum float64
+		k.each(c, func(at, rows, n int) {
+			f.sum(rows, n, &x[at], k.pitch(), &sum)
+			mean += sum
+		})
+		mean /= count
+		var part float32
+		k.each(c, func(at, rows, n int) {
+			f.square(rows, n, &x[at], k.pitch(), float32(mean), &part)
+			squares += float64(part)
+		})
+		y[c], y[k.c+c] = float32(mean), float32(squares/count)
+	})
 	return nil
-}
-
-func (k *batchStatistics) work(c, _ int) {
-	count, f := float64(k.n*k.s), &k.device.channels
-	mean, squares := 0.0, 0.0
-	var sum float64
-	k.each(c, func(at, rows, n int) {
-		f.sum(rows, n, &k.x[at], k.pitch(), &sum)
-		mean += sum
-	})
-	mean /= count
-	var part float32
-	k.each(c, func(at, rows, n int) {
-		f.square(rows, n, &k.x[at], k.pitch(), float32(mean), &part)
-		squares += float64(part)
-	})
-	k.y[c], k.y[k.c+c] = float32(mean), float32(squares/count)
 }
 
 // batchNorm computes (x - mean)·scale + b, or the gradient of x. A chunk is some images of
 // one channel, or several channels.
 type batchNorm struct {
 	channels
-	low                    float32
-	y, statistics, dataW   []float32
-	dataB, dataDY, dataSum []float32
-	gradient, training     bool
+	low                float32
+	gradient, training bool
 }
 
 func newBatchNorm(d *Device, s ir.Step) (step, error) {
@@ -123,73 +118,71 @@ func newBatchNormInput(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *batchNorm) run(p *program) error {
-	in := func(i int) []float32 { return elements[float32](p, k.step.In[i]) }
-	k.y = elements[float32](p, k.step.Out[0])
-	if k.gradient {
-		k.dataDY, k.statistics, k.dataW, k.dataSum = in(1), in(2), in(3), in(4)
-	} else {
-		k.statistics, k.dataW, k.dataB = in(1), in(2), in(3)
+	if k.empty() {
+		return nil
 	}
-	k.channels.run(p, (k.n+k.per-1)/k.per*k.groups(), k)
-	k.y, k.statistics, k.dataW, k.dataB, k.dataDY, k.dataSum = nil, nil, nil, nil, nil, nil
+	bind := k.normalized
+	if k.gradient {
+		bind = k.slope
+	}
+	channel := bind(p)
+	groups := (k.c + k.several - 1) / k.several
+	p.device.pool.each((k.n+k.per-1)/k.per*groups, func(chunk, _ int) {
+		from, first := chunk%groups*k.several, chunk/groups*k.per
+		for c := from; c < min(from+k.several, k.c); c++ {
+			channel(c, min(k.per, k.n-first), (first*k.c+c)*k.s)
+		}
+	})
 	return nil
 }
 
-// groups returns the number of groups of several channels.
-func (k *channels) groups() int { return (k.c + k.several - 1) / k.several }
-
-func (k *batchNorm) work(chunk, _ int) {
-	from, first := chunk%k.groups()*k.several, chunk/k.groups()*k.per
-	for c := from; c < min(from+k.several, k.c); c++ {
-		k.channel(c, first)
+// normalized returns a function that computes some images of a channel, from an offset.
+func (k *batchNorm) normalized(p *program) func(c, images, at int) {
+	x, statistics, w, b, y := k.in(p, 0), k.in(p, 1), k.in(p, 2), k.in(p, 3), k.out(p)
+	return func(c, images, at int) {
+		scale := k.scale(statistics[k.c+c]) * w[c]
+		k.device.channels.scale(images, k.s, &y[at], &x[at], k.pitch(), statistics[c], scale, b[c], k.low)
 	}
 }
 
-// channel computes some images of a channel.
-func (k *batchNorm) channel(c, first int) {
-	f := &k.device.channels
-	rows, at := min(k.per, k.n-first), (first*k.c+c)*k.s
-	mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
-	switch {
-	case !k.gradient:
-		f.scale(rows, k.s, &k.y[at], &k.x[at], k.pitch(), mean, scale*k.dataW[c], k.dataB[c], k.low)
-	case k.training:
-		count := float32(k.n * k.s)
-		level, slope := k.dataSum[c]/count, scale*k.dataSum[k.c+c]/count
-		f.slopeScale(rows, k.s, &k.y[at], &k.x[at], &k.dataDY[at], k.pitch(), mean, level, slope, scale*k.dataW[c])
-	default:
-		f.scale(rows, k.s, &k.y[at], &k.dataDY[at], k.pitch(), 0, scale*k.dataW[c], 0, float32(math.Inf(-1)))
+// slope is normalized for the gradient.
+func (k *batchNorm) slope(p *program) func(c, images, at int) {
+	x, dy, statistics, w, sums, dx := k.in(p, 0), k.in(p, 1), k.in(p, 2), k.in(p, 3), k.in(p, 4), k.out(p)
+	f, count := &k.device.channels, float32(k.n*k.s)
+	return func(c, images, at int) {
+		scale := k.scale(statistics[k.c+c])
+		if !k.training {
+			f.scale(images, k.s, &dx[at], &dy[at], k.pitch(), 0, scale*w[c], 0, float32(math.Inf(-1)))
+			return
+		}
+		level, slope := sums[c]/count, scale*sums[k.c+c]/count
+		f.slopeScale(images, k.s, &dx[at], &x[at], &dy[at], k.pitch(), statistics[c], level, slope, scale*w[c])
 	}
 }
 
 // batchNormSums computes Σ dy and Σ dy·x̂, one channel per chunk.
-type batchNormSums struct {
-	channels
-	y, dy, statistics []float32
-}
+type batchNormSums struct{ channels }
 
 func newBatchNormSums(d *Device, s ir.Step) (step, error) {
-	return &batchNormSums{channels: newChannels(d, s, s.Op.(ir.BatchNormSums).Epsilon)}, nil
+	return &batchNormSums{newChannels(d, s, s.Op.(ir.BatchNormSums).Epsilon)}, nil
 }
 
 func (k *batchNormSums) run(p *program) error {
-	k.y, k.dy, k.statistics = elements[float32](p, k.step.Out[0]), elements[float32](p, k.step.In[1]), elements[float32](p, k.step.In[2])
-	if len(k.dy) == 0 {
-		clear(k.y)
+	x, dy, statistics, y := k.in(p, 0), k.in(p, 1), k.in(p, 2), k.out(p)
+	if k.empty() {
+		clear(y)
+		return nil
 	}
-	k.channels.run(p, k.c, k)
-	k.y, k.dy, k.statistics = nil, nil, nil
-	return nil
-}
-
-func (k *batchNormSums) work(c, _ int) {
-	mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
-	sum, product := 0.0, 0.0
-	var sums [2]float32
-	k.each(c, func(at, rows, n int) {
-		k.device.channels.slope(rows, n, &k.x[at], &k.dy[at], k.pitch(), mean, &sums[0])
-		sum += float64(sums[0])
-		product += float64(sums[1])
+	p.device.pool.each(k.c, func(c, _ int) {
+		mean, scale := statistics[c], k.scale(statistics[k.c+c])
+		sum, product := 0.0, 0.0
+		var sums [2]float32
+		k.each(c, func(at, rows, n int) {
+			k.device.channels.slope(rows, n, &x[at], &dy[at], k.pitch(), mean, &sums[0])
+			sum += float64(sums[0])
+			product += float64(sums[1])
+		})
+		y[c], y[k.c+c] = float32(sum), float32(product*float64(scale))
 	})
-	k.y[c], k.y[k.c+c] = float32(sum), float32(product*float64(scale))
+	return nil
 }

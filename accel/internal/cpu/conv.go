@@ -26,7 +26,6 @@ type conv2d struct {
 	dataX, dataY  []float32
 	dataW, dataB  []float32
 	packed        int // size of one group's packed panels
-	packing       bool
 	chunksOfBatch int
 	dense         []columns // of each phase, if the matmul leaves out padding
 	patches       *patches  // if there are few channels
@@ -125,9 +124,7 @@ func (k *conv2d) release() { k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil,
 func (k *conv2d) run(p *program) error {
 	k.bind(p)
 	if len(k.dataY) > 0 {
-		k.packing = true
-		p.device.pool.run(k.groups*k.blocks, k)
-		k.packing = false
+		p.device.pool.each(k.groups*k.blocks, func(chunk, _ int) { k.pack(chunk/k.blocks, chunk%k.blocks*k.rows) })
 		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
 	}
 	k.release()
@@ -135,10 +132,6 @@ func (k *conv2d) run(p *program) error {
 }
 
 func (k *conv2d) work(chunk, worker int) {
-	if k.packing {
-		k.pack(chunk/k.blocks, chunk%k.blocks*k.rows)
-		return
-	}
 	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
 	images := min(k.images, k.n-first)
 	scratch := k.device.scratch[worker]

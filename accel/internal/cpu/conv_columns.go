@@ -11,7 +11,6 @@ type columnConv struct {
 	*conv2d
 	columns    columns
 	each       int // columns of a chunk
-	spreading  bool
 	spreadings int // chunks of channels
 }
 
@@ -32,24 +31,18 @@ func newColumnConv(k *conv2d) *columnConv {
 
 func (k *columnConv) run(p *program) error {
 	k.bind(p)
-	k.spreading = true
-	p.device.pool.run(1+k.spreadings, k)
-	k.spreading = false
-	p.device.pool.run((k.columns.n+k.each-1)/k.each, k)
-	k.release()
-	return nil
-}
-
-func (k *columnConv) work(chunk, worker int) {
 	runs := k.device.panel[k.packed:]
-	switch {
-	case k.spreading && chunk == 0:
-		k.pack(0, 0)
-	case k.spreading:
+	p.device.pool.each(1+k.spreadings, func(chunk, _ int) {
+		if chunk == 0 {
+			k.pack(0, 0)
+			return
+		}
 		from, to := k.c*(chunk-1)/k.spreadings, k.c*chunk/k.spreadings
 		k.spread(k.device, runs[from*k.phases*k.whole:], k.dataX, 0, k.n, from, to, k.whole)
-	default:
-		left := chunk * k.each
-		k.denseBlock(&k.columns, k.device.panel, runs, k.offsets, k.out(), left, min(left+k.each, k.columns.n), k.device.scratch[worker], k.storeDense(0, 0))
-	}
+	})
+	p.device.pool.split(k.columns.n, k.each, func(left, right, worker int) {
+		k.denseBlock(&k.columns, k.device.panel, runs, k.offsets, k.out(), left, right, k.device.scratch[worker], k.storeDense(0, 0))
+	})
+	k.release()
+	return nil
 }

@@ -26,17 +26,7 @@ type fewConv struct {
 	whole      int     // length of a run
 	offsets    []int   // of the run of each weight
 	x, w, b, y []float32
-	stage      fewStage
 }
-
-// fewStage is what the chunks of a fewConv do.
-type fewStage int
-
-const (
-	spreadChannels fewStage = iota
-	packPositions
-	multiplyWeights
-)
 
 // suitsFew reports whether there are few positions for the weights.
 func suitsFew(d *Device, g *planes) bool {
@@ -69,37 +59,25 @@ func (k *fewConv) spacing() int { return k.depth + 2*windowLen }
 // packed returns the number of elements of all panels of positions.
 func (k *fewConv) packed() int { return k.rows.n * k.spacing() }
 
-// spreads returns the number of chunks of channels that are spread.
-func (k *fewConv) spreads() int { return min(k.c, 4*k.device.pool.size) }
-
 func (k *fewConv) run(p *program) error {
 	k.x, k.w, k.y = elements[float32](p, k.in[0]), elements[float32](p, k.in[1]), elements[float32](p, k.out[0])
 	if len(k.in) == 3 {
 		k.b = elements[float32](p, k.in[2])
 	}
-	pool := k.device.pool
-	k.stage = spreadChannels
-	pool.run(k.spreads(), k)
-	k.stage = packPositions
-	pool.run(len(k.rows.panels), k)
-	k.stage = multiplyWeights
-	pool.run((k.o+k.device.kernel.nr-1)/k.device.kernel.nr, k)
+	pool, kernel := k.device.pool, &k.device.kernel
+	panels, runs := k.device.panel[:k.packed()], k.device.panel[k.packed():]
+	spreads := min(k.c, 4*pool.size) // chunks of channels
+	pool.each(spreads, func(chunk, _ int) {
+		from, to := k.c*chunk/spreads, k.c*(chunk+1)/spreads
+		k.spread(k.device, runs[from*k.phases*k.whole:], k.x, 0, k.n, from, to, k.whole)
+	})
+	pool.each(len(k.rows.panels), func(panel, _ int) {
+		top := k.tops[panel]
+		kernel.packWindows(panels[top*k.spacing():], runs, k.offsets, k.tops[panel+1]-top, k.rows.panels[panel])
+	})
+	pool.split(k.o, kernel.nr, func(from, _, worker int) { k.channels(from, panels, k.device.scratch[worker]) })
 	k.x, k.w, k.b, k.y = nil, nil, nil, nil
 	return nil
-}
-
-func (k *fewConv) work(chunk, worker int) {
-	panels, runs := k.device.panel[:k.packed()], k.device.panel[k.packed():]
-	switch k.stage {
-	case spreadChannels:
-		from, to := k.c*chunk/k.spreads(), k.c*(chunk+1)/k.spreads()
-		k.spread(k.device, runs[from*k.phases*k.whole:], k.x, 0, k.n, from, to, k.whole)
-	case packPositions:
-		top := k.tops[chunk]
-		k.device.kernel.packWindows(panels[top*k.spacing():], runs, k.offsets, k.tops[chunk+1]-top, k.rows.panels[chunk])
-	case multiplyWeights:
-		k.channels(chunk*k.device.kernel.nr, panels, k.device.scratch[worker])
-	}
 }
 
 // channels computes a panel of output channels.

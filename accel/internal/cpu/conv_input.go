@@ -64,22 +64,16 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *conv2dInput) run(p *program) error {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	k.bind(p)
 	if len(k.dataX) > 0 {
-		k.packing = true
-		p.device.pool.run(k.groups*k.tiles(), k)
-		k.packing = false
+		p.device.pool.each(k.groups*k.tiles(), func(chunk, _ int) { k.pack(chunk/k.tiles(), chunk%k.tiles()) })
 		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
 	}
-	k.dataX, k.dataW, k.dataY = nil, nil, nil
+	k.release()
 	return nil
 }
 
 func (k *conv2dInput) work(chunk, worker int) {
-	if k.packing {
-		k.pack(chunk/k.tiles(), chunk%k.tiles())
-		return
-	}
 	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
 	images := min(k.images, k.n-first)
 	scratch := k.device.scratch[worker]

@@ -108,7 +108,6 @@ type smallConv struct {
 	taps         []int // offsets of the weights
 	argX, argW   ir.Operand
 	argB, argY   ir.Operand
-	laying       bool
 	dataX, dataW []float32
 	dataB, dataY []float32
 }
@@ -152,9 +151,9 @@ func (k *smallConv) run(p *program) error {
 	if k.argB.Shape != nil {
 		k.dataB = elements[float32](p, k.argB)
 	}
-	k.laying = true
-	p.device.pool.run(k.before.chunks(), k)
-	k.laying = false
+	p.device.pool.each(k.before.chunks(), func(chunk, worker int) {
+		k.before.lay(k.device.panel, k.dataX, chunk, k.device.scratch[worker])
+	})
 	p.device.pool.run((k.kernel.blocks(k.out)+1)/2*k.parts, k)
 	k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil
 	return nil
@@ -162,10 +161,6 @@ func (k *smallConv) run(p *program) error {
 
 func (k *smallConv) work(chunk, worker int) {
 	scratch := k.device.scratch[worker]
-	if k.laying {
-		k.before.lay(k.device.panel, k.dataX, chunk, scratch)
-		return
-	}
 	t := k.kernel
 	size := k.area * t.blocks(k.before.channels) * t.lanes * 2 * t.lanes
 	weights, m, workspace := scratch[:size], scratch[size:][:2*k.after*k.images*t.lanes], scratch[size+2*k.after*k.images*t.lanes:]

@@ -16,7 +16,6 @@ type smallWeight struct {
 	each             int     // channels per chunk
 	across, down     int     // number of chunks over the channels of x and of dy
 	argX, argY, argW ir.Operand
-	laying           bool
 	dataX, dataY     []float32
 	dataW            []float32
 }
@@ -69,9 +68,14 @@ func (k *smallWeight) step() (step, width int) {
 
 func (k *smallWeight) run(p *program) error {
 	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
-	k.laying = true
-	p.device.pool.run(k.inputs.chunks()+k.slopes.chunks(), k)
-	k.laying = false
+	p.device.pool.each(k.inputs.chunks()+k.slopes.chunks(), func(chunk, worker int) {
+		scratch, size := k.device.scratch[worker], k.inputs.size()
+		if images := k.inputs.chunks(); chunk < images {
+			k.inputs.lay(k.device.panel[:size], k.dataX, chunk, scratch)
+		} else {
+			k.slopes.lay(k.device.panel[size:], k.dataY, chunk-images, scratch)
+		}
+	})
 	p.device.pool.run(k.across*k.down, k)
 	k.dataX, k.dataY, k.dataW = nil, nil, nil
 	return nil
@@ -80,14 +84,6 @@ func (k *smallWeight) run(p *program) error {
 func (k *smallWeight) work(chunk, worker int) {
 	scratch, size := k.device.scratch[worker], k.inputs.size()
 	x, dy := k.device.panel[:size], k.device.panel[size:]
-	if k.laying {
-		if images := k.inputs.chunks(); chunk < images {
-			k.inputs.lay(x, k.dataX, chunk, scratch)
-		} else {
-			k.slopes.lay(dy, k.dataY, chunk-images, scratch)
-		}
-		return
-	}
 	t := k.kernel
 	left, top := chunk%k.across*k.each, chunk/k.across*k.each
 	in, out := min(k.each, k.inputs.channels-left), min(k.each, k.slopes.channels-top)

@@ -10,10 +10,9 @@ var _ = implementFloat32[ir.Conv2DWeightGradient](newConv2DWeight)
 type conv2dWeight struct {
 	conv2d
 	slices  int
-	per     int // images per slice
-	depth3  int // depth, rounded up to a multiple of three
-	partial int // size of one slice's sums
-	adding  bool
+	per     int        // images per slice
+	depth3  int        // depth, rounded up to a multiple of three
+	partial int        // size of one slice's sums
 	sums    *denseSums // not nil if padding is left out
 }
 
@@ -68,19 +67,20 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *conv2dWeight) run(p *program) error {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	k.bind(p)
 	switch {
 	case len(k.dataY) == 0:
 		clear(k.dataW)
 	case k.sums != nil:
 		p.device.pool.run(k.groups*k.sums.blocks*k.sums.tops, k.sums)
 	case len(k.dataW) > 0:
-		k.adding = false
 		p.device.pool.run(k.slices*k.groups*k.blocks, k)
-		k.adding = true
-		p.device.pool.run(k.groups*k.blocks, k)
+		p.device.pool.each(k.groups*k.blocks, func(chunk, _ int) {
+			from := chunk % k.blocks * k.rows
+			k.add(chunk/k.blocks, from, min(k.rows, k.out()-from))
+		})
 	}
-	k.dataX, k.dataW, k.dataY = nil, nil, nil
+	k.release()
 	return nil
 }
 
@@ -88,10 +88,6 @@ func (k *conv2dWeight) work(chunk, worker int) {
 	block, group, slice := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups
 	from := block * k.rows
 	rows := min(k.rows, k.out()-from)
-	if k.adding {
-		k.add(group, from, rows)
-		return
-	}
 	scratch := k.device.scratch[worker]
 	if k.patches != nil {
 		sums := k.partialSums(slice, group, from)[:rows*k.depth3]

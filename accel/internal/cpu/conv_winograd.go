@@ -24,7 +24,6 @@ type winogradConv struct {
 	step           int   // distance of the transformed weights' matrices
 	panels, blocks int   // panels of output channels, and chunks over them
 	group          int   // panels that are computed together
-	packing        bool
 
 	dataX, dataW, dataB, dataY []float32
 }
@@ -154,9 +153,12 @@ func (k *winogradConv) results() int { return squares * k.between(2*k.group, k.m
 
 func (k *winogradConv) run(p *program) error {
 	k.bind(p)
-	k.packing = true
-	p.device.pool.run(k.panels*k.kernel.blocks(k.in), k)
-	k.packing = false
+	p.device.pool.each(k.panels*k.kernel.blocks(k.in), func(chunk, worker int) {
+		t, blocks := k.kernel, k.kernel.blocks(k.in)
+		panel, block := chunk/blocks, chunk%blocks
+		at := (panel*2*t.lanes*blocks + block*k.width(panel)*t.lanes) * t.lanes
+		k.pack(k.device.panel[at:], k.step, panel, block, k.device.scratch[worker])
+	})
 	p.device.pool.run(k.parts()*k.blocks, k)
 	k.release()
 	return nil
@@ -174,13 +176,6 @@ func (k *winogradConv) release() { k.dataX, k.dataW, k.dataB, k.dataY = nil, nil
 
 func (k *winogradConv) work(chunk, worker int) {
 	scratch := k.device.scratch[worker]
-	if k.packing {
-		blocks := k.kernel.blocks(k.in)
-		panel, block := chunk/blocks, chunk%blocks
-		width := 2 * k.kernel.lanes
-		k.pack(k.device.panel[(panel*width*blocks+block*k.width(panel)*k.kernel.lanes)*k.kernel.lanes:], k.step, panel, block, scratch)
-		return
-	}
 	part, block := k.part(chunk/k.blocks), chunk%k.blocks
 	v, rest := scratch[:k.transformed()], scratch[k.transformed():]
 	m, workspace := rest[:k.results()], rest[k.results():]

@@ -13,7 +13,6 @@ const fewDepth = 64
 type winogradFewConv struct {
 	*winogradConv
 	tiles, apart, weights int // number of tiles; distances of the matrices of transformed images and of weights
-	transforming          bool
 }
 
 func newWinogradFewConv(k *winogradConv) *winogradFewConv {
@@ -27,9 +26,9 @@ func newWinogradFewConv(k *winogradConv) *winogradFewConv {
 
 func (k *winogradFewConv) run(p *program) error {
 	k.bind(p)
-	k.transforming = true
-	p.device.pool.run(k.kernel.blocks(k.in), k)
-	k.transforming = false
+	p.device.pool.each(k.kernel.blocks(k.in), func(block, worker int) {
+		k.source.transform(k.device.panel[block*k.tiles*k.kernel.lanes:], k.apart, k.dataX, k.part(0), block, 1, k.device.scratch[worker])
+	})
 	p.device.pool.run(k.panels, k)
 	k.release()
 	return nil
@@ -37,10 +36,6 @@ func (k *winogradFewConv) run(p *program) error {
 
 func (k *winogradFewConv) work(chunk, worker int) {
 	t, part, scratch := k.kernel, k.part(0), k.device.scratch[worker]
-	if k.transforming {
-		k.source.transform(k.device.panel[chunk*k.tiles*t.lanes:], k.apart, k.dataX, part, chunk, 1, scratch)
-		return
-	}
 	weights, rest := scratch[:squares*k.weights], scratch[squares*k.weights:]
 	m, workspace := rest[:k.results()], rest[k.results():]
 	blocks, deep := t.blocks(k.in), fewDepth/t.lanes

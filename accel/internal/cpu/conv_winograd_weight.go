@@ -17,7 +17,6 @@ type winogradWeight struct {
 	chunksAcross, chunksDown int // number of chunks over the channels of x and of dy
 	slices, per              int // number of slices, and parts per slice
 	taps                     []int
-	adding                   bool
 
 	dataX, dataY, dataW []float32
 }
@@ -67,21 +66,15 @@ func (k *winogradWeight) sums() int {
 
 func (k *winogradWeight) run(p *program) error {
 	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
-	k.adding = false
 	p.device.pool.run(k.slices*k.chunksAcross*k.chunksDown, k)
 	if k.slices > 1 {
-		k.adding = true
-		p.device.pool.run((len(k.dataW)+moveLen-1)/moveLen, k)
+		p.device.pool.split(len(k.dataW), moveLen, func(from, to, _ int) { k.add(from, to) })
 	}
 	k.dataX, k.dataY, k.dataW = nil, nil, nil
 	return nil
 }
 
 func (k *winogradWeight) work(chunk, worker int) {
-	if k.adding {
-		k.add(chunk*moveLen, min((chunk+1)*moveLen, len(k.dataW)))
-		return
-	}
 	t := k.kernel
 	slice := chunk / (k.chunksAcross * k.chunksDown)
 	left, top := chunk%k.chunksAcross*winogradSumChannels, chunk/k.chunksAcross%k.chunksDown*winogradSumChannels

@@ -12,7 +12,6 @@ type cumSum[T float32 | float64] struct {
 	outer, n, inner int
 	reverse         bool
 	per             int // lines per chunk
-	x, y            []T
 }
 
 func newCumSum(_ *Device, s ir.Step) (step, error) {
@@ -37,33 +36,30 @@ func cumSumOf[T float32 | float64](s ir.Step) step {
 const cumSumLines = 64
 
 func (k *cumSum[T]) run(p *program) error {
-	k.x, k.y = elements[T](p, k.in), elements[T](p, k.out)
-	p.device.pool.run((k.outer*k.inner+k.per-1)/k.per, k)
-	k.x, k.y = nil, nil
+	x, y := elements[T](p, k.in), elements[T](p, k.out)
+	p.device.pool.split(k.outer*k.inner, k.per, func(i, end, _ int) {
+		for i < end {
+			o, c := i/k.inner, i%k.inner
+			width := min(cumSumLines, k.inner-c, end-i)
+			at := o*k.n*k.inner + c
+			k.lines(x[at:], y[at:], width)
+			i += width
+		}
+	})
 	return nil
 }
 
-func (k *cumSum[T]) work(chunk, _ int) {
-	end := min((chunk+1)*k.per, k.outer*k.inner)
-	for i := chunk * k.per; i < end; {
-		o, c := i/k.inner, i%k.inner
-		width := min(cumSumLines, k.inner-c, end-i)
-		k.lines(o*k.n*k.inner+c, width)
-		i += width
-	}
-}
-
-// lines computes some lines from an offset.
-func (k *cumSum[T]) lines(at, width int) {
+// lines computes some lines, which begin with the first elements of x and y.
+func (k *cumSum[T]) lines(x, y []T, width int) {
 	var totals [cumSumLines]float64
 	for j := range k.n {
 		if k.reverse {
 			j = k.n - 1 - j
 		}
-		x, y := k.x[at+j*k.inner:][:width], k.y[at+j*k.inner:][:width]
-		for c, v := range x {
+		to := y[j*k.inner:][:width]
+		for c, v := range x[j*k.inner:][:width] {
 			totals[c] += float64(v)
-			y[c] = T(totals[c])
+			to[c] = T(totals[c])
 		}
 	}
 }

@@ -15,7 +15,7 @@ type finite struct {
 }
 
 func newFinite(_ *Device, s ir.Step) (step, error) {
-	return &finite{copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze(), n: ir.Len(s.In[0].Shape)}, s.Op.(ir.Finite).What}, nil
+	return &finite{newCopyStep(s), s.Op.(ir.Finite).What}, nil
 }
 
 func (k *finite) run(p *program) error {

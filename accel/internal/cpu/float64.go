@@ -12,15 +12,11 @@ import (
 
 // float64Elementwise is an elementwise op on float64. A chunk is some elements.
 type float64Elementwise struct {
-	f      line
-	in     []ir.Operand
-	walk   [3]ir.Layout
-	base   [3]unsafe.Pointer
-	direct [3][]float64 // inputs that are read where they are
-	out    ir.Operand
-	y      []float64
-	word   int // -1 without a scalar
-	scalar float64
+	f    line
+	in   []ir.Operand
+	walk [3]ir.Layout
+	out  ir.Operand
+	word int // -1 without a scalar
 }
 
 func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
@@ -39,36 +35,35 @@ func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *float64Elementwise) run(p *program) error {
-	k.y = elements[float64](p, k.out)
+	y := elements[float64](p, k.out)
+	var base [3]unsafe.Pointer
+	var direct [3][]float64 // inputs that are read where they are
 	for i, o := range k.in {
-		k.base[i] = p.memory[o.Slot]
-		if o.DType == ir.Float64 && o.Contiguous() && ir.Len(o.Shape) == len(k.y) {
-			k.direct[i] = elements[float64](p, o)
+		base[i] = p.memory[o.Slot]
+		if o.DType == ir.Float64 && o.Contiguous() && ir.Len(o.Shape) == len(y) {
+			direct[i] = elements[float64](p, o)
 		}
 	}
+	scalar := 0.0
 	if k.word >= 0 {
-		k.scalar = p.scalar(k.word)
+		scalar = p.scalar(k.word)
 	}
-	p.device.pool.run((len(k.y)+moveLen-1)/moveLen, k)
-	k.y, k.base, k.direct = nil, [3]unsafe.Pointer{}, [3][]float64{}
-	return nil
-}
-
-func (k *float64Elementwise) work(chunk, _ int) {
-	var v [3][256]float64
-	end := min((chunk+1)*moveLen, len(k.y))
-	for at := chunk * moveLen; at < end; at += len(v[0]) {
-		n := min(len(v[0]), end-at)
-		in := [3][]float64{v[0][:n], v[1][:n], v[2][:n]}
-		for i, o := range k.in {
-			if x := k.direct[i]; x != nil {
-				in[i] = x[at:][:n]
-			} else {
-				castTo(in[i], k.base[i], o.DType, k.walk[i], at)
+	p.device.pool.split(len(y), moveLen, func(at, end, _ int) {
+		var v [3][256]float64
+		for ; at < end; at += len(v[0]) {
+			n := min(len(v[0]), end-at)
+			in := [3][]float64{v[0][:n], v[1][:n], v[2][:n]}
+			for i, o := range k.in {
+				if x := direct[i]; x != nil {
+					in[i] = x[at:][:n]
+				} else {
+					castTo(in[i], base[i], o.DType, k.walk[i], at)
+				}
 			}
+			k.f(y[at:][:n], in[0], in[1], in[2], scalar)
 		}
-		k.f(k.y[at:][:n], in[0], in[1], in[2], k.scalar)
-	}
+	})
+	return nil
 }
 
 // line computes an elementwise op for elements next to each other. a, b and c are the inputs, s is the scalar.
@@ -79,47 +74,19 @@ type line func(y, a, b, c []float64, s float64)
 func lineOf(op ir.Op) line {
 	switch op.(type) {
 	case ir.Add:
-		return func(y, a, b, _ []float64, _ float64) {
-			for i := range y {
-				y[i] = a[i] + b[i]
-			}
-		}
+		return func(y, a, b, _ []float64, _ float64) { addGeneric(y, a, b) }
 	case ir.Sub:
-		return func(y, a, b, _ []float64, _ float64) {
-			for i := range y {
-				y[i] = a[i] - b[i]
-			}
-		}
+		return func(y, a, b, _ []float64, _ float64) { subGeneric(y, a, b) }
 	case ir.Mul:
-		return func(y, a, b, _ []float64, _ float64) {
-			for i := range y {
-				y[i] = a[i] * b[i]
-			}
-		}
+		return func(y, a, b, _ []float64, _ float64) { mulGeneric(y, a, b) }
 	case ir.Div:
-		return func(y, a, b, _ []float64, _ float64) {
-			for i := range y {
-				y[i] = a[i] / b[i]
-			}
-		}
+		return func(y, a, b, _ []float64, _ float64) { divGeneric(y, a, b) }
 	case ir.Square:
-		return func(y, a, _, _ []float64, _ float64) {
-			for i := range y {
-				y[i] = a[i] * a[i]
-			}
-		}
+		return func(y, a, _, _ []float64, _ float64) { mulGeneric(y, a, a) }
 	case ir.MulScalar:
-		return func(y, a, _, _ []float64, s float64) {
-			for i := range y {
-				y[i] = a[i] * s
-			}
-		}
+		return func(y, a, _, _ []float64, s float64) { mulScalarGeneric(y, a, s) }
 	case ir.Where:
-		return func(y, a, b, c []float64, _ float64) {
-			for i := range y {
-				y[i] = where1(a[i] != 0, b[i], c[i])
-			}
-		}
+		return func(y, a, b, c []float64, _ float64) { where(y, a, b, c) }
 	}
 	f := scalarOf(op)
 	if f == nil {
@@ -132,72 +99,50 @@ func lineOf(op ir.Op) line {
 	}
 }
 
-// float64Lines is an op along the middle dimension of [outer, n, inner] of float64; f
-// computes an output line, of any length, from an input line.
-type float64Lines struct {
-	in, out            ir.Operand
-	outer, n, m, inner int // m is the length of an output line
-	f                  func(out, line []float64)
-	x, y               []float64
-	per                int // lines per chunk
+// float64Sum sums over the middle dimension of [outer, n, inner] of float64, or computes the means.
+type float64Sum struct {
+	in, out         ir.Operand
+	outer, n, inner int
+	mean            bool
+	per             int // sums per chunk
 }
 
-func newFloat64Lines(s ir.Step, from, to, length int, f func(out, line []float64)) step {
-	k := &float64Lines{in: s.In[0], out: s.Out[0], f: f, m: length}
-	k.outer, k.n, k.inner = axes(s.In[0].Shape, from, to)
+func newFloat64Sum(s ir.Step, op ir.Sum) step {
+	k := &float64Sum{in: s.In[0], out: s.Out[0], mean: op.Mean}
+	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
 	k.per = max(1, rowsPerTask/max(k.n, 1))
 	return k
 }
 
-func (k *float64Lines) run(p *program) error {
-	k.x, k.y = elements[float64](p, k.in), elements[float64](p, k.out)
-	p.device.pool.run((k.outer*k.inner+k.per-1)/k.per, k)
-	k.x, k.y = nil, nil
+func (k *float64Sum) run(p *program) error {
+	x, y, count := elements[float64](p, k.in), elements[float64](p, k.out), 1
+	if k.mean {
+		count = k.n
+	}
+	p.device.pool.split(k.outer*k.inner, k.per, func(i, end, _ int) {
+		for ; k.inner == 1 && i < end; i++ {
+			var s compensated
+			for _, v := range x[i*k.n:][:k.n] {
+				s.add(v)
+			}
+			y[i] = s.mean(count)
+		}
+		for i < end {
+			var sums [8]compensated // of columns, whose elements are next to each other
+			o, c := i/k.inner, i%k.inner
+			width := min(len(sums), k.inner-c, end-i)
+			for j := range k.n {
+				for t, v := range x[(o*k.n+j)*k.inner+c:][:width] {
+					sums[t].add(v)
+				}
+			}
+			for t := range width {
+				y[i+t] = sums[t].mean(count)
+			}
+			i += width
+		}
+	})
 	return nil
-}
-
-func (k *float64Lines) work(chunk, _ int) {
-	const side = 8 // lines that are read together, since their elements are next to each other
-	end := min((chunk+1)*k.per, k.outer*k.inner)
-	if k.inner == 1 {
-		for i := chunk * k.per; i < end; i++ {
-			k.f(k.y[i*k.m:][:k.m], k.x[i*k.n:][:k.n])
-		}
-		return
-	}
-	lines, out := make([]float64, side*k.n), make([]float64, k.m)
-	for i := chunk * k.per; i < end; {
-		o, c := i/k.inner, i%k.inner
-		width := min(side, k.inner-c, end-i)
-		for j := range k.n {
-			for t, v := range k.x[(o*k.n+j)*k.inner+c:][:width] {
-				lines[t*k.n+j] = v
-			}
-		}
-		for t := range width {
-			k.f(out, lines[t*k.n:][:k.n])
-			for j, v := range out {
-				k.y[(o*k.m+j)*k.inner+c+t] = v
-			}
-		}
-		i += width
-	}
-}
-
-func sumLine(out, line []float64) {
-	var s compensated
-	for _, v := range line {
-		s.add(v)
-	}
-	out[0] = s.mean(1)
-}
-
-func meanLine(out, line []float64) {
-	var s compensated
-	for _, v := range line {
-		s.add(v)
-	}
-	out[0] = s.mean(len(line))
 }
 
 // compensated is a compensated sum (Neumaier, ZAMM 54(1), 1974), with the rounding errors of Knuth's TwoSum, which
@@ -224,7 +169,6 @@ func (s compensated) mean(n int) float64 {
 // float64MatMul is a batch of matrix multiplications in float64.
 type float64MatMul struct {
 	matmul
-	x, z, y []float64
 	m, n, k int
 }
 
@@ -236,28 +180,26 @@ func newFloat64MatMul(s ir.Step) step {
 }
 
 func (k *float64MatMul) run(p *program) error {
-	k.x, k.z, k.y = from[float64](p, k.a), from[float64](p, k.b), elements[float64](p, k.out)
-	p.device.pool.run(k.count*k.m, k)
-	k.x, k.z, k.y = nil, nil, nil
+	x, z, y := from[float64](p, k.a), from[float64](p, k.b), elements[float64](p, k.out)
+	p.device.pool.each(k.count*k.m, func(row, _ int) {
+		y := y[row*k.n : (row+1)*k.n]
+		clear(y)
+		if k.k > 0 && k.n > 0 {
+			a, b := k.offsets(row / k.m)
+			k.row(y, x[a+row%k.m*k.a.Stride[len(k.out.Shape)-2]:], z[b:])
+		}
+	})
 	return nil
 }
 
-// work computes one row.
-func (k *float64MatMul) work(chunk, _ int) {
-	batch, i := chunk/k.m, chunk%k.m
-	a, b := k.offsets(batch)
+// row computes a row of y, which is zero, from the row x and the matrix m.
+func (k *float64MatMul) row(y, x, m []float64) {
 	r := len(k.out.Shape) - 2
-	y := k.y[chunk*k.n : (chunk+1)*k.n]
-	clear(y)
-	if k.k == 0 || k.n == 0 {
-		return
-	}
-	across, down := k.a.Stride[r+1], k.b.Stride[r]
-	x, step := k.x[a+i*k.a.Stride[r]:], k.b.Stride[r+1]
+	across, down, step := k.a.Stride[r+1], k.b.Stride[r], k.b.Stride[r+1]
 	switch {
 	case step == 1:
 		for p := range k.k {
-			v, z := x[p*across], k.z[b+p*down:][:k.n]
+			v, z := x[p*across], m[p*down:][:k.n]
 			for j := range y {
 				y[j] += v * z[j]
 			}
@@ -265,14 +207,14 @@ func (k *float64MatMul) work(chunk, _ int) {
 	case down == 1: // the columns are contiguous
 		for j := range y {
 			total := 0.0
-			for p, z := range k.z[b+j*step:][:k.k] {
+			for p, z := range m[j*step:][:k.k] {
 				total += x[p*across] * z
 			}
 			y[j] = total
 		}
 	default:
 		for p := range k.k {
-			v, z := x[p*across], k.z[b+p*down:]
+			v, z := x[p*across], m[p*down:]
 			for j := range y {
 				y[j] += v * z[j*step]
 			}

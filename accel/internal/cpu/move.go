@@ -21,81 +21,79 @@ const moveLen = 16 * 1024
 
 // copyStep copies a tensor of any layout in row-major order.
 type copyStep struct {
-	in, out  ir.Operand
-	walk     ir.Layout
-	n        int
-	src, dst unsafe.Pointer
+	in, out ir.Operand
+	walk    ir.Layout
+}
+
+func newCopyStep(s ir.Step) copyStep {
+	return copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze()}
 }
 
 func newCopy(_ *Device, s ir.Step) (step, error) {
-	return &copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze(), n: ir.Len(s.In[0].Shape)}, nil
+	k := newCopyStep(s)
+	return &k, nil
 }
 
 func (k *copyStep) run(p *program) error {
-	size := k.out.DType.Size()
-	k.src, k.dst = p.memory[k.in.Slot], unsafe.Add(p.memory[k.out.Slot], k.out.Offset*size)
-	p.device.pool.run((k.n+moveLen-1)/moveLen, k)
-	k.src, k.dst = nil, nil
+	src := p.memory[k.in.Slot]
+	switch k.out.DType.Size() {
+	case 1:
+		gatherChunks(p, elements[uint8](p, k.out), src, k.walk)
+	case 2:
+		gatherChunks(p, elements[uint16](p, k.out), src, k.walk)
+	case 4:
+		gatherChunks(p, elements[int32](p, k.out), src, k.walk)
+	default:
+		gatherChunks(p, elements[int64](p, k.out), src, k.walk)
+	}
 	return nil
 }
 
-func (k *copyStep) work(chunk, _ int) {
-	at := chunk * moveLen
-	n := min(moveLen, k.n-at)
-	switch k.out.DType.Size() {
-	case 1:
-		gatherAs[uint8](unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.walk, at)
-	case 2:
-		gatherAs[uint16](unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.src, k.walk, at)
-	case 4:
-		gatherAs[int32](unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.walk, at)
-	default:
-		gatherAs[int64](unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.walk, at)
-	}
+// gatherChunks is gatherAs for all elements, without a conversion.
+func gatherChunks[T number](p *program, dst []T, src unsafe.Pointer, l ir.Layout) {
+	p.device.pool.split(len(dst), moveLen, func(at, end, _ int) { gatherAs[T](dst[at:end], src, l, at) })
 }
 
 // cast converts element types. Casts to float32 are part of fused loops instead.
 type cast struct{ copyStep }
 
-func newCast(_ *Device, s ir.Step) (step, error) {
-	return &cast{copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze(), n: ir.Len(s.In[0].Shape)}}, nil
-}
+func newCast(_ *Device, s ir.Step) (step, error) { return &cast{newCopyStep(s)}, nil }
 
 func (k *cast) run(p *program) error {
-	k.src, k.dst = p.memory[k.in.Slot], p.memory[k.out.Slot]
-	p.device.pool.run((k.n+moveLen-1)/moveLen, k)
-	k.src, k.dst = nil, nil
+	src := p.memory[k.in.Slot]
+	switch k.out.DType {
+	case ir.Float64:
+		castChunks(p, k, elements[float64](p, k.out))
+	case ir.Int32:
+		castChunks(p, k, elements[int32](p, k.out))
+	case ir.Int64:
+		castChunks(p, k, elements[int64](p, k.out))
+	case ir.Uint8:
+		castChunks(p, k, elements[uint8](p, k.out))
+	case ir.Float16, ir.BFloat16:
+		dst := elements[uint16](p, k.out)
+		p.device.pool.split(len(dst), moveLen, func(at, end, _ int) {
+			castToFloat16(dst[at:end], k.out.DType, src, k.in.DType, k.walk, at)
+		})
+	case ir.Bool:
+		dst := elements[uint8](p, k.out)
+		p.device.pool.split(len(dst), moveLen, func(at, end, _ int) {
+			var buffer [256]float64
+			for ; at < end; at += len(buffer) {
+				w := buffer[:min(len(buffer), end-at)]
+				castTo(w, src, k.in.DType, k.walk, at)
+				for j, v := range w {
+					dst[at+j] = uint8(mask(v != 0))
+				}
+			}
+		})
+	}
 	return nil
 }
 
-func (k *cast) work(chunk, _ int) {
-	at := chunk * moveLen
-	n := min(moveLen, k.n-at)
-	switch k.out.DType {
-	case ir.Float64:
-		castTo(unsafe.Slice((*float64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
-	case ir.Int32:
-		castTo(unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.in.DType, k.walk, at)
-	case ir.Int64:
-		castTo(unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
-	case ir.Float16, ir.BFloat16:
-		castToFloat16(unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.out.DType, k.src, k.in.DType, k.walk, at)
-	case ir.Uint8:
-		castTo(unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.in.DType, k.walk, at)
-	case ir.Bool:
-		dst := unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n)
-		var buffer [256]float64
-		for i := 0; i < n; i += len(buffer) {
-			w := buffer[:min(len(buffer), n-i)]
-			castTo(w, k.src, k.in.DType, k.walk, at+i)
-			for j, v := range w {
-				dst[i+j] = 0
-				if v != 0 {
-					dst[i+j] = 1
-				}
-			}
-		}
-	}
+func castChunks[T number](p *program, k *cast, dst []T) {
+	src := p.memory[k.in.Slot]
+	p.device.pool.split(len(dst), moveLen, func(at, end, _ int) { castTo(dst[at:end], src, k.in.DType, k.walk, at) })
 }
 
 // pad pads a tensor with zeros along one axis; inner is in bytes.
@@ -165,8 +163,6 @@ type gatherRows struct {
 	in, index, out ir.Operand
 	rows, row      int // number of rows, and bytes per row
 	per            int
-	x, y           []byte
-	pick           []int32
 }
 
 func newGather(_ *Device, s ir.Step) (step, error) {
@@ -177,20 +173,17 @@ func newGather(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *gatherRows) run(p *program) error {
-	k.x, k.y, k.pick = raw(p, k.in), raw(p, k.out), elements[int32](p, k.index)
-	defer func() { k.x, k.y, k.pick = nil, nil, nil }()
-	if err := checkIndices("IndexSelect", k.pick, k.rows); err != nil {
+	x, y, pick := raw(p, k.in), raw(p, k.out), elements[int32](p, k.index)
+	if err := checkIndices("IndexSelect", pick, k.rows); err != nil {
 		return err
 	}
-	p.device.pool.run((len(k.pick)+k.per-1)/k.per, k)
+	p.device.pool.split(len(pick), k.per, func(i, end, _ int) {
+		for ; i < end; i++ {
+			j := int(pick[i])
+			copy(y[i*k.row:(i+1)*k.row], x[j*k.row:(j+1)*k.row])
+		}
+	})
 	return nil
-}
-
-func (k *gatherRows) work(chunk, _ int) {
-	for i := chunk * k.per; i < min((chunk+1)*k.per, len(k.pick)); i++ {
-		j := int(k.pick[i])
-		copy(k.y[i*k.row:(i+1)*k.row], k.x[j*k.row:(j+1)*k.row])
-	}
 }
 
 // scatterAdd adds rows to the rows that an index selects, in the order of the index.

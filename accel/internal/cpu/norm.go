@@ -15,18 +15,16 @@ var _ = implementFloat32[ir.RMSNormWeightGradient](newNormWeight)
 
 // norm is LayerNorm or RMSNorm of rows, or the gradient of its input.
 type norm struct {
-	device    *Device
-	in, w     ir.Operand
-	b, dy     ir.Operand // b for the op, dy for the gradient
-	out       ir.Operand
-	centered  bool // LayerNorm, not RMSNorm
-	gradient  bool
-	epsilon   float64
-	n, rows   int
-	per       int // rows per chunk
-	x, y      []float32
-	dataW     []float32
-	dataOther []float32 // b or dy; zeros without a b
+	device   *Device
+	in, w    ir.Operand
+	b, dy    ir.Operand // b for the op, dy for the gradient
+	out      ir.Operand
+	centered bool // LayerNorm, not RMSNorm
+	gradient bool
+	epsilon  float64
+	n, rows  int
+	per      int       // rows per chunk
+	zeros    []float32 // in place of a b
 }
 
 func newNorm(d *Device, s ir.Step) (step, error) {
@@ -43,7 +41,7 @@ func newNorm(d *Device, s ir.Step) (step, error) {
 	}
 	k.size(s.In[0].Shape)
 	if !k.centered && !k.gradient {
-		k.dataOther = make([]float32, k.n)
+		k.zeros = make([]float32, k.n)
 	}
 	return k, nil
 }
@@ -55,46 +53,46 @@ func (k *norm) size(shape []int) {
 }
 
 func (k *norm) run(p *program) error {
-	k.x, k.y, k.dataW = elements[float32](p, k.in), elements[float32](p, k.out), elements[float32](p, k.w)
+	if k.n == 0 {
+		return nil
+	}
+	x, y, w, b := elements[float32](p, k.in), elements[float32](p, k.out), elements[float32](p, k.w), k.zeros
+	var dy []float32
 	switch {
 	case k.gradient:
-		k.dataOther = elements[float32](p, k.dy)
+		dy = elements[float32](p, k.dy)
 	case k.centered:
-		k.dataOther = elements[float32](p, k.b)
+		b = elements[float32](p, k.b)
 	}
-	if k.n > 0 {
-		p.device.pool.run((k.rows+k.per-1)/k.per, k)
-	}
-	k.x, k.y, k.dataW = nil, nil, nil
-	if k.gradient || k.centered {
-		k.dataOther = nil
-	}
+	p.device.pool.split(k.rows, k.per, func(i, end, _ int) {
+		for ; i < end; i++ {
+			x, y := x[i*k.n:(i+1)*k.n], y[i*k.n:(i+1)*k.n]
+			if k.gradient {
+				k.slope(y, x, dy[i*k.n:(i+1)*k.n], w)
+				continue
+			}
+			shift, scale := k.moments(x)
+			k.device.vectors.normalize(y, x, w, b, shift, scale)
+		}
+	})
 	return nil
 }
 
-func (k *norm) work(chunk, _ int) {
-	v := k.device.vectors
-	n := float64(k.n)
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
-		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-		shift, scale := k.moments(x)
-		if !k.gradient {
-			v.normalize(y, x, k.dataW, k.dataOther, shift, scale)
-			continue
-		}
-		dy := k.dataOther[i*k.n : (i+1)*k.n]
-		sum, dot := 0.0, 0.0
-		for at := 0; at < k.n; at += normBlock {
-			to := min(at+normBlock, k.n)
-			s, d := v.slopes(x[at:to], dy[at:to], k.dataW[at:to], shift)
-			sum, dot = sum+float64(s), dot+float64(d)
-		}
-		mean := float32(0)
-		if k.centered {
-			mean = float32(sum / n)
-		}
-		v.normGradient(y, x, dy, k.dataW, shift, scale*scale*float32(dot/n), mean, scale)
+// slope computes a row of the gradient.
+func (k *norm) slope(dx, x, dy, w []float32) {
+	v, n := k.device.vectors, float64(k.n)
+	shift, scale := k.moments(x)
+	sum, dot := 0.0, 0.0
+	for at := 0; at < k.n; at += normBlock {
+		to := min(at+normBlock, k.n)
+		s, d := v.slopes(x[at:to], dy[at:to], w[at:to], shift)
+		sum, dot = sum+float64(s), dot+float64(d)
 	}
+	mean := float32(0)
+	if k.centered {
+		mean = float32(sum / n)
+	}
+	v.normGradient(dx, x, dy, w, shift, scale*scale*float32(dot/n), mean, scale)
 }
 
 // moments returns what is added to a row, and the factor that it is then multiplied with.
@@ -144,37 +142,35 @@ func newNormWeight(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *normWeight) run(p *program) error {
-	k.x, k.y, k.dataOther = elements[float32](p, k.in), elements[float32](p, k.out), elements[float32](p, k.dy)
-	clear(k.y)
-	if k.n > 0 && k.blocks > 0 {
-		p.device.pool.run(k.blocks, k)
-		all := k.partial[:len(k.y)]
-		for b := 1; b < k.blocks; b++ {
-			for i, v := range k.partial[b*2*k.n:][:len(all)] {
-				all[i] += v
+	x, y, dy := elements[float32](p, k.in), elements[float32](p, k.out), elements[float32](p, k.dy)
+	clear(y)
+	if k.n == 0 || k.blocks == 0 {
+		return nil
+	}
+	p.device.pool.split(k.rows, k.per, func(i, last, _ int) {
+		block := i / k.per
+		all, sums := k.partial[block*2*k.n:][:2*k.n], k.scratch[block*2*k.n:][:2*k.n]
+		clear(all)
+		for i < last {
+			clear(sums)
+			for end := min(i+normBlock, last); i < end; i++ {
+				x := x[i*k.n : (i+1)*k.n]
+				shift, scale := k.moments(x)
+				k.device.vectors.normWeights(sums[:k.n], sums[k.n:], x, dy[i*k.n:(i+1)*k.n], shift, scale)
+			}
+			for j, v := range sums {
+				all[j] += float64(v)
 			}
 		}
-		for i, v := range all {
-			k.y[i] = float32(v)
+	})
+	all := k.partial[:len(y)]
+	for b := 1; b < k.blocks; b++ {
+		for i, v := range k.partial[b*2*k.n:][:len(all)] {
+			all[i] += v
 		}
 	}
-	k.x, k.y, k.dataOther = nil, nil, nil
+	for i, v := range all {
+		y[i] = float32(v)
+	}
 	return nil
-}
-
-func (k *normWeight) work(chunk, _ int) {
-	v := k.device.vectors
-	all, sums := k.partial[chunk*2*k.n:][:2*k.n], k.scratch[chunk*2*k.n:][:2*k.n]
-	clear(all)
-	for i, last := chunk*k.per, min((chunk+1)*k.per, k.rows); i < last; {
-		clear(sums)
-		for end := min(i+normBlock, last); i < end; i++ {
-			x := k.x[i*k.n : (i+1)*k.n]
-			shift, scale := k.moments(x)
-			v.normWeights(sums[:k.n], sums[k.n:], x, k.dataOther[i*k.n:(i+1)*k.n], shift, scale)
-		}
-		for j, v := range sums {
-			all[j] += float64(v)
-		}
-	}
 }

@@ -114,6 +114,19 @@ func (p *pool) run(n int, t task) {
 	p.current = nil
 }
 
+// chunkFunc is a task whose chunks a function runs.
+type chunkFunc func(chunk, worker int)
+
+func (f chunkFunc) work(chunk, worker int) { f(chunk, worker) }
+
+// each runs f for n chunks, as run does.
+func (p *pool) each(n int, f func(chunk, worker int)) { p.run(n, chunkFunc(f)) }
+
+// split runs f for all of n elements, at most per of them in a chunk.
+func (p *pool) split(n, per int, f func(from, to, worker int)) {
+	p.each((n+per-1)/per, func(chunk, worker int) { f(chunk*per, min((chunk+1)*per, n), worker) })
+}
+
 // wait returns when all chunks are done. It eventually sleeps: on a busy machine a helper
 // may need the core that the caller is spinning on.
 func (p *pool) wait() {

@@ -36,6 +36,10 @@ func (g *windows) each(f func(i, y, x int)) {
 	}
 }
 
+// before and after return plane i of a tensor of the shape of x, or of y.
+func (g *windows) before(x []float32, i int) []float32 { return x[i*g.h*g.w:][:g.h*g.w] }
+func (g *windows) after(y []float32, i int) []float32  { return y[i*g.oh*g.ow:][:g.oh*g.ow] }
+
 // pairs reports whether the windows are 2×2 and adjacent without overlap.
 func (g *windows) pairs() bool {
 	two, none := [2]int{2, 2}, [2]int{}
@@ -45,11 +49,9 @@ func (g *windows) pairs() bool {
 // maxPool computes the maximum of each window, or the gradient.
 type maxPool struct {
 	windows
-	device               *Device
-	in, y, dy, dx        ir.Operand
-	gradient             bool
-	dataX, dataY         []float32
-	dataSlope, dataTaken []float32
+	device        *Device
+	in, y, dy, dx ir.Operand
+	gradient      bool
 }
 
 func newMaxPool(d *Device, s ir.Step) (step, error) {
@@ -74,24 +76,22 @@ func (g *windows) rowSize() int {
 func (g *windows) firsts() int { return max(0, (g.ow-1)*g.stride[1]+1) }
 
 func (k *maxPool) run(p *program) error {
-	k.dataX, k.dataY = elements[float32](p, k.in), elements[float32](p, k.y)
+	x, y := elements[float32](p, k.in), elements[float32](p, k.y)
+	var dy, dx []float32
 	if k.gradient {
-		k.dataSlope, k.dataTaken = elements[float32](p, k.dy), elements[float32](p, k.dx)
+		dy, dx = elements[float32](p, k.dy), elements[float32](p, k.dx)
 	}
-	p.device.pool.run((k.count+k.per-1)/k.per, k)
-	k.dataX, k.dataY, k.dataSlope, k.dataTaken = nil, nil, nil, nil
-	return nil
-}
-
-func (k *maxPool) work(chunk, worker int) {
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
-		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
-		if !k.gradient {
-			k.forward(x, y, k.device.scratch[worker])
-			continue
+	p.device.pool.split(k.count, k.per, func(i, end, worker int) {
+		for ; i < end; i++ {
+			x, y := k.before(x, i), k.after(y, i)
+			if k.gradient {
+				k.backward(x, y, k.after(dy, i), k.before(dx, i))
+			} else {
+				k.forward(x, y, k.device.scratch[worker])
+			}
 		}
-		k.backward(x, y, k.dataSlope[i*k.oh*k.ow:][:k.oh*k.ow], k.dataTaken[i*k.h*k.w:][:k.h*k.w])
-	}
+	})
+	return nil
 }
 
 func (k *maxPool) forward(x, y, scratch []float32) {
@@ -169,9 +169,8 @@ func (k *maxPool) backward(x, y, dy, dx []float32) {
 // avgPool computes the mean of each window, with padding counted as zeros, or the gradient.
 type avgPool struct {
 	windows
-	in, out      ir.Operand
-	gradient     bool
-	dataX, dataY []float32
+	in, out  ir.Operand
+	gradient bool
 }
 
 func newAvgPool(_ *Device, s ir.Step) (step, error) {
@@ -186,47 +185,47 @@ func newAvgPool(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *avgPool) run(p *program) error {
-	k.dataX, k.dataY = elements[float32](p, k.in), elements[float32](p, k.out)
+	x, y := elements[float32](p, k.in), elements[float32](p, k.out)
 	if k.gradient {
-		k.dataX, k.dataY = k.dataY, k.dataX
+		x, y = y, x
 	}
-	p.device.pool.run((k.count+k.per-1)/k.per, k)
-	k.dataX, k.dataY = nil, nil
+	p.device.pool.split(k.count, k.per, func(i, end, _ int) {
+		for ; i < end; i++ {
+			k.plane(k.before(x, i), k.after(y, i))
+		}
+	})
 	return nil
 }
 
-func (k *avgPool) work(chunk, _ int) {
+func (k *avgPool) plane(x, y []float32) {
 	count := float64(k.kernel[0] * k.kernel[1])
 	share := float32(1 / count)
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
-		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
-		if k.gradient {
-			clear(x)
-		}
-		k.each(func(j, top, left int) {
-			from, to := max(left, 0), min(left+k.kernel[1], k.w)
-			if from >= to {
-				if !k.gradient {
-					y[j] = 0
-				}
-				return
-			}
-			sum := 0.0 // in float64, so that the mean of equal numbers is the number
-			for r := max(top, 0); r < min(top+k.kernel[0], k.h); r++ {
-				row := x[r*k.w:][from:to]
-				if k.gradient {
-					for c := range row {
-						row[c] += y[j] * share
-					}
-					continue
-				}
-				for _, v := range row {
-					sum += float64(v)
-				}
-			}
-			if !k.gradient {
-				y[j] = float32(sum / count)
-			}
-		})
+	if k.gradient {
+		clear(x)
 	}
+	k.each(func(j, top, left int) {
+		from, to := max(left, 0), min(left+k.kernel[1], k.w)
+		if from >= to {
+			if !k.gradient {
+				y[j] = 0
+			}
+			return
+		}
+		sum := 0.0 // in float64, so that the mean of equal numbers is the number
+		for r := max(top, 0); r < min(top+k.kernel[0], k.h); r++ {
+			row := x[r*k.w:][from:to]
+			if k.gradient {
+				for c := range row {
+					row[c] += y[j] * share
+				}
+				continue
+			}
+			for _, v := range row {
+				sum += float64(v)
+			}
+		}
+		if !k.gradient {
+			y[j] = float32(sum / count)
+		}
+	})
 }

@@ -6,13 +6,8 @@ var _ = implement[ir.Bernoulli](newBernoulli)
 
 // bernoulli fills a tensor from a Philox stream.
 type bernoulli struct {
-	out     ir.Operand
-	word    int
-	y       []float32
-	below   uint64 // random words below it keep the element
-	scale   float32
-	key     uint64
-	counter uint64
+	out  ir.Operand
+	word int
 }
 
 func newBernoulli(_ *Device, s ir.Step) (step, error) {
@@ -20,24 +15,20 @@ func newBernoulli(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *bernoulli) run(p *program) error {
-	k.y = elements[float32](p, k.out)
-	k.below = uint64(p.scalar(k.word) * (1 << 32))
-	k.scale = float32(p.scalar(k.word + 1))
-	k.key, k.counter = p.words[k.word+2], p.words[k.word+3]
-	p.device.pool.run((len(k.y)+moveLen-1)/moveLen, k)
-	k.y = nil
-	return nil
-}
-
-func (k *bernoulli) work(chunk, _ int) {
-	end := min((chunk+1)*moveLen, len(k.y))
-	for i := chunk * moveLen; i < end; i += 4 {
-		r := ir.Philox(k.key, k.counter+uint64(i/4))
-		for j, w := range r[:min(4, end-i)] {
-			k.y[i+j] = 0
-			if uint64(w) < k.below {
-				k.y[i+j] = k.scale
+	y := elements[float32](p, k.out)
+	below := uint64(p.scalar(k.word) * (1 << 32)) // random words below it keep the element
+	scale := float32(p.scalar(k.word + 1))
+	key, counter := p.words[k.word+2], p.words[k.word+3]
+	p.device.pool.split(len(y), moveLen, func(i, end, _ int) {
+		for ; i < end; i += 4 {
+			r := ir.Philox(key, counter+uint64(i/4))
+			for j, w := range r[:min(4, end-i)] {
+				y[i+j] = 0
+				if uint64(w) < below {
+					y[i+j] = scale
+				}
 			}
 		}
-	}
+	})
+	return nil
 }

@@ -33,21 +33,16 @@ type sum struct {
 	in, out         ir.Operand
 	mean            bool
 	outer, n, inner int
-	blocks          int // blocks of a single long row, or of the rows of a column sum
-	tiles           int // blocks of columns
-	rows            int // rows per chunk: short rows, or those of a column sum
-	x, y            []float32
+	blocks          int       // blocks of a single long row, or of the rows of a column sum
+	tiles           int       // blocks of columns
+	rows            int       // rows per chunk: short rows, or those of a column sum
 	partial         []float64 // sums of the blocks, if there are several
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
 	if s.Out[0].DType == ir.Float64 {
-		line := sumLine
-		if op.Mean {
-			line = meanLine
-		}
-		return newFloat64Lines(s, op.From, op.To, 1, line), nil
+		return newFloat64Sum(s, op), nil
 	}
 	k := &sum{device: d, in: s.In[0], out: s.Out[0], mean: op.Mean}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
@@ -65,23 +60,52 @@ func newSum(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *sum) run(p *program) error {
-	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
+	x, y := elements[float32](p, k.in), elements[float32](p, k.out)
 	switch {
-	case len(k.y) == 0:
+	case len(y) == 0:
 	case k.inner > 1:
-		p.device.pool.run(k.outer*k.blocks*k.tiles, k)
+		p.device.pool.each(k.outer*k.blocks*k.tiles, func(chunk, _ int) {
+			from := chunk % k.tiles * columnWidth
+			for to := min(from+columnWidth, k.inner); from < to; from += sumColumns {
+				k.columns(x, y, chunk/k.tiles, from, min(from+sumColumns, to))
+			}
+		})
 	case k.blocks > 1:
-		p.device.pool.run(k.outer*k.blocks, k)
+		p.device.pool.each(k.outer*k.blocks, func(chunk, _ int) {
+			row, b := chunk/k.blocks, chunk%k.blocks
+			x := x[row*k.n : (row+1)*k.n]
+			k.partial[chunk] = k.device.vectors.sumFours(x[b*sumBlock : min((b+1)*sumBlock, k.n)])
+		})
 	default:
-		p.device.pool.run((k.outer+k.rows-1)/k.rows, k)
+		p.device.pool.split(k.outer, k.rows, func(i, end, _ int) {
+			for ; i < end; i++ {
+				y[i] = k.row(x[i*k.n : (i+1)*k.n])
+			}
+		})
 	}
 	if k.blocks > 1 {
 		for o := range k.outer {
-			k.finish(k.y[o*k.inner:][:k.inner], k.partial[o*k.blocks*k.inner:][:k.blocks*k.inner])
+			k.finish(y[o*k.inner:][:k.inner], k.partial[o*k.blocks*k.inner:][:k.blocks*k.inner])
 		}
 	}
-	k.x, k.y = nil, nil
 	return nil
+}
+
+// row sums a short row.
+func (k *sum) row(x []float32) float32 {
+	sum := 0.0
+	switch {
+	case k.n < vectorLen:
+		sum = sumGeneric(x)
+	case k.n <= exactSum:
+		sum = k.device.vectors.sum(x)
+	default:
+		sum = k.device.vectors.sumFours(x)
+	}
+	if k.mean {
+		sum /= float64(k.n)
+	}
+	return float32(sum)
 }
 
 // finish adds the sums of the blocks.
@@ -108,51 +132,20 @@ func (k *sum) store(y []float32, sums []float64) {
 	}
 }
 
-func (k *sum) work(chunk, _ int) {
-	switch {
-	case k.inner > 1:
-		from := chunk % k.tiles * columnWidth
-		for to := min(from+columnWidth, k.inner); from < to; from += sumColumns {
-			k.columns(chunk/k.tiles, from, min(from+sumColumns, to))
-		}
-	case k.blocks > 1:
-		row, b := chunk/k.blocks, chunk%k.blocks
-		x := k.x[row*k.n : (row+1)*k.n]
-		k.partial[chunk] = k.device.vectors.sumFours(x[b*sumBlock : min((b+1)*sumBlock, k.n)])
-	default:
-		for i := chunk * k.rows; i < min((chunk+1)*k.rows, k.outer); i++ {
-			x := k.x[i*k.n : (i+1)*k.n]
-			sum := 0.0
-			switch {
-			case k.n < vectorLen:
-				sum = sumGeneric(x)
-			case k.n <= exactSum:
-				sum = k.device.vectors.sum(x)
-			default:
-				sum = k.device.vectors.sumFours(x)
-			}
-			if k.mean {
-				sum /= float64(k.n)
-			}
-			k.y[i] = float32(sum)
-		}
-	}
-}
-
 // columns adds the rows of a block from one column to another.
-func (k *sum) columns(block, from, to int) {
+func (k *sum) columns(x, y []float32, block, from, to int) {
 	var buffer [sumColumns]float64
 	sums := buffer[:to-from]
 	outer, first := block/k.blocks, block%k.blocks*k.rows
 	last := min(first+k.rows, k.n)
 	for r := first; r < last; r += sumRows {
-		k.device.vectors.addRows(sums, k.x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
+		k.device.vectors.addRows(sums, x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
 	}
 	if k.blocks > 1 {
 		copy(k.partial[block*k.inner+from:], sums)
 		return
 	}
-	k.store(k.y[block*k.inner+from:], sums)
+	k.store(y[block*k.inner+from:], sums)
 }
 
 // largest finds the largest element of the middle dimension of [outer, n, inner], the first of equal ones, or its index.
@@ -160,8 +153,6 @@ type largest[T float32 | float64] struct {
 	in, out         ir.Operand
 	outer, n, inner int
 	perChunk        int
-	x, y            []T
-	index           []int32
 }
 
 func newLargest(_ *Device, s ir.Step) (step, error) {
@@ -186,30 +177,34 @@ func largestOf[T float32 | float64](s ir.Step, axis int) *largest[T] {
 }
 
 func (k *largest[T]) run(p *program) error {
-	k.x = elements[T](p, k.in)
+	x := elements[T](p, k.in)
+	var y []T
+	var index []int32
 	if k.out.DType == ir.Int32 {
-		k.index = elements[int32](p, k.out)
+		index = elements[int32](p, k.out)
 	} else {
-		k.y = elements[T](p, k.out)
+		y = elements[T](p, k.out)
 	}
-	p.device.pool.run((k.outer*k.inner+k.perChunk-1)/k.perChunk, k)
-	k.x, k.y, k.index = nil, nil, nil
+	p.device.pool.split(k.outer*k.inner, k.perChunk, func(i, end, _ int) {
+		for ; i < end; i++ {
+			best, at := k.first(x[i/k.inner*k.n*k.inner+i%k.inner:])
+			if index != nil {
+				index[i] = int32(at)
+			} else {
+				y[i] = best
+			}
+		}
+	})
 	return nil
 }
 
-func (k *largest[T]) work(chunk, _ int) {
-	for i := chunk * k.perChunk; i < min((chunk+1)*k.perChunk, k.outer*k.inner); i++ {
-		x := k.x[i/k.inner*k.n*k.inner+i%k.inner:]
-		best, at := x[0], 0
-		for j := 1; j < k.n && best == best; j++ {
-			if v := x[j*k.inner]; v > best || v != v {
-				best, at = v, j
-			}
-		}
-		if k.index != nil {
-			k.index[i] = int32(at)
-		} else {
-			k.y[i] = best
+// first finds the largest of the elements of x that are inner apart, or the first NaN.
+func (k *largest[T]) first(x []T) (best T, at int) {
+	best = x[0]
+	for j := 1; j < k.n && best == best; j++ {
+		if v := x[j*k.inner]; v > best || v != v {
+			best, at = v, j
 		}
 	}
+	return best, at
 }

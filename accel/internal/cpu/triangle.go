@@ -11,7 +11,6 @@ type triangle struct {
 	m, n    int // of a matrix
 	rows    int // of all matrices
 	per     int // rows per chunk
-	x, y    []byte
 }
 
 func newTriangle(_ *Device, s ir.Step) (step, error) {
@@ -23,19 +22,15 @@ func newTriangle(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *triangle) run(p *program) error {
-	k.x, k.y = raw(p, k.in), raw(p, k.out)
-	p.device.pool.run((k.rows+k.per-1)/k.per, k)
-	k.x, k.y = nil, nil
+	x, y, size := raw(p, k.in), raw(p, k.out), k.in.DType.Size()
+	p.device.pool.split(k.rows, k.per, func(row, end, _ int) {
+		for ; row < end; row++ {
+			from, to := k.op.Kept(row%k.m, k.n)
+			y := y[row*k.n*size:][:k.n*size]
+			clear(y[:from*size])
+			copy(y[from*size:to*size], x[(row*k.n+from)*size:])
+			clear(y[to*size:])
+		}
+	})
 	return nil
-}
-
-func (k *triangle) work(chunk, _ int) {
-	size := k.in.DType.Size()
-	for row := chunk * k.per; row < min((chunk+1)*k.per, k.rows); row++ {
-		from, to := k.op.Kept(row%k.m, k.n)
-		y := k.y[row*k.n*size:][:k.n*size]
-		clear(y[:from*size])
-		copy(y[from*size:to*size], k.x[(row*k.n+from)*size:])
-		clear(y[to*size:])
-	}
 }

@@ -4,6 +4,8 @@ import "math"
 
 // The vector functions in plain Go, for all CPUs; they are the reference for the assembly.
 
+type real interface{ float32 | float64 }
+
 func absGeneric(d, a []float32) {
 	a = a[:len(d)]
 	for i := range d {
@@ -11,7 +13,7 @@ func absGeneric(d, a []float32) {
 	}
 }
 
-func addGeneric(d, a, b []float32) {
+func addGeneric[T real](d, a, b []T) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
 		d[i] = a[i] + b[i]
@@ -25,28 +27,28 @@ func addScalarGeneric(d, a []float32, s float32) {
 	}
 }
 
-func subGeneric(d, a, b []float32) {
+func subGeneric[T real](d, a, b []T) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
 		d[i] = a[i] - b[i]
 	}
 }
 
-func mulGeneric(d, a, b []float32) {
+func mulGeneric[T real](d, a, b []T) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
 		d[i] = a[i] * b[i]
 	}
 }
 
-func mulScalarGeneric(d, a []float32, s float32) {
+func mulScalarGeneric[T real](d, a []T, s T) {
 	a = a[:len(d)]
 	for i := range d {
 		d[i] = a[i] * s
 	}
 }
 
-func divGeneric(d, a, b []float32) {
+func divGeneric[T real](d, a, b []T) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
 		d[i] = a[i] / b[i]
@@ -107,7 +109,7 @@ func greaterGeneric(d, a, b []float32) {
 	}
 }
 
-func where(d, m, a, b []float32) {
+func where[T real](d, m, a, b []T) {
 	m, a, b = m[:len(d)], a[:len(d)], b[:len(d)]
 	for i := range d {
 		v := a[i]
