@@ -7,31 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
-// compileConvert compiles a conversion of x to the type of d.
-func (m *machine) compileConvert(d, x *column, declares bool) code {
-	switch d.typ {
-	case program.Int8:
-		return toInteger[int8](m, d, x, declares)
-	case program.Int16:
-		return toInteger[int16](m, d, x, declares)
-	case program.Int32:
-		return toInteger[int32](m, d, x, declares)
-	case program.Int64:
-		return toInteger[int64](m, d, x, declares)
-	case program.Uint8:
-		return toInteger[uint8](m, d, x, declares)
-	case program.Uint16:
-		return toInteger[uint16](m, d, x, declares)
-	case program.Uint32:
-		return toInteger[uint32](m, d, x, declares)
-	case program.Uint64:
-		return toInteger[uint64](m, d, x, declares)
-	case program.Float32:
-		return toNumber[float32](m, d, x, declares)
-	}
-	return toNumber[float64](m, d, x, declares)
-}
-
+// toInteger compiles a conversion of x to the type of d, an integer.
 func toInteger[D integer](m *machine, d, x *column, declares bool) code {
 	switch x.typ {
 	case program.Float32:
@@ -42,6 +18,7 @@ func toInteger[D integer](m *machine, d, x *column, declares bool) code {
 	return toNumber[D](m, d, x, declares)
 }
 
+// toNumber is toInteger for any type, unless x is a float and d an integer.
 func toNumber[D number](m *machine, d, x *column, declares bool) code {
 	switch x.typ {
 	case program.Int8:

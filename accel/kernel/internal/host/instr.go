@@ -19,7 +19,7 @@ func (m *machine) compileInstr(i *program.Instr) code {
 	case program.Math:
 		return m.compileMath(i)
 	case program.Load, program.Store, program.AtomicAdd, program.AtomicMin, program.AtomicMax, program.AtomicExchange, program.AtomicCAS:
-		return m.compileAccess(i)
+		return typeOf(i.Type).access(m, i)
 	case program.Sync:
 		return m.compileSync(i)
 	case program.SyncWarp:
@@ -33,31 +33,49 @@ func (m *machine) compileInstr(i *program.Instr) code {
 	case program.Panic:
 		return func(t threads) threads { return m.fault(i, t, t.lo, 0, 0, "") }
 	case program.Convert:
-		return m.compileConvert(m.vars[i.Dst.ID], m.operand(i.Args[0]), m.declares(i))
+		return typeOf(m.vars[i.Dst.ID].typ).convert(m, m.vars[i.Dst.ID], m.operand(i.Args[0]), m.declares(i))
 	case program.CheckIndex, program.CheckSlice, program.CheckDivisor, program.CheckShift:
 		return m.compileCheck(i)
 	}
-	switch i.Type {
-	case program.Int8:
-		return compileInteger[int8](m, i)
-	case program.Int16:
-		return compileInteger[int16](m, i)
-	case program.Int32:
-		return compileInteger[int32](m, i)
-	case program.Int64:
-		return m.compileIndex(i, compileInteger[int64](m, i))
-	case program.Bool, program.Uint8:
-		return compileInteger[uint8](m, i)
-	case program.Uint16:
-		return compileInteger[uint16](m, i)
-	case program.Uint32:
-		return compileInteger[uint32](m, i)
-	case program.Uint64:
-		return compileInteger[uint64](m, i)
-	case program.Float32:
-		return compileNumber[float32](m, i)
+	c := typeOf(i.Type).instr(m, i)
+	if i.Type == program.Int64 {
+		c = m.compileIndex(i, c)
 	}
-	return compileNumber[float64](m, i)
+	return c
+}
+
+// typed is the functions that compile what depends on a type.
+type typed struct {
+	instr   func(m *machine, i *program.Instr) code
+	access  func(m *machine, i *program.Instr) code
+	convert func(m *machine, d, x *column, declares bool) code // to the type
+}
+
+func integerType[T integer]() typed { return typed{compileInteger[T], compileMemory[T], toInteger[T]} }
+func floatType[T float]() typed     { return typed{compileNumber[T], compileMemory[T], toNumber[T]} }
+
+func typeOf(t program.Type) typed {
+	switch t {
+	case program.Int8:
+		return integerType[int8]()
+	case program.Int16:
+		return integerType[int16]()
+	case program.Int32:
+		return integerType[int32]()
+	case program.Int64:
+		return integerType[int64]()
+	case program.Bool, program.Uint8:
+		return integerType[uint8]()
+	case program.Uint16:
+		return integerType[uint16]()
+	case program.Uint32:
+		return integerType[uint32]()
+	case program.Uint64:
+		return integerType[uint64]()
+	case program.Float32:
+		return floatType[float32]()
+	}
+	return floatType[float64]()
 }
 
 // operands returns the columns of an instruction; y is x if it has one operand.
@@ -134,7 +152,7 @@ func compileShift[T integer](m *machine, i *program.Instr) code {
 	n, count := y, code(nil)
 	if y.typ.Size() < 8 {
 		n = m.newColumn(program.Uint64)
-		count = m.compileConvert(n, y, true) // CheckShift has found that it is not negative
+		count = typeOf(n.typ).convert(m, n, y, true) // CheckShift has found that it is not negative
 	}
 	return func(t threads) threads {
 		if count != nil {

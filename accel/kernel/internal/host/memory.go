@@ -64,31 +64,7 @@ func (p *memory) write(from, to int) {
 	}
 }
 
-// compileAccess compiles an instruction that accesses memory.
-func (m *machine) compileAccess(i *program.Instr) code {
-	switch i.Type {
-	case program.Bool, program.Uint8:
-		return compileMemory[uint8](m, i)
-	case program.Int8:
-		return compileMemory[int8](m, i)
-	case program.Int16:
-		return compileMemory[int16](m, i)
-	case program.Uint16:
-		return compileMemory[uint16](m, i)
-	case program.Int32:
-		return compileMemory[int32](m, i)
-	case program.Uint32:
-		return compileMemory[uint32](m, i)
-	case program.Int64:
-		return compileMemory[int64](m, i)
-	case program.Uint64:
-		return compileMemory[uint64](m, i)
-	case program.Float32:
-		return compileMemory[float32](m, i)
-	}
-	return compileMemory[float64](m, i)
-}
-
+// compileMemory compiles an instruction that accesses memory.
 func compileMemory[T number](m *machine, i *program.Instr) code {
 	a := &access[T]{m: m, i: i, p: m.memories[i.Mem.ID], index: m.operand(i.Args[0])}
 	if i.Dst != nil {
