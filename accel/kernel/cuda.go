@@ -522,8 +522,7 @@ func (l *launch) simulateHost(data [][]byte) (err error) {
 	ctx, end := l.Context()
 	defer end()
 	_, err = m.loaded.Kernel(l.kernel.foreign.entry).Run(ctx, run)
-	var f *ptxsim.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*ptxsim.Fault](err); ok {
 		if err = f.Cause; err == nil {
 			err = s.found(f)
 		}
@@ -538,8 +537,7 @@ func (l *launch) simulateHost(data [][]byte) (err error) {
 
 // failure returns the error to return for that of a run.
 func (k *Kernel) failure(err error) error {
-	var own *Fault
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Fault](err); ok {
 		return own
 	}
 	var simulated *ptxsim.Fault

@@ -82,8 +82,7 @@ func (e *ImportError) Unwrap() error { return e.Err }
 
 // asImportError returns an error as an [*ImportError].
 func asImportError(err error) *ImportError {
-	var e *ImportError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*ImportError](err); ok {
 		return e
 	}
 	return &ImportError{Err: err}

@@ -76,8 +76,7 @@ func explain(err error, function func([]*tensor.Tensor) []*tensor.Tensor, p *pla
 	if result := outputError(""); errors.As(err, &result) {
 		return result
 	}
-	var refused *tensor.TraceError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*tensor.TraceError](err); ok {
 		reason := ErrChanging
 		if refused.Reading {
 			reason = ErrDataDependent

@@ -115,8 +115,7 @@ func withOp(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *library.CallError
-	if errors.As(err, &e) && e.Op == "" {
+	if e, ok := errors.AsType[*library.CallError](err); ok && e.Op == "" {
 		named := *e
 		named.Op = op
 		return &named

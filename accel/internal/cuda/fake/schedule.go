@@ -96,8 +96,7 @@ func (c *context) drain(until *command) {
 
 // failure returns the error of a command that failed while it ran.
 func (c *context) failure(cmd *command, err error) *driver.Error {
-	var known *driver.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*driver.Error](err); ok {
 		return known
 	}
 	return &driver.Error{Code: faultCode(err), Call: calls[cmd.call], Op: cmd.op, Log: err.Error(), Cause: err}

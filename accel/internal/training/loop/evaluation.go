@@ -28,8 +28,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, o *Settin
 		result, err = evaluate(ctx, model, set, loss, o.Metrics, r, r.meter(ctx, set.Len()))
 	}
 	returned = true
-	var undefined *metrics.UndefinedError
-	if errors.As(err, &undefined) {
+	if _, ok := errors.AsType[*metrics.UndefinedError](err); ok {
 		err = fmt.Errorf("accel: Evaluate: %s: %w", set.Name(), err)
 	}
 	return result, err

@@ -619,8 +619,7 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 	}()
 	l.run.Time.Validating += time.Since(begin)
 	if err != nil {
-		var undefined *metrics.UndefinedError
-		if errors.As(err, &undefined) {
+		if _, ok := errors.AsType[*metrics.UndefinedError](err); ok {
 			err = fmt.Errorf("accel: Validate(%s): %w", l.settings.Validate.Name(), err)
 		}
 		return false, err

@@ -87,8 +87,7 @@ func withoutIgnored(prediction, target *tensor.Tensor) (p, t *tensor.Tensor) {
 
 // finite records an error about a value that is not finite, and returns other errors.
 func (m *measures) finite(err error) error {
-	var notFinite *metrics.NonFiniteError
-	if errors.As(err, &notFinite) {
+	if _, ok := errors.AsType[*metrics.NonFiniteError](err); ok {
 		m.NotFinite = true
 		return nil
 	}

@@ -42,8 +42,7 @@ func Compile(source, name, api string) (p *program.Program, err error) {
 		Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}, Implicits: map[ast.Node]types.Object{},
 	}
 	config := types.Config{Importer: im, Sizes: &types.StdSizes{WordSize: 8, MaxAlign: 8}, Error: func(err error) {
-		var e types.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[types.Error](err); ok {
 			wrong = append(wrong, &Error{fset.Position(e.Pos), explain(e.Msg)})
 		}
 	}}
