@@ -15,9 +15,6 @@ type int8Linear struct {
 	weights *integer.Weights
 	rows    int
 	gemm    *gemm // nil for few rows
-	floats  []float32
-
-	x, y []float32
 }
 
 // fewRows is the maximum number of rows for which the weights are not converted to floats:
@@ -40,33 +37,26 @@ func newInt8Linear(d *Device, s ir.Step) (step, error) {
 }
 
 func (k *int8Linear) run(p *program) error {
-	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
-	if len(k.y) == 0 {
+	x, y, w, floats := elements[float32](p, k.in), elements[float32](p, k.out), k.weights, p.device.widened
+	if len(y) == 0 {
 		return nil
 	}
-	if k.gemm != nil {
-		k.floats = p.device.widened
-	}
-	p.device.pool.run((k.weights.Out+outputsPerTask-1)/outputsPerTask, k)
+	p.device.pool.split(w.Out, outputsPerTask, func(o, end, _ int) {
+		for ; o < end; o++ {
+			weight := w.Weight[o*w.In:][:w.In]
+			if k.gemm != nil {
+				k.kernel.widen(floats[o*w.In:][:w.In], weight, w.Step[o])
+				continue
+			}
+			for r := range k.rows {
+				y[r*w.Out+o] = k.kernel.dot(x[r*w.In:][:w.In], weight) * w.Step[o]
+			}
+		}
+	})
 	if g := k.gemm; g != nil {
-		g.a.data, g.b.data, g.c = k.x, k.floats, k.y
+		g.a.data, g.b.data, g.c = x, floats, y
 		g.run()
 		g.a.data, g.b.data, g.c = nil, nil, nil
 	}
-	k.x, k.y, k.floats = nil, nil, nil
 	return nil
-}
-
-func (k *int8Linear) work(chunk, _ int) {
-	w := k.weights
-	for o := chunk * outputsPerTask; o < min((chunk+1)*outputsPerTask, w.Out); o++ {
-		weight := w.Weight[o*w.In:][:w.In]
-		if k.gemm != nil {
-			k.kernel.widen(k.floats[o*w.In:][:w.In], weight, w.Step[o])
-			continue
-		}
-		for r := range k.rows {
-			k.y[r*w.Out+o] = k.kernel.dot(k.x[r*w.In:][:w.In], weight) * w.Step[o]
-		}
-	}
 }
