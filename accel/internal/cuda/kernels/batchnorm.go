@@ -58,15 +58,10 @@ func (o BatchNorm) parts() (parts, each int) {
 	return max(1, ceil(n, each)), each
 }
 
-// last describes x [Images, Channels, 1].
-func (o BatchNorm) last() channelsLast {
-	return channelsLast{o.DType, o.Epsilon, o.Images, o.Channels, o.X, o.DY, o.Y}
-}
-
 // Workspace returns the size of the workspace of Statistics and Sums.
 func (o BatchNorm) Workspace() int {
 	if o.Size == 1 {
-		return o.last().workspace()
+		return channelsLast(o).workspace()
 	}
 	parts, _ := o.parts()
 	return 2 * parts * o.Channels * o.DType.Size()
@@ -78,7 +73,7 @@ func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
 		return nil
 	}
 	if o.Size == 1 {
-		return o.last().statistics(statistics, x, work)
+		return channelsLast(o).statistics(statistics, x, work)
 	}
 	parts, each := o.parts()
 	return []Launch{batchStatistics.grid(real(o.DType), o.channelGrid(parts), 0, statisticsParams{statistics, work, x,
@@ -101,7 +96,7 @@ func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch 
 		return nil
 	}
 	if o.Size == 1 {
-		return o.last().launches(y, x, statistics, w, b, relu)
+		return channelsLast(o).launches(y, x, statistics, w, b, relu)
 	}
 	return []Launch{batchNorm.launch(real(o.DType), blocks, batchNormParams{y, x, statistics, w, b, o.Epsilon,
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu), kind(o.Y), kind(o.X)})}
@@ -114,7 +109,7 @@ func (o BatchNorm) Sums(sums, x, dy, statistics, y, masked, work Pointer) []Laun
 		return nil
 	}
 	if o.Size == 1 {
-		return o.last().sums(sums, x, dy, statistics, y, masked, work)
+		return channelsLast(o).sums(sums, x, dy, statistics, y, masked, work)
 	}
 	parts, each := o.parts()
 	return []Launch{batchNormSums.grid(real(o.DType), o.channelGrid(parts), 0, batchNormSumsParams{sums, work, x, dy, statistics, y, masked, o.Epsilon,
@@ -128,7 +123,7 @@ func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, trainin
 		return nil
 	}
 	if o.Size == 1 {
-		return o.last().inputGradient(dx, x, dy, statistics, w, sums, training)
+		return channelsLast(o).inputGradient(dx, x, dy, statistics, w, sums, training)
 	}
 	return []Launch{batchNormInput.launch(real(o.DType), blocks, batchNormInputParams{dx, x, dy, statistics, w, sums, o.Epsilon,
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training), kind(o.Y), kind(o.X), kind(o.DY)})}

@@ -45,13 +45,8 @@ var (
 	lastBatchNormInput = declare[lastInputParams]("batchnormlast", "batchnormlast_input", reals, 256)
 )
 
-// channelsLast normalizes x [Rows, Channels], as BatchNorm does.
-type channelsLast struct {
-	DType          tensortype.DType
-	Epsilon        float64
-	Rows, Channels int
-	X, DY, Y       tensortype.DType
-}
+// channelsLast is a BatchNorm of x [Images, Channels, 1], whose images are pixels: rows of channels.
+type channelsLast BatchNorm
 
 // grid returns how blocks share the rows: a thread has at least four of them, and there are at most that many
 // blocks. wide is whether threads have several channels.
@@ -62,9 +57,9 @@ func (o channelsLast) grid(wide bool, blocks int) (g lastRows, grid driver.Dim) 
 	}
 	spread := min(32, 1<<bits.Len(uint(max(1, threads)-1)))
 	slabs := ceil(threads, spread)
-	parts := max(1, min(ceil(o.Rows, 4*256/spread), ceil(blocks, max(1, slabs)), 65535))
-	each := max(1, ceil(o.Rows, parts))
-	return lastRows{uint32(o.Rows), uint32(o.Channels), uint32(each), uint32(spread)}, driver.Dim{X: uint32(slabs), Y: uint32(max(1, ceil(o.Rows, each))), Z: 1}
+	parts := max(1, min(ceil(o.Images, 4*256/spread), ceil(blocks, max(1, slabs)), 65535))
+	each := max(1, ceil(o.Images, parts))
+	return lastRows{uint32(o.Images), uint32(o.Channels), uint32(each), uint32(spread)}, driver.Dim{X: uint32(slabs), Y: uint32(max(1, ceil(o.Images, each))), Z: 1}
 }
 
 // reducers is how many blocks sum up, at most: four on each SM of an H100. The last of those with the same
