@@ -12,8 +12,8 @@ var avx2Rows = rowFunctions{
 	addProducts:  rowProducts(8, addProductsAVX2),
 	addRows:      addRowsAVX2,
 
-	softmaxRows:         softmaxRowsComposed,
-	softmaxGradientRows: softmaxGradientRowsComposed,
+	softmaxRows:         wholeSoftmaxRows(softmaxRowsAVX2),
+	softmaxGradientRows: wholeSoftmaxGradientRows(softmaxGradientRowsAVX2),
 }
 
 var avx512Rows = rowFunctions{
@@ -26,20 +26,28 @@ var avx512Rows = rowFunctions{
 	addProducts:  rowProducts(16, addProductsAVX512),
 	addRows:      addRowsAVX2, // limited by memory
 
-	softmaxRows: func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
+	softmaxRows:         wholeSoftmaxRows(softmaxRowsAVX512),
+	softmaxGradientRows: wholeSoftmaxGradientRows(softmaxGradientRowsAVX512),
+}
+
+func wholeSoftmaxRows(f func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)) func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
+	return func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
 		if !r.whole(p) {
 			softmaxRowsComposed(v, p, r, factor, top, sum)
 			return
 		}
-		softmaxRowsAVX512(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], factor, &top[:r.rows][0], &sum[:r.rows][0])
-	},
-	softmaxGradientRows: func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32) {
+		f(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], factor, &top[:r.rows][0], &sum[:r.rows][0])
+	}
+}
+
+func wholeSoftmaxGradientRows(f func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)) func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32) {
+	return func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32) {
 		if !r.whole(p) || len(ds) < len(p) {
 			softmaxGradientRowsComposed(v, p, ds, r, factor, scale, logarithm, delta)
 			return
 		}
-		softmaxGradientRowsAVX512(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], &ds[0], factor, scale, &logarithm[:r.rows][0], &delta[:r.rows][0])
-	},
+		f(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], &ds[0], factor, scale, &logarithm[:r.rows][0], &delta[:r.rows][0])
+	}
 }
 
 // whole reports whether there are rows, and whether each has space for whole vectors of 16.

@@ -39,6 +39,16 @@ func dotsAVX2(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX2(n int, pitch int, x *float32, w *float32, c *float32)
 
+// softmaxRowsAVX2 is softmaxRowsComposed; it writes whole vectors.
+//
+//go:noescape
+func softmaxRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
+
+// softmaxGradientRowsAVX2 is softmaxGradientRowsComposed; it writes whole vectors.
+//
+//go:noescape
+func softmaxGradientRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
+
 // squaresAVX512 is squaresGeneric for whole vectors.
 //
 //go:noescape
@@ -74,6 +84,16 @@ func dotsAVX512(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX512(n int, pitch int, x *float32, w *float32, c *float32)
 
+// softmaxRowsAVX512 is softmaxRowsComposed; it writes whole vectors.
+//
+//go:noescape
+func softmaxRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
+
+// softmaxGradientRowsAVX512 is softmaxGradientRowsComposed; it writes whole vectors.
+//
+//go:noescape
+func softmaxGradientRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
+
 // addRowsWideAVX2 adds rows to 32 elements.
 //
 //go:noescape
@@ -88,13 +108,3 @@ func addRowsNarrowAVX2(rows int, pitch int, d *float64, x *float32)
 //
 //go:noescape
 func addEightRowsAVX2(n int, pitch int, d *float64, x *float32)
-
-// softmaxRowsAVX512 is softmaxRowsComposed; it writes whole vectors.
-//
-//go:noescape
-func softmaxRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
-
-// softmaxGradientRowsAVX512 is softmaxGradientRowsComposed; it writes whole vectors.
-//
-//go:noescape
-func softmaxGradientRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)

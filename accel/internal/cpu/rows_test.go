@@ -153,6 +153,11 @@ func TestScoreRows(t *testing.T) {
 				}
 				p[pitch], p[2*pitch+39] = float32(math.Inf(-1)), 80
 			}
+			for i := range s.rows { // what is not visible does not count
+				for j := s.visible(i); j < pitch; j++ {
+					p[i*pitch+j], ds[i*pitch+j] = float32(math.NaN()), float32(math.NaN())
+				}
+			}
 			top, sum := random(r, s.rows), make([]float32, s.rows)
 			for i := range top {
 				if i%3 > 0 || s.rows == 5 {

@@ -18,12 +18,12 @@ func rows() {
 		normWeights(s)
 		dots(s)
 		addProducts(s)
+		softmaxRows(s)
+		softmaxGradientRows(s)
 	}
 	addRows(8)
 	addRows(1)
 	addEightRows()
-	softmaxRows(avx512)
-	softmaxGradientRows(avx512)
 }
 
 // head begins a function and loads its pointers.

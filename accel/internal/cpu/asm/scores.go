@@ -10,14 +10,14 @@ import (
 // first seen elements are visible, in each later row step more.
 type scoreRows struct {
 	isa
-	rows, width, pitch, seen, step Register
-	seenHere                       Register // visible elements of this row
+	rows, columns, pitch, seen, step Register
+	seenHere                         Register // visible elements of this row
 }
 
 // begin starts the body of a row.
 func (r *scoreRows) begin() {
 	r.rows = Load(Param("rows"), GP64())
-	r.width = Load(Param("width"), GP64())
+	r.columns = Load(Param("width"), GP64())
 	r.pitch = Load(Param("pitch"), GP64())
 	r.seen = Load(Param("seen"), GP64())
 	r.step = Load(Param("step"), GP64())
@@ -36,8 +36,8 @@ func (r *scoreRows) clamp() {
 	MOVQ(r.seen, r.seenHere)
 	TESTQ(r.seenHere, r.seenHere)
 	CMOVQLT(none, r.seenHere)
-	CMPQ(r.seenHere, r.width)
-	CMOVQGT(r.width, r.seenHere)
+	CMPQ(r.seenHere, r.columns)
+	CMOVQGT(r.columns, r.seenHere)
 }
 
 // next advances to the next row of some blocks, and to the next element of some columns.
@@ -56,37 +56,75 @@ func (r *scoreRows) next(blocks, columns []Register) {
 	RET()
 }
 
-// vectors runs a body for each vector that has visible elements, at an offset in bytes,
-// with a mask of these elements; label distinguishes loops.
-func (r *scoreRows) vectors(label string, body func(at Register, seen Register)) (at Register) {
+// visible is a mask of the visible elements of a vector: all except in the last one.
+type visible struct {
+	isa
+	mask Register
+}
+
+// vectors runs a body for each vector that has visible elements, at an offset in bytes; label distinguishes loops.
+func (r *scoreRows) vectors(label string, body func(at Register, seen visible)) (at Register) {
 	at = GP64()
-	left, ones, lanes := GP64(), GP64(), GP64()
-	mask := K()
+	left, some, lanes := GP64(), GP64(), GP64()
 	XORQ(at, at)
 	MOVQ(r.seenHere, left)
-	MOVQ(I32(0xffff), ones)
-	MOVQ(I32(16), lanes)
+	MOVQ(I32(r.lanes()), lanes)
+	seen := visible{isa: r.isa}
+	var table, ones Register
+	if r.wide() {
+		seen.mask, ones = K(), GP64()
+		MOVQ(I32(0xffff), ones)
+	} else {
+		seen.mask, table = YMM(), GP64()
+		LEAQ(tailMask(), table)
+	}
 	JMP(LabelRef(label + "Test"))
 	Label(label)
-	bits := GP64()
-	MOVQ(left, bits)
+	MOVQ(left, some)
 	CMPQ(left, lanes)
-	CMOVQGT(lanes, bits) // BZHI uses the lowest eight bits of the number
-	BZHIQ(bits, ones, bits)
-	KMOVW(bits.As32(), mask)
-	body(at, mask)
-	ADDQ(Imm(64), at)
-	SUBQ(Imm(16), left)
+	CMOVQGT(lanes, some)
+	if r.wide() {
+		BZHIQ(some, ones, some) // it uses the lowest eight bits of the number
+		KMOVW(some.As32(), seen.mask)
+	} else {
+		NEGQ(some)
+		VMOVUPS(Mem{Base: table, Index: some, Scale: 4, Disp: 32}, seen.mask)
+	}
+	body(at, seen)
+	ADDQ(Imm(uint64(r.width)), at)
+	SUBQ(Imm(uint64(r.lanes())), left)
 	Label(label + "Test")
 	CMPQ(left, Imm(0))
 	JGT(LabelRef(label))
 	return at
 }
 
+// loadOr loads a vector with others in place of what is not visible.
+func (m visible) loadOr(from Mem, others VecVirtual) VecVirtual {
+	v := m.register()
+	if m.wide() {
+		VMOVAPS(others, v)
+		VMOVUPS(from, m.mask, v)
+	} else {
+		VMOVUPS(from, v)
+		VBLENDVPS(m.mask, v, others, v)
+	}
+	return v
+}
+
+// keep sets what is not visible to zero, also if it is NaN.
+func (m visible) keep(v VecVirtual) {
+	if m.wide() {
+		VMOVUPS_Z(v, m.mask, v)
+	} else {
+		VANDPS(m.mask, v, v)
+	}
+}
+
 // zeros fills the rest of a row of some blocks with zeros, whole vectors up to its width.
 func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	bytes := GP64()
-	MOVQ(r.width, bytes)
+	MOVQ(r.columns, bytes)
 	SHLQ(Imm(2), bytes)
 	zero := r.zero()
 	JMP(LabelRef("zeroTest"))
@@ -94,7 +132,7 @@ func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	for _, b := range blocks {
 		VMOVUPS(zero, Mem{Base: b, Index: at, Scale: 1})
 	}
-	ADDQ(Imm(64), at)
+	ADDQ(Imm(uint64(r.width)), at)
 	Label("zeroTest")
 	CMPQ(at, bytes)
 	JLT(LabelRef("zero"))
@@ -111,10 +149,8 @@ func softmaxRows(s isa) {
 	r.begin()
 	m := s.register()
 	VMOVAPS(lowest, m)
-	r.vectors("largest", func(at, seen Register) {
-		v := s.register()
-		VMOVAPS(lowest, v)
-		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+	r.vectors("largest", func(at Register, seen visible) {
+		v := seen.loadOr(Mem{Base: p, Index: at, Scale: 1}, lowest)
 		VMAXPS(m, v, m) // returns the first operand, the old maximum, if one is NaN
 	})
 	high := s.lanesMax(m)
@@ -131,12 +167,12 @@ func softmaxRows(s isa) {
 	VMOVSS(high, Mem{Base: top})
 	shift, total := s.register(), s.zero()
 	VBROADCASTSS(high, shift)
-	at := r.vectors("exp", func(at, seen Register) {
+	at := r.vectors("exp", func(at Register, seen visible) {
 		v := s.register()
-		VMOVUPS_Z(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, v)
 		VFMSUB213PS(shift, factor, v)
 		e := s.exp(v)
-		VMOVUPS_Z(e, seen, e)
+		seen.keep(e)
 		VADDPS(e, total, total)
 		VMOVUPS(e, Mem{Base: p, Index: at, Scale: 1})
 	})
@@ -157,18 +193,18 @@ func softmaxGradientRows(s isa) {
 	factor, scale := s.scalar("factor"), s.scalar("scale")
 	r.begin()
 	shift, less := s.splat(Mem{Base: logarithm}), s.splat(Mem{Base: delta})
-	at := r.vectors("exp", func(at, seen Register) {
+	at := r.vectors("exp", func(at Register, seen visible) {
 		v, g := s.register(), s.register()
-		VMOVUPS_Z(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, v)
 		VFMSUB213PS(shift, factor, v)
 		e := s.exp(v)
-		VMOVUPS_Z(e, seen, e)
+		seen.keep(e)
 		VMOVUPS(e, Mem{Base: p, Index: at, Scale: 1})
-		VMOVUPS_Z(Mem{Base: ds, Index: at, Scale: 1}, seen, g)
+		VMOVUPS(Mem{Base: ds, Index: at, Scale: 1}, g)
 		VSUBPS(less, g, g)
 		VMULPS(e, g, g)
 		VMULPS(scale, g, g)
-		VMOVUPS_Z(g, seen, g) // also if the weight is NaN
+		seen.keep(g)
 		VMOVUPS(g, Mem{Base: ds, Index: at, Scale: 1})
 	})
 	r.zeros(at, p, ds)
@@ -178,9 +214,13 @@ func softmaxGradientRows(s isa) {
 // lanesMax returns the largest lane.
 func (s isa) lanesMax(m VecVirtual) VecVirtual {
 	other := s.register()
-	VSHUFF64X2(Imm(0x4e), m, m, other)
-	VMAXPS(other, m, m)
-	VSHUFF64X2(Imm(0xb1), m, m, other)
+	if s.wide() {
+		VSHUFF64X2(Imm(0x4e), m, m, other)
+		VMAXPS(other, m, m)
+		VSHUFF64X2(Imm(0xb1), m, m, other)
+	} else {
+		VPERM2F128(Imm(1), m, m, other)
+	}
 	VMAXPS(other, m, m)
 	VPERMILPS(Imm(0x4e), m, other)
 	VMAXPS(other, m, m)

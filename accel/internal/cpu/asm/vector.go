@@ -324,20 +324,7 @@ func largest(s isa) {
 	JLT(LabelRef("more"))
 	VMOVUPS(Mem{Base: n}, last)
 	VMAXPS(m, last, m)
-	other := s.register()
-	if s.wide() {
-		VSHUFF64X2(Imm(0x4e), m, m, other)
-		VMAXPS(other, m, m)
-		VSHUFF64X2(Imm(0xb1), m, m, other)
-	} else {
-		VPERM2F128(Imm(1), m, m, other)
-	}
-	VMAXPS(other, m, m)
-	VPERMILPS(Imm(0x4e), m, other)
-	VMAXPS(other, m, m)
-	VPERMILPS(Imm(0xb1), m, other)
-	VMAXPS(other, m, m)
-	Store(m.AsX(), ReturnIndex(0))
+	Store(s.lanesMax(m), ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
