@@ -51,7 +51,7 @@ func attentionRows() []opRow {
 func TestLongAttention(t *testing.T) {
 	for _, name := range cpu.Implementations() {
 		withDevice(cpu.NewWith(name, 2), func() {
-			for _, size := range []struct{ t, s, d int }{{200, 200, 20}, {65, 300, 7}, {300, 65, 33}} {
+			for _, size := range []struct{ t, s, d int }{{200, 200, 20}, {65, 300, 7}, {300, 65, 33}, {290, 290, 16}, {129, 257, 32}} {
 				for _, causal := range []bool{false, true} {
 					ctx := fmt.Sprintf("%s, %+v, causal %v", name, size, causal)
 					g := NewGenerator(2)

@@ -8,11 +8,15 @@ import (
 
 var _ = implementFloat32[ir.Attention](newAttention)
 
-// Blocks of queries and keys whose scores are computed together: small enough that they fit
-// in the L2 cache with their operands.
+// The scores of at most queryBlock queries and keyBlock keys are computed together. The operands of keys are laid out once for the
+// queries of a range. All fit in the L2 cache. Rows of scores are an odd number of cache lines apart, so that a product that reads
+// their columns finds them in all sets of the L1 cache.
 const (
 	queryBlock = 32
+	queryRange = 128
 	keyBlock   = 128
+	scorePitch = keyBlock + cacheLine/4
+	diagonal   = 16 // queries and keys at once where only some scores are visible; ranges and blocks are multiples of it
 )
 
 // heads is the state that attention and its gradient share: one chunk computes one head of
@@ -28,9 +32,8 @@ type heads struct {
 	add   addend
 	added []float32 // added to the scores; nil for nothing
 
-	// Sizes of a worker's workspace: panels of a right-hand side, the panels of keys and
-	// values, and a block of scores.
-	panel, keys, values, scores int
+	// Sizes of parts of a worker's workspace: keys and values as panels, and copies of rows of d and of e elements.
+	keys, values, rowsD, rowsE int
 }
 
 // headed is a tensor [B, H, rows, columns] of any layout.
@@ -92,14 +95,17 @@ func (h headRows) row(i int) []float32 { return h.data[i*h.pitch:][:h.length] }
 // from returns the rows starting at i.
 func (h headRows) from(i int) []float32 { return h.data[min(i*h.pitch, len(h.data)):] }
 
-func (h headRows) clear(rows int) {
+func (h headRows) clear(first, rows int) {
 	for i := range rows {
-		clear(h.row(i))
+		clear(h.row(first + i))
 	}
 }
 
 // bind looks up the memory.
 func (h *headed) bind(p *program) { h.data = from[float32](p, h.Operand) }
+
+// from returns the rows starting at i.
+func (m matrix) from(i int) matrix { return matrix{m.data[min(i*m.row, len(m.data)):], m.row, m.col} }
 
 func (m matrix) transposed() matrix { return matrix{m.data, m.col, m.row} }
 
@@ -112,10 +118,9 @@ func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 		h.add = newAddend(s.In[added].Shape, q[1])
 	}
 	h.q.Operand, h.k.Operand, h.v.Operand = s.In[0], s.In[1], s.In[2]
-	block, nr := max(queryBlock, keyBlock), d.kernel.nr
-	h.panel = roundUp(max(h.d, h.e, block), nr) * block
+	nr := d.kernel.nr
 	h.keys, h.values = roundUp(keyBlock, nr)*h.d, roundUp(keyBlock, nr)*h.e
-	h.scores = queryBlock * keyBlock
+	h.rowsD, h.rowsE = max(queryRange, keyBlock)*copyPitch(h.d), max(queryRange, keyBlock)*copyPitch(h.e)
 	return h
 }
 
@@ -139,7 +144,7 @@ func (h *heads) factor(scores []float32, head, i, m, first, n int) float32 {
 	}
 	vec := h.device.vectors
 	for r := range m {
-		row := scores[r*keyBlock:][:h.visible(i+r, first, n)]
+		row := scores[r*scorePitch:][:h.visible(i+r, first, n)]
 		vec.mulScalar(row, row, h.scale)
 		if h.added == nil || len(row) == 0 {
 			continue
@@ -155,12 +160,12 @@ func (h *heads) factor(scores []float32, head, i, m, first, n int) float32 {
 }
 
 // block returns which scores of m queries, starting at i, and n keys, starting at first,
-// are visible.
-func (h *heads) block(i, m, first, n int) scoreRows {
+// are visible. Those of width keys are set to zero otherwise.
+func (h *heads) block(i, m, first, width int) scoreRows {
 	if h.causal {
-		return scoreRows{rows: m, width: n, pitch: keyBlock, seen: i + 1 - first, step: 1}
+		return scoreRows{rows: m, width: width, pitch: scorePitch, seen: i + 1 - first, step: 1}
 	}
-	return scoreRows{rows: m, width: n, pitch: keyBlock, seen: n}
+	return scoreRows{rows: m, width: width, pitch: scorePitch, seen: width}
 }
 
 // workspace splits one worker's workspace into parts of the given sizes.
@@ -179,25 +184,52 @@ func (h *heads) pack(panel []float32, b matrix, n, k int) {
 	h.device.kernel.packColumns(panel, b.data, b.row, b.col, n, k)
 }
 
-// product computes c (+)= a·b for blocks, with b packed; for depth 0 it writes zeros.
-func (h *heads) product(c []float32, ldc int, a matrix, b []float32, m, n, k, mode int, edge []float32) {
+// product computes c (+)= a·b for blocks, with b packed, or its rows next elements apart; for depth 0 it writes zeros.
+func (h *heads) product(c []float32, ldc int, a matrix, b []float32, next, m, n, k, mode int, edge []float32) {
 	if k == 0 {
 		for r := range m {
 			clear(c[r*ldc:][:n])
 		}
 		return
 	}
-	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, rows: m, cols: n, mode: mode, edge: edge})
+	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, next: next, rows: m, cols: n, mode: mode, edge: edge})
 }
 
-// rowsProduct is product with the rows of b in place, if tiles can read them, else packed.
-func (h *heads) rowsProduct(c []float32, ldc int, a, b matrix, m, n, k, mode int, space, edge []float32) {
-	if n%h.device.kernel.lanes != 0 || b.col != 1 || n == 0 || k == 0 {
-		h.pack(space, b, n, k)
-		h.product(c, ldc, a, space, m, n, k, mode, edge)
-		return
+// copyPitch is the distance of copied rows of n elements: an odd number of cache lines, as of rows of scores.
+func copyPitch(n int) int { return roundUp(n, cacheLine/4) | cacheLine/4 }
+
+// copyRows copies rows of n elements, with zeros after the end.
+func (h *heads) copyRows(dst []float32, from matrix, rows, n int) {
+	pitch := copyPitch(n)
+	for r := range rows {
+		row := dst[r*pitch:][:pitch]
+		if from.col == 1 && n > 0 {
+			copy(row[:n], from.data[r*from.row:])
+		} else {
+			for c := range n {
+				row[c] = from.data[r*from.row+c*from.col]
+			}
+		}
+		clear(row[n:])
 	}
-	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b.data, next: b.row, rows: m, cols: n, mode: mode, edge: edge})
+}
+
+// together returns how many rows of scores, or columns of their weights, are multiplied at once, of a range of queries starting at i
+// and a block of keys starting at first: few where that leaves out hidden scores, else whole panels.
+func (h *heads) together(i, first int) int {
+	if h.causal && i < min(first+keyBlock, h.s)-1 {
+		return diagonal
+	}
+	return queryBlock / h.device.kernel.mr * h.device.kernel.mr
+}
+
+// rowsOf returns contiguous rows of n elements that tiles can read: where they are, or copied to space.
+func (h *heads) rowsOf(space []float32, m matrix, rows, n int) matrix {
+	if m.col == 1 && n > 0 && n%h.device.kernel.lanes == 0 {
+		return m
+	}
+	h.copyRows(space, m, rows, n)
+	return matrix{space, copyPitch(n), 1}
 }
 
 // visible returns the number of the n keys, starting at first, that query i attends to.
@@ -225,7 +257,7 @@ type attention struct {
 
 func newAttention(d *Device, s ir.Step) (step, error) {
 	k := &attention{heads: newHeads(d, s.Op.(ir.Attention), s, 3), step: s}
-	d.reserve(0, k.panel+k.keys+k.scores+maxTile+4*queryBlock)
+	d.reserve(0, k.keys+k.rowsE+queryBlock*scorePitch+maxTile+2*queryRange+2*queryBlock)
 	return k, nil
 }
 
@@ -242,52 +274,64 @@ func (k *attention) run(p *program) error {
 }
 
 func (k *attention) work(head, worker int) {
-	parts := k.workspace(worker, k.panel, k.keys, k.scores, maxTile, queryBlock, queryBlock, queryBlock, queryBlock)
+	parts := k.workspace(worker, k.keys, k.rowsE, queryBlock*scorePitch, maxTile, queryRange, queryRange, queryBlock, queryBlock)
 	vec := k.device.vectors
-	space, keys, scores, edge, top, sum, before, added := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]
-	if k.s <= keyBlock { // keep the packed keys for all queries
-		k.pack(keys, k.k.at(head, 0).transposed(), k.s, k.d)
-	}
+	keys, space, scores, edge, top, sum, before, added := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]
+	var values matrix
 	y := headOf(k.out, head, k.q.Shape[1], k.t, k.e)
-	for i := 0; i < k.t; i += queryBlock {
-		m := min(queryBlock, k.t-i)
-		out := y.from(i)
-		for r := range m {
+	for first := 0; first < k.t; first += queryRange {
+		end := min(first+queryRange, k.t)
+		for r := range end - first {
 			top[r], sum[r] = float32(math.Inf(-1)), 0
 		}
-		for j := 0; j < k.s; j += keyBlock {
-			n := k.seen(i+m-1, j)
-			if n == 0 {
-				break
-			}
-			if k.s > keyBlock {
+		for j := 0; j < k.s && k.seen(end-1, j) > 0; j += keyBlock {
+			if first == 0 || k.s > keyBlock { // else they are there for all queries
 				k.pack(keys, k.k.at(head, j).transposed(), min(keyBlock, k.s-j), k.d)
+				values = k.rowsOf(space, k.v.at(head, j), min(keyBlock, k.s-j), k.e)
 			}
-			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, edge)
-			factor := k.factor(scores, head, i, m, j, n)
-			mode := 0
-			if j == 0 {
-				vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, sum)
-			} else {
-				mode = addResult
-				copy(before, top)
-				vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, added)
-				for r := range m {
-					keep := float32(math.Exp(float64(before[r] - top[r])))
-					sum[r] = sum[r]*keep + added[r]
-					vec.mulScalar(y.row(i+r), y.row(i+r), keep)
+			step := k.together(first, j)
+			for i := first; i < end; i += step {
+				m := min(step, end-i)
+				n := k.seen(i+m-1, j)
+				if n == 0 {
+					continue
 				}
+				top, sum := top[i-first:], sum[i-first:]
+				k.product(scores, scorePitch, k.q.at(head, i), keys, 0, m, n, k.d, 0, edge)
+				factor := k.factor(scores, head, i, m, j, n)
+				mode := 0
+				if j == 0 {
+					vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, sum)
+				} else {
+					mode = addResult
+					copy(before, top[:m])
+					vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, added)
+					for r := range m {
+						if before[r] == top[r] {
+							sum[r] += added[r]
+							continue
+						}
+						keep := float32(math.Exp(float64(before[r] - top[r])))
+						sum[r] = sum[r]*keep + added[r]
+						vec.mulScalar(y.row(i+r), y.row(i+r), keep)
+					}
+				}
+				k.product(y.from(i), y.pitch, matrix{scores, scorePitch, 1}, values.data, values.row, m, k.e, n, mode, edge)
 			}
-			k.rowsProduct(out, y.pitch, matrix{scores, keyBlock, 1}, k.v.at(head, j), m, k.e, n, mode, space, edge)
 		}
-		for r := range m {
-			if sum[r] == 0 { // the query sees no key
-				clear(y.row(i + r))
-				k.sums[head*k.t+i+r] = 0
-				continue
-			}
-			vec.mulScalar(y.row(i+r), y.row(i+r), 1/sum[r])
-			k.sums[head*k.t+i+r] = top[r] + float32(math.Log(float64(sum[r])))
+		for i := first; i < end; i++ {
+			k.finish(head, i, y.row(i), top[i-first], sum[i-first])
 		}
 	}
+}
+
+// finish divides a row of the result by its sum, and writes the logarithm.
+func (k *attention) finish(head, i int, row []float32, top, sum float32) {
+	if sum == 0 { // the query sees no key
+		clear(row)
+		k.sums[head*k.t+i] = 0
+		return
+	}
+	k.device.vectors.mulScalar(row, row, 1/sum)
+	k.sums[head*k.t+i] = top + float32(math.Log(float64(sum)))
 }

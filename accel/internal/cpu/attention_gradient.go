@@ -4,8 +4,8 @@ import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 var _ = implementFloat32[ir.AttentionGradient](newAttentionGradient)
 
-// attentionGradient recomputes each block of scores and adds its part to the gradients of
-// queries, keys and values.
+// attentionGradient recomputes the scores of some queries and keys, and adds their part to the gradients.
+// It keeps the weights and slopes of queryRange queries, so that the products for keys and values are deep.
 type attentionGradient struct {
 	heads
 	step        ir.Step
@@ -21,7 +21,7 @@ func newAttentionGradient(d *Device, s ir.Step) (step, error) {
 	h := k.q.Shape[1]
 	k.slope.Operand = ir.Operand{Slot: s.In[4].Slot, DType: s.In[4].DType, Layout: ir.Layout{Shape: []int{k.q.Shape[0], h, k.t, k.e}, Stride: []int{k.t * h * k.e, k.e, h * k.e, 1}}}
 	k.pitch, k.from = s.Op.(ir.AttentionGradient).Rows(k.q.Shape, k.v.Shape)
-	d.reserve(0, k.panel+k.keys+k.values+2*k.scores+maxTile+k.t)
+	d.reserve(0, k.keys+k.values+2*k.rowsD+k.rowsE+2*queryRange*scorePitch+maxTile+k.t)
 	return k, nil
 }
 
@@ -43,41 +43,95 @@ func (k *attentionGradient) run(p *program) error {
 }
 
 func (k *attentionGradient) work(head, worker int) {
-	parts := k.workspace(worker, k.panel, k.keys, k.values, k.scores, k.scores, maxTile, k.t)
-	vec := k.device.vectors
-	space, keys, values, scores, slopes, edge, delta := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
+	parts := k.workspace(worker, k.keys, k.values, k.rowsD, k.rowsD, k.rowsE, queryRange*scorePitch, queryRange*scorePitch, maxTile, k.t)
+	w := gradientSpace{keys: parts[0], values: parts[1], space: [3][]float32{parts[2], parts[3], parts[4]}, weights: parts[5], slopes: parts[6], edge: parts[7], delta: parts[8]}
 	h := k.q.Shape[1]
 	dq := headAt(k.all, head, h, k.t, k.d, k.pitch[0], k.from[0])
 	dk := headAt(k.all, head, h, k.s, k.d, k.pitch[1], k.from[1])
 	dv := headAt(k.all, head, h, k.s, k.e, k.pitch[2], k.from[2])
-	dq.clear(k.t)
-	dk.clear(k.s)
-	dv.clear(k.s)
 	out, dy := headOf(k.out, head, h, k.t, k.e), headOf(k.dy, head, h, k.t, k.e)
 	for i := range k.t {
 		row := out.row(i)
-		delta[i], _ = vec.slopes(row, dy.row(i), row, 0) // Σ dy·out
+		w.delta[i], _ = k.device.vectors.slopes(row, dy.row(i), row, 0) // Σ dy·out
 	}
 	for j := 0; j < k.s; j += keyBlock {
-		if !k.causal || j < k.t {
-			block := min(keyBlock, k.s-j)
-			k.pack(keys, k.k.at(head, j).transposed(), block, k.d)
-			k.pack(values, k.v.at(head, j).transposed(), block, k.e)
+		n, first := min(keyBlock, k.s-j), 0
+		if k.causal {
+			first = j / queryRange * queryRange
 		}
-		for i := 0; i < k.t; i += queryBlock {
-			m := min(queryBlock, k.t-i)
-			n := k.seen(i+m-1, j)
-			if n == 0 {
-				continue
+		if first >= k.t { // no query sees these keys
+			dk.clear(j, n)
+			dv.clear(j, n)
+			continue
+		}
+		k.pack(w.keys, k.k.at(head, j).transposed(), n, k.d)
+		k.pack(w.values, k.v.at(head, j).transposed(), n, k.e)
+		w.keyRows = k.rowsOf(w.space[0], k.k.at(head, j), n, k.d)
+		for i := first; i < k.t; i += queryRange {
+			m := min(queryRange, k.t-i)
+			w.queries = k.rowsOf(w.space[1], k.q.at(head, i), m, k.d)
+			w.dy = k.rowsOf(w.space[2], k.slope.at(head, i), m, k.e)
+			k.queries(w, head, i, m, j, dq)
+			for c, step := 0, k.together(i, j); c < n; c += step {
+				k.someKeys(w, i, m, j, c, min(step, n-c), i > first, dk, dv)
 			}
-			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, edge)
-			k.product(slopes, keyBlock, k.slope.at(head, i), values, m, n, k.e, 0, edge)
-			factor := k.factor(scores, head, i, m, j, n)
-			vec.softmaxGradientRows(vec, scores, slopes, k.block(i, m, j, n), factor, k.scale, k.sums[head*k.t+i:], delta[i:])
-			p, ds := matrix{scores, keyBlock, 1}, matrix{slopes, keyBlock, 1}
-			k.rowsProduct(dv.from(j), dv.pitch, p.transposed(), k.slope.at(head, i), n, k.e, m, addResult, space, edge)
-			k.rowsProduct(dk.from(j), dk.pitch, ds.transposed(), k.q.at(head, i), n, k.d, m, addResult, space, edge)
-			k.rowsProduct(dq.from(i), dq.pitch, ds, k.k.at(head, j), m, k.d, n, addResult, space, edge)
 		}
 	}
+}
+
+// gradientSpace is a worker's workspace.
+type gradientSpace struct {
+	keys, values         []float32    // panels
+	space                [3][]float32 // of copied rows
+	keyRows, queries, dy matrix
+	weights, slopes      []float32 // of queryRange queries
+	edge, delta          []float32
+}
+
+// queries computes the weights and slopes of m queries, starting at i, with the block of keys starting at first, and their part of
+// the gradient of the queries.
+func (k *attentionGradient) queries(w gradientSpace, head, i, m, first int, dq headRows) {
+	vec := k.device.vectors
+	mode := addResult
+	if first == 0 {
+		mode = 0
+	}
+	step := k.together(i, first)
+	for r := 0; r < m; r += step {
+		rows := min(step, m-r)
+		n := k.seen(i+r+rows-1, first)
+		if n == 0 {
+			continue
+		}
+		weights, slopes := w.weights[r*scorePitch:], w.slopes[r*scorePitch:]
+		k.product(weights, scorePitch, w.queries.from(r), w.keys, 0, rows, n, k.d, 0, w.edge)
+		k.product(slopes, scorePitch, w.dy.from(r), w.values, 0, rows, n, k.e, 0, w.edge)
+		factor := k.factor(weights, head, i+r, rows, first, n)
+		block := k.block(i+r, rows, first, n)
+		block.width = min(roundUp(n, step), k.s-first, keyBlock) // what someKeys reads
+		vec.softmaxGradientRows(vec, weights, slopes, block, factor, k.scale, k.sums[head*k.t+i+r:], w.delta[i+r:])
+		k.product(dq.from(i+r), dq.pitch, matrix{slopes, scorePitch, 1}, w.keyRows.data, w.keyRows.row, rows, k.d, n, mode, w.edge)
+	}
+}
+
+// someKeys computes the part of m queries, starting at i, of the gradients of n keys and values: those from c on in the block that
+// starts at first. It begins with the first queries that see any of the keys. With add, the gradients have parts of queries before.
+func (k *attentionGradient) someKeys(w gradientSpace, i, m, first, c, n int, add bool, dk, dv headRows) {
+	from, mode := 0, 0
+	if k.causal {
+		from = max(0, first+c-i)
+	}
+	if add {
+		mode = addResult
+	}
+	if from >= m {
+		if !add {
+			dk.clear(first+c, n)
+			dv.clear(first+c, n)
+		}
+		return
+	}
+	at := from*scorePitch + c
+	k.product(dv.from(first+c), dv.pitch, matrix{w.weights[at:], 1, scorePitch}, w.dy.from(from).data, w.dy.row, n, k.e, m-from, mode, w.edge)
+	k.product(dk.from(first+c), dk.pitch, matrix{w.slopes[at:], 1, scorePitch}, w.queries.from(from).data, w.queries.row, n, k.d, m-from, mode, w.edge)
 }
