@@ -367,48 +367,44 @@ more:
 // func softmaxRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·softmaxRowsAVX2(SB), NOSPLIT, $0-72
-	MOVQ         p+40(FP), AX
-	MOVQ         top+56(FP), CX
-	MOVQ         sum+64(FP), DX
+	MOVQ         width+8(FP), AX
+	MOVQ         pitch+16(FP), CX
+	MOVQ         step+32(FP), DX
+	SHLQ         $0x02, CX
+	MOVQ         p+40(FP), BX
+	MOVQ         top+56(FP), SI
 	VBROADCASTSS factor+48(FP), Y0
 	VBROADCASTSS f32_ff800000<>+0(SB), Y1
-	MOVQ         rows+0(FP), BX
-	MOVQ         width+8(FP), SI
-	MOVQ         pitch+16(FP), DI
+	MOVQ         rows+0(FP), DI
 	MOVQ         seen+24(FP), R8
-	MOVQ         step+32(FP), R9
-	SHLQ         $0x02, DI
-	TESTQ        BX, BX
-	JZ           end
 
-row:
-	XORQ    R11, R11
-	MOVQ    R8, R10
-	TESTQ   R10, R10
-	CMOVQLT R11, R10
-	CMPQ    R10, SI
-	CMOVQGT SI, R10
+top:
+	XORQ    R10, R10
+	MOVQ    R8, R9
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	CMPQ    R9, AX
+	CMOVQGT AX, R9
 	VMOVAPS Y1, Y2
-	XORQ    R11, R11
-	MOVQ    R10, R12
-	MOVQ    $+8, R14
-	LEAQ    tailMask<>+0(SB), R15
+	XORQ    R10, R10
+	MOVQ    $+8, R12
+	LEAQ    tailMask<>+0(SB), R13
 	JMP     largestTest
 
 largest:
-	MOVQ      R12, R13
-	CMPQ      R12, R14
-	CMOVQGT   R14, R13
-	NEGQ      R13
-	VMOVUPS   32(R15)(R13*4), Y3
-	VMOVUPS   (AX)(R11*1), Y4
+	MOVQ      R9, R11
+	CMPQ      R9, R12
+	CMOVQGT   R12, R11
+	NEGQ      R11
+	VMOVUPS   32(R13)(R11*4), Y3
+	VMOVUPS   (BX)(R10*1), Y4
 	VBLENDVPS Y3, Y4, Y1, Y4
 	VMAXPS    Y2, Y4, Y2
-	ADDQ      $0x20, R11
-	SUBQ      $0x08, R12
+	ADDQ      $0x20, R10
+	SUBQ      $0x08, R9
 
 largestTest:
-	CMPQ       R12, $0x00
+	CMPQ       R9, $0x00
 	JGT        largest
 	VPERM2F128 $0x01, Y2, Y2, Y3
 	VMAXPS     Y3, Y2, Y2
@@ -417,17 +413,35 @@ largestTest:
 	VPERMILPS  $0xb1, Y2, Y3
 	VMAXPS     Y3, Y2, Y2
 	VMULSS     X0, X2, X2
-	VMOVSS     (CX), X3
+	VMOVSS     (SI), X3
 	VMAXSS     X3, X2, X2
-	VMOVD      X2, R11
-	CMPL       R11, $-8388608
+	VMOVD      X2, R9
+	CMPL       R9, $-8388608
 	JNE        finite
 	VXORPS     X2, X2, X2
 
 finite:
-	VMOVSS       X2, (CX)
-	VXORPS       Y3, Y3, Y3
-	VBROADCASTSS X2, Y2
+	VMOVSS X2, (SI)
+	ADDQ   CX, BX
+	ADDQ   $0x04, SI
+	ADDQ   DX, R8
+	DECQ   DI
+	JNZ    top
+	MOVQ   p+40(FP), BX
+	MOVQ   top+56(FP), SI
+	MOVQ   sum+64(FP), DI
+	MOVQ   rows+0(FP), R8
+	MOVQ   seen+24(FP), R9
+
+row:
+	XORQ         R11, R11
+	MOVQ         R9, R10
+	TESTQ        R10, R10
+	CMOVQLT      R11, R10
+	CMPQ         R10, AX
+	CMOVQGT      AX, R10
+	VBROADCASTSS (SI), Y1
+	VXORPS       Y2, Y2, Y2
 	XORQ         R11, R11
 	MOVQ         $+8, R13
 	LEAQ         tailMask<>+0(SB), R14
@@ -438,80 +452,68 @@ exp:
 	CMPQ         R10, R13
 	CMOVQGT      R13, R12
 	NEGQ         R12
-	VMOVUPS      32(R14)(R12*4), Y4
-	VMOVUPS      (AX)(R11*1), Y5
-	VFMSUB213PS  Y2, Y0, Y5
-	VBROADCASTSS f32_c2d00000<>+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VBROADCASTSS f32_42b20000<>+0(SB), Y6
-	VMINPS       Y5, Y6, Y5
-	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Y6
-	VMULPS       Y6, Y5, Y6
-	VROUNDPS     $0x00, Y6, Y6
-	VMOVAPS      Y5, Y5
-	VBROADCASTSS f32_3f318000<>+0(SB), Y7
-	VFNMADD231PS Y7, Y6, Y5
-	VBROADCASTSS f32_b95e8083<>+0(SB), Y7
-	VFNMADD231PS Y7, Y6, Y5
-	VBROADCASTSS f32_39506967<>+0(SB), Y7
-	VBROADCASTSS f32_3ab743ce<>+0(SB), Y8
-	VFMADD213PS  Y8, Y5, Y7
-	VBROADCASTSS f32_3c088908<>+0(SB), Y8
-	VFMADD213PS  Y8, Y5, Y7
-	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Y8
-	VFMADD213PS  Y8, Y5, Y7
-	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Y8
-	VFMADD213PS  Y8, Y5, Y7
-	VBROADCASTSS f32_3f000000<>+0(SB), Y8
-	VFMADD213PS  Y8, Y5, Y7
-	VMULPS       Y5, Y5, Y8
-	VFMADD213PS  Y5, Y8, Y7
-	VBROADCASTSS f32_3f800000<>+0(SB), Y5
-	VADDPS       Y5, Y7, Y7
-	VCVTPS2DQ    Y6, Y5
-	VPSRAD       $0x01, Y5, Y6
-	VPSUBD       Y6, Y5, Y5
-	VBROADCASTSS f32_0000007f<>+0(SB), Y8
-	VPADDD       Y8, Y6, Y6
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y7, Y7
-	VPADDD       Y8, Y5, Y5
+	VMOVUPS      32(R14)(R12*4), Y3
+	VMOVUPS      (BX)(R11*1), Y4
+	VFMSUB213PS  Y1, Y0, Y4
+	VBROADCASTSS f32_c2d00000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VBROADCASTSS f32_42b20000<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VMULPS       f32x8_3fb8aa3b<>+0(SB), Y4, Y5
+	VROUNDPS     $0x00, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VFNMADD231PS f32x8_3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS f32x8_b95e8083<>+0(SB), Y5, Y4
+	VBROADCASTSS f32_39506967<>+0(SB), Y6
+	VFMADD213PS  f32x8_3ab743ce<>+0(SB), Y4, Y6
+	VFMADD213PS  f32x8_3c088908<>+0(SB), Y4, Y6
+	VFMADD213PS  f32x8_3d2aa9c1<>+0(SB), Y4, Y6
+	VFMADD213PS  f32x8_3e2aaaaa<>+0(SB), Y4, Y6
+	VFMADD213PS  f32x8_3f000000<>+0(SB), Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VADDPS       f32x8_3f800000<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       f32x8_0000007f<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y7, Y7
-	VANDPS       Y4, Y7, Y7
-	VADDPS       Y7, Y3, Y3
-	VMOVUPS      Y7, (AX)(R11*1)
+	VMULPS       Y5, Y6, Y6
+	VPADDD       f32x8_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VANDPS       Y3, Y6, Y6
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      Y6, (BX)(R11*1)
 	ADDQ         $0x20, R11
 	SUBQ         $0x08, R10
 
 expTest:
 	CMPQ         R10, $0x00
 	JGT          exp
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPS       X2, X3, X3
-	VHADDPS      X3, X3, X3
-	VHADDPS      X3, X3, X3
-	VMOVSS       X3, (DX)
-	MOVQ         SI, R10
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X2
+	VHADDPS      X2, X2, X2
+	VHADDPS      X2, X2, X2
+	VMOVSS       X2, (DI)
+	MOVQ         AX, R10
 	SHLQ         $0x02, R10
-	VXORPS       Y2, Y2, Y2
+	VXORPS       Y1, Y1, Y1
 	JMP          zeroTest
 
 zero:
-	VMOVUPS Y2, (AX)(R11*1)
+	VMOVUPS Y1, (BX)(R11*1)
 	ADDQ    $0x20, R11
 
 zeroTest:
 	CMPQ R11, R10
 	JLT  zero
-	ADDQ DI, AX
-	ADDQ $0x04, CX
-	ADDQ $0x04, DX
-	ADDQ R9, R8
-	DECQ BX
+	ADDQ CX, BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	ADDQ DX, R9
+	DECQ R8
 	JNZ  row
-
-end:
 	VZEROUPPER
 	RET
 
@@ -524,66 +526,134 @@ GLOBL f32_c2d00000<>(SB), RODATA|NOPTR, $4
 DATA f32_42b20000<>+0(SB)/4, $0x42b20000
 GLOBL f32_42b20000<>(SB), RODATA|NOPTR, $4
 
-DATA f32_3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
-GLOBL f32_3fb8aa3b<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+4(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+8(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+12(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+16(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+20(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+24(SB)/4, $0x3fb8aa3b
+DATA f32x8_3fb8aa3b<>+28(SB)/4, $0x3fb8aa3b
+GLOBL f32x8_3fb8aa3b<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3f318000<>+0(SB)/4, $0x3f318000
-GLOBL f32_3f318000<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3f318000<>+0(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+4(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+8(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+12(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+16(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+20(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+24(SB)/4, $0x3f318000
+DATA f32x8_3f318000<>+28(SB)/4, $0x3f318000
+GLOBL f32x8_3f318000<>(SB), RODATA|NOPTR, $32
 
-DATA f32_b95e8083<>+0(SB)/4, $0xb95e8083
-GLOBL f32_b95e8083<>(SB), RODATA|NOPTR, $4
+DATA f32x8_b95e8083<>+0(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+4(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+8(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+12(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+16(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+20(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+24(SB)/4, $0xb95e8083
+DATA f32x8_b95e8083<>+28(SB)/4, $0xb95e8083
+GLOBL f32x8_b95e8083<>(SB), RODATA|NOPTR, $32
 
 DATA f32_39506967<>+0(SB)/4, $0x39506967
 GLOBL f32_39506967<>(SB), RODATA|NOPTR, $4
 
-DATA f32_3ab743ce<>+0(SB)/4, $0x3ab743ce
-GLOBL f32_3ab743ce<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3ab743ce<>+0(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+4(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+8(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+12(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+16(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+20(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+24(SB)/4, $0x3ab743ce
+DATA f32x8_3ab743ce<>+28(SB)/4, $0x3ab743ce
+GLOBL f32x8_3ab743ce<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3c088908<>+0(SB)/4, $0x3c088908
-GLOBL f32_3c088908<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3c088908<>+0(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+4(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+8(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+12(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+16(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+20(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+24(SB)/4, $0x3c088908
+DATA f32x8_3c088908<>+28(SB)/4, $0x3c088908
+GLOBL f32x8_3c088908<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3d2aa9c1<>+0(SB)/4, $0x3d2aa9c1
-GLOBL f32_3d2aa9c1<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3d2aa9c1<>+0(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+4(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+8(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+12(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+16(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+20(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+24(SB)/4, $0x3d2aa9c1
+DATA f32x8_3d2aa9c1<>+28(SB)/4, $0x3d2aa9c1
+GLOBL f32x8_3d2aa9c1<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3e2aaaaa<>+0(SB)/4, $0x3e2aaaaa
-GLOBL f32_3e2aaaaa<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3e2aaaaa<>+0(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+4(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+8(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+12(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+16(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+20(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+24(SB)/4, $0x3e2aaaaa
+DATA f32x8_3e2aaaaa<>+28(SB)/4, $0x3e2aaaaa
+GLOBL f32x8_3e2aaaaa<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3f000000<>+0(SB)/4, $0x3f000000
-GLOBL f32_3f000000<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3f000000<>+0(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+4(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+8(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+12(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+16(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+20(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+24(SB)/4, $0x3f000000
+DATA f32x8_3f000000<>+28(SB)/4, $0x3f000000
+GLOBL f32x8_3f000000<>(SB), RODATA|NOPTR, $32
 
-DATA f32_3f800000<>+0(SB)/4, $0x3f800000
-GLOBL f32_3f800000<>(SB), RODATA|NOPTR, $4
+DATA f32x8_3f800000<>+0(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+4(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+8(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+12(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+16(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+20(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+24(SB)/4, $0x3f800000
+DATA f32x8_3f800000<>+28(SB)/4, $0x3f800000
+GLOBL f32x8_3f800000<>(SB), RODATA|NOPTR, $32
 
-DATA f32_0000007f<>+0(SB)/4, $0x0000007f
-GLOBL f32_0000007f<>(SB), RODATA|NOPTR, $4
+DATA f32x8_0000007f<>+0(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+4(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+8(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+12(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+16(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+20(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+24(SB)/4, $0x0000007f
+DATA f32x8_0000007f<>+28(SB)/4, $0x0000007f
+GLOBL f32x8_0000007f<>(SB), RODATA|NOPTR, $32
 
 // func softmaxGradientRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·softmaxGradientRowsAVX2(SB), NOSPLIT, $0-80
-	MOVQ         p+40(FP), AX
-	MOVQ         ds+48(FP), CX
-	MOVQ         logarithm+64(FP), DX
-	MOVQ         delta+72(FP), BX
+	MOVQ         width+8(FP), AX
+	MOVQ         pitch+16(FP), CX
+	MOVQ         step+32(FP), DX
+	SHLQ         $0x02, CX
+	MOVQ         p+40(FP), BX
+	MOVQ         ds+48(FP), SI
+	MOVQ         logarithm+64(FP), DI
+	MOVQ         delta+72(FP), R8
 	VBROADCASTSS factor+56(FP), Y0
 	VBROADCASTSS scale+60(FP), Y1
-	MOVQ         rows+0(FP), SI
-	MOVQ         width+8(FP), DI
-	MOVQ         pitch+16(FP), R8
-	MOVQ         seen+24(FP), R9
-	MOVQ         step+32(FP), R10
-	SHLQ         $0x02, R8
-	TESTQ        SI, SI
-	JZ           end
+	MOVQ         rows+0(FP), R9
+	MOVQ         seen+24(FP), R10
 
 row:
 	XORQ         R12, R12
-	MOVQ         R9, R11
+	MOVQ         R10, R11
 	TESTQ        R11, R11
 	CMOVQLT      R12, R11
-	CMPQ         R11, DI
-	CMOVQGT      DI, R11
-	VBROADCASTSS (DX), Y2
-	VBROADCASTSS (BX), Y3
+	CMPQ         R11, AX
+	CMOVQGT      AX, R11
+	VBROADCASTSS (DI), Y2
+	VBROADCASTSS (R8), Y3
 	XORQ         R12, R12
 	MOVQ         $+8, R14
 	LEAQ         tailMask<>+0(SB), R15
@@ -595,81 +665,69 @@ exp:
 	CMOVQGT      R14, R13
 	NEGQ         R13
 	VMOVUPS      32(R15)(R13*4), Y4
-	VMOVUPS      (AX)(R12*1), Y5
+	VMOVUPS      (BX)(R12*1), Y5
 	VFMSUB213PS  Y2, Y0, Y5
 	VBROADCASTSS f32_c2d00000<>+0(SB), Y6
 	VMAXPS       Y5, Y6, Y6
 	VBROADCASTSS f32_42b20000<>+0(SB), Y5
 	VMINPS       Y6, Y5, Y6
-	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Y5
-	VMULPS       Y5, Y6, Y5
+	VMULPS       f32x8_3fb8aa3b<>+0(SB), Y6, Y5
 	VROUNDPS     $0x00, Y5, Y5
 	VMOVAPS      Y6, Y7
-	VBROADCASTSS f32_3f318000<>+0(SB), Y6
-	VFNMADD231PS Y6, Y5, Y7
-	VBROADCASTSS f32_b95e8083<>+0(SB), Y6
-	VFNMADD231PS Y6, Y5, Y7
+	VFNMADD231PS f32x8_3f318000<>+0(SB), Y5, Y7
+	VFNMADD231PS f32x8_b95e8083<>+0(SB), Y5, Y7
 	VBROADCASTSS f32_39506967<>+0(SB), Y6
-	VBROADCASTSS f32_3ab743ce<>+0(SB), Y8
-	VFMADD213PS  Y8, Y7, Y6
-	VBROADCASTSS f32_3c088908<>+0(SB), Y8
-	VFMADD213PS  Y8, Y7, Y6
-	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Y8
-	VFMADD213PS  Y8, Y7, Y6
-	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Y8
-	VFMADD213PS  Y8, Y7, Y6
-	VBROADCASTSS f32_3f000000<>+0(SB), Y8
-	VFMADD213PS  Y8, Y7, Y6
+	VFMADD213PS  f32x8_3ab743ce<>+0(SB), Y7, Y6
+	VFMADD213PS  f32x8_3c088908<>+0(SB), Y7, Y6
+	VFMADD213PS  f32x8_3d2aa9c1<>+0(SB), Y7, Y6
+	VFMADD213PS  f32x8_3e2aaaaa<>+0(SB), Y7, Y6
+	VFMADD213PS  f32x8_3f000000<>+0(SB), Y7, Y6
 	VMULPS       Y7, Y7, Y8
 	VFMADD213PS  Y7, Y8, Y6
-	VBROADCASTSS f32_3f800000<>+0(SB), Y7
-	VADDPS       Y7, Y6, Y6
+	VADDPS       f32x8_3f800000<>+0(SB), Y6, Y6
 	VCVTPS2DQ    Y5, Y5
 	VPSRAD       $0x01, Y5, Y7
 	VPSUBD       Y7, Y5, Y5
-	VBROADCASTSS f32_0000007f<>+0(SB), Y8
-	VPADDD       Y8, Y7, Y7
+	VPADDD       f32x8_0000007f<>+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y6, Y6
-	VPADDD       Y8, Y5, Y5
+	VPADDD       f32x8_0000007f<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
 	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, (AX)(R12*1)
-	VMOVUPS      (CX)(R12*1), Y5
+	VMOVUPS      Y6, (BX)(R12*1)
+	VMOVUPS      (SI)(R12*1), Y5
 	VSUBPS       Y3, Y5, Y5
 	VMULPS       Y6, Y5, Y5
 	VMULPS       Y1, Y5, Y5
 	VANDPS       Y4, Y5, Y5
-	VMOVUPS      Y5, (CX)(R12*1)
+	VMOVUPS      Y5, (SI)(R12*1)
 	ADDQ         $0x20, R12
 	SUBQ         $0x08, R11
 
 expTest:
 	CMPQ   R11, $0x00
 	JGT    exp
-	MOVQ   DI, R11
+	MOVQ   AX, R11
 	SHLQ   $0x02, R11
 	VXORPS Y2, Y2, Y2
 	JMP    zeroTest
 
 zero:
-	VMOVUPS Y2, (AX)(R12*1)
-	VMOVUPS Y2, (CX)(R12*1)
+	VMOVUPS Y2, (BX)(R12*1)
+	VMOVUPS Y2, (SI)(R12*1)
 	ADDQ    $0x20, R12
 
 zeroTest:
 	CMPQ R12, R11
 	JLT  zero
-	ADDQ R8, AX
-	ADDQ R8, CX
-	ADDQ $0x04, DX
-	ADDQ $0x04, BX
-	ADDQ R10, R9
-	DECQ SI
+	ADDQ CX, BX
+	ADDQ CX, SI
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	ADDQ DX, R10
+	DECQ R9
 	JNZ  row
-
-end:
 	VZEROUPPER
 	RET
 
@@ -1042,48 +1100,44 @@ more:
 // func softmaxRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·softmaxRowsAVX512(SB), NOSPLIT, $0-72
-	MOVQ         p+40(FP), AX
-	MOVQ         top+56(FP), CX
-	MOVQ         sum+64(FP), DX
+	MOVQ         width+8(FP), AX
+	MOVQ         pitch+16(FP), CX
+	MOVQ         step+32(FP), DX
+	SHLQ         $0x02, CX
+	MOVQ         p+40(FP), BX
+	MOVQ         top+56(FP), SI
 	VBROADCASTSS factor+48(FP), Z0
 	VBROADCASTSS f32_ff800000<>+0(SB), Z1
-	MOVQ         rows+0(FP), BX
-	MOVQ         width+8(FP), SI
-	MOVQ         pitch+16(FP), DI
+	MOVQ         rows+0(FP), DI
 	MOVQ         seen+24(FP), R8
-	MOVQ         step+32(FP), R9
-	SHLQ         $0x02, DI
-	TESTQ        BX, BX
-	JZ           end
 
-row:
-	XORQ    R11, R11
-	MOVQ    R8, R10
-	TESTQ   R10, R10
-	CMOVQLT R11, R10
-	CMPQ    R10, SI
-	CMOVQGT SI, R10
+top:
+	XORQ    R10, R10
+	MOVQ    R8, R9
+	TESTQ   R9, R9
+	CMOVQLT R10, R9
+	CMPQ    R9, AX
+	CMOVQGT AX, R9
 	VMOVAPS Z1, Z2
-	XORQ    R11, R11
-	MOVQ    R10, R12
-	MOVQ    $+16, R14
-	MOVQ    $+65535, R15
+	XORQ    R10, R10
+	MOVQ    $+16, R12
+	MOVQ    $+65535, R13
 	JMP     largestTest
 
 largest:
-	MOVQ    R12, R13
-	CMPQ    R12, R14
-	CMOVQGT R14, R13
-	BZHIQ   R13, R15, R13
-	KMOVW   R13, K1
+	MOVQ    R9, R11
+	CMPQ    R9, R12
+	CMOVQGT R12, R11
+	BZHIQ   R11, R13, R11
+	KMOVW   R11, K1
 	VMOVAPS Z1, Z3
-	VMOVUPS (AX)(R11*1), K1, Z3
+	VMOVUPS (BX)(R10*1), K1, Z3
 	VMAXPS  Z2, Z3, Z2
-	ADDQ    $0x40, R11
-	SUBQ    $0x10, R12
+	ADDQ    $0x40, R10
+	SUBQ    $0x10, R9
 
 largestTest:
-	CMPQ       R12, $0x00
+	CMPQ       R9, $0x00
 	JGT        largest
 	VSHUFF64X2 $0x4e, Z2, Z2, Z3
 	VMAXPS     Z3, Z2, Z2
@@ -1094,17 +1148,35 @@ largestTest:
 	VPERMILPS  $0xb1, Z2, Z3
 	VMAXPS     Z3, Z2, Z2
 	VMULSS     X0, X2, X2
-	VMOVSS     (CX), X3
+	VMOVSS     (SI), X3
 	VMAXSS     X3, X2, X2
-	VMOVD      X2, R11
-	CMPL       R11, $-8388608
+	VMOVD      X2, R9
+	CMPL       R9, $-8388608
 	JNE        finite
 	VXORPS     X2, X2, X2
 
 finite:
-	VMOVSS       X2, (CX)
+	VMOVSS X2, (SI)
+	ADDQ   CX, BX
+	ADDQ   $0x04, SI
+	ADDQ   DX, R8
+	DECQ   DI
+	JNZ    top
+	MOVQ   p+40(FP), BX
+	MOVQ   top+56(FP), SI
+	MOVQ   sum+64(FP), DI
+	MOVQ   rows+0(FP), R8
+	MOVQ   seen+24(FP), R9
+
+row:
+	XORQ         R11, R11
+	MOVQ         R9, R10
+	TESTQ        R10, R10
+	CMOVQLT      R11, R10
+	CMPQ         R10, AX
+	CMOVQGT      AX, R10
+	VBROADCASTSS (SI), Z1
 	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS X2, Z2
 	XORQ         R11, R11
 	MOVQ         $+16, R13
 	MOVQ         $+65535, R14
@@ -1116,104 +1188,127 @@ exp:
 	CMOVQGT      R13, R12
 	BZHIQ        R12, R14, R12
 	KMOVW        R12, K1
-	VMOVUPS      (AX)(R11*1), Z3
-	VFMSUB213PS  Z2, Z0, Z3
-	VBROADCASTSS f32_c2d00000<>+0(SB), Z6
-	VMAXPS       Z3, Z6, Z3
-	VBROADCASTSS f32_42b20000<>+0(SB), Z6
-	VMINPS       Z3, Z6, Z3
-	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Z6
-	VMULPS       Z6, Z3, Z6
-	VRNDSCALEPS  $0x00, Z6, Z6
-	VMOVAPS      Z3, Z3
-	VBROADCASTSS f32_3f318000<>+0(SB), Z7
-	VFNMADD231PS Z7, Z6, Z3
-	VBROADCASTSS f32_b95e8083<>+0(SB), Z7
-	VFNMADD231PS Z7, Z6, Z3
-	VBROADCASTSS f32_39506967<>+0(SB), Z7
-	VBROADCASTSS f32_3ab743ce<>+0(SB), Z8
-	VFMADD213PS  Z8, Z3, Z7
-	VBROADCASTSS f32_3c088908<>+0(SB), Z8
-	VFMADD213PS  Z8, Z3, Z7
-	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Z8
-	VFMADD213PS  Z8, Z3, Z7
-	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Z8
-	VFMADD213PS  Z8, Z3, Z7
-	VBROADCASTSS f32_3f000000<>+0(SB), Z8
-	VFMADD213PS  Z8, Z3, Z7
-	VMULPS       Z3, Z3, Z8
-	VFMADD213PS  Z3, Z8, Z7
-	VBROADCASTSS f32_3f800000<>+0(SB), Z3
-	VADDPS       Z3, Z7, Z7
-	VSCALEFPS    Z6, Z7, Z7
-	VMOVUPS.Z    Z7, K1, Z7
-	VADDPS       Z7, Z4, Z4
-	VMOVUPS      Z7, (AX)(R11*1)
+	VMOVUPS      (BX)(R11*1), Z2
+	VFMSUB213PS  Z1, Z0, Z2
+	VBROADCASTSS f32_c2d00000<>+0(SB), Z3
+	VMAXPS       Z2, Z3, Z2
+	VBROADCASTSS f32_42b20000<>+0(SB), Z3
+	VMINPS       Z2, Z3, Z2
+	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Z3
+	VMULPS       Z3, Z2, Z3
+	VRNDSCALEPS  $0x00, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VBROADCASTSS f32_3f318000<>+0(SB), Z6
+	VFNMADD231PS Z6, Z3, Z2
+	VBROADCASTSS f32_b95e8083<>+0(SB), Z6
+	VFNMADD231PS Z6, Z3, Z2
+	VBROADCASTSS f32_39506967<>+0(SB), Z6
+	VBROADCASTSS f32_3ab743ce<>+0(SB), Z7
+	VFMADD213PS  Z7, Z2, Z6
+	VBROADCASTSS f32_3c088908<>+0(SB), Z7
+	VFMADD213PS  Z7, Z2, Z6
+	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Z7
+	VFMADD213PS  Z7, Z2, Z6
+	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Z7
+	VFMADD213PS  Z7, Z2, Z6
+	VBROADCASTSS f32_3f000000<>+0(SB), Z7
+	VFMADD213PS  Z7, Z2, Z6
+	VMULPS       Z2, Z2, Z7
+	VFMADD213PS  Z2, Z7, Z6
+	VBROADCASTSS f32_3f800000<>+0(SB), Z2
+	VADDPS       Z2, Z6, Z6
+	VSCALEFPS    Z3, Z6, Z6
+	VMOVUPS.Z    Z6, K1, Z6
+	VADDPS       Z6, Z4, Z4
+	VMOVUPS      Z6, (BX)(R11*1)
 	ADDQ         $0x40, R11
 	SUBQ         $0x10, R10
 
 expTest:
 	CMPQ       R10, $0x00
 	JGT        exp
-	VSHUFF64X2 $0x4e, Z4, Z4, Z2
-	VADDPS     Z2, Z4, Z4
-	VSHUFF64X2 $0xb1, Z4, Z4, Z2
-	VADDPS     Z2, Z4, Z4
-	VPERMILPS  $0x4e, Z4, Z2
-	VADDPS     Z2, Z4, Z4
-	VPERMILPS  $0xb1, Z4, Z2
-	VADDPS     Z2, Z4, Z4
-	VMOVSS     X4, (DX)
-	MOVQ       SI, R10
+	VSHUFF64X2 $0x4e, Z4, Z4, Z1
+	VADDPS     Z1, Z4, Z4
+	VSHUFF64X2 $0xb1, Z4, Z4, Z1
+	VADDPS     Z1, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z1
+	VADDPS     Z1, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z1
+	VADDPS     Z1, Z4, Z4
+	VMOVSS     X4, (DI)
+	MOVQ       AX, R10
 	SHLQ       $0x02, R10
 	VPXORD     Z5, Z5, Z5
 	JMP        zeroTest
 
 zero:
-	VMOVUPS Z5, (AX)(R11*1)
+	VMOVUPS Z5, (BX)(R11*1)
 	ADDQ    $0x40, R11
 
 zeroTest:
 	CMPQ R11, R10
 	JLT  zero
-	ADDQ DI, AX
-	ADDQ $0x04, CX
-	ADDQ $0x04, DX
-	ADDQ R9, R8
-	DECQ BX
+	ADDQ CX, BX
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	ADDQ DX, R9
+	DECQ R8
 	JNZ  row
-
-end:
 	VZEROUPPER
 	RET
+
+DATA f32_3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
+GLOBL f32_3fb8aa3b<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3f318000<>+0(SB)/4, $0x3f318000
+GLOBL f32_3f318000<>(SB), RODATA|NOPTR, $4
+
+DATA f32_b95e8083<>+0(SB)/4, $0xb95e8083
+GLOBL f32_b95e8083<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3ab743ce<>+0(SB)/4, $0x3ab743ce
+GLOBL f32_3ab743ce<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3c088908<>+0(SB)/4, $0x3c088908
+GLOBL f32_3c088908<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3d2aa9c1<>+0(SB)/4, $0x3d2aa9c1
+GLOBL f32_3d2aa9c1<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3e2aaaaa<>+0(SB)/4, $0x3e2aaaaa
+GLOBL f32_3e2aaaaa<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3f000000<>+0(SB)/4, $0x3f000000
+GLOBL f32_3f000000<>(SB), RODATA|NOPTR, $4
+
+DATA f32_3f800000<>+0(SB)/4, $0x3f800000
+GLOBL f32_3f800000<>(SB), RODATA|NOPTR, $4
 
 // func softmaxGradientRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·softmaxGradientRowsAVX512(SB), NOSPLIT, $0-80
-	MOVQ         p+40(FP), AX
-	MOVQ         ds+48(FP), CX
-	MOVQ         logarithm+64(FP), DX
-	MOVQ         delta+72(FP), BX
+	MOVQ         width+8(FP), AX
+	MOVQ         pitch+16(FP), CX
+	MOVQ         step+32(FP), DX
+	SHLQ         $0x02, CX
+	MOVQ         p+40(FP), BX
+	MOVQ         ds+48(FP), SI
+	MOVQ         logarithm+64(FP), DI
+	MOVQ         delta+72(FP), R8
 	VBROADCASTSS factor+56(FP), Z0
 	VBROADCASTSS scale+60(FP), Z1
-	MOVQ         rows+0(FP), SI
-	MOVQ         width+8(FP), DI
-	MOVQ         pitch+16(FP), R8
-	MOVQ         seen+24(FP), R9
-	MOVQ         step+32(FP), R10
-	SHLQ         $0x02, R8
-	TESTQ        SI, SI
-	JZ           end
+	MOVQ         rows+0(FP), R9
+	MOVQ         seen+24(FP), R10
 
 row:
 	XORQ         R12, R12
-	MOVQ         R9, R11
+	MOVQ         R10, R11
 	TESTQ        R11, R11
 	CMOVQLT      R12, R11
-	CMPQ         R11, DI
-	CMOVQGT      DI, R11
-	VBROADCASTSS (DX), Z2
-	VBROADCASTSS (BX), Z3
+	CMPQ         R11, AX
+	CMOVQGT      AX, R11
+	VBROADCASTSS (DI), Z2
+	VBROADCASTSS (R8), Z3
 	XORQ         R12, R12
 	MOVQ         $+16, R14
 	MOVQ         $+65535, R15
@@ -1225,7 +1320,7 @@ exp:
 	CMOVQGT      R14, R13
 	BZHIQ        R13, R15, R13
 	KMOVW        R13, K1
-	VMOVUPS      (AX)(R12*1), Z4
+	VMOVUPS      (BX)(R12*1), Z4
 	VFMSUB213PS  Z2, Z0, Z4
 	VBROADCASTSS f32_c2d00000<>+0(SB), Z5
 	VMAXPS       Z4, Z5, Z5
@@ -1256,41 +1351,39 @@ exp:
 	VADDPS       Z7, Z5, Z5
 	VSCALEFPS    Z4, Z5, Z5
 	VMOVUPS.Z    Z5, K1, Z5
-	VMOVUPS      Z5, (AX)(R12*1)
-	VMOVUPS      (CX)(R12*1), Z4
+	VMOVUPS      Z5, (BX)(R12*1)
+	VMOVUPS      (SI)(R12*1), Z4
 	VSUBPS       Z3, Z4, Z4
 	VMULPS       Z5, Z4, Z4
 	VMULPS       Z1, Z4, Z4
 	VMOVUPS.Z    Z4, K1, Z4
-	VMOVUPS      Z4, (CX)(R12*1)
+	VMOVUPS      Z4, (SI)(R12*1)
 	ADDQ         $0x40, R12
 	SUBQ         $0x10, R11
 
 expTest:
 	CMPQ   R11, $0x00
 	JGT    exp
-	MOVQ   DI, R11
+	MOVQ   AX, R11
 	SHLQ   $0x02, R11
 	VPXORD Z6, Z6, Z6
 	JMP    zeroTest
 
 zero:
-	VMOVUPS Z6, (AX)(R12*1)
-	VMOVUPS Z6, (CX)(R12*1)
+	VMOVUPS Z6, (BX)(R12*1)
+	VMOVUPS Z6, (SI)(R12*1)
 	ADDQ    $0x40, R12
 
 zeroTest:
 	CMPQ R12, R11
 	JLT  zero
-	ADDQ R8, AX
-	ADDQ R8, CX
-	ADDQ $0x04, DX
-	ADDQ $0x04, BX
-	ADDQ R10, R9
-	DECQ SI
+	ADDQ CX, BX
+	ADDQ CX, SI
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	ADDQ DX, R10
+	DECQ R9
 	JNZ  row
-
-end:
 	VZEROUPPER
 	RET
 

@@ -39,12 +39,12 @@ func dotsAVX2(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX2(n int, pitch int, x *float32, w *float32, c *float32)
 
-// softmaxRowsAVX2 is softmaxRowsComposed; it writes whole vectors.
+// softmaxRowsAVX2 is softmaxRowsComposed for at least one row; it writes whole vectors.
 //
 //go:noescape
 func softmaxRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
 
-// softmaxGradientRowsAVX2 is softmaxGradientRowsComposed; it writes whole vectors.
+// softmaxGradientRowsAVX2 is softmaxGradientRowsComposed for at least one row; it writes whole vectors.
 //
 //go:noescape
 func softmaxGradientRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
@@ -84,12 +84,12 @@ func dotsAVX512(n int, pitch int, x *float32, w *float32, sums *float32)
 //go:noescape
 func addProductsAVX512(n int, pitch int, x *float32, w *float32, c *float32)
 
-// softmaxRowsAVX512 is softmaxRowsComposed; it writes whole vectors.
+// softmaxRowsAVX512 is softmaxRowsComposed for at least one row; it writes whole vectors.
 //
 //go:noescape
 func softmaxRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, factor float32, top *float32, sum *float32)
 
-// softmaxGradientRowsAVX512 is softmaxGradientRowsComposed; it writes whole vectors.
+// softmaxGradientRowsAVX512 is softmaxGradientRowsComposed for at least one row; it writes whole vectors.
 //
 //go:noescape
 func softmaxGradientRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)

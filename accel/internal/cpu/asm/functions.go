@@ -18,7 +18,7 @@ func (s isa) clamp(x VecVirtual, low, high float64) VecVirtual {
 func (s isa) polynomial(x VecVirtual, coefficients ...float64) VecVirtual {
 	p := s.splat(constant(coefficients[0]))
 	for _, c := range coefficients[1:] {
-		VFMADD213PS(s.splat(constant(c)), x, p)
+		VFMADD213PS(s.number(c), x, p)
 	}
 	return p
 }
@@ -30,17 +30,17 @@ func (s isa) exp(x VecVirtual) VecVirtual { return s.expWithin(s.clamp(x, -104, 
 // expWithin is exp for arguments from -104 to 89.
 func (s isa) expWithin(x VecVirtual) VecVirtual {
 	n := s.register()
-	VMULPS(s.splat(constant(1.4426950408889634)), x, n)
+	VMULPS(s.number(1.4426950408889634), x, n)
 	s.round(n, n)
 	r := s.register()
 	VMOVAPS(x, r)
-	VFNMADD231PS(s.splat(constant(0.693359375)), n, r)
-	VFNMADD231PS(s.splat(constant(-2.12194440e-4)), n, r)
+	VFNMADD231PS(s.number(0.693359375), n, r)
+	VFNMADD231PS(s.number(-2.12194440e-4), n, r)
 	p := s.polynomial(r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 	square := s.register()
 	VMULPS(r, r, square)
 	VFMADD213PS(r, square, p)
-	VADDPS(s.splat(constant(1)), p, p)
+	VADDPS(s.number(1), p, p)
 	if s.wide() {
 		VSCALEFPS(n, p, p)
 		return p
@@ -50,7 +50,7 @@ func (s isa) expWithin(x VecVirtual) VecVirtual {
 	VCVTPS2DQ(n, whole)
 	VPSRAD(Imm(1), whole, half)
 	VPSUBD(half, whole, whole)
-	bias := s.splat(bits(127))
+	bias := s.operand(127)
 	for _, e := range []VecVirtual{half, whole} {
 		VPADDD(bias, e, e)
 		VPSLLD(Imm(23), e, e)

@@ -108,6 +108,28 @@ func (s isa) splat(m Mem) VecVirtual {
 	return r
 }
 
+var vectorConstants = map[uint32]Mem{}
+
+// operand returns a constant in all lanes for an instruction that can read its operand from memory. With AVX2 it lies there once for
+// each lane, which saves an instruction and a register.
+func (s isa) operand(b uint32) Op {
+	if s.wide() {
+		return s.splat(bits(b))
+	}
+	m, ok := vectorConstants[b]
+	if !ok {
+		m = GLOBL(fmt.Sprintf("f32x8_%08x", b), 8|16)
+		for i := range s.lanes() {
+			DATA(4*i, U32(b))
+		}
+		vectorConstants[b] = m
+	}
+	return m
+}
+
+// number is operand of a float32.
+func (s isa) number(f float64) Op { return s.operand(math.Float32bits(float32(f))) }
+
 // loop begins a loop that is hot and short, at a boundary of what a CPU fetches and decodes at once: elsewhere it runs up to a tenth
 // slower, depending on the functions before it.
 func loop(label string) {

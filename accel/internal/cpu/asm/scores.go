@@ -6,26 +6,24 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// scoreRows is the loop of a function over rows of a block of scores. In the first row, the
+// scoreRows are loops of a function over rows of a block of scores, of which there is at least one. In the first row, the
 // first seen elements are visible, in each later row step more.
 type scoreRows struct {
 	isa
-	rows, columns, pitch, seen, step Register
-	seenHere                         Register // visible elements of this row
+	columns, pitch, step Register
+	rows, seen, seenHere Register // rows left, and visible elements of the next row and of this one
 }
 
-// begin starts the body of a row.
-func (r *scoreRows) begin() {
-	r.rows = Load(Param("rows"), GP64())
-	r.columns = Load(Param("width"), GP64())
-	r.pitch = Load(Param("pitch"), GP64())
-	r.seen = Load(Param("seen"), GP64())
-	r.step = Load(Param("step"), GP64())
-	r.seenHere = GP64()
+func newScoreRows(s isa) *scoreRows {
+	r := &scoreRows{isa: s, columns: Load(Param("width"), GP64()), pitch: Load(Param("pitch"), GP64()), step: Load(Param("step"), GP64())}
 	SHLQ(Imm(2), r.pitch)
-	TESTQ(r.rows, r.rows)
-	JZ(LabelRef("end"))
-	Label("row")
+	return r
+}
+
+// begin starts a loop over the rows.
+func (r *scoreRows) begin(label string) {
+	r.rows, r.seen, r.seenHere = Load(Param("rows"), GP64()), Load(Param("seen"), GP64()), GP64()
+	Label(label)
 	r.clamp()
 }
 
@@ -40,8 +38,8 @@ func (r *scoreRows) clamp() {
 	CMOVQGT(r.columns, r.seenHere)
 }
 
-// next advances to the next row of some blocks, and to the next element of some columns.
-func (r *scoreRows) next(blocks, columns []Register) {
+// next ends the body of a loop: it advances some blocks to the next row, and some columns to the next element.
+func (r *scoreRows) next(label string, blocks, columns []Register) {
 	for _, b := range blocks {
 		ADDQ(r.pitch, b)
 	}
@@ -50,10 +48,7 @@ func (r *scoreRows) next(blocks, columns []Register) {
 	}
 	ADDQ(r.step, r.seen)
 	DECQ(r.rows)
-	JNZ(LabelRef("row"))
-	Label("end")
-	VZEROUPPER()
-	RET()
+	JNZ(LabelRef(label))
 }
 
 // visible is a mask of the visible elements of a vector: all except in the last one.
@@ -138,15 +133,15 @@ func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	JLT(LabelRef("zero"))
 }
 
-// softmaxRows replaces scores by exponentials.
+// softmaxRows replaces scores by exponentials. The maxima of all rows come first, so that no exponential waits for them.
 func softmaxRows(s isa) {
 	TEXT("softmaxRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)")
 	Pragma("noescape")
-	Doc("softmaxRows" + s.name + " is softmaxRowsComposed; it writes whole vectors.")
-	r := &scoreRows{isa: s}
-	p, top, sum := Load(Param("p"), GP64()), Load(Param("top"), GP64()), Load(Param("sum"), GP64())
+	Doc("softmaxRows" + s.name + " is softmaxRowsComposed for at least one row; it writes whole vectors.")
+	r := newScoreRows(s)
+	p, top := Load(Param("p"), GP64()), Load(Param("top"), GP64())
 	factor, lowest := s.scalar("factor"), s.splat(bits(0xff800000))
-	r.begin()
+	r.begin("top")
 	m := s.register()
 	VMOVAPS(lowest, m)
 	r.vectors("largest", func(at Register, seen visible) {
@@ -165,8 +160,12 @@ func softmaxRows(s isa) {
 	VXORPS(high, high, high) // all scores so far are -Inf
 	Label("finite")
 	VMOVSS(high, Mem{Base: top})
-	shift, total := s.register(), s.zero()
-	VBROADCASTSS(high, shift)
+	r.next("top", []Register{p}, []Register{top})
+
+	p, top = Load(Param("p"), GP64()), Load(Param("top"), GP64())
+	sum := Load(Param("sum"), GP64())
+	r.begin("row")
+	shift, total := s.splat(Mem{Base: top}), s.zero()
 	at := r.vectors("exp", func(at Register, seen visible) {
 		v := s.register()
 		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, v)
@@ -178,7 +177,9 @@ func softmaxRows(s isa) {
 	})
 	VMOVSS(s.lanesSum(total).AsX(), Mem{Base: sum})
 	r.zeros(at, p)
-	r.next([]Register{p}, []Register{top, sum})
+	r.next("row", []Register{p}, []Register{top, sum})
+	VZEROUPPER()
+	RET()
 }
 
 // softmaxGradientRows recomputes the weights of scores, and replaces the gradients of the
@@ -186,12 +187,12 @@ func softmaxRows(s isa) {
 func softmaxGradientRows(s isa) {
 	TEXT("softmaxGradientRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)")
 	Pragma("noescape")
-	Doc("softmaxGradientRows" + s.name + " is softmaxGradientRowsComposed; it writes whole vectors.")
-	r := &scoreRows{isa: s}
+	Doc("softmaxGradientRows" + s.name + " is softmaxGradientRowsComposed for at least one row; it writes whole vectors.")
+	r := newScoreRows(s)
 	p, ds := Load(Param("p"), GP64()), Load(Param("ds"), GP64())
 	logarithm, delta := Load(Param("logarithm"), GP64()), Load(Param("delta"), GP64())
 	factor, scale := s.scalar("factor"), s.scalar("scale")
-	r.begin()
+	r.begin("row")
 	shift, less := s.splat(Mem{Base: logarithm}), s.splat(Mem{Base: delta})
 	at := r.vectors("exp", func(at Register, seen visible) {
 		v, g := s.register(), s.register()
@@ -208,7 +209,9 @@ func softmaxGradientRows(s isa) {
 		VMOVUPS(g, Mem{Base: ds, Index: at, Scale: 1})
 	})
 	r.zeros(at, p, ds)
-	r.next([]Register{p, ds}, []Register{logarithm, delta})
+	r.next("row", []Register{p, ds}, []Register{logarithm, delta})
+	VZEROUPPER()
+	RET()
 }
 
 // lanesMax returns the largest lane.
