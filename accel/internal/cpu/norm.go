@@ -24,6 +24,7 @@ type norm struct {
 	epsilon  float64
 	n, rows  int
 	per      int       // rows per chunk
+	some     int       // rows at once, which stay in the L1 cache
 	zeros    []float32 // in place of a b
 }
 
@@ -50,6 +51,7 @@ func (k *norm) size(shape []int) {
 	last := len(shape) - 1
 	k.n, k.rows = shape[last], ir.Len(shape[:last])
 	k.per = max(1, rowsPerTask/max(k.n, 1))
+	k.some = min(rowsAtOnce, max(1, 2*normBlock/max(k.n, 1)))
 }
 
 func (k *norm) run(p *program) error {
@@ -65,49 +67,70 @@ func (k *norm) run(p *program) error {
 		b = elements[float32](p, k.b)
 	}
 	p.device.pool.split(k.rows, k.per, func(i, end, _ int) {
-		for ; i < end; i++ {
-			x, y := x[i*k.n:(i+1)*k.n], y[i*k.n:(i+1)*k.n]
+		var m rowMoments
+		for ; i < end; i += k.some {
+			rows := min(k.some, end-i)
+			k.moments(&m, x, i, rows)
 			if k.gradient {
-				k.slope(y, x, dy[i*k.n:(i+1)*k.n], w)
+				k.inputGradient(&m, y, x, dy, w, i, rows)
 				continue
 			}
-			shift, scale := k.moments(x)
-			k.device.vectors.normalize(y, x, w, b, shift, scale)
+			for r := range rows {
+				k.device.vectors.normalize(k.row(y, i+r), k.row(x, i+r), w, b, m.shift[r], m.scale[r])
+			}
 		}
 	})
 	return nil
 }
 
-// slope computes a row of the gradient.
-func (k *norm) slope(dx, x, dy, w []float32) {
+func (k *norm) row(all []float32, i int) []float32 { return all[i*k.n:][:k.n] }
+
+// inputGradient computes the gradient of some rows, starting at i.
+func (k *norm) inputGradient(m *rowMoments, dx, x, dy, w []float32, i, rows int) {
 	v, n := k.device.vectors, float64(k.n)
-	shift, scale := k.moments(x)
-	sum, dot := 0.0, 0.0
-	for at := 0; at < k.n; at += normBlock {
-		to := min(at+normBlock, k.n)
-		s, d := v.slopes(x[at:to], dy[at:to], w[at:to], shift)
-		sum, dot = sum+float64(s), dot+float64(d)
+	var means, slopes [rowsAtOnce]float32
+	for r := range rows {
+		x, dy := k.row(x, i+r), k.row(dy, i+r)
+		sum, dot := 0.0, 0.0
+		for at := 0; at < k.n; at += normBlock {
+			to := min(at+normBlock, k.n)
+			s, d := v.slopes(x[at:to], dy[at:to], w[at:to], m.shift[r])
+			sum, dot = sum+float64(s), dot+float64(d)
+		}
+		if k.centered {
+			means[r] = float32(sum / n)
+		}
+		slopes[r] = m.scale[r] * m.scale[r] * float32(dot/n)
 	}
-	mean := float32(0)
-	if k.centered {
-		mean = float32(sum / n)
+	for r := range rows {
+		v.normGradient(k.row(dx, i+r), k.row(x, i+r), k.row(dy, i+r), w, m.shift[r], slopes[r], means[r], m.scale[r])
 	}
-	v.normGradient(dx, x, dy, w, shift, scale*scale*float32(dot/n), mean, scale)
 }
 
-// moments returns what is added to a row, and the factor that it is then multiplied with.
-func (k *norm) moments(x []float32) (shift, scale float32) {
-	v := k.device.vectors
-	n := float64(len(x))
-	if k.centered {
-		shift = float32(-v.sumFours(x) / n)
+// rowsAtOnce is the largest number of rows whose sums are computed before what depends on them, so that a CPU does not wait for the end of
+// one sum before it begins the next one.
+const rowsAtOnce = 8
+
+// rowMoments are what is added to rows, and the factors that they are then multiplied with.
+type rowMoments struct{ shift, scale [rowsAtOnce]float32 }
+
+// moments computes those of some rows of x, starting at i.
+func (k *norm) moments(m *rowMoments, x []float32, i, rows int) {
+	v, n := k.device.vectors, float64(k.n)
+	for r := range rows {
+		if m.shift[r] = 0; k.centered {
+			m.shift[r] = float32(-v.sumFours(k.row(x, i+r)) / n)
+		}
 	}
-	squares := 0.0
-	for ; len(x) > normBlock; x = x[normBlock:] {
-		squares += float64(v.squares(x[:normBlock], shift))
+	var squares [rowsAtOnce]float64
+	for r := range rows {
+		for x := k.row(x, i+r); len(x) > 0; x = x[min(normBlock, len(x)):] {
+			squares[r] += float64(v.squares(x[:min(normBlock, len(x))], m.shift[r]))
+		}
 	}
-	squares += float64(v.squares(x, shift))
-	return shift, float32(1 / math.Sqrt(squares/n+k.epsilon))
+	for r := range rows {
+		m.scale[r] = float32(1 / math.Sqrt(squares[r]/n+k.epsilon))
+	}
 }
 
 // normBlock is the number of elements of a row, or of rows, whose sum is in float32.
@@ -148,15 +171,19 @@ func (k *normWeight) run(p *program) error {
 		return nil
 	}
 	p.device.pool.split(k.rows, k.per, func(i, last, _ int) {
+		var m rowMoments
 		block := i / k.per
 		all, sums := k.partial[block*2*k.n:][:2*k.n], k.scratch[block*2*k.n:][:2*k.n]
 		clear(all)
 		for i < last {
 			clear(sums)
-			for end := min(i+normBlock, last); i < end; i++ {
-				x := x[i*k.n : (i+1)*k.n]
-				shift, scale := k.moments(x)
-				k.device.vectors.normWeights(sums[:k.n], sums[k.n:], x, dy[i*k.n:(i+1)*k.n], shift, scale)
+			for end := min(i+normBlock, last); i < end; {
+				rows := min(k.some, end-i)
+				k.moments(&m, x, i, rows)
+				for r := range rows {
+					k.device.vectors.normWeights(sums[:k.n], sums[k.n:], k.row(x, i+r), k.row(dy, i+r), m.shift[r], m.scale[r])
+				}
+				i += rows
 			}
 			for j, v := range sums {
 				all[j] += float64(v)
