@@ -44,11 +44,12 @@ func (k *recurrence) pack(panel int) {
 	}
 }
 
-// multiply adds the product of some rows and the weight to c.
-func (k *recurrence) multiply(c []float32, ldc int, a []float32, row, rows int, edge []float32) {
+// multiply computes the product of some rows and the weight, with mode addResult in addition to c.
+func (k *recurrence) multiply(c []float32, ldc int, a []float32, row, rows, mode int, edge []float32) {
 	for from := 0; from < k.depth; from += kcMax {
 		k.device.multiply(panelProduct{c: c, ldc: ldc, a: a, row: row, step: 1, from: from, k: min(kcMax, k.depth-from),
-			b: k.device.panel[from*k.padded():], rows: rows, cols: k.columns, mode: addResult, edge: edge})
+			b: k.device.panel[from*k.padded():], rows: rows, cols: k.columns, mode: mode, edge: edge})
+		mode = addResult
 	}
 }
 
@@ -152,26 +153,28 @@ func (k *recurrent) work(chunk, worker int) {
 	}
 	for i := range k.Steps {
 		t, before, after := k.step(i)
-		for n := from; n < to; n++ {
-			k.begin(t, after, n)
+		mode := 0
+		if k.op.Cell != ir.LSTMCell {
+			mode = addResult
+			for n := from; n < to; n++ {
+				k.begin(t, after, n)
+			}
 		}
 		c, ldc := k.all[(after*k.Sequences+from)*k.Hidden:], k.Hidden
 		if k.Saved > 0 {
 			c, ldc = k.saved(k.all, t, from), k.Saved
 		}
-		k.multiply(c, ldc, k.all[(before*k.Sequences+from)*k.Hidden:], k.Hidden, to-from, edge)
+		k.multiply(c, ldc, k.all[(before*k.Sequences+from)*k.Hidden:], k.Hidden, to-from, mode, edge)
 		for n := from; n < to; n++ {
 			k.end(t, before, after, n, spare)
 		}
 	}
 }
 
-// begin writes what the product of weight and state is added to.
+// begin writes what the product of weight and state is added to, except for an LSTMCell.
 func (k *recurrent) begin(t, after, n int) {
 	x := k.x[(t*k.Sequences+n)*k.Inputs:][:k.Inputs]
 	switch k.op.Cell {
-	case ir.LSTMCell:
-		copy(k.saved(k.all, t, n), x)
 	case ir.GRUCell: // the input's part of n is added at the end
 		gates, two := k.saved(k.all, t, n), 2*k.Hidden
 		k.device.vectors.add(gates[:two], x[:two], k.more[:two])
@@ -191,16 +194,8 @@ func (k *recurrent) end(t, before, after, n int, spare []float32) {
 	case ir.ReLUCell:
 		v.relu(next, next)
 	case ir.LSTMCell:
-		g := k.saved(k.all, t, n)[:k.Saved]
-		v.sigmoid(g[:2*size], g[:2*size])
-		v.tanh(g[2*size:3*size], g[2*size:3*size])
-		v.sigmoid(g[3*size:], g[3*size:])
 		c, nextC := k.row(k.all, 1, before, n), k.row(k.all, 1, after, n)
-		v.mul(nextC, g[size:2*size], c)
-		v.mul(spare, g[:size], g[2*size:3*size])
-		v.add(nextC, nextC, spare)
-		v.tanh(spare, nextC)
-		v.mul(next, g[3*size:], spare)
+		v.lstm(v, k.saved(k.all, t, n), k.x[(t*k.Sequences+n)*k.Inputs:][:k.Inputs], c, nextC, next)
 		if k.padding(t, n) {
 			copy(nextC, c)
 		}
@@ -219,4 +214,17 @@ func (k *recurrent) end(t, before, after, n int, spare []float32) {
 	} else {
 		k.round(next)
 	}
+}
+
+func lstmComposed(v *vectors, gates, x, before, cell, next []float32) {
+	n := len(next)
+	v.add(gates[:4*n], gates[:4*n], x[:4*n])
+	v.sigmoid(gates[:2*n], gates[:2*n])
+	v.tanh(gates[2*n:3*n], gates[2*n:3*n])
+	v.sigmoid(gates[3*n:4*n], gates[3*n:4*n])
+	v.mul(cell, gates[n:2*n], before)
+	v.mul(next, gates[:n], gates[2*n:3*n])
+	v.add(cell, cell, next)
+	v.tanh(next, cell)
+	v.mul(next, gates[3*n:4*n], next)
 }

@@ -47,7 +47,7 @@ func (k *recurrentGradient) work(chunk, worker int) {
 		for n := from; n < to; n++ {
 			k.gates(t, before, after, n, first, second)
 		}
-		k.multiply(k.dh[from*k.Hidden:], k.Hidden, k.slopes[(t*k.Sequences+from)*k.Slopes:], k.Slopes, to-from, edge)
+		k.multiply(k.dh[from*k.Hidden:], k.Hidden, k.slopes[(t*k.Sequences+from)*k.Slopes:], k.Slopes, to-from, addResult, edge)
 	}
 }
 
@@ -88,38 +88,38 @@ func (k *recurrentGradient) gates(t, before, after, n int, first, second []float
 		v.reluGradient(slopes, dh, next)
 		clear(dh)
 	case ir.LSTMCell:
-		k.lstm(t, before, after, n, slopes, dh, first, second)
+		v.lstmGradient(v, slopes, k.saved(k.all, t, n), k.row(k.all, 1, before, n), k.row(k.all, 1, after, n), dh, k.dc[n*size:][:size])
 	case ir.GRUCell:
 		k.gru(t, before, n, slopes, dh, first, second)
 	}
 	k.round(slopes)
 }
 
-// lstm is gates of an LSTMCell, whose next state is h = o·tanh(c) with c = f·before + i·g.
-func (k *recurrentGradient) lstm(t, before, after, n int, slopes, dh, first, second []float32) {
-	v, size := k.device.vectors, k.Hidden
-	gates, dc := k.saved(k.all, t, n), k.dc[n*size:][:size]
-	part := func(of []float32, i int) []float32 { return of[i*size:][:size] }
+// lstmGradientComposed uses the slopes, and dh at the end, for what is not final.
+func lstmGradientComposed(v *vectors, slopes, gates, before, cell, dh, dc []float32) {
+	n := len(dh)
+	part := func(of []float32, i int) []float32 { return of[i*n:][:n] }
 	in, forget, candidate, out := part(gates, 0), part(gates, 1), part(gates, 2), part(gates, 3)
-	v.tanh(first, k.row(k.all, 1, after, n))
-	v.mul(second, dh, first)
-	sigmoidSlope(v, part(slopes, 3), out)
-	v.mul(part(slopes, 3), part(slopes, 3), second)
+	dIn, dForget, dCandidate, dOut := part(slopes, 0), part(slopes, 1), part(slopes, 2), part(slopes, 3)
+	v.tanh(dIn, cell)
+	v.mul(dForget, dh, dIn)
+	sigmoidSlope(v, dOut, out)
+	v.mul(dOut, dOut, dForget)
 
-	oneMinusSquare(v, first, first)
-	v.mul(first, first, out)
-	v.mul(first, first, dh)
-	v.add(dc, dc, first)
+	oneMinusSquare(v, dIn, dIn)
+	v.mul(dh, dh, out)
+	v.mul(dIn, dIn, dh)
+	v.add(dc, dc, dIn)
 
-	sigmoidSlope(v, part(slopes, 0), in)
-	v.mul(first, dc, candidate)
-	v.mul(part(slopes, 0), part(slopes, 0), first)
-	sigmoidSlope(v, part(slopes, 1), forget)
-	v.mul(first, dc, k.row(k.all, 1, before, n))
-	v.mul(part(slopes, 1), part(slopes, 1), first)
-	oneMinusSquare(v, part(slopes, 2), candidate)
-	v.mul(first, dc, in)
-	v.mul(part(slopes, 2), part(slopes, 2), first)
+	sigmoidSlope(v, dIn, in)
+	v.mul(dForget, dc, candidate)
+	v.mul(dIn, dIn, dForget)
+	sigmoidSlope(v, dForget, forget)
+	v.mul(dCandidate, dc, before)
+	v.mul(dForget, dForget, dCandidate)
+	oneMinusSquare(v, dCandidate, candidate)
+	v.mul(dh, dc, in)
+	v.mul(dCandidate, dCandidate, dh)
 	v.mul(dc, dc, forget)
 	clear(dh)
 }

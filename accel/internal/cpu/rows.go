@@ -2,7 +2,7 @@ package cpu
 
 import "math"
 
-// rowFunctions are the functions of norms, column sums and attention on one or several
+// rowFunctions are the functions of norms, column sums, attention and recurrent layers on one or several
 // rows. All slices of a row have the length of the first.
 type rowFunctions struct {
 	// squares is Σ (x+shift)².
@@ -29,6 +29,13 @@ type rowFunctions struct {
 	// softmaxGradientRows replaces scores s by p = exp(s·factor - logarithm), and ds, the
 	// gradients of p, by (ds - delta)·p·scale.
 	softmaxGradientRows func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32)
+
+	// lstm computes a step of an LSTM for one sequence: it adds x to four rows of gates and activates them, and writes the next
+	// cell c = f·before + i·g and the next state o·tanh(c). The gates are i, f, g and o, one behind the other.
+	lstm func(v *vectors, gates, x, before, cell, next []float32)
+	// lstmGradient computes the slopes of the gates before they were activated from dh and dc, the gradients of the next state and
+	// cell. It replaces dc by that of the cell before, and dh by zeros.
+	lstmGradient func(v *vectors, slopes, gates, before, cell, dh, dc []float32)
 }
 
 // scoreRows are rows of a block of scores. In the first row, the first seen elements are
@@ -49,6 +56,9 @@ var genericRows = rowFunctions{
 
 	softmaxRows:         softmaxRowsComposed,
 	softmaxGradientRows: softmaxGradientRowsComposed,
+
+	lstm:         lstmComposed,
+	lstmGradient: lstmGradientComposed,
 }
 
 func squaresGeneric(x []float32, shift float32) float32 {

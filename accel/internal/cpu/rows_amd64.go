@@ -14,6 +14,9 @@ var avx2Rows = rowFunctions{
 
 	softmaxRows:         wholeSoftmaxRows(softmaxRowsAVX2),
 	softmaxGradientRows: wholeSoftmaxGradientRows(softmaxGradientRowsAVX2),
+
+	lstm:         wholeLSTM(8, lstmAVX2),
+	lstmGradient: wholeLSTMGradient(8, lstmGradientAVX2),
 }
 
 var avx512Rows = rowFunctions{
@@ -28,6 +31,9 @@ var avx512Rows = rowFunctions{
 
 	softmaxRows:         wholeSoftmaxRows(softmaxRowsAVX512),
 	softmaxGradientRows: wholeSoftmaxGradientRows(softmaxGradientRowsAVX512),
+
+	lstm:         wholeLSTM(16, lstmAVX512),
+	lstmGradient: wholeLSTMGradient(16, lstmGradientAVX512),
 }
 
 func wholeSoftmaxRows(f func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)) func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
@@ -47,6 +53,28 @@ func wholeSoftmaxGradientRows(f func(rows, width, pitch, seen, step int, p, ds *
 			return
 		}
 		f(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], &ds[0], factor, scale, &logarithm[:r.rows][0], &delta[:r.rows][0])
+	}
+}
+
+func wholeLSTM(lanes int, f func(n int, gates, x, before, cell, next *float32)) func(v *vectors, gates, x, before, cell, next []float32) {
+	return func(v *vectors, gates, x, before, cell, next []float32) {
+		n := len(next)
+		if n == 0 || n%lanes > 0 {
+			lstmComposed(v, gates, x, before, cell, next)
+			return
+		}
+		f(n, &gates[:4*n][0], &x[:4*n][0], &before[:n][0], &cell[:n][0], &next[0])
+	}
+}
+
+func wholeLSTMGradient(lanes int, f func(n int, slopes, gates, before, cell, dh, dc *float32)) func(v *vectors, slopes, gates, before, cell, dh, dc []float32) {
+	return func(v *vectors, slopes, gates, before, cell, dh, dc []float32) {
+		n := len(dh)
+		if n == 0 || n%lanes > 0 {
+			lstmGradientComposed(v, slopes, gates, before, cell, dh, dc)
+			return
+		}
+		f(n, &slopes[:4*n][0], &gates[:4*n][0], &before[:n][0], &cell[:n][0], &dh[0], &dc[:n][0])
 	}
 }
 

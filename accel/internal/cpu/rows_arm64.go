@@ -25,4 +25,7 @@ var neonRows = rowFunctions{
 
 	softmaxRows:         softmaxRowsComposed,
 	softmaxGradientRows: softmaxGradientRowsComposed,
+
+	lstm:         lstmComposed,
+	lstmGradient: lstmGradientComposed,
 }

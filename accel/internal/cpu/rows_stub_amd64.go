@@ -49,6 +49,16 @@ func softmaxRowsAVX2(rows int, width int, pitch int, seen int, step int, p *floa
 //go:noescape
 func softmaxGradientRowsAVX2(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
 
+// lstmAVX2 is lstmComposed for whole vectors, of which there is at least one.
+//
+//go:noescape
+func lstmAVX2(n int, gates *float32, x *float32, before *float32, cell *float32, next *float32)
+
+// lstmGradientAVX2 is lstmGradientComposed for whole vectors, of which there is at least one.
+//
+//go:noescape
+func lstmGradientAVX2(n int, slopes *float32, gates *float32, before *float32, cell *float32, dh *float32, dc *float32)
+
 // squaresAVX512 is squaresGeneric for whole vectors.
 //
 //go:noescape
@@ -93,6 +103,16 @@ func softmaxRowsAVX512(rows int, width int, pitch int, seen int, step int, p *fl
 //
 //go:noescape
 func softmaxGradientRowsAVX512(rows int, width int, pitch int, seen int, step int, p *float32, ds *float32, factor float32, scale float32, logarithm *float32, delta *float32)
+
+// lstmAVX512 is lstmComposed for whole vectors, of which there is at least one.
+//
+//go:noescape
+func lstmAVX512(n int, gates *float32, x *float32, before *float32, cell *float32, next *float32)
+
+// lstmGradientAVX512 is lstmGradientComposed for whole vectors, of which there is at least one.
+//
+//go:noescape
+func lstmGradientAVX512(n int, slopes *float32, gates *float32, before *float32, cell *float32, dh *float32, dc *float32)
 
 // addRowsWideAVX2 adds rows to 32 elements.
 //

@@ -83,6 +83,19 @@ func (s isa) tanh(x VecVirtual) VecVirtual {
 	return big
 }
 
+// sigmoid computes 1/(1+e⁻ˣ) above zero and eˣ/(1+eˣ) below, so that e does not overflow.
+func (s isa) sigmoid(x VecVirtual) VecVirtual {
+	minus := s.register()
+	s.or(s.splat(bits(0x80000000)), x, minus)
+	e := s.exp(minus)
+	one := s.splat(constant(1))
+	numerator := s.register()
+	s.choose(greaterThan, s.zero(), x, e, one, numerator)
+	VADDPS(one, e, e)
+	VDIVPS(e, numerator, e)
+	return e
+}
+
 // normal computes the normal distribution's Φ(x) = (1+erf(x/√2))/2 with a rational
 // approximation of erf (coefficients of Eigen's perf).
 func (s isa) normal(x VecVirtual) VecVirtual {

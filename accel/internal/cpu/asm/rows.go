@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows generates the functions on rows: of norms, column sums, and scores.
+// rows generates the functions on rows: of norms, column sums, scores, and recurrent layers.
 func rows() {
 	for _, s := range []isa{avx2, avx512} {
 		squares(s)
@@ -20,6 +20,8 @@ func rows() {
 		addProducts(s)
 		softmaxRows(s)
 		softmaxGradientRows(s)
+		lstm(s)
+		lstmGradient(s)
 	}
 	addRows(8)
 	addRows(1)

@@ -83,19 +83,7 @@ func unaryOps(s isa) {
 		return v[0]
 	})
 	s.kernel("exp", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.exp(v[0]) })
-	s.kernel("sigmoid", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		// 1/(1+e⁻ˣ) above zero and eˣ/(1+eˣ) below, so that e does not overflow.
-		x := v[0]
-		minus := s.register()
-		s.or(s.splat(bits(0x80000000)), x, minus)
-		e := s.exp(minus)
-		one := s.splat(constant(1))
-		numerator := s.register()
-		s.choose(greaterThan, s.zero(), x, e, one, numerator)
-		VADDPS(one, e, e)
-		VDIVPS(e, numerator, e)
-		return e
-	})
+	s.kernel("sigmoid", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.sigmoid(v[0]) })
 	s.kernel("tanh", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.tanh(v[0]) })
 	s.kernel("gelu", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
 		x := s.register()
