@@ -87,12 +87,14 @@ type matrix struct {
 
 // gemm is one matrix multiplication, m×k times k×n, with row-major c.
 type gemm struct {
-	kernel  gemmKernel
-	m, n, k int
-	a, b    matrix
-	c       []float32
-	bias    []float32 // added to each row if not nil
-	relu    bool
+	kernel   gemmKernel
+	m, n, k  int
+	a, b     matrix
+	c        []float32
+	bias     []float32 // added to each row if not nil
+	relu     bool
+	slope    elementwise // multiplies c with the slope of an activation at the elements of argument; nil for none
+	argument []float32
 
 	// The block in progress.
 	jc, nc int
@@ -266,6 +268,7 @@ func (g *gemm) run() {
 		for i := range g.m {
 			g.device.epilogue(g.c[i*g.n:][:g.n], g.bias, g.relu)
 		}
+		g.multiplySlope(0, g.m, 0, g.n)
 		return
 	}
 	if g.suitsLibrary() {
@@ -410,6 +413,18 @@ func (g *gemm) add(top, bottom int) {
 		}
 		g.device.epilogue(row, g.bias, g.relu)
 	}
+	g.multiplySlope(top, bottom, 0, g.n)
+}
+
+// multiplySlope multiplies some columns of rows that are complete with the slope of an activation.
+func (g *gemm) multiplySlope(top, bottom, left, right int) {
+	if g.slope == nil {
+		return
+	}
+	for i := top; i < bottom; i++ {
+		row := g.c[i*g.n+left : i*g.n+right]
+		g.slope(g.device.vectors, row, row, g.argument[i*g.n+left:i*g.n+right], nil, 0)
+	}
 }
 
 // pack writes the panels of some columns of a block.
@@ -458,9 +473,12 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 		}
 		if fresh && i == 0 {
 			g.packing(p, d, left, groups == 1)
-			continue
+		} else {
+			g.device.multiply(p)
 		}
-		g.device.multiply(p)
+		if d.end {
+			g.multiplySlope(from, to, g.jc+left, g.jc+right)
+		}
 	}
 }
 

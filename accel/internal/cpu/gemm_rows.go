@@ -105,4 +105,5 @@ func (g *gemm) finish(left, right int) {
 		}
 		g.device.epilogue(g.c[i*g.n+left:i*g.n+right], bias, g.relu)
 	}
+	g.multiplySlope(0, g.m, left, right)
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -16,8 +17,24 @@ type matmul struct {
 	batch           ir.Layout // leading dimensions of a; b's strides are in batchB
 	batchB          []int
 	count           int
+	at              ir.Operand // where the gemm's slope is that of an activation
 	gemm            *gemm
 }
+
+var _ ir.Sloper = (*Device)(nil)
+
+// MultipliesSlope reports whether a product is multiplied with the slope of an activation while a part of it is in the cache.
+func (d *Device) MultipliesSlope(gradient ir.Op, product ir.DType) bool {
+	switch gradient.(type) {
+	case ir.ReLUGradient, ir.GELUGradient:
+		return product == ir.Float32
+	}
+	return false
+}
+
+// Activates returns false: tiles apply ReLU if nothing else reads its argument, see [ir.Linear]. Other activations rather fuse with what
+// follows.
+func (d *Device) Activates(ir.Op, ir.DType) bool { return false }
 
 func newMatMul(d *Device, s ir.Step) (step, error) {
 	if s.Out[0].DType == ir.Float64 {
@@ -27,7 +44,13 @@ func newMatMul(d *Device, s ir.Step) (step, error) {
 	a, b, r := k.a, k.b, len(k.out.Shape)-2
 	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1],
 		matrix{row: a.Stride[r], col: a.Stride[r+1]}, matrix{row: b.Stride[r], col: b.Stride[r+1]})
-	k.gemm.relu = s.Epilogue != nil
+	switch s.Epilogue.(type) {
+	case nil:
+	case ir.ReLU:
+		k.gemm.relu = true
+	default: // the gradient of an activation
+		k.gemm.slope, k.at = elementwiseOps[reflect.TypeOf(s.Epilogue)], s.In[2]
+	}
 	return &k, nil
 }
 
@@ -63,6 +86,10 @@ func (k *matmul) run(p *program) error {
 	if k.linear {
 		g.bias = k.biasRow(p)
 	}
+	var x []float32
+	if g.slope != nil {
+		x = elements[float32](p, k.at)
+	}
 	each := g.m * g.n
 	for i := range k.count {
 		atA, atB := k.offsets(i)
@@ -70,9 +97,12 @@ func (k *matmul) run(p *program) error {
 			g.a.data, g.b.data = a[atA:], b[atB:]
 		}
 		g.c = c[i*each : (i+1)*each]
+		if g.slope != nil {
+			g.argument = x[i*each : (i+1)*each]
+		}
 		g.run()
 	}
-	g.a.data, g.b.data, g.c, g.bias = nil, nil, nil, nil
+	g.a.data, g.b.data, g.c, g.bias, g.argument = nil, nil, nil, nil, nil
 	return nil
 }
 
