@@ -22,7 +22,7 @@ import (
 // from the root; it is valid only during the call.
 func walk(root any, visit func(path []string, v any)) {
 	w := walker{visit: visit, seen: map[visited]bool{}}
-	w.value(nil, reflect.ValueOf(root))
+	w.value(make([]string, 0, 16), reflect.ValueOf(root)) // with room for the names of all parts
 }
 
 type walker struct {

@@ -3,6 +3,8 @@ package optim
 import (
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -18,8 +20,8 @@ import (
 // gradient. Options are [WeightDecay], [Betas] and [Epsilon].
 func Adam(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "Adam", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-		mean, root := s.moments(r, r.decayed(g, p, o), o)
-		r.assign(p, p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+		s.average(r, r.decayed(g, p, o), o)
+		r.assign(p, p.Sub(s.normalized(r, s.mean(r, o), rate, o)))
 	}}
 	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, ofAdam...)
 }
@@ -42,8 +44,8 @@ func AdamW(model any, rate float64, given ...Option) *Optimizer {
 }
 
 func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-	mean, root := s.moments(r, g, o)
-	step := r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))
+	s.average(r, g, o)
+	step := s.normalized(r, s.mean(r, o), rate, o)
 	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(step))
 }
 
@@ -60,8 +62,8 @@ func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 // [WeightDecay], [Betas] and [Epsilon].
 func LAMB(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "LAMB", whole: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-		mean, root := s.moments(r, g, o)
-		direction := r.decayed(r.keep(mean.Div(r.keep(root.AddScalar(o.epsilon)))), p, o)
+		s.average(r, g, o)
+		direction := r.decayed(s.normalized(r, s.mean(r, o), 1, o), p, o)
 		ours, its := r.norm(p), r.norm(direction)
 		one := r.keep(tensor.Ones())
 		trust := r.keep(tensor.Where(ours, r.keep(tensor.Where(its, r.keep(ours.Div(its)), one)), one))
@@ -70,16 +72,37 @@ func LAMB(model any, rate float64, given ...Option) *Optimizer {
 	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given, ofAdam...)
 }
 
-// moments updates the running means of the gradient and of its square, and returns m / (1-β1ᵗ)
-// and √(v / (1-β2ᵗ)).
-func (s *state) moments(r *record, g *tensor.Tensor, o options) (mean, root *tensor.Tensor) {
+// average updates the running means of the gradient and of its square.
+func (s *state) average(r *record, g *tensor.Tensor, o options) {
 	r.average(&s.first, o.beta1, g, 1-o.beta1)
 	r.average(&s.second, o.beta2, r.keep(g.Square()), 1-o.beta2)
-	if first, second := r.corrections(s); first != nil {
-		return r.keep(s.first.Div(first)), r.keep(r.keep(s.second.Div(second)).Sqrt())
+}
+
+// mean returns m / (1-β1ᵗ).
+func (s *state) mean(r *record, o options) *tensor.Tensor {
+	if first, _ := r.corrections(s); first != nil {
+		return r.keep(s.first.Div(first))
 	}
-	t := float64(s.steps)
-	mean = r.times(s.first, 1/(1-math.Pow(o.beta1, t)))
-	root = r.keep(r.times(s.second, 1/(1-math.Pow(o.beta2, t))).Sqrt())
-	return mean, root
+	return r.times(s.first, 1/(1-math.Pow(o.beta1, float64(s.steps))))
+}
+
+// normalized returns rate · u / (√(v / (1-β2ᵗ)) + ε).
+func (s *state) normalized(r *record, u *tensor.Tensor, rate float64, o options) *tensor.Tensor {
+	in := []*tensor.Tensor{u, s.second}
+	if _, second := r.corrections(s); second != nil {
+		in = append(in, second)
+	}
+	return r.keep(tensors.Compute("normalized", func(c *ir.Recorder, in []*ir.Value) *ir.Value {
+		u, square := in[0], in[1]
+		if len(in) > 2 {
+			square = c.Record(ir.Div{}, square, in[2])
+		} else {
+			square = c.MulScalar(square, 1/(1-math.Pow(o.beta2, float64(s.steps))))
+		}
+		root := c.Record(ir.AddScalar{Scalar: o.epsilon}, c.Record(ir.Sqrt{}, square))
+		if rate != 1 {
+			u = c.MulScalar(u, rate)
+		}
+		return c.Record(ir.Div{}, u, root)
+	}, in...))
 }

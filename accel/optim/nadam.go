@@ -31,7 +31,7 @@ type nadam struct {
 
 func (n *nadam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 	g = r.decayed(g, p, o)
-	_, root := s.moments(r, g, o)
+	s.average(r, g, o)
 	var direction *tensor.Tensor
 	if r.guard == nil {
 		ofGradient, ofMean := n.factors(s.steps, o.beta1)
@@ -40,7 +40,7 @@ func (n *nadam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o
 		ofGradient, ofMean := n.factorsOnDevice(r, s, o.beta1)
 		direction = r.add(r.keep(g.Mul(ofGradient)), r.keep(s.first.Mul(ofMean)))
 	}
-	r.assign(p, p.Sub(r.keep(r.times(direction, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+	r.assign(p, p.Sub(s.normalized(r, direction, rate, o)))
 }
 
 // nadamDecay is the logarithm of the factor by which the momentum nears β1 in a step.

@@ -246,6 +246,7 @@ func (o *Optimizer) recordStep(g *guard) {
 		delay := o.rule.custom
 		var delayed []*record
 		updated := false
+		var made []*tensor.Tensor // memory that the records use one after the other
 		for i, p := range parameters {
 			s := o.state[p]
 			if s == nil {
@@ -263,10 +264,17 @@ func (o *Optimizer) recordStep(g *guard) {
 					}
 				}()
 			}
-			o.rule.update(own, p, gradients[i], s, o.rate*options.rateFactor, options)
-			if !delay {
-				own.release()
+			update := func() { o.rule.update(own, p, gradients[i], s, o.rate*options.rateFactor, options) }
+			if delay {
+				update() // which calls the user's function
+				continue
 			}
+			own.made = made[:0]
+			tensors.Together(func() {
+				update()
+				own.release()
+			})
+			made = own.made
 		}
 		updated = true
 		for _, own := range delayed {

@@ -1,6 +1,10 @@
 package optim
 
-import "github.com/quernlab/quern/accel/tensor"
+import (
+	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // record collects the intermediate tensors of an update, which nothing else refers to.
 // Releasing them before the list runs lets the whole update of a parameter become one fused
@@ -36,15 +40,6 @@ func (r *record) keep(t *tensor.Tensor) *tensor.Tensor {
 func (r *record) times(t *tensor.Tensor, s float64) *tensor.Tensor { return r.keep(t.MulScalar(s)) }
 func (r *record) add(a, b *tensor.Tensor) *tensor.Tensor           { return r.keep(a.Add(b)) }
 
-// flushDenormals rounds values below about 5e-38 to zero and changes others by no more than
-// that. The running mean of a gradient that has become zero, for instance of a pixel that is
-// always black, would otherwise shrink to a denormal number and stay one, and CPUs compute with
-// denormal numbers far more slowly.
-func (r *record) flushDenormals(t *tensor.Tensor) *tensor.Tensor {
-	const small = 1e-30
-	return r.keep(t.AddScalar(small)).AddScalar(-small)
-}
-
 // decayed adds the weight decay of parameter p to its gradient or direction g.
 func (r *record) decayed(g, p *tensor.Tensor, o options) *tensor.Tensor {
 	if o.weightDecay == 0 {
@@ -53,16 +48,25 @@ func (r *record) decayed(g, p *tensor.Tensor, o options) *tensor.Tensor {
 	return r.add(g, r.times(p, o.weightDecay))
 }
 
+// tiny is added to a running mean and subtracted again, which rounds values below about 5e-38 to zero and changes others by no more than
+// that. The running mean of a gradient that has become zero, for instance of a pixel that is
+// always black, would otherwise shrink to a denormal number and stay one, and CPUs compute with
+// denormal numbers far more slowly.
+const tiny = 1e-30
+
 // average updates a running mean or sum, which starts at zero: keep·mean + share·v.
 func (r *record) average(mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
 	if *mean == nil {
 		*mean = tensor.Zeros(v.Shape()...)
 	}
-	kept := r.times(*mean, keep)
-	if share != 1 {
-		v = r.times(v, share)
-	}
-	r.assign(*mean, r.flushDenormals(r.add(kept, v)))
+	r.assign(*mean, tensors.Compute("average", func(c *ir.Recorder, in []*ir.Value) *ir.Value {
+		kept, v := c.MulScalar(in[0], keep), in[1]
+		if share != 1 {
+			v = c.MulScalar(v, share)
+		}
+		sum := c.Record(ir.Add{}, kept, v)
+		return c.Record(ir.AddScalar{Scalar: -tiny}, c.Record(ir.AddScalar{Scalar: tiny}, sum))
+	}, *mean, v))
 }
 
 func (r *record) release() {

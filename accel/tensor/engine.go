@@ -277,6 +277,9 @@ func init() {
 		Record: func(op ir.Op, f func(*ir.Recorder, *ir.Value) *ir.Value, x *Tensor) *Tensor {
 			return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, x)
 		},
+		Compute: func(name string, f func(*ir.Recorder, []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+			return compute(composite{name: name}, f, in...)
+		},
 		RecordKernel: func(name string, f func(*ir.Recorder, []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 			op := composite{name: name}
 			return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {

@@ -75,6 +75,16 @@ type SyncBatch[T any] struct {
 // *tensor.AllReduceError if they cannot be summed.
 func SyncBatchNorm[T any](b SyncBatch[T]) T { return of[T]().SyncBatchNorm(b) }
 
+// Compute records what f returns for the values of tensors, as one op with a name. The ops that f records need no tensors
+// for their results. 16-bit floats are cast to float32 before and back after.
+func Compute[T any](name string, f func(r *ir.Recorder, in []*ir.Value) *ir.Value, in ...T) T {
+	return of[T]().Compute(name, f, in...)
+}
+
+// Together runs f with the engine locked for this goroutine, so that the ops of f need not wait for the lock one by one. f must not wait
+// for another goroutine.
+func Together(f func()) { engine.Locked(func(*ir.Recorder) { f() }) }
+
 // RecordKernel records what f returns for the values of tensors, as one op with a name.
 func RecordKernel[T any](name string, f func(r *ir.Recorder, in []*ir.Value) *ir.Value, in ...T) T {
 	return of[T]().RecordKernel(name, f, in...)

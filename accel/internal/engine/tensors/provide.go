@@ -44,6 +44,8 @@ type Access[T any] struct {
 	Run             func(Recurrence[T]) (y, h, c T)
 	// Record records an op as the ops of package tensor are recorded: with the casts of Autocast and of 16-bit floats.
 	Record func(op ir.Op, f func(r *ir.Recorder, v *ir.Value) *ir.Value, x T) T
+	// Compute records what f returns as one op with a name, with the casts of 16-bit floats.
+	Compute func(name string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...T) T
 	// RecordKernel records what f returns as one op with a name; f converts the element types.
 	RecordKernel func(name string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...T) T
 }
