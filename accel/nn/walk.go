@@ -21,9 +21,17 @@ import (
 // calls visit once for every tensor and every other value on the way. path is the field names
 // from the root; it is valid only during the call.
 func walk(root any, visit func(path []string, v any)) {
-	w := walker{visit: visit, seen: map[visited]bool{}}
+	seen := seenMaps.Get().(map[visited]bool)
+	defer func() {
+		clear(seen)
+		seenMaps.Put(seen)
+	}()
+	w := walker{visit: visit, seen: seen}
 	w.value(make([]string, 0, 16), reflect.ValueOf(root)) // with room for the names of all parts
 }
+
+// seenMaps has empty maps that have grown to the size of a model: each step of a training walks through its model twice.
+var seenMaps = sync.Pool{New: func() any { return map[visited]bool{} }}
 
 type walker struct {
 	visit func(path []string, v any)

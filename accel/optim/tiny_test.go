@@ -9,7 +9,7 @@ import (
 )
 
 // TestTinyGradients applies AdamW to gradients down to the denormal range of float32, which
-// [record.flushDenormals] rounds to zero. The result must be as close to PyTorch's float64 as
+// [record.average] rounds to zero. The result must be as close to PyTorch's float64 as
 // PyTorch's float32 is, within a ten-thousandth of the learning rate.
 func TestTinyGradients(t *testing.T) {
 	var g struct {

@@ -45,20 +45,21 @@ type Value struct {
 	op     Op
 	in     []*Value // nil if neither the list nor a tape needs them
 	shape  []int
-	dtype  DType
 	layout Layout
 	buf    *Buffer // nil until computed
 
-	requires bool     // a gradient flows into this value
-	consumed bool     // Backward has processed this value
-	leaf     *Leaf    // holds the gradients that end here
-	rounded  *rounded // of a parameter, also a frozen one: its rounding
-	grad     *Value   // gradient during Backward
-	mark     uint64   // last Backward that visited the value
+	// A step of a small model takes as long as some thousand allocations, so small fields share words.
+	dtype    DType
+	requires bool  // a gradient flows into this value
+	consumed bool  // Backward has processed this value
+	moved    bool  // Assign moved it from a handle that may still read it
+	handles  int32 // external holders: public tensors, kept gradients
+	tape     int32 // ops whose pending gradient may read the value
 
-	moved   bool // Assign moved it from a handle that may still read it
-	handles int  // external holders: public tensors, kept gradients
-	tape    int  // ops whose pending gradient may read the value
+	leaf    *Leaf    // holds the gradients that end here
+	rounded *rounded // of a parameter, also a frozen one: its rounding
+	grad    *Value   // gradient during Backward
+	mark    uint64   // last Backward that visited the value
 
 	epoch uint64 // list in which index is valid
 	index int    // index among the nodes, or ^index among the externals
