@@ -58,23 +58,23 @@ func lstm(s isa) {
 	g := gates(n, "gates", "x")
 	before, cell, next := Load(Param("before"), GP64()), Load(Param("cell"), GP64()), Load(Param("next"), GP64())
 	loop("more")
-	activated := func(i int, f func(VecVirtual) VecVirtual) VecVirtual {
+	activated := func(i int, f func([]VecVirtual) []VecVirtual) VecVirtual {
 		v := s.loaded(g[0].part(i))
 		VADDPS(g[1].part(i), v, v)
-		v = f(v)
+		v = f([]VecVirtual{v})[0]
 		VMOVUPS(v, g[0].part(i))
 		return v
 	}
-	c := activated(1, s.sigmoid)
+	c := activated(1, s.sigmoidEach)
 	VMULPS(Mem{Base: before}, c, c)
 	VMOVUPS(c, Mem{Base: cell})
-	in := activated(0, s.sigmoid)
+	in := activated(0, s.sigmoidEach)
 	VMOVUPS(in, Mem{Base: next})
-	candidate := activated(2, s.tanh)
+	candidate := activated(2, s.tanhEach)
 	VMULPS(Mem{Base: next}, candidate, candidate)
 	VADDPS(Mem{Base: cell}, candidate, candidate)
 	VMOVUPS(candidate, Mem{Base: cell})
-	out := activated(3, s.sigmoid)
+	out := activated(3, s.sigmoidEach)
 	VMOVUPS(out, Mem{Base: next})
 	h := s.tanh(s.loaded(Mem{Base: cell}))
 	VMULPS(Mem{Base: next}, h, h)

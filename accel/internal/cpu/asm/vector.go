@@ -39,16 +39,18 @@ func binaryOps(s isa) {
 		s.choose(greaterThan, v[1], zero, v[0], zero, v[0])
 		return v[0]
 	})
-	s.kernel("geluGradient", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		x := s.clamp(v[1], -14, 14)
-		half := s.register()
-		VMULPS(s.splat(constant(-0.5)), x, half)
-		VMULPS(half, x, half)
-		density := s.expWithin(half)
-		VMULPS(s.splat(constant(0.3989422804014327)), density, density) // 1/√(2π)
-		slope := s.normal(x)
-		VFMADD231PS(density, x, slope)
-		VMULPS(slope, v[0], v[0])
+	s.kernels("geluGradient", 2, 2, false, func(v [][]VecVirtual, _ VecVirtual) []VecVirtual {
+		x := s.clampEach(v[1], -14, 14)
+		half := s.scaled(x, -0.5)
+		for i := range x {
+			VMULPS(half[i], x[i], half[i])
+		}
+		density := s.scaled(s.expWithin(half), 0.3989422804014327) // 1/√(2π)
+		slope := s.normalEach(x)
+		for i := range x {
+			VFMADD231PS(density[i], x[i], slope[i])
+			VMULPS(slope[i], v[0][i], v[0][i])
+		}
 		return v[0]
 	})
 	s.kernel("equal", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
@@ -82,20 +84,34 @@ func unaryOps(s isa) {
 		VMAXPS(v[0], s.zero(), v[0])
 		return v[0]
 	})
-	s.kernel("exp", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.exp(v[0]) })
-	s.kernel("sigmoid", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.sigmoid(v[0]) })
-	s.kernel("tanh", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.tanh(v[0]) })
-	s.kernel("gelu", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		x := s.register()
-		VMAXPS(v[0], s.splat(constant(-14)), x) // -Inf·0 would be NaN
-		y := s.normal(x)
-		VMULPS(x, y, y)
+	s.kernels("exp", 1, 2, false, func(v [][]VecVirtual, _ VecVirtual) []VecVirtual { return s.expEach(v[0]) })
+	s.kernels("sigmoid", 1, 2, false, func(v [][]VecVirtual, _ VecVirtual) []VecVirtual { return s.sigmoidEach(v[0]) })
+	s.kernels("tanh", 1, 2, false, func(v [][]VecVirtual, _ VecVirtual) []VecVirtual { return s.tanhEach(v[0]) })
+	s.kernels("gelu", 1, 2, false, func(v [][]VecVirtual, _ VecVirtual) []VecVirtual {
+		least := s.splat(constant(-14)) // -Inf·0 would be NaN
+		x := s.each(v[0], func(x, r VecVirtual, c []VecVirtual) { VMAXPS(x, c[0], r) }, least)
+		y := s.normalEach(x)
+		for i := range x {
+			VMULPS(x[i], y[i], y[i])
+		}
 		return y
 	})
 }
 
 // kernel generates a loop over n elements, one vector at a time, with a masked last vector.
 func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtual, k VecVirtual) VecVirtual) {
+	s.kernels(name, inputs, 1, scalar, func(v [][]VecVirtual, k VecVirtual) []VecVirtual {
+		one := make([]VecVirtual, len(v))
+		for i := range v {
+			one[i] = v[i][0]
+		}
+		return []VecVirtual{body(one, k)}
+	})
+}
+
+// kernels generates a loop over n elements, some vectors at a time, then one at a time, with a masked last vector. body gets the vectors of
+// each input.
+func (s isa) kernels(name string, inputs, together int, scalar bool, body func(v [][]VecVirtual, k VecVirtual) []VecVirtual) {
 	full := name + s.name
 	signature := "func(n int, d, a *float32)"
 	switch {
@@ -122,15 +138,43 @@ func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtu
 		}
 		VBROADCASTSS(at.Addr, k)
 	}
+	if together > 1 {
+		s.several(n, d, in, together, func(v [][]VecVirtual) []VecVirtual { return body(v, k) })
+	}
 	s.loop(n, in, func(load func(base Register) VecVirtual, store func(v VecVirtual, base Register)) {
-		v := make([]VecVirtual, len(in))
+		v := make([][]VecVirtual, len(in))
 		for i, base := range in {
-			v[i] = load(base)
+			v[i] = []VecVirtual{load(base)}
 		}
-		store(body(v, k), d)
+		store(body(v, k)[0], d)
 	}, d)
 	VZEROUPPER()
 	RET()
+}
+
+// several runs a body over as many whole vectors at once as are together.
+func (s isa) several(n, d Register, in []Register, together int, body func(v [][]VecVirtual) []VecVirtual) {
+	CMPQ(n, Imm(uint64(together*s.lanes())))
+	JL(LabelRef("single"))
+	Label("several")
+	v := make([][]VecVirtual, len(in))
+	for i, base := range in {
+		for at := range together {
+			x := s.register()
+			VMOVUPS(Mem{Base: base, Disp: at * s.width}, x)
+			v[i] = append(v[i], x)
+		}
+	}
+	for at, y := range body(v) {
+		VMOVUPS(y, Mem{Base: d, Disp: at * s.width})
+	}
+	for _, base := range append(append([]Register{}, in...), d) {
+		ADDQ(Imm(uint64(together*s.width)), base)
+	}
+	SUBQ(Imm(uint64(together*s.lanes())), n)
+	CMPQ(n, Imm(uint64(together*s.lanes())))
+	JGE(LabelRef("several"))
+	Label("single")
 }
 
 // loop runs a body over whole vectors and once more over the remaining elements.
