@@ -370,10 +370,10 @@ func (p *planner) slopeOf(n *planned) *planned {
 		return nil
 	}
 	in, x := n.inputs[0], n.inputs[1]
-	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole || in.node.kept || in.node.dtype(0).IsFP8() {
+	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole || in.node.kept {
 		return nil
 	}
-	if _, ok := in.node.node.op.(MatMul); !ok || n.dtype(0) != in.node.store || n.dtype(1) != in.node.store || !p.sloper.MultipliesSlope(n.node.op, in.node.store) {
+	if _, ok := in.node.node.op.(MatMul); !ok || in.node.dtype(0).IsFP8() || n.dtype(0) != in.node.store || n.dtype(1) != in.node.store || !p.sloper.MultipliesSlope(n.node.op, in.node.store) {
 		return nil
 	}
 	// The group of x must be ready before that of the product.
@@ -398,12 +398,12 @@ func (p *planner) activated(n *planned) *planned {
 		return nil
 	}
 	in := n.inputs[0]
-	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole || in.node.dtype(0).IsFP8() {
+	if in.node == nil || in.viewed && !in.reshaped() || in.node.class != Whole {
 		return nil
 	}
-	switch in.node.node.op.(type) {
+	switch in.node.node.op.(type) { // others may have no inputs
 	case Linear, MatMul:
-		if n.dtype(0) == in.node.store && p.sloper.Activates(n.node.op, in.node.store) {
+		if !in.node.dtype(0).IsFP8() && n.dtype(0) == in.node.store && p.sloper.Activates(n.node.op, in.node.store) {
 			return in.node
 		}
 	}
