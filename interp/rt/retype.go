@@ -315,7 +315,7 @@ func (t *Retyper) changes(c *twoCopies) bool {
 	return !t.r.sameTypes(c.now, c.old)
 }
 
-// take returns the copy after the visit, if it has changed, or the one before, for good.
+// take returns the copy after the visit, if it has changed, or else the one before. The next visit does not write to it.
 func (c *twoCopies) take(changed bool) reflect.Value {
 	kept := c.now
 	if !changed {
