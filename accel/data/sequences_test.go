@@ -241,11 +241,11 @@ func TestPackSequencesFills(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := make([]int, len(sequences))
-		for k, class := range b.Y.Ints() {
+		counts, classes := make([]int, len(sequences)), b.Y.Ints()
+		for k, class := range classes {
 			if class != data.Ignored {
 				counts[class-1]++
-				if at := b.Positions[k/length][k%length]; at >= len(sequences[class-1]) || at > 0 && b.Y.Ints()[k-1] != class {
+				if at := b.Positions[k/length][k%length]; at >= len(sequences[class-1]) || at > 0 && classes[k-1] != class {
 					t.Fatalf("token %d has position %d", k, at)
 				}
 			}
