@@ -22,64 +22,26 @@ type received struct {
 	State   map[string]json.RawMessage `json:"state"`
 	Paths   [][]any                    `json:"buffer_paths"`
 	Content json.RawMessage            `json:"content,omitempty"`
-	buffers [][]byte                   // the state has their indices
 }
 
-// parse decodes a message. Where its state has a buffer, it then has the index of the buffer.
-func parse(m comm.Message) (in received, err error) {
+// buffer is binary data of a message, with its path of keys and indices in the state.
+type buffer struct {
+	path    []any
+	content []byte
+}
+
+// parse decodes a message.
+func parse(m comm.Message) (in received, buffers []buffer, err error) {
 	if err := json.Unmarshal(m.Data, &in); err != nil {
-		return in, err
+		return in, nil, err
 	}
 	if len(in.Paths) != len(m.Buffers) {
-		return in, fmt.Errorf("%d paths for %d buffers", len(in.Paths), len(m.Buffers))
+		return in, nil, fmt.Errorf("%d paths for %d buffers", len(in.Paths), len(m.Buffers))
 	}
-	in.buffers = m.Buffers
-	if in.State == nil {
-		in.State = map[string]json.RawMessage{}
-	}
-	fields := map[string]any{} // those with buffers
 	for i, path := range in.Paths {
-		if len(path) == 0 {
-			return in, fmt.Errorf("buffer %d has an empty path", i)
-		}
-		key, _ := path[0].(string)
-		field, ok := fields[key]
-		if !ok && len(path) > 1 {
-			if err := json.Unmarshal(in.State[key], &field); err != nil {
-				return in, err
-			}
-		}
-		if fields[key], err = put(field, path[1:], i); err != nil {
-			return in, err
-		}
+		buffers = append(buffers, buffer{path, m.Buffers[i]})
 	}
-	for key, field := range fields {
-		if in.State[key], err = json.Marshal(field); err != nil {
-			return in, err
-		}
-	}
-	return in, nil
-}
-
-// put inserts the index of a buffer into a value at a path of keys and indices.
-func put(value any, path []any, buffer int) (any, error) {
-	if len(path) == 0 {
-		return buffer, nil
-	}
-	var err error
-	switch v := value.(type) {
-	case map[string]any:
-		if key, ok := path[0].(string); ok {
-			v[key], err = put(v[key], path[1:], buffer)
-			return v, err
-		}
-	case []any:
-		if i, ok := path[0].(float64); ok && i >= 0 && i < float64(len(v)) {
-			v[int(i)], err = put(v[int(i)], path[1:], buffer)
-			return v, err
-		}
-	}
-	return nil, fmt.Errorf("the state has no place for a buffer at %v", path)
+	return in, buffers, nil
 }
 
 // split returns a state without its values of type []byte, which are sent as buffers, and the path of

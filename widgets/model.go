@@ -47,7 +47,7 @@ type model struct {
 	accepts map[string]func(json.RawMessage) (any, error) // decoders of the fields that the front end may change
 	quiet   []string                                      // those of accepts that are no part of the value
 	changed []func()                                      // called after the front end has changed the state
-	buffers [][]byte                                      // of the message that is decoded
+	buffers []buffer                                      // of the message that is decoded
 	custom  func(json.RawMessage)
 	reject  func(error)   // called with a value that was not accepted
 	text    func() string // of String; nil for the fields of the state
@@ -139,13 +139,13 @@ func (m *model) forget() {
 // receive handles a message from the front end. It ignores fields that the front end may not
 // change, and values of the wrong type.
 func (m *model) receive(received comm.Message) {
-	in, err := parse(received)
+	in, buffers, err := parse(received)
 	if err != nil {
 		return
 	}
 	switch in.Method {
 	case "update":
-		m.update(in.State, in.buffers)
+		m.update(in.State, buffers)
 	case "request_state":
 		m.mu.Lock()
 		state := maps.Clone(m.state)
@@ -162,7 +162,7 @@ func (m *model) receive(received comm.Message) {
 }
 
 // update changes the fields that the front end may change.
-func (m *model) update(state map[string]json.RawMessage, buffers [][]byte) {
+func (m *model) update(state map[string]json.RawMessage, buffers []buffer) {
 	accepted := map[string]any{}
 	var problem error
 	m.mu.Lock()

@@ -106,13 +106,12 @@ func (u uploads) wire() any {
 	return all
 }
 
-// readFiles decodes the files of an upload, whose contents are indices of buffers.
-func readFiles(text json.RawMessage, buffers [][]byte, multiple bool) (uploads, error) {
+// readFiles decodes the files of an upload, whose contents are buffers with paths such as value, 0, content.
+func readFiles(text json.RawMessage, buffers []buffer, multiple bool) (uploads, error) {
 	var in []struct {
 		Name     string  `json:"name"`
 		Type     string  `json:"type"`
 		Size     float64 `json:"size"`
-		Content  *int    `json:"content"`
 		Modified float64 `json:"last_modified"` // in milliseconds since 1970
 	}
 	if err := json.Unmarshal(text, &in); err != nil || in == nil {
@@ -121,15 +120,18 @@ func readFiles(text json.RawMessage, buffers [][]byte, multiple bool) (uploads, 
 	switch {
 	case len(in) > 1 && !multiple:
 		return nil, &UploadError{Problem: fmt.Sprintf("%d files were sent, but the widget is for one: see Multiple", len(in))}
+	case len(buffers) > len(in):
+		return nil, &UploadError{Problem: fmt.Sprintf("%d contents were sent for %d files", len(buffers), len(in))}
 	case len(in) > maxUploadFiles:
 		return nil, &UploadError{Problem: fmt.Sprintf("%d files were sent; the limit is %d", len(in), maxUploadFiles)}
 	}
+	contents := map[string][]byte{}
+	for _, b := range buffers {
+		contents[fmt.Sprint(b.path...)] = b.content
+	}
 	files, total := make(uploads, len(in)), 0
 	for i, f := range in {
-		var content []byte
-		if f.Content != nil && *f.Content >= 0 && *f.Content < len(buffers) {
-			content = buffers[*f.Content]
-		}
+		content := contents[fmt.Sprint("value", i, "content")]
 		total += len(content)
 		switch {
 		case f.Name == "" || f.Name == "." || f.Name == ".." || strings.ContainsAny(f.Name, "/\\\x00"):
