@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,36 +90,25 @@ func progressOf(b *Bar) display.Progress {
 
 // Range iterates over the numbers from 0 to n-1 and displays a bar.
 func Range(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		bar := NewBar(n, "")
-		defer bar.End()
+	return measured(n, func(yield func(int) bool) {
 		for i := range n {
 			if !yield(i) {
 				return
 			}
-			bar.Add(1)
 		}
-	}
+	})
 }
 
 // Each iterates over the elements of a list and displays a bar.
-func Each[S ~[]E, E any](list S) iter.Seq[E] {
-	return func(yield func(E) bool) {
-		bar := NewBar(len(list), "")
-		defer bar.End()
-		for _, x := range list {
-			if !yield(x) {
-				return
-			}
-			bar.Add(1)
-		}
-	}
-}
+func Each[S ~[]E, E any](list S) iter.Seq[E] { return measured(len(list), slices.Values(list)) }
 
 // Seq iterates over a sequence and displays how many values there were.
-func Seq[E any](values iter.Seq[E]) iter.Seq[E] {
+func Seq[E any](values iter.Seq[E]) iter.Seq[E] { return measured(0, values) }
+
+// measured iterates over a sequence of total values and displays a bar.
+func measured[E any](total int, values iter.Seq[E]) iter.Seq[E] {
 	return func(yield func(E) bool) {
-		bar := NewBar(0, "")
+		bar := NewBar(total, "")
 		defer bar.End()
 		for x := range values {
 			if !yield(x) {
