@@ -217,7 +217,7 @@ type note struct {
 }
 
 func (m note) Plot(c draw.Canvas, p *plot.Plot) {
-	const gap = vg.Length(3)
+	const gap, space = vg.Length(3), vg.Length(2) // between the line and the point, and around the text
 	q := toCanvas(c, p, []point{m.at})[0]
 	if q.X < c.Min.X-1 || q.X > c.Max.X+1 || q.Y < c.Min.Y-1 || q.Y > c.Max.Y+1 {
 		return
@@ -245,7 +245,7 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			for _, x := range [...]vg.Length{q.X - width/2, q.X + 6, q.X - width - 6, q.X + 24, q.X - width - 24} {
 				x = max(c.Min.X+1, min(x, c.Max.X-width))
 				box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
-				if covers := covers(box, curves); covers < least {
+				if covers := covers(grown(box, space), curves); covers < least {
 					best, least = box, covers
 				}
 			}
@@ -257,7 +257,7 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			break
 		}
 	}
-	if math.IsInf(least, 1) || covers(best, curves[:m.strong]) > float64(width)/2 { // the panel is too small for the text
+	if math.IsInf(least, 1) || covers(grown(best, space), curves[:m.strong]) > float64(width)/2 { // the panel is too small for the text
 		return
 	}
 	from, to := q.Y+gap, best.Min.Y
@@ -271,32 +271,12 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, at, m.label)
 }
 
-// covers returns the length of the curves within a box and a small margin around it.
-func covers(box vg.Rectangle, curves [][]vg.Point) float64 {
-	const pad = 2
-	box.Min.X, box.Min.Y = box.Min.X-pad, box.Min.Y-pad
-	box.Max.X, box.Max.Y = box.Max.X+pad, box.Max.Y+pad
-	sum := 0.0
-	for _, points := range curves {
-		for i := range points {
-			if i == 0 {
-				continue
-			}
-			a, b := points[i-1], points[i]
-			// Split into pieces of at most one point, each of which counts if its middle is
-			// inside.
-			length := math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))
-			if max(a.X, b.X) < box.Min.X || min(a.X, b.X) > box.Max.X || max(a.Y, b.Y) < box.Min.Y || min(a.Y, b.Y) > box.Max.Y || length == 0 {
-				continue
-			}
-			pieces := min(math.Ceil(length), 2000)
-			for k := range int(pieces) {
-				part := vg.Length((float64(k) + .5) / pieces)
-				at := vg.Point{X: a.X + (b.X-a.X)*part, Y: a.Y + (b.Y-a.Y)*part}
-				if at.X > box.Min.X && at.X < box.Max.X && at.Y > box.Min.Y && at.Y < box.Max.Y {
-					sum += length / pieces
-				}
-			}
+// covers returns the length of the curves within a box.
+func covers(box vg.Rectangle, curves [][]vg.Point) (sum float64) {
+	inside := draw.Canvas{Rectangle: box}
+	for _, part := range inside.ClipLinesXY(curves...) {
+		for i := range len(part) - 1 {
+			sum += math.Hypot(float64(part[i+1].X-part[i].X), float64(part[i+1].Y-part[i].Y))
 		}
 	}
 	return sum

@@ -27,7 +27,7 @@ type roofMarks struct {
 	ceilings []ceiling
 }
 
-// ceiling is a line that only rises, with text along its beginning and above its end.
+// ceiling is a line with text along its beginning and above its end.
 type ceiling struct {
 	line       []point
 	along, end string
@@ -56,11 +56,11 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		larger := append(slices.Clone(taken), dots[:i]...)
 		all := append(slices.Clone(larger), dots[i+1:]...)
 		box, ok := firstFree(boxes, c.Rectangle, all, ceilings)
-		if !ok || crosses(box, ceilings) {
+		if !ok || covers(box, ceilings) > 0 {
 			// Prefer a position further away, with a leader line, to one that a ceiling crosses.
 			for _, away := range [...]vg.Length{10, 20, 32, 46} {
 				far, found := firstFree(labelBoxes(grown(dots[i], away), width, height, c.Rectangle), c.Rectangle, all, ceilings)
-				if found && !crosses(far, ceilings) {
+				if found && covers(far, ceilings) == 0 {
 					box, ok = far, true
 					from, to := toward(dots[i], box)
 					c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, from.X, from.Y, to.X, to.Y)
@@ -73,7 +73,7 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		if ok {
 			taken = append(taken, box)
-			if crosses(box, ceilings) {
+			if covers(box, ceilings) > 0 {
 				c.FillPolygon(plate, rectangle(box.Min.X-1, box.Min.Y, width+2, height))
 			}
 			c.FillText(style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, q.name)
@@ -88,7 +88,7 @@ func firstFree(boxes [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle,
 		inside := box.Min.X >= canvas.Min.X && box.Max.X <= canvas.Max.X && box.Min.Y >= canvas.Min.Y && box.Max.Y <= canvas.Max.Y
 		switch {
 		case !inside || overlaps(box, taken):
-		case !crosses(box, ceilings):
+		case covers(box, ceilings) == 0:
 			return box, true
 		case !ok:
 			best, ok = box, true
@@ -169,22 +169,4 @@ func overlaps(box vg.Rectangle, others []vg.Rectangle) bool {
 	return slices.ContainsFunc(others, func(o vg.Rectangle) bool {
 		return box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y
 	})
-}
-
-// crosses reports whether any of the lines, which only rise, crosses a box.
-func crosses(box vg.Rectangle, lines [][]vg.Point) bool {
-	for _, line := range lines {
-		for i := range len(line) - 1 {
-			a, b := line[i], line[i+1]
-			from, to := max(a.X, box.Min.X), min(b.X, box.Max.X)
-			if from > to || !(b.X > a.X) {
-				continue
-			}
-			at := func(x vg.Length) vg.Length { return a.Y + (b.Y-a.Y)*(x-a.X)/(b.X-a.X) }
-			if at(from) <= box.Max.Y && at(to) >= box.Min.Y {
-				return true
-			}
-		}
-	}
-	return false
 }
