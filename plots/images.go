@@ -3,10 +3,9 @@ package plots
 import (
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
 	"strconv"
 
+	"golang.org/x/image/draw"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
@@ -124,30 +123,12 @@ func downscaled(m image.Image) image.Image {
 		return nil
 	}
 	from := m.Bounds()
-	width, height := from.Dx(), from.Dy()
-	step := max(1, (max(width, height)+maxSide-1)/maxSide)
+	step := max(1, (max(from.Dx(), from.Dy())+maxSide-1)/maxSide)
+	c := image.NewNRGBA(image.Rect(0, 0, (from.Dx()+step-1)/step, (from.Dy()+step-1)/step))
 	if step == 1 {
-		c := image.NewNRGBA(image.Rect(0, 0, width, height))
 		draw.Draw(c, c.Rect, m, from.Min, draw.Src)
-		return c
-	}
-	// Each pixel is the mean of a block of step×step pixels.
-	c := image.NewNRGBA(image.Rect(0, 0, (width+step-1)/step, (height+step-1)/step))
-	for y := range c.Rect.Dy() {
-		for x := range c.Rect.Dx() {
-			var sum [4]uint32
-			var n uint32
-			for py := from.Min.Y + y*step; py < min(from.Min.Y+(y+1)*step, from.Max.Y); py++ {
-				for px := from.Min.X + x*step; px < min(from.Min.X+(x+1)*step, from.Max.X); px++ {
-					r, g, b, a := m.At(px, py).RGBA()
-					for i, v := range [...]uint32{r, g, b, a} {
-						sum[i] += v >> 8
-					}
-					n++
-				}
-			}
-			c.Set(x, y, color.RGBA{R: uint8(sum[0] / n), G: uint8(sum[1] / n), B: uint8(sum[2] / n), A: uint8(sum[3] / n)})
-		}
+	} else {
+		draw.BiLinear.Scale(c, c.Rect, m, from, draw.Src, nil)
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/image/draw"
 	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -101,11 +102,7 @@ func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 	width, height := int(r.Size().X.Dots(dpi)+.5), int(r.Size().Y.Dots(dpi)+.5)
 	if from := m.Bounds(); coarse(m) && !from.Empty() && width > 0 && height > 0 {
 		large := image.NewNRGBA(image.Rect(0, 0, width, height))
-		for y := range height {
-			for x := range width {
-				large.Set(x, y, m.At(from.Min.X+x*from.Dx()/width, from.Min.Y+y*from.Dy()/height))
-			}
-		}
+		draw.NearestNeighbor.Scale(large, large.Rect, m, from, draw.Src, nil)
 		m = large
 	}
 	c.Canvas.DrawImage(r, m)
