@@ -9,18 +9,16 @@ import (
 	"os"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/quernlab/quern/accel/internal/tfrecord"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// events is an event file: a sequence of TFRecords with Event messages.
-//
-// A record is its length as uint64, the masked CRC of that, the bytes, and the
-// masked CRC of these, all little-endian (TensorFlow's
-// tensorflow/core/lib/io/record_writer.h). An Event (tensorflow/core/util/event.proto)
-// has wall_time = 1 as double, step = 2 as int64, file_version = 3 as string or
-// summary = 5; a Summary has values = 1, each with tag = 1 and simple_value = 2 as
-// float.
+// events is an event file: a sequence of records, as package tfrecord describes them, with Event
+// messages. An Event (tensorflow/core/util/event.proto) has wall_time = 1 as double, step = 2 as
+// int64, file_version = 3 as string or summary = 5; a Summary has values = 1, each with tag = 1 and
+// simple_value = 2 as float.
 type events struct {
 	file               *os.File
 	size               int64 // of the complete records
@@ -108,8 +106,13 @@ type scalar struct {
 	value float64
 }
 
+// newEvent returns an Event with its time; fields may be appended to it.
+func newEvent(at time.Time) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(wall(at)))
+}
+
 func versionEvent(at time.Time) []byte {
-	return field(double(nil, 1, wall(at)), 3, []byte("brain.Event:2"))
+	return protowire.AppendString(protowire.AppendTag(newEvent(at), 3, protowire.BytesType), "brain.Event:2")
 }
 
 func scalarEvent(at time.Time, step int, scalars ...scalar) []byte {
@@ -118,30 +121,16 @@ func scalarEvent(at time.Time, step int, scalars ...scalar) []byte {
 		if math.IsNaN(s.value) {
 			continue
 		}
-		value := field(nil, 1, []byte(s.tag))
-		value = append(value, 2<<3|5) // field 2, 32 bits
-		value = binary.LittleEndian.AppendUint32(value, math.Float32bits(float32(s.value)))
-		summary = field(summary, 1, value)
+		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), s.tag)
+		value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(s.value)))
+		summary = protowire.AppendBytes(protowire.AppendTag(summary, 1, protowire.BytesType), value)
 	}
-	b := double(nil, 1, wall(at))
-	b = append(b, 2<<3) // field 2, a varint
-	b = binary.AppendUvarint(b, uint64(step))
-	return field(b, 5, summary)
+	b := protowire.AppendVarint(protowire.AppendTag(newEvent(at), 2, protowire.VarintType), uint64(step))
+	return protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), summary)
 }
 
 // wall returns the time in seconds since 1970.
 func wall(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
-
-// double appends a 64-bit field.
-func double(b []byte, number int, v float64) []byte {
-	return binary.LittleEndian.AppendUint64(append(b, byte(number<<3|1)), math.Float64bits(v))
-}
-
-// field appends a length-delimited field: a string or a message.
-func field(b []byte, number int, content []byte) []byte {
-	b = binary.AppendUvarint(append(b, byte(number<<3|2)), uint64(len(content)))
-	return append(b, content...)
-}
 
 // record returns an event with its record header and checksums.
 func record(event []byte) []byte {
