@@ -61,13 +61,13 @@ type Card struct {
 func (r *Run) Card() Card {
 	loss, accuracy := r.outcome()
 	c := Card{
-		Dataset: r.Dataset, Options: append([]string{}, r.Options...), Seed: r.streamSeed, OrderSeed: r.Seed, Began: r.began.UTC().Truncate(time.Second),
+		Dataset: r.Dataset, Options: append([]string{}, r.Options...), Seed: r.state.StreamSeed, OrderSeed: r.Seed, Began: r.state.Began.UTC().Truncate(time.Second),
 		Steps: len(r.Steps), Epochs: len(r.Epochs), Examples: r.Examples,
 		Loss: measured(loss), Accuracy: measured(accuracy),
 		Seconds: r.Time.Total.Seconds(), ExamplesPerSecond: measured(r.ExamplesPerSecond()),
 		WaitingSeconds: r.Time.Waiting.Seconds(), ComputingSeconds: r.Time.Computing.Seconds(), ValidatingSeconds: r.Time.Validating.Seconds(),
-		PeakBytes: r.peakBytes,
-		Device:    r.device, Threads: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		PeakBytes: r.state.PeakBytes,
+		Device:    r.state.Device, Threads: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Notes: append([]string{}, r.Notes...),
 	}
 	for _, v := range r.Metrics() {

@@ -12,7 +12,7 @@ import (
 // trained returns a run of 10 s with 1000 examples whose devices had these histories.
 func trained(start time.Time, watts float64, histories ...gpu.History) *Run {
 	r := &Run{
-		Best: -1, Steps: []Step{{}}, Examples: 1000, Ranks: 1, localRanks: 1, assumedWatts: watts,
+		Best: -1, Steps: []Step{{}}, Examples: 1000, Ranks: 1, state: runState{Setup: Setup{LocalRanks: 1, Watts: watts}},
 		Epochs: []Epoch{{Steps: 1, began: start, ended: start.Add(10 * time.Second)}}, Time: Timing{Total: 10 * time.Second},
 	}
 	if len(histories) > 0 {
@@ -67,7 +67,7 @@ func TestEnergyUse(t *testing.T) {
 		}
 	}
 	several := trained(start, 0, counted("GPU", start, 500, true))
-	several.Ranks, several.localRanks = 8, 4
+	several.Ranks, several.state.LocalRanks = 8, 4
 	if text := several.EnergyUse().String(); !strings.Contains(text, "which has 4 of 8 ranks") {
 		t.Error(text)
 	}

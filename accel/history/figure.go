@@ -15,7 +15,7 @@ import (
 // Figure draws the run: loss and accuracy over the steps, and below them the metrics of option
 // Metrics and what else [Live] draws.
 func (r *Run) Figure() *plots.Figure {
-	return r.draw(append([]Metric{Loss, Accuracy}, r.metrics...)).Notes(r.findings...)
+	return r.draw(append([]Metric{Loss, Accuracy}, r.state.Live...)).Notes(r.state.Findings...)
 }
 
 // draw returns a figure of the metrics, each kind once; nil for no metrics.
@@ -58,9 +58,9 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 
 // deviceUse draws the utilization of the devices.
 func (r *Run) deviceUse() *plots.Figure {
-	d := r.Utilization.Data(r.began, r.epochStarts...)
+	d := r.Utilization.Data(r.state.Began, r.state.EpochStarts...)
 	for _, other := range r.OtherUtilization {
-		d.Others = append(d.Others, other.Data(r.began))
+		d.Others = append(d.Others, other.Data(r.state.Began))
 	}
 	return plots.DeviceUse(d)
 }
@@ -68,10 +68,10 @@ func (r *Run) deviceUse() *plots.Figure {
 // training draws the curves of loss and accuracy, or of one of them.
 func (r *Run) training(withLoss, withAccuracy bool) *plots.Figure {
 	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.Planned)}
-	if r.finished {
+	if r.state.Finished {
 		d.Total = 0
 	}
-	if r.averaged {
+	if r.state.Average {
 		d.Title += ", validation of the average (EMA)"
 	}
 	n := len(r.Steps)
@@ -137,7 +137,7 @@ func (r *Run) ofSteps(title string, value func(Step) float64) (*plots.Figure, []
 // overSteps gives a figure an axis of all planned steps, and a height.
 func (r *Run) overSteps(f *plots.Figure, height float64) *plots.Figure {
 	f.XLabel("step").Size(0, height)
-	if !r.finished {
+	if !r.state.Finished {
 		f.RangeX(0, float64(r.Planned))
 	}
 	return f

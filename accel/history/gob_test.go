@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/gob"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 )
 
 // A run that was sent to another process has the same texts and figures.
 func TestGob(t *testing.T) {
-	r := NewRecorder(Setup{Dataset: "digits", Classes: true, Options: []string{"Epochs(2)"}, Seed: 7, Planned: 2, Ranks: 1, LocalRanks: 1})
+	r := NewRecorder(Setup{Dataset: "digits", Classes: true, Options: []string{"Epochs(2)"}, Seed: 7, Planned: 2, Ranks: 1, LocalRanks: 1, Outputs: []string{"Live()"}, Live: []Metric{Power}, Watts: 30})
 	begin := time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 	r.Begin(begin)
 	r.BeginEpoch(begin)
@@ -30,7 +31,8 @@ func TestGob(t *testing.T) {
 	if err := gob.NewDecoder(&b).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Summary() != r.Run().Summary() || got.Figure().String() != r.Run().Figure().String() || got.Best != 0 || !math.IsInf(got.Steps[1].Loss, 1) || got.Metric("F1") != 0.5 {
+	if got.Summary() != r.Run().Summary() || got.Figure().String() != r.Run().Figure().String() || got.Best != 0 || !math.IsInf(got.Steps[1].Loss, 1) || got.Metric("F1") != 0.5 ||
+		!reflect.DeepEqual(got.state.Setup, r.Run().state.Setup) {
 		t.Errorf("got\n%s\nwant\n%s", got.Summary(), r.Run().Summary())
 	}
 }

@@ -30,7 +30,7 @@ type liveFigure struct {
 func Live(ctx context.Context, r *Run) Output {
 	ctx = context.WithoutCancel(ctx)
 	f := &liveFigure{}
-	if slices.ContainsFunc(r.metrics, Metric.OfDevice) {
+	if slices.ContainsFunc(r.state.Live, Metric.OfDevice) {
 		f.watch = startWatch(ctx, sampleEvery)
 	}
 	f.figures = plots.NewLive(ctx, nil)
@@ -54,7 +54,7 @@ func (f *liveFigure) draw(r *Run) {
 		if watch != nil {
 			now.recordUtilization(watch)
 		}
-		return now.draw(now.metrics).Progress(now.progress()).Notes(now.findings...)
+		return now.draw(now.state.Live).Progress(now.progress()).Notes(now.state.Findings...)
 	})
 }
 

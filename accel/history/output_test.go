@@ -25,7 +25,7 @@ func TestProgressLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.finished = true
+	r.state.Finished = true
 	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
 	if err := line.Close(r, nil); err != nil {
 		t.Fatal(err)

@@ -44,8 +44,8 @@ type Recorder struct{ run *Run }
 func NewRecorder(s Setup) *Recorder {
 	seed, _ := (*tensor.Generator)(nil).State()
 	return &Recorder{&Run{
-		Dataset: s.Dataset, Options: s.Options, outputs: s.Outputs, Seed: s.Seed, Best: -1, streamSeed: seed, device: tensors.Device(),
-		Planned: s.Planned, metrics: s.Live, averaged: s.Average, classes: s.Classes, Ranks: s.Ranks, localRanks: s.LocalRanks, assumedWatts: s.Watts,
+		Dataset: s.Dataset, Options: s.Options, Seed: s.Seed, Best: -1, Planned: s.Planned, Ranks: s.Ranks,
+		state: runState{Setup: s, StreamSeed: seed, Device: tensors.Device()},
 	}}
 }
 
@@ -60,17 +60,19 @@ func (r *Recorder) Note(format string, values ...any) {
 // Finding adds a note on a typical mistake, which the figure shows, too.
 func (r *Recorder) Finding(text string) {
 	r.Note("%s", text)
-	r.run.findings = append(r.run.findings, text)
+	r.run.state.Findings = append(r.run.state.Findings, text)
 }
 
 // Reduction records the library that adds the gradients of the ranks on their GPUs. Without it the CPUs do.
-func (r *Recorder) Reduction(library string) { r.run.nccl = library }
+func (r *Recorder) Reduction(library string) { r.run.state.NCCL = library }
 
 // Begin records when the first step begins, also of a training that is resumed.
-func (r *Recorder) Begin(at time.Time) { r.run.began = at }
+func (r *Recorder) Begin(at time.Time) { r.run.state.Began = at }
 
 // BeginEpoch records when an epoch begins.
-func (r *Recorder) BeginEpoch(at time.Time) { r.run.epochStarts = append(r.run.epochStarts, at) }
+func (r *Recorder) BeginEpoch(at time.Time) {
+	r.run.state.EpochStarts = append(r.run.state.EpochStarts, at)
+}
 
 // Step adds an update of the parameters, and the number of examples of all ranks that it was computed from.
 func (r *Recorder) Step(s Step, examples int) {
@@ -87,21 +89,21 @@ func (r *Recorder) Validation(v Validation, best bool) {
 
 // Epoch adds the epoch that began last and ends now.
 func (r *Recorder) Epoch(e Epoch) {
-	e.began, e.ended = r.run.epochStarts[len(r.run.epochStarts)-1], time.Now()
+	e.began, e.ended = r.run.state.EpochStarts[len(r.run.state.EpochStarts)-1], time.Now()
 	r.run.Epochs = append(r.run.Epochs, e)
 }
 
 // Peak records the highest number of bytes that the tensors took at once.
-func (r *Recorder) Peak(bytes int) { r.run.peakBytes = bytes }
+func (r *Recorder) Peak(bytes int) { r.run.state.PeakBytes = bytes }
 
 // Restored records that the model got the weights of the best validation.
-func (r *Recorder) Restored() { r.run.restored = true }
+func (r *Recorder) Restored() { r.run.state.Restored = true }
 
 // Finish records that the training has ended, after the given time since its start, which includes the time before it was
 // resumed.
 func (r *Recorder) Finish(total time.Duration) {
-	r.run.finished = true
-	if r.run.began.IsZero() {
+	r.run.state.Finished = true
+	if r.run.state.Began.IsZero() {
 		return
 	}
 	r.BeginEpoch(time.Now())
@@ -115,7 +117,7 @@ func (r *Recorder) Failed(err error) {
 	diverged, ok := errors.AsType[*DivergedError](err)
 	switch {
 	case ok:
-		r.run.diverged = true
+		r.run.state.Diverged = true
 		r.Note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
 	case interrupt.Is(err):
 		r.Note("interrupted in step %d of %d: %v", len(r.run.Steps)+1, r.run.Planned, err)

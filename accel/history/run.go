@@ -43,26 +43,23 @@ type Run struct {
 	// OtherUtilization is the same for the GPUs of the other ranks on this machine.
 	OtherUtilization []gpu.History
 
-	findings   []string // the notes on typical mistakes, which the figure shows too
-	device     string   // the device that computed
-	nccl       string   // the library that added the gradients on the GPUs of the ranks; "" if the CPUs did
-	streamSeed uint64   // of the random numbers
-	outputs    []string // the options that only show or save the run
-	peakBytes  int
+	state runState
+	drawn bool // Live has displayed the figure
+}
 
-	assumedWatts float64 // of AssumePower; 0 for none
-	localRanks   int     // on this machine
-
-	finished bool
-	restored bool     // the weights are those of the best validation
-	diverged bool     // it ended with a DivergedError
-	averaged bool     // validations measured the average of EMA
-	classes  bool     // the data set has classes, not targets
-	metrics  []Metric // drawn besides loss and accuracy
-	drawn    bool     // Live has displayed the figure
-
-	began       time.Time
-	epochStarts []time.Time // and finally the end
+// runState is what else is known of a run. Its fields are exported for package gob.
+type runState struct {
+	Setup
+	Findings    []string // the notes on typical mistakes, which the figure shows too
+	Device      string   // the device that computed
+	NCCL        string   // the library that added the gradients on the GPUs of the ranks; "" if the CPUs did
+	StreamSeed  uint64   // of the random numbers
+	PeakBytes   int
+	Finished    bool
+	Restored    bool // the weights are those of the best validation
+	Diverged    bool // it ended with a DivergedError
+	Began       time.Time
+	EpochStarts []time.Time // and finally the end
 }
 
 // Step is one update of the parameters.
@@ -137,7 +134,7 @@ func (r *Run) Accuracy() float64 {
 
 // Metrics returns the values of the metrics of option Metrics that belong to [Run.Loss].
 func (r *Run) Metrics() []MetricValue {
-	if len(r.Validations) == 0 || r.diverged {
+	if len(r.Validations) == 0 || r.state.Diverged {
 		return nil
 	}
 	return slices.Clone(r.final().Metrics)
@@ -150,12 +147,12 @@ func (r *Run) Metric(name string) float64 { return valueOf(r.Metrics(), name) }
 // hasAccuracy reports whether the accuracy is shown: that of a data set with classes, unless no step has one.
 func (r *Run) hasAccuracy() bool {
 	known := func(s Step) bool { return !math.IsNaN(s.Accuracy) }
-	return r.classes && (len(r.Steps) == 0 || slices.ContainsFunc(r.Steps, known))
+	return r.state.Classes && (len(r.Steps) == 0 || slices.ContainsFunc(r.Steps, known))
 }
 
 // final returns the validation of the weights that training left the model with.
 func (r *Run) final() Validation {
-	if r.restored {
+	if r.state.Restored {
 		return r.Validations[r.Best]
 	}
 	return r.Validations[len(r.Validations)-1]
@@ -163,7 +160,7 @@ func (r *Run) final() Validation {
 
 func (r *Run) outcome() (loss, accuracy float64) {
 	switch {
-	case r.diverged: // what was measured before says nothing of the model
+	case r.state.Diverged: // what was measured before says nothing of the model
 	case len(r.Validations) > 0:
 		c := r.final()
 		return c.Loss, c.Accuracy
@@ -175,7 +172,7 @@ func (r *Run) outcome() (loss, accuracy float64) {
 }
 
 // Diverged reports whether the training ended with a [*DivergedError].
-func (r *Run) Diverged() bool { return r.diverged }
+func (r *Run) Diverged() bool { return r.state.Diverged }
 
 // ExamplesPerSecond returns the training throughput, without the time of validation.
 func (r *Run) ExamplesPerSecond() float64 {
@@ -193,10 +190,10 @@ func (r *Run) String() string {
 	if len(r.Validations) > 0 {
 		which = "validation"
 	}
-	if r.averaged && which == "validation" {
+	if r.state.Average && which == "validation" {
 		which = "validation (EMA)"
 	}
-	if r.diverged {
+	if r.state.Diverged {
 		parts = append(parts, "diverged")
 	} else {
 		parts = append(parts, fmt.Sprintf("%s loss %s", which, quantity.Number(loss)))
@@ -223,7 +220,7 @@ func (r *Run) share(d time.Duration) string {
 
 // progress returns the progress of the run.
 func (r *Run) progress() display.Progress {
-	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.Planned), Ended: r.finished}
+	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.Planned), Ended: r.state.Finished}
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
 		p.Passed = time.Duration(s.Seconds * float64(time.Second))
@@ -235,23 +232,8 @@ func (r *Run) progress() display.Progress {
 // sentRun is a run as one process sends it to another: without the utilization of the machine, which stays with
 // the process that recorded it.
 type sentRun struct {
-	Run exportedRun
-
-	Findings     []string
-	Device, NCCL string
-	StreamSeed   uint64
-	Outputs      []string
-	PeakBytes    int
-	AssumedWatts float64
-	LocalRanks   int
-	Finished     bool
-	Restored     bool
-	Diverged     bool
-	Averaged     bool
-	Classes      bool
-	Metrics      []Metric
-	Began        time.Time
-	EpochStarts  []time.Time
+	Run   exportedRun
+	State runState
 }
 
 // exportedRun is a Run without methods: package gob sends its exported fields.
@@ -259,11 +241,7 @@ type exportedRun Run
 
 // GobEncode encodes the run for another process, without Utilization.
 func (r *Run) GobEncode() ([]byte, error) {
-	s := sentRun{
-		Run: exportedRun(*r), Findings: r.findings, Device: r.device, NCCL: r.nccl, StreamSeed: r.streamSeed, Outputs: r.outputs,
-		PeakBytes: r.peakBytes, AssumedWatts: r.assumedWatts, LocalRanks: r.localRanks, Finished: r.finished, Restored: r.restored,
-		Diverged: r.diverged, Averaged: r.averaged, Classes: r.classes, Metrics: r.metrics, Began: r.began, EpochStarts: r.epochStarts,
-	}
+	s := sentRun{exportedRun(*r), r.state}
 	s.Run.Utilization, s.Run.OtherUtilization = gpu.History{}, nil
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(s)
@@ -277,9 +255,7 @@ func (r *Run) GobDecode(b []byte) error {
 		return err
 	}
 	*r = Run(s.Run)
-	r.findings, r.device, r.nccl, r.streamSeed, r.outputs, r.peakBytes = s.Findings, s.Device, s.NCCL, s.StreamSeed, s.Outputs, s.PeakBytes
-	r.assumedWatts, r.localRanks, r.finished, r.restored, r.diverged = s.AssumedWatts, s.LocalRanks, s.Finished, s.Restored, s.Diverged
-	r.averaged, r.classes, r.metrics, r.began, r.epochStarts = s.Averaged, s.Classes, s.Metrics, s.Began, s.EpochStarts
+	r.state = s.State
 	return nil
 }
 

@@ -19,9 +19,9 @@ func (r *Run) whereTimeWent() string {
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
 		quantity.Rate(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
 	switch {
-	case r.nccl != "":
+	case r.state.NCCL != "":
 		fmt.Fprintf(&b, "\n%d ranks; waiting for other ranks %s, without the time in which %s adds the gradients on the GPUs; prof.Run measures that",
-			r.Ranks, r.share(r.Time.CommunicationWait), r.nccl)
+			r.Ranks, r.share(r.Time.CommunicationWait), r.state.NCCL)
 	case r.Ranks > 1:
 		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of other ranks %s", r.Ranks, r.share(r.Time.CommunicationWait))
 		if r.Time.Communication > 0 {
@@ -59,7 +59,7 @@ func (r *Run) epochTable() *display.Report {
 	}
 	if len(r.Validations) > 0 {
 		validationLoss := "validation loss"
-		if r.averaged {
+		if r.state.Average {
 			validationLoss += " (EMA)"
 		}
 		columns = append(columns, validationLoss)

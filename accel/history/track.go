@@ -95,7 +95,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	}
 	c := r.Card()
 	if err := t.store(configFile, config{
-		Version: trackVersion, Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Version: trackVersion, Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.state.Outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.Planned,
 		Device: c.Device, Threads: c.Threads, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {

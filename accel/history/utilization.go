@@ -83,7 +83,7 @@ func (w *watch) stop() {
 // recordUtilization copies the measurements to the run.
 func (r *Run) recordUtilization(w *watch) {
 	all := w.histories()
-	if strings.HasPrefix(r.device, "simulated") {
+	if strings.HasPrefix(r.state.Device, "simulated") {
 		all[0].Name = "GPU simulated by " + all[0].Name
 	}
 	r.Utilization, r.OtherUtilization = all[0], all[1:]
@@ -156,7 +156,7 @@ type EnergyUse struct {
 // use, without the rest of the machine; on the CPU that of its packages, for all processes of the machine and without
 // memory and disks. Without a measurement, accel.AssumePower estimates it for the time of the run.
 func (r *Run) EnergyUse() EnergyUse {
-	e := EnergyUse{Joules: math.NaN(), PerExample: math.NaN(), recorded: len(r.Utilization.Samples) > 0, machine: max(r.localRanks, 1), ranks: max(r.Ranks, 1)}
+	e := EnergyUse{Joules: math.NaN(), PerExample: math.NaN(), recorded: len(r.Utilization.Samples) > 0, machine: max(r.state.LocalRanks, 1), ranks: max(r.Ranks, 1)}
 	if joules, estimated := r.energy(); isNumber(joules) {
 		e.Joules, e.Source, e.host = joules, EnergyCounter, r.Utilization.Host
 		if estimated {
@@ -165,8 +165,8 @@ func (r *Run) EnergyUse() EnergyUse {
 		for _, h := range r.histories() {
 			e.Devices = append(e.Devices, h.Name)
 		}
-	} else if r.assumedWatts > 0 {
-		e.Joules, e.Source, e.Watts = r.assumedWatts*r.Time.Total.Seconds(), AssumedEnergy, r.assumedWatts
+	} else if r.state.Watts > 0 {
+		e.Joules, e.Source, e.Watts = r.state.Watts*r.Time.Total.Seconds(), AssumedEnergy, r.state.Watts
 	}
 	if r.Examples > 0 {
 		e.PerExample = e.Joules / float64(r.Examples)

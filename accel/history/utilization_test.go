@@ -70,7 +70,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 // A figure has a line for each device, and the recorded run a value for each.
 func TestSeveralDevices(t *testing.T) {
 	start := time.Unix(1000, 0)
-	r := &Run{Utilization: counted("GPU one", start, 500, true), OtherUtilization: []gpu.History{counted("GPU two", start, 400, true)}, began: start}
+	r := &Run{Utilization: counted("GPU one", start, 500, true), OtherUtilization: []gpu.History{counted("GPU two", start, 400, true)}, state: runState{Began: start}}
 	if svg := r.deviceUse().SVG(); !strings.Contains(svg, "GPU two") || !strings.Contains(svg, "tensor cores") || !strings.Contains(svg, "9.00 kJ") {
 		t.Errorf("the figure lacks something: %.300s", svg)
 	}
