@@ -2,37 +2,23 @@
 
 package gpu
 
-import (
-	"github.com/NVIDIA/go-nvml/pkg/nvml"
-)
-
-// metering is the part of nvml.Interface that meters use.
-type metering interface {
-	GpmSampleAlloc() (nvml.GpmSample, nvml.Return)
-	GpmSampleFree(nvml.GpmSample) nvml.Return
-	GpmSampleGet(nvml.Device, nvml.GpmSample) nvml.Return
-	GpmMetricsGet(*nvml.GpmMetricsGetType) nvml.Return
-}
+import "github.com/NVIDIA/go-nvml/pkg/nvml"
 
 // meters reads the counters of the GPU performance monitoring interface (GPM), available on
 // Hopper and later, and computes differences. They measure the activity of the units, while
 // utilization only says that any kernel ran.
 type meters struct {
-	lib       metering
+	lib       nvml.Interface
 	device    nvml.Device
 	last, now nvml.GpmSample
 	begun     bool // last was read
 }
 
-// meters returns the counters of a GPU, or nil if it has none.
-func (d *driver) meters(device nvml.Device) *meters {
+// newMeters returns the counters of a GPU, or nil if it has none.
+func newMeters(lib nvml.Interface, device nvml.Device) *meters {
 	if support, r := device.GpmQueryDeviceSupport(); r != nvml.SUCCESS || support.IsSupportedDevice == 0 {
 		return nil
 	}
-	return newMeters(d.lib, device)
-}
-
-func newMeters(lib metering, device nvml.Device) *meters {
 	m := &meters{lib: lib, device: device}
 	var r nvml.Return
 	if m.last, r = lib.GpmSampleAlloc(); r != nvml.SUCCESS {

@@ -42,11 +42,11 @@ func OpenPCI(busID string) (Device, error) { return openPCI(libraryName, busID) 
 // OpenFrom opens the GPU with a PCI bus id and up to count-1 GPUs that follow it in bus order:
 // those of the ranks of one machine. Close each of them. The error wraps [ErrNoGPU].
 func OpenFrom(busID string, count int) ([]Device, error) {
-	return openFrom(libraryName, busID, count)
+	return openFrom(libraryName, busID, max(count, 1))
 }
 
 // Devices opens all GPUs of the machine. Close each of them. The error wraps [ErrNoGPU].
-func Devices() ([]Device, error) { return devices(libraryName) }
+func Devices() ([]Device, error) { return openFrom(libraryName, "", 0) }
 
 // driver is a loaded and initialized library. A call to a function that the library lacks
 // returns ERROR_FUNCTION_NOT_FOUND.
@@ -121,21 +121,9 @@ func reason(r nvml.Return) string {
 // graphics is one GPU. It owns its driver.
 type graphics struct {
 	driver *driver
-	device counters
+	device nvml.Device
 	name   string
 	meters *meters // nil if the GPU has none
-}
-
-// counters is the part of nvml.Device that a sample uses.
-type counters interface {
-	GetUtilizationRates() (nvml.Utilization, nvml.Return)
-	GetMemoryInfo() (nvml.Memory, nvml.Return)
-	GetPowerUsage() (uint32, nvml.Return)
-	GetEnforcedPowerLimit() (uint32, nvml.Return)
-	GetTotalEnergyConsumption() (uint64, nvml.Return)
-	GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return)
-	GetClockInfo(nvml.ClockType) (uint32, nvml.Return)
-	GetCurrentClocksThrottleReasons() (uint64, nvml.Return)
 }
 
 func open(path, visible string) (Device, error) {
@@ -163,31 +151,33 @@ func openPCI(path, busID string) (Device, error) {
 	})
 }
 
+// openFrom opens the GPU with a PCI bus id and up to count-1 GPUs that follow it, or for a count of 0 the GPUs of the
+// machine; all or none.
 func openFrom(path, busID string, count int) ([]Device, error) {
 	d, err := load(path)
 	if err != nil {
 		return nil, err
 	}
 	defer d.close() // each device below has its own driver
-	device, r := d.lib.DeviceGetHandleByPciBusId(busID)
-	if r != nvml.SUCCESS {
-		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
-	}
-	first, r := device.GetIndex()
-	if r != nvml.SUCCESS {
-		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
+	first := 0
+	if count > 0 {
+		device, r := d.lib.DeviceGetHandleByPciBusId(busID)
+		if r == nvml.SUCCESS {
+			first, r = device.GetIndex()
+		}
+		if r != nvml.SUCCESS {
+			return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
+		}
 	}
 	n, r := d.lib.DeviceGetCount()
-	if r != nvml.SUCCESS {
+	switch {
+	case r != nvml.SUCCESS:
 		return nil, fmt.Errorf("%w: %s", ErrNoGPU, reason(r))
+	case n == 0:
+		return nil, fmt.Errorf("%w: the driver lists no GPU", ErrNoGPU)
 	}
-	return openAll(path, first, min(first+max(count, 1), n))
-}
-
-// openAll opens the GPUs with indices from "from" to "to", all or none.
-func openAll(path string, from, to int) ([]Device, error) {
 	var all []Device
-	for i := from; i < to; i++ {
+	for i := first; i < n && (count == 0 || len(all) < count); i++ {
 		g, err := open(path, strconv.Itoa(i))
 		if err != nil {
 			for _, g := range all {
@@ -213,29 +203,12 @@ func openBy(path string, find func(*driver) (nvml.Device, nvml.Return, string)) 
 	return d.open(device), nil
 }
 
-func devices(path string) ([]Device, error) {
-	d, err := load(path)
-	if err != nil {
-		return nil, err
-	}
-	defer d.close() // each device below has its own driver
-	n, r := d.lib.DeviceGetCount()
-	if r != nvml.SUCCESS || n == 0 {
-		words := "the driver lists no GPU"
-		if r != nvml.SUCCESS {
-			words = reason(r)
-		}
-		return nil, fmt.Errorf("%w: %s", ErrNoGPU, words)
-	}
-	return openAll(path, 0, n)
-}
-
 func (d *driver) open(device nvml.Device) *graphics {
 	g := &graphics{driver: d, device: device, name: "NVIDIA GPU"}
 	if name, r := device.GetName(); r == nvml.SUCCESS && name != "" {
 		g.name = name
 	}
-	g.meters = d.meters(device)
+	g.meters = newMeters(d.lib, device)
 	return g
 }
 

@@ -70,7 +70,7 @@ func child(library, task string) error {
 			}
 		}
 	case "devices", "from":
-		all, err := devices(library)
+		all, err := openFrom(library, "", 0)
 		if task == "from" {
 			all, err = openFrom(library, argument, 8)
 		}
@@ -156,7 +156,10 @@ func TestOpenHidden(t *testing.T) {
 }
 
 // refusing returns one error code for every query.
-type refusing struct{ code nvml.Return }
+type refusing struct {
+	nvml.Device
+	code nvml.Return
+}
 
 func (d refusing) GetUtilizationRates() (nvml.Utilization, nvml.Return) {
 	return nvml.Utilization{Gpu: 1}, d.code
@@ -172,7 +175,7 @@ func (d refusing) GetCurrentClocksThrottleReasons() (uint64, nvml.Return)       
 // A quantity that the GPU does not report is NaN, not an uninitialized value.
 func TestRefusedQuantitiesAreNaN(t *testing.T) {
 	for _, code := range []nvml.Return{nvml.ERROR_NOT_SUPPORTED, nvml.ERROR_GPU_IS_LOST, nvml.ERROR_UNKNOWN} {
-		s := (&graphics{device: refusing{code}}).Sample()
+		s := (&graphics{device: refusing{code: code}}).Sample()
 		want := unmeasured(s.At)
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("code %d\n want %v\n got  %v", code, want, s)
@@ -212,7 +215,10 @@ func TestMetersRefused(t *testing.T) {
 			return metrics
 		},
 	}
-	m := newMeters(lib, nil)
+	device := &mock.Device{GpmQueryDeviceSupportFunc: func() (nvml.GpmSupport, nvml.Return) {
+		return nvml.GpmSupport{IsSupportedDevice: 1}, nvml.SUCCESS
+	}}
+	m := newMeters(lib, device)
 	for k, row := range []struct {
 		reading, metrics nvml.Return
 		want             float64
@@ -233,7 +239,7 @@ func TestMetersRefused(t *testing.T) {
 		t.Errorf("%d of 2 samples freed", freed)
 	}
 	lib.GpmSampleAllocFunc = func() (nvml.GpmSample, nvml.Return) { return nil, nvml.ERROR_MEMORY }
-	if m := newMeters(lib, nil); m != nil {
+	if m := newMeters(lib, device); m != nil {
 		t.Error("counters without memory")
 	}
 }
