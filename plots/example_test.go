@@ -85,7 +85,7 @@ func ExampleLines() {
 }
 
 func ExampleNewLive() {
-	live := plots.NewLive(context.Background(), nil)
+	live := plots.NewLive(context.Background())
 	var losses []float64
 	for step := range 3 {
 		losses = append(losses, 1/float64(step+1))

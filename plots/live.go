@@ -10,15 +10,6 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Updater is a displayed output that can be replaced, such as a *display.Handle.
-type Updater interface {
-	// Update replaces the output by another value.
-	Update(v any)
-}
-
-// ShowFunc displays a value and returns the output for later replacements.
-type ShowFunc func(v any) Updater
-
 // Timing of a live figure.
 const (
 	// minInterval is the shortest time between two frames. Front ends redraw immediately, and
@@ -41,7 +32,7 @@ const (
 // one has all formats. A frame that panics or takes longer than ten seconds is skipped, so the
 // caller of Update never waits for drawing. The last frame may take a minute.
 //
-//	live := plots.NewLive(ctx, nil)
+//	live := plots.NewLive(ctx)
 //	defer live.Close()
 //	for ... {
 //		if live.Due() {
@@ -50,35 +41,24 @@ const (
 //		}
 //	}
 type Live struct {
-	show   ShowFunc
-	result bool                // the last frame is a result of the program
-	newest chan func() *Figure // buffer of one
-	ended  chan struct{}       // closed when the goroutine ends
-	stop   context.CancelFunc
+	result  bool                // the last frame is a result of the program
+	newest  chan func() *Figure // buffer of one
+	ended   chan struct{}       // closed when the goroutine ends
+	stop    context.CancelFunc
+	pending chan struct{} // of a frame that timed out; closed when it finishes after all
 
-	mu  sync.Mutex
-	due time.Time // earliest time of the next frame, guarded by mu
+	mu    sync.Mutex
+	due   time.Time       // earliest time of the next frame, guarded by mu
+	shown *display.Handle // nil until the first frame, guarded by mu
 }
 
-// NewLive starts a live figure. The first update displays it with show, or with display.Show if
-// show is nil; later updates replace it. When ctx is done, the newest figure is drawn and the
-// live figure ends, as with [Live.Close].
-func NewLive(ctx context.Context, show ShowFunc) *Live {
-	if show == nil {
-		show = func(v any) Updater { return display.Show(v) }
-	}
-	return newLive(ctx, show, true)
-}
+// NewLive starts a live figure. The first update displays it with display.Show; later updates replace
+// it. When ctx is done, the newest figure is drawn and the live figure ends, as with [Live.Close].
+func NewLive(ctx context.Context) *Live { return newLive(ctx, true, time.Time{}) }
 
-func newLive(ctx context.Context, show ShowFunc, result bool) *Live {
+func newLive(ctx context.Context, result bool, due time.Time) *Live {
 	ctx, stop := context.WithCancel(ctx)
-	l := &Live{
-		show:   show,
-		result: result,
-		newest: make(chan func() *Figure, 1),
-		ended:  make(chan struct{}),
-		stop:   stop,
-	}
+	l := &Live{result: result, newest: make(chan func() *Figure, 1), ended: make(chan struct{}), stop: stop, due: due}
 	go l.run(ctx)
 	return l
 }
@@ -119,7 +99,6 @@ func (l *Live) Close() {
 func (l *Live) run(ctx context.Context) {
 	defer close(l.ended)
 	defer l.stop()
-	s := &screen{show: l.show, result: l.result}
 	start := time.Now()
 	var last func() *Figure
 	wait := time.NewTimer(0)
@@ -133,12 +112,12 @@ func (l *Live) run(ctx context.Context) {
 			default:
 			}
 			if last != nil {
-				s.draw(last, true)
+				l.draw(last, true)
 			}
 			return
 		case last = <-l.newest:
 		}
-		s.draw(last, false)
+		l.draw(last, false)
 		pause := max(minInterval, time.Since(start)/intervalDivisor)
 		l.mu.Lock()
 		l.due = time.Now().Add(pause)
@@ -152,34 +131,26 @@ func (l *Live) run(ctx context.Context) {
 	}
 }
 
-// screen is the displayed output. Each frame is drawn in a goroutine of its own, which is
+// draw draws and displays one figure, or skips it. Each frame is drawn in a goroutine of its own, which is
 // abandoned if it hangs.
-type screen struct {
-	show    ShowFunc
-	result  bool          // as in Live
-	shown   Updater       // nil until the first frame
-	pending chan struct{} // of a frame that timed out; closed when it finishes after all
-}
-
-// draw draws and displays one figure, or skips it.
-func (s *screen) draw(figure func() *Figure, final bool) {
+func (l *Live) draw(figure func() *Figure, final bool) {
 	limit := deadline
 	if final {
 		limit = lastDeadline
 	}
 	late := time.NewTimer(limit)
 	defer late.Stop()
-	if s.pending != nil {
+	if l.pending != nil {
 		// Do not start another frame while an abandoned one is still running.
 		if !final {
 			select {
-			case <-s.pending:
+			case <-l.pending:
 			default:
 				return
 			}
 		}
 		select {
-		case <-s.pending:
+		case <-l.pending:
 		case <-late.C:
 			slog.Debug("skip a frame of a live figure: the previous one still runs")
 			return
@@ -198,20 +169,35 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 			return
 		}
 		f := render(drawn, final)
-		f.interim = !final || !s.result
-		if s.shown == nil {
-			s.shown = s.show(f)
-		} else {
-			s.shown.Update(f)
-		}
+		f.interim = !final || !l.result
+		l.show(f)
 	}()
 	select {
 	case <-done:
-		s.pending = nil
+		l.pending = nil
 	case <-late.C:
 		slog.Debug("abandon a frame of a live figure: it timed out", "limit", limit)
-		s.pending = done
+		l.pending = done
 	}
+}
+
+// show displays a frame in place of the one before.
+func (l *Live) show(f frame) {
+	if h := l.displayed(); h != nil {
+		h.Update(f)
+		return
+	}
+	h := display.Show(f)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shown = h
+}
+
+// displayed returns the output, or nil before the first frame.
+func (l *Live) displayed() *display.Handle {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shown
 }
 
 // frame is a figure that has been drawn.

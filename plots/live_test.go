@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/quernlab/quern/display"
 )
 
 // page records the frames of one output.
@@ -29,15 +31,21 @@ type shown struct {
 	svg, png bool
 }
 
-func (p *page) show(v any) Updater { p.Update(v); return p }
+// newPage returns the page on which everything is displayed during the test.
+func newPage(t *testing.T) *page {
+	p := &page{}
+	previous := display.SetSink(p)
+	t.Cleanup(func() { display.SetSink(previous) })
+	return p
+}
 
-func (p *page) Update(v any) {
-	f := v.(frame)
-	_, svg := f.bundle["image/svg+xml"]
-	_, png := f.bundle["image/png"]
+func (p *page) Display(m display.Message) {
+	text, _ := m.Data["text/plain"].(string)
+	_, svg := m.Data["image/svg+xml"]
+	_, png := m.Data["image/png"]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.frames = append(p.frames, shown{time.Now(), f.String(), svg, png})
+	p.frames = append(p.frames, shown{time.Now(), text, svg, png})
 }
 
 // numbered returns a figure whose subtitle is a number.
@@ -51,8 +59,8 @@ func numbered(i int) func() *Figure {
 func TestLiveDrawsTheNewest(t *testing.T) {
 	t.Setenv(formatEnv, "")
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		for i := range 100 {
 			l.Update(numbered(i))
 			synctest.Wait()
@@ -84,8 +92,8 @@ func TestLiveDrawsTheNewest(t *testing.T) {
 // A caller that checks Due passes only figures that are drawn.
 func TestLiveDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		passed := 0
 		for i := range 100 {
 			if l.Due() {
@@ -105,8 +113,8 @@ func TestLiveDue(t *testing.T) {
 
 func TestLiveSlowsDownInLongRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		defer l.Close()
 		for i := range 4000 {
 			l.Update(numbered(i))
@@ -123,8 +131,8 @@ func TestLiveSlowsDownInLongRuns(t *testing.T) {
 func TestLiveEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		p := &page{}
-		l := NewLive(ctx, p.show)
+		p := newPage(t)
+		l := NewLive(ctx)
 		l.Update(numbered(1))
 		l.Update(numbered(2))
 		cancel()
@@ -138,8 +146,8 @@ func TestLiveEndsWithContext(t *testing.T) {
 
 func TestLiveWithoutUpdatesShowsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		l.Close()
 		if frames := p.seen(); len(frames) != 0 {
 			t.Errorf("frames %v", frames)
@@ -149,8 +157,8 @@ func TestLiveWithoutUpdatesShowsNothing(t *testing.T) {
 
 func TestLiveSurvivesPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		l.Update(func() *Figure { panic("no ink") })
 		time.Sleep(time.Second)
 		l.Update(func() *Figure { return nil })
@@ -166,8 +174,8 @@ func TestLiveSurvivesPanic(t *testing.T) {
 
 func TestLiveSurvivesHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &page{}
-		l := NewLive(t.Context(), p.show)
+		p := newPage(t)
+		l := NewLive(t.Context())
 		release := make(chan struct{})
 		l.Update(func() *Figure { <-release; return nil })
 		time.Sleep(2 * deadline)
@@ -191,7 +199,7 @@ func TestLiveSurvivesHang(t *testing.T) {
 func TestLiveAbandonsTheLastFigure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		l := NewLive(t.Context(), (&page{}).show)
+		l := NewLive(t.Context())
 		l.Update(func() *Figure { <-release; return nil })
 		synctest.Wait()
 		start := time.Now()

@@ -2,7 +2,6 @@ package plots
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/quernlab/quern/display"
@@ -23,9 +22,6 @@ type Partial struct {
 	label string
 	total float64
 	began time.Time
-	ready *time.Timer // fires when the first figure is due
-	late  atomic.Bool // the first second has passed
-	shown atomic.Bool
 }
 
 // partialDelay is how long nothing is displayed.
@@ -34,13 +30,9 @@ const partialDelay = time.Second
 // NewPartial starts to measure a computation with total steps; 0 means unknown. The figure
 // stays when ctx ends, until Close.
 func NewPartial(ctx context.Context, label string, total float64) *Partial {
-	p := &Partial{label: label, total: total, began: time.Now()}
-	p.live = newLive(context.WithoutCancel(ctx), func(v any) Updater {
-		p.shown.Store(true)
-		return display.Show(v)
-	}, false) // whether it is displayed depends on the time, so it is not a result
-	p.ready = time.AfterFunc(partialDelay, func() { p.late.Store(true) })
-	return p
+	began := time.Now()
+	live := newLive(context.WithoutCancel(ctx), false, began.Add(partialDelay)) // whether it is displayed depends on the time, so it is not a result
+	return &Partial{live, label, total, began}
 }
 
 // Set records the number of steps done, a note that is shown beside the bar, and how to draw
@@ -48,7 +40,7 @@ func NewPartial(ctx context.Context, label string, total float64) *Partial {
 // must copy what may change. The function that it returns draws later in another goroutine. It
 // may return nil while there is nothing to draw.
 func (p *Partial) Set(done float64, note string, snapshot func() func() *Figure) {
-	if p == nil || !p.late.Load() || !p.live.Due() {
+	if p == nil || !p.live.Due() {
 		return
 	}
 	now := display.Progress{Label: p.label, Done: done, Total: p.total, Passed: time.Since(p.began), Note: note}
@@ -68,12 +60,11 @@ func (p *Partial) Close(figure func() *Figure) (shown bool) {
 	if p == nil {
 		return false
 	}
-	p.ready.Stop()
-	if p.shown.Load() {
+	if p.live.displayed() != nil {
 		p.live.Update(figure)
 	}
 	p.live.Close()
-	return p.shown.Load()
+	return p.live.displayed() != nil
 }
 
 // progressOnly is the kind of a figure that has only the bar.

@@ -33,7 +33,7 @@ func Live(ctx context.Context, r *Run) Output {
 	if slices.ContainsFunc(r.state.Live, Metric.OfDevice) {
 		f.watch = startWatch(ctx, sampleEvery)
 	}
-	f.figures = plots.NewLive(ctx, nil)
+	f.figures = plots.NewLive(ctx)
 	f.draw(r)
 	return f
 }

@@ -29,7 +29,7 @@ func newScreen(ctx context.Context, s *Search, o *options) *screen {
 	v := &screen{follow: o.follow, o: o, began: time.Now()}
 	v.before, _ = s.progress(o)
 	if !o.quiet && trials.First(o.group) {
-		v.figures = plots.NewLive(context.WithoutCancel(ctx), nil)
+		v.figures = plots.NewLive(context.WithoutCancel(ctx))
 	}
 	return v
 }
