@@ -38,8 +38,8 @@ type TrainingData struct {
 func Training(d TrainingData) *Figure {
 	k := training{
 		status: d.Status, xName: cmp.Or(d.XName, "step"), total: d.Total,
-		loss:     metric{name: cmp.Or(d.LossName, "loss"), raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min},
-		accuracy: metric{name: "accuracy", raw: percentPoints(d.Accuracy), checks: percentPoints(d.ValidationAccuracy), better: math.Max, percent: true},
+		loss:     metric{name: cmp.Or(d.LossName, "loss"), raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min}.smoothed(),
+		accuracy: metric{name: "accuracy", raw: percentPoints(d.Accuracy), checks: percentPoints(d.ValidationAccuracy), better: math.Max, percent: true}.smoothed(),
 	}
 	return newFigure(cmp.Or(d.Title, "Training"), k)
 }
@@ -63,6 +63,7 @@ type training struct {
 type metric struct {
 	name        string
 	raw, checks []point
+	trend       []point                    // raw, smoothed if it is long
 	better      func(a, b float64) float64 // returns the better of two values
 	percent     bool
 }
@@ -97,7 +98,7 @@ func (k training) sections(l settings) []section {
 	spikes := 0
 	for _, m := range metrics {
 		logY := l.logY && !m.percent
-		p, gone := m.panel(x, l.logX, logY, 7/len(metrics)+1)
+		p, gone, outside := m.panel(x, l.logX, logY, 7/len(metrics)+1)
 		p.X.Label.Text = k.xName
 		label := m.name
 		if logY {
@@ -107,7 +108,7 @@ func (k training) sections(l settings) []section {
 		smoothed = smoothed || m.window() > 1
 		checked = checked || len(m.checks) > 0
 		bad = append(bad, gone...)
-		spikes += m.beyond(l.logX, logY)
+		spikes += outside
 	}
 	legend := []entry{{name: "train", color: hue(0)}}
 	if smoothed {
@@ -128,16 +129,20 @@ func (k training) sections(l settings) []section {
 // window returns the number of steps in the moving average.
 func (m metric) window() float64 { return float64(len(m.raw)) / 120 }
 
-// panel draws the metric and returns the points that are not drawable.
-func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point) {
+// smoothed returns the metric with its trend.
+func (m metric) smoothed() metric {
+	if m.trend = m.raw; m.window() > 1 {
+		m.trend = smooth(m.raw, m.window())
+	}
+	return m
+}
+
+// panel draws the metric and returns the points that are not drawable, and the number of those beyond the axis.
+func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point, int) {
 	p := axes()
 	scale(&p.X, x, logX, counter(count, logX, wholeX(m.raw) && wholeX(m.checks)))
 	p.Add(grid{})
 
-	trend := m.raw
-	if m.window() > 1 {
-		trend = smooth(m.raw, m.window())
-	}
 	draw := func(points []point, color color.Color, width vg.Length) (gone []point) {
 		parts, gone := runs(points, logX, logY)
 		for _, part := range parts {
@@ -148,7 +153,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	if m.window() > 1 {
 		draw(m.raw, at(faint, opacityFaint), widthFaint)
 	}
-	draw(trend, hue(0), widthLine)
+	draw(m.trend, hue(0), widthLine)
 	_, bad := runs(m.raw, logX, logY)
 	bad = append(bad, draw(m.checks, hue(1), widthLine)...)
 	for _, part := range first(runs(m.checks, logX, logY)) {
@@ -156,7 +161,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	}
 	p.Add(undrawable{bad})
 
-	y := m.height(trend, logX, logY)
+	y, outside := m.height(logX, logY)
 	if best, ok := m.best(logX, logY); ok {
 		label := "best " + value(best.y)
 		if m.percent {
@@ -164,7 +169,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 		}
 		var avoid [][]point
 		strong := 0
-		for i, points := range [][]point{trend, m.checks, m.raw} {
+		for i, points := range [][]point{m.trend, m.checks, m.raw} {
 			for _, part := range first(runs(points, logX, logY)) {
 				avoid = append(avoid, reduce(part, x.lo, x.hi, logX))
 				if i < 2 {
@@ -183,42 +188,48 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	if len(m.raw)+len(m.checks) == 0 {
 		showEmpty(p, "no data yet")
 	}
-	return p, bad
+	return p, bad, outside
 }
 
 func first(parts [][]point, _ []point) [][]point { return parts }
 
 // height returns the range of the y axis: that of the trend and of the validation, extended by
-// the raw values as long as they do not compress these.
-func (m metric) height(trend []point, logX, logY bool) limits {
+// the raw values as long as they do not compress these. outside is the number of values above an axis with a spike.
+func (m metric) height(logX, logY bool) (y limits, outside int) {
 	var x, calm, all limits
-	ranges(&x, &calm, trend, logX, logY)
+	ranges(&x, &calm, m.trend, logX, logY)
 	ranges(&x, &calm, m.checks, logX, logY)
 	all = calm
 	ranges(&x, &all, m.raw, logX, logY)
 	if !calm.some {
-		return all
-	}
-	if top, ok := m.spiked(trend, calm); ok && !logY {
-		calm.hi = top
+		return all, 0
 	}
 	if logY {
-		return limits{max(all.lo, calm.lo/10), min(all.hi, calm.hi*10), true}
+		return limits{max(all.lo, calm.lo/10), min(all.hi, calm.hi*10), true}, 0
+	}
+	top, spiked := m.spiked(calm)
+	if spiked {
+		calm.hi = top
 	}
 	room := (calm.hi - calm.lo) / 2
-	y := limits{max(all.lo, calm.lo-room), min(all.hi, calm.hi+room), true}.based()
+	y = limits{max(all.lo, calm.lo-room), min(all.hi, calm.hi+room), true}.based()
 	const rounding = 1e-6 // rounding error of the moving average
 	if m.percent && calm.lo >= 0 && calm.hi <= 100+rounding {
 		y.lo, y.hi = max(y.lo, 0), min(y.hi, 100)
 	}
-	return y
+	for _, p := range slices.Concat(m.raw, m.checks) {
+		if spiked && drawable(p.y, false) && p.y > y.hi {
+			outside++
+		}
+	}
+	return y, outside
 }
 
 // spiked returns the top of the axis if a few values far above all others, such as those of a
 // diverging step, would flatten these. The beginning of a run never counts as such a spike.
-func (m metric) spiked(trend []point, y limits) (top float64, ok bool) {
+func (m metric) spiked(y limits) (top float64, ok bool) {
 	var sorted, begin []float64
-	for _, points := range [][]point{trend, m.checks} {
+	for _, points := range [][]point{m.trend, m.checks} {
 		for i, p := range points {
 			if !drawable(p.y, false) {
 				continue
@@ -243,26 +254,6 @@ func (m metric) spiked(trend []point, y limits) (top float64, ok bool) {
 
 // firstSteps is the number of values that count as the beginning of a run.
 const firstSteps = 10
-
-// beyond returns the number of values above an axis with a spike.
-func (m metric) beyond(logX, logY bool) (n int) {
-	var x, calm limits
-	trend := smooth(m.raw, m.window())
-	ranges(&x, &calm, trend, logX, logY)
-	ranges(&x, &calm, m.checks, logX, logY)
-	if _, ok := m.spiked(trend, calm); !ok || logY {
-		return 0
-	}
-	top := m.height(trend, logX, logY).hi
-	for _, points := range [][]point{m.raw, m.checks} {
-		for _, p := range points {
-			if drawable(p.y, false) && p.y > top {
-				n++
-			}
-		}
-	}
-	return n
-}
 
 // best returns the best validation that can be drawn.
 func (m metric) best(logX, logY bool) (best point, ok bool) {
@@ -298,10 +289,9 @@ func (k training) findings() string {
 
 // last returns the end of the smoothed training values.
 func (m metric) last() (last point, ok bool) {
-	trend := smooth(m.raw, m.window())
-	for i := len(trend) - 1; i >= 0; i-- {
-		if drawable(trend[i].y, false) {
-			return trend[i], true
+	for _, p := range slices.Backward(m.trend) {
+		if drawable(p.y, false) {
+			return p, true
 		}
 	}
 	return point{}, false

@@ -96,7 +96,7 @@ func TestTrainingSurvivesASpike(t *testing.T) {
 	d := longRun(1000)
 	d.Loss.Y[500] = 10
 	k.loss.raw = d.Loss.points()
-	y := k.loss.height(smooth(k.loss.raw, k.loss.window()), false, false)
+	y, _ := k.loss.smoothed().height(false, false)
 	if y.hi > 5 {
 		t.Errorf("the axis extends to %v", y.hi)
 	}
