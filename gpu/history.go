@@ -71,17 +71,6 @@ func between(a, b Sample) Sample {
 	}
 }
 
-// Between returns the part of the history between two times.
-func (h History) Between(from, to time.Time) History {
-	part := History{Name: h.Name, Host: h.Host}
-	for _, s := range h.Samples {
-		if !s.At.Before(from) && !s.At.After(to) {
-			part.Samples = append(part.Samples, s)
-		}
-	}
-	return part
-}
-
 // Joules returns the energy from the first sample to the last, measured by the device's
 // counter, or NaN if it has none or the counter started again, as after a reset of the driver.
 func (h History) Joules() float64 {
