@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/interp/symbols/build"
 )
@@ -78,20 +79,11 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".quern-*")
-	if err != nil {
+	if err := atomicfile.ReplaceLink(to, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	}); err != nil {
 		return err
 	}
-	defer os.Remove(out.Name()) // of nothing, after the rename
-	_, err = io.Copy(out, in)
-	if err == nil {
-		err = out.Chmod(0o755)
-	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	return os.Chmod(to, 0o755)
 }

@@ -36,15 +36,19 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 	name := flags.String("module", "", "")
 	source := flags.String("source", "", "")
 	force := flags.Bool("force", false, "")
-	path, err := parseNotebook(flags, exportUsage, args, std)
+	paths, err := parseNotebooks(flags, exportUsage, args, std)
 	switch {
 	case err != nil:
 		return err
+	case len(paths) != 1:
+		return &usageError{"export: one notebook at a time", "quern export nb.ipynb -o dir"}
 	case *output == "":
 		return &usageError{"export: the folder is missing", "quern export nb.ipynb -o dir"}
 	case *output == "-":
 		return &usageError{"export: -o - is no folder: a program has several files", "quern export nb.ipynb -o dir"}
-	case *name == "":
+	}
+	path := paths[0]
+	if *name == "" {
 		*name = export.ModuleName(path)
 	}
 	n, err := readGo(path)
@@ -79,23 +83,6 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 		fmt.Fprintf(std.err, "quern: the program imports modules: run go mod tidy in %s once\n", *output)
 	}
 	return nil
-}
-
-// parseNotebook parses the flags of a command and the path of its notebook, which may be
-// the first or the last argument.
-func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) (path string, err error) {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		path, args = args[0], args[1:]
-	} else if n := len(args); n > 0 && strings.HasSuffix(args[n-1], ".ipynb") && (n == 1 || args[n-2] != "-o") {
-		path, args = args[n-1], args[:n-1]
-	}
-	if err := parse(flags, usage, args, std); err != nil {
-		return "", err
-	}
-	if path == "" {
-		return "", &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb; quern %s -h describes the flags", flags.Name(), flags.Name())}
-	}
-	return path, nil
 }
 
 // exported returns the cells of a notebook as package export expects them.
