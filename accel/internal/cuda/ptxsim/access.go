@@ -27,22 +27,19 @@ var cacheHints = []string{"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc",
 	"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
 	"L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"}
 
-// accessAt reads the modifiers and the address of ld or st, the operand with this index; ok is false if there are
-// too few or too many operands.
-func (o *operation) accessAt(operand int) (a access, ok bool) {
+// accessAt reads the modifiers and the address of ld or st, the operand with this index.
+func (o *operation) accessAt(operand int) access {
 	a, policy := o.access()
 	n := 2
 	if policy {
 		n = 3
 	}
-	if !o.end(n) {
-		return a, false
-	}
+	o.end(n)
 	o.address(&o.args[operand], &a)
 	if policy {
 		o.source(2, valueTypes["b64"])
 	}
-	return a, true
+	return a
 }
 
 // access reads the modifiers of ld and st up to and including the type. policy reports
@@ -58,7 +55,7 @@ func (o *operation) access() (a access, policy bool) {
 		}
 		if m := o.take(spaces...); m != "" {
 			if a.space != "" {
-				o.fail("only one state space is allowed")
+				panic(o.failure("only one state space is allowed"))
 			}
 			a.space = plainSpace(m)
 			continue
@@ -80,7 +77,7 @@ func (o *operation) access() (a access, policy bool) {
 	}
 	a.t = o.typ("b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f32", "f64", "bf16", "f16x2", "bf16x2")
 	if a.size() > 16 {
-		o.fail("vectors of more than 16 bytes are not supported")
+		panic(o.failure("vectors of more than 16 bytes are not supported"))
 	}
 	return a, policy
 }
@@ -97,8 +94,7 @@ func (o *operation) address(arg *operand, a *access) {
 	a.site = o.b.kernel.sites
 	o.b.kernel.sites++
 	if arg.kind != operandMemory || len(arg.items) != 1 {
-		o.fail("an address in brackets is expected")
-		return
+		panic(o.failure("an address in brackets is expected"))
 	}
 	a.offset = uint64(arg.offset)
 	item := &arg.items[0]
@@ -109,14 +105,13 @@ func (o *operation) address(arg *operand, a *access) {
 	s := o.b.lookup(item.name)
 	switch {
 	case item.kind != operandName || s == nil:
-		o.fail("address is not a register or a variable")
+		panic(o.failure("address is not a register or a variable"))
 	case s.space == "reg":
 		if len(s.slots) != 1 || s.typ.class == predicate || s.typ.bits < 32 {
-			o.fail("register %s cannot hold an address", item.name)
-			return
+			panic(o.failure("register %s cannot hold an address", item.name))
 		}
 		if s.typ.bits == 32 && a.space != "shared" && a.space != "local" && a.space != "param" {
-			o.fail("an address in this space needs a 64-bit register")
+			panic(o.failure("an address in this space needs a 64-bit register"))
 		}
 		a.base = s.slots[0]
 	case a.space == "param" && (s.space == "entry" || s.space == "local"):
@@ -125,7 +120,7 @@ func (o *operation) address(arg *operand, a *access) {
 	case s.space == a.space, s.space == "global" && a.space == "":
 		a.base = o.addressOf(s, item)
 	default:
-		o.fail("%s is not in the state space .%s", item.name, a.space)
+		panic(o.failure("%s is not in the state space .%s", item.name, a.space))
 	}
 }
 

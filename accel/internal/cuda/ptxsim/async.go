@@ -41,14 +41,13 @@ func compileCp(o *operation) step {
 	if policy {
 		n--
 	}
-	if !o.end(3, 4, 5) || n < 3 || n > 4 {
-		o.fail("%d operands are not supported", len(o.args))
-		return nil
+	o.end(3, 4, 5)
+	if n < 3 || n > 4 {
+		panic(o.failure("%d operands are not supported", len(o.args)))
 	}
 	size := int(o.args[2].bits)
 	if o.args[2].kind != operandInteger || !(size == 16 || !whole && (size == 4 || size == 8)) {
-		o.fail("cp.async does not support copies of %d bytes", size)
-		return nil
+		panic(o.failure("cp.async does not support copies of %d bytes", size))
 	}
 	to, from := access{space: "shared"}, access{space: "global"}
 	o.address(&o.args[0], &to)
@@ -62,9 +61,6 @@ func compileCp(o *operation) step {
 		} else {
 			bytes = o.source(3, word)
 		}
-	}
-	if o.err != nil {
-		return nil
 	}
 	return func(w *warp, mask uint32) {
 		for m := mask; m != 0; m &= m - 1 {
@@ -108,9 +104,7 @@ func (w *warp) claimInFlight(lane, at int, data []byte) {
 }
 
 func (o *operation) commitGroup() step {
-	if !o.end(0) {
-		return nil
-	}
+	o.end(0)
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
 			w.async.groups[bits.TrailingZeros32(mask)]++
@@ -122,14 +116,10 @@ func (o *operation) commitGroup() step {
 // copies.
 func (o *operation) waitGroup(all bool) step {
 	n := 0
-	if !all {
-		if !o.end(1) || o.args[0].kind != operandInteger {
-			o.fail("wait_group needs a number")
-			return nil
-		}
-		n = int(min(o.args[0].bits, 1<<20))
-	} else if !o.end(0) {
-		return nil
+	if all {
+		o.end(0)
+	} else {
+		n = o.groups(1 << 20)
 	}
 	return func(w *warp, mask uint32) {
 		left := w.async.pending[:0]

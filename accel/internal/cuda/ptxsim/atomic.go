@@ -15,7 +15,7 @@ func compileRed(o *operation) step  { return o.atomic(false) }
 func (o *operation) atomic(result bool) step {
 	a := access{vector: 1, strong: true}
 	if m := o.take("async"); m != "" {
-		o.fail("red.async is not supported")
+		panic(o.failure("red.async is not supported"))
 	}
 	order := o.take("relaxed", "acquire", "release", "acq_rel")
 	wide := slices.Contains([]string{"gpu", "sys"}, o.take("cta", "cluster", "gpu", "sys"))
@@ -36,9 +36,7 @@ func (o *operation) atomic(result bool) step {
 	if policy {
 		operands++
 	}
-	if !o.end(operands) {
-		return nil
-	}
+	o.end(operands)
 	f := o.change(name, a.t)
 	o.address(&o.args[at], &a)
 	b := o.source(at+1, a.t)
@@ -50,10 +48,7 @@ func (o *operation) atomic(result bool) step {
 	if result {
 		d = o.destination(a.t)
 	} else if name == "cas" || name == "exch" {
-		o.fail("red.%s is not a PTX instruction", name)
-	}
-	if o.err != nil {
-		return nil
+		panic(o.failure("red.%s is not a PTX instruction", name))
 	}
 	o.memory = &memoryAccess{access: a, write: true, atomic: true}
 	return func(w *warp, mask uint32) {
@@ -73,7 +68,7 @@ func (o *operation) change(name string, t valueType) func(old, x, y uint64) uint
 	m := t.mask()
 	if t.class == float || t.class == bfloat16 || t.class == float16Pair || t.class == bfloat16Pair {
 		if name != "add" {
-			o.fail("atomic %s of .%s is not supported", name, t.name)
+			panic(o.failure("atomic %s of .%s is not supported", name, t.name))
 		}
 		if t.name == "f64" {
 			return func(old, x, _ uint64) uint64 {
@@ -84,7 +79,7 @@ func (o *operation) change(name string, t valueType) func(old, x, y uint64) uint
 		return a.pairwise(func(old, x, _ uint64) uint64 { return a.out(exactSum(a.in(old), a.in(x))) })
 	}
 	if t.bits == 16 && name != "cas" {
-		o.fail("atomic %s of .%s is not supported", name, t.name)
+		panic(o.failure("atomic %s of .%s is not supported", name, t.name))
 	}
 	lt := less(t)
 	switch name {

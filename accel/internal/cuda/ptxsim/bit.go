@@ -17,9 +17,7 @@ func (o *operation) logic(f func(a, b uint64) uint64) step {
 	if t.class != predicate {
 		return o.binary(t, f)
 	}
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d := o.predicateDestination(&o.args[0])
 	a, notA := o.predicate(1)
 	b, notB := o.predicate(2)
@@ -45,9 +43,7 @@ func compileNot(o *operation) step {
 	if t.class != predicate {
 		return o.unary(t, func(a uint64) uint64 { return ^a & t.mask() })
 	}
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	d := o.predicateDestination(&o.args[0])
 	a, not := o.predicate(1)
 	return func(w *warp, mask uint32) { w.p[d] = w.p[d]&^mask | flip(w.p[a], !not)&mask }
@@ -65,11 +61,7 @@ func compileCNot(o *operation) step {
 
 // shift compiles shl and shr. The amount always has 32 bits.
 func (o *operation) shift(t valueType, f func(a, n uint64) uint64) step {
-	if !o.end(3) {
-		return nil
-	}
-	d, a, n := o.destination(t), o.source(1, t), o.source(2, valueTypes["u32"])
-	return mapTwo(d, a, n, f)
+	return o.two(t, t, valueTypes["u32"], f)
 }
 
 func compileShl(o *operation) step {
@@ -105,16 +97,14 @@ func compileShf(o *operation) step {
 
 func compileLop3(o *operation) step {
 	if o.take("or", "and") != "" {
-		o.fail("lop3 with a predicate is not supported")
+		panic(o.failure("lop3 with a predicate is not supported"))
 	}
 	t := o.typ("b32")
-	if !o.end(5) {
-		return nil
-	}
+	o.end(5)
 	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	table := o.args[4].bits
 	if o.args[4].kind != operandInteger || table > 255 {
-		o.fail("lop3 needs an 8-bit lookup table")
+		panic(o.failure("lop3 needs an 8-bit lookup table"))
 	}
 	return mapThree(d, a, b, c, func(a, b, c uint64) (r uint64) {
 		for i := range uint64(8) {
@@ -141,11 +131,7 @@ func compileLop3(o *operation) step {
 func compilePrmt(o *operation) step {
 	t := o.typ("b32")
 	mode := o.take("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
-	if !o.end(4) {
-		return nil
-	}
-	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
-	return mapThree(d, a, b, c, func(a, b, c uint64) (r uint64) {
+	return o.ternary(t, func(a, b, c uint64) (r uint64) {
 		both := b<<32 | a
 		for i := range 4 {
 			sel, sign := prmtSelector(mode, i, c)
@@ -183,11 +169,7 @@ func prmtSelector(mode string, i int, c uint64) (sel int, sign bool) {
 
 // counting compiles an instruction that counts bits.
 func (o *operation) counting(t valueType, f func(a uint64) uint64) step {
-	if !o.end(2) {
-		return nil
-	}
-	d, a := o.destination(valueTypes["u32"]), o.source(1, t)
-	return mapOne(d, a, f)
+	return o.one(valueTypes["u32"], t, f)
 }
 
 func compilePopc(o *operation) step {
@@ -224,13 +206,9 @@ func compileBfind(o *operation) step {
 
 func compileBfe(o *operation) step {
 	t := o.typ("u32", "u64", "s32", "s64")
-	if !o.end(4) {
-		return nil
-	}
 	u := valueTypes["u32"]
-	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, u), o.source(3, u)
 	msb := t.bits - 1
-	return mapThree(d, a, b, c, func(a, b, c uint64) uint64 {
+	return o.three(t, t, u, u, func(a, b, c uint64) uint64 {
 		at, n := int(b&0xff), int(c&0xff)
 		sign := uint64(0)
 		if t.class == signed && n > 0 {
@@ -253,9 +231,7 @@ func compileBfe(o *operation) step {
 
 func compileBfi(o *operation) step {
 	t := o.typ("b32", "b64")
-	if !o.end(5) {
-		return nil
-	}
+	o.end(5)
 	u := valueTypes["u32"]
 	d, a, b, at, n := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, u), o.source(4, u)
 	return func(w *warp, mask uint32) {

@@ -29,7 +29,7 @@ func (o *operation) compileBulk() step {
 	if word := o.take("1d", "2d", "3d", "4d", "5d"); word != "" {
 		dimensions, _ = strconv.Atoi(strings.TrimSuffix(word, "d"))
 	} else {
-		o.fail("the number of dimensions is missing")
+		panic(o.failure("the number of dimensions is missing"))
 	}
 	o.need("shared::cluster", "shared::cta")
 	o.need("global")
@@ -39,25 +39,19 @@ func (o *operation) compileBulk() step {
 	if o.has("L2::cache_hint") {
 		n++
 	}
-	if !o.end(n) {
-		return nil
-	}
+	o.end(n)
 	to, barrier := access{space: "shared"}, access{space: "shared"}
 	o.address(&o.args[0], &to)
 	o.address(&o.args[2], &barrier)
 	source := &o.args[1]
 	if source.kind != operandMemory || len(source.items) != 2 || source.items[1].kind != operandVector || len(source.items[1].items) != dimensions {
-		o.fail("a tensor map and %d coordinates in brackets are expected", dimensions)
-		return nil
+		panic(o.failure("a tensor map and %d coordinates in brackets are expected", dimensions))
 	}
 	var from access
 	o.address(&operand{kind: operandMemory, items: source.items[:1], offset: source.offset}, &from)
 	var coordinates []int
 	for i := range source.items[1].items {
 		coordinates = append(coordinates, o.sourceOf(&source.items[1].items[i], valueTypes["s32"], false))
-	}
-	if o.err != nil {
-		return nil
 	}
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {

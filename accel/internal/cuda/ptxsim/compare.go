@@ -29,14 +29,14 @@ func (o *operation) compare(name string, t valueType, flush bool) func(a, b uint
 		return o.compareFloat(name, t, flush)
 	case untyped:
 		if name != "eq" && name != "ne" {
-			o.fail("untyped bits have no order")
+			panic(o.failure("untyped bits have no order"))
 		}
 	}
 	lt := less(t)
 	switch name {
 	case "lo", "ls", "hi", "hs":
 		if t.class != unsigned {
-			o.fail("%s needs an unsigned type", name)
+			panic(o.failure("%s needs an unsigned type", name))
 		}
 	}
 	switch name {
@@ -53,8 +53,7 @@ func (o *operation) compare(name string, t valueType, flush bool) func(a, b uint
 	case "ge", "hs":
 		return func(a, b uint64) bool { return !lt(a, b) }
 	}
-	o.fail("comparison .%s of .%s is not supported", name, t.name)
-	return nil
+	panic(o.failure("comparison .%s of .%s is not supported", name, t.name))
 }
 
 // floatTests are the comparisons of floats. Those that end with u are true if an operand is NaN.
@@ -78,8 +77,7 @@ var floatTests = map[string]func(x, y float64) bool{
 func (o *operation) compareFloat(name string, t valueType, flush bool) func(a, b uint64) bool {
 	test := floatTests[name]
 	if test == nil {
-		o.fail("comparison .%s of .%s is not supported", name, t.name)
-		return nil
+		panic(o.failure("comparison .%s of .%s is not supported", name, t.name))
 	}
 	f := formatOf(t)
 	return func(a, b uint64) bool {
@@ -119,9 +117,7 @@ func compileSetp(o *operation) step {
 	if join != "" {
 		n = 4
 	}
-	if !o.end(n) {
-		return nil
-	}
+	o.end(n)
 	d, d2 := o.predicatePair()
 	test := o.compare(name, t, flush)
 	a, b := o.source(1, t), o.source(2, t)
@@ -160,14 +156,13 @@ func (o *operation) predicatePair() (p, q int) {
 // setPair compiles setp of two packed 16-bit floats, with a predicate for each.
 func (o *operation) setPair(name, join string, flush bool) step {
 	t := o.typ("f16x2", "bf16x2")
-	if !o.end(3) || join != "" {
-		o.fail("setp of packed values with .and, .or or .xor is not supported")
-		return nil
+	o.end(3)
+	if join != "" {
+		panic(o.failure("setp of packed values with .and, .or or .xor is not supported"))
 	}
 	d, d2 := o.predicatePair()
 	if d2 < 0 {
-		o.fail("setp of packed values needs two destinations")
-		return nil
+		panic(o.failure("setp of packed values needs two destinations"))
 	}
 	element := valueTypes["f16"]
 	if t.class == bfloat16Pair {
@@ -194,9 +189,7 @@ func compileSet(o *operation) step {
 	if join != "" {
 		n = 4
 	}
-	if !o.end(n) {
-		return nil
-	}
+	o.end(n)
 	yes := uint64(0xffffffff)
 	if dt.class == float {
 		yes = 0x3f800000
@@ -224,9 +217,7 @@ func compileSet(o *operation) step {
 
 func compileSelp(o *operation) step {
 	t := o.typ("b16", "b32", "b64", "s16", "s32", "s64", "u16", "u32", "u64", "f16", "f32", "f64", "bf16")
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	p, not := o.predicate(3)
 	return func(w *warp, mask uint32) {
@@ -246,11 +237,7 @@ func compileSlct(o *operation) step {
 	flush := o.has("ftz")
 	t := o.typ("b16", "b32", "b64", "s16", "s32", "s64", "u16", "u32", "u64", "f32", "f64")
 	ct := o.typ("s32", "f32")
-	if !o.end(4) {
-		return nil
-	}
-	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, ct)
-	return mapThree(d, a, b, c, func(a, b, c uint64) uint64 {
+	return o.three(t, t, t, ct, func(a, b, c uint64) uint64 {
 		first := int32(c) >= 0
 		if ct.class == float {
 			if flush {

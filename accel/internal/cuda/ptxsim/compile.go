@@ -118,7 +118,8 @@ type builder struct {
 	calls           []string
 }
 
-func compileKernel(m *module, f *function) (*Kernel, error) {
+// compileKernel compiles an entry. As all functions below it, it panics with a *ParseError, which Parse returns.
+func compileKernel(m *module, f *function) *Kernel {
 	b := &builder{
 		module: m,
 		kernel: &Kernel{name: f.name, module: m, function: f, lines: m.lines},
@@ -128,40 +129,32 @@ func compileKernel(m *module, f *function) (*Kernel, error) {
 	b.root = &scope{names: map[string]*symbol{}}
 	b.scope = b.root
 	for i := range m.variables {
-		if err := b.declare(&m.variables[i], true); err != nil {
-			return nil, err
-		}
+		b.declare(&m.variables[i], true)
 	}
-	if err := b.entryParams(f); err != nil {
-		return nil, err
-	}
-	if err := b.body(f.body); err != nil {
-		return nil, err
-	}
+	b.entryParams(f)
+	b.body(f.body)
 	b.emit(instruction{control: exit, guard: -1, line: f.line})
 	for _, j := range b.jumps {
 		for _, l := range j.labels {
 			if l.at < 0 {
-				return nil, m.failure(l.line, "label is not defined")
+				panic(m.failure(l.line, "label is not defined"))
 			}
 			b.kernel.code[j.at].targets = append(b.kernel.code[j.at].targets, l.at)
 		}
 	}
-	if err := b.layoutShared(); err != nil {
-		return nil, err
-	}
+	b.layoutShared()
 	joins(b.kernel.code)
 	b.template()
-	return b.kernel, nil
+	return b.kernel
 }
 
-func (b *builder) entryParams(f *function) error {
+func (b *builder) entryParams(f *function) {
 	b.scope = &scope{parent: b.root, names: map[string]*symbol{}}
 	size := 0
 	for i := range f.params {
 		v := &f.params[i]
 		if v.open {
-			return b.module.failure(v.line, "parameter %s has no size", v.name)
+			panic(b.module.failure(v.line, "parameter %s has no size", v.name))
 		}
 		size = roundUp(size, v.align)
 		b.kernel.params = append(b.kernel.params, Param{v.name, size, v.bytes(), v.align})
@@ -173,59 +166,51 @@ func (b *builder) entryParams(f *function) error {
 		maxBytes = 32764
 	}
 	if b.kernel.paramBytes = size; size > maxBytes {
-		return b.module.failure(f.line, "%d bytes of parameters are more than the %d of PTX %d.%d", size, maxBytes, b.module.version/10, b.module.version%10)
+		panic(b.module.failure(f.line, "%d bytes of parameters are more than the %d of PTX %d.%d", size, maxBytes, b.module.version/10, b.module.version%10))
 	}
-	return nil
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // body compiles statements in a new scope.
-func (b *builder) body(list []statement) error {
+func (b *builder) body(list []statement) {
 	b.scope = &scope{parent: b.scope, names: map[string]*symbol{}}
 	defer func(outer *scope) { b.scope = outer }(b.scope.parent)
 	for i := range list {
 		if s := &list[i]; s.label != "" {
 			if b.scope.names[s.label] != nil {
-				return b.module.failure(s.line, "label %s is defined twice", s.label)
+				panic(b.module.failure(s.line, "label %s is defined twice", s.label))
 			}
 			b.scope.names[s.label] = &symbol{space: "label", label: &label{-1, s.line}, targets: s.targets}
 		}
 	}
 	for i := range list {
 		s := &list[i]
-		var err error
 		switch {
 		case s.label != "":
 			b.scope.names[s.label].label.at = len(b.kernel.code)
 		case s.scope != nil:
-			err = b.body(s.scope)
+			b.body(s.scope)
 		case s.declares != nil:
 			for j := range s.declares {
-				if err = b.declare(&s.declares[j], false); err != nil {
-					break
-				}
+				b.declare(&s.declares[j], false)
 			}
 		case s.opcode != "":
-			err = b.statement(s)
+			b.statement(s)
 		}
-		if err == nil && len(b.kernel.code) > maxInstructions {
-			err = b.module.failure(s.line, "more than %d instructions after expanding calls", maxInstructions)
-		}
-		if err != nil {
-			return err
+		if len(b.kernel.code) > maxInstructions {
+			panic(b.module.failure(s.line, "more than %d instructions after expanding calls", maxInstructions))
 		}
 	}
-	return nil
 }
 
 // declare adds a variable to the scope.
-func (b *builder) declare(v *variable, outside bool) error {
+func (b *builder) declare(v *variable, outside bool) {
 	if b.scope.names[v.name] != nil {
-		return b.module.failure(v.line, "%s is declared twice", v.name)
+		panic(b.module.failure(v.line, "%s is declared twice", v.name))
 	}
 	if v.open && !(v.space == "shared" && v.extern) && v.initial == nil {
-		return b.module.failure(v.line, "%s has no size", v.name)
+		panic(b.module.failure(v.line, "%s has no size", v.name))
 	}
 	s := &symbol{space: v.space, typ: v.typ}
 	switch v.space {
@@ -242,24 +227,23 @@ func (b *builder) declare(v *variable, outside bool) error {
 		s.family = v
 	case "global", "const":
 		if !outside {
-			return b.module.failure(v.line, ".%s inside a function is not supported", v.space)
+			panic(b.module.failure(v.line, ".%s inside a function is not supported", v.space))
 		}
 		if v.extern {
-			return b.module.failure(v.line, ".extern .%s is not supported: there is no linker", v.space)
+			panic(b.module.failure(v.line, ".extern .%s is not supported: there is no linker", v.space))
 		}
 		s.global = v.name
 	case "local", "param":
 		if outside {
-			return b.module.failure(v.line, ".%s outside of functions is not supported", v.space)
+			panic(b.module.failure(v.line, ".%s outside of functions is not supported", v.space))
 		}
 		s.space = "local"
 		s.offset = roundUp(b.kernel.local, v.align)
 		if b.kernel.local = s.offset + v.bytes(); b.kernel.local > maxLocalBytes {
-			return b.module.failure(v.line, "more than %d bytes of local memory", maxLocalBytes)
+			panic(b.module.failure(v.line, "more than %d bytes of local memory", maxLocalBytes))
 		}
 	}
 	b.scope.names[v.name] = s
-	return nil
 }
 
 // register adds a register or a predicate and returns its index.

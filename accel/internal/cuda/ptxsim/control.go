@@ -1,5 +1,7 @@
 package ptxsim
 
+import "slices"
+
 // controls compile the control-flow instructions.
 var controls map[string]func(*operation, *instruction)
 
@@ -14,17 +16,14 @@ func init() {
 func (o *operation) labelOf(name string) *label {
 	s := o.b.scope.find(name)
 	if s == nil || s.label == nil || s.targets != nil {
-		o.fail("label %s is not defined", name)
-		return &label{}
+		panic(o.failure("label %s is not defined", name))
 	}
 	return s.label
 }
 
 func compileBranch(o *operation, in *instruction) {
 	in.control, in.uniform = branch, o.has("uni")
-	if !o.end(1) {
-		return
-	}
+	o.end(1)
 	o.b.jumps = append(o.b.jumps, jump{len(o.b.kernel.code), []*label{o.labelOf(o.args[0].name)}})
 	o.b.emit(*in)
 }
@@ -33,14 +32,11 @@ func compileIndexed(o *operation, in *instruction) {
 	in.control = branchIndexed
 	o.need("idx")
 	in.uniform = o.has("uni")
-	if !o.end(2) {
-		return
-	}
+	o.end(2)
 	in.index = o.source(0, valueTypes["u32"])
 	s := o.b.scope.find(o.args[1].name)
 	if s == nil || s.targets == nil {
-		o.fail("%s is not a list of branch targets", o.args[1].name)
-		return
+		panic(o.failure("%s is not a list of branch targets", o.args[1].name))
 	}
 	j := jump{at: len(o.b.kernel.code)}
 	for _, name := range s.targets {
@@ -53,9 +49,7 @@ func compileIndexed(o *operation, in *instruction) {
 // compileReturn ends the thread, or continues after the call that was expanded.
 func compileReturn(o *operation, in *instruction) {
 	in.uniform = o.has("uni")
-	if !o.end(0) {
-		return
-	}
+	o.end(0)
 	in.control = exit
 	if n := len(o.b.returns); n > 0 {
 		in.control = branch
@@ -66,40 +60,33 @@ func compileReturn(o *operation, in *instruction) {
 
 func compileExit(o *operation, in *instruction) {
 	in.control = exit
-	if o.end(0) {
-		o.b.emit(*in)
-	}
+	o.end(0)
+	o.b.emit(*in)
 }
 
 func compileTrap(o *operation, in *instruction) {
 	in.control = trap
-	if o.end(0) {
-		o.b.emit(*in)
-	}
+	o.end(0)
+	o.b.emit(*in)
 }
 
 // compileCall expands the function's body. Its parameters and results are aliases of the
 // caller's .param variables.
 func compileCall(o *operation, in *instruction) {
 	in.uniform = o.has("uni")
-	if o.read < len(o.mods) {
-		o.end(0, 1, 2, 3, 4)
-		return
-	}
+	o.end(0, 1, 2, 3, 4)
 	args := o.args
 	var results, params []operand
 	if len(args) > 0 && args[0].kind == operandList {
 		results, args = args[0].items, args[1:]
 	}
 	if len(args) == 0 || args[0].kind != operandName || len(args) > 2 {
-		o.fail("a call needs the name of a function")
-		return
+		panic(o.failure("a call needs the name of a function"))
 	}
 	name := args[0].name
 	if len(args) == 2 {
 		if args[1].kind != operandList {
-			o.fail("call through a pointer is not supported")
-			return
+			panic(o.failure("call through a pointer is not supported"))
 		}
 		params = args[1].items
 	}
@@ -111,41 +98,32 @@ func compileCall(o *operation, in *instruction) {
 	}
 	switch {
 	case f == nil:
-		o.fail("call of %s, which is not defined (or a call through a pointer, which is not supported)", name)
+		panic(o.failure("call of %s, which is not defined (or a call through a pointer, which is not supported)", name))
 	case f.body == nil:
-		o.fail("call of %s, which has no body in this module: there is no linker and no device library", name)
+		panic(o.failure("call of %s, which has no body in this module: there is no linker and no device library", name))
 	case f.entry:
-		o.fail("call of %s, which is an entry", name)
+		panic(o.failure("call of %s, which is an entry", name))
 	case len(f.params) != len(params) || len(f.results) != len(results):
-		o.fail("the arguments of the call do not match the parameters of %s", name)
+		panic(o.failure("the arguments of the call do not match the parameters of %s", name))
 	}
-	for _, caller := range b.calls {
-		if caller == name {
-			o.fail("recursion (%s) is not supported", name)
-		}
+	if slices.Contains(b.calls, name) {
+		panic(o.failure("recursion (%s) is not supported", name))
 	}
 	if len(b.calls) >= maxCallDepth {
-		o.fail("calls nest more than %d deep", maxCallDepth)
-	}
-	if o.err != nil {
-		return
+		panic(o.failure("calls nest more than %d deep", maxCallDepth))
 	}
 	inner := &scope{parent: b.root, names: map[string]*symbol{}}
 	bind := func(formal []variable, actual []operand) {
 		for i := range formal {
 			s := b.lookup(actual[i].name)
 			if actual[i].kind != operandName || s == nil || s.space != "local" {
-				o.fail("only .param variables are supported as arguments of a call")
-				return
+				panic(o.failure("only .param variables are supported as arguments of a call"))
 			}
 			inner.names[formal[i].name] = s
 		}
 	}
 	bind(f.params, params)
 	bind(f.results, results)
-	if o.err != nil {
-		return
-	}
 	after := &label{-1, o.line}
 	if in.guard >= 0 { // lanes that do not call skip the body
 		skip := *in
@@ -155,7 +133,7 @@ func compileCall(o *operation, in *instruction) {
 	}
 	outer := b.scope
 	b.scope, b.returns, b.calls = inner, append(b.returns, after), append(b.calls, name)
-	o.err = b.body(f.body)
+	b.body(f.body)
 	b.scope, b.returns, b.calls = outer, b.returns[:len(b.returns)-1], b.calls[:len(b.calls)-1]
 	after.at = len(b.kernel.code)
 }
@@ -179,8 +157,7 @@ func compileBarrier(o *operation, in *instruction) {
 		compileWarpBarrier(o, in)
 		return
 	case "cluster":
-		compileClusterBarrier(o, in)
-		return
+		panic(o.failure("barriers of clusters are not supported"))
 	case "arrive":
 		in.bar.arrive = true
 	case "red":
@@ -194,9 +171,7 @@ func compileBarrier(o *operation, in *instruction) {
 		} else {
 			o.typ("pred")
 		}
-		if !o.end(3, 4) {
-			return
-		}
+		o.end(3, 4)
 		if in.bar.reduce == "popc" {
 			in.bar.result = o.destination(valueTypes["u32"])
 		} else {
@@ -204,14 +179,14 @@ func compileBarrier(o *operation, in *instruction) {
 		}
 		in.bar.value, in.bar.not = o.predicate(len(args) - 1)
 		args = args[1 : len(args)-1]
-	} else if !o.end(1, 2) {
-		return
+	} else {
+		o.end(1, 2)
 	}
 	in.bar.id, in.bar.threads = o.sourceOf(&args[0], valueTypes["u32"], false), -1
 	if len(args) == 2 {
 		in.bar.threads = o.sourceOf(&args[1], valueTypes["u32"], false)
 	} else if in.bar.arrive {
-		o.fail("arrive needs a number of threads")
+		panic(o.failure("arrive needs a number of threads"))
 	}
 	o.b.emit(*in)
 }
@@ -220,15 +195,9 @@ func compileBarrier(o *operation, in *instruction) {
 // to memory.
 func compileWarpBarrier(o *operation, in *instruction) {
 	o.need("sync")
-	if !o.end(1) {
-		return
-	}
+	o.end(1)
 	members := o.source(0, valueTypes["b32"])
 	in.control = plain
 	in.run = byMembers(members, func(w *warp, _ uint32) { w.orderLanes() })
 	o.b.emit(*in)
-}
-
-func compileClusterBarrier(o *operation, _ *instruction) {
-	o.fail("barriers of clusters are not supported")
 }

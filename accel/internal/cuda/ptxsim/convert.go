@@ -38,23 +38,14 @@ func compileCvt(o *operation) step {
 		}
 	}
 	c.to, c.from = o.typ(), o.typ()
-	if o.read < len(o.mods) {
-		o.end(2)
-		return nil
-	}
-	if o.err != nil {
-		return nil
-	}
 	if c.to.bits == 32 && c.to.class != signed && c.to.class != unsigned && len(o.args) == 3 || c.to.class == float8 {
 		return o.convertPair(&c)
 	}
 	if c.from.class == float8 {
 		return o.convertBytes(&c)
 	}
+	o.end(2)
 	f := o.convert(&c)
-	if o.err != nil || !o.end(2) {
-		return nil
-	}
 	register := valueType{c.to.name, c.to.class, max(c.to.bits, 8)}
 	d, width := o.widerDestination(0, register)
 	a := o.widerSource(1, c.from)
@@ -74,24 +65,23 @@ func (o *operation) convert(c *conversion) func(uint64) uint64 {
 	switch {
 	case c.to.integer() && c.from.integer():
 		if c.mode != "" || c.whole != "" || c.flush || c.relu || c.finite {
-			o.fail("conversion between integers has no rounding")
+			panic(o.failure("conversion between integers has no rounding"))
 		}
 		return c.integers()
 	case c.to.floats() && c.from.integer():
 		if c.mode == "" || c.mode == away || c.whole != "" {
-			o.fail("conversion of an integer needs .rn, .rz, .rm or .rp")
+			panic(o.failure("conversion of an integer needs .rn, .rz, .rm or .rp"))
 		}
 		return c.integerToFloat()
 	case c.to.integer() && c.from.floats():
 		if c.whole == "" || c.mode != "" {
-			o.fail("conversion to an integer needs .rni, .rzi, .rmi or .rpi")
+			panic(o.failure("conversion to an integer needs .rni, .rzi, .rmi or .rpi"))
 		}
 		return c.floatToInteger()
 	case c.to.floats() && c.from.floats():
 		return o.floatToFloat(c)
 	}
-	o.fail("conversion of .%s to .%s is not supported", c.from.name, c.to.name)
-	return nil
+	panic(o.failure("conversion of .%s to .%s is not supported", c.from.name, c.to.name))
 }
 
 func (c *conversion) integers() func(uint64) uint64 {
@@ -249,22 +239,22 @@ func (o *operation) floatToFloat(c *conversion) func(uint64) uint64 {
 	switch {
 	case c.to.class == tensorFloat:
 		if c.from.name != "f32" || mode == "" {
-			o.fail("conversion to tf32 is from f32, with rounding")
+			panic(o.failure("conversion to tf32 is from f32, with rounding"))
 		}
 		return func(v uint64) uint64 { return roundTensorFloat(v, mode, c.relu) }
 	case c.from.class == tensorFloat:
-		o.fail("conversion from tf32 does not exist")
+		panic(o.failure("conversion from tf32 does not exist"))
 	case mode == "" && (to.precision < from.precision || to.low > from.low):
-		o.fail("conversion of .%s to .%s needs rounding", c.from.name, c.to.name)
+		panic(o.failure("conversion of .%s to .%s needs rounding", c.from.name, c.to.name))
 	case mode == away:
-		o.fail(".rna is for tf32")
+		panic(o.failure(".rna is for tf32"))
 	case to.bits == 64 && mode != "":
-		o.fail("conversion to f64 is exact")
+		panic(o.failure("conversion to f64 is exact"))
 	case mode == "":
 		mode = toNearest
 	}
 	if c.finite {
-		o.fail(".satfinite is not supported for .%s", c.to.name)
+		panic(o.failure(".satfinite is not supported for .%s", c.to.name))
 	}
 	return func(v uint64) uint64 {
 		v &= c.from.mask()
@@ -320,12 +310,10 @@ func (o *operation) convertPair(c *conversion) step {
 	case "e4m3x2", "e5m2x2":
 		width = 8
 	default:
-		o.fail("conversion of two values to .%s is not supported", c.to.name)
-		return nil
+		panic(o.failure("conversion of two values to .%s is not supported", c.to.name))
 	}
 	if c.mode != toNearest && !(c.mode == toZero && width == 16) || width == 8 && !c.finite || c.flush || c.saturate || c.whole != "" {
-		o.fail("conversion to .%s with these modifiers is not supported", c.to.name)
-		return nil
+		panic(o.failure("conversion to .%s with these modifiers is not supported", c.to.name))
 	}
 	to := formatOf(c.to)
 	one := func(x float64) uint64 {
@@ -339,29 +327,22 @@ func (o *operation) convertPair(c *conversion) step {
 		return r
 	}
 	if c.from.name == "f16x2" && width == 8 {
-		if !o.end(2) {
-			return nil
-		}
-		d, a := o.destination(c.to), o.source(1, c.from)
-		return mapOne(d, a, func(a uint64) uint64 {
+		return o.one(c.to, c.from, func(a uint64) uint64 {
 			return one(format16.decode(a>>16))<<8 | one(format16.decode(a&0xffff))
 		})
 	}
-	if c.from.name != "f32" || !o.end(3) {
-		o.fail("conversion of .%s to .%s is not supported", c.from.name, c.to.name)
-		return nil
+	if c.from.name != "f32" {
+		panic(o.failure("conversion of .%s to .%s is not supported", c.from.name, c.to.name))
 	}
-	d, a, b := o.destination(c.to), o.source(1, c.from), o.source(2, c.from)
-	return mapTwo(d, a, b, func(a, b uint64) uint64 {
+	return o.two(c.to, c.from, c.from, func(a, b uint64) uint64 {
 		return one(float64(value32(a)))<<width | one(float64(value32(b)))
 	})
 }
 
 // convertBytes compiles the conversion of two 8-bit floats to two halves.
 func (o *operation) convertBytes(c *conversion) step {
-	if c.to.name != "f16x2" || c.from.bits != 16 || c.mode != toNearest || c.finite || !o.end(2) {
-		o.fail("conversion of .%s to .%s is not supported", c.from.name, c.to.name)
-		return nil
+	if c.to.name != "f16x2" || c.from.bits != 16 || c.mode != toNearest || c.finite {
+		panic(o.failure("conversion of .%s to .%s is not supported", c.from.name, c.to.name))
 	}
 	from := formatOf(c.from)
 	one := func(v uint64) uint64 {
@@ -371,6 +352,5 @@ func (o *operation) convertBytes(c *conversion) step {
 		}
 		return r
 	}
-	d, a := o.destination(c.to), o.source(1, c.from)
-	return mapOne(d, a, func(a uint64) uint64 { return one(a>>8)<<16 | one(a) })
+	return o.one(c.to, c.from, func(a uint64) uint64 { return one(a>>8)<<16 | one(a) })
 }

@@ -18,16 +18,13 @@ type EntryParam struct {
 
 // Entries reads the heads of the entries of a module, whose bodies may contain instructions that the simulator does not run. It
 // fails with a *ParseError.
-func Entries(ptx string) ([]Entry, error) {
-	tree, err := parseModule(ptx)
-	if err != nil {
-		return nil, err
-	}
+func Entries(ptx string) (all []Entry, err error) {
+	defer catch(&err)
+	tree := parseModule(ptx)
 	dynamic := false
 	for _, v := range tree.variables {
 		dynamic = dynamic || v.space == "shared" && v.extern
 	}
-	var all []Entry
 	for _, name := range tree.order {
 		f := tree.functions[name]
 		if !f.entry || f.body == nil {

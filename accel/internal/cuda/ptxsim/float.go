@@ -32,10 +32,10 @@ func (o *operation) arithmetic() *arithmetic {
 	a.t = o.typ(floatNames...)
 	a.format = formatOf(a.t)
 	if a.t.name == "f64" && (a.mode != toNearest || a.flush || a.saturate) {
-		o.fail("f64 with rounding other than .rn, or with .ftz or .sat, is not supported")
+		panic(o.failure("f64 with rounding other than .rn, or with .ftz or .sat, is not supported"))
 	}
 	if a.t.bits == 16 && a.mode != toNearest {
-		o.fail(".%s can only be rounded with .rn", a.t.name)
+		panic(o.failure(".%s can only be rounded with .rn", a.t.name))
 	}
 	return a
 }
@@ -98,9 +98,7 @@ func value32(v uint64) float32 { return math.Float32frombits(uint32(v)) }
 // twoOperands compiles an instruction from the exact function of two values, with a loop of
 // its own for plain f32.
 func (o *operation) twoOperands(a *arithmetic, exact func(x, y float64) float64, full func(d, x, y *lanes)) step {
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d, x, y := o.destination(a.t), o.source(1, a.t), o.source(2, a.t)
 	f := a.pairwise(func(x, y, _ uint64) uint64 { return a.out(exact(a.in(x), a.in(y))) })
 	s := mapTwo(d, x, y, func(x, y uint64) uint64 { return f(x, y, 0) })
@@ -166,9 +164,7 @@ func fma32Exact(x, y, z uint64) uint64 {
 
 func compileFMA(o *operation) step {
 	a := o.arithmetic()
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	d, x, y, z := o.destination(a.t), o.source(1, a.t), o.source(2, a.t), o.source(3, a.t)
 	if a.plain32() {
 		return whole(func(w *warp) {
@@ -193,7 +189,7 @@ func compileFloatDiv(o *operation) step {
 	approximate := o.take("approx", "full") == "approx"
 	a := o.arithmetic()
 	if a.t.bits < 32 || a.t.class == float16Pair || a.t.class == bfloat16Pair {
-		o.fail("PTX has no division of .%s", a.t.name)
+		panic(o.failure("PTX has no division of .%s", a.t.name))
 	}
 	if a.t.name == "f64" {
 		return o.twoOperands(a, func(x, y float64) float64 { return x / y }, nil)
@@ -254,7 +250,7 @@ func compileFloatExtreme(o *operation, smallest bool) step {
 	a.t = o.typ(floatNames...)
 	a.format = formatOf(a.t)
 	if a.t.name == "f64" && (propagate || a.flush || xorsign) {
-		o.fail("min and max of f64 have no modifiers")
+		panic(o.failure("min and max of f64 have no modifiers"))
 	}
 	top := uint64(1) << (a.format.bits - 1)
 	f := a.pairwise(func(x, y, _ uint64) uint64 {
@@ -290,9 +286,7 @@ func compileFloatExtreme(o *operation, smallest bool) step {
 func compileTestp(o *operation) step {
 	kind := o.need("finite", "infinite", "number", "notanumber", "normal", "subnormal")
 	t := o.typ("f32", "f64")
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	form := formatOf(t)
 	d, a := o.predicateDestination(&o.args[0]), o.source(1, t)
 	return setPredicate(d, func(w *warp, i int) bool {

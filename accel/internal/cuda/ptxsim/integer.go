@@ -43,7 +43,7 @@ func compileAdd(o *operation) step {
 	t := o.typ(append(wordTypes, "u16x2", "s16x2")...)
 	if sat {
 		if t.name != "s32" {
-			o.fail("add.sat needs the type s32")
+			panic(o.failure("add.sat needs the type s32"))
 		}
 		return o.binary(t, func(a, b uint64) uint64 {
 			return uint64(uint32(min(max(extend(a, 32)+extend(b, 32), clampRange[0]), clampRange[1])))
@@ -53,9 +53,7 @@ func compileAdd(o *operation) step {
 		return o.binary(t, func(a, b uint64) uint64 { return (a+b)&0xffff | (a&0xffff0000+b&0xffff0000)&0xffff0000 })
 	}
 	m := t.mask()
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return whole(func(w *warp) {
 		d, a, b := &w.r[d], &w.r[a], &w.r[b]
@@ -76,7 +74,7 @@ func compileSub(o *operation) step {
 	t := o.typ(wordTypes...)
 	if sat {
 		if t.name != "s32" {
-			o.fail("sub.sat needs the type s32")
+			panic(o.failure("sub.sat needs the type s32"))
 		}
 		return o.binary(t, func(a, b uint64) uint64 {
 			return uint64(uint32(min(max(extend(a, 32)-extend(b, 32), clampRange[0]), clampRange[1])))
@@ -94,9 +92,7 @@ func compileSubCarry(o *operation) step { return o.carry(true, bits.Sub64, 63) }
 func (o *operation) carry(in bool, f func(a, b, carry uint64) (result, carryOut uint64), out int) step {
 	sets := !in || o.has("cc")
 	t := o.typ("u32", "s32", "b32", "u64", "s64", "b64")
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
 		if !in {
@@ -223,7 +219,7 @@ func compileExtreme(o *operation, smallest bool) step {
 		return o.binary(t, func(a, b uint64) uint64 { return f(a&0xffff, b&0xffff) | f(a>>16, b>>16)<<16 })
 	}
 	if relu && t.name != "s32" {
-		o.fail("relu needs the type s32 or s16x2")
+		panic(o.failure("relu needs the type s32 or s16x2"))
 	}
 	return o.binary(t, extreme(t, smallest, relu))
 }

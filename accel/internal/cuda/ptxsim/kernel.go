@@ -19,20 +19,16 @@ type Module struct {
 }
 
 // Parse compiles all entries of a module, or those with the given names. It fails with a *ParseError.
-func Parse(ptx string, only ...string) (*Module, error) {
-	tree, err := parseModule(ptx)
-	if err != nil {
-		return nil, err
-	}
-	m := &Module{tree, map[string]*Kernel{}}
+func Parse(ptx string, only ...string) (m *Module, err error) {
+	defer catch(&err)
+	tree := parseModule(ptx)
+	parsed := &Module{tree, map[string]*Kernel{}}
 	for _, name := range tree.order {
 		if f := tree.functions[name]; f.entry && f.body != nil && (len(only) == 0 || slices.Contains(only, name)) {
-			if m.kernels[name], err = compileKernel(tree, f); err != nil {
-				return nil, err
-			}
+			parsed.kernels[name] = compileKernel(tree, f)
 		}
 	}
-	return m, nil
+	return parsed, nil
 }
 
 // Version returns the PTX version, 10*major + minor.

@@ -65,27 +65,27 @@ func whole(full func(w *warp), any step) step {
 	}
 }
 
-// unary compiles an instruction of one type, destination and source.
-func (o *operation) unary(t valueType, f func(a uint64) uint64) step {
-	if !o.end(2) {
-		return nil
-	}
-	d, a := o.destination(t), o.source(1, t)
-	return mapOne(d, a, f)
+// one compiles an instruction with a destination of type d and a source of type a.
+func (o *operation) one(d, a valueType, f func(a uint64) uint64) step {
+	o.end(2)
+	return mapOne(o.destination(d), o.source(1, a), f)
 }
 
-func (o *operation) binary(t valueType, f func(a, b uint64) uint64) step {
-	if !o.end(3) {
-		return nil
-	}
-	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
-	return mapTwo(d, a, b, f)
+func (o *operation) two(d, a, b valueType, f func(a, b uint64) uint64) step {
+	o.end(3)
+	return mapTwo(o.destination(d), o.source(1, a), o.source(2, b), f)
 }
+
+func (o *operation) three(d, a, b, c valueType, f func(a, b, c uint64) uint64) step {
+	o.end(4)
+	return mapThree(o.destination(d), o.source(1, a), o.source(2, b), o.source(3, c), f)
+}
+
+// unary compiles an instruction of one type, destination and source.
+func (o *operation) unary(t valueType, f func(a uint64) uint64) step { return o.one(t, t, f) }
+
+func (o *operation) binary(t valueType, f func(a, b uint64) uint64) step { return o.two(t, t, t, f) }
 
 func (o *operation) ternary(t valueType, f func(a, b, c uint64) uint64) step {
-	if !o.end(4) {
-		return nil
-	}
-	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
-	return mapThree(d, a, b, c, f)
+	return o.three(t, t, t, t, f)
 }

@@ -30,10 +30,10 @@ func (b *builder) sharedAddress(s *symbol, offset int64) int {
 
 // layoutShared puts dynamic shared memory after the static variables: at an odd
 // multiple of its alignment, so that code that relies on a larger alignment faults.
-func (b *builder) layoutShared() error {
+func (b *builder) layoutShared() {
 	k := b.kernel
 	if k.staticBytes > maxSharedBytes {
-		return b.module.failure(k.function.line, "%d bytes of shared memory are more than the supported %d", k.staticBytes, maxSharedBytes)
+		panic(b.module.failure(k.function.line, "%d bytes of shared memory are more than the supported %d", k.staticBytes, maxSharedBytes))
 	}
 	align := max(k.dynamicAlign, 16)
 	k.dynamicStart = roundUp(k.sharedEnd, align)
@@ -43,7 +43,6 @@ func (b *builder) layoutShared() error {
 	for offset, slot := range b.dynamic {
 		k.fixed = append(k.fixed, fixed{slot, uint64(int64(k.dynamicStart) + offset)})
 	}
-	return nil
 }
 
 // template sets the initial values of the registers of a block. A register

@@ -45,12 +45,24 @@ type lexer struct {
 	lines  []string
 }
 
+// failure returns the error of a line, with which the functions of the parser and of the compiler panic.
 func (l *lexer) failure(line int, format string, args ...any) *ParseError {
 	text := ""
 	if line >= 1 && line <= len(l.lines) {
 		text = strings.TrimSpace(l.lines[line-1])
 	}
 	return &ParseError{Line: line, Text: text, Problem: fmt.Sprintf(format, args...)}
+}
+
+// catch, which is deferred, makes a *ParseError with which a function has panicked the error.
+func catch(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *ParseError:
+		*err = p
+	default:
+		panic(p)
+	}
 }
 
 func letter(c byte) bool {
@@ -60,7 +72,7 @@ func letter(c byte) bool {
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // skip skips white space and comments.
-func (l *lexer) skip() error {
+func (l *lexer) skip() {
 	for l.at < len(l.source) {
 		rest := l.source[l.at:]
 		switch {
@@ -78,45 +90,42 @@ func (l *lexer) skip() error {
 		case strings.HasPrefix(rest, "/*"):
 			end := strings.Index(rest, "*/")
 			if end < 0 {
-				return l.failure(l.line, "comment without an end")
+				panic(l.failure(l.line, "comment without an end"))
 			}
 			l.line += strings.Count(rest[:end], "\n")
 			l.at += end + 2
 		default:
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
-func (l *lexer) next() (token, error) {
-	if err := l.skip(); err != nil {
-		return token{}, err
-	}
+func (l *lexer) next() token {
+	l.skip()
 	if l.at == len(l.source) {
-		return token{kind: tokenEnd, line: l.line}, nil
+		return token{kind: tokenEnd, line: l.line}
 	}
 	start, c := l.at, l.source[l.at]
 	switch {
 	case letter(c) || c == '.' && l.at+1 < len(l.source) && letter(l.source[l.at+1]):
 		l.at++
 		l.word()
-		return token{tokenWord, l.source[start:l.at], l.line}, nil
+		return token{tokenWord, l.source[start:l.at], l.line}
 	case digit(c):
 		l.number()
-		return token{tokenNumber, l.source[start:l.at], l.line}, nil
+		return token{tokenNumber, l.source[start:l.at], l.line}
 	case c == '"':
 		end := strings.IndexAny(l.source[start+1:], "\"\n")
 		if end < 0 || l.source[start+1+end] == '\n' {
-			return token{}, l.failure(l.line, "string without an end")
+			panic(l.failure(l.line, "string without an end"))
 		}
 		l.at = start + end + 2
-		return token{tokenString, l.source[start+1 : l.at-1], l.line}, nil
+		return token{tokenString, l.source[start+1 : l.at-1], l.line}
 	case strings.IndexByte("{}[]()<>,;:@!|+-=*/", c) >= 0:
 		l.at++
-		return token{tokenMark, l.source[start:l.at], l.line}, nil
+		return token{tokenMark, l.source[start:l.at], l.line}
 	}
-	return token{}, l.failure(l.line, "unexpected character %q", c)
+	panic(l.failure(l.line, "unexpected character %q", c))
 }
 
 // word reads to the end of a name. A dot or a double colon joins modifiers.

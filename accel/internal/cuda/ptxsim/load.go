@@ -9,17 +9,11 @@ import (
 func compileLdu(o *operation) step { return compileLd(o) }
 
 func compileLd(o *operation) step {
-	a, ok := o.accessAt(1)
-	if !ok {
-		return nil
-	}
+	a := o.accessAt(1)
 	var slots, widths []int
 	for _, item := range o.vector(0, a.vector) {
 		slot, width := o.destinationOf(&item, a.t, true)
 		slots, widths = append(slots, slot), append(widths, width)
-	}
-	if o.err != nil {
-		return nil
 	}
 	o.memory = &memoryAccess{access: a}
 	if a.entry {

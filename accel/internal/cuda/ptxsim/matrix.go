@@ -25,8 +25,7 @@ func (o *operation) tile() tile {
 			return t
 		}
 	}
-	o.fail("the shape is missing")
-	return tile{16, 8, 8}
+	panic(o.failure("the shape is missing"))
 }
 
 // element decodes values that are packed in a register.
@@ -64,17 +63,14 @@ func compileMma(o *operation) step {
 	at := o.typ("f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2")
 	bt := o.typ("f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2")
 	ct := o.typ("f32", "f16", "s32")
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	ea, eb := elementOf(at), elementOf(bt)
 	depths := map[int][]int{8: {16, 32}, 16: {8, 16}, 32: {4, 8}}[ea.bits]
 	known := shape.m == 16 && shape.n == 8 && (shape.k == depths[0] || shape.k == depths[1])
 	integers := at.integer()
 	if !known || ea.bits != eb.bits || integers != bt.integer() || integers != (dt.class == signed) || dt != ct ||
 		finite && !integers || dt.name == "f16" && at.name != "f16" || !integers && ea.bits == 16 && at != bt {
-		o.fail("mma with this shape and these types is not supported")
-		return nil
+		panic(o.failure("mma with this shape and these types is not supported"))
 	}
 	word := valueTypes["b32"]
 	perA, perB := shape.m*shape.k*ea.bits/1024, shape.k*shape.n*eb.bits/1024
@@ -164,14 +160,8 @@ func (o *operation) matrices() (count int, transposed bool, a access) {
 // column l/4 when transposed.
 func compileLdmatrix(o *operation) step {
 	count, transposed, a := o.matrices()
-	if o.err != nil {
-		return nil
-	}
 	d := o.destinations(count, valueTypes["b32"])
 	o.address(&o.args[1], &a)
-	if o.err != nil {
-		return nil
-	}
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
 		var rows [4][8][8]uint64
@@ -197,14 +187,8 @@ func compileLdmatrix(o *operation) step {
 // compileStmatrix compiles the reverse of ldmatrix.
 func compileStmatrix(o *operation) step {
 	count, transposed, a := o.matrices()
-	if o.err != nil {
-		return nil
-	}
 	o.address(&o.args[0], &a)
 	v := o.sources(1, count, valueTypes["b32"])
-	if o.err != nil {
-		return nil
-	}
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
 		var rows [4][8][16]byte
@@ -234,9 +218,7 @@ func compileMovmatrix(o *operation) step {
 	o.need("m8n8")
 	o.need("trans")
 	o.typ("b16")
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	word := valueTypes["b32"]
 	d, a := o.destination(word), o.source(1, word)
 	return func(w *warp, mask uint32) {

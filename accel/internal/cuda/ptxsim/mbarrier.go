@@ -43,7 +43,7 @@ func compileMbarrier(o *operation) step {
 	name := o.need("init", "inval", "arrive", "expect_tx", "complete_tx", "test_wait", "try_wait")
 	expects := name == "arrive" && o.has("expect_tx")
 	if name == "arrive" && o.has("noComplete") {
-		o.fail("mbarrier.arrive.noComplete is not supported")
+		panic(o.failure("mbarrier.arrive.noComplete is not supported"))
 	}
 	parity := o.has("parity")
 	o.take("relaxed", "acquire", "release")
@@ -53,9 +53,7 @@ func compileMbarrier(o *operation) step {
 	word := valueTypes["u32"]
 	switch name {
 	case "init":
-		if !o.end(2) {
-			return nil
-		}
+		o.end(2)
 		o.address(&o.args[0], &a)
 		count := o.source(1, word)
 		return func(w *warp, mask uint32) {
@@ -64,15 +62,11 @@ func compileMbarrier(o *operation) step {
 			}
 		}
 	case "inval":
-		if !o.end(1) {
-			return nil
-		}
+		o.end(1)
 		o.address(&o.args[0], &a)
 		return o.onBarrier(&a, func(w *warp, lane int, at uint64, _ *arrivals) { delete(w.block.objects, at) })
 	case "expect_tx", "complete_tx":
-		if !o.end(2) {
-			return nil
-		}
+		o.end(2)
 		o.address(&o.args[0], &a)
 		n := o.source(1, word)
 		return o.onBarrier(&a, func(w *warp, lane int, _ uint64, b *arrivals) {
@@ -91,9 +85,6 @@ func compileMbarrier(o *operation) step {
 
 // onBarrier returns a step that applies a function to each lane's mbarrier.
 func (o *operation) onBarrier(a *access, f func(w *warp, lane int, at uint64, b *arrivals)) step {
-	if o.err != nil {
-		return nil
-	}
 	acc := *a
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
@@ -129,9 +120,9 @@ func (w *warp) arrivals(lane int, at uint64) *arrivals {
 
 func (o *operation) arriveOperation(a *access, expects bool) step {
 	n := len(o.args)
-	if !o.end(2, 3) || expects && n != 3 {
-		o.fail("%d operands are not supported", n)
-		return nil
+	o.end(2, 3)
+	if expects && n != 3 {
+		panic(o.failure("%d operands are not supported", n))
 	}
 	d := -1
 	if o.args[0].kind != operandSink {
@@ -164,9 +155,7 @@ func (b *arrivals) arrive(w *warp, lane int, at uint64, n int) {
 }
 
 func (o *operation) waitOperation(a *access, parity bool) step {
-	if !o.end(3, 4) {
-		return nil
-	}
+	o.end(3, 4)
 	p := o.predicateDestination(&o.args[0])
 	o.address(&o.args[1], a)
 	t := valueTypes["b64"]

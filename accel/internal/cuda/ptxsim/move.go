@@ -8,9 +8,7 @@ var moveOperations = map[string]func(*operation) step{
 
 func compileMov(o *operation) step {
 	t := o.typ("pred", "b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f16", "bf16", "f32", "f64")
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	from := &o.args[1]
 	switch {
 	case t.class == predicate:
@@ -25,7 +23,7 @@ func compileMov(o *operation) step {
 	d := o.destination(t)
 	if clock, ok := clocks[from.name]; ok && from.kind == operandName {
 		if clock.bits != t.bits {
-			o.fail("%s has %d bits", from.name, clock.bits)
+			panic(o.failure("%s has %d bits", from.name, clock.bits))
 		}
 		return func(w *warp, mask uint32) {
 			v := clock.read(w)
@@ -37,7 +35,7 @@ func compileMov(o *operation) step {
 	var a int
 	if s := o.b.lookup(from.name); from.kind == operandName && s != nil && s.space != "reg" {
 		if t.bits < 32 {
-			o.fail("an address does not fit into a %d-bit register", t.bits)
+			panic(o.failure("an address does not fit into a %d-bit register", t.bits))
 		}
 		a = o.addressOf(s, from)
 	} else {
@@ -50,8 +48,7 @@ func compileMov(o *operation) step {
 func (o *operation) pack(t valueType) step {
 	n := len(o.args[1].items)
 	if n != 2 && n != 4 || t.bits/n < 8 {
-		o.fail("%d elements do not fill a .%s", n, t.name)
-		return nil
+		panic(o.failure("%d elements do not fill a .%s", n, t.name))
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}
 	d, items := o.destination(t), o.sources(1, n, part)
@@ -71,8 +68,7 @@ func (o *operation) pack(t valueType) step {
 func (o *operation) unpack(t valueType) step {
 	n := len(o.args[0].items)
 	if n != 2 && n != 4 || t.bits/n < 8 {
-		o.fail("%d elements do not fill a .%s", n, t.name)
-		return nil
+		panic(o.failure("%d elements do not fill a .%s", n, t.name))
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}
 	a, items := o.source(1, t), o.destinations(n, part)
@@ -100,11 +96,9 @@ func compileCvta(o *operation) step {
 	to := o.has("to")
 	space := o.space()
 	t := o.typ("u64", "b64", "u32")
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	if t.bits != 64 {
-		o.fail("addresses have 64 bits")
+		panic(o.failure("addresses have 64 bits"))
 	}
 	window := windows[space]
 	d := o.destination(t)
@@ -113,7 +107,7 @@ func compileCvta(o *operation) step {
 	if s := o.b.lookup(from.name); from.kind == operandName && s != nil && s.space != "reg" {
 		a = o.addressOf(s, from)
 		if s.space == "entry" != (space == "param") {
-			o.fail("%s is not in space %s", from.name, space)
+			panic(o.failure("%s is not in space %s", from.name, space))
 		}
 	} else {
 		a = o.source(1, t)
@@ -137,9 +131,7 @@ func compileCvta(o *operation) step {
 
 func compileIsSpace(o *operation) step {
 	space := o.space()
-	if !o.end(2) {
-		return nil
-	}
+	o.end(2)
 	d, a := o.predicateDestination(&o.args[0]), o.source(1, valueTypes["u64"])
 	window := windows[space]
 	return setPredicate(d, func(w *warp, i int) bool {

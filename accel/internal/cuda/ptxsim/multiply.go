@@ -43,8 +43,7 @@ func wideProduct(t valueType) func(a, b uint64) uint64 {
 // double returns the type with twice the width.
 func (o *operation) double(t valueType) valueType {
 	if t.bits > 32 {
-		o.fail("mul.wide does not support 64-bit types")
-		return t
+		panic(o.failure("mul.wide does not support 64-bit types"))
 	}
 	return valueType{t.name, t.class, 2 * t.bits}
 }
@@ -55,12 +54,8 @@ func compileMul(o *operation) step {
 	}
 	mode := o.need("lo", "hi", "wide")
 	t := o.typ(wordTypes...)
-	if !o.end(3) {
-		return nil
-	}
 	if mode == "wide" {
-		d, a, b := o.destination(o.double(t)), o.source(1, t), o.source(2, t)
-		return mapTwo(d, a, b, wideProduct(t))
+		return o.two(o.double(t), t, t, wideProduct(t))
 	}
 	return o.binary(t, multiplyInteger(t, mode == "hi"))
 }
@@ -75,11 +70,9 @@ func compileMad(o *operation) step {
 	}
 	sat := o.has("sat")
 	t := o.typ(wordTypes...)
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	if sat && (t.name != "s32" || mode != "hi") {
-		o.fail("mad.sat needs .hi.s32")
+		panic(o.failure("mad.sat needs .hi.s32"))
 	}
 	wide := t
 	if mode == "wide" {
@@ -112,11 +105,9 @@ func compileMadCarry(o *operation) step { return o.carryMad(o.need("lo", "hi"), 
 func (o *operation) carryMad(mode string, in bool) step {
 	out := !in || o.has("cc")
 	t := o.typ("u32", "s32", "u64", "s64")
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	if mode == "wide" {
-		o.fail("PTX has no mad.wide.cc")
+		panic(o.failure("PTX has no mad.wide.cc"))
 	}
 	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	f := multiplyInteger(t, mode == "hi")

@@ -1,26 +1,22 @@
 package ptxsim
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
 
 // operation is an instruction during compilation. Its methods read the modifiers from left
-// to right and the operands by index. The first error is kept and reported once.
+// to right and the operands by index. They panic with a *ParseError.
 type operation struct {
 	*statement
 	b    *builder
 	read int // number of modifiers read so far
 	// memory describes the access of the instruction.
 	memory *memoryAccess
-	err    error
 }
 
-func (o *operation) fail(format string, args ...any) {
-	if o.err == nil {
-		o.err = o.b.module.failure(o.line, "%s", fmt.Sprintf(format, args...))
-	}
+func (o *operation) failure(format string, args ...any) *ParseError {
+	return o.b.module.failure(o.line, format, args...)
 }
 
 // take reads the next modifier if it is one of the given words.
@@ -39,7 +35,7 @@ func (o *operation) has(word string) bool { return o.take(word) != "" }
 func (o *operation) need(words ...string) string {
 	w := o.take(words...)
 	if w == "" {
-		o.fail("expected one of %v as modifier %d", words, o.read+1)
+		panic(o.failure("expected one of %v as modifier %d", words, o.read+1))
 	}
 	return w
 }
@@ -51,21 +47,19 @@ func (o *operation) typ(names ...string) valueType {
 			o.read++
 			return t
 		}
-		o.fail("type .%s is not supported", o.mods[o.read])
+		panic(o.failure("type .%s is not supported", o.mods[o.read]))
 	}
-	o.fail("the type is missing")
-	return valueTypes["b32"]
+	panic(o.failure("the type is missing"))
 }
 
 // end checks that all modifiers were read, and the number of operands.
-func (o *operation) end(operands ...int) bool {
+func (o *operation) end(operands ...int) {
 	if o.read < len(o.mods) {
-		o.fail("modifier .%s is not supported", o.mods[o.read])
+		panic(o.failure("modifier .%s is not supported", o.mods[o.read]))
 	}
 	if !slices.Contains(operands, len(o.args)) {
-		o.fail("%d operands, not %v", len(o.args), operands)
+		panic(o.failure("%d operands, not %v", len(o.args), operands))
 	}
-	return o.err == nil
 }
 
 // source returns the register of an operand. Its width must be that of the type.
@@ -78,7 +72,7 @@ func (o *operation) sourceOf(arg *operand, t valueType, wider bool) int {
 	switch arg.kind {
 	case operandInteger:
 		if t.class == float || t.class == bfloat16 {
-			o.fail("an integer constant cannot be a value of type .%s", t.name)
+			panic(o.failure("an integer constant cannot be a value of type .%s", t.name))
 		}
 		return o.b.constant(arg.bits & t.mask())
 	case operandFloat:
@@ -86,8 +80,7 @@ func (o *operation) sourceOf(arg *operand, t valueType, wider bool) int {
 	case operandName:
 		return o.named(arg, t, wider)
 	}
-	o.fail("a register or a constant is expected")
-	return 0
+	panic(o.failure("a register or a constant is expected"))
 }
 
 func (o *operation) floatConstant(arg *operand, t valueType) uint64 {
@@ -99,8 +92,7 @@ func (o *operation) floatConstant(arg *operand, t valueType) uint64 {
 	case arg.width == 0 && t.name == "f32":
 		return uint64(math.Float32bits(float32(math.Float64frombits(arg.bits))))
 	}
-	o.fail("a floating-point constant cannot be a value of type .%s", t.name)
-	return 0
+	panic(o.failure("a floating-point constant cannot be a value of type .%s", t.name))
 }
 
 func (o *operation) named(arg *operand, t valueType, wider bool) int {
@@ -108,25 +100,23 @@ func (o *operation) named(arg *operand, t valueType, wider bool) int {
 	if s == nil {
 		if slot, ok := o.b.specialSlot(arg.name); ok {
 			if w := specialRegisters[arg.name].bits; w != t.bits && !(wider && w > t.bits) {
-				o.fail("%s has %d bits, not %d", arg.name, w, t.bits)
+				panic(o.failure("%s has %d bits, not %d", arg.name, w, t.bits))
 			}
 			return slot
 		}
-		o.fail("%s is not declared", arg.name)
-		return 0
+		panic(o.failure("%s is not declared", arg.name))
 	}
 	if s.space != "reg" {
 		return o.addressOf(s, arg)
 	}
 	if len(s.slots) != 1 || s.typ.class == predicate {
-		o.fail("%s is not a register for a value of type .%s", arg.name, t.name)
-		return 0
+		panic(o.failure("%s is not a register for a value of type .%s", arg.name, t.name))
 	}
 	if arg.offset != 0 {
-		o.fail("a register with an offset is only allowed in an address")
+		panic(o.failure("a register with an offset is only allowed in an address"))
 	}
 	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
-		o.fail("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits)
+		panic(o.failure("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits))
 	}
 	return s.slots[0]
 }
@@ -143,8 +133,7 @@ func (o *operation) addressOf(s *symbol, arg *operand) int {
 	case "global", "const":
 		return o.b.address(s.global, arg.offset)
 	}
-	o.fail("%s has no address", arg.name)
-	return 0
+	panic(o.failure("%s has no address", arg.name))
 }
 
 // destination returns the register of the first operand. Its width must be that of the
@@ -165,16 +154,14 @@ func (o *operation) destinationOf(arg *operand, t valueType, wider bool) (slot, 
 		return o.b.register(t), t.bits
 	}
 	if arg.kind != operandName {
-		o.fail("the destination is not a register")
-		return 0, t.bits
+		panic(o.failure("the destination is not a register"))
 	}
 	s := o.b.lookup(arg.name)
 	if s == nil || s.space != "reg" || len(s.slots) != 1 || s.typ.class == predicate {
-		o.fail("%s is not a register for a value of type .%s", arg.name, t.name)
-		return 0, t.bits
+		panic(o.failure("%s is not a register for a value of type .%s", arg.name, t.name))
 	}
 	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
-		o.fail("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits)
+		panic(o.failure("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits))
 	}
 	o.b.written[s.slots[0]] = true
 	return s.slots[0], s.typ.bits
@@ -191,8 +178,7 @@ func (o *operation) predicateOf(arg *operand) (index int, not bool) {
 	}
 	s := o.b.lookup(arg.name)
 	if arg.kind != operandName || s == nil || s.space != "reg" || s.typ.class != predicate {
-		o.fail("a predicate is expected")
-		return 0, false
+		panic(o.failure("a predicate is expected"))
 	}
 	return s.slots[0], false
 }
@@ -215,7 +201,7 @@ func (o *operation) predicateDestination(arg *operand) int {
 	}
 	index, not := o.predicateOf(arg)
 	if not {
-		o.fail("the destination must not be negated")
+		panic(o.failure("the destination must not be negated"))
 	}
 	return index
 }
@@ -228,12 +214,11 @@ func (o *operation) vector(i, n int) []operand {
 		items = arg.items
 	} else if arg.kind == operandName {
 		if s := o.b.lookup(arg.name); s != nil && s.space == "reg" && len(s.slots) > 1 {
-			o.fail("vector register %s is not supported: name its elements", arg.name)
+			panic(o.failure("vector register %s is not supported: name its elements", arg.name))
 		}
 	}
 	if len(items) != n {
-		o.fail("%d elements, not %d", len(items), n)
-		return make([]operand, n)
+		panic(o.failure("%d elements, not %d", len(items), n))
 	}
 	return items
 }
@@ -257,7 +242,7 @@ func (o *operation) destinations(n int, t valueType) []int {
 }
 
 // statement compiles an instruction.
-func (b *builder) statement(s *statement) error {
+func (b *builder) statement(s *statement) {
 	o := &operation{statement: s, b: b}
 	in := instruction{line: s.line, guard: -1, join: -1}
 	if s.guard != "" {
@@ -267,20 +252,16 @@ func (b *builder) statement(s *statement) error {
 	}
 	if special, ok := controls[s.opcode]; ok {
 		special(o, &in)
-		return o.err
+		return
 	}
 	compile, ok := operations[s.opcode]
 	if !ok {
-		o.fail("instruction %s is not supported", s.opcode)
-		return o.err
+		panic(o.failure("instruction %s is not supported", s.opcode))
 	}
-	if in.run = compile(o); o.err == nil && in.run == nil {
-		o.fail("instruction is not supported")
-	}
+	in.run = compile(o)
 	in.memory = o.memory
 	in.flops, in.warpFLOPs = flopsOf(s)
 	b.emit(in)
-	return o.err
 }
 
 // operations compile instructions by their opcodes.

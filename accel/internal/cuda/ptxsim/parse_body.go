@@ -7,269 +7,165 @@ import (
 )
 
 // block reads statements in braces.
-func (p *parser) block() ([]statement, error) {
-	p.depth++
-	defer func() { p.depth-- }()
-	if p.depth > maxNesting {
-		return nil, p.failure(p.token.line, "braces nest more than %d deep", maxNesting)
-	}
-	if err := p.expect("{"); err != nil {
-		return nil, err
-	}
-	var list []statement
-	for !p.is("}") {
+func (p *parser) block() (list []statement) {
+	defer p.nest("braces")()
+	p.expect("{")
+	for !p.accept("}") {
 		if p.token.kind == tokenEnd {
-			return nil, p.failure(p.token.line, "closing brace missing")
+			panic(p.failure(p.token.line, "closing brace missing"))
 		}
-		s, ok, err := p.statement()
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if s, ok := p.statement(); ok {
 			list = append(list, s)
 		}
 	}
-	return list, p.advance()
+	return list
 }
 
 // statement reads a statement; ok is false for ignored ones, such as debug data.
-func (p *parser) statement() (s statement, ok bool, err error) {
+func (p *parser) statement() (s statement, ok bool) {
 	s.line = p.token.line
 	switch p.token.text {
 	case "{":
-		s.scope, err = p.block()
-		return s, true, err
+		s.scope = p.block()
+		return s, true
 	case ";":
-		return s, false, p.advance()
+		p.advance()
+		return s, false
 	case ".reg", ".shared", ".local", ".param", ".global", ".const":
-		s.declares, err = p.declaration(false)
-		return s, true, err
+		s.declares = p.declaration(false)
+		return s, true
 	case ".extern":
-		if err := p.advance(); err != nil {
-			return s, false, err
-		}
+		p.advance()
 		if !p.is(".shared") {
-			return s, false, p.failure(s.line, "only .extern .shared is supported in a function")
+			panic(p.failure(s.line, "only .extern .shared is supported in a function"))
 		}
-		s.declares, err = p.declaration(true)
-		return s, true, err
+		s.declares = p.declaration(true)
+		return s, true
 	case ".loc":
-		return s, false, p.location()
+		p.location()
+		return s, false
 	case ".pragma":
-		return s, false, p.pragma()
+		p.skipTo(";")
+		return s, false
 	}
-	if p.is("@") {
-		if err := p.advance(); err != nil {
-			return s, false, err
-		}
-		if s.guardNot, err = p.accept("!"); err != nil {
-			return s, false, err
-		}
-		if s.guard, err = p.name(); err != nil {
-			return s, false, err
-		}
+	if p.accept("@") {
+		s.guardNot = p.accept("!")
+		s.guard = p.name()
 	}
 	if p.token.kind == tokenWord && p.token.text[0] == '.' {
-		return s, false, p.failure(s.line, "%q is not supported", p.token.text)
+		panic(p.failure(s.line, "%q is not supported", p.token.text))
 	}
-	word, err := p.name()
-	if err != nil {
-		return s, false, err
-	}
-	if s.guard == "" && p.is(":") {
+	word := p.name()
+	if s.guard == "" && p.accept(":") {
 		s.label = word
-		if err := p.advance(); err != nil {
-			return s, false, err
+		switch {
+		case p.accept(".branchtargets"):
+			for more := true; more; more = p.accept(",") {
+				s.targets = append(s.targets, p.name())
+			}
+			p.expect(";")
+		case p.is(".callprototype"), p.is(".calltargets"):
+			panic(p.failure(s.line, "%q is not supported", p.token.text))
 		}
-		if p.is(".branchtargets") {
-			s.targets, err = p.targets()
-		} else if p.is(".callprototype") || p.is(".calltargets") {
-			err = p.failure(s.line, "%q is not supported", p.token.text)
-		}
-		return s, true, err
+		return s, true
 	}
 	parts := strings.Split(word, ".")
 	s.opcode, s.mods = parts[0], parts[1:]
-	for !p.is(";") {
-		o, err := p.operand()
-		if err != nil {
-			return s, false, err
-		}
-		s.args = append(s.args, o)
-		if more, err := p.accept(","); err != nil {
-			return s, false, err
-		} else if !more {
-			break
-		}
-	}
-	return s, true, p.expect(";")
-}
-
-func (p *parser) targets() ([]string, error) {
-	var list []string
-	for {
-		if err := p.advance(); err != nil { // the directive, or a comma
-			return nil, err
-		}
-		name, err := p.name()
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, name); !p.is(",") {
-			return list, p.expect(";")
-		}
-	}
+	p.list(";", func() { s.args = append(s.args, p.operand()) })
+	return s, true
 }
 
 // operand reads one operand of an instruction.
-func (p *parser) operand() (operand, error) {
-	p.depth++
-	defer func() { p.depth-- }()
-	if p.depth > maxNesting {
-		return operand{}, p.failure(p.token.line, "operands nest more than %d deep", maxNesting)
-	}
-	switch p.token.text {
-	case "[":
+func (p *parser) operand() operand {
+	defer p.nest("operands")()
+	switch {
+	case p.accept("["):
 		return p.memory()
-	case "{":
-		return p.list(operandVector, "}")
-	case "(":
-		return p.list(operandList, ")")
-	case "!":
-		if err := p.advance(); err != nil {
-			return operand{}, err
-		}
-		o, err := p.operand()
-		return operand{kind: operandNot, items: []operand{o}}, err
+	case p.accept("{"):
+		return operand{kind: operandVector, items: p.operands("}")}
+	case p.accept("("):
+		return operand{kind: operandList, items: p.operands(")")}
+	case p.accept("!"):
+		return operand{kind: operandNot, items: []operand{p.operand()}}
 	}
-	o, err := p.value()
-	if err != nil || !p.is("|") {
-		return o, err
+	o := p.value()
+	if p.accept("|") {
+		return operand{kind: operandPair, items: []operand{o, p.value()}}
 	}
-	if err := p.advance(); err != nil {
-		return o, err
-	}
-	second, err := p.value()
-	return operand{kind: operandPair, items: []operand{o, second}}, err
+	return o
 }
 
-func (p *parser) list(kind operandKind, end string) (operand, error) {
-	o := operand{kind: kind}
-	if err := p.advance(); err != nil {
-		return o, err
-	}
-	for !p.is(end) {
-		item, err := p.operand()
-		if err != nil {
-			return o, err
-		}
-		o.items = append(o.items, item)
-		if more, err := p.accept(","); err != nil {
-			return o, err
-		} else if !more {
-			break
-		}
-	}
-	return o, p.expect(end)
+// operands reads a list of operands.
+func (p *parser) operands(end string) (all []operand) {
+	p.list(end, func() { all = append(all, p.operand()) })
+	return all
 }
 
-// memory reads [address], [address+offset] and [address, {coordinates}].
-func (p *parser) memory() (operand, error) {
+// memory reads what follows the bracket of [address], [address+offset] and [address, {coordinates}].
+func (p *parser) memory() operand {
 	o := operand{kind: operandMemory}
-	if err := p.advance(); err != nil {
-		return o, err
+	for more := true; more; more = p.accept(",") {
+		o.items = append(o.items, p.operand())
 	}
-	for {
-		item, err := p.operand()
-		if err != nil {
-			return o, err
-		}
-		if len(o.items) == 0 {
-			o.offset, item.offset = item.offset, 0
-		}
-		o.items = append(o.items, item)
-		if more, err := p.accept(","); err != nil {
-			return o, err
-		} else if !more {
-			return o, p.expect("]")
-		}
-	}
+	p.expect("]")
+	o.offset, o.items[0].offset = o.items[0].offset, 0
+	return o
 }
 
 // value reads a name with an optional offset, or a constant.
-func (p *parser) value() (operand, error) {
-	if p.token.kind == tokenWord {
-		if p.is("_") {
-			return operand{kind: operandSink}, p.advance()
-		}
-		name, err := p.name()
-		if err != nil {
-			return operand{}, err
-		}
-		o := operand{kind: operandName, name: name}
-		if p.is("+") || p.is("-") {
-			minus := p.is("-")
-			if err := p.advance(); err != nil {
-				return o, err
-			}
-			if more, err := p.accept("-"); err != nil { // [%rd1+-8]
-				return o, err
-			} else if more {
-				minus = !minus
-			}
-			n, err := p.integer()
-			if err != nil {
-				return o, err
-			}
-			if o.offset = int64(n); minus {
-				o.offset = -o.offset
-			}
-		}
-		return o, nil
+func (p *parser) value() operand {
+	switch {
+	case p.accept("_"):
+		return operand{kind: operandSink}
+	case p.token.kind != tokenWord:
+		return p.constant(p.accept("-"))
 	}
-	minus, err := p.accept("-")
-	if err != nil {
-		return operand{}, err
+	o := operand{kind: operandName, name: p.name()}
+	if minus := p.accept("-"); minus || p.accept("+") {
+		if p.accept("-") { // [%rd1+-8]
+			minus = !minus
+		}
+		if o.offset = int64(p.integer()); minus {
+			o.offset = -o.offset
+		}
 	}
-	return p.constant(minus)
+	return o
 }
 
-func (p *parser) constant(minus bool) (operand, error) {
+func (p *parser) constant(minus bool) operand {
 	text, line := p.token.text, p.token.line
 	if p.token.kind != tokenNumber {
-		return operand{}, p.failure(line, "operand expected, not %q", text)
+		panic(p.failure(line, "operand expected, not %q", text))
 	}
-	if err := p.advance(); err != nil {
-		return operand{}, err
-	}
+	p.advance()
 	lower := strings.ToLower(text)
 	switch {
 	case strings.HasPrefix(lower, "0f") && len(text) == 10, strings.HasPrefix(lower, "0d") && len(text) == 18:
 		bits, err := strconv.ParseUint(text[2:], 16, 64)
 		if err != nil {
-			return operand{}, p.failure(line, "%q is not a number", text)
+			panic(p.failure(line, "%q is not a number", text))
 		}
 		width := 4 * (len(text) - 2)
 		if minus {
 			bits ^= 1 << (width - 1)
 		}
-		return operand{kind: operandFloat, bits: bits, width: width}, nil
+		return operand{kind: operandFloat, bits: bits, width: width}
 	case strings.Contains(text, "."):
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return operand{}, p.failure(line, "%q is not a number", text)
+			panic(p.failure(line, "%q is not a number", text))
 		}
 		if minus {
 			v = -v
 		}
-		return operand{kind: operandFloat, bits: math.Float64bits(v)}, nil
+		return operand{kind: operandFloat, bits: math.Float64bits(v)}
 	}
 	v, err := strconv.ParseUint(strings.TrimRight(text, "Uu"), 0, 64)
 	if err != nil {
-		return operand{}, p.failure(line, "%q is not a number", text)
+		panic(p.failure(line, "%q is not a number", text))
 	}
 	if minus {
 		v = -v
 	}
-	return operand{kind: operandInteger, bits: v}, nil
+	return operand{kind: operandInteger, bits: v}
 }

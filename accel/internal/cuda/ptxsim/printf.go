@@ -51,25 +51,21 @@ func (o *operation) callProvided(name string, params, results []operand, in *ins
 	f := provided[name]
 	offsets := func(args []operand, sizes []int) []int {
 		if len(args) != len(sizes) {
-			o.fail("%s has %d parameters and %d results", name, len(f.params), len(f.results))
-			return nil
+			panic(o.failure("%s has %d parameters and %d results", name, len(f.params), len(f.results)))
 		}
 		var all []int
 		for i, arg := range args {
 			s := o.b.lookup(arg.name)
 			if arg.kind != operandName || s == nil || s.space != "local" || s.typ.bytes() != sizes[i] {
-				o.fail("argument %d of %s is not a .param variable of %d bytes", i, name, sizes[i])
-				return nil
+				panic(o.failure("argument %d of %s is not a .param variable of %d bytes", i, name, sizes[i]))
 			}
 			all = append(all, s.offset)
 		}
 		return all
 	}
 	p, r := offsets(params, f.params), offsets(results, f.results)
-	if o.err == nil {
-		in.run = f.compile(o, p, r)
-		o.b.emit(*in)
-	}
+	in.run = f.compile(o, p, r)
+	o.b.emit(*in)
 }
 
 // anywhere returns an access by generic addresses.

@@ -33,9 +33,7 @@ func compileFence(o *operation) step {
 // the start of those that depend on it: when they begin is up to the driver.
 func compileGridDependency(o *operation) step {
 	waits := o.need("wait", "launch_dependents") == "wait"
-	if !o.end(0) {
-		return nil
-	}
+	o.end(0)
 	if !waits {
 		return nothing
 	}
@@ -48,11 +46,11 @@ func quietly(words ...string) func(*operation) step {
 	return func(o *operation) step {
 		for _, m := range o.mods {
 			if !slices.Contains(words, m) {
-				o.fail("modifier .%s is not supported", m)
+				panic(o.failure("modifier .%s is not supported", m))
 			}
 		}
 		if len(o.args) > 1 || len(o.mods) == 0 {
-			o.fail("%d operands", len(o.args))
+			panic(o.failure("%d operands", len(o.args)))
 		}
 		return nothing
 	}

@@ -31,55 +31,43 @@ type location struct {
 }
 
 // location reads .loc file line column, and then inlined_at file line column, if it follows.
-func (p *parser) location() error {
+func (p *parser) location() {
 	l := location{line: p.token.line}
-	if complete, err := p.position(&l.file, &l.source); err != nil || !complete {
-		return err
+	if !p.position(&l.file, &l.source) {
+		return
 	}
-	if err := p.advance(); err != nil {
-		return err
-	}
+	p.advance()
 	for p.token.kind != tokenEnd && p.token.line == l.line {
-		if p.is("inlined_at") {
-			if complete, err := p.position(&l.callFile, &l.call); err != nil || !complete {
-				return err
-			}
+		if p.is("inlined_at") && !p.position(&l.callFile, &l.call) {
+			return
 		}
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 	}
 	p.module.locations = append(p.module.locations, l)
-	return nil
 }
 
 // position reads file line column after the present token, up to the column. If they are not complete, it skips the line.
-func (p *parser) position(file *int, s *Source) (complete bool, err error) {
+func (p *parser) position(file *int, s *Source) (complete bool) {
 	line := p.token.line
 	for _, to := range []*int{file, &s.Line, &s.Column} {
-		if err := p.advance(); err != nil {
-			return false, err
-		}
+		p.advance()
 		n, err := strconv.Atoi(p.token.text)
 		if err != nil || p.token.line != line {
-			return false, p.skipRest(line)
+			p.skipRest(line)
+			return false
 		}
 		*to = n
 	}
-	return true, nil
+	return true
 }
 
 // file reads .file number "name".
-func (p *parser) file() error {
+func (p *parser) file() {
 	line := p.token.line
-	if err := p.advance(); err != nil {
-		return err
-	}
+	p.advance()
 	n, err := strconv.Atoi(p.token.text)
 	if err == nil && p.token.line == line {
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 		if p.token.kind == tokenString && p.token.line == line {
 			if p.module.files == nil {
 				p.module.files = map[int]string{}
@@ -87,17 +75,14 @@ func (p *parser) file() error {
 			p.module.files[n] = p.token.text
 		}
 	}
-	return p.skipRest(line)
+	p.skipRest(line)
 }
 
 // skipRest skips the tokens that are left of a line.
-func (p *parser) skipRest(line int) error {
+func (p *parser) skipRest(line int) {
 	for p.token.kind != tokenEnd && p.token.line == line {
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 	}
-	return nil
 }
 
 // source returns the position that a line of the PTX comes from.

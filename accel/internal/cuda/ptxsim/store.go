@@ -6,19 +6,13 @@ import (
 )
 
 func compileSt(o *operation) step {
-	a, ok := o.accessAt(0)
-	if !ok {
-		return nil
-	}
+	a := o.accessAt(0)
 	var slots []int
 	for _, item := range o.vector(1, a.vector) {
 		slots = append(slots, o.sourceOf(&item, a.t, true))
 	}
 	if a.entry || a.space == "const" {
-		o.fail("the state space .%s is read-only", a.space)
-	}
-	if o.err != nil {
-		return nil
+		panic(o.failure("the state space .%s is read-only", a.space))
 	}
 	o.memory = &memoryAccess{access: a, write: true}
 	general := a.store(slots)

@@ -68,7 +68,6 @@ type function struct {
 	// Launch bounds of an entry; zero if not given.
 	maxThreads int
 	reqThreads [3]int
-	reqCluster [3]int
 }
 
 type module struct {
@@ -82,7 +81,7 @@ type module struct {
 	lines     []string
 }
 
-func (m *module) failure(line int, format string, args ...any) error {
+func (m *module) failure(line int, format string, args ...any) *ParseError {
 	l := lexer{lines: m.lines}
 	e := l.failure(line, format, args...)
 	e.Source = m.source(line)

@@ -11,9 +11,7 @@ func compileShfl(o *operation) step {
 	o.need("sync")
 	mode := o.need("up", "down", "bfly", "idx")
 	t := o.typ("b32")
-	if !o.end(5) {
-		return nil
-	}
+	o.end(5)
 	d, p := o.registerAndPredicate(t)
 	a, b, c, members := o.source(1, t), o.source(2, t), o.source(3, t), o.source(4, t)
 	return byMembers(members, func(w *warp, mask uint32) {
@@ -75,9 +73,7 @@ func compileVote(o *operation) step {
 	} else {
 		o.typ("pred")
 	}
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d := 0
 	if mode == "ballot" {
 		d = o.destination(valueTypes["b32"])
@@ -113,9 +109,7 @@ func compileMatch(o *operation) step {
 	mode := o.need("any", "all")
 	o.need("sync")
 	t := o.typ("b32", "b64")
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	word := valueTypes["b32"]
 	d, p := o.registerAndPredicate(word)
 	a, members := o.source(1, t), o.source(2, word)
@@ -148,9 +142,7 @@ func compileMatch(o *operation) step {
 
 func compileActiveMask(o *operation) step {
 	t := o.typ("b32")
-	if !o.end(1) {
-		return nil
-	}
+	o.end(1)
 	d := o.destination(t)
 	return func(w *warp, mask uint32) {
 		for m := mask; m != 0; m &= m - 1 {
@@ -163,13 +155,10 @@ func compileRedux(o *operation) step {
 	o.need("sync")
 	name := o.need("add", "min", "max", "and", "or", "xor")
 	t := o.typ("u32", "s32", "b32")
-	if !o.end(3) {
-		return nil
-	}
+	o.end(3)
 	d, a, members := o.destination(t), o.source(1, t), o.source(2, t)
 	if bitwise := name == "and" || name == "or" || name == "xor"; bitwise != (t.class == untyped) {
-		o.fail("redux.%s does not support .%s", name, t.name)
-		return nil
+		panic(o.failure("redux.%s does not support .%s", name, t.name))
 	}
 	f := o.change(name, t)
 	return byMembers(members, func(w *warp, mask uint32) {
@@ -187,9 +176,9 @@ func compileRedux(o *operation) step {
 // compileElect compiles the election of one lane.
 func compileElect(o *operation) step {
 	o.need("sync")
-	if !o.end(2) || o.args[0].kind != operandPair {
-		o.fail("elect needs a register and a predicate as destinations")
-		return nil
+	o.end(2)
+	if o.args[0].kind != operandPair {
+		panic(o.failure("elect needs a register and a predicate as destinations"))
 	}
 	word := valueTypes["b32"]
 	d, p := o.registerAndPredicate(word)

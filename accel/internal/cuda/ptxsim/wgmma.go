@@ -22,15 +22,11 @@ func compileWgmma(o *operation) step {
 	switch o.need("fence", "mma_async", "commit_group", "wait_group") {
 	case "fence":
 		o.needAligned()
-		if !o.end(0) {
-			return nil
-		}
+		o.end(0)
 		return func(w *warp, mask uint32) { w.everyWarp(mask) }
 	case "commit_group":
 		o.needAligned()
-		if !o.end(0) {
-			return nil
-		}
+		o.end(0)
 		return func(w *warp, mask uint32) {
 			w.everyWarp(mask)
 			w.group.groups = append(w.group.groups, w.group.open)
@@ -38,11 +34,7 @@ func compileWgmma(o *operation) step {
 		}
 	case "wait_group":
 		o.needAligned()
-		if !o.end(1) || o.args[0].kind != operandInteger {
-			o.fail("wait_group needs a number")
-			return nil
-		}
-		n := int(min(o.args[0].bits, 1<<10))
+		n := o.groups(1 << 10)
 		return func(w *warp, mask uint32) {
 			w.everyWarp(mask)
 			for len(w.group.groups) > n {
@@ -54,6 +46,15 @@ func compileWgmma(o *operation) step {
 		}
 	}
 	return o.compileWarpgroupProduct()
+}
+
+// groups reads the operand of wait_group, a number of groups.
+func (o *operation) groups(most uint64) int {
+	o.end(1)
+	if o.args[0].kind != operandInteger {
+		panic(o.failure("wait_group needs a number"))
+	}
+	return int(min(o.args[0].bits, most))
 }
 
 func (o *operation) needAligned() {
@@ -106,7 +107,7 @@ func (o *operation) compileWarpgroupProduct() step {
 	s := p.shape
 	if s.m != 64 || s.n%8 != 0 || s.n < 8 || s.n > 256 || s.k != 256/p.ea.bits || p.ea.bits != p.eb.bits ||
 		p.ea.bits != 8 && at != bt || p.half && at.class == bfloat16 || p.half && at.class == tensorFloat {
-		o.fail("wgmma with this shape and these types is not supported")
+		panic(o.failure("wgmma with this shape and these types is not supported"))
 	}
 	inRegisters := len(o.args) > 1 && o.args[1].kind == operandVector
 	turns := 0
@@ -115,9 +116,7 @@ func (o *operation) compileWarpgroupProduct() step {
 			turns = 1
 		}
 	}
-	if !o.end(6 + turns) {
-		return nil
-	}
+	o.end(6 + turns)
 	word := valueTypes["b32"]
 	count := s.n / 2
 	if p.half {
@@ -149,14 +148,13 @@ func (o *operation) sign(i int) float64 {
 	case o.args[i].kind == operandInteger && v == -1:
 		return -1
 	}
-	o.fail("operand %d must be 1 or -1", i)
-	return 1
+	panic(o.failure("operand %d must be 1 or -1", i))
 }
 
 // flag reads an operand that is 0 or 1.
 func (o *operation) flag(i int) bool {
 	if o.args[i].kind != operandInteger || o.args[i].bits > 1 {
-		o.fail("operand %d must be 0 or 1", i)
+		panic(o.failure("operand %d must be 0 or 1", i))
 	}
 	return o.args[i].bits == 1
 }

@@ -72,8 +72,7 @@ func (o *operation) fragmentOf(which string, shape tile, t valueType) fragment {
 		f.rows = shape.k
 	}
 	if !known {
-		o.fail("wmma with the shape m%dn%dk%d and elements of type .%s is not supported", shape.m, shape.n, shape.k, t.name)
-		return fragment{registers: 1, each: 1, rows: 1, columns: 1}
+		panic(o.failure("wmma with the shape m%dn%dk%d and elements of type .%s is not supported", shape.m, shape.n, shape.k, t.name))
 	}
 	f.each = 32 / f.bits
 	f.registers = f.rows * f.columns / f.each / warpSize
@@ -100,9 +99,7 @@ func (o *operation) strided(which string, shape tile, memory, stride int, rowMaj
 	a.space = plainSpace(o.take("global", "shared", "shared::cta"))
 	a.t = o.typ("f16", "bf16", "tf32", "s8", "u8", "f32", "s32")
 	f = o.fragmentOf(which, shape, a.t)
-	if !o.end(2, 3) {
-		return f, a, nil
-	}
+	o.end(2, 3)
 	o.address(&o.args[memory], &a)
 	side := f.columns
 	if !rowMajor {
@@ -153,9 +150,6 @@ func compileWmmaLoad(o *operation) step {
 	o.need("aligned")
 	rowMajor := o.need("row", "col") == "row"
 	f, a, distance := o.strided(which, o.tile(), 1, 2, rowMajor)
-	if o.err != nil {
-		return nil
-	}
 	d := o.destinations(f.registers, valueTypes["b32"])
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
@@ -175,9 +169,6 @@ func compileWmmaStore(o *operation) step {
 	o.need("aligned")
 	rowMajor := o.need("row", "col") == "row"
 	f, a, distance := o.strided("c", o.tile(), 0, 2, rowMajor)
-	if o.err != nil {
-		return nil
-	}
 	v := o.sources(1, f.registers, valueTypes["b32"])
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
@@ -205,22 +196,17 @@ func compileWmmaMultiply(o *operation) step {
 	if len(o.mods)-o.read >= 3 {
 		at = o.typ("bf16", "tf32", "s8", "u8", "f16")
 		if bt := o.typ("bf16", "tf32", "s8", "u8", "f16"); bt != at {
-			o.fail("wmma of different types is not supported")
+			panic(o.failure("wmma of different types is not supported"))
 		}
 	}
 	ct := o.typ("f16", "f32", "s32")
 	finite := o.has("satfinite")
-	if !o.end(4) {
-		return nil
-	}
+	o.end(4)
 	integers := at.integer()
 	if integers != (dt.name == "s32") || integers != (ct.name == "s32") || finite && !integers {
-		o.fail("wmma with these types is not supported")
+		panic(o.failure("wmma with these types is not supported"))
 	}
 	fa, fb, fc, fd := o.fragmentOf("a", shape, at), o.fragmentOf("b", shape, at), o.fragmentOf("c", shape, ct), o.fragmentOf("c", shape, dt)
-	if o.err != nil {
-		return nil
-	}
 	word := valueTypes["b32"]
 	d, a, b, c := o.destinations(fd.registers, word), o.sources(1, fa.registers, word), o.sources(2, fb.registers, word), o.sources(3, fc.registers, word)
 	return func(w *warp, mask uint32) {
