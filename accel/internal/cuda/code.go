@@ -13,10 +13,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/engine/trace"
 )
 
-// defaultMaxShared is how many bytes of dynamic shared memory a kernel may use without
-// SetMaxShared.
-const defaultMaxShared = 48 << 10
-
 // code is the modules and kernels that were loaded onto the device.
 type code struct {
 	ctx     driver.Context
@@ -144,7 +140,7 @@ func (c *code) launch(l kernels.Launch, label string) (driver.Launch, error) {
 	if err != nil {
 		return driver.Launch{}, err
 	}
-	if l.Shared > defaultMaxShared && c.shared[f] < l.Shared {
+	if c.shared[f] < l.Shared { // without it, a kernel may use 48 KiB, less its static shared memory
 		if err := c.ctx.SetMaxShared(f, l.Shared); err != nil {
 			return driver.Launch{}, err
 		}
