@@ -3,14 +3,14 @@ package cuda
 import (
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/cuda/count"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // TestDroppedMemoryIsCollected drops blocks that nobody frees. The garbage collector has no reason
 // to run, since they take hardly any memory of the host.
 func TestDroppedMemoryIsCollected(t *testing.T) {
-	gpu := count.New(count.H100)
+	gpu := fake.Counting(fake.H100, &fake.Modules{})
 	d, err := Open("counting", gpu, 0, Libraries{})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestDroppedMemoryIsCollected(t *testing.T) {
 			kept = append(kept, s)
 		}
 	}
-	if c := gpu.Opened.Total(); c.Peak > 12<<30 {
+	if c := gpu.Total(); c.Peak > 12<<30 {
 		t.Errorf("4 of 200 blocks of 1 GiB are in use, but %d bytes were allocated", c.Peak)
 	}
 	for _, s := range kept {

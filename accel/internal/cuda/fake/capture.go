@@ -88,7 +88,7 @@ func (n *node) set(part []node) {
 }
 
 func (c *context) AddGraph(g driver.Graph, after []driver.Node, part driver.Graph, label string) (driver.Node, error) {
-	return c.add("AddGraph", g, after, func(n *node) error {
+	return c.add("AddGraph", "library", g, after, func(n *node) error {
 		found, err := c.part("AddGraph", part)
 		if err != nil {
 			return err

@@ -23,7 +23,11 @@ type context struct {
 	broken  *driver.Error
 	closed  bool
 	counts  driver.Counts
-	handle  uintptr // the last handle that was handed out
+	calls   int
+	nodes   map[string]int // see Counts
+	live    int            // bytes of device memory that are allocated
+	peak    int            // maximum of live
+	handle  uintptr        // the last handle that was handed out
 
 	began time.Time
 	clock time.Duration // the time at which the last work ended, if Options.KernelTime is set
@@ -43,7 +47,10 @@ type context struct {
 var _ driver.Context = (*context)(nil)
 
 func newContext(d *Driver, device int) *context {
-	c := &context{driver: d, info: d.devices[device], memory: ptxsim.NewMemory(d.options.Memory), began: time.Now()}
+	c := &context{driver: d, info: d.devices[device], memory: ptxsim.NewMemory(d.options.Memory), began: time.Now(), nodes: map[string]int{}}
+	if d.counting {
+		c.memory = ptxsim.NewAddresses(d.options.Memory)
+	}
 	if d.options.Seed != 0 {
 		c.random = rand.New(rand.NewPCG(d.options.Seed, uint64(device)))
 	}
@@ -59,6 +66,7 @@ func (c *context) Info() driver.Info { return c.info }
 // begin starts a call. It returns an error if the context is broken or an error was
 // injected for the call. The mutex must be held.
 func (c *context) begin(call string) error {
+	c.calls++
 	if c.closed {
 		return &driver.Error{Code: driver.InvalidContext, Call: calls[call]}
 	}

@@ -9,6 +9,8 @@
 // random order that depends on the seed, so a missing dependency shows. [Driver.Inject]
 // makes calls fail as those of a GPU may.
 //
+// [Counting] returns a driver that runs nothing and counts, for models that are too large for the simulator.
+//
 // A fault of a kernel is a sticky error, as on a GPU: all later calls fail. The error wraps
 // the *ptxsim.Fault. What a GPU does not detect, such as a race, is only an error of the kernel if its launch
 // has a function for it.

@@ -51,11 +51,13 @@ func (m *Modules) parse(ptx string) (*ptxsim.Module, error) {
 
 // Driver is a fake CUDA driver.
 type Driver struct {
-	options Options
-	devices []driver.Info
+	options  Options
+	devices  []driver.Info
+	counting bool
 
 	mutex    sync.Mutex
 	injected []*Injection
+	opened   *context // the last one
 }
 
 var _ driver.Driver = (*Driver)(nil)
@@ -137,7 +139,11 @@ func (d *Driver) Context(device int) (driver.Context, error) {
 	if err := d.injectedError("Context"); err != nil {
 		return nil, err
 	}
-	return newContext(d, device), nil
+	c := newContext(d, device)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.opened = c
+	return c, nil
 }
 
 // Injection makes calls fail.

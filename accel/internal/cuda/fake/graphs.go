@@ -14,6 +14,7 @@ type graph struct{ nodes []node }
 type node struct {
 	handle   driver.Node
 	call     string
+	name     string // for Counts.Nodes
 	op       string
 	function driver.Function // of a kernel node
 	early    bool            // of a kernel node
@@ -57,7 +58,7 @@ func (c *context) CloseGraph(g driver.Graph) error {
 }
 
 // add adds a node to a graph; make fills in what it does.
-func (c *context) add(call string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
+func (c *context) add(call, name string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if err := c.begin(call); err != nil {
@@ -67,7 +68,7 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 	if found == nil {
 		return 0, c.fail(call, driver.InvalidHandle, "no graph has the handle %d", g)
 	}
-	n := node{call: call}
+	n := node{call: call, name: name}
 	for k, before := range after {
 		if slices.Contains(after[:k], before) {
 			return 0, c.fail(call, driver.InvalidValue, "node %d is listed twice", before)
@@ -89,7 +90,7 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 }
 
 func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
-	return c.add("AddKernel", g, after, func(n *node) (err error) {
+	return c.add("AddKernel", "", g, after, func(n *node) (err error) {
 		n.op, n.function, n.early = l.Label, l.Function, l.Early
 		if l.Early {
 			if !c.info.EarlyLaunches {
@@ -102,13 +103,15 @@ func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch
 			}
 			c.counts.Early++
 		}
-		n.run, n.takes, err = c.kernel("AddKernel", l)
+		if n.run, n.takes, err = c.kernel("AddKernel", l); err == nil {
+			n.name = c.functions[l.Function].kernel.Name()
+		}
 		return err
 	})
 }
 
 func (c *context) AddCopy(g driver.Graph, after []driver.Node, dst, src driver.Pointer, bytes int) (driver.Node, error) {
-	return c.add("AddCopy", g, after, func(n *node) error {
+	return c.add("AddCopy", "copy", g, after, func(n *node) error {
 		if bytes <= 0 || dst < src+driver.Pointer(bytes) && src < dst+driver.Pointer(bytes) {
 			return c.fail("AddCopy", driver.InvalidValue, "%d bytes from %#x to %#x", bytes, src, dst)
 		}
@@ -119,7 +122,7 @@ func (c *context) AddCopy(g driver.Graph, after []driver.Node, dst, src driver.P
 }
 
 func (c *context) AddCopyToDevice(g driver.Graph, after []driver.Node, dst driver.Pointer, src []byte) (driver.Node, error) {
-	return c.add("AddCopyToDevice", g, after, func(n *node) error {
+	return c.add("AddCopyToDevice", "copy", g, after, func(n *node) error {
 		if len(src) == 0 || !c.pinned(src) {
 			return c.fail("AddCopyToDevice", driver.InvalidValue, "host memory of a graph must come from AllocHost")
 		}
@@ -131,7 +134,7 @@ func (c *context) AddCopyToDevice(g driver.Graph, after []driver.Node, dst drive
 }
 
 func (c *context) AddCopyToHost(g driver.Graph, after []driver.Node, dst []byte, src driver.Pointer) (driver.Node, error) {
-	return c.add("AddCopyToHost", g, after, func(n *node) error {
+	return c.add("AddCopyToHost", "copy", g, after, func(n *node) error {
 		if len(dst) == 0 || !c.pinned(dst) {
 			return c.fail("AddCopyToHost", driver.InvalidValue, "host memory of a graph must come from AllocHost")
 		}
@@ -143,7 +146,7 @@ func (c *context) AddCopyToHost(g driver.Graph, after []driver.Node, dst []byte,
 }
 
 func (c *context) AddFill(g driver.Graph, after []driver.Node, dst driver.Pointer, value uint32, width, count int) (driver.Node, error) {
-	return c.add("AddFill", g, after, func(n *node) error {
+	return c.add("AddFill", "fill", g, after, func(n *node) error {
 		if count == 0 {
 			return c.fail("AddFill", driver.InvalidValue, "no elements")
 		}
@@ -157,7 +160,7 @@ func (c *context) AddFill(g driver.Graph, after []driver.Node, dst driver.Pointe
 }
 
 func (c *context) AddEvent(g driver.Graph, after []driver.Node, e driver.Event) (driver.Node, error) {
-	return c.add("AddEvent", g, after, func(n *node) error {
+	return c.add("AddEvent", "event", g, after, func(n *node) error {
 		if n.event = c.events[e]; n.event == nil {
 			return c.fail("AddEvent", driver.InvalidHandle, "no event has the handle %d", e)
 		}
@@ -264,6 +267,7 @@ func (c *context) LaunchGraph(x driver.Executable, s driver.Stream) error {
 	}
 	all, asked := make([]*command, len(found.nodes)), time.Since(c.began)
 	for i, n := range found.nodes {
+		c.nodes[n.name]++
 		cmd := &command{call: "LaunchGraph", op: n.op, run: n.run}
 		if n.event != nil {
 			cmd = c.marking(n.event, "LaunchGraph")

@@ -225,6 +225,7 @@ func (c *context) Launch(l driver.Launch, s driver.Stream) error {
 		return err
 	}
 	c.counts.Launches++
+	c.nodes[c.functions[l.Function].kernel.Name()]++
 	c.push(q, &command{call: "Launch", op: l.Label, run: run, takes: takes})
 	return nil
 }
@@ -258,6 +259,9 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps, Early: l.Early, Output: os.Stdout}
 	if of := c.driver.options.KernelTime; of != nil {
 		takes = of(k.Name(), l.Grid, l.Block)
+	}
+	if c.driver.counting {
+		return nil, takes, nil
 	}
 	return func() error {
 		ctx := gocontext.Background()

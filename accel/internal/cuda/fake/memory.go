@@ -33,6 +33,8 @@ func (c *context) Alloc(bytes int, s driver.Stream) (driver.Pointer, error) {
 		return 0, &driver.Error{Code: driver.OutOfMemory, Call: calls["Alloc"], Op: fmt.Sprintf("%d bytes", bytes), Log: err.Error(), Cause: err}
 	}
 	c.counts.Allocs++
+	c.live += bytes
+	c.peak = max(c.peak, c.live)
 	c.kept = max(0, c.kept-bytes)
 	c.allocations[driver.Pointer(address)] = bytes
 	c.push(q, &command{call: "Alloc", run: func() error {
@@ -53,6 +55,7 @@ func (c *context) Free(p driver.Pointer, s driver.Stream) error {
 		return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or was already freed", p)
 	}
 	c.kept += c.allocations[p]
+	c.live -= c.allocations[p]
 	delete(c.allocations, p)
 	c.counts.Frees++
 	c.push(q, &command{call: "Free", run: func() error { return c.memory.Free(uint64(p)) }})
@@ -211,6 +214,9 @@ func (c *context) checkFill(call string, dst driver.Pointer, width, count int) e
 }
 
 func (c *context) fill(dst driver.Pointer, value uint32, width, count int) error {
+	if c.driver.counting {
+		return nil
+	}
 	b := make([]byte, 0, width*count)
 	for range count {
 		switch width {

@@ -168,7 +168,7 @@ func (l *Loaded) Unload() error {
 func (l *Loaded) Variable(name string) (address uint64, bytes int, ok bool) {
 	address, ok = l.variables[name]
 	if ok {
-		bytes = len(l.memory.find(address).data)
+		bytes = l.memory.find(address).size
 	}
 	return address, bytes, ok
 }

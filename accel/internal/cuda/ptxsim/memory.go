@@ -53,12 +53,14 @@ type Memory struct {
 	next    uint64
 	used    int
 	limit   int
+	empty   bool // see NewAddresses
 }
 
 // region is one allocation.
 type region struct {
 	base    uint64
-	data    []byte
+	size    int
+	data    []byte // none without content
 	written []byte // 1 for each byte that was written
 	fixed   bool   // .const variable
 }
@@ -70,10 +72,18 @@ func NewMemory(limit int) *Memory {
 	return m
 }
 
+// NewAddresses returns a memory of any size without content: what is written is dropped, and what is read has all bits set.
+// No kernel can run in it.
+func NewAddresses(limit int) *Memory {
+	m := NewMemory(limit)
+	m.empty = true
+	return m
+}
+
 func newRegion(base uint64, bytes int) *region {
 	data := wholeWords(bytes)
 	mark(data, 0xff) // a NaN, whatever the type
-	return &region{base: base, data: data, written: wholeWords(bytes)}
+	return &region{base: base, size: bytes, data: data, written: wholeWords(bytes)}
 }
 
 // wholeWords allocates bytes as part of words, so that atomic operations on words have the
@@ -151,7 +161,11 @@ func (m *Memory) Commit(address uint64, bytes int) {
 	defer m.mutex.Unlock()
 	list := slices.Clone(*m.regions.Load())
 	i, _ := slices.BinarySearchFunc(list, address, compareBase)
-	list = slices.Insert(list, i, newRegion(address, bytes))
+	r := &region{base: address, size: bytes}
+	if !m.empty {
+		r = newRegion(address, bytes)
+	}
+	list = slices.Insert(list, i, r)
 	m.regions.Store(&list)
 }
 
@@ -166,7 +180,7 @@ func (m *Memory) Free(address uint64) error {
 	if !found {
 		return &AddressError{Address: address}
 	}
-	m.used -= roundUp(len(list[i].data), allocationAlign)
+	m.used -= roundUp(list[i].size, allocationAlign)
 	list = slices.Delete(slices.Clone(list), i, i+1)
 	m.regions.Store(&list)
 	return nil
@@ -192,7 +206,7 @@ func (m *Memory) find(address uint64) *region {
 // span returns the bytes of an allocation starting at an address.
 func (m *Memory) span(address uint64, bytes int) (*region, int, error) {
 	r := m.find(address)
-	if r == nil || bytes < 0 || address-r.base > uint64(len(r.data)) || int(address-r.base)+bytes > len(r.data) {
+	if r == nil || bytes < 0 || address-r.base > uint64(r.size) || int(address-r.base)+bytes > r.size {
 		return nil, 0, &AddressError{address, bytes}
 	}
 	return r, int(address - r.base), nil
@@ -201,7 +215,7 @@ func (m *Memory) span(address uint64, bytes int) (*region, int, error) {
 // Write copies host bytes to the memory. It fails with an *AddressError.
 func (m *Memory) Write(address uint64, source []byte) error {
 	r, at, err := m.span(address, len(source))
-	if err != nil {
+	if err != nil || m.empty {
 		return err
 	}
 	copy(r.data[at:], source)
@@ -215,6 +229,10 @@ func (m *Memory) Read(destination []byte, address uint64) error {
 	r, at, err := m.span(address, len(destination))
 	if err != nil {
 		return err
+	}
+	if m.empty {
+		mark(destination, 0xff)
+		return nil
 	}
 	copy(destination, r.data[at:])
 	return nil
@@ -236,7 +254,7 @@ func (m *Memory) Copy(destination, source uint64, bytes int) error {
 		return err
 	}
 	to, j, err := m.span(destination, bytes)
-	if err != nil {
+	if err != nil || m.empty {
 		return err
 	}
 	copy(to.data[j:j+bytes], from.data[i:])
