@@ -6,121 +6,127 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
+// ConvKind says which of the three tensors of a convolution is computed from the other two, the factors.
+type ConvKind int
+
+// The kinds.
+const (
+	ConvForward ConvKind = iota // y from x and w
+	ConvInput                   // dx from dy and w
+	ConvWeight                  // dw from x and dy
+)
+
+var convKinds = [...]string{"forward", "input", "weight"}
+
+// String returns the kind as it is in the names of kernels.
+func (k ConvKind) String() string { return convKinds[k] }
+
 type convParams struct {
 	Y, A, B Pointer
 	Images  images
 	Result  result
 }
 
-var (
-	convForward = declare[convParams]("conv", "conv_forward", reals, 256)
-	convInput   = declare[convParams]("conv", "conv_input", reals, 256)
-	convWeight  = declare[convParams]("conv", "conv_weight", reals, 256)
-)
-
-// convolution is one of the three matrix multiplications (implicit GEMM).
-type convolution struct {
-	o           Conv2D
-	kernel      kernel[convParams]
-	direct      func(y, a, b, bias Pointer, relu bool) []Launch // for small groups
-	m, n, depth int                                             // sizes of one group's matrices
-	images      images
-	result      result
-	size        int // of the result
-}
-
-func (o Conv2D) forward() convolution {
-	plane := o.OH * o.OW
-	c := convolution{o: o, kernel: convForward, m: o.O / o.Groups, n: o.N * plane, depth: o.C / o.Groups * o.KH * o.KW, images: o.images(plane, o.OW)}
-	c.result = result{Row: int64(plane), Outer: int64(o.O * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane), BiasRows: 1}
-	c.size = o.N * o.O * plane
-	c.direct = o.directLaunches
-	return c
-}
-
-func (o Conv2D) input() convolution {
-	plane := o.H * o.W
-	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
-	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
-	c.size = o.N * o.C * plane
-	c.direct = func(dx, dy, w, _ Pointer, _ bool) []Launch { return o.directInput(dx, dy, w) }
-	return c
-}
-
-func (o Conv2D) weight() convolution {
-	plane, inner := o.OH*o.OW, o.C/o.Groups*o.KH*o.KW
-	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
-	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
-	c.size = o.O * inner
-	c.direct = func(dw, x, dy, _ Pointer, _ bool) []Launch { return o.directWeight(dw, x, dy) }
-	return c
-}
-
-func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, tile) }
-
-// parts returns the number of parts that the depth is split into, for tiles of the given
-// size.
-func (c convolution) parts(tile int) int { return splitK(c.blocks(tile)*c.o.Groups, atOnce, c.depth) }
-
-func (c convolution) workspace() int { return c.partBytes(64, c.o.DType.Size()) }
-
-func (c convolution) partBytes(tile, size int) int {
-	if c.o.direct() {
-		return 0
+func init() {
+	for kind := ConvForward; kind <= ConvWeight; kind++ {
+		add(conv(kind).entry(), convTensor(kind, 128).entry(), convTensor(kind, 64).entry())
 	}
-	return partBytes(c.parts(tile), c.blocks(tile)*c.o.Groups, tile*tile, size)
+}
+
+func conv(kind ConvKind) kernel[convParams] {
+	return kernel[convParams]{"conv", "conv_" + kind.String(), reals, 256}
+}
+
+func convTensor(kind ConvKind, tile int) kernel[convParams] {
+	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%v%d", kind, tile), []string{"tf32"}, 2 * tile}
+}
+
+// product is a matrix multiplication for each group of a convolution.
+type product struct{ m, n, depth, groups int }
+
+func (p product) size() int { return p.m * p.n * p.groups }
+
+func (p product) blocks(tile int) int { return ceil(p.m, tile) * ceil(p.n, tile) }
+
+// parts returns the number of parts that the depth is split into, for tiles of the given size.
+func (p product) parts(tile int) int { return splitK(p.blocks(tile)*p.groups, atOnce, p.depth) }
+
+func (p product) partBytes(tile, size int) int {
+	return partBytes(p.parts(tile), p.blocks(tile)*p.groups, tile*tile, size)
+}
+
+// grid has one block per tile along x, the parts along y, the groups along z.
+func (p product) grid(tile int) driver.Dim {
+	return driver.Dim{X: uint32(p.blocks(tile)), Y: uint32(p.parts(tile)), Z: uint32(p.groups)}
 }
 
 // checkSize returns an error for sizes beyond the kernels' 32-bit counters.
-func (c convolution) checkSize() error {
-	if max(c.m, c.n, c.depth) > maxSide || c.o.Groups > 65535 {
-		return fmt.Errorf("a convolution as matrices of %d×%d by depth %d in %d groups is too large for the kernels' 32-bit counters", c.m, c.n, c.depth, c.o.Groups)
+func (p product) checkSize() error {
+	if max(p.m, p.n, p.depth) > maxSide || p.groups > 65535 {
+		return fmt.Errorf("a convolution as matrices of %d×%d by depth %d in %d groups is too large for the kernels' 32-bit counters", p.m, p.n, p.depth, p.groups)
 	}
 	return nil
 }
 
-// grid has one block per tile along x, the parts along y, the groups along z.
-func (c convolution) grid(tile, parts int) driver.Dim {
-	return driver.Dim{X: uint32(c.blocks(tile)), Y: uint32(parts), Z: uint32(c.o.Groups)}
+// convolution is a Conv2D as a matrix multiplication (implicit GEMM).
+type convolution struct {
+	product
+	images images
+	result result
 }
 
-func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
-	if c.size == 0 {
-		return nil, nil
+func (o Conv2D) product(kind ConvKind) (c convolution) {
+	plane, pixels, patch := o.OH*o.OW, o.H*o.W, o.C/o.Groups*o.KH*o.KW
+	switch kind {
+	case ConvForward:
+		c.product = product{o.O / o.Groups, o.N * plane, patch, o.Groups}
+		c.result = result{Row: int64(plane), Outer: int64(o.O * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane), BiasRows: 1}
+	case ConvInput:
+		c.product = product{o.C / o.Groups, o.N * pixels, o.O / o.Groups * o.KH * o.KW, o.Groups}
+		c.images = o.images(pixels, o.W)
+		c.result = result{Row: int64(pixels), Outer: int64(o.C * pixels), Batch: int64(c.m * pixels), Inner: newDivisor(pixels)}
+		return c
+	case ConvWeight:
+		c.product = product{o.O / o.Groups, patch, o.N * plane, o.Groups}
+		c.result = result{Row: int64(patch), Batch: int64(c.m * patch), Inner: newDivisor(patch)}
 	}
-	if err := c.checkSize(); err != nil {
-		return nil, err
+	c.images = o.images(plane, o.OW)
+	return c
+}
+
+// tile returns the side of a block's tile: on tensor cores the larger one if its tiles still fill the GPU.
+func (o Conv2D) tile(p product) int {
+	if o.TF32 && p.m > 64 && p.blocks(128)*p.groups >= 132 {
+		return 128
 	}
-	if c.o.direct() {
-		return c.direct(y, a, b, bias, relu), nil
-	}
-	v, parts := real(c.o.DType), c.parts(64)
-	r := c.result
-	r.Bias, r.ReLU, r.Parts, r.Work = bias, flag(relu), uint32(parts), work
-	return []Launch{c.kernel.grid(v, c.grid(64, parts), 0, convParams{y, a, b, c.images, r})}, nil
+	return 64
 }
 
 // Workspace returns the size of the workspace of Launches.
-func (o Conv2D) Workspace() int { return o.forward().workspace() }
-
-// InputWorkspace returns the size of the workspace of InputGradient.
-func (o Conv2D) InputWorkspace() int { return o.input().workspace() }
-
-// WeightWorkspace returns the size of the workspace of WeightGradient.
-func (o Conv2D) WeightWorkspace() int { return o.weight().workspace() }
-
-// Launches computes y. bias [O] is 0 for none. It returns an error for sizes beyond the
-// kernels' counters.
-func (o Conv2D) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
-	return o.forward().launches(y, x, w, bias, work, relu)
+func (o Conv2D) Workspace(kind ConvKind) int {
+	if o.direct() {
+		return 0
+	}
+	p := o.product(kind).product
+	return p.partBytes(o.tile(p), o.DType.Size())
 }
 
-// InputGradient computes dx from dy and w.
-func (o Conv2D) InputGradient(dx, dy, w, work Pointer) ([]Launch, error) {
-	return o.input().launches(dx, dy, w, 0, work, false)
-}
-
-// WeightGradient computes dw from x and dy.
-func (o Conv2D) WeightGradient(dw, x, dy, work Pointer) ([]Launch, error) {
-	return o.weight().launches(dw, x, dy, 0, work, false)
+// Launches computes y, or the gradient that the kind names, from its factors a and b. bias [O] is 0 for none. It returns an
+// error for sizes beyond the kernels' counters.
+func (o Conv2D) Launches(kind ConvKind, y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
+	c := o.product(kind)
+	if err := c.checkSize(); err != nil || c.size() == 0 {
+		return nil, err
+	}
+	if o.direct() {
+		return []Launch{o.directLaunch(kind, c, y, a, b, bias, relu)}, nil
+	}
+	tile := o.tile(c.product)
+	k, variant, shared := conv(kind), real(o.DType), 0
+	if o.TF32 {
+		k, variant, shared = convTensor(kind, tile), "tf32", panelShared(tile)
+	}
+	r, grid := c.result, c.grid(tile)
+	r.Bias, r.ReLU, r.Parts, r.Work = bias, flag(relu), grid.Y, work
+	return []Launch{k.grid(variant, grid, shared, convParams{y, a, b, c.images, r})}, nil
 }

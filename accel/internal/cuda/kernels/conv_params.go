@@ -12,9 +12,11 @@ type images struct {
 }
 
 // Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as
-// ir.Conv2D does. Pairs are height and width.
+// ir.Conv2D does, or a gradient of it. Pairs are height and width. With TF32, tensor cores multiply the float32 factors
+// rounded to TF32.
 type Conv2D struct {
 	DType                         tensortype.DType
+	TF32                          bool
 	N, C, H, W, O, OH, OW, KH, KW int
 	Groups                        int
 	Stride, Padding, Dilation     [2]int

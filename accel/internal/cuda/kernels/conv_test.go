@@ -44,16 +44,6 @@ func convCases() []convCase {
 	}
 }
 
-// convLauncher is Conv2D, TensorConv2D, Conv2DLast or Conv2DRowMajor.
-type convLauncher interface {
-	Workspace() int
-	InputWorkspace() int
-	WeightWorkspace() int
-	Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error)
-	InputGradient(dx, dy, w, work Pointer) ([]Launch, error)
-	WeightGradient(dw, x, dy, work Pointer) ([]Launch, error)
-}
-
 func TestConv2D(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for i, c := range some(convCases()) {
@@ -65,7 +55,9 @@ func TestConv2D(t *testing.T) {
 func TestTensorConv2D(t *testing.T) {
 	for i, c := range some(convCases()) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			c.test(t, TensorConv2D{c.sizes(ir.Float32)}, ir.Float32, ir.Float32, 2e-6, i%2 == 0)
+			o := c.sizes(ir.Float32)
+			o.TF32 = true
+			c.test(t, o, ir.Float32, ir.Float32, 2e-6, i%2 == 0)
 		})
 	}
 }
@@ -96,8 +88,8 @@ func TestConv2DLast(t *testing.T) {
 func TestWideConv2DLast(t *testing.T) {
 	c := convCase{ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}, [4]int{1, 8, 132, 128}, [4]int{72, 8, 1, 1}}
 	o := Conv2DLast{c.sizes(ir.BFloat16), true}
-	if o.forward().tile(true) != 128 || o.weight().tile(true) != 64 {
-		t.Fatalf("tiles of %d and %d", o.forward().tile(true), o.weight().tile(true))
+	if forward, weight := o.product(ConvForward).tile(true), o.product(ConvWeight).tile(true); forward != 128 || weight != 64 {
+		t.Fatalf("tiles of %d and %d", forward, weight)
 	}
 	c.test(t, o, ir.BFloat16, ir.BFloat16, 2e-6, true)
 }
@@ -117,12 +109,12 @@ func last(a array) array {
 }
 
 // test compares the result and the gradients, of type to, with a float64 reference.
-func (c convCase) test(t *testing.T, o convLauncher, d, to ir.DType, tolerance float64, relu bool) {
+func (c convCase) test(t *testing.T, o convKernels, d, to ir.DType, tolerance float64, relu bool) {
 	t.Helper()
 	r := generator(30)
 	m, shape := newTestGPU(t), c.shape()
 	x, w, b, dy := random(r, d, c.x[:]...), random(r, d, c.w[:]...), random(r, to, c.w[0]), random(r, d, shape...)
-	if _, rounds := o.(TensorConv2D); rounds && d == ir.Float32 {
+	if own, ok := o.(Conv2D); ok && own.TF32 {
 		x, w, dy = tf32(x), tf32(w), tf32(dy)
 	}
 	order := func(a array) array { return a }
@@ -155,16 +147,16 @@ func (c convCase) test(t *testing.T, o convLauncher, d, to ir.DType, tolerance f
 		}
 	}
 	y := m.alloc(len(want.data) * to.Size())
-	launches, err := o.Launches(y, px, pw, m.put(b), m.alloc(o.Workspace()), relu)
+	launches, err := o.Launches(ConvForward, y, px, pw, m.put(b), m.alloc(o.Workspace(ConvForward)), relu)
 	check(y, launches, err, want, len(w.data))
 
 	want = reference(t, ir.Conv2DInputGradient{Conv2D: c.op, H: c.x[2], W: c.x[3]}, nil, toFloat64(dy, w), nil, newArray(ir.Float64, c.x[:]...))
 	dx := m.alloc(len(want.data) * to.Size())
-	launches, err = o.InputGradient(dx, pdy, pw, m.alloc(o.InputWorkspace()))
+	launches, err = o.Launches(ConvInput, dx, pdy, pw, 0, m.alloc(o.Workspace(ConvInput)), false)
 	check(dx, launches, err, want, len(w.data))
 
 	want = reference(t, ir.Conv2DWeightGradient{Conv2D: c.op, KH: c.w[2], KW: c.w[3]}, nil, toFloat64(x, dy), nil, newArray(ir.Float64, c.w[:]...))
 	dw := m.alloc(len(want.data) * to.Size())
-	launches, err = o.WeightGradient(dw, px, pdy, m.alloc(o.WeightWorkspace()))
+	launches, err = o.Launches(ConvWeight, dw, px, pdy, 0, m.alloc(o.Workspace(ConvWeight)), false)
 	check(dw, launches, err, want, len(dy.data))
 }

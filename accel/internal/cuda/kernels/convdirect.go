@@ -23,17 +23,13 @@ func (o Conv2D) direct() bool {
 	return o.Groups > 1 && o.O/o.Groups <= 4 && o.C/o.Groups <= 4
 }
 
-func (o Conv2D) directLaunches(y, x, w, bias Pointer, relu bool) []Launch {
-	plane := o.OH * o.OW
-	return []Launch{directForward.launch(real(o.DType), linear(o.N*o.O*plane), directForwardParams{y, x, w, o.images(plane, o.OW), bias, flag(relu)})}
-}
-
-func (o Conv2D) directInput(dx, dy, w Pointer) []Launch {
-	plane := o.H * o.W
-	return []Launch{directInput.launch(real(o.DType), linear(o.N*o.C*plane), directGradientParams{dx, dy, w, o.images(plane, o.W)})}
-}
-
-func (o Conv2D) directWeight(dw, x, dy Pointer) []Launch {
-	weights := o.O * (o.C / o.Groups) * o.KH * o.KW
-	return []Launch{directWeight.launch(real(o.DType), weights, directGradientParams{dw, x, dy, o.images(o.OH*o.OW, o.OW)})}
+func (o Conv2D) directLaunch(kind ConvKind, c convolution, y, a, b, bias Pointer, relu bool) Launch {
+	v := real(o.DType)
+	switch kind {
+	case ConvForward:
+		return directForward.launch(v, linear(c.size()), directForwardParams{y, a, b, c.images, bias, flag(relu)})
+	case ConvInput:
+		return directInput.launch(v, linear(c.size()), directGradientParams{y, a, b, c.images})
+	}
+	return directWeight.launch(v, c.size(), directGradientParams{y, a, b, c.images})
 }

@@ -22,15 +22,15 @@ type rowMajorTensor struct {
 	size  int // bytes of an element
 }
 
-func (o Conv2DRowMajor) factor(shape []int) rowMajorTensor {
-	return rowMajorTensor{shape, o.DType.Size()}
-}
-
-func (o Conv2DRowMajor) result(shape []int) rowMajorTensor {
+// tensors returns the result of a kind of convolution, and its factors.
+func (o Conv2DRowMajor) tensors(kind ConvKind) (result rowMajorTensor, factors [2]rowMajorTensor) {
+	shapes := [][3][]int{ConvForward: {o.Y, o.X, o.W}, ConvInput: {o.X, o.Y, o.W}, ConvWeight: {o.W, o.X, o.Y}}[kind]
+	size := o.DType.Size()
+	result = rowMajorTensor{shapes[0], ir.Float32.Size()}
 	if o.Output16 {
-		return o.factor(shape)
+		result.size = size
 	}
-	return rowMajorTensor{shape, ir.Float32.Size()}
+	return result, [2]rowMajorTensor{{shapes[1], size}, {shapes[2], size}}
 }
 
 // copied reports whether both orders differ.
@@ -61,22 +61,24 @@ func (t rowMajorTensor) swap(y, x Pointer, rows, columns int) ([]Launch, error) 
 	return Copy{t.size, ir.Layout{Shape: []int{t.shape[0], columns, rows}, Stride: []int{rows * columns, 1, columns}}}.Launches(y, x)
 }
 
-// workspace returns the size of the workspace of kernels that need some bytes of it themselves, and of copies.
-func (o Conv2DRowMajor) workspace(own int, tensors ...rowMajorTensor) int {
-	own = ceil(own, copyAlign) * copyAlign
-	for _, t := range tensors {
-		own += t.bytes()
-	}
-	return own
+// own returns the size of the part of the workspace that the kernels between the copies use.
+func (o Conv2DRowMajor) own(kind ConvKind) int {
+	return ceil(o.Conv2DLast.Workspace(kind), copyAlign) * copyAlign
 }
 
-// around returns the kernels between copies of the factors and of the result. They are launched for the addresses of the
-// result and the factors, and use the first bytes of the workspace themselves.
-func (o Conv2DRowMajor) around(work Pointer, own int, result rowMajorTensor, y Pointer, factors [2]rowMajorTensor, at [2]Pointer, launches func(y, a, b Pointer) ([]Launch, error)) (all []Launch, err error) {
+// Workspace returns the size of the workspace of Launches.
+func (o Conv2DRowMajor) Workspace(kind ConvKind) int {
+	result, factors := o.tensors(kind)
+	return o.own(kind) + factors[0].bytes() + factors[1].bytes() + result.bytes()
+}
+
+// Launches computes y, or the gradient that the kind names, as Conv2D does.
+func (o Conv2DRowMajor) Launches(kind ConvKind, y, a, b, bias, work Pointer, relu bool) (all []Launch, err error) {
+	result, factors := o.tensors(kind)
 	if ir.Len(result.shape) == 0 {
 		return nil, nil
 	}
-	free := work + Pointer(o.workspace(own))
+	at, free := [2]Pointer{a, b}, work+Pointer(o.own(kind))
 	for i, t := range factors {
 		if !t.copied() {
 			continue
@@ -92,44 +94,10 @@ func (o Conv2DRowMajor) around(work Pointer, own int, result rowMajorTensor, y P
 	if result.copied() {
 		to = free
 	}
-	kernels, err := launches(to, at[0], at[1])
+	kernels, err := o.Conv2DLast.Launches(kind, to, at[0], at[1], bias, work, relu)
 	if err != nil || to == y {
 		return append(all, kernels...), err
 	}
 	copies, err := result.toRowMajor(y, to)
 	return slices.Concat(all, kernels, copies), err
-}
-
-// Workspace returns the size of the workspace of Launches.
-func (o Conv2DRowMajor) Workspace() int {
-	return o.workspace(o.Conv2DLast.Workspace(), o.factor(o.X), o.factor(o.W), o.result(o.Y))
-}
-
-// InputWorkspace returns the size of the workspace of InputGradient.
-func (o Conv2DRowMajor) InputWorkspace() int {
-	return o.workspace(o.Conv2DLast.InputWorkspace(), o.factor(o.Y), o.factor(o.W), o.result(o.X))
-}
-
-// WeightWorkspace returns the size of the workspace of WeightGradient.
-func (o Conv2DRowMajor) WeightWorkspace() int {
-	return o.workspace(o.Conv2DLast.WeightWorkspace(), o.factor(o.X), o.factor(o.Y), o.result(o.W))
-}
-
-// Launches computes y. bias [O] is 0 for none. It returns an error for sizes beyond the
-// kernels' counters.
-func (o Conv2DRowMajor) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
-	return o.around(work, o.Conv2DLast.Workspace(), o.result(o.Y), y, [2]rowMajorTensor{o.factor(o.X), o.factor(o.W)}, [2]Pointer{x, w},
-		func(y, x, w Pointer) ([]Launch, error) { return o.Conv2DLast.Launches(y, x, w, bias, work, relu) })
-}
-
-// InputGradient computes dx from dy and w.
-func (o Conv2DRowMajor) InputGradient(dx, dy, w, work Pointer) ([]Launch, error) {
-	return o.around(work, o.Conv2DLast.InputWorkspace(), o.result(o.X), dx, [2]rowMajorTensor{o.factor(o.Y), o.factor(o.W)}, [2]Pointer{dy, w},
-		func(dx, dy, w Pointer) ([]Launch, error) { return o.Conv2DLast.InputGradient(dx, dy, w, work) })
-}
-
-// WeightGradient computes dw from x and dy.
-func (o Conv2DRowMajor) WeightGradient(dw, x, dy, work Pointer) ([]Launch, error) {
-	return o.around(work, o.Conv2DLast.WeightWorkspace(), o.result(o.W), dw, [2]rowMajorTensor{o.factor(o.X), o.factor(o.Y)}, [2]Pointer{x, dy},
-		func(dw, x, dy Pointer) ([]Launch, error) { return o.Conv2DLast.WeightGradient(dw, x, dy, work) })
 }
