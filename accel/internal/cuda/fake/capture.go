@@ -38,7 +38,12 @@ func (c *context) capturable(call string, s *stream) error {
 }
 
 func (c *context) Capture(work func(s driver.Stream) error) (driver.Graph, error) {
-	s, p, err := c.beginCapture()
+	p := &capture{}
+	s, err := call(c, "Capture", func() (driver.Stream, error) {
+		s := driver.Stream(c.next())
+		c.streams[s] = &stream{capture: p}
+		return s, nil
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -55,17 +60,6 @@ func (c *context) Capture(work func(s driver.Stream) error) (driver.Graph, error
 	g := driver.Graph(c.next())
 	c.graphs[g] = &p.graph
 	return g, nil
-}
-
-func (c *context) beginCapture() (driver.Stream, *capture, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Capture"); err != nil {
-		return 0, nil, err
-	}
-	s, p := driver.Stream(c.next()), &capture{}
-	c.streams[s] = &stream{capture: p}
-	return s, p, nil
 }
 
 // set makes a node run the nodes of a graph one after the other.
@@ -101,9 +95,9 @@ func (c *context) AddGraph(g driver.Graph, after []driver.Node, part driver.Grap
 
 // part returns the nodes of a graph that another graph may contain.
 func (c *context) part(call string, g driver.Graph) ([]node, error) {
-	found := c.graphs[g]
-	if found == nil {
-		return nil, c.fail(call, driver.InvalidHandle, "there is no graph %d", g)
+	found, err := find(c, call, "graph", c.graphs[g], g)
+	if err != nil {
+		return nil, err
 	}
 	for _, n := range found.nodes {
 		if n.host != nil || n.event != nil {
@@ -152,12 +146,8 @@ var _ FuncLauncher = (*context)(nil)
 
 // LaunchFunc queues a function.
 func (c *context) LaunchFunc(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("LaunchFunc", s)
-	if err != nil {
-		return err
-	}
-	c.push(q, &command{call: "LaunchFunc", op: op, takes: takes, run: func() error { return run(c.memory) }})
-	return nil
+	return c.on("LaunchFunc", s, func(q *stream) error {
+		c.push(q, &command{call: "LaunchFunc", op: op, takes: takes, run: func() error { return run(c.memory) }})
+		return nil
+	})
 }

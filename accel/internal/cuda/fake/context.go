@@ -90,6 +90,44 @@ func (c *context) begin(call string) error {
 	return err
 }
 
+// call makes a call without other results: do runs with the mutex held, unless begin returns an error.
+func (c *context) call(name string, do func() error) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin(name); err != nil {
+		return err
+	}
+	return do()
+}
+
+// call is the method of this name for calls with a result.
+func call[T any](c *context, name string, do func() (T, error)) (result T, err error) {
+	err = c.call(name, func() error {
+		result, err = do()
+		return err
+	})
+	return result, err
+}
+
+// on makes a call for a stream.
+func (c *context) on(name string, s driver.Stream, do func(q *stream) error) error {
+	return c.call(name, func() error {
+		q, err := c.stream(name, s)
+		if err != nil {
+			return err
+		}
+		return do(q)
+	})
+}
+
+// find returns found, what has a handle, or the error that nothing has it.
+func find[H ~uintptr, T any](c *context, call, what string, found *T, handle H) (*T, error) {
+	if found == nil {
+		return nil, c.fail(call, driver.InvalidHandle, "no %s has the handle %d", what, handle)
+	}
+	return found, nil
+}
+
 // end returns the error that the device has met so far, for calls that wait.
 func (c *context) end() error {
 	if c.broken != nil {
@@ -107,18 +145,11 @@ func (c *context) stream(call string, s driver.Stream) (*stream, error) {
 	if s == 0 {
 		return &c.base, nil
 	}
-	if found := c.streams[s]; found != nil {
-		return found, c.capturable(call, found)
-	}
-	return nil, c.fail(call, driver.InvalidHandle, "no stream has the handle %d", s)
-}
-
-// open combines begin and stream.
-func (c *context) open(call string, s driver.Stream) (*stream, error) {
-	if err := c.begin(call); err != nil {
+	found, err := find(c, call, "stream", c.streams[s], s)
+	if err != nil {
 		return nil, err
 	}
-	return c.stream(call, s)
+	return found, c.capturable(call, found)
 }
 
 func (c *context) next() uintptr {
@@ -135,11 +166,7 @@ func (c *context) Counts() driver.Counts {
 // Raw returns 0: there is no CUcontext.
 func (c *context) Raw() uintptr { return 0 }
 
-func (c *context) Current() error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.begin("Current")
-}
+func (c *context) Current() error { return c.call("Current", func() error { return nil }) }
 
 // Close runs all queued work and closes the context. It returns an error if memory was not
 // freed.

@@ -34,59 +34,46 @@ type executable struct {
 }
 
 func (c *context) NewGraph() (driver.Graph, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("NewGraph"); err != nil {
-		return 0, err
-	}
-	g := driver.Graph(c.next())
-	c.graphs[g] = &graph{}
-	return g, nil
+	return call(c, "NewGraph", func() (driver.Graph, error) {
+		g := driver.Graph(c.next())
+		c.graphs[g] = &graph{}
+		return g, nil
+	})
 }
 
 func (c *context) CloseGraph(g driver.Graph) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("CloseGraph"); err != nil {
+	return c.call("CloseGraph", func() error {
+		_, err := find(c, "CloseGraph", "graph", c.graphs[g], g)
+		delete(c.graphs, g)
 		return err
-	}
-	if c.graphs[g] == nil {
-		return c.fail("CloseGraph", driver.InvalidHandle, "no graph has the handle %d", g)
-	}
-	delete(c.graphs, g)
-	return nil
+	})
 }
 
 // add adds a node to a graph; make fills in what it does.
-func (c *context) add(call, name string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin(call); err != nil {
-		return 0, err
-	}
-	found := c.graphs[g]
-	if found == nil {
-		return 0, c.fail(call, driver.InvalidHandle, "no graph has the handle %d", g)
-	}
-	n := node{call: call, name: name}
-	for k, before := range after {
-		if slices.Contains(after[:k], before) {
-			return 0, c.fail(call, driver.InvalidValue, "node %d is listed twice", before)
+func (c *context) add(name, kind string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
+	return call(c, name, func() (driver.Node, error) {
+		found, err := find(c, name, "graph", c.graphs[g], g)
+		if err != nil {
+			return 0, err
 		}
-		i := 0
-		for ; i < len(found.nodes) && found.nodes[i].handle != before; i++ {
+		n := node{call: name, name: kind}
+		for k, before := range after {
+			if slices.Contains(after[:k], before) {
+				return 0, c.fail(name, driver.InvalidValue, "node %d is listed twice", before)
+			}
+			i := slices.IndexFunc(found.nodes, func(n node) bool { return n.handle == before })
+			if i < 0 {
+				return 0, c.fail(name, driver.InvalidValue, "node %d does not belong to this graph", before)
+			}
+			n.after = append(n.after, i)
 		}
-		if i == len(found.nodes) {
-			return 0, c.fail(call, driver.InvalidValue, "node %d does not belong to this graph", before)
+		if err := make(&n); err != nil {
+			return 0, err
 		}
-		n.after = append(n.after, i)
-	}
-	if err := make(&n); err != nil {
-		return 0, err
-	}
-	n.handle = driver.Node(c.next())
-	found.nodes = append(found.nodes, n)
-	return n.handle, nil
+		n.handle = driver.Node(c.next())
+		found.nodes = append(found.nodes, n)
+		return n.handle, nil
+	})
 }
 
 func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
@@ -170,65 +157,50 @@ func (c *context) AddEvent(g driver.Graph, after []driver.Node, e driver.Event) 
 }
 
 func (c *context) Instantiate(g driver.Graph) (driver.Executable, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Instantiate"); err != nil {
-		return 0, err
-	}
-	found := c.graphs[g]
-	if found == nil {
-		return 0, c.fail("Instantiate", driver.InvalidHandle, "no graph has the handle %d", g)
-	}
-	c.counts.Instantiates++
-	x := driver.Executable(c.next())
-	c.executables[x] = &executable{graph: g, nodes: append([]node(nil), found.nodes...)}
-	return x, nil
+	return call(c, "Instantiate", func() (driver.Executable, error) {
+		found, err := find(c, "Instantiate", "graph", c.graphs[g], g)
+		if err != nil {
+			return 0, err
+		}
+		c.counts.Instantiates++
+		x := driver.Executable(c.next())
+		c.executables[x] = &executable{graph: g, nodes: append([]node(nil), found.nodes...)}
+		return x, nil
+	})
 }
 
 func (c *context) executable(call string, x driver.Executable) (*executable, error) {
-	if err := c.begin(call); err != nil {
-		return nil, err
-	}
-	if found := c.executables[x]; found != nil {
-		return found, nil
-	}
-	return nil, c.fail(call, driver.InvalidHandle, "no instantiated graph has the handle %d", x)
+	return find(c, call, "instantiated graph", c.executables[x], x)
 }
 
 func (c *context) CloseExecutable(x driver.Executable) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	_, err := c.executable("CloseExecutable", x)
-	delete(c.executables, x)
-	return err
-}
-
-// updatable returns an instantiated graph whose nodes are still valid.
-func (c *context) updatable(call string, x driver.Executable) (*executable, error) {
-	found, err := c.executable(call, x)
-	if err == nil && c.graphs[found.graph] == nil {
-		return nil, c.fail(call, driver.InvalidValue, "the graph that the nodes belong to is closed")
-	}
-	return found, err
+	return c.call("CloseExecutable", func() error {
+		_, err := c.executable("CloseExecutable", x)
+		delete(c.executables, x)
+		return err
+	})
 }
 
 // update changes a node of an instantiated graph.
-func (c *context) update(call string, x driver.Executable, n driver.Node, change func(*node) error) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	found, err := c.updatable(call, x)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(found.nodes, func(own node) bool { return own.handle == n })
-	if i < 0 {
-		return c.fail(call, driver.InvalidValue, "node %d does not belong to this graph", n)
-	}
-	if err := change(&found.nodes[i]); err != nil {
-		return err
-	}
-	c.counts.Updates++
-	return nil
+func (c *context) update(name string, x driver.Executable, n driver.Node, change func(*node) error) error {
+	return c.call(name, func() error {
+		found, err := c.executable(name, x)
+		if err != nil {
+			return err
+		}
+		if c.graphs[found.graph] == nil {
+			return c.fail(name, driver.InvalidValue, "the graph that the nodes belong to is closed")
+		}
+		i := slices.IndexFunc(found.nodes, func(own node) bool { return own.handle == n })
+		if i < 0 {
+			return c.fail(name, driver.InvalidValue, "node %d does not belong to this graph", n)
+		}
+		if err := change(&found.nodes[i]); err != nil {
+			return err
+		}
+		c.counts.Updates++
+		return nil
+	})
 }
 
 func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Launch) error {
@@ -247,42 +219,38 @@ func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Laun
 
 // LaunchGraph queues the nodes between two markers in the stream.
 func (c *context) LaunchGraph(x driver.Executable, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	found, err := c.executable("LaunchGraph", x)
-	if err != nil {
-		return err
-	}
-	q, err := c.stream("LaunchGraph", s)
-	if err != nil {
-		return err
-	}
-	c.counts.GraphLaunches++
-	c.counts.GraphNodes += len(found.nodes)
-	var start []*command
-	for _, before := range []*command{q.last, found.last} {
-		if before != nil && !before.done {
-			start = append(start, before)
+	return c.on("LaunchGraph", s, func(q *stream) error {
+		found, err := c.executable("LaunchGraph", x)
+		if err != nil {
+			return err
 		}
-	}
-	all, asked := make([]*command, len(found.nodes)), time.Since(c.began)
-	for i, n := range found.nodes {
-		c.nodes[n.name]++
-		cmd := &command{call: "LaunchGraph", op: n.op, run: n.run}
-		if n.event != nil {
-			cmd = c.marking(n.event, "LaunchGraph")
+		c.counts.GraphLaunches++
+		c.counts.GraphNodes += len(found.nodes)
+		var start []*command
+		for _, before := range []*command{q.last, found.last} {
+			if before != nil && !before.done {
+				start = append(start, before)
+			}
 		}
-		cmd.asked, cmd.takes, cmd.after = asked, n.takes, append([]*command(nil), start...)
-		if n.host != nil {
-			cmd.hosts = [][]byte{n.host}
+		all, asked := make([]*command, len(found.nodes)), time.Since(c.began)
+		for i, n := range found.nodes {
+			c.nodes[n.name]++
+			cmd := &command{call: "LaunchGraph", op: n.op, run: n.run}
+			if n.event != nil {
+				cmd = c.marking(n.event, "LaunchGraph")
+			}
+			cmd.asked, cmd.takes, cmd.after = asked, n.takes, append([]*command(nil), start...)
+			if n.host != nil {
+				cmd.hosts = [][]byte{n.host}
+			}
+			for _, j := range n.after {
+				cmd.after = append(cmd.after, all[j])
+			}
+			all[i] = cmd
 		}
-		for _, j := range n.after {
-			cmd.after = append(cmd.after, all[j])
-		}
-		all[i] = cmd
-	}
-	c.waiting = append(c.waiting, all...)
-	found.last = &command{call: "LaunchGraph", after: all}
-	c.push(q, found.last)
-	return nil
+		c.waiting = append(c.waiting, all...)
+		found.last = &command{call: "LaunchGraph", after: all}
+		c.push(q, found.last)
+		return nil
+	})
 }

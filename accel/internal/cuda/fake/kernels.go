@@ -31,33 +31,30 @@ const defaultShared = 48 << 10
 // Load parses a module. It rejects modules that the device or the version of the driver
 // would reject.
 func (c *context) Load(ptx string) (driver.Module, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Load"); err != nil {
-		return 0, err
-	}
-	parsed, err := c.driver.options.Modules.parse(ptx)
-	if err != nil {
-		return 0, &driver.Error{Code: driver.InvalidPTX, Call: calls["Load"], Log: err.Error(), Cause: err}
-	}
-	if newest := newestPTX(c.driver.options.Version); parsed.Version() > newest {
-		return 0, c.fail("Load", driver.UnsupportedPTXVersion, "the driver supports PTX up to %d.%d; the module has PTX %d.%d",
-			newest/10, newest%10, parsed.Version()/10, parsed.Version()%10)
-	}
-	if !runsOn(parsed.Target(), c.info.Capability()) {
-		return 0, c.fail("Load", driver.NoBinaryForGPU, "the module is for %s, the device is sm_%d", parsed.Target(), c.info.Capability())
-	}
-	loaded, err := c.memory.Load(parsed)
-	if err != nil {
-		code := driver.InvalidPTX
-		if errors.Is(err, ptxsim.ErrOutOfMemory) {
-			code = driver.OutOfMemory
+	return call(c, "Load", func() (driver.Module, error) {
+		parsed, err := c.driver.options.Modules.parse(ptx)
+		if err != nil {
+			return 0, &driver.Error{Code: driver.InvalidPTX, Call: calls["Load"], Log: err.Error(), Cause: err}
 		}
-		return 0, &driver.Error{Code: code, Call: calls["Load"], Log: err.Error(), Cause: err}
-	}
-	m := driver.Module(c.next())
-	c.modules[m] = loaded
-	return m, nil
+		if newest := newestPTX(c.driver.options.Version); parsed.Version() > newest {
+			return 0, c.fail("Load", driver.UnsupportedPTXVersion, "the driver supports PTX up to %d.%d; the module has PTX %d.%d",
+				newest/10, newest%10, parsed.Version()/10, parsed.Version()%10)
+		}
+		if !runsOn(parsed.Target(), c.info.Capability()) {
+			return 0, c.fail("Load", driver.NoBinaryForGPU, "the module is for %s, the device is sm_%d", parsed.Target(), c.info.Capability())
+		}
+		loaded, err := c.memory.Load(parsed)
+		if err != nil {
+			code := driver.InvalidPTX
+			if errors.Is(err, ptxsim.ErrOutOfMemory) {
+				code = driver.OutOfMemory
+			}
+			return 0, &driver.Error{Code: code, Call: calls["Load"], Log: err.Error(), Cause: err}
+		}
+		m := driver.Module(c.next())
+		c.modules[m] = loaded
+		return m, nil
+	})
 }
 
 // newestPTX returns the newest PTX version, 10*major + minor, that a version of CUDA
@@ -91,149 +88,121 @@ func runsOn(target string, capability int) bool {
 }
 
 func (c *context) Unload(m driver.Module) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Unload"); err != nil {
-		return err
-	}
-	loaded := c.modules[m]
-	if loaded == nil {
-		return c.fail("Unload", driver.InvalidHandle, "no module has the handle %d", m)
-	}
-	c.drain(nil)
-	for key, f := range c.named {
-		if key.module == m {
-			delete(c.named, key)
-			delete(c.functions, f)
+	return c.call("Unload", func() error {
+		loaded, err := find(c, "Unload", "module", c.modules[m], m)
+		if err != nil {
+			return err
 		}
-	}
-	delete(c.modules, m)
-	return loaded.Unload()
+		c.drain(nil)
+		for key, f := range c.named {
+			if key.module == m {
+				delete(c.named, key)
+				delete(c.functions, f)
+			}
+		}
+		delete(c.modules, m)
+		return loaded.Unload()
+	})
 }
 
 func (c *context) Function(m driver.Module, name string) (driver.Function, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Function"); err != nil {
-		return 0, err
-	}
-	loaded := c.modules[m]
-	if loaded == nil {
-		return 0, c.fail("Function", driver.InvalidHandle, "no module has the handle %d", m)
-	}
-	key := namedFunction{m, name}
-	if f, ok := c.named[key]; ok {
+	return call(c, "Function", func() (driver.Function, error) {
+		loaded, err := find(c, "Function", "module", c.modules[m], m)
+		if err != nil {
+			return 0, err
+		}
+		key := namedFunction{m, name}
+		if f, ok := c.named[key]; ok {
+			return f, nil
+		}
+		kernel := loaded.Kernel(name)
+		if kernel == nil {
+			return 0, c.fail("Function", driver.NotFound, "the module has no kernel %s", name)
+		}
+		f := driver.Function(c.next())
+		c.named[key] = f
+		c.functions[f] = &function{kernel, defaultShared - kernel.Shared()}
 		return f, nil
-	}
-	kernel := loaded.Kernel(name)
-	if kernel == nil {
-		return 0, c.fail("Function", driver.NotFound, "the module has no kernel %s", name)
-	}
-	f := driver.Function(c.next())
-	c.named[key] = f
-	c.functions[f] = &function{kernel, defaultShared - kernel.Shared()}
-	return f, nil
+	})
 }
 
 func (c *context) Global(m driver.Module, name string) (p driver.Pointer, bytes int, err error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Global"); err != nil {
-		return 0, 0, err
-	}
-	if loaded := c.modules[m]; loaded != nil {
-		if address, bytes, ok := loaded.Variable(name); ok {
-			return driver.Pointer(address), bytes, nil
+	err = c.call("Global", func() error {
+		if loaded := c.modules[m]; loaded != nil {
+			if address, n, ok := loaded.Variable(name); ok {
+				p, bytes = driver.Pointer(address), n
+				return nil
+			}
 		}
-	}
-	return 0, 0, c.fail("Global", driver.NotFound, "the module has no variable %s", name)
-}
-
-// function returns a function by its handle.
-func (c *context) function(call string, f driver.Function) (*function, error) {
-	if found := c.functions[f]; found != nil {
-		return found, nil
-	}
-	return nil, c.fail(call, driver.InvalidHandle, "no function has the handle %d", f)
+		return c.fail("Global", driver.NotFound, "the module has no variable %s", name)
+	})
+	return p, bytes, err
 }
 
 // FunctionInfo reports no registers: there is no compiler that assigns them.
 func (c *context) FunctionInfo(f driver.Function) (driver.FunctionInfo, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("FunctionInfo"); err != nil {
-		return driver.FunctionInfo{}, err
-	}
-	found, err := c.function("FunctionInfo", f)
-	if err != nil {
-		return driver.FunctionInfo{}, err
-	}
-	k := found.kernel
-	return driver.FunctionInfo{Local: k.Local(), Shared: k.Shared(), Threads: k.MaxThreads(), BinaryMajor: c.info.Major, BinaryMinor: c.info.Minor}, nil
+	return call(c, "FunctionInfo", func() (driver.FunctionInfo, error) {
+		found, err := find(c, "FunctionInfo", "function", c.functions[f], f)
+		if err != nil {
+			return driver.FunctionInfo{}, err
+		}
+		k := found.kernel
+		return driver.FunctionInfo{Local: k.Local(), Shared: k.Shared(), Threads: k.MaxThreads(), BinaryMajor: c.info.Major, BinaryMinor: c.info.Minor}, nil
+	})
 }
 
 func (c *context) SetMaxShared(f driver.Function, bytes int) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("SetMaxShared"); err != nil {
-		return err
-	}
-	found, err := c.function("SetMaxShared", f)
-	if err != nil {
-		return err
-	}
-	if bytes < 0 || bytes+found.kernel.Shared() > c.info.SharedPerBlock {
-		return c.fail("SetMaxShared", driver.InvalidValue, "%d bytes of shared memory; a block has at most %d", bytes+found.kernel.Shared(), c.info.SharedPerBlock)
-	}
-	found.maxShared = max(bytes, defaultShared-found.kernel.Shared())
-	return nil
+	return c.call("SetMaxShared", func() error {
+		found, err := find(c, "SetMaxShared", "function", c.functions[f], f)
+		if err != nil {
+			return err
+		}
+		if bytes < 0 || bytes+found.kernel.Shared() > c.info.SharedPerBlock {
+			return c.fail("SetMaxShared", driver.InvalidValue, "%d bytes of shared memory; a block has at most %d", bytes+found.kernel.Shared(), c.info.SharedPerBlock)
+		}
+		found.maxShared = max(bytes, defaultShared-found.kernel.Shared())
+		return nil
+	})
 }
 
 func (c *context) Occupancy(f driver.Function, threads, shared int) (int, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Occupancy"); err != nil {
-		return 0, err
-	}
-	found, err := c.function("Occupancy", f)
-	if err != nil {
-		return 0, err
-	}
-	if threads <= 0 || shared < 0 {
-		return 0, c.fail("Occupancy", driver.InvalidValue, "%d threads, %d bytes of shared memory", threads, shared)
-	}
-	if threads > found.kernel.MaxThreads() {
-		return 0, nil
-	}
-	blocks := min(c.info.ThreadsPerSM/((threads+31)/32*32), limitsOf(c.info.Capability()).blocks)
-	if used := shared + found.kernel.Shared(); used > 0 {
-		blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system reserves one KiB per block
-	}
-	return blocks, nil
+	return call(c, "Occupancy", func() (int, error) {
+		found, err := find(c, "Occupancy", "function", c.functions[f], f)
+		if err != nil {
+			return 0, err
+		}
+		if threads <= 0 || shared < 0 {
+			return 0, c.fail("Occupancy", driver.InvalidValue, "%d threads, %d bytes of shared memory", threads, shared)
+		}
+		if threads > found.kernel.MaxThreads() {
+			return 0, nil
+		}
+		blocks := min(c.info.ThreadsPerSM/((threads+31)/32*32), limitsOf(c.info.Capability()).blocks)
+		if used := shared + found.kernel.Shared(); used > 0 {
+			blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system reserves one KiB per block
+		}
+		return blocks, nil
+	})
 }
 
 func (c *context) Launch(l driver.Launch, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("Launch", s)
-	if err != nil {
-		return err
-	}
-	l.Early = false // in a stream
-	run, takes, err := c.kernel("Launch", l)
-	if err != nil {
-		return err
-	}
-	c.counts.Launches++
-	c.nodes[c.functions[l.Function].kernel.Name()]++
-	c.push(q, &command{call: "Launch", op: l.Label, run: run, takes: takes})
-	return nil
+	return c.on("Launch", s, func(q *stream) error {
+		l.Early = false // in a stream
+		run, takes, err := c.kernel("Launch", l)
+		if err != nil {
+			return err
+		}
+		c.counts.Launches++
+		c.nodes[c.functions[l.Function].kernel.Name()]++
+		c.push(q, &command{call: "Launch", op: l.Label, run: run, takes: takes})
+		return nil
+	})
 }
 
 // kernel checks a launch and returns the function that runs it, and how long it takes. It
 // copies the parameters.
 func (c *context) kernel(call string, l driver.Launch) (run func() error, takes time.Duration, err error) {
-	f, err := c.function(call, l.Function)
+	f, err := find(c, call, "function", c.functions[l.Function], l.Function)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -323,25 +292,22 @@ func undetected(err error) bool {
 
 // TensorMap encodes the simulator's tensor map. It checks the rules of CUDA.
 func (c *context) TensorMap(t driver.TensorMap) ([128]byte, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("TensorMap"); err != nil {
-		return [128]byte{}, err
-	}
-	if c.info.Capability() < 90 {
-		return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "tensor maps need compute capability 9.0; the device has %d.%d", c.info.Major, c.info.Minor)
-	}
-	size, ok := elementBytes[t.Type]
-	swizzle, known := map[driver.Swizzle]int{driver.SwizzleNone: 0, driver.Swizzle32: 32, driver.Swizzle64: 64, driver.Swizzle128: 128}[t.Swizzle]
-	if !ok || !known {
-		return [128]byte{}, c.fail("TensorMap", driver.InvalidValue, "type %d, swizzle %d", t.Type, t.Swizzle)
-	}
-	m := ptxsim.TensorMap{Element: size, Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Steps: t.Steps, Swizzle: swizzle, NaNFill: t.NaNFill}
-	b, err := m.Encode()
-	if err != nil {
-		return [128]byte{}, &driver.Error{Code: driver.InvalidValue, Call: calls["TensorMap"], Log: err.Error(), Cause: err}
-	}
-	return b, nil
+	return call(c, "TensorMap", func() ([128]byte, error) {
+		if c.info.Capability() < 90 {
+			return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "tensor maps need compute capability 9.0; the device has %d.%d", c.info.Major, c.info.Minor)
+		}
+		size, ok := elementBytes[t.Type]
+		swizzle, known := map[driver.Swizzle]int{driver.SwizzleNone: 0, driver.Swizzle32: 32, driver.Swizzle64: 64, driver.Swizzle128: 128}[t.Swizzle]
+		if !ok || !known {
+			return [128]byte{}, c.fail("TensorMap", driver.InvalidValue, "type %d, swizzle %d", t.Type, t.Swizzle)
+		}
+		m := ptxsim.TensorMap{Element: size, Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Steps: t.Steps, Swizzle: swizzle, NaNFill: t.NaNFill}
+		b, err := m.Encode()
+		if err != nil {
+			return [128]byte{}, &driver.Error{Code: driver.InvalidValue, Call: calls["TensorMap"], Log: err.Error(), Cause: err}
+		}
+		return b, nil
+	})
 }
 
 var elementBytes = map[driver.TensorType]int{

@@ -11,109 +11,93 @@ import (
 )
 
 // Alloc reserves memory, which becomes usable when the stream reaches the allocation.
-func (c *context) Alloc(bytes int, s driver.Stream) (driver.Pointer, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("Alloc", s)
-	if err != nil {
-		return 0, err
-	}
-	if bytes <= 0 {
-		return 0, c.fail("Alloc", driver.InvalidValue, "%d bytes", bytes)
-	}
-	address, err := c.memory.Reserve(bytes)
-	if errors.Is(err, ptxsim.ErrOutOfMemory) { // frees may be queued
-		c.drain(nil)
-		if c.broken != nil {
-			return 0, c.broken
+func (c *context) Alloc(bytes int, s driver.Stream) (p driver.Pointer, err error) {
+	err = c.on("Alloc", s, func(q *stream) error {
+		if bytes <= 0 {
+			return c.fail("Alloc", driver.InvalidValue, "%d bytes", bytes)
 		}
-		address, err = c.memory.Reserve(bytes)
-	}
-	if err != nil {
-		return 0, &driver.Error{Code: driver.OutOfMemory, Call: calls["Alloc"], Op: fmt.Sprintf("%d bytes", bytes), Log: err.Error(), Cause: err}
-	}
-	c.counts.Allocs++
-	c.live += bytes
-	c.peak = max(c.peak, c.live)
-	c.kept = max(0, c.kept-bytes)
-	c.allocations[driver.Pointer(address)] = bytes
-	c.push(q, &command{call: "Alloc", run: func() error {
-		c.memory.Commit(address, bytes)
+		address, err := c.memory.Reserve(bytes)
+		if errors.Is(err, ptxsim.ErrOutOfMemory) { // frees may be queued
+			c.drain(nil)
+			if c.broken != nil {
+				return c.broken
+			}
+			address, err = c.memory.Reserve(bytes)
+		}
+		if err != nil {
+			return &driver.Error{Code: driver.OutOfMemory, Call: calls["Alloc"], Op: fmt.Sprintf("%d bytes", bytes), Log: err.Error(), Cause: err}
+		}
+		c.counts.Allocs++
+		c.live += bytes
+		c.peak = max(c.peak, c.live)
+		c.kept = max(0, c.kept-bytes)
+		p = driver.Pointer(address)
+		c.allocations[p] = bytes
+		c.push(q, &command{call: "Alloc", run: func() error {
+			c.memory.Commit(address, bytes)
+			return nil
+		}})
 		return nil
-	}})
-	return driver.Pointer(address), nil
+	})
+	return p, err
 }
 
 func (c *context) Free(p driver.Pointer, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("Free", s)
-	if err != nil {
-		return err
-	}
-	if _, ok := c.allocations[p]; !ok {
-		return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or was already freed", p)
-	}
-	c.kept += c.allocations[p]
-	c.live -= c.allocations[p]
-	delete(c.allocations, p)
-	c.counts.Frees++
-	c.push(q, &command{call: "Free", run: func() error { return c.memory.Free(uint64(p)) }})
-	return nil
+	return c.on("Free", s, func(q *stream) error {
+		if _, ok := c.allocations[p]; !ok {
+			return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or was already freed", p)
+		}
+		c.kept += c.allocations[p]
+		c.live -= c.allocations[p]
+		delete(c.allocations, p)
+		c.counts.Frees++
+		c.push(q, &command{call: "Free", run: func() error { return c.memory.Free(uint64(p)) }})
+		return nil
+	})
 }
 
 func (c *context) Trim() error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("Trim"); err != nil {
-		return err
-	}
-	c.kept = 0
-	return nil
+	return c.call("Trim", func() error {
+		c.kept = 0
+		return nil
+	})
 }
 
 func (c *context) MemoryInfo() (free, total int, err error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("MemoryInfo"); err != nil {
-		return 0, 0, err
-	}
-	free, total = c.memory.Info()
-	return max(0, free-c.kept), total, nil
+	err = c.call("MemoryInfo", func() error {
+		free, total = c.memory.Info()
+		free = max(0, free-c.kept)
+		return nil
+	})
+	return free, total, err
 }
 
 func (c *context) AllocHost(bytes int) ([]byte, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("AllocHost"); err != nil {
-		return nil, err
-	}
-	if bytes <= 0 {
-		return nil, c.fail("AllocHost", driver.InvalidValue, "%d bytes", bytes)
-	}
-	b := make([]byte, bytes)
-	c.hosts[&b[0]] = b
-	return b, nil
+	return call(c, "AllocHost", func() ([]byte, error) {
+		if bytes <= 0 {
+			return nil, c.fail("AllocHost", driver.InvalidValue, "%d bytes", bytes)
+		}
+		b := make([]byte, bytes)
+		c.hosts[&b[0]] = b
+		return b, nil
+	})
 }
 
 func (c *context) FreeHost(b []byte) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if err := c.begin("FreeHost"); err != nil {
-		return err
-	}
-	if len(b) == 0 || c.hosts[&b[0]] == nil {
-		return c.fail("FreeHost", driver.InvalidValue, "the memory does not come from AllocHost, or was already freed")
-	}
-	for _, cmd := range c.waiting {
-		for _, h := range cmd.hosts {
-			if within(h, c.hosts[&b[0]]) {
-				return c.fail("FreeHost", driver.InvalidValue, "a queued copy (%s) uses the memory", cmd.op)
+	return c.call("FreeHost", func() error {
+		if len(b) == 0 || c.hosts[&b[0]] == nil {
+			return c.fail("FreeHost", driver.InvalidValue, "the memory does not come from AllocHost, or was already freed")
+		}
+		for _, cmd := range c.waiting {
+			for _, h := range cmd.hosts {
+				if within(h, c.hosts[&b[0]]) {
+					return c.fail("FreeHost", driver.InvalidValue, "a queued copy (%s) uses the memory", cmd.op)
+				}
 			}
 		}
-	}
-	delete(c.hosts, &b[0])
-	return nil
+		delete(c.hosts, &b[0])
+		return nil
+	})
 }
 
 // within reports whether part lies within whole.
@@ -134,76 +118,72 @@ func (c *context) pinned(b []byte) bool {
 }
 
 func (c *context) CopyToDevice(dst driver.Pointer, src []byte, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("CopyToDevice", s)
-	if err != nil || len(src) == 0 {
-		return err
-	}
-	c.counts.Copies++
-	c.counts.BytesToDevice += len(src)
-	cmd := &command{call: "CopyToDevice", op: fmt.Sprintf("copy of %d bytes to the device", len(src))}
-	if c.pinned(src) {
-		cmd.hosts = [][]byte{src}
-	} else {
-		src = append([]byte(nil), src...)
-		c.counts.Syncs++
-	}
-	cmd.run = func() error { return c.memory.Write(uint64(dst), src) }
-	c.push(q, cmd)
-	return nil
+	return c.on("CopyToDevice", s, func(q *stream) error {
+		if len(src) == 0 {
+			return nil
+		}
+		c.counts.Copies++
+		c.counts.BytesToDevice += len(src)
+		cmd := &command{call: "CopyToDevice", op: fmt.Sprintf("copy of %d bytes to the device", len(src))}
+		if c.pinned(src) {
+			cmd.hosts = [][]byte{src}
+		} else {
+			src = append([]byte(nil), src...)
+			c.counts.Syncs++
+		}
+		cmd.run = func() error { return c.memory.Write(uint64(dst), src) }
+		c.push(q, cmd)
+		return nil
+	})
 }
 
 func (c *context) CopyToHost(dst []byte, src driver.Pointer, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("CopyToHost", s)
-	if err != nil || len(dst) == 0 {
-		return err
-	}
-	c.counts.Copies++
-	c.counts.BytesToHost += len(dst)
-	cmd := &command{call: "CopyToHost", op: fmt.Sprintf("copy of %d bytes to the host", len(dst)), hosts: [][]byte{dst}}
-	cmd.run = func() error { return c.memory.Read(dst, uint64(src)) }
-	c.push(q, cmd)
-	if c.pinned(dst) {
-		return nil
-	}
-	c.counts.Syncs++
-	c.drain(cmd)
-	return c.end()
+	return c.on("CopyToHost", s, func(q *stream) error {
+		if len(dst) == 0 {
+			return nil
+		}
+		c.counts.Copies++
+		c.counts.BytesToHost += len(dst)
+		cmd := &command{call: "CopyToHost", op: fmt.Sprintf("copy of %d bytes to the host", len(dst)), hosts: [][]byte{dst}}
+		cmd.run = func() error { return c.memory.Read(dst, uint64(src)) }
+		c.push(q, cmd)
+		if c.pinned(dst) {
+			return nil
+		}
+		c.counts.Syncs++
+		c.drain(cmd)
+		return c.end()
+	})
 }
 
 func (c *context) Copy(dst, src driver.Pointer, bytes int, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("Copy", s)
-	if err != nil || bytes == 0 {
-		return err
-	}
-	if bytes < 0 || dst < src+driver.Pointer(bytes) && src < dst+driver.Pointer(bytes) {
-		return c.fail("Copy", driver.InvalidValue, "%d bytes from %#x to %#x overlap", bytes, src, dst)
-	}
-	c.counts.Copies++
-	c.push(q, &command{call: "Copy", op: fmt.Sprintf("copy of %d bytes on the device", bytes), run: func() error {
-		return c.memory.Copy(uint64(dst), uint64(src), bytes)
-	}})
-	return nil
+	return c.on("Copy", s, func(q *stream) error {
+		if bytes == 0 {
+			return nil
+		}
+		if bytes < 0 || dst < src+driver.Pointer(bytes) && src < dst+driver.Pointer(bytes) {
+			return c.fail("Copy", driver.InvalidValue, "%d bytes from %#x to %#x overlap", bytes, src, dst)
+		}
+		c.counts.Copies++
+		c.push(q, &command{call: "Copy", op: fmt.Sprintf("copy of %d bytes on the device", bytes), run: func() error {
+			return c.memory.Copy(uint64(dst), uint64(src), bytes)
+		}})
+		return nil
+	})
 }
 
 func (c *context) Fill(dst driver.Pointer, value uint32, width, count int, s driver.Stream) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	q, err := c.open("Fill", s)
-	if err != nil || count == 0 {
-		return err
-	}
-	if err := c.checkFill("Fill", dst, width, count); err != nil {
-		return err
-	}
-	c.counts.Fills++
-	c.push(q, &command{call: "Fill", op: fmt.Sprintf("fill of %d × %d bytes", count, width), run: func() error { return c.fill(dst, value, width, count) }})
-	return nil
+	return c.on("Fill", s, func(q *stream) error {
+		if count == 0 {
+			return nil
+		}
+		if err := c.checkFill("Fill", dst, width, count); err != nil {
+			return err
+		}
+		c.counts.Fills++
+		c.push(q, &command{call: "Fill", op: fmt.Sprintf("fill of %d × %d bytes", count, width), run: func() error { return c.fill(dst, value, width, count) }})
+		return nil
+	})
 }
 
 func (c *context) checkFill(call string, dst driver.Pointer, width, count int) error {
