@@ -428,3 +428,46 @@ func pause(n int)
 
 // cpuid returns what the CPU reports about itself.
 func cpuid(leaf uint32, subleaf uint32) (a uint32, b uint32, c uint32, d uint32)
+
+var rowTilesAVX512 = [][]rowTile{
+	{rowTile1x16AVX512, rowTile1x32AVX512},
+	{rowTile2x16AVX512, rowTile2x32AVX512},
+	{rowTile3x16AVX512, rowTile3x32AVX512},
+	{rowTile4x16AVX512, rowTile4x32AVX512},
+	{rowTile5x16AVX512, rowTile5x32AVX512},
+	{rowTile6x16AVX512, rowTile6x32AVX512},
+	{rowTile7x16AVX512, rowTile7x32AVX512},
+	{rowTile8x16AVX512, rowTile8x32AVX512},
+	{rowTile9x16AVX512, rowTile9x32AVX512},
+	{rowTile10x16AVX512, rowTile10x32AVX512},
+	{rowTile11x16AVX512, rowTile11x32AVX512},
+	{rowTile12x16AVX512, rowTile12x32AVX512},
+	{rowTile13x16AVX512, rowTile13x32AVX512},
+	{rowTile14x16AVX512, rowTile14x32AVX512},
+}
+
+var tilesAVX2 = [][]tile{
+	{tile1x8AVX2, tile1x16AVX2},
+	{tile2x8AVX2, tile2x16AVX2},
+	{tile3x8AVX2, tile3x16AVX2},
+	{tile4x8AVX2, tile4x16AVX2},
+	{tile5x8AVX2, tile5x16AVX2},
+	{tile6x8AVX2, tile6x16AVX2},
+}
+
+var tilesAVX512 = [][]tile{
+	{tile1x16AVX512, tile1x32AVX512},
+	{tile2x16AVX512, tile2x32AVX512},
+	{tile3x16AVX512, tile3x32AVX512},
+	{tile4x16AVX512, tile4x32AVX512},
+	{tile5x16AVX512, tile5x32AVX512},
+	{tile6x16AVX512, tile6x32AVX512},
+	{tile7x16AVX512, tile7x32AVX512},
+	{tile8x16AVX512, tile8x32AVX512},
+	{tile9x16AVX512, tile9x32AVX512},
+	{tile10x16AVX512, tile10x32AVX512},
+	{tile11x16AVX512, tile11x32AVX512},
+	{tile12x16AVX512, tile12x32AVX512},
+	{tile13x16AVX512, tile13x32AVX512},
+	{tile14x16AVX512, tile14x32AVX512},
+}

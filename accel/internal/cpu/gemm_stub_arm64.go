@@ -143,3 +143,14 @@ func storeEdgeNEON(rows, n int, c *float32, ldc int, edge *float32, width, mode 
 //
 //go:noescape
 func fmaNEON(n int)
+
+var tilesNEON = [][]tile{
+	{tile1x4NEON, tile1x8NEON, tile1x12NEON},
+	{tile2x4NEON, tile2x8NEON, tile2x12NEON},
+	{tile3x4NEON, tile3x8NEON, tile3x12NEON},
+	{tile4x4NEON, tile4x8NEON, tile4x12NEON},
+	{tile5x4NEON, tile5x8NEON, tile5x12NEON},
+	{tile6x4NEON, tile6x8NEON, tile6x12NEON},
+	{tile7x4NEON, tile7x8NEON, tile7x12NEON},
+	{tile8x4NEON, tile8x8NEON, tile8x12NEON},
+}

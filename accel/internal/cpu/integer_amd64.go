@@ -31,41 +31,6 @@ var (
 	}
 )
 
-var byteTilesVNNI512 = [][]byteTile{
-	{byteTile1x16VNNI512, byteTile1x32VNNI512},
-	{byteTile2x16VNNI512, byteTile2x32VNNI512},
-	{byteTile3x16VNNI512, byteTile3x32VNNI512},
-	{byteTile4x16VNNI512, byteTile4x32VNNI512},
-	{byteTile5x16VNNI512, byteTile5x32VNNI512},
-	{byteTile6x16VNNI512, byteTile6x32VNNI512},
-	{byteTile7x16VNNI512, byteTile7x32VNNI512},
-	{byteTile8x16VNNI512, byteTile8x32VNNI512},
-	{byteTile9x16VNNI512, byteTile9x32VNNI512},
-	{byteTile10x16VNNI512, byteTile10x32VNNI512},
-	{byteTile11x16VNNI512, byteTile11x32VNNI512},
-	{byteTile12x16VNNI512, byteTile12x32VNNI512},
-	{byteTile13x16VNNI512, byteTile13x32VNNI512},
-	{byteTile14x16VNNI512, byteTile14x32VNNI512},
-}
-
-var byteTilesVNNI256 = [][]byteTile{
-	{byteTile1x8VNNI256, byteTile1x16VNNI256},
-	{byteTile2x8VNNI256, byteTile2x16VNNI256},
-	{byteTile3x8VNNI256, byteTile3x16VNNI256},
-	{byteTile4x8VNNI256, byteTile4x16VNNI256},
-	{byteTile5x8VNNI256, byteTile5x16VNNI256},
-	{byteTile6x8VNNI256, byteTile6x16VNNI256},
-}
-
-var byteTilesAVX2 = [][]byteTile{
-	{byteTile1x8AVX2, byteTile1x16AVX2},
-	{byteTile2x8AVX2, byteTile2x16AVX2},
-	{byteTile3x8AVX2, byteTile3x16AVX2},
-	{byteTile4x8AVX2, byteTile4x16AVX2},
-	{byteTile5x8AVX2, byteTile5x16AVX2},
-	{byteTile6x8AVX2, byteTile6x16AVX2},
-}
-
 var avx512ByteVectors = byteVectors{
 	quantize:   byteQuantizer(16, quantizeAVX512),
 	requantize: scaledRows(16, requantizeAVX512, requantizeGeneric),

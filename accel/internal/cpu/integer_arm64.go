@@ -16,39 +16,6 @@ func byteKernels() []*byteKernel {
 	return append(list, &byteKernel{name: neonName, set: neonName, mr: 8, lanes: 4, group: 1, int16: true, tiles: byteTilesSMLAL, byteVectors: neonByteVectors}, genericBytes)
 }
 
-var byteTilesSUDOT = [][]byteTile{
-	{byteTile1x4SUDOT, byteTile1x8SUDOT},
-	{byteTile2x4SUDOT, byteTile2x8SUDOT},
-	{byteTile3x4SUDOT, byteTile3x8SUDOT},
-	{byteTile4x4SUDOT, byteTile4x8SUDOT},
-	{byteTile5x4SUDOT, byteTile5x8SUDOT},
-	{byteTile6x4SUDOT, byteTile6x8SUDOT},
-	{byteTile7x4SUDOT, byteTile7x8SUDOT},
-	{byteTile8x4SUDOT, byteTile8x8SUDOT},
-}
-
-var byteTilesSDOT = [][]byteTile{
-	{byteTile1x4SDOT, byteTile1x8SDOT},
-	{byteTile2x4SDOT, byteTile2x8SDOT},
-	{byteTile3x4SDOT, byteTile3x8SDOT},
-	{byteTile4x4SDOT, byteTile4x8SDOT},
-	{byteTile5x4SDOT, byteTile5x8SDOT},
-	{byteTile6x4SDOT, byteTile6x8SDOT},
-	{byteTile7x4SDOT, byteTile7x8SDOT},
-	{byteTile8x4SDOT, byteTile8x8SDOT},
-}
-
-var byteTilesSMLAL = [][]byteTile{
-	{byteTile1x4SMLAL, byteTile1x8SMLAL},
-	{byteTile2x4SMLAL, byteTile2x8SMLAL},
-	{byteTile3x4SMLAL, byteTile3x8SMLAL},
-	{byteTile4x4SMLAL, byteTile4x8SMLAL},
-	{byteTile5x4SMLAL, byteTile5x8SMLAL},
-	{byteTile6x4SMLAL, byteTile6x8SMLAL},
-	{byteTile7x4SMLAL, byteTile7x8SMLAL},
-	{byteTile8x4SMLAL, byteTile8x8SMLAL},
-}
-
 var neonByteVectors = byteVectors{
 	quantize:   byteQuantizer(4, quantizeNEON),
 	requantize: scaledRows(4, requantizeNEON, requantizeGeneric),

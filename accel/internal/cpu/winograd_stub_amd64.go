@@ -293,3 +293,29 @@ func sumTile8x1AVX512(k int, a *float32, b *float32, next int, c *float32, ldc i
 //
 //go:noescape
 func sumTile8x2AVX512(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
+
+var blockTilesAVX2 = [][]blockTile{
+	{blockTile1x1AVX2, blockTile1x2AVX2},
+	{blockTile2x1AVX2, blockTile2x2AVX2},
+	{blockTile3x1AVX2, blockTile3x2AVX2},
+	{blockTile4x1AVX2, blockTile4x2AVX2},
+	{blockTile5x1AVX2, blockTile5x2AVX2},
+	{blockTile6x1AVX2, blockTile6x2AVX2},
+}
+
+var blockTilesAVX512 = [][]blockTile{
+	{blockTile1x1AVX512, blockTile1x2AVX512},
+	{blockTile2x1AVX512, blockTile2x2AVX512},
+	{blockTile3x1AVX512, blockTile3x2AVX512},
+	{blockTile4x1AVX512, blockTile4x2AVX512},
+	{blockTile5x1AVX512, blockTile5x2AVX512},
+	{blockTile6x1AVX512, blockTile6x2AVX512},
+	{blockTile7x1AVX512, blockTile7x2AVX512},
+	{blockTile8x1AVX512, blockTile8x2AVX512},
+	{blockTile9x1AVX512, blockTile9x2AVX512},
+	{blockTile10x1AVX512, blockTile10x2AVX512},
+	{blockTile11x1AVX512, blockTile11x2AVX512},
+	{blockTile12x1AVX512, blockTile12x2AVX512},
+	{blockTile13x1AVX512, blockTile13x2AVX512},
+	{blockTile14x1AVX512, blockTile14x2AVX512},
+}

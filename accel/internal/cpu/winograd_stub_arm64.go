@@ -148,3 +148,16 @@ func sumTile2x1NEON(k int, a, b *float32, next int, c *float32, ldc, add int)
 //
 //go:noescape
 func sumTile2x2NEON(k int, a, b *float32, next int, c *float32, ldc, add int)
+
+var blockTilesNEON = [][]blockTile{
+	{blockTile1x1NEON, blockTile1x2NEON},
+	{blockTile2x1NEON, blockTile2x2NEON},
+	{blockTile3x1NEON, blockTile3x2NEON},
+	{blockTile4x1NEON, blockTile4x2NEON},
+	{blockTile5x1NEON, blockTile5x2NEON},
+	{blockTile6x1NEON, blockTile6x2NEON},
+	{blockTile7x1NEON, blockTile7x2NEON},
+	{blockTile8x1NEON, blockTile8x2NEON},
+	{blockTile9x1NEON, blockTile9x2NEON},
+	{blockTile10x1NEON, blockTile10x2NEON},
+}

@@ -29,6 +29,7 @@ func (p byteProduct) tile(mr, nv int) {
 	TEXT(name, NOSPLIT, "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is byteTileGeneric for %d rows and %d columns.", name, mr, nv*p.lanes()))
+	tabled("byteTile", p.name, mr, name)
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())

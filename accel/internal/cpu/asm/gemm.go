@@ -60,6 +60,7 @@ func tile(s isa, mr, nv int) {
 	TEXT(name, NOSPLIT, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is genericTile for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	tabled("tile", s.name, mr, name)
 	t := newTile(s, mr, nv)
 	t.prefetch()
 	k := Load(Param("k"), GP64())
@@ -124,6 +125,7 @@ func rowTile(s isa, mr, nv int) {
 	TEXT(name, NOSPLIT, "func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is rowTileGeneric for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	tabled("rowTile", s.name, mr, name)
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	from := []Register{Load(Param("left"), GP64())}

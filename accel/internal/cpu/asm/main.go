@@ -4,10 +4,13 @@
 package main
 
 import (
-	"bytes"
 	"flag"
+	"fmt"
 	"log"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 )
@@ -37,26 +40,45 @@ func main() {
 		log.Fatalf("asm: -kind must be gemm, vector, rows, shift, winograd, channel or integer, not %q", *kind)
 	}
 	build.Generate()
-	for _, name := range []string{"out", "stubs"} {
-		if err := nameCommand(flag.Lookup(name).Value.String()); err != nil {
+	for _, file := range []struct{ name, more string }{{"out", ""}, {"stubs", declaredTables()}} {
+		if err := complete(flag.Lookup(file.name).Value.String(), file.more); err != nil {
 			log.Fatalf("asm: %v", err)
 		}
 	}
 }
 
-// nameCommand corrects the command in the header of a generated file: avo assumes a program
-// of one file.
-func nameCommand(path string) error {
+// tables are tables of tiles for Go, by their declarations: the functions for one row, two rows and so on, each from narrow to wide.
+var tables = map[string][][]string{}
+
+// tabled adds a function for a number of rows to the table of a type of tile and an instruction set.
+func tabled(tile, set string, rows int, function string) {
+	name := fmt.Sprintf("%ss%s = [][]%s", tile, set, tile)
+	if len(tables[name]) < rows {
+		tables[name] = append(tables[name], nil)
+	}
+	tables[name][rows-1] = append(tables[name][rows-1], function)
+}
+
+// declaredTables returns the tables as Go.
+func declaredTables() string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		fmt.Fprintf(&text, "\nvar %s{\n", name)
+		for _, functions := range tables[name] {
+			fmt.Fprintf(&text, "\t{%s},\n", strings.Join(functions, ", "))
+		}
+		text.WriteString("}\n")
+	}
+	return text.String()
+}
+
+// complete corrects the command in the header of a generated file, since avo assumes a program of one file, and adds text at its end.
+func complete(path, more string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	line, rest, _ := bytes.Cut(text, []byte("\n"))
-	at := bytes.Index(line, []byte("go run main.go"))
-	if at < 0 {
-		return nil
-	}
-	header := append([]byte{}, line[:at]...)
-	header = append(header, "go generate ./accel/internal/cpu. DO NOT EDIT.\n"...)
-	return os.WriteFile(path, append(header, rest...), 0o644)
+	header, rest, _ := strings.Cut(string(text), "\n")
+	command, _, _ := strings.Cut(header, "go run main.go")
+	return os.WriteFile(path, []byte(command+"go generate ./accel/internal/cpu. DO NOT EDIT.\n"+rest+more), 0o644)
 }

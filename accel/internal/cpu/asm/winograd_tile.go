@@ -13,8 +13,9 @@ import (
 // block and, some lines ahead, the right-hand side: misses of the CPU's own prefetcher cost
 // a sixth of the time.
 func blockTile(s isa, mr, nv int) {
-	s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next, add int)",
+	name := s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next, add int)",
 		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors.", mr, nv))
+	tabled("blockTile", s.name, mr, name)
 	k, a, apart, b, c, next, add := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next"), parameter("add")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), next)

@@ -38,7 +38,9 @@ const (
 
 // tile generates c = a·b for rows of a that are row bytes apart and a panel of b: groups of the depth, one column after the other.
 func (p byteProduct) tile(o *output, mr, nv int) {
-	o.declare(fmt.Sprintf("byteTile%dx%d%s", mr, nv*lanes, p.name), "k int, a *uint8, row int, b *int8, c *int32, ldc int",
+	name := fmt.Sprintf("byteTile%dx%d%s", mr, nv*lanes, p.name)
+	o.tabled("byteTile", p.name, mr, name)
+	o.declare(name, "k int, a *uint8, row int, b *int8, c *int32, ldc int",
 		fmt.Sprintf(" is byteTileGeneric for %d rows and %d columns.", mr, nv*lanes))
 	short := p.name == "SMLAL"
 	sums, rows, columns, size := byteSums, byteRows, byteColumns, 16*nv

@@ -10,7 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +23,8 @@ type output struct {
 	text, stubs strings.Builder
 	constants   map[[lanes]uint32]int // offsets in the table of constants, in bytes, by the bits of four float32
 	order       [][lanes]uint32
-	table       string // name of the table
+	table       string                // name of the table
+	tiles       map[string][][]string // tables for Go, by their declarations: the functions for one row and up, each from narrow to wide
 }
 
 // function begins a function with arguments of a size in bytes.
@@ -48,6 +51,15 @@ func (o *output) quad(bits [lanes]uint32) int {
 	return at
 }
 
+// tabled adds a function for a number of rows to the table of a type of tile and an instruction set.
+func (o *output) tabled(tile, set string, rows int, function string) {
+	name := fmt.Sprintf("%ss%s = [][]%s", tile, set, tile)
+	if len(o.tiles[name]) < rows {
+		o.tiles[name] = append(o.tiles[name], nil)
+	}
+	o.tiles[name][rows-1] = append(o.tiles[name][rows-1], function)
+}
+
 // write writes both files.
 func (o *output) write(assembly, stubs string) error {
 	text := header + "#include \"textflag.h\"\n" + o.text.String()
@@ -63,6 +75,13 @@ func (o *output) write(assembly, stubs string) error {
 	if err := os.WriteFile(assembly, []byte(text), 0o644); err != nil {
 		return err
 	}
+	for _, name := range slices.Sorted(maps.Keys(o.tiles)) {
+		fmt.Fprintf(&o.stubs, "\nvar %s{\n", name)
+		for _, functions := range o.tiles[name] {
+			fmt.Fprintf(&o.stubs, "\t{%s},\n", strings.Join(functions, ", "))
+		}
+		o.stubs.WriteString("}\n")
+	}
 	return os.WriteFile(stubs, []byte(header+"package cpu\n"+o.stubs.String()), 0o644)
 }
 
@@ -71,7 +90,7 @@ func main() {
 	out := flag.String("out", "", "`file` of the assembly")
 	stubs := flag.String("stubs", "", "`file` of the declarations")
 	flag.Parse()
-	o := &output{constants: map[[lanes]uint32]int{}, table: *kind + "Constants"}
+	o := &output{constants: map[[lanes]uint32]int{}, table: *kind + "Constants", tiles: map[string][][]string{}}
 	switch *kind {
 	case "gemm":
 		gemm(o)

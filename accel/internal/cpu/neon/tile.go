@@ -40,6 +40,7 @@ func tile(o *output, mr, nv int) {
 	name := fmt.Sprintf("tile%dx%dNEON", mr, nv*lanes)
 	o.function(name, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)",
 		fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*lanes), 96)
+	o.tabled("tile", "NEON", mr, name)
 	for i, name := range []string{"k", "a", "row", "step", "b", "next", "c", "ldc"} {
 		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
 	}

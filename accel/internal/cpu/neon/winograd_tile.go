@@ -9,7 +9,9 @@ const tallest = 10
 // blockTile generates a tile of a product whose left-hand side has interleaved channels: row i is vector i of a block, and blocks are
 // apart. A vector of a row has its elements of four steps of the depth.
 func blockTile(o *output, mr, nv int) {
-	a := o.declare(fmt.Sprintf("blockTile%dx%dNEON", mr, nv), "k int, a *float32, apart int, b, c *float32, next, add int",
+	name := fmt.Sprintf("blockTile%dx%dNEON", mr, nv)
+	o.tabled("blockTile", "NEON", mr, name)
+	a := o.declare(name, "k int, a *float32, apart int, b, c *float32, next, add int",
 		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors of four elements.", mr, nv))
 	a.bytes("apart", "next")
 	rows, columns := mr*nv, mr*nv+mr
