@@ -13,16 +13,9 @@ func attention(s isa) {
 
 // expSum generates the exponential of scaled and shifted values, and its sum.
 func expSum(s isa) {
-	name := "expSum" + s.name
-	TEXT(name, NOSPLIT, "func(n int, d, a *float32, scale, shift float32) float32")
-	Pragma("noescape")
-	Doc(name + " is expSumGeneric with more lanes.")
-	n := Load(Param("n"), GP64())
-	d := Load(Param("d"), GP64())
-	a := Load(Param("a"), GP64())
-	scale, shift := s.register(), s.register()
-	s.splatParam("scale", scale)
-	s.splatParam("shift", shift)
+	s.begin("expSum", "func(n int, d, a *float32, scale, shift float32) float32", " is expSumGeneric with more lanes.")
+	n, d, a := parameter("n"), parameter("d"), parameter("a")
+	scale, shift := s.scalar("scale"), s.scalar("shift")
 	sum := s.zero()
 	s.loop(n, []Register{a}, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		v := load(a)
@@ -32,23 +25,14 @@ func expSum(s isa) {
 		VADDPS(load(d), sum, sum) // again, to keep zeros after the end
 	}, d)
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // weigh generates (a+s)·b·t.
 func weigh(s isa) {
-	name := "weigh" + s.name
-	TEXT(name, NOSPLIT, "func(n int, d, a, b *float32, s, t float32)")
-	Pragma("noescape")
-	Doc(name + " is weighGeneric.")
-	n := Load(Param("n"), GP64())
-	d := Load(Param("d"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
-	add, times := s.register(), s.register()
-	s.splatParam("s", add)
-	s.splatParam("t", times)
+	s.begin("weigh", "func(n int, d, a, b *float32, s, t float32)", " is weighGeneric.")
+	n, d, a, b := parameter("n"), parameter("d"), parameter("a"), parameter("b")
+	add, times := s.scalar("s"), s.scalar("t")
 	s.loop(n, []Register{a, b}, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		v, w := load(a), load(b)
 		VADDPS(add, v, v)
@@ -56,6 +40,5 @@ func weigh(s isa) {
 		VMULPS(times, v, v)
 		store(v, d)
 	}, d)
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -25,14 +25,9 @@ type byteProduct struct {
 // VPMADDUBSW, the only byte multiplication of AVX2, cannot be used: it adds two products of
 // up to 255·127 in 16 bits and saturates.
 func (p byteProduct) tile(mr, nv int) {
-	name := fmt.Sprintf("byteTile%dx%d%s", mr, nv*p.lanes(), p.name)
-	TEXT(name, NOSPLIT, "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is byteTileGeneric for %d rows and %d columns.", name, mr, nv*p.lanes()))
+	name := begin(fmt.Sprintf("byteTile%dx%d%s", mr, nv*p.lanes(), p.name), "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)", fmt.Sprintf(" is byteTileGeneric for %d rows and %d columns.", mr, nv*p.lanes()))
 	tabled("byteTile", p.name, mr, name)
-	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
+	k, a, b := parameter("k"), parameter("a"), parameter("b")
 	rows := rowAddresses(mr, a, 0)
 	// Registers by number, since avo does not know the registers of an encoded instruction.
 	number := 0
@@ -80,8 +75,7 @@ func (p byteProduct) tile(mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
+	c, ldc := parameter("c"), parameter("ldc")
 	SHLQ(Imm(2), ldc)
 	for i := range mr {
 		for v := range nv {
@@ -94,8 +88,7 @@ func (p byteProduct) tile(mr, nv int) {
 		}
 		ADDQ(ldc, c)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // add adds the products of signed and unsigned integers to sums.

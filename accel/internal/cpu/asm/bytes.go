@@ -7,16 +7,9 @@ import (
 
 // divideBytes generates bytes divided by a number, one vector at a time.
 func divideBytes(s isa) {
-	name := "divideBytes" + s.name
-	TEXT(name, NOSPLIT, "func(n int, d *float32, a *uint8, by float32)")
-	Pragma("noescape")
-	Doc(name + " is divideBytesGeneric for n, at least one, vectors' worth of bytes.")
-	n := Load(Param("n"), GP64())
-	d := Load(Param("d"), GP64())
-	a := Load(Param("a"), GP64())
-	by := s.register()
-	s.splatParam("by", by)
-	v := s.register()
+	s.begin("divideBytes", "func(n int, d *float32, a *uint8, by float32)", " is divideBytesGeneric for n, at least one, vectors' worth of bytes.")
+	n, d, a := parameter("n"), parameter("d"), parameter("a")
+	by, v := s.scalar("by"), s.register()
 	Label("more")
 	VPMOVZXBD(Mem{Base: a}, v)
 	VCVTDQ2PS(v, v)
@@ -26,6 +19,5 @@ func divideBytes(s isa) {
 	ADDQ(Imm(uint64(s.width)), d)
 	DECQ(n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }

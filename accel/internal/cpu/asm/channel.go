@@ -114,8 +114,7 @@ func (s isa) partly(n Register) func(place func(i int) Mem) vectorOf {
 func (s isa) parameters(names ...string) []VecVirtual {
 	list := make([]VecVirtual, len(names))
 	for i, name := range names {
-		list[i] = s.register()
-		s.splatParam(name, list[i])
+		list[i] = s.scalar(name)
 	}
 	return list
 }
@@ -125,8 +124,7 @@ func (s isa) sumsTo(to Register, sums ...VecVirtual) {
 	for i, v := range sums {
 		VMOVSS(s.lanesSum(v), Mem{Base: to, Disp: 4 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // sumRows adds pairs in float32, which is exact for equal numbers, and then in float64. CPUs with
@@ -149,8 +147,7 @@ func sumRows() {
 		VADDPD(wide, sum, sum)
 	})
 	VMOVSD(float64LanesSum(sum), Mem{Base: to})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (s isa) squareRows() {
@@ -178,8 +175,7 @@ func (s isa) scaleRows() {
 		VMAXPS(x, p[3], x) // the second operand, the sum, comes out if it is NaN
 		v.store(x)
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (s isa) slopeRows() {
@@ -209,6 +205,5 @@ func (s isa) slopeScaleRows() {
 		VMULPS(p[3], y, y)
 		v.store(y)
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }

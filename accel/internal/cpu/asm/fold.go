@@ -40,21 +40,17 @@ func rootStepped(a, b, c VecVirtual, k [4]Op) VecVirtual {
 }
 
 func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]Op) VecVirtual) {
-	full := name + s.name
 	signature := "func(n int, d, a, b, s *float32)"
 	if inputs == 3 {
 		signature = "func(n int, d, a, b, c, s *float32)"
 	}
-	TEXT(full, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(full + " is " + name + "Generic.")
-	n := Load(Param("n"), GP64())
-	d := Load(Param("d"), GP64())
+	s.begin(name, signature, " is "+name+"Generic.")
+	n, d := parameter("n"), parameter("d")
 	var in []Register
 	for _, p := range []string{"a", "b", "c"}[:inputs] {
-		in = append(in, Load(Param(p), GP64()))
+		in = append(in, parameter(p))
 	}
-	scalars := Load(Param("s"), GP64())
+	scalars := parameter("s")
 	var k [4]Op
 	for i := range k {
 		k[i] = s.register()
@@ -67,6 +63,5 @@ func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]Op)
 		}
 		store(body(v, k), d)
 	}, d)
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -56,20 +56,11 @@ const (
 // prefetches the lines of the result and the elements of a for the next tile, one line per
 // step: they begin at ahead and are stride elements apart.
 func tile(s isa, mr, nv int) {
-	name := fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is genericTile for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	name := begin(fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name), "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)", fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*s.lanes()))
 	tabled("tile", s.name, mr, name)
 	t := newTile(s, mr, nv)
 	t.prefetch()
-	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
-	step := Load(Param("step"), GP64())
-	next := Load(Param("next"), GP64())
-	ahead := Load(Param("ahead"), GP64())
-	stride := Load(Param("stride"), GP64())
+	k, a, b, step, next, ahead, stride := parameter("k"), parameter("a"), parameter("b"), parameter("step"), parameter("next"), parameter("ahead"), parameter("stride")
 	for _, elements := range []Register{step, next, stride} {
 		SHLQ(Imm(2), elements)
 	}
@@ -91,7 +82,7 @@ func tile(s isa, mr, nv int) {
 	JNZ(LabelRef("one"))
 	Label("done")
 	t.locate() // again: the loop uses its registers
-	bias := Load(Param("bias"), GP64())
+	bias := parameter("bias")
 	t.addResult()
 	t.finish(bias)
 }
@@ -108,7 +99,7 @@ func (t *tileState) finish(bias Register) {
 		VADDPS(t.columns[i%t.nv], t.acc[i], t.acc[i])
 	}
 	Label("clamp")
-	TESTQ(U32(clampZero), Load(Param("mode"), GP64()))
+	TESTQ(U32(clampZero), parameter("mode"))
 	JZ(LabelRef("store"))
 	zero := t.zero()
 	for i := range t.acc {
@@ -121,18 +112,14 @@ func (t *tileState) finish(bias Register) {
 // rowTile generates tile for an unpacked right-hand side: its vectors start at left and at
 // right, and its rows are at offsets from there.
 func rowTile(s isa, mr, nv int) {
-	name := fmt.Sprintf("rowTile%dx%d%s", mr, nv*s.lanes(), s.name)
-	TEXT(name, NOSPLIT, "func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is rowTileGeneric for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	name := begin(fmt.Sprintf("rowTile%dx%d%s", mr, nv*s.lanes(), s.name), "func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)", fmt.Sprintf(" is rowTileGeneric for %d rows and %d columns.", mr, nv*s.lanes()))
 	tabled("rowTile", s.name, mr, name)
-	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
-	from := []Register{Load(Param("left"), GP64())}
+	k, a := parameter("k"), parameter("a")
+	from := []Register{parameter("left")}
 	if nv > 1 {
-		from = append(from, Load(Param("right"), GP64()))
+		from = append(from, parameter("right"))
 	}
-	offsets := Load(Param("offsets"), GP64())
+	offsets := parameter("offsets")
 	t := newTile(s, mr, nv)
 	t.prefetch()
 	TESTQ(k, k)
@@ -166,20 +153,14 @@ type tileState struct {
 
 func newTile(s isa, mr, nv int) *tileState {
 	t := &tileState{isa: s, mr: mr, nv: nv, at: GP64()}
-	for range mr * nv {
-		t.acc = append(t.acc, s.zero())
-	}
-	for range nv {
-		t.columns = append(t.columns, s.register())
-	}
-	t.rows = []VecVirtual{s.register(), s.register()}
+	t.acc, t.columns, t.rows = s.cleared(mr*nv), s.registers(nv), s.registers(2)
 	return t
 }
 
 // locate loads the address of the result.
 func (t *tileState) locate() {
-	t.c = Load(Param("c"), GP64())
-	t.ldc = Load(Param("ldc"), GP64())
+	t.c = parameter("c")
+	t.ldc = parameter("ldc")
 	SHLQ(Imm(2), t.ldc)
 }
 
@@ -207,7 +188,7 @@ func (t *tileState) multiply(a Mem, i int) {
 
 // addResult adds c if mode selects accumulation, and jumps to bias.
 func (t *tileState) addResult() {
-	TESTQ(U32(addResult), Load(Param("mode"), GP64()))
+	TESTQ(U32(addResult), parameter("mode"))
 	JZ(LabelRef("bias"))
 	MOVQ(t.c, t.at)
 	for i := range t.mr {
@@ -225,21 +206,14 @@ func (t *tileState) store() {
 		}
 		ADDQ(t.ldc, t.c)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // interleave8 transposes 8 rows of a depth that is a multiple of 8 into a
 // panel of any width.
 func interleave8() {
-	TEXT("interleave8", NOSPLIT, "func(dst, src *float32, row, k, w int)")
-	Pragma("noescape")
-	Doc("interleave8 writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	row := Load(Param("row"), GP64())
-	k := Load(Param("k"), GP64())
-	w := Load(Param("w"), GP64())
+	begin("interleave8", "func(dst, src *float32, row, k, w int)", " writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.")
+	dst, src, row, k, w := parameter("dst"), parameter("src"), parameter("row"), parameter("k"), parameter("w")
 	SHLQ(Imm(2), row)
 	SHLQ(Imm(2), w)
 	SHRQ(Imm(3), k)
@@ -297,21 +271,14 @@ func interleave8() {
 	DECQ(k)
 	JNZ(LabelRef("block"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // interleaveFew transposes 4 to 6 rows of a depth that is a multiple of 8 into a panel of that width. Each column is stored as eight
 // lanes, of which the next column overwrites what is too much, except for the last of each eight.
 func interleaveFew(rows int) {
-	name := fmt.Sprintf("interleave%d", rows)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, row, k int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes dst[p*%d+i] = src[i*row+p] for i < %d and p < k, a multiple of 8.", name, rows, rows))
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	row := Load(Param("row"), GP64())
-	k := Load(Param("k"), GP64())
+	begin(fmt.Sprintf("interleave%d", rows), "func(dst, src *float32, row, k int)", fmt.Sprintf(" writes dst[p*%d+i] = src[i*row+p] for i < %d and p < k, a multiple of 8.", rows, rows))
+	dst, src, row, k := parameter("dst"), parameter("src"), parameter("row"), parameter("k")
 	SHLQ(Imm(2), row)
 	SHRQ(Imm(3), k)
 	JZ(LabelRef("done"))
@@ -387,21 +354,13 @@ func interleaveFew(rows int) {
 	DECQ(k)
 	JNZ(LabelRef("block"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // copyFew copies rows of 4 to 8 elements as two vectors of four, which may overlap.
 func copyFew() {
-	TEXT("copyFew", NOSPLIT, "func(dst, src *float32, k, q, w, col int)")
-	Pragma("noescape")
-	Doc("copyFew writes dst[p*w+i] = src[p*col+i] for i < q, 4 to 8, and p < k.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	k := Load(Param("k"), GP64())
-	q := Load(Param("q"), GP64())
-	w := Load(Param("w"), GP64())
-	col := Load(Param("col"), GP64())
+	begin("copyFew", "func(dst, src *float32, k, q, w, col int)", " writes dst[p*w+i] = src[p*col+i] for i < q, 4 to 8, and p < k.")
+	dst, src, k, q, w, col := parameter("dst"), parameter("src"), parameter("k"), parameter("q"), parameter("w"), parameter("col")
 	SHLQ(Imm(2), w)
 	SHLQ(Imm(2), col)
 	TESTQ(k, k)
@@ -423,15 +382,8 @@ func copyFew() {
 // copyRows copies rows of at least 8 elements, eight at a time; the last eight may overlap
 // the previous ones.
 func copyRows() {
-	TEXT("copyRows", NOSPLIT, "func(dst, src *float32, k, q, w, col int)")
-	Pragma("noescape")
-	Doc("copyRows writes dst[p*w+i] = src[p*col+i] for i < q, at least 8, and p < k.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	k := Load(Param("k"), GP64())
-	last := Load(Param("q"), GP64())
-	w := Load(Param("w"), GP64())
-	col := Load(Param("col"), GP64())
+	begin("copyRows", "func(dst, src *float32, k, q, w, col int)", " writes dst[p*w+i] = src[p*col+i] for i < q, at least 8, and p < k.")
+	dst, src, k, last, w, col := parameter("dst"), parameter("src"), parameter("k"), parameter("q"), parameter("w"), parameter("col")
 	SHLQ(Imm(2), last)
 	SUBQ(Imm(32), last)
 	SHLQ(Imm(2), w)
@@ -457,21 +409,13 @@ func copyRows() {
 	DECQ(k)
 	JNZ(LabelRef("row"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // everySecond copies every second element of rows of at least 8 results, eight at a time; the last eight may overlap the previous ones.
 func everySecond() {
-	TEXT("everySecond", NOSPLIT, "func(dst, src *float32, rows, n, to, from int)")
-	Pragma("noescape")
-	Doc("everySecond writes dst[r*to+i] = src[r*from+2*i] for i < n, at least 8, and r < rows. It reads no element after the last of a row.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	rows := Load(Param("rows"), GP64())
-	last := Load(Param("n"), GP64())
-	to := Load(Param("to"), GP64())
-	from := Load(Param("from"), GP64())
+	begin("everySecond", "func(dst, src *float32, rows, n, to, from int)", " writes dst[r*to+i] = src[r*from+2*i] for i < n, at least 8, and r < rows. It reads no element after the last of a row.")
+	dst, src, rows, last, to, from := parameter("dst"), parameter("src"), parameter("rows"), parameter("n"), parameter("to"), parameter("from")
 	SHLQ(Imm(2), last)
 	SUBQ(Imm(32), last)
 	SHLQ(Imm(2), to)
@@ -503,14 +447,13 @@ func everySecond() {
 	DECQ(rows)
 	JNZ(LabelRef("row"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func pause() {
 	TEXT("pause", NOSPLIT, "func(n int)")
 	Doc("pause waits n times for some tens of cycles, without traffic on the memory bus.")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	Label("loop")
 	PAUSE()
 	DECQ(n)
@@ -537,7 +480,7 @@ func rowAddresses(mr int, a Register, shift uint64) []Mem {
 	// Odd multiples of the distance; scaled addressing gives the even ones.
 	odd := map[int]Register{}
 	if mr > 1 {
-		one := Load(Param("row"), GP64())
+		one := parameter("row")
 		if shift > 0 {
 			SHLQ(Imm(shift), one)
 		}

@@ -51,8 +51,7 @@ func storeEdge(s isa) {
 	ADDQ(width, edge)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // firstOfTwo returns functions that load and store the first n elements of two vectors.

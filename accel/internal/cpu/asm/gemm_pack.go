@@ -12,26 +12,19 @@ import (
 // vector overlaps the one before it. A single vector may be wider than the panel: the next row overwrites what is too much.
 func copyPanels(vectors int) {
 	const rowsAhead = 8 // of those that are prefetched
-	name := fmt.Sprintf("copyPanels%d", vectors)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, parts *int, n, k, col int)")
-	Pragma("noescape")
 	widths := fmt.Sprintf("%d to %d elements", 8*(vectors-1), 8*vectors)
 	if vectors == 1 {
 		widths = "4 to 8 elements, after which it writes what follows them in src up to 8"
 	}
-	Doc(fmt.Sprintf("%s writes dst[to+p*width+i] = src[from+p*col+i] for i < width and p < k, a multiple of 4, for each of n parts of", name),
-		fmt.Sprintf("%s. A part is its from, to and width in bytes; to is moved behind what has been written.", widths))
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	parts := Load(Param("parts"), GP64())
-	n := Load(Param("n"), GP64())
-	k := Load(Param("k"), GP64())
-	col := Load(Param("col"), GP64())
+	begin(fmt.Sprintf("copyPanels%d", vectors), "func(dst, src *float32, parts *int, n, k, col int)",
+		" writes dst[to+p*width+i] = src[from+p*col+i] for i < width and p < k, a multiple of 4, for each of n parts of\n"+
+			widths+". A part is its from, to and width in bytes; to is moved behind what has been written.")
+	dst, src, parts, n, k, col := parameter("dst"), parameter("src"), parameter("parts"), parameter("n"), parameter("k"), parameter("col")
 	SHLQ(Imm(2), col)
-	col3, end := GP64(), GP64()
+	col3, last := GP64(), GP64()
 	LEAQ(Mem{Base: col, Index: col, Scale: 2}, col3)
-	LEAQ(Mem{Base: n, Index: n, Scale: 2}, end) // a part has three words
-	LEAQ(Mem{Base: parts, Index: end, Scale: 8}, end)
+	LEAQ(Mem{Base: n, Index: n, Scale: 2}, last) // a part has three words
+	LEAQ(Mem{Base: parts, Index: last, Scale: 8}, last)
 	SHRQ(Imm(2), k)
 	JZ(LabelRef("done"))
 	part, from, to, width, width3 := GP64(), GP64(), GP64(), GP64(), GP64()
@@ -73,12 +66,11 @@ func copyPanels(vectors int) {
 		}
 	}
 	ADDQ(Imm(24), part)
-	CMPQ(part, end)
+	CMPQ(part, last)
 	JB(LabelRef("part"))
 	LEAQ(Mem{Base: src, Index: col, Scale: 4}, src)
 	DECQ(k)
 	JNZ(LabelRef("rows"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -57,7 +57,7 @@ func (s isa) clampBytes(v, low, high VecVirtual, to Mem) {
 // quantize generates quantize for whole vectors.
 func quantize(s isa) {
 	p := s.head("quantize", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)", " for whole vectors; sum is 0, or NaN where an x is not finite.", "q", "x")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	factor, zero, sum, low, high := s.scalar("factor"), s.scalar("zero"), s.zero(), s.zero(), s.splat(constant(255))
 	Label("more")
 	v := s.register()
@@ -71,17 +71,16 @@ func quantize(s isa) {
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // scaledRows generates the loop over rows of whole vectors. The rows of q, whose elements
 // have a given size, and of sums are some bytes apart.
 func (s isa) scaledRows(signature, name, q string, size int, store func(v, low VecVirtual, to Mem)) {
 	p := s.head(name, signature, " for whole vectors, and at least one row.", "offset", "factor", "bias")
-	rows, n := Load(Param("rows"), GP64()), Load(Param("n"), GP64())
-	out, outPitch := Load(Param(q), GP64()), Load(Param("pitch"), GP64())
-	sums, sumsPitch := Load(Param("sums"), GP64()), Load(Param("sumsPitch"), GP64())
+	rows, n := parameter("rows"), parameter("n")
+	out, outPitch := Load(Param(q), GP64()), parameter("pitch")
+	sums, sumsPitch := parameter("sums"), parameter("sumsPitch")
 	low := s.scalar("low")
 	if size > 1 {
 		SHLQ(Imm(2), outPitch)
@@ -110,8 +109,7 @@ func (s isa) scaledRows(signature, name, q string, size int, store func(v, low V
 	ADDQ(sumsPitch, sums)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func requantize(s isa) {
@@ -130,7 +128,7 @@ func dequantize(s isa) {
 // dotBytes generates dot for whole pairs of vectors.
 func dotBytes(s isa) {
 	p := s.head("dotBytes", "func(n int, x *float32, w *int8) float32", " for whole vectors, four at a time.", "x", "w")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	sums := []VecVirtual{s.zero(), s.zero(), s.zero(), s.zero()}
 	Label("more")
 	for i, sum := range sums {
@@ -147,14 +145,13 @@ func dotBytes(s isa) {
 	VADDPS(sums[3], sums[2], sums[2])
 	VADDPS(sums[2], sums[0], sums[0])
 	Store(s.lanesSum(sums[0]).AsX(), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // widenBytes generates widen for whole vectors.
 func widenBytes(s isa) {
 	p := s.head("widenBytes", "func(n int, y *float32, w *int8, step float32)", " for whole vectors.", "y", "w")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	step := s.scalar("step")
 	Label("more")
 	v := s.register()
@@ -166,17 +163,16 @@ func widenBytes(s isa) {
 	ADDQ(Imm(uint64(s.lanes())), p[1])
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // tapSums loops over channels, one vector at a time, and over the taps of each. The upper
 // halves of the operands of VPMADDWD are zero, since x is positive.
 func tapSums(s isa) {
 	p := s.head("tapSums", "func(taps, n int, sums *int32, x *uint8, offsets *int, w *int32, pitch int)", " for whole vectors.", "sums", "x", "offsets", "w")
-	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	n, pitch := parameter("n"), parameter("pitch")
 	SHLQ(Imm(2), pitch)
-	taps := Load(Param("taps"), GP64())
+	taps := parameter("taps")
 	channel, t, from, weight := GP64(), GP64(), GP64(), GP64()
 	XORQ(channel, channel)
 	Label("vector")
@@ -197,14 +193,13 @@ func tapSums(s isa) {
 	ADDQ(Imm(uint64(s.lanes())), channel)
 	CMPQ(channel, n)
 	JL(LabelRef("vector"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // largestTap loops over channels, one vector at a time, and over the taps of each.
 func largestTap(s isa) {
 	p := s.head("largestTap", "func(taps, n int, d, x *uint8, offsets *int)", " for whole vectors of bytes.", "d", "x", "offsets")
-	n, taps := Load(Param("n"), GP64()), Load(Param("taps"), GP64())
+	n, taps := parameter("n"), parameter("taps")
 	channel, t, from := GP64(), GP64(), GP64()
 	XORQ(channel, channel)
 	Label("vector")
@@ -221,15 +216,14 @@ func largestTap(s isa) {
 	ADDQ(Imm(uint64(s.width)), channel)
 	CMPQ(channel, n)
 	JL(LabelRef("vector"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // gatherRuns copies 16 bytes at a time. The next run overwrites the bytes written after a
 // run.
 func gatherRuns(s isa) {
 	p := s.head("gatherRuns", "func(count, pieces, n int, dst, x *uint8, offsets *int, step int)", ", and may write up to 15 bytes behind.", "dst", "x", "offsets")
-	count, pieces, n, step := Load(Param("count"), GP64()), Load(Param("pieces"), GP64()), Load(Param("n"), GP64()), Load(Param("step"), GP64())
+	count, pieces, n, step := parameter("count"), parameter("pieces"), parameter("n"), parameter("step")
 	piece, from, at := GP64(), GP64(), GP64()
 	chunk := XMM()
 	Label("pixel")
@@ -251,6 +245,5 @@ func gatherRuns(s isa) {
 	ADDQ(step, p[1])
 	DECQ(count)
 	JNZ(LabelRef("pixel"))
-	VZEROUPPER()
-	RET()
+	end()
 }

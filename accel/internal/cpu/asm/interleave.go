@@ -112,8 +112,7 @@ func (s isa) eachBlock(n Register, body func(mask Register)) {
 	body(mask)
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JG(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // transposed transposes a square of vectors.

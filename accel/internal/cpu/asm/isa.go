@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
@@ -30,6 +31,23 @@ func (s isa) register() VecVirtual {
 		return ZMM()
 	}
 	return YMM()
+}
+
+func (s isa) registers(n int) []VecVirtual {
+	list := make([]VecVirtual, n)
+	for i := range list {
+		list[i] = s.register()
+	}
+	return list
+}
+
+// cleared returns registers of zeros.
+func (s isa) cleared(n int) []VecVirtual {
+	list := make([]VecVirtual, n)
+	for i := range list {
+		list[i] = s.zero()
+	}
+	return list
 }
 
 func (s isa) zero() VecVirtual {
@@ -129,6 +147,35 @@ func (s isa) operand(b uint32) Op {
 
 // number is operand of a float32.
 func (s isa) number(f float64) Op { return s.operand(math.Float32bits(float32(f))) }
+
+// begin begins a function; doc continues its name.
+func begin(name, signature, doc string) string {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(strings.Split(name+doc, "\n")...)
+	return name
+}
+
+// begin begins the function of an instruction set.
+func (s isa) begin(name, signature, doc string) string { return begin(name+s.name, signature, doc) }
+
+// end returns from a function that used vector registers.
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
+// parameter loads an integer or a pointer.
+func parameter(name string) Register { return Load(Param(name), GP64()) }
+
+// scalar loads a float32 into all lanes.
+func (s isa) scalar(name string) VecVirtual {
+	at, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return s.splat(at.Addr)
+}
 
 // loop begins a loop that is hot and short, at a boundary of what a CPU fetches and decodes at once: elsewhere it runs up to a tenth
 // slower, depending on the functions before it.

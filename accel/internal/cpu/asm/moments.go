@@ -12,14 +12,14 @@ import (
 // registers for the scalars, they are vectors on the stack.
 func momentStep(s isa) {
 	p := s.head("momentStep", "func(n int, dm, dv, dp, m, slope, v, p, blend, blendSquare, rootStep *float32)", ".", "dm", "dv", "dp", "m", "slope", "v", "p")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	var k [3][4]Op
 	var stack Mem
 	if !s.wide() {
 		stack = AllocLocal(12 * s.width)
 	}
 	for i, name := range []string{"blend", "blendSquare", "rootStep"} {
-		scalars := Load(Param(name), GP64())
+		scalars := parameter(name)
 		for j := range k[i] {
 			r := s.splat(Mem{Base: scalars, Disp: 4 * j})
 			k[i][j] = r
@@ -43,6 +43,5 @@ func momentStep(s isa) {
 		store(v, p[1])
 		store(rootStepped(x, m, v, k[2]), p[2])
 	}, p[:3]...)
-	VZEROUPPER()
-	RET()
+	end()
 }

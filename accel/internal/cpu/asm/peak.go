@@ -5,7 +5,6 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
 )
 
 // peak generates independent multiply-adds: as many chains as there are registers for.
@@ -17,11 +16,8 @@ func peak(s isa) {
 	name := "fma" + s.name
 	TEXT(name, NOSPLIT, "func(n int)")
 	Doc(fmt.Sprintf("%s does %d fused multiplications and additions of vectors in registers, n times.", name, chains))
-	n := Load(Param("n"), GP64())
-	acc := make([]VecVirtual, chains)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
+	n := parameter("n")
+	acc := s.cleared(chains)
 	a, b := s.zero(), s.zero()
 	loop("loop")
 	for i := range acc {
@@ -29,6 +25,5 @@ func peak(s isa) {
 	}
 	DECQ(n)
 	JNZ(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
+	end()
 }

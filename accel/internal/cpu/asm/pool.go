@@ -223,8 +223,7 @@ func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	}
 	DECQ(p.rows)
 	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // vector loads a vector from memory, up to the end of the row.

@@ -27,7 +27,7 @@ func gates(n Register, names ...string) (rows []gateRows) {
 	SHLQ(Imm(2), row)
 	LEAQ(Mem{Base: row, Index: row, Scale: 2}, three)
 	for _, name := range names {
-		rows = append(rows, gateRows{Load(Param(name), GP64()), row, three})
+		rows = append(rows, gateRows{parameter(name), row, three})
 	}
 	return rows
 }
@@ -39,8 +39,7 @@ func (s isa) nextVector(n Register, pointers ...Register) {
 	}
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (s isa) loaded(from Mem) VecVirtual {
@@ -51,12 +50,10 @@ func (s isa) loaded(from Mem) VecVirtual {
 
 // lstm generates a step of an LSTM for one sequence.
 func lstm(s isa) {
-	TEXT("lstm"+s.name, NOSPLIT, "func(n int, gates, x, before, cell, next *float32)")
-	Pragma("noescape")
-	Doc("lstm" + s.name + " is lstmComposed for whole vectors, of which there is at least one.")
-	n := Load(Param("n"), GP64())
+	s.begin("lstm", "func(n int, gates, x, before, cell, next *float32)", " is lstmComposed for whole vectors, of which there is at least one.")
+	n := parameter("n")
 	g := gates(n, "gates", "x")
-	before, cell, next := Load(Param("before"), GP64()), Load(Param("cell"), GP64()), Load(Param("next"), GP64())
+	before, cell, next := parameter("before"), parameter("cell"), parameter("next")
 	loop("more")
 	activated := func(i int, f func([]VecVirtual) []VecVirtual) VecVirtual {
 		v := s.loaded(g[0].part(i))
@@ -84,14 +81,12 @@ func lstm(s isa) {
 
 // lstmGradient generates the gradient of a step of an LSTM for one sequence.
 func lstmGradient(s isa) {
-	TEXT("lstmGradient"+s.name, NOSPLIT, "func(n int, slopes, gates, before, cell, dh, dc *float32)")
-	Pragma("noescape")
-	Doc("lstmGradient" + s.name + " is lstmGradientComposed for whole vectors, of which there is at least one.")
-	n := Load(Param("n"), GP64())
+	s.begin("lstmGradient", "func(n int, slopes, gates, before, cell, dh, dc *float32)", " is lstmGradientComposed for whole vectors, of which there is at least one.")
+	n := parameter("n")
 	g := gates(n, "slopes", "gates")
 	d, g0 := g[0], g[1]
-	before, cell := Load(Param("before"), GP64()), Load(Param("cell"), GP64())
-	dh, dc := Load(Param("dh"), GP64()), Load(Param("dc"), GP64())
+	before, cell := parameter("before"), parameter("cell")
+	dh, dc := parameter("dh"), parameter("dc")
 	loop("more")
 	one := func() VecVirtual { return s.splat(constant(1)) }
 	// slope is y·(1-y)·other of a sigmoid y.

@@ -30,27 +30,18 @@ func rows() {
 
 // head begins a function and loads its pointers.
 func (s isa) head(name, signature, doc string, pointers ...string) []Register {
-	TEXT(name+s.name, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + s.name + " is " + name + "Generic" + doc)
+	s.begin(name, signature, " is "+name+"Generic"+doc)
 	var r []Register
 	for _, p := range pointers {
-		r = append(r, Load(Param(p), GP64()))
+		r = append(r, parameter(p))
 	}
-	return r
-}
-
-// scalar broadcasts a parameter to all lanes.
-func (s isa) scalar(name string) VecVirtual {
-	r := s.register()
-	s.splatParam(name, r)
 	return r
 }
 
 // squares generates squares for whole vectors.
 func squares(s isa) {
 	p := s.head("squares", "func(n int, x *float32, shift float32) float32", " for whole vectors.", "x")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	shift, sum := s.scalar("shift"), s.zero()
 	TESTQ(n, n)
 	JZ(LabelRef("end"))
@@ -63,13 +54,12 @@ func squares(s isa) {
 	JNZ(LabelRef("more"))
 	Label("end")
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func normalize(s isa) {
 	p := s.head("normalize", "func(n int, y, x, w, b *float32, shift, scale float32)", ".", "y", "x", "w", "b")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	shift, scale := s.scalar("shift"), s.scalar("scale")
 	s.loop(n, p[1:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		v := load(p[1])
@@ -79,13 +69,12 @@ func normalize(s isa) {
 		VADDPS(load(p[3]), v, v)
 		store(v, p[0])
 	}, p[0])
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func slopes(s isa) {
 	p := s.head("slopes", "func(n int, x, dy, w *float32, shift float32) (sum, dot float32)", ".", "x", "dy", "w")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	shift, sum, dot := s.scalar("shift"), s.zero(), s.zero()
 	s.loop(n, p, func(load func(Register) VecVirtual, _ func(VecVirtual, Register)) {
 		g, v := load(p[1]), load(p[0])
@@ -96,8 +85,7 @@ func slopes(s isa) {
 	})
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
 	Store(s.lanesSum(dot).AsX(), ReturnIndex(1))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // rowsFrom returns the addresses of dotRows rows that are pitch bytes apart, the first at w. It calls each before each address.
@@ -125,8 +113,8 @@ func (s isa) advance(addresses []Register) {
 // time, so the next four rows are requested.
 func dots(s isa) {
 	s.begin("dots", "func(n, pitch int, x, w, sums *float32)", " is dotsGeneric for whole vectors.")
-	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
-	x, w := Load(Param("x"), GP64()), Load(Param("w"), GP64())
+	n, pitch := parameter("n"), parameter("pitch")
+	x, w := parameter("x"), parameter("w")
 	SHLQ(Imm(2), pitch)
 	var sums [dotRows]VecVirtual
 	rows := rowsFrom(w, pitch, func(i int) { sums[i] = s.zero() })
@@ -140,19 +128,18 @@ func dots(s isa) {
 	s.advance(append([]Register{x}, rows[:]...))
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
-	out := Load(Param("sums"), GP64())
+	out := parameter("sums")
 	for i, sum := range sums {
 		VMOVSS(s.lanesSum(sum).AsX(), Mem{Base: out, Disp: 4 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // addProducts generates the addition of four rows of w, each times a number, to c. Like dots it requests the next four rows.
 func addProducts(s isa) {
 	s.begin("addProducts", "func(n, pitch int, x, w, c *float32)", " is addProductsGeneric for whole vectors.")
-	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
-	x, w, c := Load(Param("x"), GP64()), Load(Param("w"), GP64()), Load(Param("c"), GP64())
+	n, pitch := parameter("n"), parameter("pitch")
+	x, w, c := parameter("x"), parameter("w"), parameter("c")
 	SHLQ(Imm(2), pitch)
 	var factors [dotRows]VecVirtual
 	rows := rowsFrom(w, pitch, func(i int) { factors[i] = s.splat(Mem{Base: x, Disp: 4 * i}) })
@@ -167,8 +154,7 @@ func addProducts(s isa) {
 	s.advance(append([]Register{c}, rows[:]...))
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // dotRows is the number of rows that dots and addProducts read at once.
@@ -176,7 +162,7 @@ const dotRows = 4
 
 func normGradient(s isa) {
 	p := s.head("normGradient", "func(n int, dx, x, dy, w *float32, shift, slope, mean, scale float32)", ".", "dx", "x", "dy", "w")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	shift, slope, mean, scale := s.scalar("shift"), s.scalar("slope"), s.scalar("mean"), s.scalar("scale")
 	s.loop(n, p[1:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		v, g := load(p[1]), load(p[2])
@@ -187,13 +173,12 @@ func normGradient(s isa) {
 		VMULPS(scale, g, g)
 		store(g, p[0])
 	}, p[0])
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func normWeights(s isa) {
 	p := s.head("normWeights", "func(n int, dw, db, x, dy *float32, shift, scale float32)", ".", "dw", "db", "x", "dy")
-	n := Load(Param("n"), GP64())
+	n := parameter("n")
 	shift, scale := s.scalar("shift"), s.scalar("scale")
 	s.loop(n, p, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		w, b, v, g := load(p[0]), load(p[1]), load(p[2]), load(p[3])
@@ -204,18 +189,15 @@ func normWeights(s isa) {
 		store(w, p[0])
 		store(b, p[1])
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // addEightRows adds eight rows that are pitch elements apart, in float32 before: it goes along the
 // rows, as fast as memory.
 func addEightRows() {
-	TEXT("addEightRowsAVX2", NOSPLIT, "func(n, pitch int, d *float64, x *float32)")
-	Pragma("noescape")
-	Doc("addEightRowsAVX2 adds the sums in float32 of eight rows to n elements, a positive multiple of 8.")
-	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
-	d, x := Load(Param("d"), GP64()), Load(Param("x"), GP64())
+	begin("addEightRowsAVX2", "func(n, pitch int, d *float64, x *float32)", " adds the sums in float32 of eight rows to n elements, a positive multiple of 8.")
+	n, pitch := parameter("n"), parameter("pitch")
+	d, x := parameter("d"), parameter("x")
 	rows := [8]Register{x}
 	for i := 1; i < len(rows); i++ {
 		rows[i] = GP64()
@@ -245,19 +227,15 @@ func addEightRows() {
 	ADDQ(Imm(8), at)
 	SUBQ(Imm(8), n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // addRows adds rows that are pitch elements apart to a number of vectors of float64, which stay in
 // registers.
 func addRows(vectors int) {
-	name := map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors] + avx2.name
-	TEXT(name, NOSPLIT, "func(rows, pitch int, d *float64, x *float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds rows to %d elements.", name, vectors*4))
-	rows, pitch := Load(Param("rows"), GP64()), Load(Param("pitch"), GP64())
-	d, x := Load(Param("d"), GP64()), Load(Param("x"), GP64())
+	begin(map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors]+avx2.name, "func(rows, pitch int, d *float64, x *float32)", fmt.Sprintf(" adds rows to %d elements.", vectors*4))
+	rows, pitch := parameter("rows"), parameter("pitch")
+	d, x := parameter("d"), parameter("x")
 	SHLQ(Imm(2), pitch)
 	acc := make([]VecVirtual, vectors)
 	for i := range acc {
@@ -277,6 +255,5 @@ func addRows(vectors int) {
 	for i := range acc {
 		VMOVUPD(acc[i], Mem{Base: d, Disp: i * 32})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }

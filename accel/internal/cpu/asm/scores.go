@@ -15,14 +15,14 @@ type scoreRows struct {
 }
 
 func newScoreRows(s isa) *scoreRows {
-	r := &scoreRows{isa: s, columns: Load(Param("width"), GP64()), pitch: Load(Param("pitch"), GP64()), step: Load(Param("step"), GP64())}
+	r := &scoreRows{isa: s, columns: parameter("width"), pitch: parameter("pitch"), step: parameter("step")}
 	SHLQ(Imm(2), r.pitch)
 	return r
 }
 
 // begin starts a loop over the rows.
 func (r *scoreRows) begin(label string) {
-	r.rows, r.seen, r.seenHere = Load(Param("rows"), GP64()), Load(Param("seen"), GP64()), GP64()
+	r.rows, r.seen, r.seenHere = parameter("rows"), parameter("seen"), GP64()
 	Label(label)
 	r.clamp()
 }
@@ -135,11 +135,9 @@ func (r *scoreRows) zeros(at Register, blocks ...Register) {
 
 // softmaxRows replaces scores by exponentials. The maxima of all rows come first, so that no exponential waits for them.
 func softmaxRows(s isa) {
-	TEXT("softmaxRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)")
-	Pragma("noescape")
-	Doc("softmaxRows" + s.name + " is softmaxRowsComposed for at least one row; it writes whole vectors.")
+	s.begin("softmaxRows", "func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)", " is softmaxRowsComposed for at least one row; it writes whole vectors.")
 	r := newScoreRows(s)
-	p, top := Load(Param("p"), GP64()), Load(Param("top"), GP64())
+	p, top := parameter("p"), parameter("top")
 	factor, lowest := s.scalar("factor"), s.splat(bits(0xff800000))
 	r.begin("top")
 	m := s.register()
@@ -162,8 +160,8 @@ func softmaxRows(s isa) {
 	VMOVSS(high, Mem{Base: top})
 	r.next("top", []Register{p}, []Register{top})
 
-	p, top = Load(Param("p"), GP64()), Load(Param("top"), GP64())
-	sum := Load(Param("sum"), GP64())
+	p, top = parameter("p"), parameter("top")
+	sum := parameter("sum")
 	r.begin("row")
 	shift, total := s.splat(Mem{Base: top}), s.zero()
 	at := r.vectors("exp", func(at Register, seen visible) {
@@ -178,19 +176,16 @@ func softmaxRows(s isa) {
 	VMOVSS(s.lanesSum(total).AsX(), Mem{Base: sum})
 	r.zeros(at, p)
 	r.next("row", []Register{p}, []Register{top, sum})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // softmaxGradientRows recomputes the weights of scores, and replaces the gradients of the
 // weights by those of the scores.
 func softmaxGradientRows(s isa) {
-	TEXT("softmaxGradientRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)")
-	Pragma("noescape")
-	Doc("softmaxGradientRows" + s.name + " is softmaxGradientRowsComposed for at least one row; it writes whole vectors.")
+	s.begin("softmaxGradientRows", "func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)", " is softmaxGradientRowsComposed for at least one row; it writes whole vectors.")
 	r := newScoreRows(s)
-	p, ds := Load(Param("p"), GP64()), Load(Param("ds"), GP64())
-	logarithm, delta := Load(Param("logarithm"), GP64()), Load(Param("delta"), GP64())
+	p, ds := parameter("p"), parameter("ds")
+	logarithm, delta := parameter("logarithm"), parameter("delta")
 	factor, scale := s.scalar("factor"), s.scalar("scale")
 	r.begin("row")
 	shift, less := s.splat(Mem{Base: logarithm}), s.splat(Mem{Base: delta})
@@ -210,8 +205,7 @@ func softmaxGradientRows(s isa) {
 	})
 	r.zeros(at, p, ds)
 	r.next("row", []Register{p, ds}, []Register{logarithm, delta})
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // lanesMax returns the largest lane.

@@ -28,31 +28,17 @@ func shift() {
 // shiftTile generates a tile of a matmul whose right-hand side is not packed: row p of b
 // starts offsets[p] elements after b, so rows may overlap.
 func shiftTile(s isa, mr, nv int) {
-	name := fmt.Sprintf("shiftTile%dx%d", mr, nv*s.lanes())
-	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)")
-	Pragma("noescape")
-	Doc(name + " is shiftTileGeneric for these sizes.")
-	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
-	offsets := Load(Param("offsets"), GP64())
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
-	add := Load(Param("add"), GP64())
+	begin(fmt.Sprintf("shiftTile%dx%d", mr, nv*s.lanes()), "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)", " is shiftTileGeneric for these sizes.")
+	k, a, b, offsets, c, ldc, add := parameter("k"), parameter("a"), parameter("b"), parameter("offsets"), parameter("c"), parameter("ldc"), parameter("add")
 	SHLQ(Imm(2), ldc)
-	acc := make([]VecVirtual, mr*nv)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
+	acc := s.cleared(mr * nv)
 	row := s.register()
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	at := GP64()
 	var line []VecVirtual
 	if mr > 1 {
-		for range nv {
-			line = append(line, s.register())
-		}
+		line = s.registers(nv)
 	}
 	Label("depth")
 	MOVQ(Mem{Base: offsets}, at)
@@ -98,22 +84,18 @@ func (s isa) storeRows(acc []VecVirtual, nv int, c, ldc, add Register) {
 		}
 		ADDQ(ldc, c)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // shiftDots generates mr rows times three shifted runs of b, summed over the run.
 func shiftDots(s isa, mr int) {
-	name := fmt.Sprintf("shiftDots%dx3%s", mr, s.name)
-	TEXT(name, NOSPLIT, "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)")
-	Pragma("noescape")
-	Doc(name + fmt.Sprintf(" is shiftDotsGeneric for %d rows; n is a multiple of %d.", mr, s.lanes()))
-	n := Load(Param("n"), GP64())
+	begin(fmt.Sprintf("shiftDots%dx3%s", mr, s.name), "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)", fmt.Sprintf(" is shiftDotsGeneric for %d rows; n is a multiple of %d.", mr, s.lanes()))
+	n := parameter("n")
 	rows := make([]Mem, mr)
-	a := Load(Param("a"), GP64())
+	a := parameter("a")
 	rows[0] = Mem{Base: a}
 	if mr > 1 {
-		lda := Load(Param("lda"), GP64())
+		lda := parameter("lda")
 		SHLQ(Imm(2), lda)
 		lda3 := GP64()
 		LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
@@ -130,22 +112,15 @@ func shiftDots(s isa, mr int) {
 			rows[7] = Mem{Base: a, Index: lda7, Scale: 1}
 		}
 	}
-	b := Load(Param("b"), GP64())
-	offsets := Load(Param("offsets"), GP64())
+	b, offsets := parameter("b"), parameter("offsets")
 	var runs [3]Register
 	for j := range runs {
 		runs[j] = GP64()
 		MOVQ(Mem{Base: offsets, Disp: 8 * j}, runs[j])
 		LEAQ(Mem{Base: b, Index: runs[j], Scale: 4}, runs[j])
 	}
-	acc := make([]VecVirtual, 3*mr)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
-	var shifted [3]VecVirtual
-	for j := range shifted {
-		shifted[j] = s.register()
-	}
+	acc := s.cleared(3 * mr)
+	shifted := s.registers(3)
 	row := s.register()
 	CMPQ(n, Imm(0))
 	JLE(LabelRef("done"))
@@ -164,8 +139,7 @@ func shiftDots(s isa, mr int) {
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JG(LabelRef("run"))
 	Label("done")
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
+	c, ldc := parameter("c"), parameter("ldc")
 	SHLQ(Imm(2), ldc)
 	for i := range mr {
 		for j := range 3 {
@@ -175,16 +149,7 @@ func shiftDots(s isa, mr int) {
 		}
 		ADDQ(ldc, c)
 	}
-	VZEROUPPER()
-	RET()
-}
-
-func (s isa) splatParam(name string, r VecVirtual) {
-	at, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VBROADCASTSS(at.Addr, r)
+	end()
 }
 
 // lanesSum adds the lanes of a register, which it overwrites. The wide form only uses
@@ -213,19 +178,9 @@ func (s isa) lanesSum(y VecVirtual) VecVirtual {
 
 // biasRows copies rows of one pitch to another.
 func biasRows(s isa) {
-	name := "biasRows" + s.name
-	TEXT(name, NOSPLIT, "func(rows, width int, d *float32, dpitch int, a *float32, apitch int, bias, low float32)")
-	Pragma("noescape")
-	Doc(name + " is biasRowsGeneric.")
-	rows := Load(Param("rows"), GP64())
-	width := Load(Param("width"), GP64())
-	d := Load(Param("d"), GP64())
-	dpitch := Load(Param("dpitch"), GP64())
-	a := Load(Param("a"), GP64())
-	apitch := Load(Param("apitch"), GP64())
-	bias, low := s.register(), s.register()
-	s.splatParam("bias", bias)
-	s.splatParam("low", low)
+	s.begin("biasRows", "func(rows, width int, d *float32, dpitch int, a *float32, apitch int, bias, low float32)", " is biasRowsGeneric.")
+	rows, width, d, dpitch, a, apitch := parameter("rows"), parameter("width"), parameter("d"), parameter("dpitch"), parameter("a"), parameter("apitch")
+	bias, low := s.scalar("bias"), s.scalar("low")
 	SHLQ(Imm(2), dpitch)
 	SHLQ(Imm(2), apitch)
 	TESTQ(rows, rows)
@@ -246,6 +201,5 @@ func biasRows(s isa) {
 	DECQ(rows)
 	JNZ(LabelRef("row"))
 	Label("end")
-	VZEROUPPER()
-	RET()
+	end()
 }

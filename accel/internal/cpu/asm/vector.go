@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -112,7 +111,6 @@ func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtu
 // kernels generates a loop over n elements, some vectors at a time, then one at a time, with a masked last vector. body gets the vectors of
 // each input.
 func (s isa) kernels(name string, inputs, together int, scalar bool, body func(v [][]VecVirtual, k VecVirtual) []VecVirtual) {
-	full := name + s.name
 	signature := "func(n int, d, a *float32)"
 	switch {
 	case inputs == 2:
@@ -120,23 +118,15 @@ func (s isa) kernels(name string, inputs, together int, scalar bool, body func(v
 	case scalar:
 		signature = "func(n int, d, a *float32, s float32)"
 	}
-	TEXT(full, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(full + " is " + name + "Generic.")
-	n := Load(Param("n"), GP64())
-	d := Load(Param("d"), GP64())
-	in := []Register{Load(Param("a"), GP64())}
+	s.begin(name, signature, " is "+name+"Generic.")
+	n, d := parameter("n"), parameter("d")
+	in := []Register{parameter("a")}
 	if inputs == 2 {
-		in = append(in, Load(Param("b"), GP64()))
+		in = append(in, parameter("b"))
 	}
 	var k VecVirtual
 	if scalar {
-		k = s.register()
-		at, err := Param("s").Resolve()
-		if err != nil {
-			panic(err)
-		}
-		VBROADCASTSS(at.Addr, k)
+		k = s.scalar("s")
 	}
 	if together > 1 {
 		s.several(n, d, in, together, func(v [][]VecVirtual) []VecVirtual { return body(v, k) })
@@ -148,8 +138,7 @@ func (s isa) kernels(name string, inputs, together int, scalar bool, body func(v
 		}
 		store(body(v, k)[0], d)
 	}, d)
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // several runs a body over as many whole vectors at once as are together.
@@ -252,19 +241,13 @@ func tailMask() Mem {
 // The last elements are left to the caller.
 func sums() {
 	for _, fours := range []bool{false, true} {
-		name, step, doc := "sumAVX2", 32, "sumAVX2 is sumGeneric of n elements, a multiple of %d."
+		name, step, doc := "sum", 32, " is sumGeneric of n elements, a multiple of 32."
 		if fours {
-			name, step, doc = "sumFoursAVX2", 128, "sumFoursAVX2 is sumGeneric with sums of four elements in float32, of n elements, a multiple of %d."
+			name, step, doc = "sumFours", 128, " is sumGeneric with sums of four elements in float32, of n elements, a multiple of 128."
 		}
-		TEXT(name, NOSPLIT, "func(n int, a *float32) float64")
-		Pragma("noescape")
-		Doc(fmt.Sprintf(doc, step))
-		n := Load(Param("n"), GP64())
-		a := Load(Param("a"), GP64())
-		acc := make([]VecVirtual, 8)
-		for i := range acc {
-			acc[i] = avx2.zero()
-		}
+		avx2.begin(name, "func(n int, a *float32) float64", doc)
+		n, a := parameter("n"), parameter("a")
+		acc := avx2.cleared(8)
 		TESTQ(n, n)
 		JZ(LabelRef("end"))
 		Label("more")
@@ -290,8 +273,7 @@ func sums() {
 			}
 		}
 		Store(float64LanesSum(acc[0]), ReturnIndex(0))
-		VZEROUPPER()
-		RET()
+		end()
 	}
 }
 
@@ -338,12 +320,8 @@ func float64LanesSum(y VecVirtual) VecVirtual {
 
 // largest is for at least one vector; the last vector overlaps the previous one.
 func largest(s isa) {
-	name := "largest" + s.name
-	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
-	Pragma("noescape")
-	Doc(name + " is largestGeneric for at least " + strconv.Itoa(s.lanes()) + " elements.")
-	n := Load(Param("n"), GP64())
-	a := Load(Param("a"), GP64())
+	s.begin("largest", "func(n int, a *float32) float32", " is largestGeneric for at least "+strconv.Itoa(s.lanes())+" elements.")
+	n, a := parameter("n"), parameter("a")
 	last, m := s.register(), s.register()
 	// Returns the second operand, which avo names first, if one is NaN.
 	VBROADCASTSS(bits(0xff800000), m)
@@ -357,6 +335,5 @@ func largest(s isa) {
 	VMOVUPS(Mem{Base: n}, last)
 	VMAXPS(m, last, m)
 	Store(s.lanesMax(m), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -30,16 +30,8 @@ func windows() {
 
 // windowLoop generates a function that copies windows. The function that registers returns copies one, at the entry at of the list.
 func windowLoop(name, which string, registers func() (one func(at, to, run, from Register))) {
-	TEXT(name, NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
-	Pragma("noescape")
-	Doc(name + " is packWindowsGeneric for k offsets and n windows, both at least one" + which + ".")
-	dst := Load(Param("dst"), GP64())
-	runs := Load(Param("runs"), GP64())
-	offsets := Load(Param("offsets"), GP64())
-	k := Load(Param("k"), GP64())
-	w := Load(Param("w"), GP64())
-	list := Load(Param("list"), GP64())
-	n := Load(Param("n"), GP64())
+	begin(name, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)", " is packWindowsGeneric for k offsets and n windows, both at least one"+which+".")
+	dst, runs, offsets, k, w, list, n := parameter("dst"), parameter("runs"), parameter("offsets"), parameter("k"), parameter("w"), parameter("list"), parameter("n")
 	SHLQ(Imm(2), w)
 	at, left, run, to, from := GP64(), GP64(), GP64(), GP64(), GP64()
 	one := registers()
@@ -60,6 +52,5 @@ func windowLoop(name, which string, registers func() (one func(at, to, run, from
 	ADDQ(w, dst)
 	DECQ(k)
 	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -172,25 +172,14 @@ func (s isa) flat(base Register) block {
 	}
 }
 
-func (s isa) begin(name, signature, doc string) string {
-	name += s.name
-	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + doc)
-	return name
-}
-
 // each runs a body n times; n is at least one.
 func each(n Register, body func()) {
 	Label("more")
 	body()
 	DECQ(n)
 	JNZ(LabelRef("more"))
-	VZEROUPPER()
-	RET()
+	end()
 }
-
-func parameter(name string) Register { return Load(Param(name), GP64()) }
 
 func (s isa) sandwiches() {
 	for _, f := range []struct {

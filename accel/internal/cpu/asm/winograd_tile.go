@@ -5,7 +5,6 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
 )
 
 // blockTile generates a tile of a matmul whose left-hand side has interleaved channels: row
@@ -19,15 +18,9 @@ func blockTile(s isa, mr, nv int) {
 	k, a, apart, b, c, next, add := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next"), parameter("add")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), next)
-	acc := make([]VecVirtual, mr*nv)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
-	columns := make([]VecVirtual, nv)
-	for v := range columns {
-		columns[v] = s.register()
-	}
-	rows := []VecVirtual{s.register(), s.register()}
+	acc := s.cleared(mr * nv)
+	columns := s.registers(nv)
+	rows := s.registers(2)
 	const unroll, ahead = 4, 4096
 	at, left := GP64(), GP64()
 	Label("block")
@@ -73,8 +66,7 @@ func blockTile(s isa, mr, nv int) {
 	for i := range acc {
 		VMOVUPS(acc[i], result(i/nv, i%nv))
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // sumTile generates a tile of a matmul of two sides with interleaved channels, summed over
@@ -86,15 +78,9 @@ func sumTile(s isa, nv int) {
 	k, a, b, next, c, ldc, add := parameter("k"), parameter("a"), parameter("b"), parameter("next"), parameter("c"), parameter("ldc"), parameter("add")
 	SHLQ(Imm(2), next)
 	SHLQ(Imm(2), ldc)
-	acc := make([]VecVirtual, mr*nv)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
-	columns := make([]VecVirtual, nv)
-	for v := range columns {
-		columns[v] = s.register()
-	}
-	rows := []VecVirtual{s.register(), s.register()}
+	acc := s.cleared(mr * nv)
+	columns := s.registers(nv)
+	rows := s.registers(2)
 	step := func(u int) {
 		for v := range columns {
 			m := Mem{Base: b, Disp: u * s.width}
