@@ -321,19 +321,19 @@ TEXT ·poolRowsAVX2(SB), NOSPLIT, $0-40
 	ANDQ    $0x07, BX
 	LEAQ    (BX)(BX*1), R9
 	LEAQ    tailMask<>+0(SB), R10
-	MOVQ    $0x0000000000000008, R11
-	XORQ    R12, R12
-	MOVQ    R9, R13
-	CMPQ    R13, R11
-	CMOVQGT R11, R13
-	SUBQ    R11, R9
-	CMOVQLT R12, R9
 	NEGQ    BX
 	VMOVUPS 32(R10)(BX*4), Y0
-	NEGQ    R13
-	VMOVUPS 32(R10)(R13*4), Y1
+	MOVQ    $0x00000008, R10
+	MOVQ    R9, BX
+	CMPQ    R9, R10
+	CMOVQGT R10, BX
+	SUBQ    BX, R9
+	LEAQ    tailMask<>+0(SB), R10
+	NEGQ    BX
+	VMOVUPS 32(R10)(BX*4), Y1
+	LEAQ    tailMask<>+0(SB), BX
 	NEGQ    R9
-	VMOVUPS 32(R10)(R9*4), Y2
+	VMOVUPS 32(BX)(R9*4), Y2
 	MOVQ    CX, R10
 	ANDQ    $-8, R10
 
@@ -409,7 +409,7 @@ next:
 
 // func poolSlopeRowsAVX2(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
 // Requires: AVX, AVX2, CMOV
-TEXT ·poolSlopeRowsAVX2(SB), NOSPLIT, $8-56
+TEXT ·poolSlopeRowsAVX2(SB), NOSPLIT, $0-56
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
 	MOVQ    pitch+32(FP), DX
@@ -424,19 +424,19 @@ TEXT ·poolSlopeRowsAVX2(SB), NOSPLIT, $8-56
 	ANDQ    $0x07, BX
 	LEAQ    (BX)(BX*1), R12
 	LEAQ    tailMask<>+0(SB), R13
-	MOVQ    $0x0000000000000008, R14
-	XORQ    R15, R15
-	MOVQ    R12, BP
-	CMPQ    BP, R14
-	CMOVQGT R14, BP
-	SUBQ    R14, R12
-	CMOVQLT R15, R12
 	NEGQ    BX
 	VMOVUPS 32(R13)(BX*4), Y0
-	NEGQ    BP
-	VMOVUPS 32(R13)(BP*4), Y1
+	MOVQ    $0x00000008, R13
+	MOVQ    R12, BX
+	CMPQ    R12, R13
+	CMOVQGT R13, BX
+	SUBQ    BX, R12
+	LEAQ    tailMask<>+0(SB), R13
+	NEGQ    BX
+	VMOVUPS 32(R13)(BX*4), Y1
+	LEAQ    tailMask<>+0(SB), BX
 	NEGQ    R12
-	VMOVUPS 32(R13)(R12*4), Y2
+	VMOVUPS 32(BX)(R12*4), Y2
 	MOVQ    CX, R13
 	ANDQ    $-8, R13
 
@@ -555,7 +555,7 @@ TEXT ·squareRowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ         BX, R9
 	SHRQ         $0x04, R9
 	ANDQ         $0x0f, BX
-	MOVQ         $0x000000000000ffff, DI
+	MOVQ         $0x0000ffff, DI
 	BZHIQ        BX, DI, DI
 	KMOVW        DI, K1
 
@@ -613,7 +613,7 @@ TEXT ·scaleRowsAVX512(SB), NOSPLIT, $0-56
 	MOVQ         BX, R9
 	SHRQ         $0x04, R9
 	ANDQ         $0x0f, BX
-	MOVQ         $0x000000000000ffff, DI
+	MOVQ         $0x0000ffff, DI
 	BZHIQ        BX, DI, DI
 	KMOVW        DI, K1
 
@@ -666,7 +666,7 @@ TEXT ·slopeRowsAVX512(SB), NOSPLIT, $0-56
 	MOVQ         SI, R10
 	SHRQ         $0x04, R10
 	ANDQ         $0x0f, SI
-	MOVQ         $0x000000000000ffff, R8
+	MOVQ         $0x0000ffff, R8
 	BZHIQ        SI, R8, R8
 	KMOVW        R8, K1
 
@@ -739,7 +739,7 @@ TEXT ·slopeScaleRowsAVX512(SB), NOSPLIT, $0-64
 	MOVQ         SI, R10
 	SHRQ         $0x04, R10
 	ANDQ         $0x0f, SI
-	MOVQ         $0x000000000000ffff, R8
+	MOVQ         $0x0000ffff, R8
 	BZHIQ        SI, R8, R8
 	KMOVW        R8, K1
 
@@ -782,7 +782,7 @@ next:
 	RET
 
 // func poolRowsAVX512(rows int, n int, d *float32, a *float32, pitch int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·poolRowsAVX512(SB), NOSPLIT, $0-40
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -798,12 +798,19 @@ TEXT ·poolRowsAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	ANDQ    $0x0f, BX
 	LEAQ    (BX)(BX*1), R9
-	MOVQ    $0x00000000ffffffff, R10
+	MOVQ    $0x0000ffff, R10
 	BZHIQ   BX, R10, BX
 	KMOVW   BX, K1
-	BZHIQ   R9, R10, BX
+	MOVQ    $0x00000010, R10
+	MOVQ    R9, BX
+	CMPQ    R9, R10
+	CMOVQGT R10, BX
+	SUBQ    BX, R9
+	MOVQ    $0x0000ffff, R10
+	BZHIQ   BX, R10, BX
 	KMOVW   BX, K2
-	SHRQ    $0x10, BX
+	MOVQ    $0x0000ffff, BX
+	BZHIQ   R9, BX, BX
 	KMOVW   BX, K3
 	MOVQ    CX, R10
 	ANDQ    $-16, R10
@@ -951,7 +958,7 @@ DATA pairsSecond<>+60(SB)/4, $0x0000001f
 GLOBL pairsSecond<>(SB), RODATA|NOPTR, $64
 
 // func poolSlopeRowsAVX512(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·poolSlopeRowsAVX512(SB), NOSPLIT, $0-56
 	MOVQ    rows+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -970,12 +977,19 @@ TEXT ·poolSlopeRowsAVX512(SB), NOSPLIT, $0-56
 	MOVQ    CX, BX
 	ANDQ    $0x0f, BX
 	LEAQ    (BX)(BX*1), R12
-	MOVQ    $0x00000000ffffffff, R13
+	MOVQ    $0x0000ffff, R13
 	BZHIQ   BX, R13, BX
 	KMOVW   BX, K1
-	BZHIQ   R12, R13, BX
+	MOVQ    $0x00000010, R13
+	MOVQ    R12, BX
+	CMPQ    R12, R13
+	CMOVQGT R13, BX
+	SUBQ    BX, R12
+	MOVQ    $0x0000ffff, R13
+	BZHIQ   BX, R13, BX
 	KMOVW   BX, K2
-	SHRQ    $0x10, BX
+	MOVQ    $0x0000ffff, BX
+	BZHIQ   R12, BX, BX
 	KMOVW   BX, K3
 	MOVQ    CX, R13
 	ANDQ    $-16, R13

@@ -9954,8 +9954,9 @@ masks:
 	LEAQ         tailMask<>+0(SB), R11
 	NEGQ         R10
 	VMOVUPS      32(R11)(R10*4), Y1
+	LEAQ         tailMask<>+0(SB), R10
 	NEGQ         CX
-	VMOVUPS      32(R11)(CX*4), Y2
+	VMOVUPS      32(R10)(CX*4), Y2
 	VBROADCASTSS f32_80000000<>+0(SB), Y3
 	VBROADCASTSS f32_80000000<>+0(SB), Y4
 	TESTQ        R9, R9
@@ -10044,10 +10045,11 @@ masks:
 	CMPQ         CX, R11
 	CMOVQGT      R11, R10
 	SUBQ         R10, CX
-	MOVQ         $0x000000000000ffff, R11
+	MOVQ         $0x0000ffff, R11
 	BZHIQ        R10, R11, R10
 	KMOVW        R10, K1
-	BZHIQ        CX, R11, CX
+	MOVQ         $0x0000ffff, R10
+	BZHIQ        CX, R10, CX
 	KMOVW        CX, K2
 	VBROADCASTSS f32_80000000<>+0(SB), Z1
 	VBROADCASTSS f32_80000000<>+0(SB), Z2

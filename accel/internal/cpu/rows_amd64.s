@@ -66,7 +66,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    32(DI)(SI*4), Y2
-	NEGQ       SI
 	VMASKMOVPS (CX), Y2, Y3
 	VADDPS     Y0, Y3, Y3
 	VMULPS     Y1, Y3, Y3
@@ -132,7 +131,6 @@ rest:
 	LEAQ        tailMask<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     32(SI)(BX*4), Y3
-	NEGQ        BX
 	VMASKMOVPS  (CX), Y3, Y4
 	VMASKMOVPS  (AX), Y3, Y5
 	VMASKMOVPS  (DX), Y3, Y3
@@ -194,7 +192,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      32(DI)(SI*4), Y4
-	NEGQ         SI
 	VMASKMOVPS   (CX), Y4, Y5
 	VMASKMOVPS   (DX), Y4, Y6
 	VADDPS       Y0, Y5, Y5
@@ -247,7 +244,6 @@ rest:
 	LEAQ        tailMask<>+0(SB), DI
 	NEGQ        SI
 	VMOVUPS     32(DI)(SI*4), Y2
-	NEGQ        SI
 	VMASKMOVPS  (AX), Y2, Y3
 	VMASKMOVPS  (CX), Y2, Y4
 	VMASKMOVPS  (DX), Y2, Y5
@@ -1216,8 +1212,8 @@ whole:
 rest:
 	TESTQ     SI, SI
 	JZ        done
-	MOVL      $0x0000ffff, DI
-	BZHIL     SI, DI, SI
+	MOVQ      $0x0000ffff, DI
+	BZHIQ     SI, DI, SI
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX), K1, Z2
 	VADDPS    Z0, Z2, Z2
@@ -1263,8 +1259,8 @@ whole:
 rest:
 	TESTQ       BX, BX
 	JZ          done
-	MOVL        $0x0000ffff, SI
-	BZHIL       BX, SI, BX
+	MOVQ        $0x0000ffff, SI
+	BZHIQ       BX, SI, BX
 	KMOVW       BX, K1
 	VMOVUPS.Z   (CX), K1, Z3
 	VMOVUPS.Z   (AX), K1, Z4
@@ -1332,8 +1328,8 @@ whole:
 rest:
 	TESTQ        SI, SI
 	JZ           done
-	MOVL         $0x0000ffff, DI
-	BZHIL        SI, DI, SI
+	MOVQ         $0x0000ffff, DI
+	BZHIQ        SI, DI, SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX), K1, Z4
 	VMOVUPS.Z    (DX), K1, Z5
@@ -1384,8 +1380,8 @@ whole:
 rest:
 	TESTQ       SI, SI
 	JZ          done
-	MOVL        $0x0000ffff, DI
-	BZHIL       SI, DI, SI
+	MOVQ        $0x0000ffff, DI
+	BZHIQ       SI, DI, SI
 	KMOVW       SI, K1
 	VMOVUPS.Z   (AX), K1, Z2
 	VMOVUPS.Z   (CX), K1, Z3
@@ -1640,7 +1636,7 @@ exp:
 	VFMADD213PS  Z2, Z7, Z6
 	VADDPS       Z8, Z6, Z6
 	VSCALEFPS    Z3, Z6, Z6
-	VMOVUPS.Z    Z6, K1, Z6
+	VMOVAPS.Z    Z6, K1, Z6
 	VADDPS       Z6, Z4, Z4
 	VMOVUPS      Z6, (BX)(R11*1)
 	ADDQ         $0x40, R11
@@ -1769,13 +1765,13 @@ exp:
 	VFMADD213PS  Z4, Z8, Z6
 	VADDPS       Z9, Z6, Z6
 	VSCALEFPS    Z5, Z6, Z6
-	VMOVUPS.Z    Z6, K1, Z6
+	VMOVAPS.Z    Z6, K1, Z6
 	VMOVUPS      Z6, (BX)(R12*1)
 	VMOVUPS      (SI)(R12*1), Z4
 	VSUBPS       Z3, Z4, Z4
 	VMULPS       Z6, Z4, Z4
 	VMULPS       Z1, Z4, Z4
-	VMOVUPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z4, K1, Z4
 	VMOVUPS      Z4, (SI)(R12*1)
 	ADDQ         $0x40, R12
 	SUBQ         $0x10, R11

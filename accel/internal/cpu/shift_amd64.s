@@ -403,7 +403,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), R11
 	NEGQ       R8
 	VMOVUPS    32(R11)(R8*4), Y2
-	NEGQ       R8
 	VMASKMOVPS (R10), Y2, Y3
 	VADDPS     Y0, Y3, Y3
 	VMAXPS     Y3, Y1, Y3
@@ -1107,8 +1106,8 @@ whole:
 rest:
 	TESTQ     R8, R8
 	JZ        done
-	MOVL      $0x0000ffff, R11
-	BZHIL     R8, R11, R8
+	MOVQ      $0x0000ffff, R11
+	BZHIQ     R8, R11, R8
 	KMOVW     R8, K1
 	VMOVUPS.Z (R10), K1, Z2
 	VADDPS    Z0, Z2, Z2

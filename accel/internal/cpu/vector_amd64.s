@@ -32,7 +32,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
@@ -88,7 +87,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VSUBPS     Y2, Y1, Y1
@@ -126,7 +124,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VMULPS     Y2, Y1, Y1
@@ -164,7 +161,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VDIVPS     Y2, Y1, Y1
@@ -204,7 +200,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VMAXPS     Y2, Y1, Y2
@@ -246,7 +241,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VXORPS     Y3, Y3, Y3
@@ -482,7 +476,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), SI
 	NEGQ         AX
 	VMOVUPS      32(SI)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VMASKMOVPS   (BX), Y0, Y2
 	VBROADCASTSS f32_c1600000<>+0(SB), Y3
@@ -893,7 +886,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), SI
 	NEGQ         AX
 	VMOVUPS      32(SI)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VMASKMOVPS   (BX), Y0, Y2
 	VBROADCASTSS f32_3f800000<>+0(SB), Y3
@@ -937,7 +929,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), SI
 	NEGQ         AX
 	VMOVUPS      32(SI)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VMASKMOVPS   (BX), Y0, Y2
 	VBROADCASTSS f32_3f800000<>+0(SB), Y3
@@ -980,7 +971,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VMASKMOVPS (BX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
@@ -1018,7 +1008,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), BX
 	NEGQ       AX
 	VMOVUPS    32(BX)(AX*4), Y1
-	NEGQ       AX
 	VMASKMOVPS (DX), Y1, Y2
 	VADDPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)
@@ -1053,7 +1042,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), BX
 	NEGQ       AX
 	VMOVUPS    32(BX)(AX*4), Y1
-	NEGQ       AX
 	VMASKMOVPS (DX), Y1, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)
@@ -1088,7 +1076,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VBROADCASTSS f32_7fffffff<>+0(SB), Y2
 	VANDPS       Y2, Y1, Y1
@@ -1126,7 +1113,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), BX
 	NEGQ       AX
 	VMOVUPS    32(BX)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (CX)
@@ -1161,7 +1147,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), BX
 	NEGQ       AX
 	VMOVUPS    32(BX)(AX*4), Y0
-	NEGQ       AX
 	VMASKMOVPS (DX), Y0, Y1
 	VXORPS     Y2, Y2, Y2
 	VMAXPS     Y1, Y2, Y1
@@ -1298,7 +1283,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VBROADCASTSS f32_c2d00000<>+0(SB), Y2
 	VBROADCASTSS f32_42b20000<>+0(SB), Y3
@@ -1487,7 +1471,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VBROADCASTSS f32_80000000<>+0(SB), Y2
 	VORPS        Y2, Y1, Y2
@@ -1725,7 +1708,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VBROADCASTSS f32_7fffffff<>+0(SB), Y2
 	VANDPS       Y2, Y1, Y2
@@ -1964,7 +1946,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y0
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y0, Y1
 	VBROADCASTSS f32_c1600000<>+0(SB), Y2
 	VMAXPS       Y1, Y2, Y1
@@ -2034,7 +2015,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y4
-	NEGQ       AX
 	VMASKMOVPS (DX), Y4, Y5
 	VMASKMOVPS (BX), Y4, Y6
 	VMULPS     Y0, Y5, Y5
@@ -2086,7 +2066,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y4
-	NEGQ       AX
 	VMASKMOVPS (DX), Y4, Y5
 	VMASKMOVPS (BX), Y4, Y6
 	VMULPS     Y6, Y6, Y6
@@ -2143,7 +2122,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), DI
 	NEGQ       AX
 	VMOVUPS    32(DI)(AX*4), Y4
-	NEGQ       AX
 	VMASKMOVPS (DX), Y4, Y5
 	VMASKMOVPS (BX), Y4, Y6
 	VMASKMOVPS (SI), Y4, Y7
@@ -2218,7 +2196,6 @@ rest:
 	LEAQ         tailMask<>+0(SB), BX
 	NEGQ         AX
 	VMOVUPS      32(BX)(AX*4), Y3
-	NEGQ         AX
 	VMASKMOVPS   (DX), Y3, Y4
 	VMULPS       Y0, Y4, Y4
 	VADDPS       Y1, Y4, Y4
@@ -2294,7 +2271,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), SI
 	NEGQ       AX
 	VMOVUPS    32(SI)(AX*4), Y2
-	NEGQ       AX
 	VMASKMOVPS (DX), Y2, Y3
 	VMASKMOVPS (BX), Y2, Y4
 	VADDPS     Y0, Y3, Y3
@@ -2380,8 +2356,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2417,8 +2393,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2454,8 +2430,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2491,8 +2467,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2530,8 +2506,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2571,8 +2547,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -2816,8 +2792,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, SI
-	BZHIL        AX, SI, AX
+	MOVQ         $0x0000ffff, SI
+	BZHIQ        AX, SI, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VMOVUPS.Z    (BX), K1, Z1
@@ -2927,8 +2903,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, SI
-	BZHIL        AX, SI, AX
+	MOVQ         $0x0000ffff, SI
+	BZHIQ        AX, SI, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VMOVUPS.Z    (BX), K1, Z1
@@ -2970,8 +2946,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, SI
-	BZHIL        AX, SI, AX
+	MOVQ         $0x0000ffff, SI
+	BZHIQ        AX, SI, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VMOVUPS.Z    (BX), K1, Z1
@@ -3012,8 +2988,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VMOVUPS.Z (BX), K1, Z1
@@ -3049,8 +3025,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, BX
-	BZHIL     AX, BX, AX
+	MOVQ      $0x0000ffff, BX
+	BZHIQ     AX, BX, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z1
 	VADDPS    Z0, Z1, Z1
@@ -3083,8 +3059,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, BX
-	BZHIL     AX, BX, AX
+	MOVQ      $0x0000ffff, BX
+	BZHIQ     AX, BX, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z1
 	VMULPS    Z0, Z1, Z1
@@ -3117,8 +3093,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VBROADCASTSS f32_7fffffff<>+0(SB), Z1
@@ -3151,8 +3127,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, BX
-	BZHIL     AX, BX, AX
+	MOVQ      $0x0000ffff, BX
+	BZHIQ     AX, BX, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VSQRTPS   Z0, Z0
@@ -3185,8 +3161,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, BX
-	BZHIL     AX, BX, AX
+	MOVQ      $0x0000ffff, BX
+	BZHIQ     AX, BX, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z0
 	VPXORD    Z2, Z2, Z2
@@ -3306,8 +3282,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VBROADCASTSS f32_c2d00000<>+0(SB), Z1
@@ -3474,8 +3450,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VBROADCASTSS f32_80000000<>+0(SB), Z1
@@ -3698,8 +3674,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VBROADCASTSS f32_7fffffff<>+0(SB), Z1
@@ -3903,8 +3879,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z0
 	VBROADCASTSS f32_c1600000<>+0(SB), Z1
@@ -3987,8 +3963,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z4
 	VMOVUPS.Z (BX), K1, Z5
@@ -4038,8 +4014,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z4
 	VMOVUPS.Z (BX), K1, Z5
@@ -4094,8 +4070,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, DI
-	BZHIL     AX, DI, AX
+	MOVQ      $0x0000ffff, DI
+	BZHIQ     AX, DI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z4
 	VMOVUPS.Z (BX), K1, Z5
@@ -4169,8 +4145,8 @@ whole:
 rest:
 	TESTQ        AX, AX
 	JZ           done
-	MOVL         $0x0000ffff, BX
-	BZHIL        AX, BX, AX
+	MOVQ         $0x0000ffff, BX
+	BZHIQ        AX, BX, AX
 	KMOVW        AX, K1
 	VMOVUPS.Z    (DX), K1, Z3
 	VMULPS       Z0, Z3, Z3
@@ -4249,8 +4225,8 @@ whole:
 rest:
 	TESTQ     AX, AX
 	JZ        done
-	MOVL      $0x0000ffff, SI
-	BZHIL     AX, SI, AX
+	MOVQ      $0x0000ffff, SI
+	BZHIQ     AX, SI, AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (DX), K1, Z2
 	VMOVUPS.Z (BX), K1, Z3
@@ -4526,7 +4502,6 @@ rest:
 	LEAQ       tailMask<>+0(SB), R10
 	NEGQ       R9
 	VMOVUPS    32(R10)(R9*4), Y0
-	NEGQ       R9
 	PREFETCHT0 1024(BX)
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(R8)
@@ -4632,8 +4607,8 @@ whole:
 rest:
 	TESTQ      R9, R9
 	JZ         done
-	MOVL       $0x0000ffff, R10
-	BZHIL      R9, R10, R9
+	MOVQ       $0x0000ffff, R10
+	BZHIQ      R9, R10, R9
 	KMOVW      R9, K1
 	PREFETCHT0 1024(BX)
 	PREFETCHT0 1024(DI)

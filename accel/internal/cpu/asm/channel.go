@@ -22,11 +22,14 @@ func channel() {
 // vectorOf has the vectors of the rows that a loop body processes. The last vector of a row
 // may be partial.
 type vectorOf struct {
-	load  func(i int) VecVirtual
-	store func(v VecVirtual)
-	keep  func(v VecVirtual) // clears the lanes after the end of the row
-	at    func(disp int) Mem // part of the first base's vector; nil of a partial one
+	masked
+	place func(i int) Mem
 }
+
+func (v vectorOf) load(i int) VecVirtual { return v.masked.load(v.place(i)) }
+
+// store stores a vector of the first row.
+func (v vectorOf) store(x VecVirtual) { v.masked.store(x, v.place(0)) }
 
 // overRows runs a body over all vectors of rows; the first base is where it stores.
 func (s isa) overRows(bases []Register, body func(v vectorOf)) {
@@ -40,7 +43,7 @@ func (s isa) overRows(bases []Register, body func(v vectorOf)) {
 	MOVQ(n, whole)
 	SHRQ(Imm(shift), whole)
 	ANDQ(Imm(uint64(s.lanes()-1)), n)
-	partly := s.partly(n)
+	partly := s.first(n)
 	place := func(i int) Mem { return Mem{Base: bases[i], Index: at, Scale: 1} }
 	Label("row")
 	XORQ(at, at)
@@ -48,66 +51,20 @@ func (s isa) overRows(bases []Register, body func(v vectorOf)) {
 	TESTQ(left, left)
 	JZ(LabelRef("tail"))
 	Label("vector")
-	body(vectorOf{
-		load: func(i int) VecVirtual {
-			v := s.register()
-			VMOVUPS(place(i), v)
-			return v
-		},
-		store: func(v VecVirtual) { VMOVUPS(v, place(0)) },
-		keep:  func(VecVirtual) {},
-		at:    func(disp int) Mem { return Mem{Base: bases[0], Index: at, Scale: 1, Disp: disp} },
-	})
+	body(vectorOf{s.all(), place})
 	ADDQ(Imm(uint64(s.width)), at)
 	DECQ(left)
 	JNZ(LabelRef("vector"))
 	Label("tail")
 	TESTQ(n, n)
 	JZ(LabelRef("next"))
-	body(partly(place))
+	body(vectorOf{partly, place})
 	Label("next")
 	for _, b := range bases {
 		ADDQ(pitch, b)
 	}
 	DECQ(rows)
 	JNZ(LabelRef("row"))
-}
-
-// partly returns the last n elements of rows, less than a vector's.
-func (s isa) partly(n Register) func(place func(i int) Mem) vectorOf {
-	if s.wide() {
-		ones, some, k := GP64(), GP64(), K()
-		MOVQ(U64(0xffff), ones)
-		BZHIQ(n, ones, some)
-		KMOVW(some.As32(), k)
-		return func(place func(i int) Mem) vectorOf {
-			return vectorOf{
-				load: func(i int) VecVirtual {
-					v := s.register()
-					VMOVUPS_Z(place(i), k, v)
-					return v
-				},
-				store: func(v VecVirtual) { VMOVUPS(v, k, place(0)) },
-				keep:  func(v VecVirtual) { VMOVAPS_Z(v, k, v) },
-			}
-		}
-	}
-	table, from, mask := GP64(), GP64(), YMM()
-	LEAQ(tailMask(), table)
-	MOVQ(n, from)
-	NEGQ(from)
-	VMOVUPS(Mem{Base: table, Index: from, Scale: 4, Disp: 32}, mask)
-	return func(place func(i int) Mem) vectorOf {
-		return vectorOf{
-			load: func(i int) VecVirtual {
-				v := s.register()
-				VMASKMOVPS(place(i), mask, v)
-				return v
-			},
-			store: func(v VecVirtual) { VMASKMOVPS(v, mask, place(0)) },
-			keep:  func(v VecVirtual) { VANDPS(mask, v, v) },
-		}
-	}
 }
 
 // parameters are numbers in all lanes.
@@ -135,8 +92,8 @@ func sumRows() {
 	a, to := parameter("a"), parameter("sum")
 	sum := s.zero()
 	s.overRows([]Register{a}, func(v vectorOf) {
-		if v.at != nil {
-			addPair(v.at(0), v.at(16), sum)
+		if v.mask == nil {
+			addPair(v.place(0), v.place(0).Offset(16), sum)
 			return
 		}
 		// The elements after the end are zeros, whose sums with others are exact.

@@ -20,13 +20,13 @@ func storeEdge(s isa) {
 	JZ(LabelRef("masks"))
 	VMOVAPS(zero, low)
 	Label("masks")
-	load, store := s.firstOfTwo(n)
+	masks := s.firstOfTwo(n)
 	none := bits(0x80000000) // -0, which changes no sum
 	biases := []VecVirtual{s.splat(none), s.splat(none)}
 	TESTQ(bias, bias)
 	JZ(LabelRef("row"))
 	for v := range 2 {
-		load(v, Mem{Base: bias, Disp: v * s.width}, biases[v])
+		masks[v].loadTo(biases[v], Mem{Base: bias, Disp: v * s.width})
 	}
 	Label("row")
 	for v := range 2 {
@@ -39,12 +39,12 @@ func storeEdge(s isa) {
 		VMOVUPS(Mem{Base: edge, Disp: v * s.width}, x)
 		TESTQ(U32(addResult), mode)
 		JZ(LabelRef("bias" + after))
-		load(v, Mem{Base: c, Disp: v * s.width}, old)
+		masks[v].loadTo(old, Mem{Base: c, Disp: v * s.width})
 		VADDPS(old, x, x)
 		Label("bias" + after)
 		VADDPS(biases[v], x, x)
 		VMAXPS(x, low, x) // returns the second operand, the sum, if it is NaN
-		store(v, x, Mem{Base: c, Disp: v * s.width})
+		masks[v].store(x, Mem{Base: c, Disp: v * s.width})
 	}
 	Label("next")
 	ADDQ(ldc, c)
@@ -52,36 +52,4 @@ func storeEdge(s isa) {
 	DECQ(rows)
 	JNZ(LabelRef("row"))
 	end()
-}
-
-// firstOfTwo returns functions that load and store the first n elements of two vectors.
-func (s isa) firstOfTwo(n Register) (load func(v int, from Mem, to VecVirtual), store func(v int, from VecVirtual, to Mem)) {
-	counts := []Register{GP64(), GP64()} // of each vector
-	full := GP64()
-	MOVQ(U32(s.lanes()), full)
-	MOVQ(n, counts[0])
-	CMPQ(n, full)
-	CMOVQGT(full, counts[0])
-	MOVQ(n, counts[1])
-	SUBQ(counts[0], counts[1])
-	if s.wide() {
-		ones := GP64()
-		MOVQ(U64(0xffff), ones)
-		masks := []Register{K(), K()}
-		for v, count := range counts {
-			some := GP64()
-			BZHIQ(count, ones, some)
-			KMOVW(some.As32(), masks[v])
-		}
-		return func(v int, from Mem, to VecVirtual) { VMOVUPS_Z(from, masks[v], to) },
-			func(v int, from VecVirtual, to Mem) { VMOVUPS(from, masks[v], to) }
-	}
-	table, masks := GP64(), []VecVirtual{YMM(), YMM()}
-	LEAQ(tailMask(), table)
-	for v, count := range counts {
-		NEGQ(count)
-		VMOVUPS(Mem{Base: table, Index: count, Scale: 4, Disp: 32}, masks[v])
-	}
-	return func(v int, from Mem, to VecVirtual) { VMASKMOVPS(from, masks[v], to) },
-		func(v int, from VecVirtual, to Mem) { VMASKMOVPS(from, masks[v], to) }
 }

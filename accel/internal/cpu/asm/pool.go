@@ -113,9 +113,9 @@ func (s isa) elsewhere(mask Register, v VecVirtual) VecVirtual {
 type pairs struct {
 	isa
 	rows, n, pitch           Register
-	one, low, high           Register // masks of the elements after a row's last whole vector
+	one                      masked    // current elements
+	both                     [2]masked // of the two vectors of their pairs
 	even, odd, first, second VecVirtual
-	partly                   bool
 	at                       Register // offset of the current pairs, in bytes
 }
 
@@ -153,48 +153,14 @@ func (p *pairs) below(row Register) Register {
 	return r
 }
 
-// masks computes the masks of the pairs after whole vectors: n modulo lanes.
-func (p *pairs) masks() {
+// overRows runs the body for all pairs of all pairs of rows. Pairs are in rows pitch apart,
+// single elements are contiguous.
+func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	rest, twice := GP64(), GP64()
 	MOVQ(p.n, rest)
 	ANDQ(Imm(uint64(p.lanes()-1)), rest)
 	LEAQ(Mem{Base: rest, Index: rest, Scale: 1}, twice)
-	if p.wide() {
-		all, some := GP64(), GP64()
-		p.one, p.low, p.high = K(), K(), K()
-		MOVQ(U64(0xffffffff), all)
-		BZHIQ(rest, all, some)
-		KMOVW(some.As32(), p.one)
-		BZHIQ(twice, all, some)
-		KMOVW(some.As32(), p.low)
-		SHRQ(Imm(16), some)
-		KMOVW(some.As32(), p.high)
-		return
-	}
-	table, limit, zero := GP64(), GP64(), GP64()
-	LEAQ(tailMask(), table)
-	mask := func(count Register) Register {
-		m := YMM()
-		NEGQ(count)
-		VMOVUPS(Mem{Base: table, Index: count, Scale: 4, Disp: 32}, m)
-		return m
-	}
-	MOVQ(U64(8), limit)
-	XORQ(zero, zero)
-	low, high := GP64(), GP64()
-	MOVQ(twice, low)
-	CMPQ(low, limit)
-	CMOVQGT(limit, low)
-	MOVQ(twice, high)
-	SUBQ(limit, high)
-	CMOVQLT(zero, high)
-	p.one, p.low, p.high = mask(rest), mask(low), mask(high)
-}
-
-// overRows runs the body for all pairs of all pairs of rows. Pairs are in rows pitch apart,
-// single elements are contiguous.
-func (p *pairs) overRows(pairs, ones []Register, body func()) {
-	p.masks()
+	last, lastBoth := p.isa.first(rest), p.firstOfTwo(twice)
 	left, whole := GP64(), GP64()
 	MOVQ(p.n, whole)
 	ANDQ(I32(-p.lanes()), whole)
@@ -204,7 +170,7 @@ func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	TESTQ(left, left)
 	JZ(LabelRef("tail"))
 	Label("vector")
-	p.partly = false
+	p.one, p.both = p.all(), [2]masked{p.all(), p.all()}
 	body()
 	ADDQ(Imm(uint64(p.width)), p.at)
 	SUBQ(Imm(uint64(p.lanes())), left)
@@ -212,7 +178,7 @@ func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	Label("tail")
 	CMPQ(whole, p.n)
 	JE(LabelRef("next"))
-	p.partly = true
+	p.one, p.both = last, lastBoth
 	body()
 	Label("next")
 	for _, r := range pairs {
@@ -226,31 +192,6 @@ func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	end()
 }
 
-// vector loads a vector from memory, up to the end of the row.
-func (p *pairs) vector(m Mem, mask Register) VecVirtual {
-	v := p.register()
-	switch {
-	case !p.partly:
-		VMOVUPS(m, v)
-	case p.wide():
-		VMOVUPS_Z(m, mask, v)
-	default:
-		VMASKMOVPS(m, mask, v)
-	}
-	return v
-}
-
-func (p *pairs) write(v VecVirtual, m Mem, mask Register) {
-	switch {
-	case !p.partly:
-		VMOVUPS(v, m)
-	case p.wide():
-		VMOVUPS(v, mask, m)
-	default:
-		VMASKMOVPS(v, mask, m)
-	}
-}
-
 // halves returns the addresses of the pairs, two vectors.
 func (p *pairs) halves(row Register) (low, high Mem) {
 	low = Mem{Base: row, Index: p.at, Scale: 2}
@@ -262,7 +203,7 @@ func (p *pairs) halves(row Register) (low, high Mem) {
 // load returns the even and the odd elements of two vectors.
 func (p *pairs) load(row Register) (even, odd VecVirtual) {
 	low, high := p.halves(row)
-	a, b := p.vector(low, p.low), p.vector(high, p.high)
+	a, b := p.both[0].load(low), p.both[1].load(high)
 	even, odd = p.register(), p.register()
 	if p.wide() {
 		VMOVAPS(a, even)
@@ -294,14 +235,14 @@ func (p *pairs) store(even, odd VecVirtual, row Register) {
 		VPERM2F128(Imm(0x20), far, near, a)
 		VPERM2F128(Imm(0x31), far, near, b)
 	}
-	p.write(a, low, p.low)
-	p.write(b, high, p.high)
+	p.both[0].store(a, low)
+	p.both[1].store(b, high)
 }
 
 func (p *pairs) loadOne(row Register) VecVirtual {
-	return p.vector(Mem{Base: row, Index: p.at, Scale: 1}, p.one)
+	return p.one.load(Mem{Base: row, Index: p.at, Scale: 1})
 }
 
 func (p *pairs) storeOne(v VecVirtual, row Register) {
-	p.write(v, Mem{Base: row, Index: p.at, Scale: 1}, p.one)
+	p.one.store(v, Mem{Base: row, Index: p.at, Scale: 1})
 }

@@ -42,12 +42,6 @@ func (s isa) nextVector(n Register, pointers ...Register) {
 	end()
 }
 
-func (s isa) loaded(from Mem) VecVirtual {
-	v := s.register()
-	VMOVUPS(from, v)
-	return v
-}
-
 // lstm generates a step of an LSTM for one sequence.
 func lstm(s isa) {
 	s.begin("lstm", "func(n int, gates, x, before, cell, next *float32)", " is lstmComposed for whole vectors, of which there is at least one.")
@@ -56,7 +50,7 @@ func lstm(s isa) {
 	before, cell, next := parameter("before"), parameter("cell"), parameter("next")
 	loop("more")
 	activated := func(i int, f func([]VecVirtual) []VecVirtual) VecVirtual {
-		v := s.loaded(g[0].part(i))
+		v := s.all().load(g[0].part(i))
 		VADDPS(g[1].part(i), v, v)
 		v = f([]VecVirtual{v})[0]
 		VMOVUPS(v, g[0].part(i))
@@ -73,7 +67,7 @@ func lstm(s isa) {
 	VMOVUPS(candidate, Mem{Base: cell})
 	out := activated(3, s.sigmoidEach)
 	VMOVUPS(out, Mem{Base: next})
-	h := s.tanh(s.loaded(Mem{Base: cell}))
+	h := s.tanh(s.all().load(Mem{Base: cell}))
 	VMULPS(Mem{Base: next}, h, h)
 	VMOVUPS(h, Mem{Base: next})
 	s.nextVector(n, g[0].base, g[1].base, before, cell, next)
@@ -91,7 +85,7 @@ func lstmGradient(s isa) {
 	one := func() VecVirtual { return s.splat(constant(1)) }
 	// slope is y·(1-y)·other of a sigmoid y.
 	slope := func(i int, other VecVirtual) {
-		y, v := s.loaded(g0.part(i)), one()
+		y, v := s.all().load(g0.part(i)), one()
 		VSUBPS(y, v, v)
 		VMULPS(y, v, v)
 		VMULPS(other, v, v)
@@ -104,8 +98,8 @@ func lstmGradient(s isa) {
 		VMULPS(other, v, v)
 		return v
 	}
-	t := s.tanh(s.loaded(Mem{Base: cell}))
-	h, product := s.loaded(Mem{Base: dh}), s.register()
+	t := s.tanh(s.all().load(Mem{Base: cell}))
+	h, product := s.all().load(Mem{Base: dh}), s.register()
 	VMULPS(t, h, product)
 	slope(3, product)
 	VMULPS(g0.part(3), h, h)
@@ -116,7 +110,7 @@ func lstmGradient(s isa) {
 	VMULPS(Mem{Base: before}, c, product)
 	slope(1, product)
 	VMULPS(g0.part(0), c, product)
-	VMOVUPS(through(s.loaded(g0.part(2)), product), d.part(2))
+	VMOVUPS(through(s.all().load(g0.part(2)), product), d.part(2))
 	VMULPS(g0.part(1), c, c)
 	VMOVUPS(c, Mem{Base: dc})
 	VMOVUPS(s.zero(), Mem{Base: dh})

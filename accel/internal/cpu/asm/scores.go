@@ -51,20 +51,14 @@ func (r *scoreRows) next(label string, blocks, columns []Register) {
 	JNZ(LabelRef(label))
 }
 
-// visible is a mask of the visible elements of a vector: all except in the last one.
-type visible struct {
-	isa
-	mask Register
-}
-
-// vectors runs a body for each vector that has visible elements, at an offset in bytes; label distinguishes loops.
-func (r *scoreRows) vectors(label string, body func(at Register, seen visible)) (at Register) {
+// vectors runs a body for each vector that has visible elements, which are masked, at an offset in bytes; label distinguishes loops.
+func (r *scoreRows) vectors(label string, body func(at Register, seen masked)) (at Register) {
 	at = GP64()
 	left, some, lanes := GP64(), GP64(), GP64()
 	XORQ(at, at)
 	MOVQ(r.seenHere, left)
 	MOVQ(I32(r.lanes()), lanes)
-	seen := visible{isa: r.isa}
+	seen := r.all()
 	var table, ones Register
 	if r.wide() {
 		seen.mask, ones = K(), GP64()
@@ -94,28 +88,6 @@ func (r *scoreRows) vectors(label string, body func(at Register, seen visible)) 
 	return at
 }
 
-// loadOr loads a vector with others in place of what is not visible.
-func (m visible) loadOr(from Mem, others VecVirtual) VecVirtual {
-	v := m.register()
-	if m.wide() {
-		VMOVAPS(others, v)
-		VMOVUPS(from, m.mask, v)
-	} else {
-		VMOVUPS(from, v)
-		VBLENDVPS(m.mask, v, others, v)
-	}
-	return v
-}
-
-// keep sets what is not visible to zero, also if it is NaN.
-func (m visible) keep(v VecVirtual) {
-	if m.wide() {
-		VMOVUPS_Z(v, m.mask, v)
-	} else {
-		VANDPS(m.mask, v, v)
-	}
-}
-
 // zeros fills the rest of a row of some blocks with zeros, whole vectors up to its width.
 func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	bytes := GP64()
@@ -142,7 +114,7 @@ func softmaxRows(s isa) {
 	r.begin("top")
 	m := s.register()
 	VMOVAPS(lowest, m)
-	r.vectors("largest", func(at Register, seen visible) {
+	r.vectors("largest", func(at Register, seen masked) {
 		v := seen.loadOr(Mem{Base: p, Index: at, Scale: 1}, lowest)
 		VMAXPS(m, v, m) // returns the first operand, the old maximum, if one is NaN
 	})
@@ -164,7 +136,7 @@ func softmaxRows(s isa) {
 	sum := parameter("sum")
 	r.begin("row")
 	shift, total := s.splat(Mem{Base: top}), s.zero()
-	at := r.vectors("exp", func(at Register, seen visible) {
+	at := r.vectors("exp", func(at Register, seen masked) {
 		v := s.register()
 		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, v)
 		VFMSUB213PS(shift, factor, v)
@@ -189,7 +161,7 @@ func softmaxGradientRows(s isa) {
 	factor, scale := s.scalar("factor"), s.scalar("scale")
 	r.begin("row")
 	shift, less := s.splat(Mem{Base: logarithm}), s.splat(Mem{Base: delta})
-	at := r.vectors("exp", func(at Register, seen visible) {
+	at := r.vectors("exp", func(at Register, seen masked) {
 		v, g := s.register(), s.register()
 		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, v)
 		VFMSUB213PS(shift, factor, v)

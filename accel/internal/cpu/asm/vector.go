@@ -168,14 +168,13 @@ func (s isa) several(n, d Register, in []Register, together int, body func(v [][
 
 // loop runs a body over whole vectors and once more over the remaining elements.
 func (s isa) loop(n Register, in []Register, body func(load func(Register) VecVirtual, store func(VecVirtual, Register)), out ...Register) {
+	run := func(m masked) {
+		body(func(base Register) VecVirtual { return m.load(Mem{Base: base}) }, func(v VecVirtual, base Register) { m.store(v, Mem{Base: base}) })
+	}
 	CMPQ(n, Imm(uint64(s.lanes())))
 	JL(LabelRef("rest"))
 	Label("whole")
-	body(func(base Register) VecVirtual {
-		v := s.register()
-		VMOVUPS(Mem{Base: base}, v)
-		return v
-	}, func(v VecVirtual, base Register) { VMOVUPS(v, Mem{Base: base}) })
+	run(s.all())
 	for _, base := range append(append([]Register{}, in...), out...) {
 		ADDQ(Imm(uint64(s.width)), base)
 	}
@@ -185,55 +184,8 @@ func (s isa) loop(n Register, in []Register, body func(load func(Register) VecVi
 	Label("rest")
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
-	load, store := s.masked(n)
-	body(load, store)
+	run(s.first(n))
 	Label("done")
-}
-
-// masked loads and stores the first n elements.
-func (s isa) masked(n Register) (func(Register) VecVirtual, func(VecVirtual, Register)) {
-	if s.wide() {
-		k := K()
-		ones := GP32()
-		MOVL(U32(0xffff), ones)
-		shifted := GP32()
-		BZHIL(n.(GPVirtual).As32(), ones, shifted)
-		KMOVW(shifted, k)
-		return func(base Register) VecVirtual {
-			v := s.register()
-			VMOVUPS_Z(Mem{Base: base}, k, v)
-			return v
-		}, func(v VecVirtual, base Register) { VMOVUPS(v, k, Mem{Base: base}) }
-	}
-	table := GP64()
-	LEAQ(tailMask(), table)
-	NEGQ(n)
-	mask := YMM()
-	VMOVUPS(Mem{Base: table, Index: n, Scale: 4, Disp: 32}, mask)
-	NEGQ(n)
-	return func(base Register) VecVirtual {
-		v := s.register()
-		VMASKMOVPS(Mem{Base: base}, mask, v)
-		return v
-	}, func(v VecVirtual, base Register) { VMASKMOVPS(v, mask, Mem{Base: base}) }
-}
-
-var mask *Mem
-
-// tailMask is eight set words followed by eight clear ones.
-func tailMask() Mem {
-	if mask == nil {
-		m := GLOBL("tailMask", 8|16)
-		for i := range 16 {
-			word := uint32(0)
-			if i < 8 {
-				word = 0xffffffff
-			}
-			DATA(i*4, U32(word))
-		}
-		mask = &m
-	}
-	return *mask
 }
 
 // sums generates two functions that add in eight accumulators of float64, then the accumulators,
