@@ -9297,11 +9297,11 @@ TEXT ·interleave8(SB), NOSPLIT, $0-40
 	MOVQ k+24(FP), BX
 	MOVQ w+32(FP), SI
 	SHLQ $0x02, DX
+	LEAQ (DX)(DX*2), DI
+	LEAQ (CX)(DX*4), R8
 	SHLQ $0x02, SI
 	SHRQ $0x03, BX
 	JZ   done
-	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
 
 block:
 	VMOVUPS    (CX), Y0
@@ -9316,44 +9316,44 @@ block:
 	VUNPCKHPS  Y1, Y0, Y0
 	VUNPCKLPS  Y3, Y2, Y1
 	VUNPCKHPS  Y3, Y2, Y2
-	VUNPCKLPS  Y5, Y4, Y3
-	VUNPCKHPS  Y5, Y4, Y4
-	VUNPCKLPS  Y7, Y6, Y5
-	VUNPCKHPS  Y7, Y6, Y6
-	VSHUFPS    $0x44, Y1, Y8, Y7
+	VSHUFPS    $0x44, Y1, Y8, Y3
 	VSHUFPS    $0xee, Y1, Y8, Y1
 	VSHUFPS    $0x44, Y2, Y0, Y8
 	VSHUFPS    $0xee, Y2, Y0, Y0
-	VSHUFPS    $0x44, Y5, Y3, Y2
-	VSHUFPS    $0xee, Y5, Y3, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y5, Y2, Y7
+	VSHUFPS    $0xee, Y5, Y2, Y2
 	VSHUFPS    $0x44, Y6, Y4, Y5
 	VSHUFPS    $0xee, Y6, Y4, Y4
-	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
 	VMOVUPS    Y6, (AX)
 	ADDQ       SI, AX
-	VPERM2F128 $0x20, Y3, Y1, Y6
-	VMOVUPS    Y6, (AX)
+	VMOVUPS    Y7, (AX)
 	ADDQ       SI, AX
-	VPERM2F128 $0x20, Y5, Y8, Y6
-	VMOVUPS    Y6, (AX)
-	ADDQ       SI, AX
-	VPERM2F128 $0x20, Y4, Y0, Y6
-	VMOVUPS    Y6, (AX)
-	ADDQ       SI, AX
-	VPERM2F128 $0x31, Y2, Y7, Y2
 	VMOVUPS    Y2, (AX)
 	ADDQ       SI, AX
-	VPERM2F128 $0x31, Y3, Y1, Y1
+	VMOVUPS    Y8, (AX)
+	ADDQ       SI, AX
+	VMOVUPS    Y3, (AX)
+	ADDQ       SI, AX
 	VMOVUPS    Y1, (AX)
 	ADDQ       SI, AX
-	VPERM2F128 $0x31, Y5, Y8, Y1
-	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y5, (AX)
 	ADDQ       SI, AX
-	VPERM2F128 $0x31, Y4, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       SI, AX
-	ADDQ       $0x20, CX
-	ADDQ       $0x20, R8
+	ADDQ       $+32, CX
+	ADDQ       $+32, R8
 	DECQ       BX
 	JNZ        block
 
@@ -9369,10 +9369,10 @@ TEXT ·interleave4(SB), NOSPLIT, $0-32
 	MOVQ row+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-	SHRQ $0x03, BX
-	JZ   done
 	LEAQ (DX)(DX*2), SI
 	LEAQ (CX)(DX*4), DI
+	SHRQ $0x03, BX
+	JZ   done
 
 block:
 	VMOVUPS      (CX), Y0
@@ -9403,8 +9403,8 @@ block:
 	VMOVUPS      X1, 96(AX)
 	VEXTRACTF128 $0x01, Y0, X0
 	VMOVUPS      X0, 112(AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DI
+	ADDQ         $+32, CX
+	ADDQ         $+32, DI
 	ADDQ         $0x00000080, AX
 	DECQ         BX
 	JNZ          block
@@ -9421,10 +9421,10 @@ TEXT ·interleave5(SB), NOSPLIT, $0-32
 	MOVQ row+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-	SHRQ $0x03, BX
-	JZ   done
 	LEAQ (DX)(DX*2), SI
 	LEAQ (CX)(DX*4), DI
+	SHRQ $0x03, BX
+	JZ   done
 
 block:
 	VMOVUPS      (CX), Y0
@@ -9467,8 +9467,8 @@ block:
 	VMOVUPS      X0, 140(AX)
 	VEXTRACTF128 $0x01, Y4, X0
 	VMOVSS       X0, 156(AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DI
+	ADDQ         $+32, CX
+	ADDQ         $+32, DI
 	ADDQ         $0x000000a0, AX
 	DECQ         BX
 	JNZ          block
@@ -9485,10 +9485,10 @@ TEXT ·interleave6(SB), NOSPLIT, $0-32
 	MOVQ row+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-	SHRQ $0x03, BX
-	JZ   done
 	LEAQ (DX)(DX*2), SI
 	LEAQ (CX)(DX*4), DI
+	SHRQ $0x03, BX
+	JZ   done
 
 block:
 	VMOVUPS      (CX), Y0
@@ -9533,8 +9533,8 @@ block:
 	VMOVUPS      X0, 168(AX)
 	VEXTRACTF128 $0x01, Y7, X0
 	VMOVLPS      X0, 184(AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DI
+	ADDQ         $+32, CX
+	ADDQ         $+32, DI
 	ADDQ         $0x000000c0, AX
 	DECQ         BX
 	JNZ          block

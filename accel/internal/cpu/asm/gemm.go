@@ -214,60 +214,20 @@ func (t *tileState) store() {
 func interleave8() {
 	begin("interleave8", "func(dst, src *float32, row, k, w int)", " writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.")
 	dst, src, row, k, w := parameter("dst"), parameter("src"), parameter("row"), parameter("k"), parameter("w")
-	SHLQ(Imm(2), row)
+	rows, advance := avx2.rows(src, row)
 	SHLQ(Imm(2), w)
 	SHRQ(Imm(3), k)
 	JZ(LabelRef("done"))
-	row3, src4 := GP64(), GP64()
-	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
-	LEAQ(Mem{Base: src, Index: row, Scale: 4}, src4)
 	Label("block")
-	r := make([]VecVirtual, 8)
-	for i := range r {
-		r[i] = YMM()
-		base := src
-		if i >= 4 {
-			base = src4
-		}
-		switch i % 4 {
-		case 0:
-			VMOVUPS(Mem{Base: base}, r[i])
-		case 1:
-			VMOVUPS(Mem{Base: base, Index: row, Scale: 1}, r[i])
-		case 2:
-			VMOVUPS(Mem{Base: base, Index: row, Scale: 2}, r[i])
-		case 3:
-			VMOVUPS(Mem{Base: base, Index: row3, Scale: 1}, r[i])
-		}
+	in := avx2.registers(8)
+	for i := range in {
+		VMOVUPS(rows[i], in[i])
 	}
-	pairs := make([]VecVirtual, 8) // 2×2 blocks transposed
-	for i := 0; i < 8; i += 2 {
-		pairs[i], pairs[i+1] = YMM(), YMM()
-		VUNPCKLPS(r[i+1], r[i], pairs[i])
-		VUNPCKHPS(r[i+1], r[i], pairs[i+1])
-	}
-	quads := make([]VecVirtual, 8) // 4×4 blocks transposed
-	for h := 0; h < 8; h += 4 {
-		for i := range 4 {
-			quads[h+i] = YMM()
-		}
-		VSHUFPS(Imm(0x44), pairs[h+2], pairs[h], quads[h])
-		VSHUFPS(Imm(0xee), pairs[h+2], pairs[h], quads[h+1])
-		VSHUFPS(Imm(0x44), pairs[h+3], pairs[h+1], quads[h+2])
-		VSHUFPS(Imm(0xee), pairs[h+3], pairs[h+1], quads[h+3])
-	}
-	for p := range 8 {
-		out := YMM()
-		half := Imm(0x20)
-		if p >= 4 {
-			half = Imm(0x31)
-		}
-		VPERM2F128(half, quads[4+p%4], quads[p%4], out)
-		VMOVUPS(out, Mem{Base: dst})
+	for _, column := range avx2.transposed(in) {
+		VMOVUPS(column, Mem{Base: dst})
 		ADDQ(w, dst)
 	}
-	ADDQ(Imm(32), src)
-	ADDQ(Imm(32), src4)
+	advance()
 	DECQ(k)
 	JNZ(LabelRef("block"))
 	Label("done")
@@ -279,45 +239,25 @@ func interleave8() {
 func interleaveFew(rows int) {
 	begin(fmt.Sprintf("interleave%d", rows), "func(dst, src *float32, row, k int)", fmt.Sprintf(" writes dst[p*%d+i] = src[i*row+p] for i < %d and p < k, a multiple of 8.", rows, rows))
 	dst, src, row, k := parameter("dst"), parameter("src"), parameter("row"), parameter("k")
-	SHLQ(Imm(2), row)
+	from, advance := avx2.rows(src, row)
 	SHRQ(Imm(3), k)
 	JZ(LabelRef("done"))
-	row3, src4 := GP64(), GP64()
-	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
-	LEAQ(Mem{Base: src, Index: row, Scale: 4}, src4)
-	from := []Mem{
-		{Base: src}, {Base: src, Index: row, Scale: 1}, {Base: src, Index: row, Scale: 2}, {Base: src, Index: row3, Scale: 1},
-		{Base: src4}, {Base: src4, Index: row, Scale: 1}}[:rows]
-	two := func(f func(a, b, d VecVirtual), a, b VecVirtual) VecVirtual {
-		d := YMM()
-		f(a, b, d)
-		return d
-	}
-	low := func(a, b, d VecVirtual) { VUNPCKLPS(b, a, d) }
-	high := func(a, b, d VecVirtual) { VUNPCKHPS(b, a, d) }
-	pairs := func(imm uint64) func(a, b, d VecVirtual) {
-		return func(a, b, d VecVirtual) { VSHUFPS(Imm(imm), b, a, d) }
-	}
 	Label("block")
-	r := make([]VecVirtual, rows)
+	r := avx2.registers(rows)
 	for i := range r {
-		r[i] = YMM()
 		VMOVUPS(from[i], r[i])
-		at := from[i]
-		at.Disp = 256
-		PREFETCHT0(at)
+		PREFETCHT0(from[i].Offset(256))
 	}
-	a, b, c, d := two(low, r[0], r[1]), two(high, r[0], r[1]), two(low, r[2], r[3]), two(high, r[2], r[3])
-	first := []VecVirtual{two(pairs(0x44), a, c), two(pairs(0xee), a, c), two(pairs(0x44), b, d), two(pairs(0xee), b, d)}
+	first := avx2.transposedFours(r[:4])
 	var rest []VecVirtual // columns of the rows from 4 on, in the low elements of each half
 	switch rows {
 	case 5:
 		for _, imm := range []uint64{0x00, 0x55, 0xaa, 0xff} {
-			rest = append(rest, two(pairs(imm), r[4], r[4]))
+			rest = append(rest, avx2.shuffle(imm, r[4], r[4]))
 		}
 	case 6:
-		e, f := two(low, r[4], r[5]), two(high, r[4], r[5])
-		rest = []VecVirtual{e, two(pairs(0xee), e, e), f, two(pairs(0xee), f, f)}
+		e, f := avx2.lower(r[4], r[5]), avx2.upper(r[4], r[5])
+		rest = []VecVirtual{e, avx2.shuffle(0xee, e, e), f, avx2.shuffle(0xee, f, f)}
 	}
 	for p := range 8 {
 		to := Mem{Base: dst, Disp: 4 * p * rows}
@@ -348,8 +288,7 @@ func interleaveFew(rows int) {
 			VMOVLPS(part(rest[3]), to)
 		}
 	}
-	ADDQ(Imm(32), src)
-	ADDQ(Imm(32), src4)
+	advance()
 	ADDQ(U32(32*rows), dst)
 	DECQ(k)
 	JNZ(LabelRef("block"))

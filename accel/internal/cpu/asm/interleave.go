@@ -115,42 +115,57 @@ func (s isa) eachBlock(n Register, body func(mask Register)) {
 	end()
 }
 
+// into returns a new register for f's result.
+func (s isa) into(f func(a, b, d VecVirtual), a, b VecVirtual) VecVirtual {
+	d := s.register()
+	f(a, b, d)
+	return d
+}
+
+// lower and upper alternate the lower or upper two elements of a and of b, in each four.
+func (s isa) lower(a, b VecVirtual) VecVirtual {
+	return s.into(func(a, b, d VecVirtual) { VUNPCKLPS(b, a, d) }, a, b)
+}
+
+func (s isa) upper(a, b VecVirtual) VecVirtual {
+	return s.into(func(a, b, d VecVirtual) { VUNPCKHPS(b, a, d) }, a, b)
+}
+
+// shuffle returns two elements of a and two of b, in each four.
+func (s isa) shuffle(which uint64, a, b VecVirtual) VecVirtual {
+	return s.into(func(a, b, d VecVirtual) { VSHUFPS(Imm(which), b, a, d) }, a, b)
+}
+
+// transposedFours transposes the squares of four elements in four vectors.
+func (s isa) transposedFours(r []VecVirtual) []VecVirtual {
+	a, b, c, d := s.lower(r[0], r[1]), s.upper(r[0], r[1]), s.lower(r[2], r[3]), s.upper(r[2], r[3])
+	return []VecVirtual{s.shuffle(0x44, a, c), s.shuffle(0xee, a, c), s.shuffle(0x44, b, d), s.shuffle(0xee, b, d)}
+}
+
 // transposed transposes a square of vectors.
 func (s isa) transposed(r []VecVirtual) []VecVirtual {
-	two := func(f func(a, b, d VecVirtual), a, b VecVirtual) VecVirtual {
-		d := s.register()
-		f(a, b, d)
-		return d
+	fours := func(which uint64, a, b VecVirtual) VecVirtual { // some fours of a and of b
+		return s.into(func(a, b, d VecVirtual) {
+			if s.wide() {
+				VSHUFF32X4(Imm(which), b, a, d)
+			} else {
+				VPERM2F128(Imm(which), b, a, d)
+			}
+		}, a, b)
 	}
-	low := func(a, b, d VecVirtual) { VUNPCKLPS(b, a, d) }
-	high := func(a, b, d VecVirtual) { VUNPCKHPS(b, a, d) }
-	shuffle := func(imm uint64) func(a, b, d VecVirtual) {
-		return func(a, b, d VecVirtual) { VSHUFPS(Imm(imm), b, a, d) }
-	}
-	lanes := func(imm uint64) func(a, b, d VecVirtual) {
-		if s.wide() {
-			return func(a, b, d VecVirtual) { VSHUFF32X4(Imm(imm), b, a, d) }
-		}
-		return func(a, b, d VecVirtual) { VPERM2F128(Imm(imm), b, a, d) }
-	}
-	// Squares of four within the lanes: quads[q][c] has column c of every lane,
-	// of rows 4q to 4q+3.
-	var quads [][]VecVirtual
+	var quads [][]VecVirtual // quads[q][c] has column c of every four, of rows 4q to 4q+3
 	for q := 0; q < len(r); q += 4 {
-		a, b := two(low, r[q], r[q+1]), two(high, r[q], r[q+1])
-		c, d := two(low, r[q+2], r[q+3]), two(high, r[q+2], r[q+3])
-		quads = append(quads, []VecVirtual{
-			two(shuffle(0x44), a, c), two(shuffle(0xee), a, c), two(shuffle(0x44), b, d), two(shuffle(0xee), b, d)})
+		quads = append(quads, s.transposedFours(r[q:q+4]))
 	}
 	out := make([]VecVirtual, len(r))
 	for c := range 4 {
 		if !s.wide() {
-			out[c], out[4+c] = two(lanes(0x20), quads[0][c], quads[1][c]), two(lanes(0x31), quads[0][c], quads[1][c])
+			out[c], out[4+c] = fours(0x20, quads[0][c], quads[1][c]), fours(0x31, quads[0][c], quads[1][c])
 			continue
 		}
-		for h, imm := range []uint64{0x44, 0xee} {
-			a, b := two(lanes(imm), quads[0][c], quads[1][c]), two(lanes(imm), quads[2][c], quads[3][c])
-			out[8*h+c], out[8*h+4+c] = two(lanes(0x88), a, b), two(lanes(0xdd), a, b)
+		for h, which := range []uint64{0x44, 0xee} {
+			a, b := fours(which, quads[0][c], quads[1][c]), fours(which, quads[2][c], quads[3][c])
+			out[8*h+c], out[8*h+4+c] = fours(0x88, a, b), fours(0xdd, a, b)
 		}
 	}
 	return out
