@@ -3757,8 +3757,8 @@ more:
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y0, Y1, Y1
 	VMOVUPS   Y1, (AX)
-	ADDQ      $0x20, AX
 	ADDQ      $0x08, CX
+	ADDQ      $0x20, AX
 	SUBQ      $0x08, DX
 	JNZ       more
 	VZEROUPPER
@@ -3934,8 +3934,8 @@ more:
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, (AX)
-	ADDQ      $0x40, AX
 	ADDQ      $0x10, CX
+	ADDQ      $0x40, AX
 	SUBQ      $0x10, DX
 	JNZ       more
 	VZEROUPPER

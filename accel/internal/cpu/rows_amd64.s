@@ -288,11 +288,11 @@ more:
 	VFMADD231PS  (DI), Y4, Y2
 	PREFETCHT0   (R8)(CX*4)
 	VFMADD231PS  (R8), Y4, Y3
-	ADDQ         $0x20, DX
 	ADDQ         $0x20, BX
 	ADDQ         $0x20, SI
 	ADDQ         $0x20, DI
 	ADDQ         $0x20, R8
+	ADDQ         $0x20, DX
 	SUBQ         $0x08, AX
 	JNZ          more
 	MOVQ         sums+32(FP), AX
@@ -350,11 +350,11 @@ more:
 	PREFETCHT0  (DX)(CX*4)
 	VFMADD231PS (DX), Y3, Y4
 	VMOVUPS     Y4, (SI)
-	ADDQ        $0x20, SI
 	ADDQ        $0x20, BX
 	ADDQ        $0x20, DI
 	ADDQ        $0x20, R8
 	ADDQ        $0x20, DX
+	ADDQ        $0x20, SI
 	SUBQ        $0x08, AX
 	JNZ         more
 	VZEROUPPER
@@ -1427,11 +1427,11 @@ more:
 	VFMADD231PS (DI), Z4, Z2
 	PREFETCHT0  (R8)(CX*4)
 	VFMADD231PS (R8), Z4, Z3
-	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
 	ADDQ        $0x40, SI
 	ADDQ        $0x40, DI
 	ADDQ        $0x40, R8
+	ADDQ        $0x40, DX
 	SUBQ        $0x10, AX
 	JNZ         more
 	MOVQ        sums+32(FP), AX
@@ -1505,11 +1505,11 @@ more:
 	PREFETCHT0  (DX)(CX*4)
 	VFMADD231PS (DX), Z3, Z4
 	VMOVUPS     Z4, (SI)
-	ADDQ        $0x40, SI
 	ADDQ        $0x40, BX
 	ADDQ        $0x40, DI
 	ADDQ        $0x40, R8
 	ADDQ        $0x40, DX
+	ADDQ        $0x40, SI
 	SUBQ        $0x10, AX
 	JNZ         more
 	VZEROUPPER

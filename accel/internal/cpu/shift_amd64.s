@@ -662,8 +662,8 @@ TEXT ·shiftDots8x3AVX512(SB), NOSPLIT, $0-56
 	MOVQ   lda+16(FP), DX
 	SHLQ   $0x02, DX
 	LEAQ   (DX)(DX*2), BX
-	LEAQ   (DX)(DX*4), SI
-	LEAQ   (BX)(DX*4), DI
+	LEAQ   (BX)(DX*2), SI
+	LEAQ   (SI)(DX*2), DI
 	MOVQ   b+24(FP), R8
 	MOVQ   offsets+32(FP), R9
 	MOVQ   (R9), R10

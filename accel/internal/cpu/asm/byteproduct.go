@@ -28,7 +28,7 @@ func (p byteProduct) tile(mr, nv int) {
 	name := begin(fmt.Sprintf("byteTile%dx%d%s", mr, nv*p.lanes(), p.name), "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)", fmt.Sprintf(" is byteTileGeneric for %d rows and %d columns.", mr, nv*p.lanes()))
 	tabled("byteTile", p.name, mr, name)
 	k, a, b := parameter("k"), parameter("a"), parameter("b")
-	rows := rowAddresses(mr, a, 0)
+	rows := rowAddresses(mr, a, "row", 0)
 	// Registers by number, since avo does not know the registers of an encoded instruction.
 	number := 0
 	next := func() VecPhysical {

@@ -64,7 +64,7 @@ func tile(s isa, mr, nv int) {
 	for _, elements := range []Register{step, next, stride} {
 		SHLQ(Imm(2), elements)
 	}
-	rows := rowAddresses(mr, a, 2)
+	rows := rowAddresses(mr, a, "row", 2)
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	loop("one")
@@ -413,13 +413,13 @@ func cpuid() {
 	RET()
 }
 
-// rowAddresses returns the addresses of mr rows from a on. The parameter row is the distance
+// rowAddresses returns the addresses of mr rows from a on. A parameter is the distance
 // between them in elements of 1<<shift bytes.
-func rowAddresses(mr int, a Register, shift uint64) []Mem {
+func rowAddresses(mr int, a Register, distance string, shift uint64) []Mem {
 	// Odd multiples of the distance; scaled addressing gives the even ones.
 	odd := map[int]Register{}
 	if mr > 1 {
-		one := parameter("row")
+		one := parameter(distance)
 		if shift > 0 {
 			SHLQ(Imm(shift), one)
 		}

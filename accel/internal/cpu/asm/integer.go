@@ -67,9 +67,7 @@ func quantize(s isa) {
 	VADDPS(zero, v, v)
 	s.clampBytes(v, low, high, Mem{Base: p[0]})
 	ADDQ(Imm(uint64(s.lanes())), p[0])
-	ADDQ(Imm(uint64(s.width)), p[1])
-	SUBQ(Imm(uint64(s.lanes())), n)
-	JNZ(LabelRef("more"))
+	s.nextVector(n, p[1])
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
 	end()
 }
@@ -159,10 +157,8 @@ func widenBytes(s isa) {
 	VCVTDQ2PS(v, v)
 	VMULPS(step, v, v)
 	VMOVUPS(v, Mem{Base: p[0]})
-	ADDQ(Imm(uint64(s.width)), p[0])
 	ADDQ(Imm(uint64(s.lanes())), p[1])
-	SUBQ(Imm(uint64(s.lanes())), n)
-	JNZ(LabelRef("more"))
+	s.nextVector(n, p[0])
 	end()
 }
 

@@ -32,14 +32,13 @@ func gates(n Register, names ...string) (rows []gateRows) {
 	return rows
 }
 
-// nextVector ends a loop over vectors.
+// nextVector ends the loop "more" over the n elements of rows, whole vectors.
 func (s isa) nextVector(n Register, pointers ...Register) {
 	for _, p := range pointers {
 		ADDQ(Imm(uint64(s.width)), p)
 	}
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
-	end()
 }
 
 // lstm generates a step of an LSTM for one sequence.
@@ -71,6 +70,7 @@ func lstm(s isa) {
 	VMULPS(Mem{Base: next}, h, h)
 	VMOVUPS(h, Mem{Base: next})
 	s.nextVector(n, g[0].base, g[1].base, before, cell, next)
+	end()
 }
 
 // lstmGradient generates the gradient of a step of an LSTM for one sequence.
@@ -115,4 +115,5 @@ func lstmGradient(s isa) {
 	VMOVUPS(c, Mem{Base: dc})
 	VMOVUPS(s.zero(), Mem{Base: dh})
 	s.nextVector(n, d.base, g0.base, before, cell, dh, dc)
+	end()
 }

@@ -49,9 +49,7 @@ func squares(s isa) {
 	v := s.register()
 	VADDPS(Mem{Base: p[0]}, shift, v)
 	VFMADD231PS(v, v, sum)
-	ADDQ(Imm(uint64(s.width)), p[0])
-	SUBQ(Imm(uint64(s.lanes())), n)
-	JNZ(LabelRef("more"))
+	s.nextVector(n, p[0])
 	Label("end")
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
 	end()
@@ -102,13 +100,6 @@ func rowsFrom(w, pitch Register, each func(i int)) (rows [dotRows]Register) {
 	return rows
 }
 
-// advance adds the size of a vector to addresses.
-func (s isa) advance(addresses []Register) {
-	for _, p := range addresses {
-		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
-	}
-}
-
 // dots generates the dot products of x with four rows of w at once. Each row is too short for the hardware to prefetch it in
 // time, so the next four rows are requested.
 func dots(s isa) {
@@ -125,9 +116,7 @@ func dots(s isa) {
 		PREFETCHT0(Mem{Base: row, Index: pitch, Scale: dotRows})
 		VFMADD231PS(Mem{Base: row}, v, sums[i])
 	}
-	s.advance(append([]Register{x}, rows[:]...))
-	SUBQ(Imm(uint64(s.lanes())), n)
-	JNZ(LabelRef("more"))
+	s.nextVector(n, append(rows[:], x)...)
 	out := parameter("sums")
 	for i, sum := range sums {
 		VMOVSS(s.lanesSum(sum).AsX(), Mem{Base: out, Disp: 4 * i})
@@ -151,9 +140,7 @@ func addProducts(s isa) {
 		VFMADD231PS(Mem{Base: row}, factors[i], sum)
 	}
 	VMOVUPS(sum, Mem{Base: c})
-	s.advance(append([]Register{c}, rows[:]...))
-	SUBQ(Imm(uint64(s.lanes())), n)
-	JNZ(LabelRef("more"))
+	s.nextVector(n, append(rows[:], c)...)
 	end()
 }
 

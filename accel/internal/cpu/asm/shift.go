@@ -91,27 +91,8 @@ func (s isa) storeRows(acc []VecVirtual, nv int, c, ldc, add Register) {
 func shiftDots(s isa, mr int) {
 	begin(fmt.Sprintf("shiftDots%dx3%s", mr, s.name), "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)", fmt.Sprintf(" is shiftDotsGeneric for %d rows; n is a multiple of %d.", mr, s.lanes()))
 	n := parameter("n")
-	rows := make([]Mem, mr)
 	a := parameter("a")
-	rows[0] = Mem{Base: a}
-	if mr > 1 {
-		lda := parameter("lda")
-		SHLQ(Imm(2), lda)
-		lda3 := GP64()
-		LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
-		rows[1] = Mem{Base: a, Index: lda, Scale: 1}
-		rows[2] = Mem{Base: a, Index: lda, Scale: 2}
-		rows[3] = Mem{Base: a, Index: lda3, Scale: 1}
-		if mr > 4 {
-			lda5, lda7 := GP64(), GP64()
-			LEAQ(Mem{Base: lda, Index: lda, Scale: 4}, lda5)
-			LEAQ(Mem{Base: lda3, Index: lda, Scale: 4}, lda7)
-			rows[4] = Mem{Base: a, Index: lda, Scale: 4}
-			rows[5] = Mem{Base: a, Index: lda5, Scale: 1}
-			rows[6] = Mem{Base: a, Index: lda3, Scale: 2}
-			rows[7] = Mem{Base: a, Index: lda7, Scale: 1}
-		}
-	}
+	rows := rowAddresses(mr, a, "lda", 2)
 	b, offsets := parameter("b"), parameter("offsets")
 	var runs [3]Register
 	for j := range runs {

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"math"
-
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
@@ -40,7 +36,7 @@ func (s isa) addTimes(c float64, x, d VecVirtual) {
 	if s.wide() {
 		VFMADD231PS_BCST(constant(c), x, d)
 	} else {
-		VFMADD231PS(spread(c), x, d)
+		VFMADD231PS(s.number(c), x, d)
 	}
 }
 
@@ -49,24 +45,8 @@ func (s isa) times(c float64, d VecVirtual) {
 	if s.wide() {
 		VMULPS_BCST(constant(c), d, d)
 	} else {
-		VMULPS(spread(c), d, d)
+		VMULPS(s.number(c), d, d)
 	}
-}
-
-var spreads = map[float64]Mem{}
-
-// spread returns a vector of eight equal values in read-only memory.
-func spread(c float64) Mem {
-	m, ok := spreads[c]
-	if !ok {
-		b := math.Float32bits(float32(c))
-		m = GLOBL(fmt.Sprintf("f32x8_%08x", b), 8|16)
-		for i := range 8 {
-			DATA(4*i, U32(b))
-		}
-		spreads[c] = m
-	}
-	return m
 }
 
 // Outputs of a polynomial's values: those at ±p are computed from its even and odd parts.
