@@ -39,7 +39,7 @@ one:
 	WORD $0x4f14f240 // SUDOT V0.S4, V18.B16, V20.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -86,7 +86,7 @@ one:
 	WORD $0x4f14f261 // SUDOT V1.S4, V19.B16, V20.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -137,7 +137,7 @@ one:
 	WORD $0x4f15f241 // SUDOT V1.S4, V18.B16, V21.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -201,7 +201,7 @@ one:
 	WORD $0x4f15f263 // SUDOT V3.S4, V19.B16, V21.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -264,7 +264,7 @@ one:
 	WORD $0x4f16f242 // SUDOT V2.S4, V18.B16, V22.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -345,7 +345,7 @@ one:
 	WORD $0x4f16f265 // SUDOT V5.S4, V19.B16, V22.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -420,7 +420,7 @@ one:
 	WORD $0x4f17f243 // SUDOT V3.S4, V18.B16, V23.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -518,7 +518,7 @@ one:
 	WORD $0x4f17f267 // SUDOT V7.S4, V19.B16, V23.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -605,7 +605,7 @@ one:
 	WORD $0x4f18f244 // SUDOT V4.S4, V18.B16, V24.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -720,7 +720,7 @@ one:
 	WORD $0x4f18f269 // SUDOT V9.S4, V19.B16, V24.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -819,7 +819,7 @@ one:
 	WORD $0x4f19f245 // SUDOT V5.S4, V18.B16, V25.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -951,7 +951,7 @@ one:
 	WORD $0x4f19f26b // SUDOT V11.S4, V19.B16, V25.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -1062,7 +1062,7 @@ one:
 	WORD $0x4f1af246 // SUDOT V6.S4, V18.B16, V26.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -1211,7 +1211,7 @@ one:
 	WORD $0x4f1af26d // SUDOT V13.S4, V19.B16, V26.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -1334,7 +1334,7 @@ one:
 	WORD $0x4f1bf247 // SUDOT V7.S4, V18.B16, V27.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	ADD R5, R4, R4
@@ -1500,7 +1500,7 @@ one:
 	WORD $0x4f1bf26f // SUDOT V15.S4, V19.B16, V27.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F0, 0(R4)
 	FMOVQ F1, 16(R4)
@@ -1572,7 +1572,7 @@ one:
 	WORD $0x4f94e240 // SDOT V0.S4, V18.B16, V20.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -1635,7 +1635,7 @@ one:
 	WORD $0x4f94e261 // SDOT V1.S4, V19.B16, V20.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -1699,7 +1699,7 @@ one:
 	WORD $0x4f95e241 // SDOT V1.S4, V18.B16, V21.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -1782,7 +1782,7 @@ one:
 	WORD $0x4f95e263 // SDOT V3.S4, V19.B16, V21.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -1862,7 +1862,7 @@ one:
 	WORD $0x4f96e242 // SDOT V2.S4, V18.B16, V22.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -1965,7 +1965,7 @@ one:
 	WORD $0x4f96e265 // SDOT V5.S4, V19.B16, V22.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2061,7 +2061,7 @@ one:
 	WORD $0x4f97e243 // SDOT V3.S4, V18.B16, V23.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2184,7 +2184,7 @@ one:
 	WORD $0x4f97e267 // SDOT V7.S4, V19.B16, V23.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2296,7 +2296,7 @@ one:
 	WORD $0x4f98e244 // SDOT V4.S4, V18.B16, V24.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2439,7 +2439,7 @@ one:
 	WORD $0x4f98e269 // SDOT V9.S4, V19.B16, V24.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2567,7 +2567,7 @@ one:
 	WORD $0x4f99e245 // SDOT V5.S4, V18.B16, V25.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2730,7 +2730,7 @@ one:
 	WORD $0x4f99e26b // SDOT V11.S4, V19.B16, V25.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -2874,7 +2874,7 @@ one:
 	WORD $0x4f9ae246 // SDOT V6.S4, V18.B16, V26.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -3057,7 +3057,7 @@ one:
 	WORD $0x4f9ae26d // SDOT V13.S4, V19.B16, V26.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -3217,7 +3217,7 @@ one:
 	WORD $0x4f9be247 // SDOT V7.S4, V18.B16, V27.B4[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -3420,7 +3420,7 @@ one:
 	WORD $0x4f9be26f // SDOT V15.S4, V19.B16, V27.B4[0]
 	ADD $32, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x6eb08400 // SUB V0, V0, V16
 	FMOVQ F0, 0(R4)
@@ -3507,7 +3507,7 @@ one:
 	WORD $0x0f402110 // SMLAL V16.S4, V8.H, V0.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -3566,7 +3566,7 @@ one:
 	WORD $0x4f402111 // SMLAL2 V17.S4, V8.H, V0.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -3629,7 +3629,7 @@ one:
 	WORD $0x0f412111 // SMLAL V17.S4, V8.H, V1.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -3713,7 +3713,7 @@ one:
 	WORD $0x4f412113 // SMLAL2 V19.S4, V8.H, V1.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -3792,7 +3792,7 @@ one:
 	WORD $0x0f422112 // SMLAL V18.S4, V8.H, V2.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -3901,7 +3901,7 @@ one:
 	WORD $0x4f422115 // SMLAL2 V21.S4, V8.H, V2.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -3996,7 +3996,7 @@ one:
 	WORD $0x0f432113 // SMLAL V19.S4, V8.H, V3.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -4130,7 +4130,7 @@ one:
 	WORD $0x4f432117 // SMLAL2 V23.S4, V8.H, V3.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -4241,7 +4241,7 @@ one:
 	WORD $0x0f442114 // SMLAL V20.S4, V8.H, V4.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -4400,7 +4400,7 @@ one:
 	WORD $0x4f442119 // SMLAL2 V25.S4, V8.H, V4.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -4527,7 +4527,7 @@ one:
 	WORD $0x0f452115 // SMLAL V21.S4, V8.H, V5.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -4711,7 +4711,7 @@ one:
 	WORD $0x4f45211b // SMLAL2 V27.S4, V8.H, V5.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -4854,7 +4854,7 @@ one:
 	WORD $0x0f462116 // SMLAL V22.S4, V8.H, V6.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -5063,7 +5063,7 @@ one:
 	WORD $0x4f46211d // SMLAL2 V29.S4, V8.H, V6.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)
@@ -5222,7 +5222,7 @@ one:
 	WORD $0x0f472117 // SMLAL V23.S4, V8.H, V7.H[0]
 	ADD $8, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	ADD R5, R4, R4
@@ -5456,7 +5456,7 @@ one:
 	WORD $0x4f47211f // SMLAL2 V31.S4, V8.H, V7.H[0]
 	ADD $16, R3, R3
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	FMOVQ F16, 0(R4)
 	FMOVQ F17, 16(R4)

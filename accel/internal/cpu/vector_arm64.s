@@ -824,14 +824,14 @@ some:
 rest:
 	ADDS $16, R0, R0
 	BEQ done
-more:
+one:
 	FMOVQ.P 16(R1), F0
 	WORD $0x0e617801 // FCVTL V1, V0
 	WORD $0x4e61d7ff // FADD.D V31, V31, V1
 	WORD $0x4e617800 // FCVTL2 V0, V0
 	WORD $0x4e60d7de // FADD.D V30, V30, V0
 	SUBS $4, R0, R0
-	BGT more
+	BGT one
 done:
 	WORD $0x4e7bd7ff // FADD.D V31, V31, V27
 	WORD $0x4e7ad7de // FADD.D V30, V30, V26
@@ -869,11 +869,11 @@ some:
 rest:
 	ADDS $16, R0, R0
 	BEQ done
-more:
+one:
 	FMOVQ.P 16(R1), F0
 	WORD $0x4e20c7ff // FMAXNM V31, V31, V0
 	SUBS $4, R0, R0
-	BGT more
+	BGT one
 done:
 	WORD $0x4e3dc7ff // FMAXNM V31, V31, V29
 	WORD $0x4e3cc7de // FMAXNM V30, V30, V28
@@ -934,12 +934,12 @@ some:
 rest:
 	ADDS $16, R0, R0
 	BEQ done
-more:
+one:
 	FMOVQ.P 16(R1), F0
 	WORD $0x4e3fd400 // FADD V0, V0, V31
 	WORD $0x4e20cc1e // FMLA V30, V0, V0
 	SUBS $4, R0, R0
-	BGT more
+	BGT one
 done:
 	WORD $0x4e3cd7de // FADD V30, V30, V28
 	WORD $0x4e3bd7bd // FADD V29, V29, V27
@@ -1024,7 +1024,7 @@ some:
 rest:
 	ADDS $16, R0, R0
 	BEQ done
-more:
+one:
 	FMOVQ.P 16(R1), F0
 	WORD $0x4e3fd400 // FADD V0, V0, V31
 	FMOVQ.P 16(R2), F1
@@ -1033,7 +1033,7 @@ more:
 	WORD $0x4e22d7de // FADD V30, V30, V2
 	WORD $0x4e20cc5a // FMLA V26, V2, V0
 	SUBS $4, R0, R0
-	BGT more
+	BGT one
 done:
 	WORD $0x4e3cd7de // FADD V30, V30, V28
 	WORD $0x4e3bd7bd // FADD V29, V29, V27
@@ -1150,7 +1150,7 @@ some:
 rest:
 	ADDS $8, R0, R0
 	BEQ done
-more:
+one:
 	FMOVQ.P 16(R1), F0
 	FMOVQ.P 16(R2), F1
 	WORD $0x4e21cc1f // FMLA V31, V0, V1
@@ -1161,7 +1161,7 @@ more:
 	FMOVQ.P 16(R5), F1
 	WORD $0x4e21cc19 // FMLA V25, V0, V1
 	SUBS $4, R0, R0
-	BGT more
+	BGT one
 done:
 	MOVD sums+32(FP), R6
 	WORD $0x4e3ed7ff // FADD V31, V31, V30

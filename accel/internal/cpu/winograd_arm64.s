@@ -18,7 +18,7 @@ TEXT ·interleaveNEON(SB), NOSPLIT, $0-40
 	ADD R3, R12, R13
 	SUBS $4, R0, R0
 	BLT rest
-block:
+some:
 	FMOVQ.P 16(R10), F0
 	FMOVQ.P 16(R11), F1
 	FMOVQ.P 16(R12), F2
@@ -44,7 +44,7 @@ block:
 	ADD R9<<2, R1, R23
 	FMOVQ F19, (R23)
 	SUBS $4, R0, R0
-	BGE block
+	BGE some
 rest:
 	ADDS $4, R0, R0
 	BEQ done
@@ -57,7 +57,7 @@ one:
 	ADD R9<<2, R1, R20
 	FMOVQ F0, (R20)
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	RET
 
@@ -75,7 +75,7 @@ TEXT ·deinterleaveNEON(SB), NOSPLIT, $0-40
 	ADD R2, R12, R13
 	SUBS $4, R0, R0
 	BLT rest
-block:
+some:
 	MOVD.P 8(R4), R9
 	ADD R9<<2, R3, R20
 	FMOVQ (R20), F0
@@ -101,7 +101,7 @@ block:
 	FMOVQ.P F18, 16(R12)
 	FMOVQ.P F19, 16(R13)
 	SUBS $4, R0, R0
-	BGE block
+	BGE some
 rest:
 	ADDS $4, R0, R0
 	BEQ done
@@ -114,7 +114,7 @@ one:
 	VST1.P V0.S[2], 4(R12)
 	VST1.P V0.S[3], 4(R13)
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	RET
 
@@ -3380,7 +3380,7 @@ one:
 	ADD $16, R1, R1
 	ADD $16, R2, R2
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x4e24d400 // FADD V0, V0, V4
 	WORD $0x4e25d421 // FADD V1, V1, V5
@@ -3480,7 +3480,7 @@ one:
 	ADD $16, R2, R2
 	ADD $16, R10, R10
 	SUBS $1, R0, R0
-	BNE one
+	BGT one
 done:
 	WORD $0x4e28d400 // FADD V0, V0, V8
 	WORD $0x4e29d421 // FADD V1, V1, V9

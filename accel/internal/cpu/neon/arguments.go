@@ -10,11 +10,12 @@ type arguments struct {
 	*program
 	general map[string]int
 	numbers map[string]reg
+	results map[string]int // their offsets
 }
 
-// declare begins a function whose parameters are written as in Go.
-func (o *output) declare(name, parameters, doc string) *arguments {
-	a := &arguments{o.program(), map[string]int{}, map[string]reg{}}
+// declare begins a function whose parameters, and results of one type, are written as in Go.
+func (o *output) declare(name, parameters, doc string, results ...string) *arguments {
+	a := &arguments{o.program(), map[string]int{}, map[string]reg{}, map[string]int{}}
 	type argument struct {
 		name string
 		at   int
@@ -39,16 +40,26 @@ func (o *output) declare(name, parameters, doc string) *arguments {
 		}
 		waiting = nil
 	}
-	o.function(name, "func("+parameters+")", doc, size)
+	signature := "func(" + parameters + ")"
+	for _, list := range results {
+		names, kind := "ret", list
+		if at := strings.LastIndex(list, " "); at >= 0 {
+			names, kind, list = list[:at], list[at+1:], "("+list+")"
+		}
+		signature += " " + list
+		size = (size + 7) &^ 7
+		for _, result := range strings.Split(names, ", ") {
+			a.results[result] = size
+			size += map[string]int{"float32": 4, "float64": 8}[kind]
+		}
+	}
+	o.function(name, signature, doc, size)
 	for i, x := range generals {
 		a.general[x.name] = i
 		o.line("MOVD %s+%d(FP), R%d", x.name, x.at, i)
 	}
 	for _, x := range numbers {
-		r := a.keep()
-		a.numbers[x.name] = r
-		o.line("FMOVS %s+%d(FP), F%d", x.name, x.at, a.number(r))
-		o.line("VDUP V%d.S[0], V%d.S4", a.number(r), a.number(r))
+		a.numbers[x.name] = a.kept(fmt.Sprintf("%s+%d(FP)", x.name, x.at))
 	}
 	return a
 }
@@ -60,6 +71,11 @@ func (a *arguments) r(name string) string {
 		panic("neon: no argument " + name)
 	}
 	return fmt.Sprintf("R%d", n)
+}
+
+// result returns the place of a result, which is called ret if it has no name.
+func (a *arguments) result(name string) string {
+	return fmt.Sprintf("%s+%d(FP)", name, a.results[name])
 }
 
 // bytes multiplies distances in elements of four bytes by their size.

@@ -85,26 +85,18 @@ type piece struct {
 }
 
 func (v piece) load(row string) reg {
-	to, at := v.fresh(), v.at[row]
-	v.body = append(v.body, instruction{to, nil, -1, func(to int, _ []int) {
-		if v.single {
-			v.line("FMOVS (R%d), F%d", at, to)
-		} else {
-			v.line("FMOVQ %d(R%d), F%d", 16*v.index, at, to)
-		}
-	}})
-	return to
+	if v.single {
+		return v.fetch("FMOVS (R%d), F%d", v.at[row])
+	}
+	return v.fetch("FMOVQ %d(R%d), F%d", 16*v.index, v.at[row])
 }
 
 func (v piece) store(x reg, row string) {
-	at := v.at[row]
-	v.body = append(v.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) {
-		if v.single {
-			v.line("FMOVS F%d, (R%d)", from[0], at)
-		} else {
-			v.line("FMOVQ F%d, %d(R%d)", from[0], 16*v.index, at)
-		}
-	}})
+	if v.single {
+		v.emit("FMOVS F%d, (R%d)", x, v.at[row])
+	} else {
+		v.emit("FMOVQ F%d, %d(R%d)", x, 16*v.index, v.at[row])
+	}
 }
 
 // keep makes what is after a single element zero.
@@ -120,8 +112,7 @@ func (v piece) keep(x reg) reg {
 // storeSums stores the sums of all elements of registers, one after the other.
 func (l *rowLoop) storeSums(to string, sums ...[]reg) {
 	for i, s := range sums {
-		l.lanesSum(l.fold("FADD", s))
-		l.line("FMOVS F0, %d(%s)", 4*i, l.r(to))
+		l.sumTo(fmt.Sprintf("%d(%s)", 4*i, l.r(to)), l.fold("FADD", s))
 	}
 }
 

@@ -13,7 +13,7 @@ func storeEdge(o *output) {
 	a.constants()
 	a.line("FMOVQ %d(R26), F%d", a.constant(0xff800000), low) // the lower bound: -Inf or 0
 	a.line("TBZ $%d, R6, bounded", clampZero)
-	a.line("VEOR V%d.B16, V%d.B16, V%d.B16", low, low, low)
+	a.zeros(low, 1)
 	a.label("bounded")
 	a.line("ADD $%d, R26, R8", a.constant(none))
 	// R20 and R21 are the distances of vectors of c and of biases, R22 and R23 of single elements.

@@ -47,15 +47,11 @@ func (p byteProduct) tile(o *output, mr, nv int) {
 	if short {
 		sums, rows, columns, size = shortSums, shortRows, shortColumns, 8*nv
 	}
-	for i := range mr * nv {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", sums+i, sums+i, sums+i)
-	}
+	o.zeros(sums, mr*nv)
 	signed := p.name == "SDOT"
 	if signed {
 		o.line("VMOVI $128, V%d.B16", signs)
-		for v := range nv {
-			o.line("VEOR V%d.B16, V%d.B16, V%d.B16", byteExtra+v, byteExtra+v, byteExtra+v)
-		}
+		o.zeros(byteExtra, nv)
 	}
 	o.line("LSL $2, R5, R5")
 	o.line("MOVD R1, R%d", firstRow)
@@ -88,40 +84,24 @@ func (p byteProduct) tile(o *output, mr, nv int) {
 			}
 		}
 	}
-	o.line("SUBS $%d, R0, R0", p.all)
-	o.line("BLT rest")
-	o.label("some")
-	for i := range mr {
-		o.line("FMOVQ.P 16(R%d), F%d", firstRow+i, rows+i)
-		if signed {
-			o.three("EOR", rows+i, rows+i, signs)
+	// steps loads some groups of each row and multiplies them.
+	steps := func(n int, load string) {
+		for i := range mr {
+			o.line(load, firstRow+i, rows+i)
+			if signed {
+				o.three("EOR", rows+i, rows+i, signs)
+			}
 		}
-	}
-	for u := range p.all {
-		step(u)
-	}
-	o.line("ADD $%d, R3, R3", size*p.all)
-	o.line("SUBS $%d, R0, R0", p.all)
-	o.line("BGE some")
-	o.label("rest")
-	o.line("ADDS $%d, R0, R0", p.all)
-	o.line("BEQ done")
-	o.label("one")
-	for i := range mr {
-		if short {
-			o.line("VLD1.P 2(R%d), V%d.H[0]", firstRow+i, rows+i)
-			continue
+		for u := range n {
+			step(u)
 		}
-		o.line("FMOVS.P 4(R%d), F%d", firstRow+i, rows+i)
-		if signed {
-			o.three("EOR", rows+i, rows+i, signs)
-		}
+		o.line("ADD $%d, R3, R3", size*n)
 	}
-	step(0)
-	o.line("ADD $%d, R3, R3", size)
-	o.line("SUBS $1, R0, R0")
-	o.line("BNE one")
-	o.label("done")
+	single := "FMOVS.P 4(R%d), F%d"
+	if short {
+		single = "VLD1.P 2(R%d), V%d.H[0]"
+	}
+	o.blocks(p.all, 1, func() { steps(p.all, "FMOVQ.P 16(R%d), F%d") }, func() { steps(1, single) })
 	for i := range mr {
 		for v := range nv {
 			if signed {
@@ -142,40 +122,16 @@ func (p *program) rounded(x, low reg) reg {
 	return p.op("FCVTNS", p.op("FMIN", p.op("FMAX", x, low), p.c(255)))
 }
 
-// emit appends an instruction with one source.
-func (p *program) emit(format string, x reg) {
-	p.body = append(p.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) { p.line(format, from[0]) }})
-}
-
-// fetch appends an instruction that only has a result.
-func (p *program) fetch(format string) reg {
-	to := p.fresh()
-	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) { p.line(format, to) }})
-	return to
-}
-
 // quantize adds x - x, which is zero, or NaN if x is not finite, to a sum.
 func quantize(o *output) {
-	p := o.program()
-	p.function("quantizeNEON", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)",
-		" is quantizeGeneric for a positive multiple of four elements; sum is 0, or NaN where an x is not finite.", 36)
-	for i, name := range []string{"n", "q", "x"} {
-		p.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	var s []reg
-	for i, name := range []string{"factor", "zero"} {
-		r := p.keep()
-		p.line("FMOVS %s+%d(FP), F%d", name, 24+4*i, p.number(r))
-		p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
-		s = append(s, r)
-	}
-	total := p.cleared()
+	p := o.declare("quantizeNEON", "n int, q *uint8, x *float32, factor, zero float32",
+		" is quantizeGeneric for a positive multiple of four elements; sum is 0, or NaN where an x is not finite.", "sum float32")
+	total := p.clear(1)[0]
 	x := p.next(2)
 	p.into("FADD", total, total, p.sub(x, x))
-	p.emit("FMOVS.P F%d, 4(R1)", p.narrow(p.rounded(p.add(p.mul(x, s[0]), s[1]), p.zero())))
+	p.emit("FMOVS.P F%d, 4(R1)", p.narrow(p.rounded(p.add(p.mul(x, p.numbers["factor"]), p.numbers["zero"]), p.zero())))
 	p.loop()
-	p.lanesSum(total)
-	p.line("FMOVS F0, sum+32(FP)")
+	p.sumTo(p.result("sum"), total)
 	p.line("RET")
 }
 
@@ -235,15 +191,8 @@ func (p *program) loop16() {
 }
 
 func dotBytes(o *output) {
-	p := o.program()
-	p.function("dotBytesNEON", "func(n int, x *float32, w *int8) float32", " is dotBytesGeneric for a positive multiple of 16 elements.", 28)
-	for i, name := range []string{"n", "x", "w"} {
-		p.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	var sums []reg
-	for range 4 {
-		sums = append(sums, p.cleared())
-	}
+	p := o.declare("dotBytesNEON", "n int, x *float32, w *int8", " is dotBytesGeneric for a positive multiple of 16 elements.", "float32")
+	sums := p.clear(4)
 	for i, w := range p.signedFloats(2) {
 		p.into("FMLA", sums[i], w, p.next(1))
 	}
@@ -251,8 +200,7 @@ func dotBytes(o *output) {
 	for _, s := range [][3]int{{0, 0, 1}, {2, 2, 3}, {0, 0, 2}} {
 		p.three("FADD", p.number(sums[s[0]]), p.number(sums[s[1]]), p.number(sums[s[2]]))
 	}
-	p.lanesSum(sums[0])
-	p.line("FMOVS F0, ret+24(FP)")
+	p.sumTo(p.result("ret"), sums[0])
 	p.line("RET")
 }
 
@@ -270,9 +218,7 @@ func tapSums(o *output) {
 	a := o.declare("tapSumsNEON", "taps, n int, sums *int32, x *uint8, offsets *int, w *int32, pitch int", " is tapSumsGeneric; it reads and writes eight channels at once.")
 	a.bytes("pitch")
 	a.label("vector")
-	for v := range 2 {
-		a.line("VEOR V%d.B16, V%d.B16, V%d.B16", v, v, v)
-	}
+	a.zeros(0, 2)
 	a.line("MOVD R0, R9")
 	a.line("MOVD R4, R10")
 	a.line("MOVD R5, R11")

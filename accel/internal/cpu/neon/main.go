@@ -37,6 +37,31 @@ func (o *output) line(format string, a ...any) { fmt.Fprintf(&o.text, "\t"+forma
 
 func (o *output) label(name string) { fmt.Fprintf(&o.text, "%s:\n", name) }
 
+// zeros clears vector registers.
+func (o *output) zeros(first, n int) {
+	for v := first; v < first+n; v++ {
+		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", v, v, v)
+	}
+}
+
+// blocks runs some instructions as often as R0 has a number of elements left, and others for each step of the remaining ones.
+func (o *output) blocks(n, step int, some, one func()) {
+	o.line("SUBS $%d, R0, R0", n)
+	o.line("BLT rest")
+	o.label("some")
+	some()
+	o.line("SUBS $%d, R0, R0", n)
+	o.line("BGE some")
+	o.label("rest")
+	o.line("ADDS $%d, R0, R0", n)
+	o.line("BEQ done")
+	o.label("one")
+	one()
+	o.line("SUBS $%d, R0, R0", step)
+	o.line("BGT one")
+	o.label("done")
+}
+
 // constant returns the offset of four equal numbers in the table of constants.
 func (o *output) constant(bits uint32) int { return o.quad([lanes]uint32{bits, bits, bits, bits}) }
 

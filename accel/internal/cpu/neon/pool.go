@@ -38,17 +38,9 @@ func (v pair) row(name string, below int) int { return v.at[name] + below }
 func (v pair) both(name string, below int) []reg {
 	at := v.row(name, below)
 	if v.single {
-		to := v.fresh()
-		v.body = append(v.body, instruction{to, nil, -1, func(to int, _ []int) { v.line("FMOVD (R%d), F%d", at, to) }})
-		return []reg{to}
+		return []reg{v.fetch("FMOVD (R%d), F%d", at)}
 	}
-	return []reg{v.loadAt(at, 0), v.loadAt(at, 1)}
-}
-
-func (v pair) loadAt(at, vector int) reg {
-	to := v.fresh()
-	v.body = append(v.body, instruction{to, nil, -1, func(to int, _ []int) { v.line("FMOVQ %d(R%d), F%d", 16*vector, at, to) }})
-	return to
+	return []reg{v.fetch("FMOVQ 0(R%d), F%d", at), v.fetch("FMOVQ 16(R%d), F%d", at)}
 }
 
 // split returns the elements of a row's pairs with this number, 1 or 2.
@@ -62,11 +54,11 @@ func (v pair) join(first, second reg, name string, below int) {
 	at := v.row(name, below)
 	low := v.op("ZIP1", first, second)
 	if v.single {
-		v.body = append(v.body, instruction{-1, []reg{low}, -1, func(_ int, from []int) { v.line("FMOVD F%d, (R%d)", from[0], at) }})
+		v.emit("FMOVD F%d, (R%d)", low, at)
 		return
 	}
 	for i, x := range []reg{low, v.op("ZIP2", first, second)} {
-		v.body = append(v.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) { v.line("FMOVQ F%d, %d(R%d)", from[0], 16*i, at) }})
+		v.emit("FMOVQ F%d, %d(R%d)", x, 16*i, at)
 	}
 }
 

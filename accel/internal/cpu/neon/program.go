@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // program is a function that runs a body on four elements at a time. Its vectors are virtual registers: the body is straight-line code,
 // so a register is free after its last use.
@@ -80,29 +77,29 @@ func (p *program) shifted(name string, from reg, bits int) reg {
 	return to
 }
 
-// load appends a load with an address such as (R1); store is its inverse.
-func (p *program) load(address string) reg {
+// fetch appends an instruction that only has a result, the last one of the format's values.
+func (p *program) fetch(format string, a ...any) reg {
 	to := p.fresh()
-	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) { p.line("FMOVQ %s, F%d", address, to) }})
+	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) { p.line(format, append(a, to)...) }})
 	return to
 }
 
-func (p *program) next(pointer int) reg {
-	to := p.fresh()
-	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) { p.line("FMOVQ.P 16(R%d), F%d", pointer, to) }})
-	return to
+// emit appends an instruction that only has a source, the first one of the format's values.
+func (p *program) emit(format string, x reg, a ...any) {
+	p.body = append(p.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) { p.line(format, append([]any{from[0]}, a...)...) }})
 }
 
-func (p *program) store(from reg, pointer int) {
-	p.body = append(p.body, instruction{-1, []reg{from}, -1, func(_ int, from []int) { p.line("FMOVQ.P F%d, 16(R%d)", from[0], pointer) }})
-}
+// next loads the vector at a pointer, and store writes one; both advance the pointer.
+func (p *program) next(pointer int) reg { return p.fetch("FMOVQ.P 16(R%d), F%d", pointer) }
+
+func (p *program) store(from reg, pointer int) { p.emit("FMOVQ.P F%d, 16(R%d)", from, pointer) }
 
 // c loads a constant, whose table is at R26.
 func (p *program) c(f float64) reg { return p.bits(math.Float32bits(float32(f))) }
 
 func (p *program) bits(b uint32) reg {
 	p.table = true
-	return p.load(fmt.Sprintf("%d(R26)", p.constant(b)))
+	return p.fetch("FMOVQ %d(R26), F%d", p.constant(b))
 }
 
 // zero returns zeros.
@@ -220,31 +217,31 @@ func (p *program) loop() {
 
 // loops is loop with a body for each of some vectors at once, whose latencies overlap, and then for the remaining vectors.
 func (p *program) loops(vectors int, body func(i int)) {
-	p.line("SUBS $%d, R0, R0", lanes*vectors)
-	p.line("BLT rest")
-	p.label("some")
-	for i := range vectors {
-		body(i)
-	}
-	p.allocated()
-	p.line("SUBS $%d, R0, R0", lanes*vectors)
-	p.line("BGE some")
-	p.label("rest")
-	p.line("ADDS $%d, R0, R0", lanes*vectors)
-	p.line("BEQ done")
-	p.label("more")
-	body(0)
-	p.allocated()
-	p.line("SUBS $%d, R0, R0", lanes)
-	p.line("BGT more")
-	p.label("done")
+	p.blocks(lanes*vectors, lanes, func() {
+		for i := range vectors {
+			body(i)
+		}
+		p.allocated()
+	}, func() {
+		body(0)
+		p.allocated()
+	})
+}
+
+// kept loads a float32 into all elements of a register of the whole function.
+func (p *program) kept(from string) reg {
+	r := p.keep()
+	p.line("FMOVS %s, F%d", from, p.number(r))
+	p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
+	return r
 }
 
 // clear returns registers of the whole function that are zero at the beginning.
 func (p *program) clear(n int) []reg {
 	var list []reg
 	for range n {
-		list = append(list, p.cleared())
+		list = append(list, p.keep())
+		p.zeros(p.number(list[len(list)-1]), 1)
 	}
 	return list
 }

@@ -1,52 +1,45 @@
 package main
 
+import "fmt"
+
 // rows generates the functions of norms, dot products and sums of rows, for a positive multiple of four elements.
 func rows(o *output) {
-	const doc = " for a positive multiple of four elements."
-	p := o.program()
-	s := p.begin("squares", " is squaresGeneric"+doc, []string{"x"}, []string{"shift"}, " float32", 8) // aligned
+	p := o.declare("squaresNEON", "n int, x *float32, shift float32", " is squaresGeneric "+multiple, "float32")
 	totals := p.clear(unrolled)
 	p.loops(unrolled, func(i int) {
-		x := p.add(p.next(1), s[0])
+		x := p.add(p.next(1), p.numbers["shift"])
 		p.into("FMLA", totals[i], x, x)
 	})
-	p.lanesSum(p.fold("FADD", totals))
-	p.line("FMOVS F0, ret+24(FP)") // aligned to eight bytes
+	p.sumTo(p.result("ret"), p.fold("FADD", totals))
 	p.line("RET")
 
-	p = o.program()
-	s = p.begin("normalize", " is normalizeGeneric"+doc, []string{"y", "x", "w", "b"}, []string{"shift", "scale"}, "", 0)
-	x := p.mul(p.add(p.next(2), s[0]), s[1])
+	p = o.declare("normalizeNEON", "n int, y, x, w, b *float32, shift, scale float32", " is normalizeGeneric "+multiple)
+	x := p.mul(p.add(p.next(2), p.numbers["shift"]), p.numbers["scale"])
 	p.store(p.fma(x, p.next(3), p.next(4)), 1)
 	p.loop()
 	p.line("RET")
 
-	p = o.program()
-	s = p.begin("slopes", " is slopesGeneric"+doc, []string{"x", "dy", "w"}, []string{"shift"}, " (sum, dot float32)", 12)
+	p = o.declare("slopesNEON", "n int, x, dy, w *float32, shift float32", " is slopesGeneric "+multiple, "sum, dot float32")
 	totals, products := p.clear(unrolled), p.clear(unrolled)
 	p.loops(unrolled, func(i int) {
-		x := p.add(p.next(1), s[0])
+		x := p.add(p.next(1), p.numbers["shift"])
 		g := p.mul(p.next(2), p.next(3))
 		p.into("FADD", totals[i], totals[i], g)
 		p.into("FMLA", products[i], g, x)
 	})
-	p.lanesSum(p.fold("FADD", totals))
-	p.line("FMOVS F0, sum+40(FP)")
-	p.lanesSum(p.fold("FADD", products))
-	p.line("FMOVS F0, dot+44(FP)")
+	p.sumTo(p.result("sum"), p.fold("FADD", totals))
+	p.sumTo(p.result("dot"), p.fold("FADD", products))
 	p.line("RET")
 
-	p = o.program()
-	s = p.begin("normGradient", " is normGradientGeneric"+doc, []string{"dx", "x", "dy", "w"}, []string{"shift", "slope", "mean", "scale"}, "", 0)
-	x = p.add(p.next(2), s[0])
-	g := p.sub(p.mul(p.next(3), p.next(4)), s[2])
-	p.store(p.mul(p.fnma(x, s[1], g), s[3]), 1)
+	p = o.declare("normGradientNEON", "n int, dx, x, dy, w *float32, shift, slope, mean, scale float32", " is normGradientGeneric "+multiple)
+	x = p.add(p.next(2), p.numbers["shift"])
+	g := p.sub(p.mul(p.next(3), p.next(4)), p.numbers["mean"])
+	p.store(p.mul(p.fnma(x, p.numbers["slope"], g), p.numbers["scale"]), 1)
 	p.loop()
 	p.line("RET")
 
-	p = o.program()
-	s = p.begin("normWeights", " is normWeightsGeneric"+doc, []string{"dw", "db", "x", "dy"}, []string{"shift", "scale"}, "", 0)
-	x = p.mul(p.add(p.next(3), s[0]), s[1])
+	p = o.declare("normWeightsNEON", "n int, dw, db, x, dy *float32, shift, scale float32", " is normWeightsGeneric "+multiple)
+	x = p.mul(p.add(p.next(3), p.numbers["shift"]), p.numbers["scale"])
 	g = p.next(4)
 	p.line("MOVD R1, R5") // loads do not wait for the addresses of stores
 	p.line("MOVD R2, R6")
@@ -63,7 +56,7 @@ func rows(o *output) {
 // dots generates four dot products.
 func dots(o *output) {
 	p := o.program()
-	p.function("dotsNEON", "func(n, pitch int, x, w, sums *float32)", " is dotsGeneric for a positive multiple of four elements.", 40)
+	p.function("dotsNEON", "func(n, pitch int, x, w, sums *float32)", " is dotsGeneric "+multiple, 40)
 	fourRows(p)
 	const vectors = 2
 	var sums [4][]reg
@@ -78,8 +71,7 @@ func dots(o *output) {
 	})
 	p.line("MOVD sums+32(FP), R6")
 	for i, sum := range sums {
-		p.lanesSum(p.fold("FADD", sum))
-		p.line("FMOVS F0, %d(R6)", 4*i)
+		p.sumTo(fmt.Sprintf("%d(R6)", 4*i), p.fold("FADD", sum))
 	}
 	p.line("RET")
 }
@@ -87,15 +79,12 @@ func dots(o *output) {
 // addProducts generates the sum of four rows with factors.
 func addProducts(o *output) {
 	p := o.program()
-	p.function("addProductsNEON", "func(n, pitch int, x, w, c *float32)", " is addProductsGeneric for a positive multiple of four elements.", 40)
+	p.function("addProductsNEON", "func(n, pitch int, x, w, c *float32)", " is addProductsGeneric "+multiple, 40)
 	fourRows(p)
 	p.line("MOVD c+32(FP), R6")
 	var factors []reg
 	for i := range 4 {
-		r := p.keep()
-		p.line("FMOVS %d(R1), F%d", 4*i, p.number(r))
-		p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
-		factors = append(factors, r)
+		factors = append(factors, p.kept(fmt.Sprintf("%d(R1)", 4*i)))
 	}
 	p.line("MOVD R6, R8") // the loads do not wait for the addresses of the stores
 	c := p.next(8)
@@ -121,11 +110,7 @@ func fourRows(p *program) {
 
 // addRow generates the sum of a row in float64.
 func addRow(o *output) {
-	p := o.program()
-	p.function("addRowNEON", "func(n int, d *float64, x *float32)", " is d += x for a positive multiple of four elements.", 24)
-	p.line("MOVD n+0(FP), R0")
-	p.line("MOVD d+8(FP), R1")
-	p.line("MOVD x+16(FP), R2")
+	p := o.declare("addRowNEON", "n int, d *float64, x *float32", " is d += x "+multiple)
 	p.line("MOVD R1, R3") // the loads do not wait for the addresses of the stores
 	x := p.next(2)
 	low, high := p.next(3), p.next(3)

@@ -13,15 +13,9 @@ func shifts(o *output) {
 
 // shiftTile generates c (+)= a·b for a packed panel a. A tile of one row is wider: its accumulators must hide the latency.
 func shiftTile(o *output, mr, nv int) {
-	o.function(fmt.Sprintf("shiftTile%dx%dNEON", mr, nv*lanes), "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)",
-		fmt.Sprintf(" is shiftTileGeneric for %d rows and %d columns.", mr, nv*lanes), 56)
-	for i, name := range []string{"k", "a", "b", "offsets", "c", "ldc", "add"} {
-		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	o.line("LSL $2, R5, R5")
-	for i := range mr * nv {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.declare(fmt.Sprintf("shiftTile%dx%dNEON", mr, nv*lanes), "k int, a, b *float32, offsets *int, c *float32, ldc, add int",
+		fmt.Sprintf(" is shiftTileGeneric for %d rows and %d columns.", mr, nv*lanes)).bytes("ldc")
+	o.zeros(0, mr*nv)
 	first := min(columnsOfB, 29-nv) // the last of b and both of a are below V30
 	a := first + nv
 	o.line("CBZ R0, done")
@@ -69,16 +63,9 @@ func shiftTile(o *output, mr, nv int) {
 
 // shiftDots generates the dot products of rows of a with three rows of b.
 func shiftDots(o *output, mr int) {
-	o.function(fmt.Sprintf("shiftDots%dx3NEON", mr), "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)",
-		fmt.Sprintf(" is shiftDotsGeneric for %d rows and a positive n.", mr), 56)
-	for i, name := range []string{"n", "a", "lda", "b", "offsets", "c", "ldc"} {
-		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	o.line("LSL $2, R2, R2")
-	o.line("LSL $2, R6, R6")
-	for i := range 3 * mr {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.declare(fmt.Sprintf("shiftDots%dx3NEON", mr), "n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int",
+		fmt.Sprintf(" is shiftDotsGeneric for %d rows and a positive n.", mr)).bytes("lda", "ldc")
+	o.zeros(0, 3*mr)
 	for j := range 3 {
 		o.line("MOVD %d(R4), R7", 8*j)
 		o.line("ADD R7<<2, R3, R%d", 20+j)

@@ -57,9 +57,7 @@ func tile(o *output, mr, nv int) {
 			o.line("ADD R7, R10, R10")
 		}
 	}
-	for i := range mr * nv {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.zeros(0, mr*nv)
 	o.line("CBZ R0, done")
 	if mr > 1 {
 		o.line("CMP $1, R2")
@@ -160,7 +158,7 @@ func finish(o *output, mr, nv int) {
 	}
 	o.label("clamp")
 	o.line("TBZ $%d, R0, store", clampZero)
-	o.line("VEOR V%d.B16, V%d.B16, V%d.B16", spare, spare, spare)
+	o.zeros(spare, 1)
 	for i := range mr * nv {
 		o.three("FMAX", i, i, spare)
 	}
@@ -176,12 +174,7 @@ func finish(o *output, mr, nv int) {
 
 // interleave generates the transposition of 4 rows of a depth that is a multiple of 4.
 func interleave(o *output) {
-	o.function("interleave4", "func(dst, src *float32, row, k, w int)", " writes dst[p*w+i] = src[i*row+p] for i < 4 and p < k, a multiple of 4.", 40)
-	for i, name := range []string{"dst", "src", "row", "k", "w"} {
-		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	o.line("LSL $2, R2, R2")
-	o.line("LSL $2, R4, R4")
+	o.declare("interleave4", "dst, src *float32, row, k, w int", " writes dst[p*w+i] = src[i*row+p] for i < 4 and p < k, a multiple of 4.").bytes("row", "w")
 	o.line("CBZ R3, done")
 	o.line("MOVD R1, R10")
 	for i := 1; i < 4; i++ {
@@ -216,13 +209,7 @@ func transpose(o *output) {
 
 // copyRows generates the copy of rows of at least four elements, four at a time; the last four may overlap the previous ones.
 func copyRows(o *output) {
-	o.function("copyRows", "func(dst, src *float32, k, q, w, col int)", " writes dst[p*w+i] = src[p*col+i] for i < q, at least 4, and p < k.", 48)
-	for i, name := range []string{"dst", "src", "k", "q", "w", "col"} {
-		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
-	}
-	o.line("LSL $2, R4, R4")
-	o.line("LSL $2, R5, R5")
-	o.line("LSL $2, R3, R3")
+	o.declare("copyRows", "dst, src *float32, k, q, w, col int", " writes dst[p*w+i] = src[p*col+i] for i < q, at least 4, and p < k.").bytes("w", "col", "q")
 	o.line("SUB $16, R3, R3")
 	o.line("CBZ R2, done")
 	o.label("row")
@@ -249,11 +236,8 @@ func copyRows(o *output) {
 
 // peak generates a loop of 24 independent multiply-adds of four lanes.
 func peak(o *output) {
-	o.function("fmaNEON", "func(n int)", " runs 24 fused multiply-adds of four lanes n times.", 8)
-	o.line("MOVD n+0(FP), R0")
-	for i := range 32 {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.declare("fmaNEON", "n int", " runs 24 fused multiply-adds of four lanes n times.")
+	o.zeros(0, 32)
 	o.label("more")
 	for i := range 24 {
 		o.line("WORD $0x%08x // FMLA V%d.S4, V30.S4, V31.S[0]", fmlaBy(i, 30, 31, 0), i)

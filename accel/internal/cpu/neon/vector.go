@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // vector generates the elementwise functions and reductions. All process a positive multiple of four elements.
 func vector(o *output) {
@@ -43,62 +46,29 @@ func vector(o *output) {
 	divideBytes(o)
 }
 
-var (
-	inputs  = []string{"a", "b", "c"}
-	scalars = []string{"s", "t"}
-)
+var inputs = []string{"a", "b", "c"}
 
-// begin writes the start of a function of n, pointers in R1 and up, and numbers in all elements of registers.
-func (p *program) begin(name, doc string, pointers, numbers []string, result string, size int) []reg {
-	signature := "func(n int"
-	for i, x := range pointers {
-		if i == 0 {
-			signature += ", "
-		}
-		signature += x
-		if i < len(pointers)-1 {
-			signature += ", "
-		} else {
-			signature += " *float32"
-		}
-	}
-	for i, x := range numbers {
-		if i == 0 {
-			signature += ", "
-		}
-		signature += x
-		if i < len(numbers)-1 {
-			signature += ", "
-		} else {
-			signature += " float32"
-		}
-	}
-	at := 8 + 8*len(pointers) + 4*len(numbers)
-	p.function(name+"NEON", signature+")"+result, doc, at+size)
-	p.line("MOVD n+0(FP), R0")
-	for i, x := range pointers {
-		p.line("MOVD %s+%d(FP), R%d", x, 8*(i+1), i+1)
-	}
-	var all []reg
-	for i, x := range numbers {
-		r := p.keep()
-		p.line("FMOVS %s+%d(FP), F%d", x, 8+8*len(pointers)+4*i, p.number(r))
-		p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
-		all = append(all, r)
-	}
-	return all
-}
+// multiple is how the functions are called.
+const multiple = "for a positive multiple of four elements."
 
+// elementwise generates a function of some inputs and up to two numbers.
 func elementwise(o *output, name string, in, numbers int, body func(p *program, x, s []reg) reg) {
-	p := o.program()
-	s := p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append([]string{"d"}, inputs[:in]...), scalars[:numbers], "", 0)
-	var x []reg
-	for i := range in {
-		x = append(x, p.next(2+i))
+	parameters := "n int, " + strings.Join(append([]string{"d"}, inputs[:in]...), ", ") + " *float32"
+	scalars := []string{"s", "t"}[:numbers]
+	if numbers > 0 {
+		parameters += ", " + strings.Join(scalars, ", ") + " float32"
 	}
-	p.store(body(p, x, s), 1)
-	p.loop()
-	p.line("RET")
+	a := o.declare(name+"NEON", parameters, " is "+name+"Generic "+multiple)
+	var x, s []reg
+	for i := range in {
+		x = append(x, a.next(2+i))
+	}
+	for _, name := range scalars {
+		s = append(s, a.numbers[name])
+	}
+	a.store(body(a.program, x, s), 1)
+	a.loop()
+	a.line("RET")
 }
 
 // foldings generates the folded updates of optimizers. Each op rounds as it does on its own.
@@ -106,24 +76,20 @@ func foldings(o *output) {
 	// scalars loads four scalars, which follow a number of bytes after an address, into all elements of registers.
 	scalars := func(p *program, pointer, at int) (s []reg) {
 		for i := range 4 {
-			r := p.keep()
-			p.line("FMOVS %d(R%d), F%d", at+4*i, pointer, p.number(r))
-			p.line("VDUP V%d.S[0], V%d.S4", p.number(r), p.number(r))
-			s = append(s, r)
+			s = append(s, p.kept(fmt.Sprintf("%d(R%d)", at+4*i, pointer)))
 		}
 		return s
 	}
 	one := func(name string, in int, body func(p *program, x, s []reg) reg) {
-		p := o.program()
-		p.begin(name, fmt.Sprintf(" is %sGeneric for a positive multiple of four elements.", name), append(append([]string{"d"}, inputs[:in]...), "s"), nil, "", 0)
-		s := scalars(p, 2+in, 0)
+		a := o.declare(name+"NEON", "n int, d, "+strings.Join(inputs[:in], ", ")+", s *float32", " is "+name+"Generic "+multiple)
+		s := scalars(a.program, 2+in, 0)
 		var x []reg
 		for i := range in {
-			x = append(x, p.next(2+i))
+			x = append(x, a.next(2+i))
 		}
-		p.store(body(p, x, s), 1)
-		p.loop()
-		p.line("RET")
+		a.store(body(a.program, x, s), 1)
+		a.loop()
+		a.line("RET")
 	}
 	plusTwo := func(p *program, x reg, s []reg) reg { return p.add(p.add(x, s[2]), s[3]) }
 	blend := func(p *program, x, s []reg) reg {
@@ -141,9 +107,9 @@ func foldings(o *output) {
 	one("rootStep", 3, rootStep)
 
 	// momentStep keeps what the last one reads of the others in registers.
-	p := o.program()
-	p.begin("momentStep", " is blend, blendSquare and rootStep, whose scalars follow each other, for a positive multiple of four elements.",
-		[]string{"dm", "dv", "dp", "m", "slope", "v", "p", "s"}, nil, "", 0)
+	a := o.declare("momentStepNEON", "n int, dm, dv, dp, m, slope, v, p, s *float32",
+		" is blend, blendSquare and rootStep, whose scalars follow each other, "+multiple)
+	p := a.program
 	var s [3][]reg
 	for i := range s {
 		s[i] = scalars(p, 8, 16*i)
@@ -157,31 +123,23 @@ func foldings(o *output) {
 	p.line("RET")
 }
 
-// lanesSum writes the sum of a register's elements to the element 0 of F0.
-func (p *program) lanesSum(r reg) {
+// sumTo writes the sum of a register's elements to an address.
+func (p *program) sumTo(to string, r reg) {
 	v := p.number(r)
 	p.three("FADDP", 0, v, v)
 	p.three("FADDP", 0, 0, 0)
-}
-
-// cleared returns a register of the whole function that is zero at the beginning.
-func (p *program) cleared() reg {
-	r := p.keep()
-	p.line("VEOR V%d.B16, V%d.B16, V%d.B16", p.number(r), p.number(r), p.number(r))
-	return r
+	p.line("FMOVS F0, %s", to)
 }
 
 func expSum(o *output) {
-	p := o.program()
-	s := p.begin("expSum", " is expSumGeneric for a positive multiple of four elements.", []string{"d", "a"}, []string{"scale", "shift"}, " float32", 4)
-	total := p.cleared()
-	y := p.exp(p.add(p.mul(p.next(2), s[0]), s[1]))
-	p.into("FADD", total, total, y)
-	p.store(y, 1)
-	p.loop()
-	p.lanesSum(total)
-	p.line("FMOVS F0, ret+32(FP)")
-	p.line("RET")
+	a := o.declare("expSumNEON", "n int, d, a *float32, scale, shift float32", " is expSumGeneric "+multiple, "float32")
+	total := a.clear(1)[0]
+	y := a.exp(a.add(a.mul(a.next(2), a.numbers["scale"]), a.numbers["shift"]))
+	a.into("FADD", total, total, y)
+	a.store(y, 1)
+	a.loop()
+	a.sumTo(a.result("ret"), total)
+	a.line("RET")
 }
 
 // unrolled is the number of vectors that reductions add at once: one sum would wait for the latency of each addition.
@@ -189,8 +147,7 @@ const unrolled = 4
 
 // sum adds in float64.
 func sum(o *output) {
-	p := o.program()
-	p.begin("sum", " is sumGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float64", 8)
+	p := o.declare("sumNEON", "n int, a *float32", " is sumGeneric "+multiple, "float64")
 	sums := p.clear(2 * unrolled)
 	p.loops(unrolled, func(i int) {
 		x := p.next(1)
@@ -199,13 +156,12 @@ func sum(o *output) {
 	})
 	total := p.number(p.fold("FADD.D", sums))
 	p.three("FADDP.D", 0, total, total)
-	p.line("FMOVD F0, ret+16(FP)")
+	p.line("FMOVD F0, %s", p.result("ret"))
 	p.line("RET")
 }
 
 func largest(o *output) {
-	p := o.program()
-	p.begin("largest", " is largestGeneric for a positive multiple of four elements.", []string{"a"}, nil, " float32", 4)
+	p := o.declare("largestNEON", "n int, a *float32", " is largestGeneric "+multiple, "float32")
 	p.line("MOVW $0xff800000, R2") // -Inf
 	var tops []reg
 	for range unrolled {
@@ -215,17 +171,12 @@ func largest(o *output) {
 	}
 	p.loops(unrolled, func(i int) { p.into("FMAXNM", tops[i], tops[i], p.next(1)) })
 	p.two("FMAXNMV", 0, p.number(p.fold("FMAXNM", tops)))
-	p.line("FMOVS F0, ret+16(FP)")
+	p.line("FMOVS F0, %s", p.result("ret"))
 	p.line("RET")
 }
 
 func divideBytes(o *output) {
-	o.function("divideBytesNEON", "func(n int, d *float32, a *uint8, by float32)", " is divideBytesGeneric for a positive multiple of eight bytes.", 28)
-	o.line("MOVD n+0(FP), R0")
-	o.line("MOVD d+8(FP), R1")
-	o.line("MOVD a+16(FP), R2")
-	o.line("FMOVS by+24(FP), F31")
-	o.line("VDUP V31.S[0], V31.S4")
+	o.declare("divideBytesNEON", "n int, d *float32, a *uint8, by float32", " is divideBytesGeneric for a positive multiple of eight bytes.") // by is V31
 	o.label("more")
 	o.line("FMOVD.P 8(R2), F0")
 	o.two("UXTL.8", 0, 0)

@@ -218,25 +218,20 @@ type square struct {
 }
 
 func (p *program) loadFrom(m place) reg {
+	if m.index == 0 {
+		return p.fetch("FMOVQ %d(R%d), F%d", m.disp, m.base)
+	}
 	to := p.fresh()
-	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) {
-		if m.index > 0 {
-			p.indexed("LDR.Q", to, m.base, m.index)
-		} else {
-			p.line("FMOVQ %d(R%d), F%d", m.disp, m.base, to)
-		}
-	}})
+	p.body = append(p.body, instruction{to, nil, -1, func(to int, _ []int) { p.indexed("LDR.Q", to, m.base, m.index) }})
 	return to
 }
 
 func (p *program) storeTo(x reg, m place) {
-	p.body = append(p.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) {
-		if m.index > 0 {
-			p.indexed("STR.Q", from[0], m.base, m.index)
-		} else {
-			p.line("FMOVQ F%d, %d(R%d)", from[0], m.disp, m.base)
-		}
-	}})
+	if m.index == 0 {
+		p.emit("FMOVQ F%d, %d(R%d)", x, m.disp, m.base)
+		return
+	}
+	p.body = append(p.body, instruction{-1, []reg{x}, -1, func(_ int, from []int) { p.indexed("STR.Q", from[0], m.base, m.index) }})
 }
 
 // planes returns the 36 elements of a square, step apart: addresses of rows in R10 to R15 and distances of columns in R20 to R24.

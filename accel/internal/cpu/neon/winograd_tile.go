@@ -15,9 +15,7 @@ func blockTile(o *output, mr, nv int) {
 		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors of four elements.", mr, nv))
 	a.bytes("apart", "next")
 	rows, columns := mr*nv, mr*nv+mr
-	for i := range mr * nv {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.zeros(0, mr*nv)
 	o.label("block")
 	for i := 0; i < mr; i += 2 {
 		if i+1 < mr {
@@ -67,9 +65,7 @@ func sumTile(o *output, nv int) {
 		fmt.Sprintf(" is sumTileGeneric for %d rows and %d vectors of four elements.", mr, nv))
 	a.bytes("next", "ldc")
 	all := mr * nv
-	for i := range all * unroll {
-		o.line("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
-	}
+	o.zeros(0, all*unroll)
 	o.line("ADD R3, R2, R10") // the second vectors of b
 	step := func(u int) {
 		row, column := 16+3*u, 17+3*u
@@ -84,31 +80,17 @@ func sumTile(o *output, nv int) {
 			}
 		}
 	}
-	advance := func(vectors int) {
+	steps := func(vectors int) {
+		for u := range vectors {
+			step(u)
+		}
 		o.line("ADD $%d, R1, R1", 16*vectors)
 		o.line("ADD $%d, R2, R2", 16*vectors)
 		if nv > 1 {
 			o.line("ADD $%d, R10, R10", 16*vectors)
 		}
 	}
-	o.line("SUBS $%d, R0, R0", unroll)
-	o.line("BLT rest")
-	o.label("some")
-	for u := range unroll {
-		step(u)
-	}
-	advance(unroll)
-	o.line("SUBS $%d, R0, R0", unroll)
-	o.line("BGE some")
-	o.label("rest")
-	o.line("ADDS $%d, R0, R0", unroll)
-	o.line("BEQ done")
-	o.label("one")
-	step(0)
-	advance(1)
-	o.line("SUBS $1, R0, R0")
-	o.line("BNE one")
-	o.label("done")
+	o.blocks(unroll, 1, func() { steps(unroll) }, func() { steps(1) })
 	for n := unroll / 2; n > 0; n /= 2 {
 		for i := range n * all {
 			o.three("FADD", i, i, i+n*all)
@@ -140,23 +122,6 @@ func turn(o *output) {
 			a.line("ADD %s, R%d, R%d", a.r("row"), 9+i, 10+i)
 		}
 	}
-	loops := func(block, one func()) {
-		o.line("SUBS $%d, R0, R0", lanes)
-		o.line("BLT rest")
-		o.label("block")
-		block()
-		o.line("SUBS $%d, R0, R0", lanes)
-		o.line("BGE block")
-		o.label("rest")
-		o.line("ADDS $%d, R0, R0", lanes)
-		o.line("BEQ done")
-		o.label("one")
-		one()
-		o.line("SUBS $1, R0, R0")
-		o.line("BNE one")
-		o.label("done")
-		o.line("RET")
-	}
 	at := func(a *arguments, base string, j int) {
 		o.line("MOVD.P 8(%s), R9", a.r("offsets"))
 		o.line("ADD R9<<2, %s, R%d", a.r(base), 20+j)
@@ -164,7 +129,7 @@ func turn(o *output) {
 
 	a := o.declare("interleaveNEON", "n int, dst, src *float32, row int, offsets *int", " is interleaveGeneric for vectors of four elements.")
 	rows(a, "src")
-	loops(func() {
+	o.blocks(lanes, 1, func() {
 		for i := range lanes {
 			o.line("FMOVQ.P 16(R%d), F%d", 10+i, i)
 		}
@@ -181,10 +146,11 @@ func turn(o *output) {
 		at(a, "dst", 0)
 		o.line("FMOVQ F0, (R20)")
 	})
+	o.line("RET")
 
 	a = o.declare("deinterleaveNEON", "n int, dst *float32, row int, src *float32, offsets *int", " is deinterleaveGeneric for vectors of four elements.")
 	rows(a, "dst")
-	loops(func() {
+	o.blocks(lanes, 1, func() {
 		for j := range lanes {
 			at(a, "src", j)
 			o.line("FMOVQ (R%d), F%d", 20+j, j)
@@ -200,4 +166,5 @@ func turn(o *output) {
 			o.line("VST1.P V0.S[%d], 4(R%d)", i, 10+i)
 		}
 	})
+	o.line("RET")
 }
