@@ -464,20 +464,7 @@ func pack(b []byte, v reflect.Value) {
 		}
 		return
 	}
-	var bits uint64
-	switch {
-	case v.Kind() == reflect.Bool && v.Bool():
-		bits = 1
-	case v.Kind() == reflect.Float32:
-		bits = uint64(math.Float32bits(float32(v.Float())))
-	case v.Kind() == reflect.Float64:
-		bits = math.Float64bits(v.Float())
-	case v.CanInt():
-		bits = uint64(v.Int())
-	case v.CanUint():
-		bits = v.Uint()
-	}
-	copy(b[:v.Type().Size()], binary.LittleEndian.AppendUint64(nil, bits))
+	copy(b[:v.Type().Size()], binary.LittleEndian.AppendUint64(nil, bitsOf(v)))
 }
 
 // withAddresses returns the parameters of a launch.

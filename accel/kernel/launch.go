@@ -324,21 +324,24 @@ func scalarBits(x any, t program.Type) (bits uint64, ok bool) {
 	if k, known := kinds[v.Kind()]; !known || k != t {
 		return 0, false
 	}
+	return bitsOf(v), true
+}
+
+// bitsOf returns a number or bool: the bits of a float, or an integer that is extended by its sign or by zeros.
+func bitsOf(v reflect.Value) uint64 {
 	switch {
-	case t == program.Bool:
-		if v.Bool() {
-			bits = 1
-		}
-	case t == program.Float32:
-		bits = uint64(math.Float32bits(float32(v.Float())))
-	case t == program.Float64:
-		bits = math.Float64bits(v.Float())
-	case t.IsSigned():
-		bits = uint64(v.Int())
-	default:
-		bits = v.Uint()
+	case v.Kind() == reflect.Float32:
+		return uint64(math.Float32bits(float32(v.Float())))
+	case v.CanFloat():
+		return math.Float64bits(v.Float())
+	case v.CanInt():
+		return uint64(v.Int())
+	case v.CanUint():
+		return v.Uint()
+	case v.Bool():
+		return 1
 	}
-	return bits, true
+	return 0
 }
 
 // byParameter returns, by parameter, the values of its tensors.

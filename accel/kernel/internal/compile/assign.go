@@ -56,19 +56,15 @@ func (c *compiler) sharedCall(s ast.Stmt) *types.Var {
 	if !ok || f.Pkg() == nil || f.Pkg().Path() != KernelPath || f.Name() != "Shared" {
 		return nil
 	}
-	address, ok := ast.Unparen(call.Args[0]).(*ast.UnaryExpr)
-	if !ok || address.Op != token.AND {
-		c.fail(call, "kernel.Shared takes the address of an array: kernel.Shared(&x)")
+	if address, ok := ast.Unparen(call.Args[0]).(*ast.UnaryExpr); ok && address.Op == token.AND {
+		if id, ok := ast.Unparen(address.X).(*ast.Ident); ok {
+			if v, ok := c.info.Uses[id].(*types.Var); ok {
+				return v
+			}
+		}
 	}
-	id, ok := ast.Unparen(address.X).(*ast.Ident)
-	if !ok {
-		c.fail(call, "kernel.Shared takes the address of an array: kernel.Shared(&x)")
-	}
-	v, ok := c.info.Uses[id].(*types.Var)
-	if !ok {
-		c.fail(call, "kernel.Shared takes the address of an array: kernel.Shared(&x)")
-	}
-	return v
+	c.fail(call, "kernel.Shared takes the address of an array: kernel.Shared(&x)")
+	return nil
 }
 
 // isShared reports whether one of the next statements is kernel.Shared(&v), behind other declarations.

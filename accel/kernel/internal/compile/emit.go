@@ -151,20 +151,7 @@ func (c *compiler) count(n program.Operand, body func(i program.Operand)) {
 		}
 		return
 	}
-	i := c.newVar(program.Int64)
-	c.move(i, program.Int(0))
-	out := &program.Block{}
-	c.add(out)
-	c.into(&out.Body, func() {
-		l := &program.Loop{}
-		c.add(l)
-		c.into(&l.Body, func() {
-			c.when(c.op(program.Bool, program.Lt, program.Int64, i, n), func() {
-				body(i)
-				c.move(i, c.binary(program.Add, i, program.Int(1)))
-			}, func() { c.add(&program.Leave{Block: out}) })
-		})
-	})
+	c.countLoop(nil, n, body)
 }
 
 // load returns an element of a memory.

@@ -138,11 +138,16 @@ func (c *compiler) rangeLoop(s *ast.RangeStmt, label *types.Label) {
 		})
 		return
 	}
-	i := c.newVar(indexType)
-	c.move(i, program.Operand{Type: indexType})
+	c.countLoop(label, n, body)
+}
+
+// countLoop appends a loop over 0..n-1, of the type of n.
+func (c *compiler) countLoop(label *types.Label, n program.Operand, body func(i program.Operand)) {
+	i := c.newVar(n.Type)
+	c.move(i, program.Operand{Type: n.Type})
 	c.loop(label, func() (program.Operand, bool) {
-		return c.op(program.Bool, program.Lt, indexType, i, n), true
-	}, func() { body(i) }, func() { c.move(i, c.binary(program.Add, i, program.Operand{Type: indexType, Bits: 1})) })
+		return c.op(program.Bool, program.Lt, n.Type, i, n), true
+	}, func() { body(i) }, func() { c.move(i, c.binary(program.Add, i, program.Operand{Type: n.Type, Bits: 1})) })
 }
 
 // rangeOver returns the number of iterations, what has the elements, and the type of the index.

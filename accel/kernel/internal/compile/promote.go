@@ -59,7 +59,7 @@ func promote(p *program.Program) {
 	for _, m := range p.Memories {
 		constant[m] = m.Space == program.Local
 	}
-	each(p.Body.Body, func(i *program.Instr) {
+	p.Each(func(i *program.Instr) {
 		if m := i.Mem; m != nil && (i.Op != program.Load && i.Op != program.Store || !i.Args[0].IsConst() || i.Args[0].Bits >= uint64(m.Len)) {
 			constant[m] = false
 		}
@@ -79,7 +79,7 @@ func promote(p *program.Program) {
 		}
 	}
 	p.Memories = memories
-	each(p.Body.Body, func(i *program.Instr) {
+	p.Each(func(i *program.Instr) {
 		m := i.Mem
 		if m == nil || !constant[m] {
 			return
@@ -92,21 +92,4 @@ func promote(p *program.Program) {
 		}
 		i.Op, i.Mem, i.Text = program.Move, nil, ""
 	})
-}
-
-// each calls f for all instructions of a list.
-func each(list []program.Stmt, f func(*program.Instr)) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case *program.Instr:
-			f(s)
-		case *program.Block:
-			each(s.Body, f)
-		case *program.Loop:
-			each(s.Body, f)
-		case *program.If:
-			each(s.Then, f)
-			each(s.Else, f)
-		}
-	}
 }

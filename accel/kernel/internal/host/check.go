@@ -11,26 +11,16 @@ func (m *machine) compileCheck(i *program.Instr) code {
 		return m.compileCheckIndex(i)
 	case program.CheckSlice:
 		return m.compileCheckSlice(i)
-	case program.CheckDivisor:
-		switch i.Type.Size() {
-		case 1:
-			return checkEach(m, i, func(x uint8) bool { return x != 0 })
-		case 2:
-			return checkEach(m, i, func(x uint16) bool { return x != 0 })
-		case 4:
-			return checkEach(m, i, func(x uint32) bool { return x != 0 })
-		}
-		return checkEach(m, i, func(x uint64) bool { return x != 0 })
 	}
-	switch i.Type.Size() { // of a signed shift count
-	case 1:
-		return checkEach(m, i, func(x int8) bool { return x >= 0 })
-	case 2:
-		return checkEach(m, i, func(x int16) bool { return x >= 0 })
-	case 4:
-		return checkEach(m, i, func(x int32) bool { return x >= 0 })
+	return typeOf(i.Type).check(m, i)
+}
+
+// compileCheckInteger compiles a check of a divisor or of a shift count.
+func compileCheckInteger[T integer](m *machine, i *program.Instr) code {
+	if i.Op == program.CheckDivisor {
+		return checkEach(m, i, func(x T) bool { return x != 0 })
 	}
-	return checkEach(m, i, func(x int64) bool { return x >= 0 })
+	return checkEach(m, i, func(x T) bool { return x >= 0 })
 }
 
 // checkEach returns code that faults for threads whose operand is not good.

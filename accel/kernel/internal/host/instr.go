@@ -49,10 +49,14 @@ type typed struct {
 	instr   func(m *machine, i *program.Instr) code
 	access  func(m *machine, i *program.Instr) code
 	convert func(m *machine, d, x *column, declares bool) code // to the type
+	check   func(m *machine, i *program.Instr) code            // nil for floats
 }
 
-func integerType[T integer]() typed { return typed{compileInteger[T], compileMemory[T], toInteger[T]} }
-func floatType[T float]() typed     { return typed{compileNumber[T], compileMemory[T], toNumber[T]} }
+func integerType[T integer]() typed {
+	return typed{compileInteger[T], compileMemory[T], toInteger[T], compileCheckInteger[T]}
+}
+
+func floatType[T float]() typed { return typed{compileNumber[T], compileMemory[T], toNumber[T], nil} }
 
 func typeOf(t program.Type) typed {
 	switch t {
