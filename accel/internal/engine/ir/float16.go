@@ -34,8 +34,6 @@ type multiplication interface {
 	factors() []int
 	// addend is the index of the input that is added to the result, or -1.
 	addend() int
-	// rounds reports whether the result may be of 16 bits.
-	rounds() bool
 }
 
 // A 16-bit float is widened, computed with, and rounded again. In between, its float32 exists in
@@ -343,7 +341,7 @@ func (p *planner) multiply16Bit(n *planned, op multiplication, rounded rounding)
 			types[k] = p.pack(in)
 		}
 	}
-	if !op.rounds() || !rounded.only(short) {
+	if !rounded.only(short) {
 		return
 	}
 	if _, ok := op.(Attention); ok && (p.reader == nil || !p.reader.Writes16Bit(n.node.op)) {
@@ -388,11 +386,3 @@ func (Conv2DWeightGradient) addend() int { return -1 }
 func (Attention) factors() []int         { return []int{0, 1, 2} }
 func (Attention) addend() int            { return -1 }
 func (AttentionGradient) factors() []int { return []int{0, 1, 2, 4} }
-
-func (MatMul) rounds() bool               { return true }
-func (Linear) rounds() bool               { return true }
-func (Conv2D) rounds() bool               { return true }
-func (Conv2DInputGradient) rounds() bool  { return true }
-func (Conv2DWeightGradient) rounds() bool { return true }
-func (Attention) rounds() bool            { return true }
-func (AttentionGradient) rounds() bool    { return true }

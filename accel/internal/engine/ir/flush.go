@@ -76,11 +76,7 @@ func (r *Recorder) Flush() {
 func (r *Recorder) appendRoles() {
 	k := append(r.key, 'r')
 	for _, v := range r.nodes {
-		if keeps(v) {
-			k = append(k, 1)
-		} else {
-			k = append(k, 0)
-		}
+		k = appendFlag(k, keeps(v))
 	}
 	for _, a := range r.assigns {
 		if a.new.epoch == r.epoch && a.new.index >= 0 && canDonate(a) {

@@ -80,6 +80,19 @@ func (unaryOp) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
+// viewOp is embedded by ops that only change the layout. An op with parameters that are not part of the result's shape, which is in
+// every key, has an AppendKey of its own.
+type viewOp struct{}
+
+func (viewOp) Class([]*Value) Class        { return View }
+func (viewOp) AppendKey(key []byte) []byte { return key }
+
+// sameOp is embedded by ops whose result is their first input.
+type sameOp struct{ viewOp }
+
+func (sameOp) view(in Layout) (Layout, bool)   { return in, true }
+func (sameOp) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
+
 // wholeOp is embedded by ops that are a step of their own.
 type wholeOp struct{}
 
@@ -106,6 +119,18 @@ func floatClass(d DType) Class {
 		return Whole
 	}
 	return Elementwise
+}
+
+// eachGradient returns the gradients of inputs that broadcast. each records that of one that is wanted, which is then summed over the
+// broadcast dimensions.
+func (r *Recorder) eachGradient(in []*Value, wants []bool, each func(i int) *Value) []*Value {
+	out := make([]*Value, len(in))
+	for i, v := range in {
+		if wants[i] {
+			out[i] = r.sumTo(each(i), v.shape)
+		}
+	}
+	return out
 }
 
 func inferBroadcast(in []*Value, d DType) (Type, error) {
@@ -145,6 +170,14 @@ func wantFloat(in ...*Value) error {
 			}
 			return &DTypeError{Hint: hint}
 		}
+	}
+	return nil
+}
+
+// wantIndex requires an index of rows.
+func wantIndex(v *Value) error {
+	if v.dtype != Int32 {
+		return &DTypeError{Hint: "the index must be int32: index.Cast(tensor.Int32) converts it, tensor.FromInts(list, n) creates one of n elements"}
 	}
 	return nil
 }

@@ -8,15 +8,7 @@ func (Add) onnx() string { return "Add" }
 
 // Gradient returns dy for both, summed over broadcast dimensions.
 func (Add) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(dy, a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(dy, b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(int) *Value { return dy })
 }
 
 // Add records a + b. The sum of 16-bit floats is computed in float32 and rounded.

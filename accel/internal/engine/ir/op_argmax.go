@@ -15,8 +15,5 @@ func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
 // Infer returns the shape without the axis, int32.
 func (o ArgMax) Infer(in []*Value) (Type, error) {
-	if err := wantFloat(in...); err != nil {
-		return Type{}, err
-	}
 	return inferAxis(in, o.Axis, Int32)
 }

@@ -37,10 +37,7 @@ func (Attention) stridedInputs() int { return 3 }
 
 // AppendKey appends Causal and Scale.
 func (o Attention) AppendKey(key []byte) []byte {
-	if o.Causal {
-		return appendFloat(append(key, 1), o.Scale)
-	}
-	return appendFloat(append(key, 0), o.Scale)
+	return appendFloat(appendFlag(key, o.Causal), o.Scale)
 }
 
 // Infer returns the number of elements of y and of the sums.

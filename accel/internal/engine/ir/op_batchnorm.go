@@ -17,15 +17,11 @@ type BatchNorm struct {
 }
 
 func (BatchNorm) Name() string               { return "BatchNorm" }
-func (BatchNorm) absorbs(o Op) bool          { return isReLU(o) }
 func (BatchNorm) typedBy(int) (from, to int) { return 0, 1 } // not by the parameters
 
 // AppendKey appends Epsilon and Training.
 func (o BatchNorm) AppendKey(key []byte) []byte {
-	if o.Training {
-		return appendFloat(append(key, 1), o.Epsilon)
-	}
-	return appendFloat(append(key, 0), o.Epsilon)
+	return appendFloat(appendFlag(key, o.Training), o.Epsilon)
 }
 
 // Infer returns x's type.
@@ -139,8 +135,7 @@ type BatchNormSums struct {
 	BatchNorm
 }
 
-func (BatchNormSums) Name() string    { return "BatchNormSums" }
-func (BatchNormSums) absorbs(Op) bool { return false }
+func (BatchNormSums) Name() string { return "BatchNormSums" }
 
 // Infer returns [2, C].
 func (BatchNormSums) Infer(in []*Value) (Type, error) {
@@ -161,8 +156,7 @@ type BatchNormInputGradient struct {
 	BatchNorm
 }
 
-func (BatchNormInputGradient) Name() string    { return "BatchNormInputGradient" }
-func (BatchNormInputGradient) absorbs(Op) bool { return false }
+func (BatchNormInputGradient) Name() string { return "BatchNormInputGradient" }
 
 // Infer returns x's type.
 func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {

@@ -22,7 +22,6 @@ type Conv2D struct {
 func (Conv2D) Name() string                           { return "Conv2D" }
 func (Conv2D) Autocast() Autocast                     { return Cast16Bit }
 func (Conv2D) multiplyAdds(in [][]int, out []int) int { return Len(out) * Len(in[1][1:]) }
-func (Conv2D) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends stride, padding, dilation and groups.
 func (o Conv2D) AppendKey(key []byte) []byte {
@@ -148,7 +147,6 @@ type Conv2DInputGradient struct {
 
 func (Conv2DInputGradient) Name() string                         { return "Conv2DInputGradient" }
 func (Conv2DInputGradient) multiplyAdds(in [][]int, _ []int) int { return Len(in[0]) * Len(in[1][1:]) }
-func (Conv2DInputGradient) absorbs(Op) bool                      { return false }
 
 // Infer returns [N, C, H, W].
 func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
@@ -189,7 +187,6 @@ type Conv2DWeightGradient struct {
 
 func (Conv2DWeightGradient) Name() string                           { return "Conv2DWeightGradient" }
 func (Conv2DWeightGradient) multiplyAdds(in [][]int, out []int) int { return Len(in[1]) * Len(out[1:]) }
-func (Conv2DWeightGradient) absorbs(Op) bool                        { return false }
 
 // Infer returns [O, C/Groups, KH, KW].
 func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {

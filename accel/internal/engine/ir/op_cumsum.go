@@ -19,10 +19,7 @@ func (o CumSum) onnx() Operator {
 
 // AppendKey appends axis and direction.
 func (o CumSum) AppendKey(key []byte) []byte {
-	if o.Reverse {
-		return appendInts(key, o.Axis, 1)
-	}
-	return appendInts(key, o.Axis, 0)
+	return appendFlag(appendInts(key, o.Axis), o.Reverse)
 }
 
 // Infer returns the input's type.

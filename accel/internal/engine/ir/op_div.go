@@ -8,13 +8,10 @@ func (Div) onnx() string { return "Div" }
 
 // Gradient returns dy/b and -dy·y/b, summed over broadcast dimensions.
 func (Div) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(r.Record(Div{}, dy, b), a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.Record(Neg{}, r.Record(Div{}, r.Mul(dy, out), b)), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value {
+		if i == 0 {
+			return r.Record(Div{}, dy, in[1])
+		}
+		return r.Record(Neg{}, r.Record(Div{}, r.Mul(dy, out), in[1]))
+	})
 }

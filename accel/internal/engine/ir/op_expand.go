@@ -2,17 +2,12 @@ package ir
 
 // Expand broadcasts x to a shape, as a view.
 type Expand struct {
+	viewOp
 	movement
 	Shape []int
 }
 
 func (Expand) Name() string { return "Expand" }
-
-// Class returns View.
-func (Expand) Class([]*Value) Class { return View }
-
-// AppendKey appends nothing: the shape is part of every key.
-func (Expand) AppendKey(key []byte) []byte { return key }
 
 // Infer returns the shape given.
 func (o Expand) Infer(in []*Value) (Type, error) {

@@ -17,8 +17,8 @@ func (o IndexAdd) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(x); err != nil {
 		return Type{}, err
 	}
-	if index.dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "the index must be int32: index.Cast(tensor.Int32) converts it, tensor.FromInts(list, n) creates one of n elements"}
+	if err := wantIndex(index); err != nil {
+		return Type{}, err
 	}
 	if o.Rows < 0 || !sameShape(x.shape, append(append([]int{}, index.shape...), o.Row...)) {
 		return Type{}, &ShapeError{Hint: "the first input must have one row per index"}

@@ -11,8 +11,8 @@ func (IndexSelect) Name() string { return "IndexSelect" }
 
 // Infer returns index's shape followed by the row's shape.
 func (IndexSelect) Infer(in []*Value) (Type, error) {
-	if in[1].dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "the index must be int32: index.Cast(tensor.Int32) converts it, tensor.FromInts(list, n) creates one of n elements"}
+	if err := wantIndex(in[1]); err != nil {
+		return Type{}, err
 	}
 	if len(in[0].shape) == 0 {
 		return Type{}, &ShapeError{Hint: "a scalar has no rows to select"}

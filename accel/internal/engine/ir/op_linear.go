@@ -12,7 +12,6 @@ func (Linear) Name() string                           { return "Linear" }
 func (Linear) Autocast() Autocast                     { return Cast16Bit }
 func (Linear) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
 func (Linear) strided()                               {}
-func (Linear) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends how the gradient is computed.
 func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }

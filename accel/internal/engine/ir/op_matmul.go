@@ -13,7 +13,6 @@ func (MatMul) Autocast() Autocast                     { return Cast16Bit }
 func (MatMul) onnx() string                           { return "MatMul" }
 func (MatMul) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
 func (MatMul) strided()                               {}
-func (MatMul) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends how the gradient is computed.
 func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }
@@ -45,17 +44,15 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 
 // Gradient returns dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
 func (o MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
-	var da, db *Value
 	if o.FP8 {
 		dy = r.rounded8(dy)
 	}
-	if wants[0] {
-		da = r.sumTo(r.product(dy, r.swapLast(in[1]), in[0]), in[0].shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.product(r.swapLast(in[0]), dy, in[1]), in[1].shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value {
+		if i == 0 {
+			return r.product(dy, r.swapLast(in[1]), in[0])
+		}
+		return r.product(r.swapLast(in[0]), dy, in[1])
+	})
 }
 
 // product records a·b, the gradient of a factor. If that is a transposed matrix, then so is the

@@ -8,15 +8,7 @@ func (Maximum) onnx() string { return "Max" }
 
 // Gradient returns dy where the input is the larger one; equal inputs take half each.
 func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(r.Mul(dy, r.larger(a, b)), a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.Mul(dy, r.larger(b, a)), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value { return r.Mul(dy, r.larger(in[i], in[1-i])) })
 }
 
 // larger returns 1 where a > b, 1/2 where they are equal, else 0.

@@ -7,11 +7,9 @@ import (
 
 // Pool is a window that moves over images [N, C, H, W]. Pairs are height and width.
 type Pool struct {
+	wholeOp
 	Kernel, Stride, Padding, Dilation [2]int
 }
-
-// Class returns Whole: a pool is a step of its own.
-func (Pool) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the window.
 func (o Pool) AppendKey(key []byte) []byte {

@@ -8,13 +8,5 @@ func (Minimum) onnx() string { return "Min" }
 
 // Gradient returns dy where the input is the smaller one; equal inputs take half each.
 func (Minimum) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(r.Mul(dy, r.larger(b, a)), a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.Mul(dy, r.larger(a, b)), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value { return r.Mul(dy, r.larger(in[1-i], in[i])) })
 }

@@ -8,15 +8,7 @@ func (Mul) onnx() string { return "Mul" }
 
 // Gradient returns dy·b and dy·a, summed over broadcast dimensions.
 func (Mul) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(r.Mul(dy, b), a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.Mul(dy, a), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value { return r.Mul(dy, in[1-i]) })
 }
 
 // Mul records a·b.

@@ -13,8 +13,8 @@ func (OneHot) perElement() int { return 0 }
 
 // Infer returns [I…, Classes].
 func (o OneHot) Infer(in []*Value) (Type, error) {
-	if in[0].dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "the index must be int32: index.Cast(tensor.Int32) converts it, tensor.FromInts(list, n) creates one of n elements"}
+	if err := wantIndex(in[0]); err != nil {
+		return Type{}, err
 	}
 	if o.Classes < 0 {
 		return Type{}, &ShapeError{Hint: "the number of classes cannot be negative"}

@@ -2,14 +2,12 @@ package ir
 
 // Permute is y with dimension i of y being dimension Perm[i] of x; a view.
 type Permute struct {
+	viewOp
 	movement
 	Perm []int
 }
 
 func (Permute) Name() string { return "Permute" }
-
-// Class returns View.
-func (Permute) Class([]*Value) Class { return View }
 
 // AppendKey appends the permutation.
 func (o Permute) AppendKey(key []byte) []byte { return appendInts(key, o.Perm...) }

@@ -13,15 +13,12 @@ func (Pow) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*V
 	a, b := in[0], in[1]
 	zero := r.scalar(0, a.dtype)
 	still := r.Record(Eq{}, b, zero)
-	var da, db *Value
-	if wants[0] {
-		below := r.Record(Pow{}, a, r.Record(AddScalar{Scalar: -1}, b))
-		da = r.sumTo(r.Record(Where{}, still, zero, r.Mul(dy, r.Mul(b, below))), a.shape)
-	}
-	if wants[1] {
-		still = r.Record(And{}, r.Record(Eq{}, a, zero), r.Record(Or{}, still, r.Record(Greater{}, b, zero)))
-		slope := r.Mul(dy, r.Mul(out, r.Record(Log{}, a)))
-		db = r.sumTo(r.Record(Where{}, still, zero, slope), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value {
+		if i == 0 {
+			below := r.Record(Pow{}, a, r.Record(AddScalar{Scalar: -1}, b))
+			return r.Record(Where{}, still, zero, r.Mul(dy, r.Mul(b, below)))
+		}
+		still := r.Record(And{}, r.Record(Eq{}, a, zero), r.Record(Or{}, still, r.Record(Greater{}, b, zero)))
+		return r.Record(Where{}, still, zero, r.Mul(dy, r.Mul(out, r.Record(Log{}, a))))
+	})
 }

@@ -3,6 +3,7 @@ package ir
 // Recompute is y = f(x…), the first input. No intermediate results of f are kept: the
 // gradient runs f again on the other inputs, x (Chen et al., arXiv:1604.06174).
 type Recompute struct {
+	sameOp // what Replay records is in the list itself, and in its key
 	// Replay records f for substitutes of the inputs.
 	Replay func(in []*Value) *Value
 	// Sources are the parameters that f uses besides its inputs.
@@ -11,17 +12,6 @@ type Recompute struct {
 
 func (Recompute) Name() string   { return "Recompute" }
 func (Recompute) noONNX() string { return "it is recorded only for gradients" }
-
-// Class returns View.
-func (Recompute) Class([]*Value) Class { return View }
-
-// AppendKey appends nothing: what Replay records is in the list itself.
-func (Recompute) AppendKey(key []byte) []byte { return key }
-
-func (Recompute) view(in Layout) (Layout, bool) { return in, true }
-
-// Infer returns y's type.
-func (Recompute) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
 
 // Gradient records f again and then its gradient. The gradients of parameters that f uses
 // are added to them at once.

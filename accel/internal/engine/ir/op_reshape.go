@@ -3,17 +3,12 @@ package ir
 // Reshape computes y = x with other dimensions and the same elements in row-major order: a
 // view where the layout allows it, else a copy.
 type Reshape struct {
+	viewOp
 	movement
 	Shape []int
 }
 
 func (Reshape) Name() string { return "Reshape" }
-
-// Class returns View.
-func (Reshape) Class([]*Value) Class { return View }
-
-// AppendKey appends nothing: the shape is part of every key.
-func (Reshape) AppendKey(key []byte) []byte { return key }
 
 // Infer returns the shape given.
 func (o Reshape) Infer(in []*Value) (Type, error) {

@@ -18,14 +18,10 @@ import (
 
 // Rounded is y = s, where s is the rounding of a parameter w to 16 bits. Its gradient is that of the cast of
 // w.
-type Rounded struct{}
+type Rounded struct{ sameOp }
 
-func (Rounded) Name() string                    { return "Rounded" }
-func (Rounded) noONNX() string                  { return "a trace records the cast" }
-func (Rounded) Class([]*Value) Class            { return View }
-func (Rounded) AppendKey(key []byte) []byte     { return key }
-func (Rounded) view(in Layout) (Layout, bool)   { return in, true }
-func (Rounded) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
+func (Rounded) Name() string   { return "Rounded" }
+func (Rounded) noONNX() string { return "a trace records the cast" }
 
 // Gradient returns dy in w's type.
 func (Rounded) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {

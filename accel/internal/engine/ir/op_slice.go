@@ -4,14 +4,12 @@ import "fmt"
 
 // Slice computes y = x[…, From:To, …] along one axis; a view.
 type Slice struct {
+	viewOp
 	movement
 	Axis, From, To int
 }
 
 func (Slice) Name() string { return "Slice" }
-
-// Class returns View.
-func (Slice) Class([]*Value) Class { return View }
 
 // AppendKey appends axis and range.
 func (o Slice) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.From, o.To) }

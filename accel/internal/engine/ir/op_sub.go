@@ -8,13 +8,10 @@ func (Sub) onnx() string { return "Sub" }
 
 // Gradient returns dy and -dy, summed over broadcast dimensions.
 func (Sub) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
-	a, b := in[0], in[1]
-	var da, db *Value
-	if wants[0] {
-		da = r.sumTo(dy, a.shape)
-	}
-	if wants[1] {
-		db = r.sumTo(r.Record(Neg{}, dy), b.shape)
-	}
-	return []*Value{da, db}
+	return r.eachGradient(in, wants, func(i int) *Value {
+		if i == 0 {
+			return dy
+		}
+		return r.Record(Neg{}, dy)
+	})
 }

@@ -14,11 +14,7 @@ func (Sum) Autocast() Autocast { return CastFloat32 }
 
 // AppendKey appends the axes and whether it is the mean.
 func (o Sum) AppendKey(key []byte) []byte {
-	key = appendInts(key, o.From, o.To)
-	if o.Mean {
-		return append(key, 1)
-	}
-	return append(key, 0)
+	return appendFlag(appendInts(key, o.From, o.To), o.Mean)
 }
 
 // Infer returns the shape without the axes.

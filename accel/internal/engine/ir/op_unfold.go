@@ -6,6 +6,7 @@ import "fmt"
 // Dilation apart, as a view: y[…, i, j, …] = x[…, i·Step + j·Dilation, …]. Compositions of convolutions and pools
 // record it.
 type Unfold struct {
+	viewOp
 	movement
 	noGradient
 	Axis, Size, Step, Dilation int
@@ -15,9 +16,6 @@ func (Unfold) Name() string { return "Unfold" }
 func (Unfold) noONNX() string {
 	return "compositions of convolutions and pools record it, which are operators of ONNX"
 }
-
-// Class returns View.
-func (Unfold) Class([]*Value) Class { return View }
 
 // AppendKey appends the windows.
 func (o Unfold) AppendKey(key []byte) []byte {

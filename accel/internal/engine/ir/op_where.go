@@ -27,13 +27,11 @@ func (Where) Infer(in []*Value) (Type, error) {
 
 // Gradient returns dy for the chosen input, 0 for the other and the mask.
 func (Where) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
-	var da, db *Value
 	zero := r.scalar(0, dy.dtype)
-	if wants[1] {
-		da = r.sumTo(r.Record(Where{}, in[0], dy, zero), in[1].shape)
-	}
-	if wants[2] {
-		db = r.sumTo(r.Record(Where{}, in[0], zero, dy), in[2].shape)
-	}
-	return []*Value{nil, da, db}
+	return append([]*Value{nil}, r.eachGradient(in[1:], wants[1:], func(i int) *Value {
+		if i == 0 {
+			return r.Record(Where{}, in[0], dy, zero)
+		}
+		return r.Record(Where{}, in[0], zero, dy)
+	})...)
 }

@@ -211,9 +211,7 @@ func (s operandSource) reshaped() bool {
 	return whole && (s.layout.Contiguous() && s.node.layout.Contiguous() || s.layout.ChannelsLast() && s.node.layout.ChannelsLast())
 }
 
-// absorber is a matmul that can apply an activation to its result.
-type absorber interface{ absorbs(activation Op) bool }
-
+// absorb finds activations that a step applies to its result, and slopes with which it multiplies it.
 func (p *planner) absorb() {
 	if !p.fuse {
 		return
@@ -234,8 +232,11 @@ func (p *planner) absorb() {
 		if in.node == nil || in.viewed && !in.reshaped() || !in.layout.liesAs(n.layout) || in.node.kept || len(in.node.users) != 1 || in.node.store != n.store {
 			continue
 		}
-		if a, ok := in.node.node.op.(absorber); ok && in.node.class == Whole && a.absorbs(n.node.op) {
-			n.absorbed = in.node
+		if in.node.class == Whole && isReLU(n.node.op) {
+			switch in.node.node.op.(type) {
+			case Linear, MatMul, Conv2D, BatchNorm:
+				n.absorbed = in.node
+			}
 		}
 	}
 }
