@@ -6,11 +6,5 @@ package cpu
 func nativeChannels() []channelKernel {
 	avx2 := channelKernel{sum: sumRowsAVX2, square: squareRowsAVX2, scale: scaleRowsAVX2, slope: slopeRowsAVX2, slopeScale: slopeScaleRowsAVX2, pool: poolRowsAVX2, poolSlope: poolSlopeRowsAVX2}
 	avx512 := channelKernel{sum: sumRowsAVX2, square: squareRowsAVX512, scale: scaleRowsAVX512, slope: slopeRowsAVX512, slopeScale: slopeScaleRowsAVX512, pool: poolRowsAVX512, poolSlope: poolSlopeRowsAVX512}
-	switch {
-	case hasAVX512:
-		return []channelKernel{avx512, avx2}
-	case hasAVX2:
-		return []channelKernel{avx2}
-	}
-	return nil
+	return native(avx512, avx2)
 }

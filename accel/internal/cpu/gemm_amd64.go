@@ -8,13 +8,7 @@ import "math/bits"
 func nativeTiles() []gemmKernel {
 	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, copyPanels: packsPanels, storeEdge: storeEdgeAVX2, everySecond: everySecond, packWindows: packWindowsAVX2, packsFast: true, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
 	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, interleaved: 8, interleaveFew: interleavesFew, copyRows: copyRows, copied: 8, copyFew: copyFew, copyPanels: packsPanels, storeEdge: storeEdgeAVX512, everySecond: everySecond, packWindows: packWindowsAVX512, packsFast: true, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
-	switch {
-	case hasAVX512:
-		return []gemmKernel{avx512, avx2}
-	case hasAVX2:
-		return []gemmKernel{avx2}
-	}
-	return nil
+	return native(avx512, avx2)
 }
 
 var interleavesFew = []func(dst, src *float32, row, k int){4: interleave4, 5: interleave5, 6: interleave6}

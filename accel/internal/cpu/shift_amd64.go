@@ -8,11 +8,5 @@ func nativeShifts() []shiftKernel {
 		dots: shiftDots4x3AVX2, dots1: shiftDots1x3AVX2, biasRows: biasRowsAVX2}
 	avx512 := shiftKernel{mr: 8, nr: 48, single: 128, lanes: 16, tile: shiftTile8x48, tile1: shiftTile1x128,
 		dots: shiftDots8x3AVX512, dots1: shiftDots1x3AVX512, biasRows: biasRowsAVX512}
-	switch {
-	case hasAVX512:
-		return []shiftKernel{avx512, avx2}
-	case hasAVX2:
-		return []shiftKernel{avx2}
-	}
-	return nil
+	return native(avx512, avx2)
 }

@@ -11,19 +11,22 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasBMI2
 )
 
+// native returns those of two variants that this CPU can run, the fastest first.
+func native[T any](avx512, avx2 T) []T {
+	switch {
+	case hasAVX512:
+		return []T{avx512, avx2}
+	case hasAVX2:
+		return []T{avx2}
+	}
+	return nil
+}
+
 // vectorStep is 1, since the assembly of elementwise functions processes any number of elements.
 const vectorStep = 1
 
 // nativeVectors returns the sets that this CPU can run, the fastest first.
-func nativeVectors() []*vectors {
-	switch {
-	case hasAVX512:
-		return []*vectors{avx512Vectors, avx2Vectors}
-	case hasAVX2:
-		return []*vectors{avx2Vectors}
-	}
-	return nil
-}
+func nativeVectors() []*vectors { return native(avx512Vectors, avx2Vectors) }
 
 func momentVectors(f func(n int, dm, dv, dp, m, g, v, p, blend, blendSquare, rootStep *float32)) func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
 	return func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {

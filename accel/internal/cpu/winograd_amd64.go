@@ -5,15 +5,7 @@ package cpu
 import "unsafe"
 
 // nativeWinograds returns the kernels that this CPU can run, the fastest first.
-func nativeWinograds() []*winogradKernel {
-	switch {
-	case hasAVX512:
-		return []*winogradKernel{winogradAVX512, winogradAVX2}
-	case hasAVX2:
-		return []*winogradKernel{winogradAVX2}
-	}
-	return nil
-}
+func nativeWinograds() []*winogradKernel { return native(winogradAVX512, winogradAVX2) }
 
 var winogradAVX512 = &winogradKernel{
 	lanes: 16, interleave: interleaveAVX512, deinterleave: deinterleaveAVX512,

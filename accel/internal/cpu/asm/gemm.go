@@ -190,6 +190,11 @@ func (t *tileState) multiply(a Mem, i int) {
 func (t *tileState) addResult() {
 	TESTQ(U32(addResult), parameter("mode"))
 	JZ(LabelRef("bias"))
+	t.addRows()
+}
+
+// addRows adds c to the tile.
+func (t *tileState) addRows() {
 	MOVQ(t.c, t.at)
 	for i := range t.mr {
 		for v := range t.nv {
@@ -207,6 +212,16 @@ func (t *tileState) store() {
 		ADDQ(t.ldc, t.c)
 	}
 	end()
+}
+
+// storeRows writes the tile to c, whose rows are ldc bytes apart, or adds it if add is not 0, and returns.
+func (t *tileState) storeRows(c, ldc, add Register) {
+	t.c, t.ldc = c, ldc
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	t.addRows()
+	Label("store")
+	t.store()
 }
 
 // interleave8 transposes 8 rows of a depth that is a multiple of 8 into a

@@ -31,27 +31,26 @@ func shiftTile(s isa, mr, nv int) {
 	begin(fmt.Sprintf("shiftTile%dx%d", mr, nv*s.lanes()), "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)", " is shiftTileGeneric for these sizes.")
 	k, a, b, offsets, c, ldc, add := parameter("k"), parameter("a"), parameter("b"), parameter("offsets"), parameter("c"), parameter("ldc"), parameter("add")
 	SHLQ(Imm(2), ldc)
-	acc := s.cleared(mr * nv)
+	t := newTile(s, mr, nv)
 	row := s.register()
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
-	at := GP64()
-	var line []VecVirtual
-	if mr > 1 {
-		line = s.registers(nv)
+	line := t.columns
+	if mr == 1 {
+		line = nil // each vector is used once
 	}
 	Label("depth")
-	MOVQ(Mem{Base: offsets}, at)
+	MOVQ(Mem{Base: offsets}, t.at)
 	for v := range line {
-		VMOVUPS(Mem{Base: b, Index: at, Scale: 4, Disp: v * s.width}, line[v])
+		VMOVUPS(Mem{Base: b, Index: t.at, Scale: 4, Disp: v * s.width}, line[v])
 	}
 	for i := range mr {
 		VBROADCASTSS(Mem{Base: a, Disp: i * 4}, row)
 		for v := range nv {
 			if mr > 1 {
-				VFMADD231PS(line[v], row, acc[i*nv+v])
+				VFMADD231PS(line[v], row, t.acc[i*nv+v])
 			} else {
-				VFMADD231PS(Mem{Base: b, Index: at, Scale: 4, Disp: v * s.width}, row, acc[v])
+				VFMADD231PS(Mem{Base: b, Index: t.at, Scale: 4, Disp: v * s.width}, row, t.acc[v])
 			}
 		}
 	}
@@ -60,31 +59,7 @@ func shiftTile(s isa, mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("depth"))
 	Label("done")
-	s.storeRows(acc, nv, c, ldc, add)
-}
-
-// storeRows writes a tile, whose rows are ldc bytes apart, to c, or adds it if add is not 0,
-// and returns.
-func (s isa) storeRows(acc []VecVirtual, nv int, c, ldc, add Register) {
-	rows := len(acc) / nv
-	TESTQ(add, add)
-	JZ(LabelRef("store"))
-	from := GP64()
-	MOVQ(c, from)
-	for i := range rows {
-		for v := range nv {
-			VADDPS(Mem{Base: from, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
-		}
-		ADDQ(ldc, from)
-	}
-	Label("store")
-	for i := range rows {
-		for v := range nv {
-			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
-		}
-		ADDQ(ldc, c)
-	}
-	end()
+	t.storeRows(c, ldc, add)
 }
 
 // shiftDots generates mr rows times three shifted runs of b, summed over the run.

@@ -18,26 +18,20 @@ func blockTile(s isa, mr, nv int) {
 	k, a, apart, b, c, next, add := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next"), parameter("add")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), next)
-	acc := s.cleared(mr * nv)
-	columns := s.registers(nv)
-	rows := s.registers(2)
+	t := newTile(s, mr, nv)
 	const unroll, ahead = 4, 4096
-	at, left := GP64(), GP64()
+	at, left := t.at, GP64()
 	Label("block")
 	MOVQ(a, at)
 	MOVQ(U32(s.lanes()/unroll), left)
 	loop("some")
 	for u := range unroll {
-		for v := range columns {
-			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
+		for v := range t.columns {
+			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, t.columns[v])
 			PREFETCHT0(Mem{Base: b, Disp: (u*nv+v)*s.width + ahead})
 		}
 		for i := range mr {
-			row := rows[i%2]
-			VBROADCASTSS(Mem{Base: at, Disp: i*s.width + u*4}, row)
-			for v := range columns {
-				VFMADD231PS(row, columns[v], acc[i*nv+v])
-			}
+			t.multiply(Mem{Base: at, Disp: i*s.width + u*4}, i)
 		}
 	}
 	for i := range mr {
@@ -59,12 +53,12 @@ func blockTile(s isa, mr, nv int) {
 	}
 	TESTQ(add, add)
 	JZ(LabelRef("store"))
-	for i := range acc {
-		VADDPS(result(i/nv, i%nv), acc[i], acc[i])
+	for i, sum := range t.acc {
+		VADDPS(result(i/nv, i%nv), sum, sum)
 	}
 	Label("store")
-	for i := range acc {
-		VMOVUPS(acc[i], result(i/nv, i%nv))
+	for i, sum := range t.acc {
+		VMOVUPS(sum, result(i/nv, i%nv))
 	}
 	end()
 }
@@ -78,23 +72,17 @@ func sumTile(s isa, nv int) {
 	k, a, b, next, c, ldc, add := parameter("k"), parameter("a"), parameter("b"), parameter("next"), parameter("c"), parameter("ldc"), parameter("add")
 	SHLQ(Imm(2), next)
 	SHLQ(Imm(2), ldc)
-	acc := s.cleared(mr * nv)
-	columns := s.registers(nv)
-	rows := s.registers(2)
+	t := newTile(s, mr, nv)
 	step := func(u int) {
-		for v := range columns {
+		for v := range t.columns {
 			m := Mem{Base: b, Disp: u * s.width}
 			if v > 0 {
 				m.Index, m.Scale = next, 1
 			}
-			VMOVUPS(m, columns[v])
+			VMOVUPS(m, t.columns[v])
 		}
 		for i := range mr {
-			row := rows[i%2]
-			VBROADCASTSS(Mem{Base: a, Disp: u*s.width + i*4}, row)
-			for v := range columns {
-				VFMADD231PS(row, columns[v], acc[i*nv+v])
-			}
+			t.multiply(Mem{Base: a, Disp: u*s.width + i*4}, i)
 		}
 	}
 	const unroll = 4
@@ -120,5 +108,5 @@ func sumTile(s isa, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	s.storeRows(acc, nv, c, ldc, add)
+	t.storeRows(c, ldc, add)
 }
