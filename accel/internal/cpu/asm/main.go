@@ -16,29 +16,18 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "", "gemm, vector, rows, shift, winograd, channel or integer")
+	kinds := map[string]func(){
+		"gemm": gemm, "vector": vector, "shift": shift, "rows": rows, "winograd": winograd, "channel": channel, "integer": integer,
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+	kind := flag.String("kind", "", "one of "+names)
 	flag.Parse()
 	build.ConstraintExpr("!purego")
-	switch *kind {
-	case "gemm":
-		gemm()
-	case "vector":
-		vector()
-		momentStep(avx2)
-		momentStep(avx512)
-	case "shift":
-		shift()
-	case "rows":
-		rows()
-	case "winograd":
-		winograd()
-	case "channel":
-		channel()
-	case "integer":
-		integer()
-	default:
-		log.Fatalf("asm: -kind must be gemm, vector, rows, shift, winograd, channel or integer, not %q", *kind)
+	generate, ok := kinds[*kind]
+	if !ok {
+		log.Fatalf("asm: -kind must be one of %s, not %q", names, *kind)
 	}
+	generate()
 	build.Generate()
 	for _, file := range []struct{ name, more string }{{"out", ""}, {"stubs", declaredTables()}} {
 		if err := complete(flag.Lookup(file.name).Value.String(), file.more); err != nil {

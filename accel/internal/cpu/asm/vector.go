@@ -19,6 +19,8 @@ func vector() {
 		largest(s)
 	}
 	sums() // CPUs with AVX-512 use it, too, since memory limits it
+	momentStep(avx2)
+	momentStep(avx512)
 }
 
 func binaryOps(s isa) {

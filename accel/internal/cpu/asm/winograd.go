@@ -40,34 +40,6 @@ const (
 	farthest = 2 * far2 * (far2 - near2)
 )
 
-// held are values in registers.
-type held struct {
-	isa
-	x []VecVirtual
-}
-
-func (h held) read(i int) VecVirtual { return h.x[i] }
-
-func (h held) take(i int) VecVirtual {
-	r := h.register()
-	VMOVAPS(h.x[i], r)
-	return r
-}
-
-// stored are values in memory.
-type stored struct {
-	isa
-	at func(i int) Mem
-}
-
-func (m stored) read(i int) VecVirtual { return m.take(i) }
-
-func (m stored) take(i int) VecVirtual {
-	r := m.register()
-	VMOVUPS(m.at(i), r)
-	return r
-}
-
 // block is a square of vectors in memory.
 type block struct {
 	at   func(row, column int) Mem
@@ -80,13 +52,13 @@ func (s isa) sandwich(l line, from, to block, finish func(VecVirtual)) {
 	for _, p := range l.parts {
 		rows := make([][]VecVirtual, len(p.outputs))
 		for j := range l.in {
-			for i, v := range p.body(s, stored{s, func(i int) Mem { return from.at(i, j) }}) {
+			for i, v := range p.body(s, side{isa: s, at: func(i int) Mem { return from.at(i, j) }}) {
 				rows[i] = append(rows[i], v)
 			}
 		}
 		for i, row := range p.outputs {
 			for _, q := range l.parts {
-				for j, v := range q.body(s, held{s, rows[i]}) {
+				for j, v := range q.body(s, side{isa: s, registers: rows[i]}) {
 					if finish != nil {
 						finish(v)
 					}

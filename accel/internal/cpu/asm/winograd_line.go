@@ -2,13 +2,33 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// side is a row of values of a transform, in memory or in registers.
-type side interface {
-	read(i int) VecVirtual // not to be changed
-	take(i int) VecVirtual // a copy
+// side is a row of values of a transform, in registers or in memory.
+type side struct {
+	isa
+	registers []VecVirtual
+	at        func(i int) Mem
+}
+
+// read returns a value that is not to be changed.
+func (x side) read(i int) VecVirtual {
+	if x.registers != nil {
+		return x.registers[i]
+	}
+	return x.all().load(x.at(i))
+}
+
+// take returns a copy of a value.
+func (x side) take(i int) VecVirtual {
+	if x.registers == nil {
+		return x.read(i)
+	}
+	r := x.register()
+	VMOVAPS(x.registers[i], r)
+	return r
 }
 
 // part computes some of a line's outputs.
@@ -19,8 +39,8 @@ type part struct {
 
 // line is a linear map of values, in parts that share their work.
 type line struct {
-	in, out int
-	parts   []part
+	in    int
+	parts []part
 }
 
 // pair computes sum and difference.
@@ -69,7 +89,7 @@ func (s isa) inputLine() line {
 		s.addTimes(near2*far2, x.read(i), r)
 		return r
 	}
-	return line{6, 6, []part{
+	return line{6, []part{
 		{[]int{0, 5}, func(s isa, x side) []VecVirtual { return []VecVirtual{end(s, x, 0), end(s, x, 1)} }},
 		{[]int{1, 2}, s.inputPair(near, far)},
 		{[]int{3, 4}, s.inputPair(far, near)},
@@ -98,7 +118,7 @@ func (s isa) combined(a float64, q VecVirtual, b float64, r VecVirtual) VecVirtu
 
 // outputLine is Aᵀ.
 func (s isa) outputLine() line {
-	return line{6, 4, []part{
+	return line{6, []part{
 		{[]int{0, 2}, func(s isa, x side) []VecVirtual {
 			q, r := s.sums(x, false)
 			y := x.take(0)
@@ -128,7 +148,7 @@ func (s isa) slopeLine() line {
 			return s.pair(q, r)
 		}
 	}
-	return line{4, 6, []part{
+	return line{4, []part{
 		{[]int{0, 5}, func(_ isa, x side) []VecVirtual { return []VecVirtual{x.take(0), x.take(3)} }},
 		{[]int{1, 2}, at(near)},
 		{[]int{3, 4}, at(far)},
@@ -147,7 +167,7 @@ func (s isa) weightLine() line {
 			return s.pair(q, r)
 		}
 	}
-	return line{3, 6, []part{
+	return line{3, []part{
 		{[]int{0, 5}, func(s isa, x side) []VecVirtual {
 			r := x.take(0)
 			s.times(1/nilled, r)
@@ -160,7 +180,7 @@ func (s isa) weightLine() line {
 
 // gradientLine is Gᵀ.
 func (s isa) gradientLine() line {
-	return line{6, 3, []part{
+	return line{6, []part{
 		{[]int{0, 2}, func(s isa, x side) []VecVirtual {
 			q, r := s.sums(x, false)
 			first, last := x.take(0), x.take(5)

@@ -111,28 +111,20 @@ func (o *output) write(assembly, stubs string) error {
 }
 
 func main() {
-	kind := flag.String("kind", "", "gemm, vector, shift, channel, winograd or integer")
+	kinds := map[string]func(*output){
+		"gemm": gemm, "vector": vector, "shift": shifts, "channel": channel, "winograd": winograd, "integer": integer,
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+	kind := flag.String("kind", "", "one of "+names)
 	out := flag.String("out", "", "`file` of the assembly")
 	stubs := flag.String("stubs", "", "`file` of the declarations")
 	flag.Parse()
 	o := &output{constants: map[[lanes]uint32]int{}, table: *kind + "Constants", tiles: map[string][][]string{}}
-	switch *kind {
-	case "gemm":
-		gemm(o)
-	case "vector":
-		vector(o)
-		rows(o)
-	case "shift":
-		shifts(o)
-	case "channel":
-		channel(o)
-	case "winograd":
-		winograd(o)
-	case "integer":
-		integer(o)
-	default:
-		log.Fatalf("neon: -kind must be gemm, vector, shift, channel, winograd or integer, not %q", *kind)
+	generate, ok := kinds[*kind]
+	if !ok {
+		log.Fatalf("neon: -kind must be one of %s, not %q", names, *kind)
 	}
+	generate(o)
 	if err := o.write(*out, *stubs); err != nil {
 		log.Fatalf("neon: %v", err)
 	}

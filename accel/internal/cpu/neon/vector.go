@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// vector generates the elementwise functions and reductions. All process a positive multiple of four elements.
+// vector generates the elementwise functions, reductions and functions of rows. All process a positive multiple of four elements.
 func vector(o *output) {
 	unary := func(name string, body func(p *program, x reg) reg) {
 		elementwise(o, name, 1, 0, func(p *program, x []reg, _ []reg) reg { return body(p, x[0]) })
@@ -44,6 +44,7 @@ func vector(o *output) {
 	sum(o)
 	largest(o)
 	divideBytes(o)
+	rows(o)
 }
 
 var inputs = []string{"a", "b", "c"}
