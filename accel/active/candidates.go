@@ -110,19 +110,6 @@ func (c *Candidates) Top(scores []float64, n int) ([]int, error) {
 	return order[:min(n, len(order))], nil
 }
 
-// score computes a score for each candidate from its probabilities and returns the highest.
-func (c *Candidates) score(ctx context.Context, n int, measure func(p []float64) float64) ([]int, error) {
-	probabilities, err := c.Probabilities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	scores := make([]float64, len(probabilities))
-	for i, p := range probabilities {
-		scores[i] = measure(p)
-	}
-	return c.Top(scores, n)
-}
-
 // duplicateGroups assigns the same group to examples with the same values.
 func (p *Pool) duplicateGroups() []int {
 	if p.groups != nil {
@@ -238,21 +225,13 @@ func probabilities(ctx context.Context, model nn.Module, set *data.Dataset, inde
 
 // softmax writes the softmax of logits; ok is false if a logit is not finite.
 func softmax(dst []float64, logits []float32) (ok bool) {
-	largest := math.Inf(-1)
-	for _, v := range logits {
+	for k, v := range logits {
 		if v-v != 0 {
 			return false
 		}
-		largest = max(largest, float64(v))
+		dst[k] = float64(v)
 	}
-	total := 0.0
-	for k, v := range logits {
-		dst[k] = math.Exp(float64(v) - largest)
-		total += dst[k]
-	}
-	for k := range dst {
-		dst[k] /= total
-	}
+	normalize(dst)
 	return true
 }
 
@@ -260,22 +239,17 @@ func softmax(dst []float64, logits []float32) (ok bool) {
 // maps inputs [N, …] to one row of values each.
 type Features = func(x *tensor.Tensor) *tensor.Tensor
 
-// optionalFeatures returns the optional argument of a constructor.
-func optionalFeatures(given []Features) Features {
-	if len(given) > 0 {
-		return given[0]
-	}
-	return nil
-}
-
 // errNoFeatures is returned if the last layer of a model is unknown.
 var errNoFeatures = errors.New("active: the model is not an nn.Sequential with a layer that has parameters: pass the strategy a function that computes the features")
 
 // features returns the features of the candidates and of the labeled examples, computed by the
-// function, or by all layers of an nn.Sequential before the last one with parameters. Without a
+// optional argument of a strategy, or by all layers of an nn.Sequential before the last one with parameters. Without a
 // model they are the values of the examples.
-func (c *Candidates) features(ctx context.Context, given Features) (candidates, labeled [][]float32, err error) {
-	f := given
+func (c *Candidates) features(ctx context.Context, given []Features) (candidates, labeled [][]float32, err error) {
+	var f Features
+	if len(given) > 0 {
+		f = given[0]
+	}
 	if f == nil {
 		if f, err = c.belowLast(ctx); err != nil {
 			return nil, nil, err

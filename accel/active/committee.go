@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -17,23 +19,27 @@ import (
 // 1995). The members are models of any kind, trained on the labels known so far, for instance with
 // different seeds or architectures; the model of [Query] is not used and may be nil.
 func VoteEntropy(members ...nn.Module) Strategy {
-	return committee{"VoteEntropy", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
-		return scoreEach(draws, func(draws [][]float64, _ []float64) float64 {
-			votes := make([]float64, len(draws[0]))
-			for _, p := range draws {
-				votes[slices.Index(p, slices.Max(p))] += 1 / float64(len(draws))
-			}
-			return entropy(votes)
-		})
-	}}
+	return committee("VoteEntropy", members, (*Candidates).Probabilities, voteEntropy)
+}
+
+func voteEntropy(draws [][][]float64) []float64 {
+	return scoreEach(draws, func(draws [][]float64, _ []float64) float64 {
+		votes := make([]float64, len(draws[0]))
+		for _, p := range draws {
+			votes[slices.Index(p, slices.Max(p))] += 1 / float64(len(draws))
+		}
+		return stat.Entropy(votes)
+	})
 }
 
 // ConsensusEntropy selects the examples for which the mean of the probabilities of a committee has the
 // highest entropy. Members are those of [VoteEntropy].
 func ConsensusEntropy(members ...nn.Module) Strategy {
-	return committee{"ConsensusEntropy", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
-		return scoreEach(draws, func(_ [][]float64, mean []float64) float64 { return entropy(mean) })
-	}}
+	return committee("ConsensusEntropy", members, (*Candidates).Probabilities, consensusEntropy)
+}
+
+func consensusEntropy(draws [][][]float64) []float64 {
+	return scoreEach(draws, func(_ [][]float64, mean []float64) float64 { return stat.Entropy(mean) })
 }
 
 // MaxDisagreement selects the examples for which a member of a committee differs most from the others:
@@ -41,57 +47,47 @@ func ConsensusEntropy(members ...nn.Module) Strategy {
 // Σ p ln(p / mean) (McCallum and Nigam, 1998, with the largest member as in modAL). Members are those
 // of [VoteEntropy].
 func MaxDisagreement(members ...nn.Module) Strategy {
-	return committee{"MaxDisagreement", members, (*Candidates).Probabilities, func(draws [][][]float64) []float64 {
-		return scoreEach(draws, func(draws [][]float64, mean []float64) float64 {
-			most := 0.0
-			for _, p := range draws {
-				sum := 0.0
-				for k, v := range p {
-					if v > 0 {
-						sum += v * math.Log(v/mean[k])
-					}
-				}
-				most = max(most, sum)
-			}
-			return most
-		})
-	}}
+	return committee("MaxDisagreement", members, (*Candidates).Probabilities, maxDisagreement)
+}
+
+func maxDisagreement(draws [][][]float64) []float64 {
+	return scoreEach(draws, func(draws [][]float64, mean []float64) float64 {
+		most := 0.0
+		for _, p := range draws {
+			most = max(most, stat.KullbackLeibler(p, mean))
+		}
+		return most
+	})
 }
 
 // EnsembleBALD is [BALD] with the models of an ensemble as members instead of draws of dropout: it
 // needs no Dropout, and its members may differ in any way. Members are those of [VoteEntropy].
 func EnsembleBALD(members ...nn.Module) Strategy {
-	return committee{"EnsembleBALD", members, (*Candidates).Probabilities, disagreement}
+	return committee("EnsembleBALD", members, (*Candidates).Probabilities, disagreement)
 }
 
 // committee selects by scores of what several models predict, [member][candidate][class or target].
-type committee struct {
-	name    string
-	members []nn.Module
-	predict func(member *Candidates, ctx context.Context) ([][]float64, error) // with the model of the member
-	scores  func(draws [][][]float64) []float64
-}
-
-func (s committee) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if len(s.members) < 2 {
-		return nil, fmt.Errorf("active: %s: a committee needs at least 2 models, got %d", s.name, len(s.members))
-	}
-	draws := make([][][]float64, len(s.members))
-	for m, model := range s.members {
-		member := *c
-		member.model = model
-		p, err := s.predict(&member, ctx)
-		if err != nil {
-			return nil, fmt.Errorf("active: %s: model %d: %w", s.name, m, err)
+// predict is called with the model of each member.
+func committee(name string, members []nn.Module, predict func(member *Candidates, ctx context.Context) ([][]float64, error), scores func(draws [][][]float64) []float64) Strategy {
+	return strategy{name, func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		if len(members) < 2 {
+			return nil, fmt.Errorf("active: %s: a committee needs at least 2 models, got %d", name, len(members))
 		}
-		draws[m] = p
-	}
-	return c.Top(s.scores(draws), n)
+		draws := make([][][]float64, len(members))
+		for m, model := range members {
+			member := *c
+			member.model = model
+			p, err := predict(&member, ctx)
+			if err != nil {
+				return nil, fmt.Errorf("active: %s: model %d: %w", name, m, err)
+			}
+			draws[m] = p
+		}
+		return c.Top(scores(draws), n)
+	}}
 }
 
-func (s committee) String() string { return s.name }
-
-// scoreEach returns a score for each example, which a function computes from the probabilities of
+// scoreEach returns a score for each example, which a function computes from the predictions of
 // the members for it and their mean.
 func scoreEach(draws [][][]float64, score func(draws [][]float64, mean []float64) float64) []float64 {
 	scores := make([]float64, len(draws[0]))
@@ -118,47 +114,37 @@ const defaultMembers = 20
 // with Image Data, 2017). The default is 20 members. For a model without Dropout the error is
 // [ErrNoDropout].
 func BALD(members ...int) Strategy {
-	return newEnsemble("BALD", members, func(_ context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
+	return ensemble("BALD", members, func(_ context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
 		return c.Top(disagreement(draws), n)
 	})
 }
 
 // ensemble selects by the probabilities of the members of a dropout ensemble, [member][candidate][class].
-type ensemble struct {
-	name    string
-	members int
-	choose  func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error)
+func ensemble(name string, members []int, choose func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error)) Strategy {
+	return strategy{name, func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		number := defaultMembers
+		if len(members) > 0 {
+			number = members[0]
+		}
+		if number < 2 {
+			return nil, fmt.Errorf("active: %s: an ensemble needs at least 2 members, got %d", name, number)
+		}
+		draws, err := c.Draws(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		return choose(ctx, c, draws, n)
+	}}
 }
-
-func newEnsemble(name string, members []int, choose func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error)) Strategy {
-	s := ensemble{name, defaultMembers, choose}
-	if len(members) > 0 {
-		s.members = members[0]
-	}
-	return s
-}
-
-func (s ensemble) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if s.members < 2 {
-		return nil, fmt.Errorf("active: %v: an ensemble needs at least 2 members, got %d", s, s.members)
-	}
-	draws, err := c.Draws(ctx, s.members)
-	if err != nil {
-		return nil, err
-	}
-	return s.choose(ctx, c, draws, n)
-}
-
-func (s ensemble) String() string { return s.name }
 
 // disagreement returns the mutual information of each example in nats.
 func disagreement(draws [][][]float64) []float64 {
 	return scoreEach(draws, func(draws [][]float64, mean []float64) float64 {
 		within := 0.0
 		for _, p := range draws {
-			within += entropy(p) / float64(len(draws))
+			within += stat.Entropy(p) / float64(len(draws))
 		}
-		return entropy(mean) - within
+		return stat.Entropy(mean) - within
 	})
 }
 
@@ -179,7 +165,7 @@ const (
 // disagreement. The default is 20 members. For a model without Dropout the error is
 // [ErrNoDropout].
 func BatchBALD(members ...int) Strategy {
-	return newEnsemble("BatchBALD", members, func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
+	return ensemble("BatchBALD", members, func(ctx context.Context, c *Candidates, draws [][][]float64, n int) ([]int, error) {
 		return jointDisagreement(ctx, draws, n, maxJoint, c.random)
 	})
 }
@@ -197,7 +183,7 @@ func jointDisagreement(ctx context.Context, draws [][][]float64, n, limit int, r
 	within := make([]float64, len(bounds))
 	for _, i := range order {
 		for _, member := range draws {
-			within[i] += entropy(member[i]) / float64(len(draws))
+			within[i] += stat.Entropy(member[i]) / float64(len(draws))
 		}
 	}
 	batch := newJoint(len(draws), limit, random)
@@ -378,53 +364,44 @@ func drawIndex(of []combination, random *rand.Rand) int {
 //
 // Targets of different sizes should be standardized: the largest would decide alone.
 func Deviation(members ...nn.Module) Strategy {
-	return committee{"Deviation", members, (*Candidates).outputs, deviations}
+	return committee("Deviation", members, (*Candidates).outputs, deviations)
 }
 
 // deviations returns the standard deviation of each example over the members, the mean over the
 // targets. outputs are [member][example][target].
 func deviations(outputs [][][]float64) []float64 {
-	members := float64(len(outputs))
-	scores := make([]float64, len(outputs[0]))
-	for i := range scores {
-		for k := range outputs[0][i] {
-			mean, squares := 0.0, 0.0
-			for _, member := range outputs {
-				mean += member[i][k] / members
+	return scoreEach(outputs, func(members [][]float64, mean []float64) (score float64) {
+		for k, m := range mean {
+			squares := 0.0
+			for _, member := range members {
+				squares += (member[k] - m) * (member[k] - m) / float64(len(members))
 			}
-			for _, member := range outputs {
-				squares += (member[i][k] - mean) * (member[i][k] - mean) / members
-			}
-			scores[i] += math.Sqrt(squares) / float64(len(outputs[0][i]))
+			score += math.Sqrt(squares) / float64(len(mean))
 		}
-	}
-	return scores
+		return score
+	})
 }
 
 // BinaryEntropy selects the examples about whose labels the model is least certain, where each
 // example has several labels that are each 0 or 1, given as targets: the highest mean over the
 // labels of -p ln p - (1-p) ln(1-p), with p the sigmoid of the model's logit. Such a model is trained
 // with nn.BCEWithLogits.
-func BinaryEntropy() Strategy { return binaryEntropy{} }
-
-type binaryEntropy struct{}
-
-func (s binaryEntropy) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, err := c.outputs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	scores := make([]float64, len(rows))
-	for i, logits := range rows {
-		for _, v := range logits {
-			p := 1 / (1 + math.Exp(-v))
-			scores[i] += entropy([]float64{p, 1 - p}) / float64(len(logits))
+func BinaryEntropy() Strategy {
+	return strategy{"BinaryEntropy", func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		rows, err := c.outputs(ctx)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return c.Top(scores, n)
+		scores := make([]float64, len(rows))
+		for i, logits := range rows {
+			for _, v := range logits {
+				p := 1 / (1 + math.Exp(-v))
+				scores[i] += stat.Entropy([]float64{p, 1 - p}) / float64(len(logits))
+			}
+		}
+		return c.Top(scores, n)
+	}}
 }
-
-func (binaryEntropy) String() string { return "BinaryEntropy" }
 
 // outputs returns what the model predicts for the targets of the candidates, [candidate][target].
 func (c *Candidates) outputs(ctx context.Context) ([][]float64, error) {

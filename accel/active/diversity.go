@@ -17,12 +17,12 @@ import (
 // Convolutional Neural Networks: A Core-Set Approach, 2018). It uses Euclidean distances between
 // features: the result of the function, or the input of the model's last layer, or without a model
 // the values of the examples. Without labels the first example is random.
-func CoreSet(features ...Features) Strategy { return coreSet{optionalFeatures(features)} }
+func CoreSet(features ...Features) Strategy {
+	return strategy{"core-set", func(ctx context.Context, c *Candidates, n int) ([]int, error) { return coreSet(ctx, c, features, n) }}
+}
 
-type coreSet struct{ features Features }
-
-func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, labeled, err := c.features(ctx, s.features)
+func coreSet(ctx context.Context, c *Candidates, given []Features, n int) ([]int, error) {
+	rows, labeled, err := c.features(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -59,24 +59,22 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 	return chosen, nil
 }
 
-func (coreSet) String() string { return "core-set" }
-
 // BADGE selects examples with long and diverse gradients: by k-means++ on the gradients of the
 // last layer's weights under the assumption that the most likely class is correct, (p - e) ⊗ h
 // (Ash and others, Deep Batch Active Learning by Diverse, Uncertain Gradient Lower Bounds,
 // 2020). The first has the longest gradient; the others are drawn with probabilities
 // proportional to the squared distance from those already selected. h are the features: the
 // result of the function, or the input of the last layer of an nn.Sequential.
-func BADGE(features ...Features) Strategy { return badge{optionalFeatures(features)} }
+func BADGE(features ...Features) Strategy {
+	return strategy{"BADGE", func(ctx context.Context, c *Candidates, n int) ([]int, error) { return badge(ctx, c, features, n) }}
+}
 
-type badge struct{ features Features }
-
-func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+func badge(ctx context.Context, c *Candidates, given []Features, n int) ([]int, error) {
 	probabilities, err := c.Probabilities(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, _, err := c.features(ctx, s.features)
+	rows, _, err := c.features(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +97,6 @@ func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) 
 	}
 	return chosen, nil
 }
-
-func (badge) String() string { return "BADGE" }
 
 // gradients are outer products of errors and features, which are never computed explicitly.
 type gradients struct {
@@ -157,21 +153,17 @@ func byWeight(weights []float64, chosen []int, random *rand.Rand) int {
 	if last >= 0 {
 		return last
 	}
-	taken := make(map[int]bool, len(chosen))
+	taken := make([]bool, len(weights))
 	for _, i := range chosen {
 		taken[i] = true
 	}
-	k := random.IntN(len(weights) - len(taken))
+	var rest []int
 	for i := range weights {
-		if taken[i] {
-			continue
+		if !taken[i] {
+			rest = append(rest, i)
 		}
-		if k == 0 {
-			return i
-		}
-		k--
 	}
-	return -1 // unreachable, because len(taken) < len(weights)
+	return rest[random.IntN(len(rest))]
 }
 
 // Parameters of the article: the number of neighbors for typicality, the maximum number of
@@ -188,17 +180,16 @@ const (
 // Budgets, 2022). Use it for the first labels, when a model knows nothing yet. Examples are
 // compared by features: the result of the function, or the input of the model's last layer, or
 // without a model their values.
-func TypiClust(features ...Features) Strategy {
-	return typiClust{optionalFeatures(features), typicalNeighbors}
+func TypiClust(features ...Features) Strategy { return typiClust(typicalNeighbors, features) }
+
+func typiClust(neighbors int, features []Features) Strategy {
+	return strategy{"TypiClust", func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		return typical(ctx, c, features, neighbors, n)
+	}}
 }
 
-type typiClust struct {
-	features  Features
-	neighbors int
-}
-
-func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, labeled, err := c.features(ctx, s.features)
+func typical(ctx context.Context, c *Candidates, given []Features, neighbors, n int) ([]int, error) {
+	rows, labeled, err := c.features(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +201,6 @@ func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 	}
 	groups := make([]group, k)
 	for i, g := range of {
-		groups[g].size++
 		if i < len(rows) {
 			groups[g].open = append(groups[g].open, i)
 		} else {
@@ -226,7 +216,7 @@ func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 		}
 		g := next(groups)
 		if g.typical == nil {
-			g.rank(all, s.neighbors)
+			g.rank(all, neighbors)
 		}
 		chosen = append(chosen, g.typical[0])
 		g.typical, g.open = g.typical[1:], g.open[1:]
@@ -235,11 +225,8 @@ func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 	return chosen, nil
 }
 
-func (typiClust) String() string { return "TypiClust" }
-
 // group is a cluster.
 type group struct {
-	size    int
 	labeled int   // number of labeled or selected members
 	members []int // all members
 	open    []int // unlabeled members; only the length is used once typical is set
@@ -261,11 +248,11 @@ func next(groups []group) *group {
 			if g.labeled > best.labeled {
 				continue
 			}
-		case (g.size < smallCluster) != (best.size < smallCluster):
-			if g.size < smallCluster {
+		case (len(g.members) < smallCluster) != (len(best.members) < smallCluster):
+			if len(g.members) < smallCluster {
 				continue
 			}
-		case g.size <= best.size:
+		case len(g.members) <= len(best.members):
 			continue
 		}
 		best = g
@@ -282,16 +269,13 @@ func (g *group) rank(rows [][]float32, neighbors int) {
 }
 
 // meanDistances returns the mean distance of each member to its nearest neighbors in the
-// cluster.
+// cluster; nil for a single member.
 func meanDistances(rows [][]float32, members []int, neighbors int) map[int]float64 {
 	k := min(neighbors, len(members)-1)
-	found := make(map[int]float64, len(members))
 	if k < 1 {
-		for _, i := range members {
-			found[i] = 0
-		}
-		return found
+		return nil
 	}
+	found := make(map[int]float64, len(members))
 	centered := aroundMean(rows, members)
 	width := len(rows[0])
 	norms := make([]float64, len(members))

@@ -21,6 +21,18 @@ type Strategy interface {
 	String() string
 }
 
+// strategy is a strategy of this package.
+type strategy struct {
+	name   string
+	choose func(ctx context.Context, c *Candidates, n int) ([]int, error)
+}
+
+func (s strategy) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	return s.choose(ctx, c, n)
+}
+
+func (s strategy) String() string { return s.name }
+
 // Query selects n unlabeled examples with a strategy (nil means [Margin]) and returns their
 // indices in [Pool.Dataset], the most important first. Of several examples with the same values
 // it selects one, and none that equals a labeled one, as long as there are others.

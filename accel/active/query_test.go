@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
@@ -47,7 +49,7 @@ func TestDisagreementByHand(t *testing.T) {
 		{{1, 0}, {.5, .5}, {1, 0}},
 		{{0, 1}, {.5, .5}, {.5, .5}},
 	}
-	want := []float64{math.Ln2, 0, entropy([]float64{.75, .25}) - math.Ln2/2}
+	want := []float64{math.Ln2, 0, stat.Entropy([]float64{.75, .25}) - math.Ln2/2}
 	for i, got := range disagreement(draws) {
 		if !isClose(got, want[i], 1e-12) {
 			t.Errorf("example %d: %v, want %v", i, got, want[i])

@@ -1,6 +1,7 @@
 package active
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,46 +10,47 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 )
 
 // LeastConfident selects the examples whose most likely class has the lowest probability: the
 // highest 1 - max p (Lewis and Gale, A Sequential Algorithm for Training Text Classifiers,
 // 1994).
 func LeastConfident() Strategy {
-	return scoreStrategy{"least confident", func(p []float64) float64 { return 1 - slices.Max(p) }}
+	return Func("least confident", leastConfident)
 }
 
 // Func returns a strategy with a custom score: a function of the class probabilities of one
 // example, higher for examples that should be labeled first. A score that is not finite is a
 // [*NotFiniteError].
 func Func(name string, measure func(p []float64) float64) Strategy {
-	return scoreStrategy{name, measure}
+	return strategy{name, func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		if measure == nil {
+			return nil, fmt.Errorf("active: Func(%q): the function is nil", name)
+		}
+		probabilities, err := c.Probabilities(ctx)
+		if err != nil {
+			return nil, err
+		}
+		scores := make([]float64, len(probabilities))
+		for i, p := range probabilities {
+			scores[i] = measure(p)
+		}
+		return c.Top(scores, n)
+	}}
 }
 
-// scoreStrategy selects by a score of the probabilities.
-type scoreStrategy struct {
-	name    string
-	measure func(p []float64) float64
-}
-
-func (s scoreStrategy) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if s.measure == nil {
-		return nil, fmt.Errorf("active: Func(%q): the function is nil", s.name)
-	}
-	return c.score(ctx, n, s.measure)
-}
-
-func (s scoreStrategy) String() string { return s.name }
+func leastConfident(p []float64) float64 { return 1 - slices.Max(p) }
 
 // Margin selects the examples whose two most likely classes are closest: the lowest p₁ - p₂
 // (Scheffer and others, Active Hidden Markov Models for Information Extraction, 2001). In
 // comparisons over many data sets it is hard to beat (Bahri and others, Is Margin All You
 // Need?, 2022).
-func Margin() Strategy {
-	return scoreStrategy{"margin", func(p []float64) float64 {
-		first, second := twoHighest(p)
-		return p[second] - p[first]
-	}}
+func Margin() Strategy { return Func("margin", margin) }
+
+func margin(p []float64) float64 {
+	first, second := twoHighest(p)
+	return p[second] - p[first]
 }
 
 // twoHighest returns the indices of the highest and the second-highest value; p has at least
@@ -72,29 +74,12 @@ func twoHighest(p []float64) (first, second int) {
 // Entropy selects the examples with the highest entropy, -Σ p ln p (Shannon, 1948; for active
 // learning Dagan and Engelson, 1995). With many classes it prefers examples between many of
 // them; with few labels it can be worse than random.
-func Entropy() Strategy { return scoreStrategy{"entropy", entropy} }
-
-// entropy returns -Σ p ln p in nats.
-func entropy(p []float64) float64 {
-	sum := 0.0
-	for _, v := range p {
-		if v > 0 {
-			sum -= v * math.Log(v)
-		}
-	}
-	return sum
-}
+func Entropy() Strategy { return Func("entropy", stat.Entropy) }
 
 // Random selects at random. It is the baseline for other strategies.
-func Random() Strategy { return random{} }
-
-type random struct{}
-
-func (random) Select(_ context.Context, c *Candidates, n int) ([]int, error) {
-	return c.Random().Perm(c.Len())[:n], nil
+func Random() Strategy {
+	return strategy{"random", func(_ context.Context, c *Candidates, n int) ([]int, error) { return c.random.Perm(c.Len())[:n], nil }}
 }
-
-func (random) String() string { return "random" }
 
 // Limits of [ExpectedError] for large pools.
 const (
@@ -116,25 +101,19 @@ const (
 // pools it draws that many candidates, and computes the error on at most 1000 examples. Its
 // time is one training per candidate and class.
 func ExpectedError(candidates int, features ...Features) Strategy {
-	if candidates == 0 {
-		candidates = defaultErrorCandidates
-	}
-	return expectedError{candidates, optionalFeatures(features)}
+	return strategy{"expected error", func(ctx context.Context, c *Candidates, n int) ([]int, error) {
+		return expectedError(ctx, c, cmp.Or(candidates, defaultErrorCandidates), features, n)
+	}}
 }
 
-type expectedError struct {
-	candidates int
-	features   Features
-}
-
-func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	if s.candidates < 0 {
-		return nil, fmt.Errorf("active: %v: the number of candidates must be at least 0, got %d", s, s.candidates)
+func expectedError(ctx context.Context, c *Candidates, candidates int, given []Features, n int) ([]int, error) {
+	if candidates < 0 {
+		return nil, fmt.Errorf("active: expected error: the number of candidates must be at least 0, got %d", candidates)
 	}
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	features, labeled, err := c.features(ctx, s.features)
+	features, labeled, err := c.features(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +123,7 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 		return nil, err
 	}
 	order := c.random.Perm(len(rows)) // also breaks ties
-	tried := order[:min(len(order), max(s.candidates, n))]
+	tried := order[:min(len(order), max(candidates, n))]
 	pool := order[:min(len(order), max(maxErrorPool, len(tried)))]
 	errorsOf := make([]float64, len(tried))
 	failed := make([]error, len(tried))
@@ -161,22 +140,17 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 		}
 		return nil, err
 	}
+	best := make([]int, len(tried))
+	for k := range best {
+		best[k] = k
+	}
+	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(errorsOf[a], errorsOf[b]) })
 	chosen := make([]int, n)
 	for k := range chosen {
-		best := k
-		for j := k + 1; j < len(tried); j++ {
-			if errorsOf[j] < errorsOf[best] {
-				best = j
-			}
-		}
-		tried[k], tried[best] = tried[best], tried[k]
-		errorsOf[k], errorsOf[best] = errorsOf[best], errorsOf[k]
-		chosen[k] = tried[k]
+		chosen[k] = tried[best[k]]
 	}
 	return chosen, nil
 }
-
-func (expectedError) String() string { return "expected error" }
 
 // regression is a logistic regression: weights and a bias for each class with labeled
 // examples.
