@@ -6,21 +6,9 @@ import (
 	"math"
 	"slices"
 	"unsafe"
-)
 
-// Set is a data set; *data.Dataset implements it.
-type Set interface {
-	Name() string
-	Len() int
-	Classes() []string
-	Targets() int
-	SequenceLength() int
-	Unlabeled() bool
-	InMemory() bool
-	Label(i int) int
-	Target(i int) []float32
-	Example(i int) []float32
-}
+	"github.com/quernlab/quern/accel/data"
+)
 
 // Limits of what is read before a training.
 const (
@@ -32,21 +20,14 @@ const (
 
 // Labels finds a data set with one class only, and one in which a class is so frequent that accuracy
 // says little. balanced says that the training weights examples or classes.
-func Labels(set Set, balanced bool) []string {
-	classes := set.Classes()
-	if set.Targets() > 0 || set.Unlabeled() || set.SequenceLength() > 0 || !set.InMemory() || set.Len() < 2 {
+func Labels(set *data.Dataset, balanced bool) []string {
+	classes, counts := set.Classes(), counts(set, mostLabels)
+	if counts == nil || set.Len() < 2 {
 		return nil
 	}
-	counts, read := make([]int, len(classes)), 0
-	for i := range places(set.Len(), mostLabels) {
-		if label := set.Label(i); label < len(counts) {
-			counts[label]++
-			read++
-		}
-	}
-	frequent := 0
+	frequent, read := 0, 0
 	for class, n := range counts {
-		if n > counts[frequent] {
+		if read += n; n > counts[frequent] {
 			frequent = class
 		}
 	}
@@ -66,7 +47,7 @@ const mostTargets = 2000
 
 // Targets finds targets that are far from 1, unless these are counts, and returns the mean squared error of their
 // mean, 0 if it is unknown, and their range.
-func Targets(set Set, counts bool) (spread float64, r Range, found []string) {
+func Targets(set *data.Dataset, counts bool) (spread float64, r Range, found []string) {
 	width := set.Targets()
 	if width == 0 || !set.InMemory() || set.Len() == 0 {
 		return 0, r, nil
@@ -106,7 +87,7 @@ func places(length, n int) func(yield func(int) bool) {
 
 // Overlap finds examples of the validation set that are in the training set, with the same label: the
 // validation then measures what the model remembers. Of large sets it compares a part.
-func Overlap(train, validation Set) []string {
+func Overlap(train, validation *data.Dataset) []string {
 	if train == validation {
 		return []string{fmt.Sprintf("the validation set is the training set (%s): it measures what the model remembers, not what it has learned; "+
 			"divide the data with RandomSplit", train.Name())}
@@ -143,7 +124,7 @@ func Overlap(train, validation Set) []string {
 }
 
 // discrete reports whether no column has half as many values as there are different examples.
-func discrete(set Set, different int) bool {
+func discrete(set *data.Dataset, different int) bool {
 	const mostColumns, mostRows = 64, 1000
 	rows, columns := min(set.Len(), mostRows), slices.Collect(places(size(set), mostColumns))
 	values := make([]map[float32]bool, len(columns))
@@ -160,7 +141,7 @@ func discrete(set Set, different int) bool {
 }
 
 // size returns the number of values of an example before transforms.
-func size(set Set) int {
+func size(set *data.Dataset) int {
 	if set.Len() == 0 {
 		return 0
 	}
@@ -170,7 +151,7 @@ func size(set Set) int {
 // hasher identifies examples by their content.
 type hasher struct {
 	seed maphash.Seed
-	set  Set
+	set  *data.Dataset
 }
 
 // of returns a number that is the same for examples with equal values and labels, and else differs.

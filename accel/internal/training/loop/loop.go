@@ -85,7 +85,7 @@ type loop struct {
 	answers   answers
 
 	divergence *divergence // records the batches
-	watch      stepWatcher // nil with NoChecks
+	watch      *examiner   // nil with NoChecks
 	resumption *resumption // nil without Resume
 
 	at           position     // how far the training has come
@@ -521,16 +521,6 @@ func (l *loop) backward(loss *tensor.Tensor, share float64) {
 	if share < 1 {
 		tensor.Flush() // otherwise the activations of all batches would be in memory at once
 	}
-}
-
-// stepWatcher sees what a step computes.
-type stepWatcher interface {
-	// forward is called between the forward and the backward pass of each batch.
-	forward(b data.Batch, prediction, loss *tensor.Tensor)
-	// updated is called after the update of the given number, from 1.
-	updated(number int)
-	// trained is called after the last update, while its gradients are there.
-	trained()
 }
 
 // readPending reads the results of the previous step and makes newest the pending one. Reading
