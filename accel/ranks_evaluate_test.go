@@ -198,7 +198,7 @@ func TestEvaluateOnRanks(t *testing.T) {
 		{task: "all interrupted"},
 		{"evaluate other weights", [3]string{"rank 1 differs from rank 0: the values of 1.bias differ", "rank 1 differs from rank 0: the values of 1.bias", "rank 1 differs from rank 0: the values of 1.bias"}},
 		{"evaluate another order", [3]string{"its data set digits, train has different examples", "its data set digits, train has different examples", "its data set digits, train has different examples"}},
-		{"train in another order", [3]string{"rank 1 differs from rank 0: its training set has different examples", "rank 1 differs from rank 0", "rank 1 differs from rank 0"}},
+		{"train in another order", [3]string{"rank 1 differs from rank 0: its data set digits, train has different examples", "rank 1 differs from rank 0", "rank 1 differs from rank 0"}},
 		{"evaluate panics", [3]string{"gave up: the evaluation has panicked", "a mistake in the model", "gave up: the evaluation has panicked"}},
 	} {
 		t.Run(c.task, func(t *testing.T) {

@@ -353,7 +353,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other layers", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other options", [2]string{"rank 1 differs from rank 0: its options are", "rank 1 differs from rank 0: its options are"}},
-		{"other set", [2]string{"its training set has 65 examples, that of rank 0 has 64", "its training set has 65 examples, that of rank 0 has 64"}},
+		{"other set", [2]string{"its data set digits, train has 65 examples, that of rank 0 has 64", "its data set digits, train has 65 examples, that of rank 0 has 64"}},
 		{"diverges", [2]string{"the loss of step", "the loss of step"}},
 		{"cannot write", [2]string{"accel: Resume(", "accel: rank 0 failed: accel: Resume("}},
 		{"resume", [2]string{"", ""}},

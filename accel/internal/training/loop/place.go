@@ -12,8 +12,8 @@ import (
 	"github.com/quernlab/quern/accel/prof"
 )
 
-// useDevice switches to the device of the options. The caller calls back after the training.
-func (c *Settings) useDevice() (back func() error, err error) {
+// UseDevice switches to the device of the options, or to the GPU of this rank. The caller calls back after the training.
+func (c *Settings) UseDevice() (back func() error, err error) {
 	before := tensors.Device()
 	device := c.ownGPU(before)
 	if device == "" {
@@ -35,13 +35,13 @@ func (c *Settings) ownGPU(inUse string) string {
 	if err != nil {
 		return c.Device // tensors.SetDevice will report the error
 	}
-	return GPUOf(c.Group.LocalRank(), len(gpus), c.Device, inUse)
+	return gpuOf(c.Group.LocalRank(), len(gpus), c.Device, inUse)
 }
 
-// GPUOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
+// gpuOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
 // the current device name the first GPU. If the launcher shows each rank only one GPU, all use
 // that. The result is empty if the device does not change.
-func GPUOf(localRank, gpus int, on, inUse string) string {
+func gpuOf(localRank, gpus int, on, inUse string) string {
 	if asked := cmp.Or(on, inUse); gpus == 0 || asked != "cuda" && asked != "cuda:0" {
 		return on
 	}
@@ -70,7 +70,7 @@ func (c *Settings) beginRecompute(ctx context.Context, model nn.Module, train *d
 // prepare switches to the device, splits the model for Recompute, and names the ops for a profiler that is attached. undo
 // ends all of that after the training.
 func (c *Settings) prepare(ctx context.Context, model nn.Module, train *data.Dataset) (undo func() error, err error) {
-	back, err := c.useDevice()
+	back, err := c.UseDevice()
 	if err != nil {
 		return nil, err
 	}

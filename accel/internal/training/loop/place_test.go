@@ -18,7 +18,7 @@ func TestGPUOfARank(t *testing.T) {
 		{3, 0, "cuda", "cpu", "cuda"},     // there is no GPU; tensor.Use reports it
 		{3, 4, "simulated", "cpu", "simulated"},
 	} {
-		if got := GPUOf(c.rank, c.gpus, c.on, c.inUse); got != c.want {
+		if got := gpuOf(c.rank, c.gpus, c.on, c.inUse); got != c.want {
 			t.Errorf("rank %d of %d GPUs, On(%q) with %q in use: got %q, want %q", c.rank, c.gpus, c.on, c.inUse, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/architecture"
@@ -149,49 +150,33 @@ func (s Subject) Difference(first Subject, hint string) string {
 	return ""
 }
 
-// plan is what must be the same on all ranks before a training.
-type plan struct {
-	Dataset            string
-	Contents           contents
-	ValidationContents contents // of the validation set
-	Options            []string
-}
-
-// different describes the first difference from rank 0; "" for none.
-func (p plan) different(other plan) string {
-	switch {
-	case p.Dataset != other.Dataset:
-		return fmt.Sprintf("its training set is %s, that of rank 0 is %s", p.Dataset, other.Dataset)
-	case p.Contents.Examples != other.Contents.Examples:
-		return fmt.Sprintf("its training set has %d examples, that of rank 0 has %d", p.Contents.Examples, other.Contents.Examples)
-	case p.Contents != other.Contents:
-		return "its training set has different examples, or a different order"
-	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
-		return fmt.Sprintf("its options are %v, those of rank 0 are %v", p.Options, other.Options)
-	case p.ValidationContents != other.ValidationContents:
-		return "its validation set has different examples, or a different order"
-	}
-	return ""
-}
-
 // compareTrainings fails on all ranks unless they are about to run the same training.
 func (r *ranks) compareTrainings(set *data.Dataset, o *Settings) error {
-	mine := plan{Dataset: set.Name(), Options: o.shared()}
+	type training struct {
+		Options []string
+		Subject Subject
+	}
+	mine, sets := training{Options: o.shared()}, []*data.Dataset{set}
+	if o.Validate != nil {
+		sets = append(sets, o.Validate)
+	}
 	err := r.runOnAll(func() (err error) {
-		if mine.Contents, err = contentsOf(set); err == nil && o.Validate != nil {
-			mine.ValidationContents, err = contentsOf(o.Validate)
-		}
+		mine.Subject, err = Describe(nil, sets...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	plans, err := gather(r, mine)
+	all, err := gather(r, mine)
 	if err != nil {
 		return err
 	}
-	for i, p := range plans {
-		if difference := p.different(plans[0]); difference != "" {
+	for i, other := range all {
+		difference := other.Subject.Difference(all[0].Subject, "")
+		if !slices.Equal(other.Options, all[0].Options) {
+			difference = fmt.Sprintf("its options are %v, those of rank 0 are %v", other.Options, all[0].Options)
+		}
+		if difference != "" {
 			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s: call Fit with the same arguments on all ranks", i, difference)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Run calls do for n jobs, numbered from 0, and returns their results on all ranks. Rank r of a group of N ranks runs the jobs r, r+N and so
@@ -45,7 +44,7 @@ func Run[T any](ctx context.Context, group *parallel.Group, n int, do func(job i
 			group.Fail(fmt.Errorf("a trial has panicked"))
 		}
 	}()
-	back, err := useOwnGPU(group)
+	back, err := (&loop.Settings{Group: group}).UseDevice()
 	if err == nil {
 		results, err = run(ctx, group, n, do)
 		if failed := back(); err == nil {
@@ -56,22 +55,6 @@ func Run[T any](ctx context.Context, group *parallel.Group, n int, do func(job i
 	}
 	returned = true
 	return results, err
-}
-
-// useOwnGPU switches to the GPU of this rank, if several ranks are on one machine; see accel.DataParallel.
-func useOwnGPU(group *parallel.Group) (back func() error, err error) {
-	before := tensors.Device()
-	own := before
-	if gpus, err := tensors.GPUs(); err == nil && group.LocalSize() > 1 {
-		own = loop.GPUOf(group.LocalRank(), len(gpus), before, before)
-	}
-	if own == before {
-		return func() error { return nil }, nil
-	}
-	if err := tensors.SetDevice(own); err != nil {
-		return nil, err
-	}
-	return func() error { return tensors.SetDevice(before) }, nil
 }
 
 // report is what a rank sends about its job.
@@ -232,12 +215,7 @@ func (c Call) describe(ctx context.Context) (d described, err error) {
 	defer nn.Catch(&err)
 	random.Lock()
 	defer random.Unlock()
-	seed, drawn := (*tensor.Generator)(nil).State()
-	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
-	defer func() {
-		(*tensor.Generator)(nil).SetState(seed, drawn)
-		tensor.WeightGenerator().SetState(weightSeed, weightsDrawn)
-	}()
+	defer loop.KeepRandom()()
 	tensors.Seed(1)
 	d.Arguments = c.Arguments
 	sets := slices.DeleteFunc(slices.Clone(c.Sets), func(s *data.Dataset) bool { return s == nil })
