@@ -124,10 +124,11 @@ func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Modu
 		seed, i := 1+job/len(variants), job%len(variants)
 		v := variants[i]
 		Seed(uint64(seed))
-		follow := &comparing{show: func(r *Run) {
+		follow := func(r *Run) bool {
 			screen.Set(float64(ended)+partDone(r), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return own.soFar(i, r) })
-		}}
-		run, err := fitNew(ctx, newModel, train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
+			return false
+		}
+		run, err := fitNew(ctx, newModel, train, append(slices.Clone(v.options), Quiet(), labeled(v.Name), StopWhen(follow).hidden())...)
 		ended++
 		if _, ok := errors.AsType[*DivergedError](err); ok {
 			err = nil // a diverged run is a result
@@ -162,23 +163,6 @@ func fitNew(ctx context.Context, newModel func() nn.Module, train *data.Dataset,
 	run = &Run{Best: -1}
 	defer interrupt.Catch(&err) // newModel was interrupted
 	return Fit(ctx, newModel(), train, options...)
-}
-
-// comparing displays the progress of a run of a comparison.
-type comparing struct {
-	NopObserver
-	show func(*Run)
-}
-
-// Step displays the run.
-func (c *comparing) Step(t *Training, _ Step) error {
-	c.show(t.Run)
-	return nil
-}
-
-// Validation displays the run.
-func (c *comparing) Validation(t *Training, _ Validation) error {
-	return c.Step(t, Step{})
 }
 
 // partDone returns the fraction of the planned steps that have been made.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/loop"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -166,14 +166,11 @@ func ValidateEvery(steps int) Option {
 // second. Without arguments it draws loss and accuracy. The metrics of option [Metrics] are drawn
 // with them.
 func Live(metrics ...Metric) Option {
-	names := make([]string, len(metrics))
-	for i, m := range metrics {
-		names[i] = m.String()
-	}
+	text := option.Text("Live", option.Each(metrics)...)
 	if len(metrics) == 0 {
 		metrics = []Metric{Loss, Accuracy}
 	}
-	return plain("Live("+strings.Join(names, ", ")+")", func(c *loop.Settings) { c.Live = metrics }).output()
+	return plain(text, func(c *loop.Settings) { c.Live = metrics }).output()
 }
 
 // AfterStep calls a function after every update of the parameters with the number of updates so
@@ -261,11 +258,6 @@ func Observe(o Observer) Option {
 		requireArgument(o != nil, "the observer is nil")
 }
 
-// internalObserver is [Observe] for functions of this package; it is not listed in Run.Options.
-func internalObserver(o Observer) Option {
-	return plain("", func(c *loop.Settings) { c.Observers = append(c.Observers, o) })
-}
-
 // Metrics measures metrics besides the loss: in [Evaluate], and in [Fit] with each validation,
 // which needs [Validate]. They appear in the history, the figures, the table of epochs, the
 // [Card], and in the files of [Track] and [TensorBoard]. Classifiers always have the accuracy.
@@ -276,11 +268,7 @@ func internalObserver(o Observer) Option {
 // error that wraps [*metrics.UndefinedError]. If a prediction is NaN, metrics are NaN, as the
 // loss.
 func Metrics(all ...metrics.Metric) Option {
-	texts := make([]string, len(all))
-	for i, m := range all {
-		texts[i] = m.String()
-	}
-	text := "Metrics(" + strings.Join(texts, ", ") + ")"
+	text := option.Text("Metrics", option.Each(all)...)
 	return fitOption(text, func(c *loop.Settings) error {
 		for _, m := range all {
 			if err := c.AddMetric(m); err != nil {

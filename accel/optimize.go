@@ -5,54 +5,54 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/loop"
-	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/optim"
 )
 
 // AdamW trains with the AdamW optimizer (Loshchilov and Hutter) at this learning rate. It is
 // the default, at 1e-3.
-func AdamW(rate float64) Option { return optimizer("AdamW", rate, optim.AdamW) }
+func AdamW(rate float64) Option { return rated("AdamW", rate, optim.AdamW) }
 
 // Adam trains with the Adam optimizer (Kingma and Ba) at this learning rate. With weight decay,
 // prefer [AdamW].
-func Adam(rate float64) Option { return optimizer("Adam", rate, optim.Adam) }
+func Adam(rate float64) Option { return rated("Adam", rate, optim.Adam) }
 
 // Muon trains with the Muon optimizer at this learning rate; parameters that are not matrices
 // are updated by AdamW. See [optim.Muon].
-func Muon(rate float64) Option { return optimizer("Muon", rate, optim.Muon) }
+func Muon(rate float64) Option { return rated("Muon", rate, optim.Muon) }
 
 // LAMB trains with the LAMB optimizer, for very large batches, at this learning rate; see
 // [optim.LAMB].
-func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
+func LAMB(rate float64) Option { return rated("LAMB", rate, optim.LAMB) }
 
 // RMSprop trains with the RMSprop optimizer (Tieleman and Hinton) at this learning rate.
-func RMSprop(rate float64) Option { return optimizer("RMSprop", rate, optim.RMSprop) }
+func RMSprop(rate float64) Option { return rated("RMSprop", rate, optim.RMSprop) }
 
 // Adagrad trains with the Adagrad optimizer (Duchi et al.) at this learning rate.
-func Adagrad(rate float64) Option { return optimizer("Adagrad", rate, optim.Adagrad) }
+func Adagrad(rate float64) Option { return rated("Adagrad", rate, optim.Adagrad) }
 
 // NAdam trains with the NAdam optimizer (Dozat), Adam with Nesterov's momentum, at this learning rate.
-func NAdam(rate float64) Option { return optimizer("NAdam", rate, optim.NAdam) }
+func NAdam(rate float64) Option { return rated("NAdam", rate, optim.NAdam) }
 
 // Lion trains with the Lion optimizer (Chen et al.) at this learning rate, which should be 3 to 10
 // times smaller than that of [AdamW]; see [optim.Lion].
-func Lion(rate float64) Option { return optimizer("Lion", rate, optim.Lion) }
+func Lion(rate float64) Option { return rated("Lion", rate, optim.Lion) }
+
+// rated returns an option that selects an optimizer with a learning rate.
+func rated(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
+	return optimizer(fmt.Sprintf("%s(%g)", name, rate), func(model any, options ...optim.Option) *optim.Optimizer {
+		return make(model, rate, options...)
+	}).require(positive(rate), wrongRate)
+}
 
 // optimizer returns an option that selects an optimizer.
-func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
-	text := fmt.Sprintf("%s(%g)", name, rate)
+func optimizer(text string, make func(model any, options ...optim.Option) *optim.Optimizer) Option {
 	return fitOption(text, func(c *loop.Settings) error {
-		if err := c.Choose(&c.OptimizerText, "optimizer", text); err != nil {
-			return err
-		}
-		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
-			return make(model, rate, hyperparameters...)
-		}
-		return nil
-	}).require(positive(rate), wrongRate)
+		c.Optimizer = make
+		return c.Choose(&c.OptimizerText, "optimizer", text)
+	})
 }
 
 // SGD trains with stochastic gradient descent at this learning rate and momentum, 0 for none.
@@ -64,16 +64,8 @@ func Nesterov(rate, momentum float64) Option {
 }
 
 func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
-	text := fmt.Sprintf("%s(%g, %g)", name, rate, momentum)
-	return fitOption(text, func(c *loop.Settings) error {
-		if err := c.Choose(&c.OptimizerText, "optimizer", text); err != nil {
-			return err
-		}
-		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
-			hyperparameters = append(hyperparameters, optim.Momentum(momentum))
-			return optim.SGD(model, rate, append(hyperparameters, more...)...)
-		}
-		return nil
+	return optimizer(fmt.Sprintf("%s(%g, %g)", name, rate, momentum), func(model any, options ...optim.Option) *optim.Optimizer {
+		return optim.SGD(model, rate, slices.Concat(options, []optim.Option{optim.Momentum(momentum)}, more)...)
 	}).require(positive(rate), wrongRate).require(momentum >= 0 && momentum < 1, "momentum must be in [0, 1)")
 }
 
@@ -129,11 +121,8 @@ func ExponentialLR(factor float64) Option {
 // MultiStepLR multiplies the learning rate by factor at each of the milestones, which are steps; see
 // [optim.MultiStepLR].
 func MultiStepLR(factor float64, milestones ...int) Option {
-	text := fmt.Sprintf("MultiStepLR(%g", factor)
-	for _, m := range milestones {
-		text += fmt.Sprintf(", %d", m)
-	}
-	return schedule(text+")", func(int) optim.Schedule { return optim.MultiStepLR(factor, milestones...) }).
+	text := option.Text("MultiStepLR", append([]any{factor}, option.Each(milestones)...)...)
+	return schedule(text, func(int) optim.Schedule { return optim.MultiStepLR(factor, milestones...) }).
 		require(positive(factor) && !slices.ContainsFunc(milestones, func(m int) bool { return m < 0 }),
 			"the factor must be positive and finite, and the milestones not negative")
 }
@@ -187,13 +176,7 @@ func RecordGradNorm() Option {
 //		return optim.Custom("SignSGD", model, 1e-3, update, options...)
 //	})
 func Optimizer(name string, make func(model any, options ...optim.Option) *optim.Optimizer) Option {
-	text := fmt.Sprintf("Optimizer(%q, make)", name)
-	return fitOption(text, func(c *loop.Settings) error {
-		c.Optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
-			return make(model, hyperparameters...)
-		}
-		return c.Choose(&c.OptimizerText, "optimizer", text)
-	}).require(make != nil, "the function is nil")
+	return optimizer(fmt.Sprintf("Optimizer(%q, make)", name), make).require(make != nil, "the function is nil")
 }
 
 // Hyperparameters passes options to the optimizer, for instance [optim.Betas], or groups of parameters
@@ -201,11 +184,7 @@ func Optimizer(name string, make func(model any, options ...optim.Option) *optim
 //
 //	accel.Hyperparameters(optim.Group("*.bias", optim.WeightDecay(0)), optim.Group("head.*", optim.RateFactor(10)))
 func Hyperparameters(given ...optim.Option) Option {
-	texts := make([]string, len(given))
-	for i, o := range given {
-		texts[i] = o.String()
-	}
-	return hyperparameter("Hyperparameters("+strings.Join(texts, ", ")+")", given...)
+	return hyperparameter(option.Text("Hyperparameters", option.Each(given)...), given...)
 }
 
 // hyperparameter returns an option that passes options to the optimizer.

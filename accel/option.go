@@ -102,6 +102,12 @@ func (o Option) sharedAs(text string) Option {
 // perRank returns the option for ranks that need not agree on it.
 func (o Option) perRank() Option { return o.sharedAs("") }
 
+// hidden returns the option as one that the user did not give, and that is not listed in Run.Options.
+func (o Option) hidden() Option {
+	o.text = ""
+	return o.perRank()
+}
+
 // output marks the option as one that only shows the run or saves it. Only rank 0 does so,
 // whatever options the other ranks have.
 func (o Option) output() Option {

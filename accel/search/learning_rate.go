@@ -44,46 +44,39 @@ func FindLR(ctx context.Context, t Training) (*LRSearch, error) {
 	run, err := t.fit(ctx, t.Dataset, func(c *loop.Settings) {
 		c.Steps = searchSteps
 		c.Schedule, c.NeedsValidation, c.AbsoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
-		c.Stop = s.risen
-		c.Observers = append(c.Observers, &partialSearch{screen: screen})
+		c.Stop = func(r *history.Run) bool {
+			steps := r.Steps // only appended to
+			screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
+				return func() *plots.Figure {
+					rates, losses := course(steps)
+					return plots.LRFinder(rates, losses, suggestion(rates, losses)).RangeX(lowestRate, highestRate)
+				}
+			})
+			return risen(steps)
+		}
 	})
 	err = cmp.Or(unlessDiverged(err), start.Restore(t.Model)) // divergence is a normal end of the search
-	for _, step := range run.Steps {
-		s.LearningRates, s.Losses = append(s.LearningRates, step.LearningRate), append(s.Losses, step.Loss)
-	}
+	s.LearningRates, s.Losses = course(run.Steps)
 	s.LearningRate = suggestion(s.LearningRates, s.Losses)
 	return s, err
 }
 
-// partialSearch draws the losses so far.
-type partialSearch struct {
-	history.NopObserver
-	screen *plots.Partial
+// course returns the learning rates and the losses of steps.
+func course(steps []history.Step) (rates, losses []float64) {
+	for _, s := range steps {
+		rates, losses = append(rates, s.LearningRate), append(losses, s.Loss)
+	}
+	return rates, losses
 }
 
-// Step updates the progress bar, and draws the losses if an update is due.
-func (p *partialSearch) Step(t *history.Training, _ history.Step) error {
-	steps := t.Run.Steps // only appended to
-	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
-		return func() *plots.Figure {
-			var rates, losses []float64
-			for _, step := range steps {
-				rates, losses = append(rates, step.LearningRate), append(losses, step.Loss)
-			}
-			return plots.LRFinder(rates, losses, suggestion(rates, losses)).RangeX(lowestRate, highestRate)
-		}
-	})
-	return nil
-}
-
-// risen ends the search when the loss is far above its minimum.
-func (s *LRSearch) risen(r *history.Run) bool {
+// risen reports whether the loss is far above its minimum, which ends the search.
+func risen(steps []history.Step) bool {
 	lowest := math.Inf(1)
-	for _, step := range r.Steps {
+	for _, step := range steps {
 		lowest = min(lowest, step.Loss)
 	}
-	n := len(r.Steps)
-	return n > 10 && r.Steps[n-1].Loss > 4*lowest
+	n := len(steps)
+	return n > 10 && steps[n-1].Loss > 4*lowest
 }
 
 // suggestion returns the rate at which a centered moving average of the loss falls fastest over

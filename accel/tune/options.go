@@ -49,7 +49,7 @@ func count(name string, n int, field func(*options) *int) Option {
 
 // method returns an option that selects how settings are chosen.
 func method(create func() sampler, name string, arguments ...any) option.Of[options] {
-	text := option.New[options](nil, name, arguments...).String()
+	text := option.Text(name, arguments...)
 	return option.New(func(o *options) { o.sampler, o.method = create(), text }, name, arguments...)
 }
 

@@ -33,7 +33,7 @@ type Settings struct {
 	SamplerName     string              // of the sampler and its weights; "" without one
 	Workers         int
 	Loss            func(prediction, target *tensor.Tensor) *tensor.Tensor
-	Optimizer       NewOptimizer
+	Optimizer       func(model any, hyperparameters ...optim.Option) *optim.Optimizer
 	Schedule        func(total int) optim.Schedule
 	NeedsValidation bool           // the schedule depends on the validation loss
 	Hyperparameters []optim.Option // hyperparameters of the optimizer
@@ -80,10 +80,6 @@ type Settings struct {
 	Precision          Precision // 0 for the device's default
 	Given              []Given   // in the order in which they were given
 }
-
-// NewOptimizer creates an optimizer once the model and the hyperparameters of other options are
-// known.
-type NewOptimizer func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer
 
 // Given is an option as a user gave it.
 type Given struct {

@@ -42,6 +42,11 @@ type Code string
 // New returns an option that changes settings by set. It prints as the call of a function with these
 // arguments: strings are quoted, and others have their default format.
 func New[T any](set func(*T), name string, arguments ...any) Of[T] {
+	return Of[T]{name: name, text: Text(name, arguments...), set: set}
+}
+
+// Text returns the call of a function with arguments, which print as in [New].
+func Text(name string, arguments ...any) string {
 	texts := make([]string, len(arguments))
 	for i, a := range arguments {
 		if s, ok := a.(string); ok {
@@ -49,7 +54,7 @@ func New[T any](set func(*T), name string, arguments ...any) Of[T] {
 		}
 		texts[i] = fmt.Sprint(a)
 	}
-	return Of[T]{name: name, text: name + "(" + strings.Join(texts, ", ") + ")", set: set}
+	return name + "(" + strings.Join(texts, ", ") + ")"
 }
 
 // Variable returns an option that is the value of an exported variable.
