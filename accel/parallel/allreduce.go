@@ -3,7 +3,6 @@ package parallel
 import (
 	"context"
 	"fmt"
-	"math"
 	"unsafe"
 )
 
@@ -50,7 +49,6 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 		if len(data)*width+headerBytes <= smallBytes {
 			return reduceSmall(g, c, data)
 		}
-		g.buffers.need(pieceBytes)
 		if err := g.start(c); err != nil {
 			return err
 		}
@@ -70,7 +68,7 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, da
 			from, to := g.chunk(len(data), g.Rank()+1)
 			divide(data[from:to], g.Size())
 		}
-		return gatherChunks(g, data, 1)
+		return g.gatherChunks(bytesOf(data), width, 1)
 	})
 }
 
@@ -104,11 +102,8 @@ func reduceSmall[T float32 | float64](g *Group, c collective, data []T) error {
 			}
 		}
 	}
-	clear(data)
 	for r := range size {
-		block := make([]T, len(data))
-		copy(bytesOf(block), blocks[r*length:(r+1)*length])
-		for i, v := range block {
+		for i, v := range numbersOf[T](blocks[r*length : (r+1)*length]) {
 			if r == 0 {
 				data[i] = v
 			} else {
@@ -125,50 +120,5 @@ func reduceSmall[T float32 | float64](g *Group, c collective, data []T) error {
 func divide[T float32 | float64](data []T, by int) {
 	for i := range data {
 		data[i] /= T(by)
-	}
-}
-
-// AllReduceBFloat16 is [Group.AllReduce] for bfloat16 values, whose 16 bits are the upper half of a
-// float32. They are summed in float32 and rounded once, to nearest even.
-func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
-	c := collective{kind: allReduceBFloat16, count: len(data), how: how}
-	return g.run(ctx, c, func() error {
-		g.buffers.need(pieceBytes)
-		if cap(g.buffers.float32s) < len(data) {
-			g.buffers.float32s = make([]float32, len(data))
-		}
-		sums := g.buffers.float32s[:len(data)]
-		for i, v := range data {
-			sums[i] = math.Float32frombits(uint32(v) << 16)
-		}
-		if err := g.start(c); err != nil {
-			return err
-		}
-		if err := reduceScatter(g, sums, 1); err != nil {
-			return err
-		}
-		from, to := g.chunk(len(data), g.Rank()+1)
-		if c.how == Mean {
-			divide(sums[from:to], g.Size())
-		}
-		for i, v := range sums[from:to] {
-			data[from+i] = toBFloat16(v)
-		}
-		return gatherChunks(g, data, 1)
-	})
-}
-
-// toBFloat16 rounds to nearest even.
-func toBFloat16(v float32) uint16 {
-	bits := math.Float32bits(v)
-	if v != v {
-		return uint16(bits>>16) | 0x40 // keeps a NaN from becoming an infinity
-	}
-	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
-}
-
-func (r *buffers) need(bytes int) {
-	if len(r.piece) < bytes {
-		r.piece = make([]byte, bytes)
 	}
 }

@@ -63,20 +63,17 @@ func (g *Group) AllGather(ctx context.Context, data []byte) (all [][]byte, err e
 		if err := g.start(c); err != nil {
 			return err
 		}
-		size := g.Size()
-		lengths := make([]byte, 8*size)
+		lengths := make([]byte, 8*g.Size())
 		binary.LittleEndian.PutUint64(lengths[8*g.Rank():], uint64(len(data)))
-		if err := g.gatherBlocks(lengths, 8); err != nil {
+		if err := g.passAround(0, func(rank int) []byte { return lengths[8*rank : 8*rank+8] }); err != nil {
 			return err
 		}
-		for s := range size - 1 {
-			mine, theirs := (g.Rank()-s+size)%size, (g.Rank()-s-1+size)%size
-			all[theirs] = make([]byte, binary.LittleEndian.Uint64(lengths[8*theirs:]))
-			if err := g.exchange(all[mine], func() error { return g.read(all[theirs]) }); err != nil {
-				return err
+		for rank := range all {
+			if rank != g.Rank() {
+				all[rank] = make([]byte, binary.LittleEndian.Uint64(lengths[8*rank:]))
 			}
 		}
-		return nil
+		return g.passAround(0, func(rank int) []byte { return all[rank] })
 	})
 	if err != nil {
 		return nil, err
@@ -92,6 +89,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 			return err
 		}
 		// When a byte of each rank has arrived, all ranks have called Barrier.
-		return g.gatherBlocks(make([]byte, g.Size()), 1)
+		bytes := make([]byte, g.Size())
+		return g.passAround(0, func(rank int) []byte { return bytes[rank : rank+1] })
 	})
 }

@@ -20,7 +20,6 @@ type collectiveKind uint8
 const (
 	allReduce collectiveKind = iota + 1
 	allReduceFloat64
-	allReduceBFloat16
 	broadcast
 	allGather
 	barrier
@@ -30,7 +29,7 @@ const (
 )
 
 var collectiveNames = map[collectiveKind]string{
-	allReduce: "AllReduce", allReduceFloat64: "AllReduceFloat64", allReduceBFloat16: "AllReduceBFloat16",
+	allReduce: "AllReduce", allReduceFloat64: "AllReduceFloat64",
 	broadcast: "Broadcast", allGather: "AllGather", barrier: "Barrier",
 	reduceScatterKind: "ReduceScatter", reduceScatterFloat64: "ReduceScatterFloat64", allGatherInto: "AllGatherInto",
 }
@@ -41,7 +40,7 @@ func (c collective) String() string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("an operation that this program does not know, collective %d", c.sequence)
-	case c.kind <= allReduceBFloat16 || c.kind == reduceScatterKind || c.kind == reduceScatterFloat64:
+	case c.kind <= allReduceFloat64 || c.kind == reduceScatterKind || c.kind == reduceScatterFloat64:
 		name += fmt.Sprintf("(%d values, %v)", c.count, c.how)
 	case c.kind == allGatherInto:
 		name += fmt.Sprintf("(%d values)", c.count)

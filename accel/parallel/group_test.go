@@ -89,32 +89,28 @@ func testReduction(t *testing.T, all []*Group, length int, how Reduction) {
 	n := len(all)
 	want := make([]float64, length)
 	size := make([]float64, length) // sum of the absolute values, which bounds the error
-	float32s, float64s, half := make([][]float32, n), make([][]float64, n), make([][]uint16, n)
-	wantBFloat16 := make([]float64, length)
+	float32s, float64s := make([][]float32, n), make([][]float64, n)
 	for r := range n {
 		float32s[r] = random(length, uint64(r))
-		float64s[r], half[r] = make([]float64, length), make([]uint16, length)
+		float64s[r] = make([]float64, length)
 		for i, v := range float32s[r] {
 			want[i] += float64(v)
 			size[i] += math.Abs(float64(v))
 			float64s[r][i] = float64(v)
-			half[r][i] = toBFloat16(v)
-			wantBFloat16[i] += float64(math.Float32frombits(uint32(half[r][i]) << 16))
 		}
 	}
 	if how == Mean {
 		for i := range want {
 			want[i] /= float64(n)
-			wantBFloat16[i] /= float64(n)
 		}
 	}
 	mustEach(t, all, func(ctx context.Context, g *Group) error {
 		r := g.Rank()
-		return errors.Join(g.AllReduce(ctx, float32s[r], how), g.AllReduceFloat64(ctx, float64s[r], how), g.AllReduceBFloat16(ctx, half[r], how))
+		return errors.Join(g.AllReduce(ctx, float32s[r], how), g.AllReduceFloat64(ctx, float64s[r], how))
 	})
 	for i := range length {
 		for r := range n {
-			if math.Float32bits(float32s[r][i]) != math.Float32bits(float32s[0][i]) || float64s[r][i] != float64s[0][i] || half[r][i] != half[0][i] {
+			if math.Float32bits(float32s[r][i]) != math.Float32bits(float32s[0][i]) || float64s[r][i] != float64s[0][i] {
 				t.Fatalf("%v of %d numbers on %d ranks: number %d is %v on rank %d and %v on rank 0", how, length, n, i, float32s[r][i], r, float32s[0][i])
 			}
 		}
@@ -123,10 +119,6 @@ func testReduction(t *testing.T, all []*Group, length int, how Reduction) {
 		}
 		if e := math.Abs(float64s[0][i] - want[i]); e > 1e-14*size[i] {
 			t.Fatalf("%v of %d float64 on %d ranks: number %d is %v, want %v", how, length, n, i, float64s[0][i], want[i])
-		}
-		got := float64(math.Float32frombits(uint32(half[0][i]) << 16))
-		if e := math.Abs(got - wantBFloat16[i]); e > math.Abs(wantBFloat16[i])/256+1e-6*size[i] {
-			t.Fatalf("%v of %d bfloat16 on %d ranks: number %d is %v, want %v", how, length, n, i, got, wantBFloat16[i])
 		}
 	}
 }
@@ -159,37 +151,20 @@ func TestAllReduceKeepsWhatIsNoNumber(t *testing.T) {
 	for _, length := range []int{4, 5000} {
 		mustEach(t, all, func(ctx context.Context, g *Group) error {
 			data := make([]float32, length)
-			half := make([]uint16, length)
 			if g.Rank() == 1 {
 				data[0], data[1] = float32(math.NaN()), inf
-				half[0], half[1] = toBFloat16(data[0]), toBFloat16(inf)
 			}
 			if g.Rank() == 2 {
 				data[2], data[1] = inf, -inf
-				half[2] = toBFloat16(inf)
 			}
-			if err := errors.Join(g.AllReduce(ctx, data, Sum), g.AllReduceBFloat16(ctx, half, Sum)); err != nil {
+			if err := g.AllReduce(ctx, data, Sum); err != nil {
 				return err
 			}
-			if data[0] == data[0] || data[1] == data[1] || data[2] != inf || data[3] != 0 || half[1] != toBFloat16(inf) || half[0]&0x7f == 0 {
-				return fmt.Errorf("%v, %x", data[:4], half[:4])
+			if data[0] == data[0] || data[1] == data[1] || data[2] != inf || data[3] != 0 {
+				return fmt.Errorf("%v", data[:4])
 			}
 			return nil
 		})
-	}
-}
-
-func TestToBFloat16(t *testing.T) {
-	for _, c := range []struct {
-		in   uint32
-		want uint16
-	}{
-		{0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, // ties to even
-		{0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0xff800000, 0xff80}, {0x80000000, 0x8000}, {0x7f800001, 0x7fc0},
-	} {
-		if got := toBFloat16(math.Float32frombits(c.in)); got != c.want {
-			t.Errorf("%08x: got %04x, want %04x", c.in, got, c.want)
-		}
 	}
 }
 

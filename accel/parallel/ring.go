@@ -14,13 +14,12 @@ const smallBytes = 4 << 10
 
 // buffers holds memory that collectives reuse.
 type buffers struct {
-	piece    []byte
-	small    []byte
-	float32s []float32
+	piece []byte
+	small []byte
 }
 
 // bytesOf returns the bytes of values. Both slices share their memory.
-func bytesOf[T float32 | float64 | uint16](numbers []T) []byte {
+func bytesOf[T float32 | float64](numbers []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(zero)))
 }
@@ -84,14 +83,17 @@ func (g *Group) read(b []byte) error {
 func readAdd[T float32 | float64](g *Group, into []T) error {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
+	if g.buffers.piece == nil {
+		g.buffers.piece = make([]byte, pieceBytes)
+	}
 	for len(into) > 0 {
 		n := min(len(into), pieceBytes/width)
-		if err := g.read(g.buffers.piece[:n*width]); err != nil {
+		piece := g.buffers.piece[:n*width]
+		if err := g.read(piece); err != nil {
 			return err
 		}
-		came := unsafe.Slice((*T)(unsafe.Pointer(&g.buffers.piece[0])), n)
 		part := into[:n]
-		for i, v := range came {
+		for i, v := range numbersOf[T](piece) {
 			part[i] += v
 		}
 		into = into[n:]
@@ -113,32 +115,20 @@ func reduceScatter[T float32 | float64](g *Group, data []T, shift int) error {
 	return nil
 }
 
-// gatherChunks passes the chunks of reduceScatter to all ranks.
-func gatherChunks[T float32 | float64 | uint16](g *Group, data []T, shift int) error {
-	var zero T
-	return g.gatherParts(bytesOf(data), len(data), int(unsafe.Sizeof(zero)), shift)
+// gatherChunks passes the chunks of reduceScatter to all ranks. Each of the values has the given number of bytes.
+func (g *Group) gatherChunks(data []byte, width, shift int) error {
+	return g.passAround(shift, func(rank int) []byte {
+		from, to := g.chunk(len(data)/width, rank)
+		return data[from*width : to*width]
+	})
 }
 
-// gatherParts is gatherChunks for n values of the given number of bytes each.
-func (g *Group) gatherParts(data []byte, n, width, shift int) error {
-	first := g.Rank() + shift
-	for s := range g.Size() - 1 {
-		from, to := g.chunk(n, first-s)
-		nextFrom, nextTo := g.chunk(n, first-s-1)
-		if err := g.exchange(data[from*width:to*width], func() error { return g.read(data[nextFrom*width : nextTo*width]) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// gatherBlocks passes a block of each rank, all of the same length, to all ranks: that of rank
-// r at offset r times the length. This rank's block is already there.
-func (g *Group) gatherBlocks(blocks []byte, length int) error {
+// passAround passes the blocks of all ranks to all ranks. This rank already has the block of its own number plus shift.
+func (g *Group) passAround(shift int, block func(rank int) []byte) error {
 	size := g.Size()
 	for s := range size - 1 {
-		mine, theirs := (g.Rank()-s+size)%size, (g.Rank()-s-1+size)%size
-		if err := g.exchange(blocks[mine*length:(mine+1)*length], func() error { return g.read(blocks[theirs*length : (theirs+1)*length]) }); err != nil {
+		mine := (g.Rank() + shift - s + size) % size
+		if err := g.exchange(block(mine), func() error { return g.read(block((mine + size - 1) % size)) }); err != nil {
 			return err
 		}
 	}

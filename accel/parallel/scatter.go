@@ -27,7 +27,6 @@ func scatter[T float32 | float64](ctx context.Context, g *Group, c collective, d
 	from, to := g.Chunk(len(data))
 	part = data[from:to:to]
 	err = g.run(ctx, c, func() error {
-		g.buffers.need(pieceBytes)
 		if err := g.start(c); err != nil {
 			return err
 		}
@@ -59,6 +58,6 @@ func (g *Group) allGatherBytes(ctx context.Context, data []byte, width int) erro
 		if err := g.start(c); err != nil {
 			return err
 		}
-		return g.gatherParts(data, len(data)/width, width, 0)
+		return g.gatherChunks(data, width, 0)
 	})
 }
