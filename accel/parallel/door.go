@@ -18,14 +18,12 @@ type door struct {
 	most     int
 	listener *net.TCPListener
 	came     chan struct{} // receives after a guest has come; has room for one
-	end      chan struct{} // closed by close
+	stop     func()        // ends the goroutines of serving
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting []guest           // in the order in which they came; guarded by mu
-	pending map[net.Conn]bool // not authenticated yet; guarded by mu
-	latest  time.Time         // when a guest came last; guarded by mu
-	closed  bool              // guarded by mu
+	waiting []guest   // in the order in which they came; guarded by mu
+	latest  time.Time // when a guest came last; guarded by mu
 }
 
 // guest is a process that waits for a rank.
@@ -36,12 +34,10 @@ type guest struct {
 
 // open opens the door.
 func (e *elastic) open(l *net.TCPListener) *door {
-	d := &door{
-		joiner: &e.joiner, most: e.most, listener: l, came: make(chan struct{}, 1), end: make(chan struct{}), pending: map[net.Conn]bool{},
-		latest: time.Now(),
-	}
-	d.serving.Go(d.accept)
-	d.serving.Go(d.comfort)
+	ctx, stop := context.WithCancel(context.Background()) // close calls stop
+	d := &door{joiner: &e.joiner, most: e.most, listener: l, came: make(chan struct{}, 1), stop: stop, latest: time.Now()}
+	d.serving.Go(func() { d.joiner.receive(ctx, l, &d.serving, d.most, d.checkHello, d.admit) })
+	d.serving.Go(func() { d.comfort(ctx) })
 	return d
 }
 
@@ -50,61 +46,23 @@ func (d *door) close() error {
 	if d == nil {
 		return nil
 	}
-	close(d.end)
+	d.stop()
 	err := d.listener.Close()
-	d.mu.Lock()
-	d.closed = true
-	for conn := range d.pending {
-		_ = conn.Close()
-	}
+	d.serving.Wait()
 	for _, g := range d.waiting {
 		g.link.close()
 	}
-	d.mu.Unlock()
-	d.serving.Wait()
 	return err
 }
 
-// accept lets processes in until the door is closed.
-func (d *door) accept() {
-	for {
-		conn, err := d.listener.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // such as too many open files
-			select {
-			case <-d.end:
-				return
-			case <-time.After(lastPause):
-			}
-			continue
-		}
-		d.serving.Go(func() { d.admit(conn) })
-	}
-}
-
-func (d *door) admit(conn net.Conn) {
-	d.mu.Lock()
-	full := d.closed || len(d.pending) >= maxPending+d.most
-	if !full {
-		d.pending[conn] = true
-	}
-	d.mu.Unlock()
-	if full {
-		_ = conn.Close()
-		return
-	}
-	l, h, err := d.joiner.acceptHandshake(conn, d.checkHello)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.pending, conn)
-	if err != nil || d.closed {
-		d.joiner.log.Warn("parallel: rejected a connection", "from", conn.RemoteAddr(), "error", err)
-		_ = conn.Close()
+// admit lets a process wait for a rank, unless it was rejected.
+func (d *door) admit(l *link, h hello, err error) {
+	if err != nil {
 		return
 	}
 	d.joiner.log.Info("parallel: a process came", "from", h.Ring, "machine", h.Host)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.waiting, d.latest = append(d.waiting, guest{l, h}), time.Now()
 	select {
 	case d.came <- struct{}{}:
@@ -125,12 +83,12 @@ func (d *door) checkHello(h hello) error {
 
 // comfort sends each guest a message in regular intervals, so that guests notice when rank 0 is gone, and rank 0 when a
 // guest is.
-func (d *door) comfort() {
+func (d *door) comfort(ctx context.Context) {
 	ticker := time.NewTicker(d.joiner.heartbeatTimeout / heartbeatsPerTimeout)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-d.end:
+		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}

@@ -131,31 +131,22 @@ func (e *elastic) form(ctx context.Context) (*Group, error) {
 	waiting, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	begin := time.Now()
-	var last error
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		g, err := e.attempt(waiting)
-		if err == nil {
-			return g, nil
-		}
-		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
-			return nil, err
-		}
-		if last == nil || waiting.Err() == nil {
-			last = err
-		}
-		select {
-		case <-waiting.Done():
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("parallel: join an elastic group: %w", ctx.Err())
-			}
-			if missing := (*MissingError)(nil); errors.As(last, &missing) {
-				missing.Waited = time.Since(begin)
-				return nil, missing
-			}
-			return nil, &AddressError{e.info.Address, fmt.Sprintf("this process has tried for %v; check that another one runs there", time.Since(begin).Round(time.Millisecond)), last}
-		case <-time.After(pause):
-		}
+	var g *Group
+	refused, err := again(waiting, func() (err error) {
+		g, err = e.attempt(waiting)
+		return err
+	})
+	missing := (*MissingError)(nil)
+	switch {
+	case err == nil || refused:
+		return g, err
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("parallel: join an elastic group: %w", ctx.Err())
+	case errors.As(err, &missing):
+		missing.Waited = time.Since(begin)
+		return nil, missing
 	}
+	return nil, &AddressError{e.info.Address, fmt.Sprintf("this process has tried for %v; check that another one runs there", time.Since(begin).Round(time.Millisecond)), err}
 }
 
 // attempt forms a group as rank 0, if this process can listen at the address, or as another rank.

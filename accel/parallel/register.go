@@ -19,22 +19,15 @@ const (
 func (j *joiner) register(ctx context.Context) (control []*link, ring *net.TCPListener, err error) {
 	begin := time.Now()
 	var l *link
-	var last error
-	for pause := firstPause; l == nil; pause = min(2*pause, lastPause) {
+	refused, err := again(ctx, func() (err error) {
 		l, ring, err = j.dialRank0(ctx)
-		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
-			return nil, nil, err
-		}
-		if err != nil {
-			if last == nil || ctx.Err() == nil {
-				last = err
-			}
-			select {
-			case <-ctx.Done():
-				return nil, nil, &AddressError{j.info.Address, fmt.Sprintf("rank %d has tried for %v; check that rank 0 runs there", j.info.Rank, time.Since(begin).Round(time.Millisecond)), last}
-			case <-time.After(pause):
-			}
-		}
+		return err
+	})
+	switch {
+	case refused:
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, &AddressError{j.info.Address, fmt.Sprintf("rank %d has tried for %v; check that rank 0 runs there", j.info.Rank, time.Since(begin).Round(time.Millisecond)), err}
 	}
 	t, err := j.await(ctx, l, begin)
 	if err != nil {
@@ -45,6 +38,25 @@ func (j *joiner) register(ctx context.Context) (control []*link, ring *net.TCPLi
 	control = make([]*link, j.info.Size)
 	control[0] = l
 	return control, ring, nil
+}
+
+// again calls attempt until it succeeds, rank 0 has refused this process, or ctx is done, and returns the last error for another reason
+// than ctx, if there is one.
+func again(ctx context.Context, attempt func() error) (refused bool, last error) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := attempt()
+		if _, refused = errors.AsType[*RefusedError](err); refused || err == nil {
+			return refused, err
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return false, last
+		case <-time.After(pause):
+		}
+	}
 }
 
 // dialRank0 dials rank 0 and authenticates this rank.

@@ -38,17 +38,21 @@ func (j *joiner) gather(ctx context.Context) (control []*link, listener *net.TCP
 		complete: make(chan struct{}), failed: make(chan error, 1),
 	}
 	c.hellos[0] = hello{Ring: atHost(j.info.Address, listener.Addr().String()), Host: hostname()}
+	receiving, stop := context.WithCancel(ctx)
+	defer stop()
 	var serving sync.WaitGroup
-	serving.Go(func() { c.serve(listener, &serving) })
+	serving.Go(func() { j.receive(receiving, listener, &serving, j.info.Size, c.checkHello, c.admit) })
 	select {
 	case <-c.complete:
 	case err = <-c.failed:
 	case <-ctx.Done():
-		err = &MissingError{Ranks: c.missing(), Size: j.info.Size, Waited: time.Since(begin), Address: c.hellos[0].Ring}
 	}
+	stop()
 	err = cmp.Or(err, listener.SetDeadline(time.Now()))
-	c.closePending()
 	serving.Wait()
+	if missing := c.missing(); err == nil && len(missing) > 0 {
+		err = &MissingError{Ranks: missing, Size: j.info.Size, Waited: time.Since(begin), Address: c.hellos[0].Ring}
+	}
 	if err == nil {
 		err = listener.SetDeadline(time.Time{})
 	}
@@ -114,38 +118,55 @@ type rendezvous struct {
 	complete chan struct{} // closed when all have joined
 	failed   chan error    // why the rendezvous has failed
 
-	mu      sync.Mutex
-	links   []*link // by rank; this and the following fields are guarded by mu
-	hellos  []hello
-	joined  int
-	pending map[net.Conn]bool // not authenticated yet
-	closed  bool
+	mu     sync.Mutex
+	links  []*link // by rank; this and the following field are guarded by mu
+	hellos []hello
 }
 
-// serve accepts connections until the listener's deadline.
-func (c *rendezvous) serve(l *net.TCPListener, serving *sync.WaitGroup) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
+// maxPending is the maximum number of unauthenticated connections in addition to the ranks.
+const maxPending = 64
+
+// receive authenticates the processes that connect to a listener, until ctx is done and Accept ends. admit is called with the outcome
+// of each; the connection of a process that is rejected has been closed. It runs each handshake in a goroutine of serving.
+func (j *joiner) receive(ctx context.Context, listener net.Listener, serving *sync.WaitGroup, ranks int, check func(hello) error, admit func(*link, hello, error)) {
+	pending := make(chan struct{}, maxPending+ranks) // has an element for each handshake
+	for ctx.Err() == nil {
+		conn, err := listener.Accept()
+		if err != nil { // such as too many open files
+			select {
+			case <-ctx.Done():
+			case <-time.After(lastPause):
+			}
+			continue
 		}
-		serving.Go(func() { c.admit(conn) })
+		select {
+		case pending <- struct{}{}:
+		default:
+			_ = conn.Close()
+			continue
+		}
+		serving.Go(func() {
+			defer func() { <-pending }()
+			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+			l, h, err := j.acceptHandshake(conn, check)
+			if !stop() {
+				err = cmp.Or(err, ctx.Err())
+			}
+			if err != nil {
+				j.log.Warn("parallel: rejected a connection", "from", conn.RemoteAddr(), "error", err)
+				_ = conn.Close()
+			}
+			admit(l, h, err)
+		})
 	}
 }
 
-// admit admits a connection if it is a rank of this run.
-func (c *rendezvous) admit(conn net.Conn) {
-	if !c.open(conn) {
-		return
-	}
-	l, h, err := c.acceptHandshake(conn, c.checkHello)
+// admit records a rank of this run, or that a process was rejected.
+func (c *rendezvous) admit(l *link, h hello, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.pending, conn)
 	if err != nil {
 		c.removeHello(h)
-		c.log.Warn("parallel: rejected a connection", "from", conn.RemoteAddr(), "error", err)
-		_ = conn.Close()
 		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 			select {
 			case c.failed <- err:
@@ -155,45 +176,16 @@ func (c *rendezvous) admit(conn net.Conn) {
 		return
 	}
 	c.links[h.Rank], c.hellos[h.Rank] = l, h
-	c.joined++
 	c.log.Info("parallel: a rank joined", "rank", h.Rank, "from", h.Ring, "machine", h.Host)
-	if c.joined == c.info.Size-1 {
+	missing := c.missing()
+	if len(missing) == 0 {
 		close(c.complete)
 		return
 	}
-	missing := c.missingLocked()
 	for _, l := range c.links {
 		if l != nil {
 			_ = l.send(table{Missing: missing}) // a lost rank is detected at the end
 		}
-	}
-}
-
-// maxPending is the maximum number of unauthenticated connections in addition to the ranks.
-const maxPending = 64
-
-// open registers an unauthenticated connection.
-func (c *rendezvous) open(conn net.Conn) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed || len(c.pending) >= maxPending+c.info.Size {
-		_ = conn.Close()
-		return false
-	}
-	if c.pending == nil {
-		c.pending = map[net.Conn]bool{}
-	}
-	c.pending[conn] = true
-	return true
-}
-
-// closePending closes unauthenticated connections.
-func (c *rendezvous) closePending() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for conn := range c.pending {
-		_ = conn.Close()
 	}
 }
 
@@ -224,14 +216,8 @@ func (c *rendezvous) removeHello(h hello) {
 	}
 }
 
+// missing returns the missing ranks. mu is held, or no handshake runs any more.
 func (c *rendezvous) missing() []int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.missingLocked()
-}
-
-// missingLocked returns the missing ranks. mu is held.
-func (c *rendezvous) missingLocked() []int {
 	var ranks []int
 	for r := 1; r < c.info.Size; r++ {
 		if c.links[r] == nil {
