@@ -132,17 +132,23 @@ func (p *Pool) Labeled() *data.Dataset {
 	if p.Err() != nil {
 		return nil
 	}
+	// Nothing of this fails: the pool has checked all indices, labels and targets.
+	given, _ := p.set.Subset(p.order)
 	if p.targets != nil {
-		return p.labeledTargets()
+		given, _ = given.WithTargetValues(inOrder(p.targets, p.order))
+	} else {
+		given, _ = given.WithLabels(inOrder(p.labels, p.order))
 	}
-	labels := make([]int, len(p.order))
-	for k, i := range p.order {
-		labels[k] = p.labels[i]
-	}
-	// Neither fails: the pool has checked all indices and labels.
-	some, _ := p.set.Subset(p.order)
-	given, _ := some.WithLabels(labels)
 	return given.Named(p.set.Name() + ", labeled")
+}
+
+// inOrder returns the values at some indices.
+func inOrder[T any](values []T, order []int) []T {
+	some := make([]T, len(order))
+	for k, i := range order {
+		some[k] = values[i]
+	}
+	return some
 }
 
 // Unlabeled returns the indices of the unlabeled examples in ascending order.
@@ -381,16 +387,4 @@ func (p *Pool) KnownTargets(i int) (targets []float32, ok bool) {
 		return nil, false
 	}
 	return slices.Clone(p.targets[i]), true
-}
-
-// labeledTargets is Labeled for a data set with targets.
-func (p *Pool) labeledTargets() *data.Dataset {
-	targets := make([][]float32, len(p.order))
-	for k, i := range p.order {
-		targets[k] = p.targets[i]
-	}
-	// Neither fails: the pool has checked all indices and targets.
-	some, _ := p.set.Subset(p.order)
-	given, _ := some.WithTargetValues(targets)
-	return given.Named(p.set.Name() + ", labeled")
 }

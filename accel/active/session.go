@@ -25,11 +25,9 @@ import (
 type session struct {
 	path string
 	file sessionFile
-	good int64 // bytes of complete lines
-	bad  error // why the file can no longer be written
-
-	plain bool       // the file is of the format without checksums
-	sum   sealed.Sum // of the lines so far
+	good int64      // bytes of complete lines
+	bad  error      // why the file can no longer be written
+	sum  sealed.Sum // of the lines so far
 }
 
 // sessionFile is the part of os.File that a session uses.
@@ -53,11 +51,8 @@ type header struct {
 	Seed     uint64   `json:"seed"`
 }
 
-// format identifies session files; the lines of plainFormat have no checksums.
-const (
-	format      = "quern labeling session 2"
-	plainFormat = "quern labeling session 1"
-)
+// format identifies session files.
+const format = "quern labeling session 2"
 
 // entry is a later line: examples with their labels, an example that was made, or one whose label was
 // removed.
@@ -74,7 +69,7 @@ type entry struct {
 // before Label returns. If the file exists, the pool gets its labels and its seed, and initial
 // and seed are ignored. An incomplete last line is dropped. Resume returns a [*SessionError] if
 // the file is of another data set or cannot be read or written, or if it was damaged: each line has a
-// checksum. In files of earlier versions of this package they have none.
+// checksum.
 //
 // Close the pool ([Pool.Close]) when the file is no longer needed. A file is for one pool at a
 // time: after another pool has written to it, this one rejects labels.
@@ -108,12 +103,12 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		return &SessionError{path, err}
 	}
 	s := &session{path: path, file: file}
-	whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
+	head, _, whole := bytes.Cut(raw, []byte("\n"))
 	about := header{
 		Session: format, Set: p.set.Name(), Examples: p.own, Shape: p.set.Shape(), Classes: p.set.Classes(),
 		Sum: hashExamples(p.set), Initial: initial, Seed: p.seed,
 	}
-	if len(whole) == 0 {
+	if !whole {
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
 			return &SessionError{path, errors.New("the file is not a labeling session; use another path")}
 		}
@@ -129,12 +124,15 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		p.session = s
 		return p.Label(first)
 	}
-	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
-	if err := s.open(lines, raw[len(whole):]); err != nil {
+	var found header
+	if err := json.Unmarshal(head, &found); err != nil || found.Session != format {
+		return &SessionError{path, errors.New("the file is not a labeling session of this version, or it was damaged; use another path")}
+	}
+	lines, size, err := s.sum.Lines(raw)
+	if err != nil {
 		return &SessionError{path, err}
 	}
-	initial, err = p.checkHeader(about, lines[0])
-	if err != nil {
+	if err := p.checkHeader(about, found); err != nil {
 		return &SessionError{path, err}
 	}
 	for n, line := range lines[1:] {
@@ -142,11 +140,11 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 			return &SessionError{path, fmt.Errorf("line %d: %w", n+2, err)}
 		}
 	}
-	if first, err = p.first(initial); err != nil {
+	if first, err = p.first(found.Initial); err != nil {
 		return &SessionError{path, err}
 	}
 	// The file belongs to this data set: now drop an incomplete last line.
-	s.good = int64(len(whole))
+	s.good = int64(size)
 	if err := s.rewind(); err != nil {
 		return &SessionError{path, err}
 	}
@@ -157,41 +155,16 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	return p.Label(first) // it was killed before writing them
 }
 
-// checkHeader checks that a file's first line describes this data set, and returns its seed and its
-// number of initial labels.
-func (p *Pool) checkHeader(about header, line []byte) (initial int, err error) {
-	var found header
-	if err := json.Unmarshal(line, &found); err != nil {
-		return 0, errNoSession
-	}
+// checkHeader checks that a file's first line describes this data set, and takes its seed.
+func (p *Pool) checkHeader(about, found header) error {
 	switch {
 	case found.Examples != about.Examples || !slices.Equal(found.Shape, about.Shape) || found.Sum != about.Sum:
-		return 0, fmt.Errorf("the file is of another data set: %s, %d examples of shape %v; use another path", found.Set, found.Examples, found.Shape)
+		return fmt.Errorf("the file is of another data set: %s, %d examples of shape %v; use another path", found.Set, found.Examples, found.Shape)
 	case !slices.Equal(found.Classes, about.Classes):
-		return 0, fmt.Errorf("the file has the classes %q, but the data set has %q", found.Classes, about.Classes)
+		return fmt.Errorf("the file has the classes %q, but the data set has %q", found.Classes, about.Classes)
 	}
 	p.seed = found.Seed
-	return found.Initial, nil
-}
-
-// errNoSession is returned for other files.
-var errNoSession = errors.New("the file is not a labeling session of this version, or it was damaged; use another path")
-
-// open replaces the lines of a file by those without checksums, and checks what follows them.
-func (s *session) open(lines [][]byte, rest []byte) (err error) {
-	var found header
-	if err := json.Unmarshal(lines[0], &found); err != nil || found.Session != format && found.Session != plainFormat {
-		return errNoSession
-	}
-	if s.plain = found.Session == plainFormat; s.plain {
-		return nil
-	}
-	for n := range lines {
-		if lines[n], err = s.sum.Open(lines[n]); err != nil {
-			return fmt.Errorf("line %d: %w", n+1, err)
-		}
-	}
-	return sealed.Rest(rest)
+	return nil
 }
 
 // replay applies one line of the file.
@@ -269,10 +242,7 @@ func (s *session) write(lines ...any) error {
 		if err != nil {
 			return &SessionError{s.path, err}
 		}
-		if !s.plain {
-			text = sum.Seal(text)
-		}
-		raw = append(append(raw, text...), '\n')
+		raw = append(append(raw, sum.Seal(text)...), '\n')
 	}
 	// Two pools with one file, for instance in two notebooks, would overwrite each other's
 	// labels.

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -222,24 +221,6 @@ func TestResumedKinds(t *testing.T) {
 		if row.setting == "" && !(s.Trials[2].Get("a").(float64) >= 5) {
 			t.Errorf("%s: %v", name, s.Trials[2])
 		}
-	}
-}
-
-// TestFilesWithoutRanges resumes from a file of the version that had no ranges.
-func TestFilesWithoutRanges(t *testing.T) {
-	lines := []string{`{"version":1,"method":"GP()","seed":1}`}
-	for i := range 12 {
-		lines = append(lines, fmt.Sprintf(`{"number":%d,"state":"finished","value":%d,"settings":[{"name":"a","float":0.%02d},{"name":"b","word":"x"}],"seconds":1}`, i+1, i, i))
-	}
-	path := filepath.Join(t.TempDir(), "search.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := search(t, func(t *Trial) (float64, error) {
-		return t.Float("a", 0, 1) + float64(len(t.Choice("b", "x", "y"))), nil
-	}, GP(), Trials(15), Resume(path))
-	if len(s.Trials) != 15 || s.space["a"].high != 1 {
-		t.Errorf("%v with %v", s, s.space)
 	}
 }
 

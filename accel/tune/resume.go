@@ -18,17 +18,15 @@ import (
 // begins, and continues after those that the file contains. A search that was interrupted or whose
 // process was killed makes the same trials in the end as an uninterrupted one.
 //
-// Run fails if the file has another seed or method, or if it was damaged: each line has a checksum. In
-// files of earlier versions of this package they have none.
+// Run fails if the file has another seed or method, or if it was damaged: each line has a checksum.
 func Resume(path string) Option {
 	return Option{option.New(func(o *options) { o.file = path }, "Resume", path).Require(path != "", "the path is empty")}
 }
 
 // file is the file with the trials.
 type file struct {
-	path  string
-	plain bool       // it is of the version without checksums
-	sum   sealed.Sum // of the lines so far
+	path string
+	sum  sealed.Sum // of the lines so far
 }
 
 // header is the first line of the file.
@@ -63,9 +61,9 @@ type storedSetting struct {
 	Words []string `json:"words,omitempty"`
 }
 
-// dimension returns the range; ok is false in files of earlier versions, which have none.
-func (k *storedSetting) dimension() (d dimension, ok bool) {
-	d = dimension{kind: number, low: k.Low, high: k.High, words: k.Words}
+// dimension returns the range.
+func (k *storedSetting) dimension() dimension {
+	d := dimension{kind: number, low: k.Low, high: k.High, words: k.Words}
 	switch {
 	case k.Int != nil:
 		d.kind = whole
@@ -74,9 +72,7 @@ func (k *storedSetting) dimension() (d dimension, ok bool) {
 	case k.Log:
 		d.kind = logNumber
 	}
-	at, ok := d.coordinate(k.value())
-	low, high := d.ends()
-	return d, ok && d.check() == nil && at >= low && at <= high
+	return d
 }
 
 // value returns the value, or nil if there is none.
@@ -92,11 +88,8 @@ func (k *storedSetting) value() any {
 	return nil
 }
 
-// The versions of the file: the lines of plainVersion have no checksums.
-const (
-	fileVersion  = 2
-	plainVersion = 1
-)
+// fileVersion is the version of the file.
+const fileVersion = 2
 
 // resume reads the trials from a file, or creates it.
 func (s *Search) resume(path string) error {
@@ -112,30 +105,21 @@ func (s *Search) resume(path string) error {
 	if err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
-	whole := b[:bytes.LastIndexByte(b, '\n')+1]
-	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(new(sealed.Sum).Seal(first), b) { // killed while it wrote the first line
+	head, _, whole := bytes.Cut(b, []byte("\n"))
+	if first, err := json.Marshal(own); err == nil && !whole && bytes.HasPrefix(new(sealed.Sum).Seal(first), b) { // killed while it wrote the first line
 		if err := os.Truncate(path, 0); err != nil {
 			return fmt.Errorf("tune: Resume: %w", err)
 		}
 		return s.file.append(own)
 	}
-	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	var found header
-	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion && found.Version != plainVersion {
+	if err := json.Unmarshal(head, &found); err != nil || !whole || found.Version != fileVersion {
 		return fmt.Errorf("tune: Resume: %s is not a search file of this version, or it was damaged; use another path", path)
 	}
-	s.file.plain = found.Version == plainVersion
-	for i := range lines {
-		if lines[i], err = s.file.open(lines[i]); err != nil {
-			return fmt.Errorf("tune: Resume: %s:%d: %w", path, i+1, err)
-		}
+	lines, size, err := s.file.sum.Lines(b)
+	if err != nil {
+		return fmt.Errorf("tune: Resume: %s: %w", path, err)
 	}
-	if !s.file.plain {
-		if err := sealed.Rest(b[len(whole):]); err != nil {
-			return fmt.Errorf("tune: Resume: %s: %w", path, err)
-		}
-	}
-	own.Version = found.Version
 	if found != own {
 		return fmt.Errorf("tune: Resume: %s has a search by %s with seed %d, but this search uses %s with seed %d; use another path or the same options",
 			path, found.Method, found.Seed, own.Method, own.Seed)
@@ -150,8 +134,8 @@ func (s *Search) resume(path string) error {
 		}
 		s.keep(t)
 	}
-	if len(whole) < len(b) { // killed while it wrote a line
-		if err := os.Truncate(path, int64(len(whole))); err != nil {
+	if size < len(b) { // killed while it wrote a line
+		if err := os.Truncate(path, int64(size)); err != nil {
 			return fmt.Errorf("tune: Resume: %w", err)
 		}
 	}
@@ -170,9 +154,7 @@ func decode(line []byte) (*Trial, error) {
 			return nil, fmt.Errorf("setting %q has no value", k.Name)
 		}
 		t.Settings = append(t.Settings, s)
-		if d, ok := k.dimension(); ok {
-			t.ranges[k.Name] = d
-		}
+		t.ranges[k.Name] = k.dimension()
 	}
 	for i, v := range r.Reports {
 		t.Reports = append(t.Reports, Report{Unit: i + 1, Value: orNaN(v)})
@@ -210,23 +192,13 @@ func (t *Trial) record() record {
 	return r
 }
 
-// open returns a line without its checksum.
-func (f *file) open(line []byte) ([]byte, error) {
-	if f.plain {
-		return line, nil
-	}
-	return f.sum.Open(line)
-}
-
 // append writes a line and syncs it to disk.
 func (f *file) append(value any) (err error) {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
-	if !f.plain {
-		b = f.sum.Seal(b)
-	}
+	b = f.sum.Seal(b)
 	var out *os.File
 	err = failpoint.Do(failpoint.TrialsOpen, func() (err error) {
 		out, err = os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)

@@ -48,6 +48,20 @@ func (s *Sum) Open(text []byte) (object []byte, err error) {
 	return object, nil
 }
 
+// Lines returns the objects of the complete lines of a file, and how many bytes these lines have. After them the file may have the
+// beginning of a line whose writing was interrupted. The error is [ErrDamaged] otherwise.
+func (s *Sum) Lines(file []byte) (objects [][]byte, size int, err error) {
+	size = bytes.LastIndexByte(file, '\n') + 1
+	for line := range bytes.Lines(file[:size]) {
+		object, err := s.Open(line[:len(line)-1])
+		if err != nil {
+			return nil, 0, fmt.Errorf("line %d: %w", len(objects)+1, err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, size, Rest(file[size:])
+}
+
 // Rest checks what follows the last line end of a file of lines: the beginning of a line whose writing
 // was interrupted, or [ErrDamaged] for a whole line with something else than a line end.
 func Rest(text []byte) error {
