@@ -43,8 +43,7 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 	if err := excludeFloat(all, o.float); err != nil {
 		return nil, err
 	}
-	foldable(model, all)
-	foldTraced(model, first, all)
+	findFolds(model, first, all)
 	for _, p := range all {
 		if p.reason != "" || p.fold != nil && *p.fold.Weight == nil { // the normalization is never called
 			p.fold = nil

@@ -28,15 +28,11 @@ func normalizations(model nn.Module) map[string]*fold {
 	return found
 }
 
-// foldTraced finds normalizations outside of nn.Sequential whose input is the output of one layer
-// that nothing else uses. It traces the model with input x.
-func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
+// findFolds finds the normalizations whose input is the output of one layer that nothing else uses. It
+// traces the model with input x, whose ops show whether both have the same channels: those of a linear layer for
+// sequences are not the ones of a normalization behind it.
+func findFolds(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 	norms := normalizations(model)
-	for _, p := range all {
-		if p.fold != nil {
-			delete(norms, p.fold.name)
-		}
-	}
 	if len(norms) == 0 {
 		return
 	}
@@ -70,7 +66,10 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 	}
 	for _, p := range all {
 		n, ok := only(p.Weight, 1, "Conv2D", "Linear")
-		if ok && p.fold == nil && isSingleLayer(p.module) && len(uses[n.Out]) == 1 && !slices.Contains(g.Outputs, n.Out) {
+		if turned, linear := only(p.Weight, 0, "Permute"); linear && len(uses[turned.Out]) == 1 { // without a bias
+			n, ok = uses[turned.Out][0], uses[turned.Out][0].Op.Name() == "MatMul"
+		}
+		if ok && isSingleLayer(p.module) && len(uses[n.Out]) == 1 && !slices.Contains(g.Outputs, n.Out) {
 			p.fold = after[n.Out]
 		}
 	}

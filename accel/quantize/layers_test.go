@@ -107,6 +107,48 @@ func TestSharedWeights(t *testing.T) {
 	}
 }
 
+// TestChainsOfSequences tests chains whose linear layers compute each position of sequences: a normalization behind one has the
+// positions as its channels, also if there are as many as outputs, and Flatten joins them.
+func TestChainsOfSequences(t *testing.T) {
+	for name, c := range map[string]struct {
+		newModel func() nn.Module
+		shape    []int
+		folded   bool
+	}{
+		"as many positions as outputs": {func() nn.Module { return nn.Sequential(nn.Dense(4), nn.BatchNorm()) }, []int{4, 3}, false},
+		"without a bias":               {func() nn.Module { return nn.Sequential(nn.Dense(4, nn.NoBias()), nn.BatchNorm()) }, []int{4, 3}, false},
+		"Flatten":                      {func() nn.Module { return nn.Sequential(nn.Dense(4), nn.ReLU(), nn.Flatten(), nn.Dense(2)) }, []int{4, 3}, false},
+		"vectors":                      {func() nn.Module { return nn.Sequential(nn.Dense(4), nn.BatchNorm(), nn.ReLU(), nn.Dense(2)) }, []int{3}, true},
+		"vectors without a bias":       {func() nn.Module { return nn.Sequential(nn.Dense(4, nn.NoBias()), nn.BatchNorm()) }, []int{3}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			accel.Seed(1)
+			const n = 64
+			x := tensor.Randn(nil, append([]int{n}, c.shape...)...)
+			model := c.newModel()
+			for range 30 { // running means that differ between the channels
+				model.Forward(x.AddScalar(1).Mul(tensor.New([]float32{1, 2, 3}, 3)))
+			}
+			set, err := data.FromTensors(x, tensor.FromInts(make([]int, n), n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			small, err := quantize.Static(t.Context(), model, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folded := strings.Contains(layers(small), "), BatchNorm()"); folded != c.folded {
+				t.Errorf("the layers are %s", layers(small))
+			}
+			want, got := predict(t, model, x), predict(t, small, x)
+			if size, difference := norm(want, got); !(difference <= 0.03*size) {
+				t.Errorf("the outputs differ by %.3g of %.3g", difference, size)
+			}
+			saved(t, small, c.newModel, x, got)
+		})
+	}
+}
+
 // TestSequences quantizes a token model, which must generate the same text.
 func TestSequences(t *testing.T) {
 	text := strings.Repeat("the quick brown fox jumps over the lazy dog. ", 15)

@@ -1,8 +1,6 @@
 package quantize
 
 import (
-	"slices"
-
 	"github.com/quernlab/quern/accel/internal/engine/integer"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/layer"
@@ -152,10 +150,11 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 			waiting = append(waiting, pool(l))
 			continue
 		case layer.Flatten:
-			if image {
-				image, channels = false, last.Out
-				waiting = append(waiting, integer.Flatten{})
+			if !image { // it may join the positions of sequences
+				return n, end
 			}
+			image, channels = false, last.Out
+			waiting = append(waiting, integer.Flatten{})
 			continue
 		case layer.MatMul:
 			p := b.product(layers[i])
@@ -233,30 +232,4 @@ func channelsLast(w []int8, planes, positions int) []int8 {
 func network(p *quantizable) layer.Forward {
 	n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
 	return func(x *tensor.Tensor) *tensor.Tensor { return tensors.Quantized(x, n) }
-}
-
-// foldable finds the normalizations that follow a layer in a chain and can be folded into its
-// weights: both must be used once.
-func foldable(model nn.Module, all []*quantizable) {
-	uses := map[nn.Module]int{}
-	after := map[nn.Module]nn.Module{}
-	for _, c := range chains(model) {
-		layers := c.Layers()
-		for i, m := range layers {
-			uses[m]++
-			if i > 0 {
-				after[layers[i-1]] = m
-			}
-		}
-	}
-	modules := nn.NamedModules(model)
-	for _, p := range all {
-		m := after[p.module]
-		n, ok := layer.Of(m).(layer.Normalization)
-		if !ok || uses[p.module] != 1 || uses[m] != 1 || !isSingleLayer(p.module) {
-			continue
-		}
-		at := slices.IndexFunc(modules, func(o nn.NamedModule) bool { return o.Module == m })
-		p.fold = &fold{name: modules[at].Name, module: m, Normalization: n}
-	}
 }
