@@ -66,7 +66,7 @@ type sampler struct {
 	generator  *tensor.Generator
 }
 
-func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *tensor.Tensor, steps int, m sampler, options []Option, more ...string) (x *tensor.Tensor, err error) {
+func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *tensor.Tensor, steps int, m sampler, options []Option, more ...string) (_ *tensor.Tensor, err error) {
 	m.Schedule, m.model, m.limit = s, model, math.Inf(1)
 	if err := option.Apply("diffusion."+call, &m, options, append([]string{"Condition", "Clip", "Generator"}, more...)...); err != nil {
 		return nil, err
@@ -79,14 +79,9 @@ func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noi
 	case noise.NDim() < 2 || noise.Numel() == 0 || noise.DType() != tensor.Float32 && noise.DType() != tensor.Float64:
 		return nil, fmt.Errorf("diffusion: %s: the noise is %v of shape %v: it must be float32 or float64 [N …] with at least one value", call, noise.DType(), noise.Shape())
 	}
-	defer func() {
-		if err != nil {
-			x = nil
-		}
-	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
-	x = noise
+	x := noise
 	for k := steps - 1; k >= 0; k-- {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -36,7 +36,7 @@ type LayerAttention struct {
 // average_attn_weights=False, before dropout. They say where a layer looks, not what matters to the
 // prediction. names are those of the positions; they are optional. Layers are those that compute with
 // tensor.Attention or tensor.MaskedAttention, as all layers of packages nn and models do.
-func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names ...string) (a *Attention, err error) {
+func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names ...string) (_ *Attention, err error) {
 	const call = "AttentionMaps"
 	switch {
 	case model == nil:
@@ -49,11 +49,6 @@ func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			a = nil // a panic may have left it half filled
-		}
-	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	var recorded []tensors.RecordedAttention[*tensor.Tensor]
@@ -63,7 +58,7 @@ func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names
 	if len(recorded) == 0 {
 		return nil, fmt.Errorf("explain: %s: the model has no attention layer", call)
 	}
-	a = &Attention{Names: slices.Clone(names)}
+	a := &Attention{Names: slices.Clone(names)}
 	for _, r := range recorded {
 		shape := r.Weights.Shape()
 		if shape[0] != 1 {

@@ -33,7 +33,7 @@ type LayerStatistics struct {
 
 // Layers returns what each layer of an nn.Sequential returns for the examples of a data set, with the number of
 // dead units. Layers of nested chains have rows of their own; other modules are one row.
-func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTable, err error) {
+func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (_ *LayerTable, err error) {
 	const call = "Layers"
 	if err := check(call, model, set); err != nil {
 		return nil, err
@@ -42,11 +42,6 @@ func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTa
 	if !ok {
 		return nil, fmt.Errorf("explain: %s: the model is a %T, but only the layers of an nn.Sequential are known", call, model)
 	}
-	defer func() {
-		if err != nil {
-			t = nil // a panic may have left it half filled
-		}
-	}()
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	layers := flatten("", chain)
@@ -66,7 +61,7 @@ func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTa
 	if err := it.Err(); err != nil {
 		return nil, err
 	}
-	t = &LayerTable{Dataset: set.Name()}
+	t := &LayerTable{Dataset: set.Name()}
 	for i, l := range layers {
 		s := &sums[i]
 		mean := s.sum / s.count

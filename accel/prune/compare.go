@@ -46,12 +46,7 @@ const (
 // Compare compares a pruned model with the dense model that it was made from (see [Copy]): the
 // operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a data
 // set. Nothing else should run meanwhile.
-func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (r *Report, err error) {
-	defer func() {
-		if err != nil {
-			r = nil // a panic may have left it half filled
-		}
-	}()
+func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (_ *Report, err error) {
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:
@@ -63,7 +58,7 @@ func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (r
 	if err != nil {
 		return nil, err
 	}
-	r = &Report{Dataset: set.Name(), Batch: batch.Len()}
+	r := &Report{Dataset: set.Name(), Batch: batch.Len()}
 	models := [2]nn.Module{dense, pruned}
 	meter, ctx := display.Measure(ctx, "comparison", 3)
 	defer meter.End()

@@ -72,7 +72,7 @@ func TestErrorIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.sample.add(x.Data())
-	p.quantized.input = p.sample.scale(minMaxRange{})
+	p.quantized.input = p.sample.scale(minMaxRange)
 	want, got := p.Forward(x).Float64s(), network(p)(x).Float64s()
 	xs, ws := x.Float64s(), w.Float64s()
 	half := float64(p.quantized.input.Step) / 2 * (1 + 1e-5)

@@ -49,11 +49,7 @@ func excludeFloat(all []*quantizable, float []string) error {
 	for _, name := range float {
 		at := slices.IndexFunc(all, func(p *quantizable) bool { return p.name == name })
 		if at < 0 {
-			e := &UnknownLayerError{Name: name}
-			for _, p := range all {
-				e.Known = append(e.Known, p.name)
-			}
-			return e
+			return &UnknownLayerError{name, names(all)}
 		}
 		all[at].reason = "kept float by the option Float"
 	}

@@ -7,29 +7,20 @@ import (
 	"github.com/quernlab/quern/accel/internal/engine/integer"
 )
 
-// rangeMethod determines the range that represents a layer's input.
-type rangeMethod interface {
-	// of returns the range for values between least and most; sample is a sorted sample of them.
-	of(sample []float32, least, most float32) (from, to float32)
-}
+// rangeMethod returns the range that represents a layer's input, whose values are between least and most; sample is a sorted
+// sample of them, not empty.
+type rangeMethod func(sample []float32, least, most float32) (from, to float32)
 
-type minMaxRange struct{}
+func minMaxRange(_ []float32, least, most float32) (from, to float32) { return least, most }
 
-func (minMaxRange) of(_ []float32, least, most float32) (from, to float32) { return least, most }
-
-type percentileRange struct{ share float64 }
-
-func (p percentileRange) of(sample []float32, least, most float32) (from, to float32) {
-	if len(sample) == 0 {
-		return least, most
+func percentileRange(share float64) rangeMethod {
+	return func(sample []float32, _, _ float32) (from, to float32) {
+		end := (1 - share) / 2 * float64(len(sample)-1)
+		return sample[int(math.Round(end))], sample[int(math.Round(float64(len(sample)-1)-end))]
 	}
-	end := (1 - p.share) / 2 * float64(len(sample)-1)
-	return sample[int(math.Round(end))], sample[int(math.Round(float64(len(sample)-1)-end))]
 }
 
-type mseRange struct{}
-
-func (mseRange) of(sample []float32, least, most float32) (from, to float32) {
+func mseRange(sample []float32, least, most float32) (from, to float32) {
 	from, to = least, most
 	best := math.Inf(1)
 	for i := range 100 {
@@ -100,5 +91,5 @@ func (s *sample) add(x []float32) int {
 // scale returns the scale of the values.
 func (s *sample) scale(by rangeMethod) integer.Scale {
 	slices.Sort(s.values)
-	return scaleOf(by.of(s.values, s.least, s.most))
+	return scaleOf(by(s.values, s.least, s.most))
 }

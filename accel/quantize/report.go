@@ -40,12 +40,7 @@ const (
 // Report compares the quantized model with the float model: file sizes, loss, accuracy and predicted classes on a
 // data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
 // else should run meanwhile. Options are those of [accel.Evaluate], such as a loss.
-func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (r *Report, err error) {
-	defer func() {
-		if err != nil {
-			r = nil // a panic may have left it half filled
-		}
-	}()
+func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (_ *Report, err error) {
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
 		return nil, errors.New("quantize: Report: the data set is nil or empty")
@@ -54,7 +49,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.
 	if err := q.unchanged(); err != nil {
 		return nil, err
 	}
-	r = &Report{Model: m.String(), Dataset: set.Name(), Kernel: q.kernel(), Layers: m.Layers()}
+	r := &Report{Model: m.String(), Dataset: set.Name(), Kernel: q.kernel(), Layers: m.Layers()}
 	slices.SortStableFunc(r.Layers, func(a, b Layer) int {
 		switch {
 		case a.Quantized != b.Quantized:
