@@ -136,7 +136,7 @@ func newGraphBuilder(model nn.Module, traced *tensors.Graph[*tensor.Tensor]) *gr
 		}
 		for _, l := range layers {
 			if l.Name == "" || strings.HasPrefix(t.Name, l.Name+".") {
-				o.path, o.layer = l.Name, nameOf(l.Module)
+				o.path, o.layer = l.Name, layer.Name(l.Module)
 				break
 			}
 		}
@@ -156,8 +156,8 @@ func (b *graphBuilder) name(path string, m nn.Module) {
 	if m == nil {
 		return
 	}
-	if b.names[path] = nameOf(m); ofNN(m) {
-		b.kinds[nameOf(m)] = true
+	if b.names[path] = layer.Name(m); ofNN(m) {
+		b.kinds[layer.Name(m)] = true
 	}
 	chain, _ := m.(*nn.SequentialLayer)
 	if s, ok := layer.Of(m).(layer.Shortcut); ok {

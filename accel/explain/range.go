@@ -100,7 +100,7 @@ func (p *probes) chain(path string, chain *nn.SequentialLayer, x *tensor.Tensor)
 func (p *probes) layer(path string, m nn.Module, forward func(*tensor.Tensor) *tensor.Tensor, x *tensor.Tensor) *tensor.Tensor {
 	l := probed{name: path + " Residual", output: at(path, func() *tensor.Tensor { return forward(x) })}
 	if m != nil { // its parameters exist now
-		l.name, l.parameters = strings.TrimSpace(path+" "+nameOf(m)), nn.NamedParameters(m)
+		l.name, l.parameters = strings.TrimSpace(path+" "+layer.Name(m)), nn.NamedParameters(m)
 	}
 	y := l.output
 	if y.DType().IsFloat() && y.RequiresGrad() {
@@ -126,14 +126,6 @@ func at(path string, forward func() *tensor.Tensor) (y *tensor.Tensor) {
 		panic(err)
 	}
 	return y
-}
-
-// nameOf returns a module as Go code, or its type.
-func nameOf(m nn.Module) string {
-	if s, ok := m.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", m), "*"), "main.")
 }
 
 // measure adds the rows of layers that were run.

@@ -233,16 +233,12 @@ func list(layers []Module) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// describe returns the name of a module: the result of its method String, or its type without the
-// pointer and package main.
+// describe is [layer.Name] of a module that may be nil.
 func describe(m Module) string {
 	if isNil(m) {
 		return "nil"
 	}
-	if s, ok := m.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", m), "*"), "main.")
+	return layer.Name(m)
 }
 
 // Repeat returns a Sequential of the n modules that make returns for 0 to n-1.

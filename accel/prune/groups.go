@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
@@ -135,21 +134,13 @@ func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 		case layer.Shortcut:
 			return nil, "its outputs are added to the shortcut of a residual"
 		default:
-			return nil, fmt.Sprintf("it comes before %s, which may mix channels", name(m))
+			return nil, fmt.Sprintf("it comes before %s, which may mix channels", layer.Name(m))
 		}
 	}
 	return nil, "its outputs are the outputs of its nn.Sequential"
 }
 
 func isNorm(m nn.Module) bool { _, ok := layer.Of(m).(layer.Normalization); return ok }
-
-// name returns the String of a module, or its type.
-func name(m nn.Module) string {
-	if s, ok := m.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
-}
 
 // prunable is a layer with a prunable weight.
 type prunable struct {

@@ -3,6 +3,9 @@
 package layer
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -16,6 +19,14 @@ func Of(m any) any {
 		return d.Layer()
 	}
 	return nil
+}
+
+// Name returns a module as Go code, or its type without the pointer and package main.
+func Name(m any) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", m), "*"), "main.")
 }
 
 // MatMul is a layer that multiplies its input by a weight: a linear layer or a
