@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -266,13 +267,7 @@ func (g *group) selectSlices(slot **tensor.Tensor, axis int, index []int) {
 	g.undoSteps = append(g.undoSteps, func() { *slot = old })
 	shape := old.Shape()
 	data := old.Data()
-	outer, inner := 1, 1
-	for _, d := range shape[:axis] {
-		outer *= d
-	}
-	for _, d := range shape[axis+1:] {
-		inner *= d
-	}
+	outer, inner := ir.Len(shape[:axis]), ir.Len(shape[axis+1:])
 	kept := make([]float32, 0, outer*len(index)*inner)
 	for o := range outer {
 		for _, i := range index {
