@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -112,9 +114,9 @@ func (o *LBFGSOptimizer) Step(closure func() *tensor.Tensor) (loss float64) {
 		o.gradient, o.before = now.gradient, now.loss
 		length := o.rate
 		if o.made == 1 {
-			length *= math.Min(1, 1/sumOfAbs(now.gradient))
+			length *= math.Min(1, 1/floats.Norm(now.gradient, 1))
 		}
-		slope := dot(now.gradient, o.direction)
+		slope := floats.Dot(now.gradient, o.direction)
 		if slope > -o.toleranceChange {
 			return loss
 		}
@@ -171,7 +173,9 @@ type evaluated struct {
 	gradient []float64
 }
 
-func (e evaluated) finite() bool { return !math.IsNaN(e.loss - e.loss + dot(e.gradient, e.gradient)*0) }
+func (e evaluated) finite() bool {
+	return !math.IsNaN(e.loss - e.loss + floats.Dot(e.gradient, e.gradient)*0)
+}
 
 // values returns all parameters.
 func (o *LBFGSOptimizer) values() (x []float64) {
@@ -237,23 +241,23 @@ func (o *LBFGSOptimizer) turn(now evaluated) {
 		o.curvature = 1
 	} else {
 		move, change := scaled(o.direction, o.length), added(now.gradient, o.gradient, -1)
-		if product := dot(move, change); product > 1e-10 {
+		if product := floats.Dot(move, change); product > 1e-10 {
 			o.moves, o.changes, o.inverse = append(o.moves, move), append(o.changes, change), append(o.inverse, 1/product)
 			if extra := len(o.moves) - o.history; extra > 0 {
 				o.moves, o.changes, o.inverse = o.moves[extra:], o.changes[extra:], o.inverse[extra:]
 			}
-			o.curvature = product / dot(change, change)
+			o.curvature = product / floats.Dot(change, change)
 		}
 	}
 	// The two loops of algorithm 7.4 of Nocedal and Wright.
 	d, factors := scaled(now.gradient, -1), make([]float64, len(o.moves))
 	for i := len(o.moves) - 1; i >= 0; i-- {
-		factors[i] = dot(o.moves[i], d) * o.inverse[i]
+		factors[i] = floats.Dot(o.moves[i], d) * o.inverse[i]
 		d = added(d, o.changes[i], -factors[i])
 	}
 	d = scaled(d, o.curvature)
 	for i := range o.moves {
-		d = added(d, o.moves[i], factors[i]-dot(o.changes[i], d)*o.inverse[i])
+		d = added(d, o.moves[i], factors[i]-floats.Dot(o.changes[i], d)*o.inverse[i])
 	}
 	o.direction = d
 }
@@ -297,7 +301,7 @@ func (o *LBFGSOptimizer) wolfe(x []float64, start evaluated, length, slope float
 		if !e.finite() {
 			e.loss = math.Inf(1) // a shorter step may have a loss
 		}
-		return point{length, dot(e.gradient, o.direction), e}
+		return point{length, floats.Dot(e.gradient, o.direction), e}
 	}
 	high := func(p point) bool { return p.loss > start.loss+sufficientDecrease*p.length*slope }
 	flat := func(p point) bool { return math.Abs(p.slope) <= -sufficientFlatness*slope }
@@ -388,41 +392,14 @@ func cubicMinimum(a, b point, least, most float64) float64 {
 	return math.Min(math.Max(at, least), most)
 }
 
-func dot(a, b []float64) (sum float64) {
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
-}
-
 // added returns a + factor·b.
 func added(a, b []float64, factor float64) []float64 {
-	sum := make([]float64, len(a))
-	for i := range a {
-		sum[i] = a[i] + factor*b[i]
-	}
-	return sum
+	return floats.AddScaledTo(make([]float64, len(a)), a, factor, b)
 }
 
 func scaled(a []float64, factor float64) []float64 {
-	product := make([]float64, len(a))
-	for i := range a {
-		product[i] = factor * a[i]
-	}
-	return product
+	return floats.ScaleTo(make([]float64, len(a)), factor, a)
 }
 
 // largest returns the largest absolute value.
-func largest(a []float64) (most float64) {
-	for _, v := range a {
-		most = math.Max(most, math.Abs(v))
-	}
-	return most
-}
-
-func sumOfAbs(a []float64) (sum float64) {
-	for _, v := range a {
-		sum += math.Abs(v)
-	}
-	return sum
-}
+func largest(a []float64) float64 { return floats.Norm(a, math.Inf(1)) }
