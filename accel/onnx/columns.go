@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -90,7 +89,7 @@ func (e *emitter) columns(v int, features []Feature) error {
 // and so does the file.
 func (e *emitter) require(x, bad, message string) string {
 	index := e.cast(bad, elementInt64)
-	zero := e.node("Gather", []string{e.vector("/zero", 0), index}, attribute{"axis", 0})
+	zero := e.node("Gather", []string{e.add("/zero", elementFloat, make([]byte, 4), 1), index}, attribute{"axis", 0})
 	e.model.nodes[len(e.model.nodes)-1].name = "/" + message
 	return e.node("Add", []string{x, zero})
 }
@@ -143,16 +142,6 @@ func (n Number) write(e *emitter, x string) string {
 		x = e.node("Concat", []string{x, e.cast(missing, elementFloat)}, attribute{"axis", 1})
 	}
 	return x
-}
-
-// vector adds a one-dimensional weight of float values.
-func (e *emitter) vector(name string, values ...float32) string {
-	var raw []byte
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	e.weights[name] = weight{name: name, element: elementFloat, shape: []int{len(values)}, raw: raw}
-	return name
 }
 
 // Category is one feature for each value of a column: 1 where the row has the value, and otherwise 0. With Missing, the
@@ -226,12 +215,8 @@ func (e *emitter) categories(c Category, x string) string {
 	if len(c.Numbers) == 0 {
 		return missing
 	}
-	var raw []byte
-	for _, v := range c.Numbers {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
-	}
-	e.weights[name] = weight{name: name, element: elementDouble, shape: []int{1, len(c.Numbers)}, raw: raw}
-	known := e.node("Equal", []string{x, name})
+	n := len(c.Numbers)
+	known := e.node("Equal", []string{x, e.add(name, elementDouble, tensor.FromFloat64s(c.Numbers, n).Raw(), 1, n)})
 	if c.Missing {
 		known = e.node("Concat", []string{known, missing}, attribute{"axis", 1})
 	}

@@ -60,10 +60,7 @@ func direct(e *emitter, s *step) (string, error) {
 			return "", s.fails(ErrChanging, "its parameters differ between the calls: %+v and %+v", s.ops[0], op)
 		}
 	}
-	var in []string
-	for i := range s.in {
-		in = append(in, e.in(s, i))
-	}
+	in := e.inputs(s)
 	for _, c := range o.Constants {
 		switch v := c.(type) {
 		case int:

@@ -25,13 +25,7 @@ var elementwiseConverters = []conversion{
 
 // derived converts an elementwise op by its formula.
 func derived(f ir.Formula) converter {
-	return func(e *emitter, s *step) (string, error) {
-		in := make([]string, len(s.in))
-		for i := range s.in {
-			in[i] = e.in(s, i)
-		}
-		return e.formula(s, f, in)
-	}
+	return func(e *emitter, s *step) (string, error) { return e.formula(s, f, e.inputs(s)) }
 }
 
 // formula writes a formula of inputs that have the type of the step's first one.
@@ -130,9 +124,9 @@ func bound(op string, none float64) converter {
 // masks converts an op on truth values, which are floats in our ops: 0 is false.
 func masks(op string) converter {
 	return func(e *emitter, s *step) (string, error) {
-		var in []string
-		for i := range s.in {
-			in = append(in, e.truth(e.in(s, i)))
+		in := e.inputs(s)
+		for i, name := range in {
+			in[i] = e.truth(name)
 		}
 		return e.mask(e.node(op, in), elementFloat), nil
 	}

@@ -19,7 +19,7 @@ var matmulConverters = []conversion{
 }
 
 func linear(e *emitter, s *step) (string, error) {
-	return e.node("Gemm", []string{e.in(s, 0), e.in(s, 1), e.in(s, 2)}, attribute{"transB", 1}), nil
+	return e.node("Gemm", e.inputs(s), attribute{"transB", 1}), nil
 }
 
 func int8Linear(e *emitter, s *step) (string, error) { return writeInt8Linear(e, s, e.in(s, 0)), nil }
@@ -34,9 +34,11 @@ func writeInt8Linear(e *emitter, s *step, x string) string {
 		for i, b := range w.Weight {
 			raw[i] = byte(b)
 		}
-		names = []string{e.unique("/" + e.layerPrefix(nil) + "weight"), e.unique("/" + e.layerPrefix(nil) + "step")}
-		e.weights[names[0]] = weight{name: names[0], element: elementInt8, shape: []int{w.Out, w.In}, raw: raw}
-		e.weights[names[1]] = weight{name: names[1], element: elementFloat, shape: []int{w.Out}, raw: tensor.New(w.Step, w.Out).Raw()}
+		prefix := "/" + e.layerPrefix(nil)
+		names = []string{
+			e.add(e.unique(prefix+"weight"), elementInt8, raw, w.Out, w.In),
+			e.add(e.unique(prefix+"step"), elementFloat, tensor.New(w.Step, w.Out).Raw(), w.Out),
+		}
 		e.int8Weights[w] = names
 	}
 	floats := e.once("DequantizeLinear", names, attribute{"axis", 0})
@@ -83,12 +85,8 @@ func (e *emitter) maskedSoftmax(scores string, d tensor.DType) string {
 
 func conv(e *emitter, s *step) (string, error) {
 	o := of[ir.Conv2D](s)[0]
-	in := []string{e.in(s, 0), e.in(s, 1)}
-	if len(s.in) == 3 {
-		in = append(in, e.in(s, 2))
-	}
 	kernel := first(e.shape(s.in[1])[2:])
-	return e.node("Conv", in, attribute{"kernel_shape", kernel}, attribute{"strides", o.Stride[:]},
+	return e.node("Conv", e.inputs(s), attribute{"kernel_shape", kernel}, attribute{"strides", o.Stride[:]},
 		attribute{"pads", pads(o.Padding)}, attribute{"dilations", o.Dilation[:]}, attribute{"group", o.Groups}), nil
 }
 

@@ -93,9 +93,7 @@ func (q *quantizedEmitter) product(p *integer.MatMul, x string) string {
 // zeros adds zero points. They are the default, but onnxruntime 1.32 only uses 8-bit integers
 // for a Gemm if they are explicit.
 func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
-	name := fmt.Sprintf("/%s/zeros/%d", of, n)
-	q.weights[name] = weight{name: name, element: of, shape: []int{n}, raw: make([]byte, size*n)}
-	return name
+	return q.emitter.add(fmt.Sprintf("/%s/zeros/%d", of, n), of, make([]byte, size*n), n)
 }
 
 // constants adds the weights of a layer, their scales, and the bias, and returns their names. The
@@ -103,9 +101,7 @@ func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
 func (q *quantizedEmitter) constants(p *integer.MatMul) []string {
 	prefix := "/" + q.layerPrefix(nil)
 	add := func(name string, of elementType, raw []byte, shape ...int) string {
-		name = q.unique(prefix + name)
-		q.weights[name] = weight{name: name, element: of, shape: shape, raw: raw}
-		return name
+		return q.emitter.add(q.unique(prefix+name), of, raw, shape...)
 	}
 	planes, positions := p.In/p.Groups, p.Kernel[0]*p.Kernel[1]
 	shape := []int{p.Out, planes, p.Kernel[0], p.Kernel[1]}

@@ -259,10 +259,7 @@ func pad(e *emitter, s *step) (string, error) {
 }
 
 func concat(e *emitter, s *step) (string, error) {
-	var in []string
-	for i := range s.in {
-		in = append(in, e.in(s, i))
-	}
+	in := e.inputs(s)
 	y := e.node("Concat", in, attribute{"axis", of[ir.Concat](s)[0].Axis})
 	if mean, variance := e.moment(s, 0), e.moment(s, 1); len(in) == 2 && mean != "" && variance != "" {
 		e.moments[s.out] = [2]string{mean, variance}

@@ -213,7 +213,7 @@ func (e *emitter) name(v int) string {
 	if e.names[v] != "" {
 		return e.names[v]
 	}
-	if p := e.g.values[v].pattern; p != (pattern{}) || e.resizes(v) {
+	if p := e.g.values[v].pattern; p != (pattern{}) || e.g.values[v].resizes() {
 		if e.names[v] = e.patterned(v, p); e.names[v] == "" {
 			e.failed = e.g.changing(v, "the shape %s of a tensor that the model makes in Go depends on the shape of the input in a way that is not supported")
 		}
@@ -223,21 +223,30 @@ func (e *emitter) name(v int) string {
 	return e.names[v]
 }
 
-// resizes reports whether the size of a value differs between the runs.
-func (e *emitter) resizes(v int) bool {
-	return slices.ContainsFunc(e.g.values[v].shape, func(s sizes) bool { return !s.fixed() })
-}
-
 // constant adds a constant as a weight with this name.
 func (e *emitter) constant(v int, name string) {
 	c := e.g.values[v].constant
-	e.names[v] = name
+	e.names[v] = e.add(name, elements[c.DType()], c.Raw(), c.Shape()...)
 	e.taken[name]++
-	e.weights[name] = weight{name: name, element: elements[c.DType()], shape: c.Shape(), raw: c.Raw()}
+}
+
+// add adds a weight, and returns its name.
+func (e *emitter) add(name string, element elementType, raw []byte, shape ...int) string {
+	e.weights[name] = weight{name: name, element: element, shape: shape, raw: raw}
+	return name
 }
 
 // in returns the name of an input of a step.
 func (e *emitter) in(s *step, i int) string { return e.name(s.in[i]) }
+
+// inputs returns the names of all inputs of a step.
+func (e *emitter) inputs(s *step) []string {
+	in := make([]string, len(s.in))
+	for i := range s.in {
+		in[i] = e.in(s, i)
+	}
+	return in
+}
 
 // node adds a node and returns the name of its output.
 func (e *emitter) node(op string, in []string, attributes ...attribute) string {
@@ -299,9 +308,7 @@ func (e *emitter) ints(values ...int) string {
 	for _, v := range values {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(v)))
 	}
-	name := "/ints/" + strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ","), "[]")
-	e.weights[name] = weight{name: name, element: elementInt64, shape: []int{len(values)}, raw: raw}
-	return name
+	return e.add("/ints/"+strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ","), "[]"), elementInt64, raw, len(values))
 }
 
 // scalar adds a weight with one element and no dimensions.
@@ -314,8 +321,7 @@ func (e *emitter) scalar(d tensor.DType, value float64) string {
 	if math.Signbit(value) && value == 0 {
 		name += "-"
 	}
-	e.weights[name] = weight{name: name, element: elements[d], raw: raw}
-	return name
+	return e.add(name, elements[d], raw)
 }
 
 // cast adds a node that converts to another element type.

@@ -63,7 +63,7 @@ func BuildFunc(function func(inputs []*tensor.Tensor) []*tensor.Tensor, examples
 	if err != nil {
 		return nil, err
 	}
-	defer g.release()
+	defer g.first.Release()
 	return emit(g, o, meter)
 }
 

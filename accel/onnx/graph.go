@@ -43,6 +43,11 @@ type value struct {
 	pattern  pattern        // for a constant whose size differs
 }
 
+// resizes reports whether the size of the value differs between the runs.
+func (v *value) resizes() bool {
+	return slices.ContainsFunc(v.shape, func(s sizes) bool { return !s.fixed() })
+}
+
 // step is an op with its variant in each run.
 type step struct {
 	ops  []ir.Op
@@ -166,11 +171,7 @@ func (g *graph) sameConstant(i int, runs []*tensors.Graph[*tensor.Tensor]) error
 	if v.constant == nil {
 		return nil
 	}
-	resized := false
-	for _, s := range v.shape {
-		resized = resized || !s.fixed()
-	}
-	if resized {
+	if v.resizes() {
 		p, ok := findPattern(runs, i)
 		if !ok {
 			return g.changing(i, "the model makes a tensor of shape %s in Go, whose size depends on that of the input; only tensors with one value, or with 0, 1, 2 and so on, are supported")
@@ -202,6 +203,3 @@ func (g *graph) changing(i int, format string) error {
 	e.Err = fmt.Errorf("%w: %s", ErrChanging, fmt.Sprintf(format, ir.FormatShape(g.first.Values[i].Shape)))
 	return e
 }
-
-// release releases the constants.
-func (g *graph) release() { g.first.Release() }

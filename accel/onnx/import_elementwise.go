@@ -30,9 +30,7 @@ func arithmetic(f func(a, b *tensor.Tensor) *tensor.Tensor, whole func(a, b int)
 		for i := range out {
 			out[i] = whole(a.ints[i], b.ints[i])
 		}
-		v := integers(out, a.shape...)
-		v.element = c.in[1].element
-		return v
+		return integers(c.in[1].element, out, a.shape...)
 	}
 }
 
@@ -84,8 +82,7 @@ func runWhere(c *call) operand {
 		if !slices.Equal(a.shape, b.shape) || !slices.Equal(a.shape, c.tensor(0).Shape()) {
 			c.fails("integers of different shapes are not broadcast")
 		}
-		out := integers(slices.Clone(b.ints), b.shape...)
-		out.element = b.element
+		out := integers(b.element, slices.Clone(b.ints), b.shape...)
 		for i, yes := range mask {
 			if yes != 0 {
 				out.ints[i] = a.ints[i]
@@ -109,7 +106,7 @@ func runCast(c *call) operand {
 				c.fails("%d does not fit into 32 bits", n)
 			}
 		}
-		return operand{element: to, known: true, ints: x.ints, shape: x.shape}
+		return integers(to, x.ints, x.shape...)
 	case x.known && isFloat(to):
 		floats := make([]float64, len(x.ints))
 		for i, n := range x.ints {
@@ -190,7 +187,7 @@ func runDequantize(c *call) operand {
 			c.fails("the zero points must be constants, as many as scales")
 		}
 		if slices.ContainsFunc(c.in[2].ints, func(z int) bool { return z != 0 }) {
-			zero := operand{known: true, ints: c.in[2].ints, shape: []int{len(c.in[2].ints)}, element: elementInt64}
+			zero := integers(elementInt64, c.in[2].ints, len(c.in[2].ints))
 			floats = floats.Sub(zero.tensor().Cast(tensor.Float32).Reshape(shape...))
 		}
 	}

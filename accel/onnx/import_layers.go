@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -243,9 +242,7 @@ func runRNN(c *call) []operand {
 
 // recurrent are the attributes of recurrent layers.
 func recurrent(more attributes) attributes {
-	all := attributes{"direction": "forward", "hidden_size": 0, "layout": only{0}}
-	maps.Copy(all, more)
-	return all
+	return with(more, attributes{"direction": "forward", "hidden_size": 0, "layout": only{0}})
 }
 
 // recurrent runs a recurrent layer. gates are the gates of ONNX in the order of package tensor, which is
@@ -347,7 +344,7 @@ func runSplit(c *call) []operand {
 	from := 0
 	for _, n := range sizes {
 		if v := c.in[0]; v.known && len(shape) == 1 {
-			out = append(out, operand{element: v.element, known: true, ints: v.ints[from : from+n], shape: []int{n}})
+			out = append(out, integers(v.element, v.ints[from:from+n], n))
 		} else {
 			out = append(out, operand{t: v.tensor().Slice(axis, from, from+n), element: v.element})
 		}

@@ -51,7 +51,7 @@ func runGather(c *call) operand {
 	data, at := c.in[0], c.in[1]
 	axis := c.axis(c.integer("axis"), len(c.shape()))
 	if at.known {
-		at = operand{element: elementInt64, known: true, ints: slices.Clone(at.ints), shape: at.shape}
+		at = integers(elementInt64, slices.Clone(at.ints), at.shape...)
 		for i, n := range at.ints {
 			at.ints[i] = c.index(n, c.shape()[axis])
 		}
@@ -61,7 +61,7 @@ func runGather(c *call) operand {
 		for i, n := range at.ints {
 			out[i] = data.ints[n]
 		}
-		return operand{element: data.element, known: true, ints: out, shape: at.shape}
+		return integers(data.element, out, at.shape...)
 	}
 	x, index := data.tensor(), at.tensor()
 	if axis != 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -29,7 +30,7 @@ func runConstantOfShape(c *call) operand {
 	v := constantValue(w)
 	switch {
 	case v.known && len(v.ints) == 1:
-		return operand{element: v.element, known: true, ints: slices.Repeat(v.ints, n), shape: shape}
+		return integers(v.element, slices.Repeat(v.ints, n), shape...)
 	case v.known || v.t.Numel() != 1:
 		c.fails("the value must be one number")
 	}
@@ -40,16 +41,10 @@ func runShape(c *call) operand {
 	shape := c.shape()
 	from, to := bounds(c.integer("start"), c.integer("end"), len(shape))
 	shape = shape[from:to]
-	return integers(slices.Clone(shape), len(shape))
+	return integers(elementInt64, slices.Clone(shape), len(shape))
 }
 
-func runSize(c *call) operand {
-	n := 1
-	for _, d := range c.shape() {
-		n *= d
-	}
-	return integers([]int{n})
-}
+func runSize(c *call) operand { return integers(elementInt64, []int{ir.Len(c.shape())}) }
 
 // bounds returns the bounds of a slice of n elements: negative ones count from the end.
 func bounds(from, to, n int) (int, int) {
@@ -66,7 +61,7 @@ func bounds(from, to, n int) (int, int) {
 // reshaped returns a value with another shape of as many elements.
 func (c *call) reshaped(v operand, shape []int) operand {
 	if v.known {
-		return operand{element: v.element, known: true, ints: v.ints, shape: shape}
+		return integers(v.element, v.ints, shape...)
 	}
 	v.t = v.t.Reshape(shape...)
 	return v
@@ -74,10 +69,7 @@ func (c *call) reshaped(v operand, shape []int) operand {
 
 func runReshape(c *call) operand {
 	old, shape := c.shape(), slices.Clone(c.ints(1))
-	total, rest, open := 1, 1, -1
-	for _, n := range old {
-		total *= n
-	}
+	total, rest, open := ir.Len(old), 1, -1
 	for i, n := range shape {
 		switch {
 		case n == 0 && c.integer("allowzero") == 0:
@@ -115,15 +107,7 @@ func runFlatten(c *call) operand {
 	if at < 0 {
 		at += len(shape)
 	}
-	rows, columns := 1, 1
-	for i, n := range shape {
-		if i < at {
-			rows *= n
-		} else {
-			columns *= n
-		}
-	}
-	return c.reshaped(c.in[0], []int{rows, columns})
+	return c.reshaped(c.in[0], []int{ir.Len(shape[:at]), ir.Len(shape[at:])})
 }
 
 func runSqueeze(c *call) operand {
@@ -171,9 +155,7 @@ func runConcat(c *call) operand {
 		for _, v := range c.in {
 			all = append(all, v.ints...)
 		}
-		v := integers(all, len(all))
-		v.element = c.in[0].element
-		return v
+		return integers(c.in[0].element, all, len(all))
 	}
 	var parts []*tensor.Tensor
 	for i := range c.in {
@@ -185,13 +167,7 @@ func runConcat(c *call) operand {
 func runSlice(c *call) operand {
 	v, rank := c.in[0], len(c.shape())
 	from, to := c.ints(1), c.ints(2)
-	axes := make([]int, len(from))
-	for i := range axes {
-		axes[i] = i
-	}
-	if c.has(3) {
-		axes = c.ints(3)
-	}
+	axes := c.listedAxes(3, len(from))
 	if len(to) != len(from) || len(axes) != len(from) {
 		c.fails("it has %d starts, %d ends and %d axes", len(from), len(to), len(axes))
 	}
@@ -202,7 +178,7 @@ func runSlice(c *call) operand {
 		axis = c.axis(axis, rank)
 		if v.known && rank == 1 {
 			a, b := bounds(from[i], to[i], len(v.ints))
-			v = operand{element: v.element, known: true, ints: v.ints[a:b], shape: []int{b - a}}
+			v = integers(v.element, v.ints[a:b], b-a)
 			continue
 		}
 		t := v.tensor()
@@ -212,18 +188,24 @@ func runSlice(c *call) operand {
 	return v
 }
 
+// listedAxes returns the axes that an optional input lists, the first n without it.
+func (c *call) listedAxes(input, n int) []int {
+	if c.has(input) {
+		return c.ints(input)
+	}
+	axes := make([]int, n)
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
+}
+
 func runPad(c *call) operand {
 	x, pads := c.tensor(0), c.ints(1)
 	if c.has(2) && c.tensor(2).Item() != 0 {
 		c.fails("only padding with 0 is supported")
 	}
-	axes := make([]int, x.NDim())
-	for i := range axes {
-		axes[i] = i
-	}
-	if c.has(3) {
-		axes = c.ints(3)
-	}
+	axes := c.listedAxes(3, x.NDim())
 	if len(pads) != 2*len(axes) {
 		c.fails("it has %d paddings for %d axes", len(pads), len(axes))
 	}
@@ -272,7 +254,7 @@ func runRange(c *call) operand {
 	for n := from; step > 0 && n < to || step < 0 && n > to; n += step {
 		list = append(list, n)
 	}
-	return integers(list, len(list))
+	return integers(elementInt64, list, len(list))
 }
 
 func runTrilu(c *call) operand {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"maps"
 	"math"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -22,11 +23,13 @@ type attributes = map[string]any
 
 // sliding are the attributes of convolutions and pooling.
 func sliding(more attributes) attributes {
-	all := attributes{"auto_pad": only{"NOTSET"}, "kernel_shape": []int(nil), "strides": []int(nil), "pads": []int(nil), "dilations": []int(nil)}
-	for name, value := range more {
-		all[name] = value
-	}
-	return all
+	return with(more, attributes{"auto_pad": only{"NOTSET"}, "kernel_shape": []int(nil), "strides": []int(nil), "pads": []int(nil), "dilations": []int(nil)})
+}
+
+// with adds attributes to others, which it changes.
+func with(more, to attributes) attributes {
+	maps.Copy(to, more)
+	return to
 }
 
 // importers are the ops that can be imported. More is an error.

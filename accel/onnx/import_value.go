@@ -35,9 +35,9 @@ func valueOf(t *tensor.Tensor) operand { return operand{t: t, element: elements[
 // mask returns a mask of floats as a bool.
 func mask(t *tensor.Tensor) operand { return operand{t: t, element: elementBool} }
 
-// integers returns known int64 values.
-func integers(ints []int, shape ...int) operand {
-	return operand{element: elementInt64, known: true, ints: ints, shape: shape}
+// integers returns known values.
+func integers(e elementType, ints []int, shape ...int) operand {
+	return operand{element: e, known: true, ints: ints, shape: shape}
 }
 
 // tensor returns the value as a tensor; it panics with a *tensor.DTypeError if it has none.

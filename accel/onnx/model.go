@@ -33,17 +33,15 @@ const (
 
 // Save writes the model to a file, which is replaced completely or not at all. With
 // [ExternalData] the weights are first written to path+".data".
-func (m *Model) Save(path string) error {
+func (m *Model) Save(path string) (err error) {
 	if m.external {
-		if err := m.saveOutside(path); err != nil {
-			return fmt.Errorf("onnx: save %s: %w", path, err)
-		}
-		return nil
+		err = m.saveOutside(path)
+	} else {
+		err = atomicfile.Replace(path, func(w io.Writer) error {
+			_, err := m.WriteTo(w)
+			return err
+		})
 	}
-	err := atomicfile.Replace(path, func(w io.Writer) error {
-		_, err := m.WriteTo(w)
-		return err
-	})
 	if err != nil {
 		return fmt.Errorf("onnx: save %s: %w", path, err)
 	}

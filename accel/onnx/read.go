@@ -43,23 +43,7 @@ func (m message) read(name string, known fields) error {
 		}
 		m = m[n:]
 		f := entry{number: number, kind: kind}
-		switch kind {
-		case protowire.VarintType:
-			f.word, n = protowire.ConsumeVarint(m)
-		case protowire.Fixed32Type:
-			var w uint32
-			w, n = protowire.ConsumeFixed32(m)
-			f.word = uint64(w)
-		case protowire.Fixed64Type:
-			f.word, n = protowire.ConsumeFixed64(m)
-		case protowire.BytesType:
-			var b []byte
-			b, n = protowire.ConsumeBytes(m)
-			f.bytes = b
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, m)
-		}
-		if n < 0 {
+		if f.word, f.bytes, n = consume(number, kind, m); n < 0 {
 			return malformed("field %d of %s: %v", number, name, protowire.ParseError(n))
 		}
 		m = m[n:]
@@ -72,25 +56,32 @@ func (m message) read(name string, known fields) error {
 	return nil
 }
 
-// words appends the numbers of a repeated field, which may be packed. size is that of a fixed number
-// in bytes, 0 for varints.
-func (f entry) words(to []uint64, size int) ([]uint64, error) {
+// consume reads the value of a field, a number or bytes, and returns its length in the message, which is negative for an error.
+func consume(number protowire.Number, kind protowire.Type, m message) (word uint64, bytes message, n int) {
+	switch kind {
+	case protowire.VarintType:
+		word, n = protowire.ConsumeVarint(m)
+	case protowire.Fixed32Type:
+		var w uint32
+		w, n = protowire.ConsumeFixed32(m)
+		word = uint64(w)
+	case protowire.Fixed64Type:
+		word, n = protowire.ConsumeFixed64(m)
+	case protowire.BytesType:
+		bytes, n = protowire.ConsumeBytes(m)
+	default:
+		n = protowire.ConsumeFieldValue(number, kind, m)
+	}
+	return word, bytes, n
+}
+
+// words appends the numbers of a repeated field, which may be packed. kind is that of each number.
+func (f entry) words(to []uint64, kind protowire.Type) ([]uint64, error) {
 	if f.kind != protowire.BytesType {
 		return append(to, f.word), nil
 	}
 	for b := f.bytes; len(b) > 0; {
-		var w uint64
-		var n int
-		switch size {
-		case 4:
-			var w32 uint32
-			w32, n = protowire.ConsumeFixed32(b)
-			w = uint64(w32)
-		case 8:
-			w, n = protowire.ConsumeFixed64(b)
-		default:
-			w, n = protowire.ConsumeVarint(b)
-		}
+		w, _, n := consume(f.number, kind, b)
 		if n < 0 {
 			return nil, malformed("packed field %d: %v", f.number, protowire.ParseError(n))
 		}
@@ -101,7 +92,7 @@ func (f entry) words(to []uint64, size int) ([]uint64, error) {
 
 // ints appends the integers of a repeated field.
 func (f entry) ints(to []int) ([]int, error) {
-	words, err := f.words(nil, 0)
+	words, err := f.words(nil, protowire.VarintType)
 	for _, w := range words {
 		to = append(to, int(int64(w)))
 	}
@@ -213,7 +204,7 @@ func readNode(m message) (n operator, outs []string, err error) {
 func readAttribute(m message) (a attribute, err error) {
 	var floats []float64
 	var ints []int
-	var texts []string
+	var strings []string
 	kind := 0
 	known := fields{
 		1: text(&a.name),
@@ -222,14 +213,14 @@ func readAttribute(m message) (a attribute, err error) {
 		4: func(e entry) error { a.value = string(e.bytes); return nil },
 		5: func(e entry) (err error) { a.value, err = readTensor(e.bytes, ""); return err },
 		7: func(e entry) error {
-			words, err := e.words(nil, 4)
+			words, err := e.words(nil, protowire.Fixed32Type)
 			for _, w := range words {
 				floats = append(floats, float64(math.Float32frombits(uint32(w))))
 			}
 			return err
 		},
 		8:  list(&ints),
-		9:  func(e entry) error { texts = append(texts, string(e.bytes)); return nil },
+		9:  texts(&strings),
 		20: number(&kind),
 	}
 	for _, other := range []protowire.Number{6, 10, 11, 14, 15, 21, 22, 23} {
@@ -244,7 +235,7 @@ func readAttribute(m message) (a attribute, err error) {
 	case kind == 6:
 		a.value = floats
 	case kind == attributeStrings:
-		a.value = texts
+		a.value = strings
 	case a.value == nil && kind == attributeInt:
 		a.value = 0
 	case a.value == nil && kind == attributeFloat:
@@ -291,19 +282,20 @@ func readTensor(m message, folder string) (weight, error) {
 	var w weight
 	var words []uint64
 	size, outside := 0, map[string]string(nil)
-	numbers := func(bytes int) func(entry) error {
+	numbers := func(bytes int, kind protowire.Type) func(entry) error {
 		return func(e entry) (err error) {
-			words, err = e.words(words, bytes)
+			words, err = e.words(words, kind)
 			size = bytes
 			return err
 		}
 	}
+	integers := numbers(0, protowire.VarintType)
 	other := refused("a tensor of strings or unsigned integers")
 	err := m.read("TensorProto", fields{
 		1: list(&w.shape), 2: number(&w.element), 8: text(&w.name),
 		9: func(e entry) error { w.raw = e.bytes; return nil },
-		4: numbers(4), 10: numbers(8), // floats, doubles
-		5: numbers(0), 7: numbers(0), // int32_data, also of the smaller types, and int64_data
+		4: numbers(4, protowire.Fixed32Type), 10: numbers(8, protowire.Fixed64Type), // floats, doubles
+		5: integers, 7: integers, // int32_data, also of the smaller types, and int64_data
 		6: other, 11: other,
 		13: func(e entry) error { return readEntry(e.bytes, &outside) },
 		14: func(e entry) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -136,16 +137,9 @@ func (p *plan) resize(x *tensor.Tensor, names []string, run int) *tensor.Tensor 
 // cycle returns the elements of a tensor with n slices along an axis, repeating the slices
 // cyclically; width is the element size in bytes.
 func cycle(raw []byte, shape []int, at, n, width int) []byte {
-	inner := width
-	for _, d := range shape[at+1:] {
-		inner *= d
-	}
-	outer := 1
-	for _, d := range shape[:at] {
-		outer *= d
-	}
+	inner := width * ir.Len(shape[at+1:])
 	var out bytes.Buffer
-	for o := range outer {
+	for o := range ir.Len(shape[:at]) {
 		for i := range n {
 			from := (o*shape[at] + i%shape[at]) * inner
 			out.Write(raw[from : from+inner])
