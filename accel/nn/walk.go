@@ -36,7 +36,10 @@ var seenMaps = sync.Pool{New: func() any { return map[visited]bool{} }}
 type walker struct {
 	visit func(path []string, v any)
 	null  func(path []string) // called for each module that is nil; nil for none
-	seen  map[visited]bool
+	// slot is called for each value before its parts, settable if it is in a field, a slice or a chain, and only for what can
+	// be reached by exported fields; nil for none.
+	slot func(path []string, v reflect.Value)
+	seen map[visited]bool
 }
 
 type visited struct {
@@ -56,6 +59,9 @@ func (w *walker) value(path []string, v reflect.Value) {
 	if !v.IsValid() || !mayHold(v.Type()) || v.Type() == reflect.TypeFor[slotTensors]() {
 		return
 	}
+	if w.slot != nil {
+		w.slot(path, v)
+	}
 	if k := v.Kind(); w.null != nil && (k == reflect.Interface || k == reflect.Pointer) && v.IsNil() && v.Type().Implements(reflect.TypeFor[Module]()) {
 		w.null(path)
 	}
@@ -74,8 +80,13 @@ func (w *walker) value(path []string, v reflect.Value) {
 		x := v.Interface()
 		w.visit(path, x)
 		if s, ok := x.(sequence); ok {
-			for i, part := range s.parts() {
-				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part))
+			parts := s.parts()
+			for i, part := range parts {
+				at := append(path, strconv.Itoa(i))
+				if w.slot != nil {
+					w.slot(at, reflect.ValueOf(parts).Index(i))
+				}
+				w.value(at, reflect.ValueOf(part))
 			}
 			return
 		}
@@ -139,6 +150,9 @@ func (w *walker) fields(path []string, v reflect.Value) {
 	}
 	for _, f := range fieldsOf(v.Type()) {
 		field := v.Field(f.index)
+		if !f.exported && w.slot != nil {
+			continue
+		}
 		if !f.exported {
 			// Most structs keep their modules in unexported fields, which are only read here.
 			field = reflect.NewAt(f.typ, field.Addr().UnsafePointer()).Elem()
@@ -288,20 +302,16 @@ func Replace(model any, name string, by Module) error {
 	if by == nil {
 		return wrong("cannot become nil")
 	}
-	at := reflect.ValueOf(model)
-	rest := strings.Split(name, ".")
-	for len(rest) > 0 {
-		for at.Kind() == reflect.Interface {
-			at = at.Elem()
+	var at reflect.Value
+	w := walker{visit: func([]string, any) {}, seen: map[visited]bool{}}
+	w.slot = func(path []string, v reflect.Value) {
+		if !at.IsValid() && len(path) > 0 && strings.Join(path, ".") == name {
+			at = v
 		}
-		if !at.IsValid() {
-			return wrong("is not in the model")
-		}
-		next, used := child(at, rest)
-		if !next.IsValid() {
-			return wrong("is not in the model, or is in a field that is not exported")
-		}
-		at, rest = next, rest[used:]
+	}
+	w.value(nil, reflect.ValueOf(model))
+	if !at.IsValid() {
+		return wrong("is not in the model, or is in a field that is not exported")
 	}
 	_, isModule := reflect.TypeAssert[Module](at)
 	value := reflect.ValueOf(by)
@@ -313,61 +323,6 @@ func Replace(model any, name string, by Module) error {
 	}
 	at.Set(value)
 	return nil
-}
-
-// child returns the part of a value with the first names of a path, and their number; the zero Value
-// if there is none.
-func child(v reflect.Value, names []string) (part reflect.Value, used int) {
-	if v.CanInterface() {
-		if s, ok := v.Interface().(sequence); ok {
-			return at(reflect.ValueOf(s.parts()), names)
-		}
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return reflect.Value{}, 0
-		}
-		return child(v.Elem(), names)
-	case reflect.Slice, reflect.Array:
-		return at(v, names)
-	case reflect.Struct:
-		return field(v, names)
-	}
-	return reflect.Value{}, 0
-}
-
-// at returns the element of a slice or an array whose index is the first name.
-func at(list reflect.Value, names []string) (part reflect.Value, used int) {
-	if i, err := strconv.Atoi(names[0]); err == nil && i >= 0 && i < list.Len() {
-		return list.Index(i), 1
-	}
-	return reflect.Value{}, 0
-}
-
-// field returns the exported field of a struct with the first names.
-func field(v reflect.Value, names []string) (part reflect.Value, used int) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if !f.IsExported() {
-			continue
-		}
-		name := fieldName(v.Type(), f.Name)
-		tag, tagged := f.Tag.Lookup(nameTag)
-		if tagged {
-			name = tag
-		}
-		own := strings.Split(name, ".")
-		switch {
-		case f.Anonymous && !tagged, tagged && tag == "":
-			if part, used := child(v.Field(i), names); part.IsValid() {
-				return part, used
-			}
-		case len(own) <= len(names) && name == strings.Join(names[:len(own)], "."):
-			return v.Field(i), len(own)
-		}
-	}
-	return reflect.Value{}, 0
 }
 
 // ReplaceHead replaces the last [Dense] layer of a model, in the order of declaration, by another
