@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/training/layer"
@@ -120,17 +121,11 @@ func (p *prelu) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	slope, shape := p.weight, make([]int, max(x.NDim(), 1))
-	for i := range shape {
-		shape[i] = 1
-	}
+	shape := slices.Repeat([]int{1}, x.NDim())
 	if p.perChannel {
 		shape[1] = n
 	}
-	if x.NDim() == 0 {
-		shape = nil
-	}
-	slope = s.keep(slope.Reshape(shape...))
+	slope := s.keep(p.weight.Reshape(shape...))
 	if slope.DType() != x.DType() {
 		slope = s.keep(slope.Cast(x.DType()))
 	}
@@ -155,8 +150,7 @@ func (p *prelu) channels(shape []int) int {
 }
 
 // String returns the layer as Go code.
-func (p *prelu) String() string     { return p.call("PReLU") }
-func (*prelu) retainsNothing() bool { return true }
+func (p *prelu) String() string { return p.call("PReLU") }
 
 func (p *prelu) slots() []slot {
 	shape := 1

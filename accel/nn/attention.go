@@ -189,8 +189,6 @@ func (a *MultiHeadAttentionLayer) String() string {
 	return a.call(a.name, a.heads)
 }
 
-func (*MultiHeadAttentionLayer) retainsNothing() bool { return true }
-
 // scratch collects the intermediate tensors of a layer, which are released when its output has
 // been recorded.
 type scratch struct{ made []*Tensor }

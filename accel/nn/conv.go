@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -104,8 +105,6 @@ func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
 	defer s.release()
 	return s.keep(tensor.Conv2D(x, c.Weight, c.Bias, c.window)).Add(s.keep(c.adapter.convolve(&s, x, c.window)))
 }
-
-func (*Conv2DLayer) retainsNothing() bool { return true }
 
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
 // that [LoRA] adapts is none that they know.
@@ -263,32 +262,31 @@ func (c *convolution) slots() []slot {
 	return s
 }
 
-func (*convolution) retainsNothing() bool { return true }
-func (c *convolution) String() string     { return c.call(c.name, c.out, c.kernel) }
+func (c *convolution) String() string { return c.call(c.name, c.out, c.kernel) }
 
 // MaxPool2D returns a layer that computes the maximum of each square window of images [N, C, H,
 // W]. The window moves by its size unless [Stride] sets another stride. Options are Stride and
 // [Padding].
 func MaxPool2D(size int, given ...Option) Module {
-	return newPooling("MaxPool2D", tensor.MaxPool2D, size, given)
+	return newPooling("MaxPool2D", tensor.MaxPool2D, size, false, given)
 }
 
 // AvgPool2D returns a layer that computes the mean of each square window of images [N, C, H,
 // W], with the options of [MaxPool2D].
 func AvgPool2D(size int, given ...Option) Module {
-	return newPooling("AvgPool2D", tensor.AvgPool2D, size, given)
+	return newPooling("AvgPool2D", tensor.AvgPool2D, size, false, given)
 }
 
 // MaxPool1D returns a layer that computes the maximum of each window of sequences [N, C, T], such as
 // the outputs of [Conv1D], with the options of [MaxPool2D].
 func MaxPool1D(size int, given ...Option) Module {
-	return newPooling1D("MaxPool1D", tensor.MaxPool2D, size, given)
+	return newPooling("MaxPool1D", tensor.MaxPool2D, size, true, given)
 }
 
 // AvgPool1D returns a layer that computes the mean of each window of sequences [N, C, T], with the
 // options of [MaxPool2D].
 func AvgPool1D(size int, given ...Option) Module {
-	return newPooling1D("AvgPool1D", tensor.AvgPool2D, size, given)
+	return newPooling("AvgPool1D", tensor.AvgPool2D, size, true, given)
 }
 
 // GlobalAvgPool2D returns a layer that computes the mean of each channel: [N, C, H, W] becomes
@@ -310,14 +308,27 @@ type pooling struct {
 	name     string
 	function poolFunc
 	size     int
+	rows     bool // sequences are pooled as images of one row
 }
 
-func newPooling(name string, function poolFunc, size int, given []Option) *pooling {
-	return &pooling{name: name, function: function, size: size, options: options{}.read(name, given, "Stride", "Padding")}
+func newPooling(name string, function poolFunc, size int, rows bool, given []Option) Module {
+	p := &pooling{name: name, function: function, size: size, rows: rows, options: options{}.read(name, given, "Stride", "Padding")}
+	if rows {
+		p.window.Stride[0], p.window.Padding[0], p.window.Stride[1] = 1, 0, cmp.Or(p.window.Stride[1], size)
+	}
+	return p
 }
 
 func (p *pooling) Forward(x *Tensor) *Tensor {
-	return p.function(x, [2]int{p.size, p.size}, p.window)
+	if !p.rows {
+		return p.function(x, [2]int{p.size, p.size}, p.window)
+	}
+	requireChannels(p.String(), x)
+	n, c, t := x.Size(0), x.Size(1), x.Size(2)
+	var s scratch
+	defer s.release()
+	y := s.keep(p.function(s.keep(x.Reshape(n, c, 1, t)), [2]int{1, p.size}, p.window))
+	return y.Reshape(n, c, y.Size(3))
 }
 
 func (p *pooling) String() string     { return p.call(p.name, p.size) }
@@ -329,29 +340,6 @@ func (p *pooling) Layer() any {
 	}
 	return layer.Channelwise{}
 }
-
-// pooling1D pools sequences as images of one row.
-type pooling1D struct{ *pooling }
-
-func newPooling1D(name string, function poolFunc, size int, given []Option) pooling1D {
-	p := newPooling(name, function, size, given)
-	p.window.Stride[0], p.window.Padding[0] = 1, 0
-	if p.window.Stride[1] == 0 {
-		p.window.Stride[1] = size
-	}
-	return pooling1D{p}
-}
-
-func (p pooling1D) Forward(x *Tensor) *Tensor {
-	requireChannels(p.String(), x)
-	n, c, t := x.Size(0), x.Size(1), x.Size(2)
-	var s scratch
-	defer s.release()
-	y := s.keep(p.function(s.keep(x.Reshape(n, c, 1, t)), [2]int{1, p.size}, p.window))
-	return y.Reshape(n, c, y.Size(3))
-}
-
-func (pooling1D) Layer() any { return layer.Channelwise{} }
 
 // requireChannels panics unless x is [N, C, T].
 func requireChannels(layer string, x *Tensor) {

@@ -35,7 +35,7 @@ func Decodes(model Module) bool {
 // positionwise reports whether a layer computes each position of a sequence alone.
 func positionwise(m Module) bool {
 	switch m := m.(type) {
-	case *DenseLayer, *embedding, *tiedDense, *layerNorm, *rmsNorm, *dropout:
+	case *DenseLayer, *embedding, *tiedDense, *rowNorm, *dropout:
 		return true
 	case *activation:
 		switch m.Layer().(type) {

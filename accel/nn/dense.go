@@ -55,8 +55,6 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 	return s.keep(tensor.Linear(x, l.Weight, l.Bias)).Add(s.keep(l.adapter.Change(x)))
 }
 
-func (*DenseLayer) retainsNothing() bool { return true }
-
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
 // that [LoRA] adapts, or that several ranks share, is none that they know.
 func (l *DenseLayer) Layer() any {

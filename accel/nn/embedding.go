@@ -67,20 +67,14 @@ func (e *embedding) vectors(op string, layer fmt.Stringer, x *Tensor) *Tensor {
 // wholeNumbers returns indices that are floats, as in the batches of a data set, as int32. One that is no whole number, such as that of a
 // standardized column, gets an index that no table has.
 func wholeNumbers(x *Tensor) *Tensor {
-	index := x.Cast(tensor.Int32)
-	back := index.Cast(x.DType())
-	same := back.Eq(x)
-	none := tensor.FromInts([]int{math.MinInt32})
-	defer func() {
-		for _, t := range []*Tensor{index, back, same, none} {
-			t.Release()
-		}
-	}()
-	return tensor.Where(same, index, none)
+	var s scratch
+	defer s.release()
+	index := s.keep(x.Cast(tensor.Int32))
+	same := s.keep(s.keep(index.Cast(x.DType())).Eq(x))
+	return tensor.Where(same, index, s.keep(tensor.FromInts([]int{math.MinInt32})))
 }
 
-func (e *embedding) String() string     { return e.call("Embedding", e.tokens, e.width) }
-func (*embedding) retainsNothing() bool { return true }
+func (e *embedding) String() string { return e.call("Embedding", e.tokens, e.width) }
 
 // PositionEmbedding returns a layer that adds a trained vector for each position to sequences
 // [N, T, width], so that the model can use positions. A T above length is a [*LengthError]. The initial
@@ -125,7 +119,6 @@ func (e *posEmbedding) prepare(shape []int, packed bool) {
 func (e *posEmbedding) String() string {
 	return fmt.Sprintf("PositionEmbedding(%d, %d)", e.length, e.width)
 }
-func (*posEmbedding) retainsNothing() bool { return true }
 
 // MaxLength returns the number of positions.
 func (e *posEmbedding) MaxLength() int { return e.length }
@@ -244,7 +237,6 @@ func (*embeddingBag) max(s *scratch, vectors, counted *Tensor) *Tensor {
 func (e *embeddingBag) String() string {
 	return e.call("EmbeddingBag", e.tokens, e.width)
 }
-func (*embeddingBag) retainsNothing() bool { return true }
 
 func (e *embeddingBag) slots() []slot {
 	return []slot{{name: "weight", at: &e.weight, shape: []int{e.tokens, e.width}}}

@@ -64,9 +64,7 @@ func Catch(err *error) {
 		panic(p)
 	}
 	*err = failed
-	var device *tensor.DeviceError
-	var across *tensor.AllReduceError
-	if interrupt.Is(failed) || errors.As(failed, &device) || errors.As(failed, &across) {
+	if interrupt.Is(failed) || fromDevice(failed) {
 		return
 	}
 	if later := flush(); later != nil {
@@ -83,21 +81,19 @@ func flush() (err error) {
 
 // fromTensors reports whether an error has one of the types with which package tensor panics.
 func fromTensors(err error) bool {
-	var (
-		shape  *tensor.ShapeError
-		dtype  *tensor.DTypeError
-		index  *tensor.IndexError
-		state  *tensor.StateError
-		memory *tensor.OutOfMemoryError
-		finite *tensor.NonFiniteError
-		traced *tensor.TraceError
-		device *tensor.DeviceError
-		across *tensor.AllReduceError
-		length *LengthError
-	)
-	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
-		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite) ||
-		errors.As(err, &traced) || errors.As(err, &device) || errors.As(err, &across) || errors.As(err, &length)
+	return is[*tensor.ShapeError](err) || is[*tensor.DTypeError](err) || is[*tensor.IndexError](err) || is[*tensor.StateError](err) ||
+		is[*tensor.OutOfMemoryError](err) || is[*tensor.NonFiniteError](err) || is[*tensor.TraceError](err) || is[*LengthError](err) || fromDevice(err)
+}
+
+// fromDevice reports whether an error is the failure of a device or of another rank.
+func fromDevice(err error) bool {
+	return is[*tensor.DeviceError](err) || is[*tensor.AllReduceError](err)
+}
+
+// is reports whether an error is or wraps one of a type.
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 // forward runs the layer with this index. If the layer panics with an error of package tensor,

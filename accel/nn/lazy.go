@@ -36,6 +36,9 @@ type lazyState struct{ frozen bool }
 func (u *lazyState) freeze(on bool) { u.frozen = on }
 func (u *lazyState) isFrozen() bool { return u.frozen }
 
+// retainsNothing says that no layer with parameters keeps a reference to its input or output.
+func (*lazyState) retainsNothing() bool { return true }
+
 // parameter makes a tensor that the layer creates a parameter, unless the layer is frozen.
 func (u *lazyState) parameter(t *Tensor) *Tensor {
 	t.SetRequiresGrad(!u.frozen)
@@ -115,21 +118,25 @@ func (c *Conv2DLayer) slots() []slot {
 	return s
 }
 
-func (n *layerNorm) slots() []slot {
-	return []slot{{name: "weight", at: &n.weight, shape: []int{-1}}, {name: "bias", at: &n.bias, shape: []int{-1}}}
+func (n *rowNorm) slots() []slot {
+	s := affine(&n.weight, &n.bias)
+	if n.name == "RMSNorm" {
+		return s[:1]
+	}
+	return s
 }
 
-func (n *rmsNorm) slots() []slot {
-	return []slot{{name: "weight", at: &n.weight, shape: []int{-1}}}
+func (n *groupNorm) slots() []slot { return affine(&n.weight, &n.bias) }
+
+// affine returns the weight and the bias of a normalization, of the same size.
+func affine(weight, bias **Tensor) []slot {
+	return []slot{{name: "weight", at: weight, shape: []int{-1}}, {name: "bias", at: bias, shape: []int{-1}}}
 }
 
 func (n *batchNorm) slots() []slot {
-	return []slot{
-		{name: "weight", at: &n.weight, shape: []int{-1}},
-		{name: "bias", at: &n.bias, shape: []int{-1}},
-		{name: "running_mean", at: &n.runningMean, shape: []int{-1}, buffer: true},
-		{name: "running_var", at: &n.runningVar, shape: []int{-1}, buffer: true},
-	}
+	return append(affine(&n.weight, &n.bias),
+		slot{name: "running_mean", at: &n.runningMean, shape: []int{-1}, buffer: true},
+		slot{name: "running_var", at: &n.runningVar, shape: []int{-1}, buffer: true})
 }
 
 func (e *embedding) slots() []slot {

@@ -302,9 +302,7 @@ func bceWithLogits(op string, logits, target *Tensor, positiveWeights []float64)
 // bceTerms returns ln σ(x), ln(1 - σ(x)), and the target in the type of the logits. Both are the
 // logarithm of a softmax of x and 0, which is exact for large x and has the right gradient at 0.
 func bceTerms(logits, target *Tensor) (yes, no, converted *Tensor) {
-	if target.DType() != logits.DType() {
-		target = target.Cast(logits.DType())
-	}
+	target = inType(target, logits.DType())
 	n := logits.NDim()
 	shape := logits.Shape()
 	both := tensor.Stack(n, logits, tensor.Zeros(shape...).Cast(logits.DType())).LogSoftmax(n)

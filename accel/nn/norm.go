@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/layer"
@@ -16,37 +17,12 @@ import (
 //
 // The first input determines the size of weight and bias, which start at 1 and 0. [Epsilon] sets
 // another value than 1e-5.
-func LayerNorm(given ...Option) Module { return &layerNorm{options: normOptions("LayerNorm", given)} }
+func LayerNorm(given ...Option) Module { return newRowNorm("LayerNorm", given) }
 
 // Epsilon sets the value that [LayerNorm] and [RMSNorm] add before the division, 1e-5 by default.
 func Epsilon(e float64) Option {
 	return Option{option.New(func(o *options) { o.epsilon = e }, "Epsilon", e)}
 }
-
-func normOptions(layer string, given []Option) options {
-	return options{epsilon: epsilon}.read(layer, given, "Epsilon")
-}
-
-type layerNorm struct {
-	lazyState
-	options
-	weight, bias *Tensor // [size of the last dimension], nil before the first input
-}
-
-func (n *layerNorm) Forward(x *Tensor) *Tensor {
-	shape := x.Shape()
-	if len(shape) == 0 {
-		panic(&tensor.ShapeError{Op: "LayerNorm", Shapes: [][]int{shape}, Hint: "the input must have at least one dimension"})
-	}
-	last := len(shape) - 1
-	if n.weight == nil {
-		n.weight, n.bias = n.parameter(tensor.Ones(shape[last])), n.parameter(tensor.Zeros(shape[last]))
-	}
-	return tensor.LayerNorm(x, n.weight, n.bias, 1, n.epsilon)
-}
-
-func (n *layerNorm) String() string     { return n.call("LayerNorm") }
-func (*layerNorm) retainsNothing() bool { return true }
 
 // RMSNorm returns a layer that divides by the root mean square over the last dimension, and
 // then multiplies by a trained scale (Zhang and Sennrich, 2019):
@@ -55,28 +31,37 @@ func (*layerNorm) retainsNothing() bool { return true }
 //
 // The first input determines the size of weight, which starts at 1. [Epsilon] sets another value
 // than 1e-5.
-func RMSNorm(given ...Option) Module { return &rmsNorm{options: normOptions("RMSNorm", given)} }
+func RMSNorm(given ...Option) Module { return newRowNorm("RMSNorm", given) }
 
-type rmsNorm struct {
+// rowNorm normalizes the last dimension.
+type rowNorm struct {
 	lazyState
 	options
-	weight *Tensor // [size of the last dimension], nil before the first input
+	name         string
+	weight, bias *Tensor // [size of the last dimension], nil before the first input; RMSNorm has no bias
 }
 
-func (n *rmsNorm) Forward(x *Tensor) *Tensor {
+func newRowNorm(name string, given []Option) Module {
+	return &rowNorm{name: name, options: options{epsilon: epsilon}.read(name, given, "Epsilon")}
+}
+
+func (n *rowNorm) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) == 0 {
-		panic(&tensor.ShapeError{Op: "RMSNorm", Shapes: [][]int{shape}, Hint: "the input must have at least one dimension"})
+		panic(&tensor.ShapeError{Op: n.name, Shapes: [][]int{shape}, Hint: "the input must have at least one dimension"})
 	}
-	last := len(shape) - 1
-	if n.weight == nil {
-		n.weight = n.parameter(tensor.Ones(shape[last]))
+	if size := shape[len(shape)-1]; n.weight == nil {
+		if n.weight = n.parameter(tensor.Ones(size)); n.name != "RMSNorm" {
+			n.bias = n.parameter(tensor.Zeros(size))
+		}
 	}
-	return tensor.RMSNorm(x, n.weight, 1, n.epsilon)
+	if n.name == "RMSNorm" {
+		return tensor.RMSNorm(x, n.weight, 1, n.epsilon)
+	}
+	return tensor.LayerNorm(x, n.weight, n.bias, 1, n.epsilon)
 }
 
-func (n *rmsNorm) String() string     { return n.call("RMSNorm") }
-func (*rmsNorm) retainsNothing() bool { return true }
+func (n *rowNorm) String() string { return n.call(n.name) }
 
 // GroupNorm returns a layer that splits the channels of [N, C, …] into groups, normalizes each
 // group of each example to mean 0 and variance 1, and then applies a trained scale and shift to
@@ -104,10 +89,7 @@ func (n *groupNorm) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	perChannel := make([]int, len(shape)-1) // [C, 1, …]
-	for i := range perChannel {
-		perChannel[i] = 1
-	}
+	perChannel := slices.Repeat([]int{1}, len(shape)-1) // [C, 1, …]
 	perChannel[0] = n.weight.Size(0)
 	normalized := s.keep(normalizeGroups(&s, x, n.groups))
 	return s.keep(normalized.Mul(s.keep(n.weight.Reshape(perChannel...)))).Add(s.keep(n.bias.Reshape(perChannel...)))
@@ -120,12 +102,7 @@ func normalizeGroups(s *scratch, x *Tensor, groups int) *Tensor {
 	return s.keep(tensor.LayerNorm(grouped, nil, nil, len(shape)-1, epsilon)).Reshape(shape...)
 }
 
-func (n *groupNorm) String() string     { return fmt.Sprintf("GroupNorm(%d)", n.groups) }
-func (*groupNorm) retainsNothing() bool { return true }
-
-func (n *groupNorm) slots() []slot {
-	return []slot{{name: "weight", at: &n.weight, shape: []int{-1}}, {name: "bias", at: &n.bias, shape: []int{-1}}}
-}
+func (n *groupNorm) String() string { return fmt.Sprintf("GroupNorm(%d)", n.groups) }
 
 // InstanceNorm returns a layer that normalizes each channel of each example of [N, C, …] to mean 0
 // and variance 1 (Ulyanov et al., 2016): y = (x - mean) / √(variance + 1e-5). Like PyTorch's
@@ -218,9 +195,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 
 // make creates the parameters and running means.
 func (n *batchNorm) make(shape []int) {
-	n.weight, n.bias = tensor.Ones(shape...), tensor.Zeros(shape...)
-	n.weight.SetRequiresGrad(!n.frozen)
-	n.bias.SetRequiresGrad(!n.frozen)
+	n.weight, n.bias = n.parameter(tensor.Ones(shape...)), n.parameter(tensor.Zeros(shape...))
 	n.runningMean, n.runningVar = tensor.Zeros(shape...), tensor.Ones(shape...)
 }
 
@@ -232,7 +207,6 @@ func (n *batchNorm) saveMode() func() {
 
 func (n *batchNorm) buffers() []*Tensor { return []*Tensor{n.runningMean, n.runningVar} }
 func (n *batchNorm) String() string     { return n.name() + "()" }
-func (*batchNorm) retainsNothing() bool { return true }
 
 func (n *batchNorm) name() string {
 	if n.synchronized {

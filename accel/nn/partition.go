@@ -50,19 +50,16 @@ func (l *DenseLayer) Partition(p *layer.Partition) ([]layer.Divided, error) {
 	case l.split != nil:
 		return nil, errors.New("it is divided already")
 	}
+	dimension, what := 0, "outputs"
 	if p.Rows {
-		if err := dividable(p, l.Weight.Size(1), "inputs"); err != nil {
-			return nil, err
-		}
-		l.split = p
-		return []layer.Divided{{At: &l.Weight, Dimension: 1, Blocks: 1}}, nil
+		dimension, what = 1, "inputs"
 	}
-	if err := dividable(p, l.Weight.Size(0), "outputs"); err != nil {
+	if err := dividable(p, l.Weight.Size(dimension), what); err != nil {
 		return nil, err
 	}
 	l.split = p
-	parts := []layer.Divided{{At: &l.Weight, Dimension: 0, Blocks: 1}}
-	if l.Bias != nil {
+	parts := []layer.Divided{{At: &l.Weight, Dimension: dimension, Blocks: 1}}
+	if l.Bias != nil && !p.Rows {
 		parts = append(parts, layer.Divided{At: &l.Bias, Dimension: 0, Blocks: 1})
 	}
 	return parts, nil

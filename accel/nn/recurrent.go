@@ -247,8 +247,6 @@ func (l *RecurrentLayer) slots() []slot {
 	return all
 }
 
-func (*RecurrentLayer) retainsNothing() bool { return true }
-
 func (l *RecurrentLayer) name() string {
 	switch l.cell {
 	case ir.LSTMCell:
