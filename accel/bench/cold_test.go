@@ -44,25 +44,16 @@ func TestColdCases(t *testing.T) {
 // TestColdStepsEmptyTheCaches finds the memory changed before each step.
 func TestColdStepsEmptyTheCaches(t *testing.T) {
 	var b ballast
-	w := &counting{ballast: &b}
+	steps, emptied := 0, 0
+	w := workload{step: func() error {
+		steps++
+		if got := b.memory.Data(); len(got) == 1<<18 && got[0] == float32(steps) {
+			emptied++
+		}
+		return nil
+	}, value: constant}
 	a, err := b.runCold(w, request{Steps: 3, Empty: 1 << 20})
-	if err != nil || a.Seconds <= 0 || w.steps != 3 || w.emptied != 3 {
-		t.Errorf("%d steps, before %d of which the caches were emptied, %+v, %v", w.steps, w.emptied, a, err)
+	if err != nil || a.Seconds <= 0 || steps != 3 || emptied != 3 {
+		t.Errorf("%d steps, before %d of which the caches were emptied, %+v, %v", steps, emptied, a, err)
 	}
 }
-
-// counting counts its steps, and those since whose last one the ballast has changed.
-type counting struct {
-	ballast        *ballast
-	steps, emptied int
-}
-
-func (c *counting) step() error {
-	c.steps++
-	if got := c.ballast.memory.Data(); len(got) == 1<<18 && got[0] == float32(c.steps) {
-		c.emptied++
-	}
-	return nil
-}
-
-func (c *counting) value() float64 { return 1 }

@@ -49,28 +49,15 @@ func resNet18With(g groups) (nn.Module, error) {
 	return m, setParameters(m, g)
 }
 
-// imageWorkload classifies images.
-type imageWorkload struct {
-	model   nn.Module
-	x, last *tensor.Tensor
-}
-
+// startImages measures the classification of images.
 func startImages(g groups) (workload, error) {
 	m, err := resNet18With(g)
-	return &imageWorkload{model: m, x: g.get("x")[0].tensor()}, err
+	x := g.get("x")[0].tensor()
+	return inference(func() *tensor.Tensor { return m.Forward(x) }, largestLogit), err
 }
 
-func (w *imageWorkload) step() error {
-	if w.last != nil {
-		w.last.Release()
-	}
-	tensor.NoGrad(func() { w.last = w.model.Forward(w.x) })
-	tensor.Flush()
-	return nil
-}
-
-// value returns the largest logit of the first image.
-func (w *imageWorkload) value() float64 { return w.last.Max(1).Float64s()[0] }
+// largestLogit returns the largest logit of the first image.
+func largestLogit(y *tensor.Tensor) float64 { return y.Max(1).Float64s()[0] }
 
 func exportResNet(path string, g groups) error {
 	m, err := resNet18With(g)
@@ -86,29 +73,23 @@ func promptArrays(g *generator) groups {
 	return append(groups{g.below(c.VocabSize, "x", promptLength)}, parameters(models.GPT2(c), tensor.FromInts([]int{0}, 1, 1))...)
 }
 
-// generationWorkload continues a prompt with the likeliest tokens.
-type generationWorkload struct {
-	model  nn.Module
-	prompt []int
-	tokens []int
-}
-
+// startGeneration measures the continuation of a prompt with the likeliest tokens.
 func startGeneration(g groups) (workload, error) {
 	m := models.GPT2(models.GPT2Small())
 	tensor.NoGrad(func() { m.Forward(tensor.FromInts([]int{0}, 1, 1)) })
-	return &generationWorkload{model: m, prompt: g.get("x")[0].ints()}, setParameters(m, g)
+	prompt, tokens := g.get("x")[0].ints(), []int(nil)
+	return workload{
+		step: func() (err error) {
+			tokens, err = accel.Generate(display.Unmeasured(context.Background()), m, prompt, generatedTokens, accel.Temperature(0))
+			return err
+		},
+		value: func() float64 { return float64(sumOf(tokens)) },
+	}, setParameters(m, g)
 }
 
-func (w *generationWorkload) step() (err error) {
-	w.tokens, err = accel.Generate(display.Unmeasured(context.Background()), w.model, w.prompt, generatedTokens, accel.Temperature(0))
-	return err
-}
-
-// value returns the sum of all tokens.
-func (w *generationWorkload) value() float64 {
-	sum := 0
-	for _, t := range w.tokens {
+func sumOf(tokens []int) (sum int) {
+	for _, t := range tokens {
 		sum += t
 	}
-	return float64(sum)
+	return sum
 }

@@ -22,10 +22,10 @@ import (
 func (o options) prepared(c benchCase) (w workload, err error) {
 	defer nn.Catch(&err)
 	if err := tensors.SetDevice(o.device); err != nil {
-		return nil, err
+		return w, err
 	}
 	if c.start == nil {
-		return nil, fmt.Errorf("%s has no arrays", c.name)
+		return w, fmt.Errorf("%s has no arrays", c.name)
 	}
 	return c.start(c.arrays(newGenerator()))
 }

@@ -75,8 +75,8 @@ func (s *server) answer(q request) (a reply, err error) {
 		runtime.GC()
 		return reply{}, nil
 	case "run", "count":
-		work := s.ready[q.Bench]
-		if work == nil {
+		work, ok := s.ready[q.Bench]
+		if !ok {
 			return reply{}, fmt.Errorf("%s is not prepared", q.Bench)
 		}
 		if q.Empty > 0 {
@@ -130,8 +130,12 @@ func countsOf(s ir.Stats, steps float64) *benchfile.Counts {
 
 func (s *server) prepare(q request) (reply, error) {
 	if q.Bench == peakBench {
-		s.ready[q.Bench] = peak{}
-		return reply{Flops: cpu.Peak(runtime.GOMAXPROCS(0))}, nil
+		peak := func() float64 { return cpu.Peak(runtime.GOMAXPROCS(0)) } // multiplications and additions only
+		s.ready[q.Bench] = workload{step: func() error {
+			peak()
+			return nil
+		}, value: constant}
+		return reply{Flops: peak()}, nil
 	}
 	c, err := s.caseNamed(q.Bench)
 	if err != nil {
@@ -159,17 +163,7 @@ func (c benchCase) startWith(path string) (workload, error) {
 	}
 	g, err := readGroups(path)
 	if err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	return c.start(g)
 }
-
-// peak is a step of multiplications and additions only.
-type peak struct{}
-
-func (peak) step() error {
-	cpu.Peak(runtime.GOMAXPROCS(0))
-	return nil
-}
-
-func (peak) value() float64 { return 1 }

@@ -33,24 +33,20 @@ func writeCSV(path string) error {
 	return os.WriteFile(path+".csv", b.Bytes(), 0o600)
 }
 
-// csvWorkload reads a CSV file.
-type csvWorkload struct {
-	path string
-	last *frame.Frame
-}
-
-func startCSV(path string) (workload, error) { return &csvWorkload{path: path + ".csv"}, nil }
-
-func (w *csvWorkload) step() (err error) {
-	w.last, err = frame.CSV(w.path)
-	return err
-}
-
-// value returns the number of rows plus the sum of a column.
-func (w *csvWorkload) value() float64 {
-	sum := float64(w.last.Len())
-	for _, v := range w.last.Column("score").Floats() {
-		sum += v
-	}
-	return sum
+// startCSV measures the reading of a CSV file.
+func startCSV(path string) (workload, error) {
+	var last *frame.Frame
+	return workload{
+		step: func() (err error) {
+			last, err = frame.CSV(path + ".csv")
+			return err
+		},
+		value: func() float64 { // the number of rows plus the sum of a column
+			sum := float64(last.Len())
+			for _, v := range last.Column("score").Floats() {
+				sum += v
+			}
+			return sum
+		},
+	}, nil
 }

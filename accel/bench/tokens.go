@@ -43,41 +43,31 @@ func writeTokenizer(name string) func(path string) error {
 	}
 }
 
-// tokenWorkload encodes the lines of a text.
-type tokenWorkload struct {
-	tokenizer *token.Tokenizer
-	lines     []string
-	last      [][]int
-}
-
+// startTokenizer measures the encoding of the lines of a text.
 func startTokenizer(path string) (workload, error) {
 	tokenizer, err := token.Load(path + ".tokenizer")
 	if err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	text, err := os.ReadFile(path + ".txt")
 	if err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	lines := strings.Split(string(text), "\n")
-	return &tokenWorkload{tokenizer, lines, make([][]int, len(lines))}, nil
-}
-
-func (w *tokenWorkload) step() error {
-	for i, line := range w.lines {
-		w.last[i] = w.tokenizer.Encode(line)
-	}
-	return nil
-}
-
-// value returns the number of tokens plus the sum of their numbers.
-func (w *tokenWorkload) value() float64 {
-	sum := 0
-	for _, ids := range w.last {
-		sum += len(ids)
-		for _, id := range ids {
-			sum += id
-		}
-	}
-	return float64(sum)
+	last := make([][]int, len(lines))
+	return workload{
+		step: func() error {
+			for i, line := range lines {
+				last[i] = tokenizer.Encode(line)
+			}
+			return nil
+		},
+		value: func() float64 { // the number of tokens plus the sum of their numbers
+			sum := 0
+			for _, ids := range last {
+				sum += len(ids) + sumOf(ids)
+			}
+			return float64(sum)
+		},
+	}, nil
 }

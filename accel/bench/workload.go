@@ -12,12 +12,28 @@ import (
 )
 
 // workload is a benchmark that is ready to run in Quern.
-type workload interface {
-	// step does the work once.
-	step() error
-	// value returns a number computed by the last step.
-	value() float64
+type workload struct {
+	step  func() error   // does the work once
+	value func() float64 // returns a number computed by the last step
 }
+
+// ofTensor returns the workload of steps that compute a tensor, of which only the last one is kept.
+func ofTensor(step func() *tensor.Tensor, value func(last *tensor.Tensor) float64) workload {
+	var last *tensor.Tensor
+	return workload{
+		step: func() error {
+			if last != nil {
+				last.Release()
+			}
+			last = step()
+			return nil
+		},
+		value: func() float64 { return value(last) },
+	}
+}
+
+// constant is the value of a workload that computes no number.
+func constant() float64 { return 1 }
 
 // objective is a loss, the form of the inputs and targets, and the type of autocast.
 type objective struct {
@@ -32,174 +48,144 @@ var (
 	vectors = objective{loss: nn.MSE, dtype: tensor.Float32}
 )
 
-// trainingStep is a training step that cycles through some batches.
-type trainingStep struct {
-	objective
-	model     nn.Module
-	optimizer *optim.Optimizer
-	x, y      []*tensor.Tensor
-	steps     int
-	last      *tensor.Tensor
-}
-
+// startTraining returns training steps that cycle through some batches.
 func startTraining(make func() nn.Module, o objective) func(groups) (workload, error) {
 	return func(g groups) (workload, error) {
-		t := &trainingStep{objective: o, model: make()}
+		model := make()
+		var x, y []*tensor.Tensor
 		for i, a := range g.get("x") {
-			t.x = append(t.x, a.tensorOf(o.tokens))
-			t.y = append(t.y, g.get("y")[i].tensorOf(o.labels))
+			x = append(x, a.tensorOf(o.tokens))
+			y = append(y, g.get("y")[i].tensorOf(o.labels))
 		}
-		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // creates the parameters
-		if err := setParameters(t.model, g); err != nil {
-			return nil, err
+		tensor.NoGrad(func() { model.Forward(x[0]) }) // creates the parameters
+		if err := setParameters(model, g); err != nil {
+			return workload{}, err
 		}
-		t.optimizer = optim.Adam(t.model, 1e-3)
-		return t, nil
+		optimizer, steps := optim.Adam(model, 1e-3), 0
+		return ofTensor(func() (loss *tensor.Tensor) {
+			i := steps % len(x)
+			steps++
+			var output *tensor.Tensor
+			tensor.Autocast(o.dtype, func() {
+				output = model.Forward(x[i])
+				loss = o.loss(output, y[i])
+			})
+			optimizer.ZeroGrad()
+			loss.Backward()
+			output.Release() // reference counting frees it in the other frameworks too
+			optimizer.Step()
+			return loss
+		}, (*tensor.Tensor).Item), nil
 	}
 }
 
-func (t *trainingStep) step() error {
-	i := t.steps % len(t.x)
-	t.steps++
-	if t.last != nil {
-		t.last.Release()
-	}
-	var y *tensor.Tensor
-	tensor.Autocast(t.dtype, func() {
-		y = t.model.Forward(t.x[i])
-		t.last = t.loss(y, t.y[i])
-	})
-	t.optimizer.ZeroGrad()
-	t.last.Backward()
-	y.Release() // reference counting frees it in the other frameworks too
-	t.optimizer.Step()
-	return nil
+// inference returns steps that compute a tensor without gradients.
+func inference(compute func() *tensor.Tensor, value func(*tensor.Tensor) float64) workload {
+	return ofTensor(func() (y *tensor.Tensor) {
+		tensor.NoGrad(func() { y = compute() })
+		tensor.Flush()
+		return y
+	}, value)
 }
 
-func (t *trainingStep) value() float64 { return t.last.Item() }
-
-// matmulWorkload is a matrix multiplication.
-type matmulWorkload struct {
-	multiply func() *tensor.Tensor
-	last     *tensor.Tensor
+// multiplication returns matrix multiplications.
+func multiplication(multiply func() *tensor.Tensor) workload {
+	return inference(multiply, func(y *tensor.Tensor) float64 { return float64(y.Data()[0]) })
 }
 
 func startMatMul(d tensor.DType) func(groups) (workload, error) {
 	return func(g groups) (workload, error) {
 		x := g.get("x")
 		a, b := x[0].tensor().Cast(d), x[1].tensor().Cast(d)
-		return &matmulWorkload{multiply: func() *tensor.Tensor { return a.MatMul(b) }}, nil
+		return multiplication(func() *tensor.Tensor { return a.MatMul(b) }), nil
 	}
 }
 
 // startMatMulFP8 measures Linear in FP8, including the computation of the scales.
 func startMatMulFP8(g groups) (workload, error) {
 	if err := tensor.CheckFP8(); err != nil {
-		return nil, &missingError{"FP8", err.Error()}
+		return workload{}, &missingError{"FP8", err.Error()}
 	}
 	x := g.get("x")
 	a, b := x[0].tensor().Cast(tensor.BFloat16), x[1].tensor().Cast(tensor.BFloat16)
-	return &matmulWorkload{multiply: func() (y *tensor.Tensor) {
+	return multiplication(func() (y *tensor.Tensor) {
 		tensor.AutocastFP8(func() { y = tensor.Linear(a, b, nil) })
 		return y
-	}}, nil
+	}), nil
 }
 
-func (p *matmulWorkload) step() error {
-	if p.last != nil {
-		p.last.Release()
-	}
-	tensor.NoGrad(func() { p.last = p.multiply() })
-	tensor.Flush()
-	return nil
-}
-
-func (p *matmulWorkload) value() float64 { return float64(p.last.Data()[0]) }
-
-// attentionWorkload is attention and its gradients.
-type attentionWorkload struct {
-	in     [3]*tensor.Tensor
-	target *tensor.Tensor
-	last   *tensor.Tensor
-}
-
+// startAttention measures attention and its gradients.
 func startAttention(g groups) (workload, error) {
-	w := &attentionWorkload{target: g.get("y")[0].tensor()}
+	var in [3]*tensor.Tensor
+	target := g.get("y")[0].tensor()
 	for i, a := range g.get("x") {
-		w.in[i] = tensor.Parameter(a.tensor())
+		in[i] = tensor.Parameter(a.tensor())
 	}
-	return w, nil
-}
-
-func (w *attentionWorkload) step() error {
-	for _, t := range w.in {
-		t.ZeroGrad()
-	}
-	if w.last != nil {
-		w.last.Release()
-	}
-	y := tensor.Attention(w.in[0], w.in[1], w.in[2], true)
-	weighted := y.Mul(w.target)
-	w.last = weighted.Sum()
-	w.last.Backward()
-	y.Release()
-	weighted.Release()
-	tensor.Flush()
-	return nil
-}
-
-// value returns the result plus an element of each gradient.
-func (w *attentionWorkload) value() float64 {
-	v := w.last.Item()
-	for i, t := range w.in {
-		row := 0
-		if i == 0 {
-			row = attentionLength - 1
+	return ofTensor(func() *tensor.Tensor {
+		for _, t := range in {
+			t.ZeroGrad()
 		}
-		v += float64(t.Grad().Data()[row*t.Size(3)])
-	}
-	return v
+		y := tensor.Attention(in[0], in[1], in[2], true)
+		weighted := y.Mul(target)
+		sum := weighted.Sum()
+		sum.Backward()
+		y.Release()
+		weighted.Release()
+		tensor.Flush()
+		return sum
+	}, func(sum *tensor.Tensor) float64 { // plus an element of each gradient
+		v := sum.Item()
+		for i, t := range in {
+			row := 0
+			if i == 0 {
+				row = attentionLength - 1
+			}
+			v += float64(t.Grad().Data()[row*t.Size(3)])
+		}
+		return v
+	}), nil
 }
 
-// copyWorkload copies memory.
-type copyWorkload struct{ from, to *tensor.Tensor }
-
+// startCopy measures copies of memory.
 func startCopy(groups) (workload, error) {
-	return &copyWorkload{from: tensor.Ones(copyElements), to: tensor.Zeros(copyElements)}, nil
+	from, to := tensor.Ones(copyElements), tensor.Zeros(copyElements)
+	return workload{step: func() error {
+		to.Assign(from.AddScalar(0))
+		tensor.Flush()
+		return nil
+	}, value: constant}, nil
 }
 
-func (c *copyWorkload) step() error {
-	c.to.Assign(c.from.AddScalar(0))
-	tensor.Flush()
-	return nil
-}
-
-func (c *copyWorkload) value() float64 { return 1 }
-
-// loaderWorkload makes batches of byte images.
-type loaderWorkload struct {
-	set  *data.Dataset
-	last data.Batch
-}
-
+// startLoader measures batches of byte images.
 func startLoader(g groups) (workload, error) {
 	folder, err := os.MkdirTemp("", "bench-loader")
 	if err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	defer os.RemoveAll(folder) // the mapped file remains readable until it is closed
 	images, labels := filepath.Join(folder, "images"), filepath.Join(folder, "labels")
 	if err := writeIDX(images, g.get("x")[0].bytes(), imageCount, 28, 28); err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	if err := writeIDX(labels, make([]byte, imageCount), imageCount); err != nil {
-		return nil, err
+		return workload{}, err
 	}
 	set, err := data.OpenIDX(images, labels)
 	if err != nil {
-		return nil, err
+		return workload{}, err
 	}
-	return &loaderWorkload{set: set}, nil
+	var last data.Batch
+	return workload{step: func() error {
+		it := set.Batches(256, data.Shuffle(1))
+		for it.Next() {
+			if last.X != nil {
+				last.X.Release()
+				last.Y.Release()
+			}
+			last = it.Batch()
+		}
+		return it.Err()
+	}, value: constant}, nil
 }
 
 // writeIDX writes bytes in the format of the MNIST family.
@@ -210,17 +196,3 @@ func writeIDX(path string, values []byte, shape ...int) error {
 	}
 	return os.WriteFile(path, append(head, values...), 0o600)
 }
-
-func (l *loaderWorkload) step() error {
-	it := l.set.Batches(256, data.Shuffle(1))
-	for it.Next() {
-		if l.last.X != nil {
-			l.last.X.Release()
-			l.last.Y.Release()
-		}
-		l.last = it.Batch()
-	}
-	return it.Err()
-}
-
-func (l *loaderWorkload) value() float64 { return 1 }
