@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
@@ -53,6 +54,12 @@ func (r *runner) key() string {
 func (r *runner) ask(ctx context.Context, q request) (reply, error) {
 	q.Bench, q.Setting = r.name, r.setting
 	return r.process.ask(ctx, q)
+}
+
+// counts returns what a repeated step on a GPU launches and waits for.
+func (r *runner) counts(ctx context.Context) (*benchfile.Counts, error) {
+	a, err := r.ask(ctx, request{Do: "count", Steps: countedSteps})
+	return a.Counts, err
 }
 
 // measure runs the selected benchmarks. With an error it returns those that it completed.
@@ -303,7 +310,6 @@ func (m *measurement) runners(c benchCase) []*runner {
 // steps by runner.
 func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure, losses map[string][]float64) {
 	for _, r := range runners {
-		r.steps = 1
 		var made preparation
 		if r.prepared != nil {
 			made = <-r.prepared // it has a time limit
@@ -324,45 +330,52 @@ func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure,
 
 // prepareRunner prepares one runner.
 func (m *measurement) prepareRunner(ctx context.Context, r *runner) (reply, error) {
+	r.steps = 1
 	return r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: cmp.Or(r.model, r.name), Heads: r.heads, Half: r.half})
 }
 
 // rounds measures runners in interleaved rounds, until one fails.
 func (m *measurement) rounds(ctx context.Context, runners []*runner, f *figure) {
-	for round := range m.options.rounds + 1 { // the first round determines the number of steps
+	for round := range m.options.rounds + 1 {
 		for i := range runners {
 			r := runners[(i+round)%len(runners)]
 			if r.excluded {
 				continue
 			}
-			q := request{Do: "run", Steps: r.steps}
-			if r.cold {
-				q.Empty = emptyingBytes(cpu.DataCaches(), runtime.NumCPU())
-			}
-			a, err := r.ask(ctx, q)
-			if err != nil {
+			if err := m.round(ctx, r, round); err != nil {
 				f.fail(r, err)
-				continue
 			}
-			each := a.Seconds / float64(r.steps)
-			if round == 0 {
-				r.steps = max(1, int(math.Round(m.slice/max(each, 1e-9))))
-			} else {
-				r.seconds = append(r.seconds, each)
-			}
-			time.Sleep(pause)
 		}
 	}
 }
 
+// round measures one runner. The first round, 0, determines the number of its steps.
+func (m *measurement) round(ctx context.Context, r *runner, round int) error {
+	q := request{Do: "run", Steps: r.steps}
+	if r.cold {
+		q.Empty = emptyingBytes(cpu.DataCaches(), runtime.NumCPU())
+	}
+	a, err := r.ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	each := a.Seconds / float64(r.steps)
+	if round == 0 {
+		r.steps = max(1, int(math.Round(m.slice/max(each, 1e-9))))
+	} else {
+		r.seconds = append(r.seconds, each)
+	}
+	time.Sleep(pause)
+	return nil
+}
+
 // count counts the launches and waits of a repeated step on a GPU.
 func (m *measurement) count(ctx context.Context, r *runner, f *figure) {
-	a, err := r.ask(ctx, request{Do: "count", Steps: countedSteps})
-	if err != nil {
+	var err error
+	if f.Counts, err = r.counts(ctx); err != nil {
 		f.fail(r, err)
 		return
 	}
-	f.Counts = a.Counts
 	if f.Counts.NewPlans > 0 || f.Counts.Waits > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("a repeated step compiles %g plans and waits %g times for the device; want none", f.Counts.NewPlans, f.Counts.Waits))
 	}

@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/quernlab/quern/accel/internal/benchfile"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // librariesOff is the setting for our own kernels alone, which another variable sets.
@@ -40,7 +41,7 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 	m := &measurement{options: o, folder: folder}
 	usual := &runner{process: &process{options: o, framework: "quern"}, benchCase: c}
 	defer usual.close()
-	usualLosses, err := m.prepareOne(ctx, usual)
+	prepared, err := m.prepareRunner(ctx, usual)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v, err := m.measureVariant(ctx, usual, usualLosses, setting)
+		v, err := m.measureVariant(ctx, usual, prepared.Losses, setting)
 		if missing := (*missingError)(nil); errors.As(err, &missing) {
 			v.NotMeasured = missing.reason
 		} else if err != nil {
@@ -64,70 +65,40 @@ func (o options) measureVariants(ctx context.Context, c benchCase) error {
 	return nil
 }
 
-// prepareOne prepares a runner and returns its first losses.
-func (m *measurement) prepareOne(ctx context.Context, r *runner) ([]float64, error) {
-	r.steps = 1
-	a, err := m.prepareRunner(ctx, r)
-	return a.Losses, err
-}
-
 // measureVariant measures one setting.
 func (m *measurement) measureVariant(ctx context.Context, usual *runner, usualLosses []float64, setting string) (v benchfile.Variant, err error) {
 	v = benchfile.Variant{Case: usual.name, Setting: setting}
 	other := &runner{process: &process{options: m.options, framework: "quern", variables: []string{variableOf(setting)}}, benchCase: usual.benchCase}
 	defer other.close()
-	losses, err := m.prepareOne(ctx, other)
+	a, err := m.prepareRunner(ctx, other)
 	if err != nil {
 		return v, err
 	}
-	if len(losses) != len(usualLosses) {
-		return v, fmt.Errorf("%d losses, the default has %d", len(losses), len(usualLosses))
+	if why := difference("the default", usualLosses, a.Losses, firstToleranceHalf); why != "" {
+		return v, errors.New(why)
 	}
-	for i, l := range losses {
-		d := math.Abs(l-usualLosses[i]) / max(math.Abs(usualLosses[i]), 1e-6)
-		allowed := laterTolerance
-		if i == 0 {
-			allowed = firstToleranceHalf
-		}
-		if !(d <= allowed) {
-			return v, fmt.Errorf("the loss of step %d is %g, without the setting %g", i+1, l, usualLosses[i])
-		}
-		v.LossDifference = max(v.LossDifference, d)
+	for i, l := range a.Losses {
+		v.LossDifference = max(v.LossDifference, math.Abs(l-usualLosses[i])/max(math.Abs(usualLosses[i]), 1e-6))
 	}
-	for round := range m.options.rounds + 1 { // the first round determines the number of steps
+	usual.steps, usual.seconds = 1, nil
+	for round := range m.options.rounds + 1 {
 		for _, r := range []*runner{usual, other} {
-			a, err := r.ask(ctx, request{Do: "run", Steps: r.steps})
-			if err != nil {
+			if err := m.round(ctx, r, round); err != nil {
 				return v, err
 			}
-			each := a.Seconds / float64(r.steps)
-			switch {
-			case round == 0:
-				r.steps = max(1, int(math.Round(m.slice/max(each, 1e-9))))
-			case r == usual:
-				v.DefaultTimes = append(v.DefaultTimes, each)
-			default:
-				v.Times = append(v.Times, each)
-			}
-			time.Sleep(pause)
 		}
 	}
+	v.DefaultTimes, v.Times = usual.seconds, other.seconds
 	var ratios []float64
 	for i, each := range v.Times {
 		ratios = append(ratios, each/v.DefaultTimes[i])
 	}
 	v.Default, v.Seconds, v.Ratio = newTimes(v.DefaultTimes).Median, newTimes(v.Times).Median, newTimes(ratios).Median
-	for _, of := range []struct {
-		r  *runner
-		to **benchfile.Counts
-	}{{usual, &v.DefaultCounts}, {other, &v.Counts}} {
-		a, err := of.r.ask(ctx, request{Do: "count", Steps: countedSteps})
-		if err != nil {
-			return v, err
-		}
-		*of.to = a.Counts
+	if v.DefaultCounts, err = usual.counts(ctx); err != nil {
+		return v, err
 	}
-	return v, nil
+	v.Counts, err = other.counts(ctx)
+	return v, err
 }
 
 func printVariant(v benchfile.Variant) {
@@ -151,9 +122,8 @@ func (o options) saveVariants(all []benchfile.Variant) error {
 	if err != nil {
 		return err
 	}
-	written := o.variantsFile + ".new"
-	if err := os.WriteFile(written, append(text, '\n'), 0o644); err != nil {
+	return atomicfile.Replace(o.variantsFile, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	return os.Rename(written, o.variantsFile)
+	})
 }
