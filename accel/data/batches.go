@@ -217,7 +217,7 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	}
 	if l.byLength {
 		switch {
-		case positionsOf(s.source) == 0:
+		case s.positions() == 0:
 			b.err = fmt.Errorf("data: GroupByLength: the examples of %s are not sequences of different lengths", s.name)
 			return b
 		case b.order == nil:

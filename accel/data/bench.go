@@ -207,12 +207,6 @@ func (m *bencher) dropFiles(it *Batches) (reason string) {
 	return reason
 }
 
-// fileBacked is a source that reads one file for all examples.
-type fileBacked interface{ readsFrom() string }
-
-func (m *mapped) readsFrom() string    { return m.name }
-func (m *mappedNPY) readsFrom() string { return m.name }
-
 // files returns the files that are read for some examples, or why they are not known.
 func (s *Dataset) files(examples []int) (files []string, reason string) {
 	var parts []Dataset // of which the data set consists,
@@ -224,9 +218,6 @@ func (s *Dataset) files(examples []int) (files []string, reason string) {
 		inner := source.wrapped()
 		from := s.inSource(examples)
 		return inner.files(slices.DeleteFunc(from, func(i int) bool { return i >= inner.Len() })) // of Append
-	case selection:
-		inner := Dataset{source: source.source, index: source.index}
-		return inner.files(s.inSource(examples))
 	case *joined:
 		parts, of = source.parts, slices.Repeat([][]int{s.inSource(examples)}, len(source.parts))
 	case *chained:
@@ -235,8 +226,8 @@ func (s *Dataset) files(examples []int) (files []string, reason string) {
 			k, at := source.part(i)
 			of[k] = append(of[k], at)
 		}
-	case fileBacked:
-		return []string{source.readsFrom()}, ""
+	case *mapped:
+		return []string{source.name}, ""
 	}
 	for k := range parts {
 		if part := &parts[k]; len(of[k]) > 0 && !part.InMemory() {

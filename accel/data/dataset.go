@@ -62,10 +62,7 @@ func (s *Dataset) Targets() int { return s.source.form().targets }
 // InMemory reports whether the examples are in the memory of this process, so that [Dataset.Example] and
 // [Dataset.Label] only copy values. It is false for files, also those that are mapped into memory, for a
 // [Source], and with [Dataset.Cached].
-func (s *Dataset) InMemory() bool {
-	h, ok := s.source.(held)
-	return ok && h.inMemory()
-}
+func (s *Dataset) InMemory() bool { return s.source.form().memory }
 
 // Unlabeled reports whether the classes of the examples are unknown, as in a data set of
 // [OpenUnlabeledImages]. A model can predict them; training and evaluation need labels, which
@@ -88,6 +85,9 @@ const Ignored = -100
 // and the metrics of accel.Fit and Evaluate then leave them out; other losses need the option
 // nn.IgnoreIndex(data.Ignored).
 func (s *Dataset) Ignores() bool { return s.source.form().ignores }
+
+// positions returns the number of positions to which sequences of different lengths are padded; 0 for other examples.
+func (s *Dataset) positions() int { return s.source.form().positions }
 
 // labelShape returns the shape of the labels of n examples.
 func (s *Dataset) labelShape(n int) []int {
@@ -209,7 +209,7 @@ func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	if !ok || n != s.size() {
 		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot be reshaped to %v: the number of elements must stay the same", s.name, s.shape, shape)
 	}
-	if positionsOf(s.source) > 0 && !slices.Equal(shape, s.shape) {
+	if s.positions() > 0 && !slices.Equal(shape, s.shape) {
 		return nil, fmt.Errorf("data: Reshape of %s: %w", s.name, errPadded)
 	}
 	if s.source.form().packed && !slices.Equal(shape, s.shape) {

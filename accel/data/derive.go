@@ -32,7 +32,7 @@ func (s *Dataset) Derive(name string, inputs, targets int, derive func(input, ta
 		return nil, errors.New("data: Derive: the function is nil")
 	case inputs < 1 || targets < 1 || inputs > maxDerived || targets > maxDerived:
 		return nil, fmt.Errorf("data: Derive of %s: %d inputs and %d targets must both be from 1 to %d", s.name, inputs, targets, maxDerived)
-	case s.SequenceLength() > 0 || positionsOf(s.source) > 0:
+	case s.SequenceLength() > 0 || s.positions() > 0:
 		return nil, fmt.Errorf("data: Derive of %s: its examples are sequences: make a data set of other examples with FromSource", s.name)
 	case s.resident != nil:
 		return nil, fmt.Errorf("data: Derive: the examples of %s are on the device: call Derive without OnDevice", s.name)
@@ -54,10 +54,11 @@ type derived struct {
 }
 
 func (d *derived) len() int          { return d.set.Len() }
-func (d *derived) form() form        { return form{targets: d.targets} }
 func (d *derived) path(i int) string { return d.set.Path(i) }
-func (d *derived) inMemory() bool    { return d.set.InMemory() }
-func (*derived) drawsRandom() bool   { return true }
+
+func (d *derived) form() form {
+	return form{targets: d.targets, memory: d.set.InMemory(), random: true}
+}
 
 func (d *derived) read(i int, v values) error {
 	if v.x == nil && v.targets == nil {
@@ -90,23 +91,6 @@ func (l *loader) other(n int) *loader {
 		o.seed = o.seed*6364136223846793005 + 1442695040888963407 // a linear congruential generator
 	}
 	return &o
-}
-
-// randomized is a source whose examples may depend on the random numbers of an epoch.
-type randomized interface{ drawsRandom() bool }
-
-// drawsRandom reports whether the examples of a source, before the transforms, depend on random numbers.
-func drawsRandom(s source) bool {
-	r, ok := s.(randomized)
-	return ok && r.drawsRandom()
-}
-
-func (v *view) drawsRandom() bool { return drawsRandom(v.set.source) }
-
-func (c *chained) drawsRandom() bool {
-	return slices.ContainsFunc(c.parts, func(s Dataset) bool {
-		return drawsRandom(s.source) || slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random })
-	})
 }
 
 // WithLabels returns the data set with other labels, one for each example, for instance after a
@@ -172,13 +156,13 @@ func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("Append"); err != nil {
 		return nil, err
 	}
-	if positionsOf(s.source) > 0 {
+	if s.positions() > 0 {
 		return nil, fmt.Errorf("data: Append to %s: the lengths of the sequences are unknown: make a data set of all with Sequences", s.name)
 	}
 	if len(examples) != len(labels) {
 		return nil, fmt.Errorf("data: %d examples, but %d labels", len(examples), len(labels))
 	}
-	more := &floats{width: s.size(), labels: slices.Clone(labels)}
+	more := &floats{answers: answers{labels: slices.Clone(labels)}, width: s.size()}
 	for i, x := range examples {
 		if len(x) != more.width {
 			return nil, fmt.Errorf("data: example %d has %d values, but examples of %s have %d", i, len(x), s.name, more.width)
@@ -207,7 +191,11 @@ type relabeled struct {
 	given []int
 }
 
-func (r *relabeled) form() form { return form{} }
+func (r *relabeled) form() form {
+	f := r.view.form()
+	f.unlabeled = false
+	return f
+}
 
 func (r *relabeled) read(i int, v values) error {
 	if v.labels != nil {
@@ -259,17 +247,13 @@ func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
 		case s.cutsPadding() && first.cutsPadding(): // to the longest one
 		case !slices.Equal(s.Shape(), first.Shape()):
 			return nil, fmt.Errorf("data: Concat: the examples of %s have shape %v, but those of %s have %v", s.name, s.Shape(), first.name, first.Shape())
-		case s.SequenceLength() != first.SequenceLength() || positionsOf(s.source) != positionsOf(first.source):
+		case s.SequenceLength() != first.SequenceLength() || s.positions() != first.positions():
 			return nil, fmt.Errorf("data: Concat: the sequences of %s and %s are padded to different lengths", s.name, first.name)
 		}
-		padding, pads := paddingIn(s.source)
-		if k == 0 {
-			c.padding, c.pads = padding, pads
-		}
-		switch {
-		case pads && c.pads && padding != c.padding:
-			return nil, fmt.Errorf("data: Concat: the sequences of data set %d (%s) are padded with %d, but those of data set 0 with %d: make them with the same padding", k, s.name, padding, c.padding)
-		case s.source.form().packed != first.source.form().packed:
+		switch f, before := s.source.form(), first.source.form(); {
+		case f.pads() && before.pads() && f.padding != before.padding:
+			return nil, fmt.Errorf("data: Concat: the sequences of data set %d (%s) are padded with %d, but those of data set 0 with %d: make them with the same padding", k, s.name, f.padding, before.padding)
+		case f.packed != before.packed:
 			return nil, fmt.Errorf("data: Concat: only one of %s and %s has packed sequences: join them before PackSequences", first.name, s.name)
 		case s.Unlabeled() != first.Unlabeled():
 			return nil, fmt.Errorf("data: Concat: only one of %s and %s has labels: add labels with WithLabels", first.name, s.name)
@@ -289,7 +273,7 @@ func Concat(first *Dataset, more ...*Dataset) (*Dataset, error) {
 		if t.targetNames == nil {
 			t.targetNames = s.targetNames
 		}
-		c.longest = max(c.longest, positionsOf(s.source))
+		c.longest = max(c.longest, s.positions())
 		c.parts, c.ends = append(c.parts, *s), append(c.ends, c.len()+s.Len())
 	}
 	t.source, t.index, t.transforms, t.shape = c, nil, nil, first.Shape()
@@ -304,9 +288,7 @@ type chained struct {
 	parts []Dataset
 	ends  []int // for each part, the number of examples up to its end
 
-	longest int  // positions to which sequences are padded; 0 for other examples
-	padding int  // the token after them,
-	pads    bool // if there is one
+	longest int // positions to which sequences are padded; 0 for other examples
 }
 
 func (c *chained) len() int {
@@ -318,9 +300,12 @@ func (c *chained) len() int {
 
 func (c *chained) form() form {
 	f := c.parts[0].source.form()
+	f.highest, f.positions = 0, c.longest
 	for i := range c.parts {
-		f.ignores = f.ignores || c.parts[i].Ignores()
-		f.sequence = max(f.sequence, c.parts[i].SequenceLength())
+		part := c.parts[i].source.form()
+		f.ignores, f.memory = f.ignores || part.ignores, f.memory && part.memory
+		f.sequence = max(f.sequence, part.sequence)
+		f.random = f.random || part.random || slices.ContainsFunc(c.parts[i].transforms, func(t Transform) bool { return t.random })
 	}
 	return f
 }
@@ -334,9 +319,9 @@ func (c *chained) part(i int) (k, at int) {
 func (c *chained) read(i int, v values) error {
 	k, at := c.part(i)
 	s := &c.parts[k]
-	if n := positionsOf(s.source); n < c.longest {
+	if n := s.positions(); n < c.longest {
 		if v.x != nil {
-			fill(v.x[n:], float32(c.padding))
+			fill(v.x[n:], float32(c.parts[0].source.form().padding))
 			v.x = v.x[:n]
 		}
 		if s.SequenceLength() > 0 && len(v.labels) > n {
@@ -356,27 +341,6 @@ func fill[T any](all []T, with T) {
 	}
 }
 
-// paddingIn returns the token after the sequences of a source; ok is false for other examples.
-func paddingIn(s source) (token int, ok bool) {
-	switch s := s.(type) {
-	case *sequences:
-		return s.padding, true
-	case *packed:
-		return s.from.padding, true
-	case *chained:
-		return s.padding, s.pads
-	case selection:
-		return paddingIn(s.source)
-	case *joined:
-		if s.text != nil {
-			return paddingIn(s.text.source)
-		}
-	case interface{ wrapped() *Dataset }:
-		return paddingIn(s.wrapped().source)
-	}
-	return 0, false
-}
-
 func (c *chained) path(i int) string {
 	k, at := c.part(i)
 	return c.parts[k].Path(at)
@@ -385,12 +349,6 @@ func (c *chained) path(i int) string {
 func (c *chained) length(i int) int {
 	k, at := c.part(i)
 	return c.parts[k].Length(at)
-}
-
-func (c *chained) positions() int { return c.longest }
-
-func (c *chained) inMemory() bool {
-	return !slices.ContainsFunc(c.parts, func(s Dataset) bool { return !s.InMemory() })
 }
 
 // Inputs returns a data set whose examples have several inputs, such as an image and a row of a
@@ -417,11 +375,11 @@ func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Inputs: %s is on the device: call OnDevice for the result", s.name)
 		case slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random }):
 			return nil, fmt.Errorf("data: Inputs: the transforms of %s draw random numbers", s.name)
-		case drawsRandom(s.source):
+		case s.source.form().random:
 			return nil, fmt.Errorf("data: Inputs: the examples of %s draw random numbers: call Derive for the result", s.name)
-		case positionsOf(s.source) > 0 && j.text != nil:
+		case s.positions() > 0 && j.text != nil:
 			return nil, fmt.Errorf("data: Inputs: both %s and %s have sequences of different lengths, but a batch has one list of lengths", j.text.name, s.name)
-		case positionsOf(s.source) > 0:
+		case s.positions() > 0:
 			j.text = s
 		case s.source.form().packed && k > 0:
 			return nil, fmt.Errorf("data: Inputs: the rows of %s are packed sequences, which can only be the first input", s.name)
@@ -448,21 +406,26 @@ type joined struct {
 }
 
 func (j *joined) len() int          { return j.parts[0].Len() }
-func (j *joined) form() form        { return j.parts[0].source.form() }
 func (j *joined) path(i int) string { return j.parts[0].Path(i) }
+
+func (j *joined) form() form {
+	f := j.parts[0].source.form()
+	f.highest = 0
+	for i := range j.parts {
+		part := j.parts[i].source.form()
+		f.memory = f.memory && part.memory
+		if part.positions > 0 {
+			f.positions, f.padding = part.positions, part.padding
+		}
+	}
+	return f
+}
 
 func (j *joined) length(i int) int {
 	if j.text == nil {
 		return 0
 	}
 	return j.text.Length(i)
-}
-
-func (j *joined) positions() int {
-	if j.text == nil {
-		return 0
-	}
-	return positionsOf(j.text.source)
 }
 
 func (j *joined) read(i int, v values) error {

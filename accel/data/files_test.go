@@ -182,7 +182,7 @@ func TestOpenNPY(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Len() != 3 || !slices.Equal(got.Shape(), want.Shape()) || got.Name() != path || got.Targets() != want.Targets() {
+			if got.Len() != 3 || !slices.Equal(got.Shape(), want.Shape()) || got.Name() != path || got.Targets() != want.Targets() || got.InMemory() || !want.InMemory() {
 				t.Errorf("%s: %v, want %v", name, got, want)
 			}
 			for i := range 3 {

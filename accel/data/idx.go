@@ -159,12 +159,13 @@ func OpenIDX(images, labels string) (*Dataset, error) {
 	if len(count) != 1 || count[0] != shape[0] {
 		return nil, &FormatError{Format: "IDX", Path: labels, Want: fmt.Sprintf("%d labels", shape[0]), Got: fmt.Sprintf("shape %v", count)}
 	}
-	m := &mapped{name: images, images: pixels, offset: offset, labels: make([]byte, count[0])}
-	if _, err := names.ReadAt(m.labels, at); err != nil && !errors.Is(err, io.EOF) {
+	m := &mapped{name: images, count: shape[0], file: pixels, begin: offset, element: npyTypes["|u1"], highest: 255}
+	m.small = make([]byte, count[0])
+	if _, err := names.ReadAt(m.small, at); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("data: %s: %w", labels, err)
 	}
 	classes := 0
-	for _, c := range m.labels {
+	for _, c := range m.small {
 		classes = max(classes, int(c)+1)
 	}
 	example := shape[1:]
@@ -203,41 +204,67 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 	return file, shape, offset, nil
 }
 
-// mapped is a source of images in a memory-mapped file.
+// mapped is a source of arrays in a memory-mapped file.
 type mapped struct {
-	labeling
-	name   string // of the file
-	images *mmap.ReaderAt
-	offset int64
-	size   int // bytes per example
-	labels []byte
+	answers
+	name    string // of the file
+	file    *mmap.ReaderAt
+	begin   int64 // of the elements
+	element npyElement
+	count   int     // examples
+	size    int     // elements per example
+	highest float32 // bytes are divided by this; 0 for values that are used unchanged
 }
 
-func (m *mapped) len() int { return len(m.labels) }
+func (m *mapped) len() int { return m.count }
+
+func (m *mapped) form() form {
+	f := m.answers.form()
+	f.memory, f.highest = false, m.highest
+	return f
+}
 
 func (m *mapped) read(i int, v values) error {
-	v.setLabel(int(m.labels[i]))
+	m.answers.read(i, &v)
+	at := m.begin + int64(i)*int64(m.size)*int64(m.element.size)
+	if v.bytes != nil {
+		if _, err := m.file.ReadAt(v.bytes, at); err != nil {
+			return err
+		}
+	}
 	if v.x == nil {
 		return nil
+	}
+	if m.highest == 0 {
+		return m.elements(v.x, at)
 	}
 	var block [4096]byte
 	for done := 0; done < m.size; {
 		part := block[:min(len(block), m.size-done)]
-		if _, err := m.images.ReadAt(part, m.offset+int64(i)*int64(m.size)+int64(done)); err != nil {
+		if _, err := m.file.ReadAt(part, at+int64(done)); err != nil {
 			return err
 		}
-		divide(v.x[done:][:len(part)], part, 255)
+		divide(v.x[done:][:len(part)], part, m.highest)
 		done += len(part)
 	}
 	return nil
 }
 
-func (m *mapped) bytes(i int, dst []byte) error {
-	_, err := m.images.ReadAt(dst, m.offset+int64(i)*int64(m.size))
-	return err
+// elements reads the elements at an offset.
+func (m *mapped) elements(x []float32, at int64) error {
+	raw := make([]byte, len(x)*m.element.size)
+	if _, err := m.file.ReadAt(raw, at); err != nil {
+		return err
+	}
+	for k := range x {
+		if b := raw[k*m.element.size:]; m.element.float != nil {
+			x[k] = m.element.float(b)
+		} else {
+			x[k] = float32(m.element.integer(b))
+		}
+	}
+	return nil
 }
-
-func (m *mapped) highest() float32 { return 255 }
 
 // OpenNPY is [NPY] for examples that may be larger than memory: their file is memory-mapped and
 // read when batches need it; the labels are read immediately. Integer values are not scaled: an
@@ -259,49 +286,11 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	set, labeled, err := labeled(h.shape, y)
+	set, a, err := labeled(h.shape, y)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	set.name = examples
-	set.source = &mappedNPY{name: examples, floats: labeled, file: file, header: h, size: set.size()}
+	set.source = &mapped{answers: a, name: examples, file: file, begin: int64(h.begin), element: npyTypes[h.name], count: h.shape[0], size: set.size()}
 	return set, nil
-}
-
-// mappedNPY is a source of arrays in a memory-mapped file, with the labels and targets of
-// another source.
-type mappedNPY struct {
-	*floats // the labels and targets
-	name    string
-	file    *mmap.ReaderAt
-	header  *npyHeader
-	size    int // elements per example
-}
-
-func (m *mappedNPY) len() int { return m.header.shape[0] }
-
-func (m *mappedNPY) read(i int, v values) error {
-	if err := m.readLabel(i, v); err != nil || v.x == nil {
-		return err
-	}
-	dst := v.x
-	var block [4096]byte
-	element := npyTypes[m.header.name]
-	at := int64(m.header.begin) + int64(i)*int64(m.size)*int64(element.size)
-	for done := 0; done < m.size; {
-		n := min(len(block)/element.size, m.size-done)
-		part := block[:n*element.size]
-		if _, err := m.file.ReadAt(part, at+int64(done*element.size)); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		for k := range n {
-			if b := part[k*element.size:]; element.float != nil {
-				dst[done+k] = element.float(b)
-			} else {
-				dst[done+k] = float32(element.integer(b))
-			}
-		}
-		done += n
-	}
-	return nil
 }

@@ -338,34 +338,32 @@ func OpenImages(folder string, height, width int) (*Dataset, error) {
 
 // imageFiles is a source that decodes the files of a folder.
 type imageFiles struct {
-	labeling
 	height, width int
 	classes       []string
 	files         []string
-	labels        []int
+	labels        []int // nil if they are unknown
 }
 
 func (f *imageFiles) len() int          { return len(f.files) }
 func (f *imageFiles) path(i int) string { return f.files[i] }
-func (f *imageFiles) highest() float32  { return 255 }
+func (f *imageFiles) form() form        { return form{unlabeled: f.labels == nil, highest: 255} }
 
 func (f *imageFiles) read(i int, v values) error {
-	v.setLabel(f.labels[i])
-	if v.x == nil {
+	if f.labels != nil {
+		v.setLabel(f.labels[i])
+	}
+	if v.x == nil && v.bytes == nil {
 		return nil
 	}
-	planes := make([]byte, len(v.x))
-	if err := f.bytes(i, planes); err != nil {
+	planes, _, err := decodeImageFile(f.files[i], f.height, f.width)
+	if err != nil {
 		return err
 	}
-	divide(v.x, planes, f.highest())
+	copy(v.bytes, planes)
+	if v.x != nil {
+		divide(v.x, planes, 255)
+	}
 	return nil
-}
-
-func (f *imageFiles) bytes(i int, dst []byte) error {
-	planes, _, err := decodeImageFile(f.files[i], f.height, f.width)
-	copy(dst, planes)
-	return err
 }
 
 // findImages lists the images of a folder.
@@ -438,7 +436,7 @@ func OpenUnlabeledImages(folder string, height, width int, classes ...string) (*
 			return nil, fmt.Errorf("data: OpenUnlabeledImages: the class %q is named twice", name)
 		}
 	}
-	found := &unlabeledFiles{imageFiles{height: height, width: width, classes: slices.Clone(classes)}}
+	found := &imageFiles{height: height, width: width, classes: slices.Clone(classes)}
 	var err error
 	found.files, err = imagesBelow(folder)
 	if err != nil {
@@ -447,11 +445,5 @@ func OpenUnlabeledImages(folder string, height, width int, classes ...string) (*
 	if len(found.files) == 0 {
 		return nil, &FormatError{Format: "image folder", Path: folder, Want: imageFormats + " files", Got: "none"}
 	}
-	found.labels = make([]int, len(found.files)) // never read
 	return &Dataset{name: folder, shape: []int{3, height, width}, classes: found.classes, source: found}, nil
 }
-
-// unlabeledFiles are images whose classes are unknown.
-type unlabeledFiles struct{ imageFiles }
-
-func (*unlabeledFiles) form() form { return form{unlabeled: true} }

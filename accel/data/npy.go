@@ -48,12 +48,15 @@ var (
 	npyShape = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
 )
 
-// npyTypes are the supported element types. Floats become float32 and integers int32.
-var npyTypes = map[string]struct {
+// npyElement is an element type: its size in bytes, and how a value is read as one of these.
+type npyElement struct {
 	size    int
 	float   func(b []byte) float32
 	integer func(b []byte) int
-}{
+}
+
+// npyTypes are the supported element types. Floats become float32 and integers int32.
+var npyTypes = map[string]npyElement{
 	"<f4": {size: 4, float: func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }},
 	"<f8": {size: 8, float: func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }},
 	"|u1": {size: 1, integer: func(b []byte) int { return int(b[0]) }},

@@ -17,12 +17,6 @@ type resident struct {
 	positions [][]int // of packed sequences, which are not on the device; nil for none
 }
 
-// byteSource is a source whose values are bytes divided by a constant.
-type byteSource interface {
-	bytes(i int, dst []byte) error
-	highest() float32
-}
-
 // OnDevice returns the data set with all examples on the device, images as bytes. The batches
 // and their order are bit-identical to those without it, but they are gathered, scaled and
 // transformed on the device, so loading needs no copies. It supports [Normalize],
@@ -37,36 +31,31 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	}()
 	r := &resident{}
 	n, size, form := s.Len(), s.size(), s.source.form()
-	if drawsRandom(s.source) {
+	if form.random {
 		return nil, fmt.Errorf("data: %s on the device: its examples draw random numbers: leave out OnDevice, so that the workers compute them", s.name)
 	}
 	if form.unlabeled {
 		return nil, fmt.Errorf("data: %s on the device: its examples have no labels", s.name)
 	}
 	numbers, raw := []float32(nil), []byte(nil)
-	b, asBytes := s.source.(byteSource)
-	if asBytes {
+	if r.highest = form.highest; r.highest > 0 {
 		raw = make([]byte, n*size)
 	} else {
 		numbers = make([]float32, n*size)
 	}
 	wanted, labels := make([]float32, n*form.targets), make([]int, n*form.labels())
 	for i := range n {
-		v := values{labels: rowOf(labels, i, form.labels()), targets: rowOf(wanted, i, form.targets), x: rowOf(numbers, i, size)}
+		v := values{labels: rowOf(labels, i, form.labels()), targets: rowOf(wanted, i, form.targets), x: rowOf(numbers, i, size), bytes: rowOf(raw, i, size)}
 		if form.packed {
 			v.positions = make([]int, form.sequence)
 			r.positions = append(r.positions, v.positions)
 		}
-		err := s.source.read(s.at(i), v)
-		if err == nil && asBytes {
-			err = b.bytes(s.at(i), raw[i*size:(i+1)*size])
-		}
-		if err != nil {
+		if err := s.source.read(s.at(i), v); err != nil {
 			return nil, s.exampleError(i, err)
 		}
 	}
-	if asBytes {
-		r.highest, r.x = b.highest(), tensor.FromBytes(raw, n, size)
+	if r.highest > 0 {
+		r.x = tensor.FromBytes(raw, n, size)
 	} else {
 		r.x = tensor.New(numbers, n, size)
 	}
@@ -78,25 +67,13 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	t := *s
 	t.resident = r
 	if s.index != nil { // the tensors have the order of the source
-		t.source, t.index = selection{s.source, s.index}, nil
+		t.source, t.index = &view{*s}, nil
 	}
 	if err := t.checkResident(); err != nil {
 		return nil, err
 	}
 	return &t, nil
 }
-
-// selection selects some examples of a source.
-type selection struct {
-	source
-	index []int
-}
-
-func (p selection) len() int                   { return len(p.index) }
-func (p selection) read(i int, v values) error { return p.source.read(p.index[i], v) }
-func (p selection) path(i int) string          { return pathOf(p.source, p.index[i]) }
-func (p selection) length(i int) int           { return lengthOf(p.source, p.index[i]) }
-func (p selection) positions() int             { return positionsOf(p.source) }
 
 // rowOf returns row i of a matrix with rows of a length; nil if it has no elements.
 func rowOf[T any](all []T, i, length int) []T {

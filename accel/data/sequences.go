@@ -117,31 +117,28 @@ type sequences struct {
 	tokens           [][]int
 	padding, longest int
 
-	labels  []int     // a class each,
-	classes [][]int   // or one for each token,
-	wanted  []float32 // or targets
-	outputs int       // length of a target vector
+	answers         // a class each, or targets,
+	classes [][]int // or a class for each token
 }
 
 func (s *sequences) len() int         { return len(s.tokens) }
 func (s *sequences) length(i int) int { return len(s.tokens[i]) }
-func (s *sequences) positions() int   { return s.longest }
 
 func (s *sequences) form() form {
+	f := s.answers.form()
+	f.positions, f.padding = s.longest, s.padding
 	if s.classes != nil {
-		return form{sequence: s.longest, ignores: true}
+		f.sequence, f.ignores = s.longest, true
 	}
-	return form{targets: s.outputs}
+	return f
 }
 
 func (s *sequences) read(i int, v values) error {
-	switch {
-	case s.classes != nil:
+	if s.classes != nil {
 		fill(v.labels[copy(v.labels, s.classes[i]):], Ignored)
-	case s.labels != nil:
-		v.setLabel(s.labels[i])
+	} else {
+		s.answers.read(i, &v)
 	}
-	copy(v.targets, s.wanted[i*s.outputs:(i+1)*s.outputs])
 	for k := range v.x {
 		v.x[k] = float32(s.padding)
 		if k < len(s.tokens[i]) {
@@ -158,7 +155,7 @@ func (s *Dataset) Length(i int) int { return lengthOf(s.source, s.at(i)) }
 // paddingOf returns the lengths of padded sequences, and the number of positions to which a batch of
 // them is padded; nil and 0 for other examples.
 func (s *Dataset) paddingOf(index []int) (lengths []int, positions int) {
-	all := positionsOf(s.source)
+	all := s.positions()
 	if all == 0 {
 		return nil, 0
 	}
@@ -176,7 +173,7 @@ func (s *Dataset) paddingOf(index []int) (lengths []int, positions int) {
 // cutsPadding reports whether an example is a padded sequence and nothing else, so that batches are
 // padded only to their longest sequence.
 func (s *Dataset) cutsPadding() bool {
-	return len(s.shape) == 1 && s.shape[0] == positionsOf(s.source)
+	return len(s.shape) == 1 && s.shape[0] == s.positions()
 }
 
 // errPadded is why sequences have no other shape.
@@ -327,9 +324,11 @@ type packed struct {
 	columns int
 }
 
-func (p *packed) len() int       { return len(p.rows) }
-func (p *packed) form() form     { return form{sequence: p.columns, ignores: true, packed: true} }
-func (p *packed) positions() int { return 0 } // the rows are no padded sequences
+func (p *packed) len() int { return len(p.rows) }
+
+func (p *packed) form() form { // the rows are no padded sequences
+	return form{sequence: p.columns, ignores: true, packed: true, memory: true, padding: p.from.padding}
+}
 
 func (p *packed) length(i int) (tokens int) {
 	for _, s := range p.rows[i] {

@@ -28,7 +28,7 @@ func FromSlices(examples [][]float32, labels []int) (*Dataset, error) {
 		name:    "examples",
 		shape:   []int{width},
 		classes: numberedClasses(classes),
-		source:  &floats{width: width, data: numbers, labels: slices.Clone(labels)},
+		source:  &floats{answers{labels: slices.Clone(labels)}, width, numbers},
 	}, nil
 }
 
@@ -52,7 +52,7 @@ func FromTargets(examples, targets [][]float32) (*Dataset, error) {
 	return &Dataset{
 		name:   "examples",
 		shape:  []int{width},
-		source: &floats{width: width, data: numbers, outputs: outputs, wanted: wanted},
+		source: &floats{answers{outputs: outputs, wanted: wanted}, width, numbers},
 	}, nil
 }
 
@@ -67,48 +67,41 @@ func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
 	}
-	s, source, err := labeled(x.Shape(), y)
+	s, a, err := labeled(x.Shape(), y)
 	if err != nil {
 		return nil, err
 	}
-	source.data = x.Data()
+	s.source = &floats{a, s.size(), x.Data()}
 	return s, nil
 }
 
-// labeled makes a data set with this shape of examples, [N, …], and labels or targets; the
-// caller fills in the values of its source.
-func labeled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
+// labeled makes a data set with this shape of examples, [N, …], without its source, and returns its labels or targets.
+func labeled(shape []int, y *tensor.Tensor) (s *Dataset, a answers, err error) {
 	labels := y.Shape()
 	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
-		return nil, nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
+		return nil, a, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
 	}
 	example := shape[1:]
 	if len(example) == 0 {
 		example = []int{1}
 	}
-	width, ok := volume(example)
-	if !ok {
-		return nil, nil, fmt.Errorf("data: examples of shape %v have no elements", example)
+	if _, ok := volume(example); !ok {
+		return nil, a, fmt.Errorf("data: examples of shape %v have no elements", example)
 	}
-	source := &floats{width: width}
-	s := &Dataset{name: "examples", shape: slices.Clone(example), source: source}
+	s = &Dataset{name: "examples", shape: slices.Clone(example)}
 	switch {
 	case y.DType().IsFloat() && len(labels) == 2 && labels[1] > 0:
-		source.outputs, source.wanted = labels[1], y.Data()
-		return s, source, nil
+		return s, answers{outputs: labels[1], wanted: y.Data()}, nil
 	case !y.DType().IsFloat() && (len(labels) == 1 || len(labels) == 2 && labels[1] > 0):
 		if len(labels) == 2 {
-			source.sequence = labels[1]
+			a.sequence = labels[1]
 		}
-		source.labels = y.Ints()
-		n, err := source.countClasses()
-		if err != nil {
-			return nil, nil, err
-		}
+		a.labels = y.Ints()
+		n, err := a.countClasses()
 		s.classes = numberedClasses(n)
-		return s, source, nil
+		return s, a, err
 	}
-	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N] or [N, T], or targets, floats of shape [N, targets]; for segmentation, reshape masks of images [N, H, W] to [N, H*W], and let the model return [N, H*W, C], which Reshape(n, c, h*w).Permute(0, 2, 1) makes of [N, C, H, W]", y.DType(), labels)
+	return nil, a, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N] or [N, T], or targets, floats of shape [N, targets]; for segmentation, reshape masks of images [N, H, W] to [N, H*W], and let the model return [N, H*W, C], which Reshape(n, c, h*w).Permute(0, 2, 1) makes of [N, C, H, W]", y.DType(), labels)
 }
 
 // countClasses returns one more than the highest label.
@@ -139,51 +132,58 @@ func flatten(what string, rows [][]float32) (numbers []float32, width int, err e
 	return numbers, width, nil
 }
 
-// floats is a source of float32 examples with labels or targets.
-type floats struct {
-	width  int // elements per example
-	data   []float32
-	labels []int // nil for regression
-
-	sequence int  // labels per example of a sequence; 0 for one class each
-	ignores  bool // some labels are Ignored
+// answers are the classes or the targets of examples in memory.
+type answers struct {
+	labels   []int  // nil for regression
+	small    []byte // instead, for classes of bytes, which need an eighth of the cache; nil for others
+	sequence int    // labels per example of a sequence; 0 for one class each
+	ignores  bool   // some labels are Ignored
 
 	outputs int // length of a target vector
 	wanted  []float32
 }
 
+// floats is a source of float32 examples with labels or targets.
+type floats struct {
+	answers
+	width int // elements per example
+	data  []float32
+}
+
 // countClasses is countClasses of the labels, of which those of sequences may be Ignored.
-func (f *floats) countClasses() (int, error) {
-	if f.sequence == 0 {
-		return countClasses(f.labels)
+func (a *answers) countClasses() (int, error) {
+	if a.sequence == 0 {
+		return countClasses(a.labels)
 	}
-	classes, ignores, err := countPositionClasses(f.labels)
+	classes, ignores, err := countPositionClasses(a.labels)
 	if err != nil {
 		err = fmt.Errorf("data: %w", err)
 	}
-	f.ignores = ignores
+	a.ignores = ignores
 	return classes, err
+}
+
+func (a *answers) form() form {
+	return form{targets: a.outputs, sequence: a.sequence, ignores: a.ignores, memory: true}
+}
+
+// read writes the class or the targets of example i.
+func (a *answers) read(i int, v *values) {
+	switch {
+	case a.small != nil:
+		v.setLabel(int(a.small[i]))
+	case a.sequence > 0:
+		copy(v.labels, a.labels[i*a.sequence:(i+1)*a.sequence])
+	case a.labels != nil:
+		v.setLabel(a.labels[i])
+	}
+	copy(v.targets, a.wanted[i*a.outputs:(i+1)*a.outputs])
 }
 
 func (f *floats) len() int { return len(f.data) / f.width }
 
-func (f *floats) form() form {
-	return form{targets: f.outputs, sequence: f.sequence, ignores: f.ignores}
-}
-
 func (f *floats) read(i int, v values) error {
 	copy(v.x, f.data[i*f.width:(i+1)*f.width])
-	return f.readLabel(i, v)
-}
-
-// readLabel reads the class or the targets of example i.
-func (f *floats) readLabel(i int, v values) error {
-	switch {
-	case f.sequence > 0:
-		copy(v.labels, f.labels[i*f.sequence:(i+1)*f.sequence])
-	case f.labels != nil:
-		v.setLabel(f.labels[i])
-	}
-	copy(v.targets, f.wanted[i*f.outputs:(i+1)*f.outputs])
+	f.answers.read(i, &v)
 	return nil
 }

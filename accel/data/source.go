@@ -18,14 +18,23 @@ type source interface {
 	read(i int, v values) error
 }
 
-// form is the kind of labels that the examples of a source have: one class each for the zero value.
+// form is what the examples of a source have: one class each, read from somewhere else than memory, for the zero value.
 type form struct {
 	targets   int  // length of a target vector, for regression
 	sequence  int  // classes per example, for sequences
 	ignores   bool // some positions of the sequences have the class Ignored
 	packed    bool // an example has several sequences
 	unlabeled bool // the classes of the examples are unknown
+
+	memory    bool    // the examples are in the memory of the host
+	random    bool    // they may depend on the random numbers of an epoch
+	highest   float32 // the values are bytes, which are divided by this, and the source writes values.bytes; 0 for others
+	positions int     // to which sequences of different lengths are padded; 0 for other examples
+	padding   int     // the token after such sequences, and after packed ones
 }
+
+// pads reports whether there are tokens after the sequences.
+func (f form) pads() bool { return f.positions > 0 || f.packed }
 
 // labels returns the number of classes per example; 0 for regression, and if they are unknown.
 func (f form) labels() int {
@@ -41,37 +50,17 @@ type values struct {
 	labels  []int
 	targets []float32
 
-	positions []int // of packed sequences
+	bytes     []byte // x before the division, if the form has a highest byte
+	positions []int  // of packed sequences
 	// loader has the seed and the epoch from which a source draws random numbers; nil outside of batches.
 	loader *loader
 }
-
-// labeling is a form with one class per example, for the sources that have no other labels.
-type labeling struct{}
-
-func (labeling) form() form { return form{} }
 
 // setLabel writes the class of an example that has one.
 func (v values) setLabel(class int) {
 	if len(v.labels) > 0 {
 		v.labels[0] = class
 	}
-}
-
-// held is a source whose examples are in the memory of the host.
-type held interface{ inMemory() bool }
-
-func (*floats) inMemory() bool    { return true }
-func (*pixels) inMemory() bool    { return true }
-func (*sequences) inMemory() bool { return true }
-func (*packed) inMemory() bool    { return true }
-func (*windows) inMemory() bool   { return true }
-func (*series) inMemory() bool    { return true }
-func (v *view) inMemory() bool    { return v.set.InMemory() }
-func (*cached) inMemory() bool    { return false } // what is not in the cache is read
-
-func (j *joined) inMemory() bool {
-	return !slices.ContainsFunc(j.parts, func(s Dataset) bool { return !s.InMemory() })
 }
 
 // pathed is a source whose examples are files.
@@ -85,10 +74,9 @@ func pathOf(s source, i int) string {
 	return ""
 }
 
-// padded is a source of sequences that are padded at the end.
+// padded is a source of sequences of different lengths.
 type padded interface {
 	length(i int) int // of example i; 0 if the examples of a wrapped source are not padded
-	positions() int   // to which all are padded
 }
 
 // lengthOf returns the length of a padded sequence of a source, 0 for other examples.
@@ -99,28 +87,23 @@ func lengthOf(s source, i int) int {
 	return 0
 }
 
-// positionsOf returns the number of positions to which the sequences of a source are padded.
-func positionsOf(s source) int {
-	if p, ok := s.(padded); ok {
-		return p.positions()
-	}
-	return 0
-}
-
 // view is a data set as a source, without its transforms.
 type view struct{ set Dataset }
 
 func (v *view) len() int                    { return v.set.Len() }
 func (v *view) wrapped() *Dataset           { return &v.set }
-func (v *view) form() form                  { return v.set.source.form() }
 func (v *view) read(i int, to values) error { return v.set.source.read(v.set.at(i), to) }
 func (v *view) path(i int) string           { return pathOf(v.set.source, v.set.at(i)) }
 func (v *view) length(i int) int            { return lengthOf(v.set.source, v.set.at(i)) }
-func (v *view) positions() int              { return positionsOf(v.set.source) }
+
+func (v *view) form() form {
+	f := v.set.source.form()
+	f.highest = 0 // a view may change the values
+	return f
+}
 
 // pixels is a source of images stored as bytes, a quarter of the size of float32.
 type pixels struct {
-	labeling
 	size   int // bytes per example
 	data   []byte
 	labels []byte
@@ -134,9 +117,13 @@ func newPixels(size int, data, labels []byte, highest float32) *pixels {
 
 func (p *pixels) len() int { return len(p.labels) }
 
+func (p *pixels) form() form { return form{memory: true, highest: p.top} }
+
 func (p *pixels) read(i int, v values) error {
+	from := p.data[i*p.size : (i+1)*p.size]
+	copy(v.bytes, from)
 	if v.x != nil {
-		divide(v.x, p.data[i*p.size:(i+1)*p.size], p.top)
+		divide(v.x, from, p.top)
 	}
 	v.setLabel(int(p.labels[i]))
 	return nil
@@ -144,13 +131,6 @@ func (p *pixels) read(i int, v values) error {
 
 // divide scales bytes to floats.
 func divide(x []float32, pixels []byte, highest float32) { cpu.DivideBytes(x, pixels, highest) }
-
-func (p *pixels) bytes(i int, dst []byte) error { //nolint:unparam // other sources read files
-	copy(dst, p.data[i*p.size:(i+1)*p.size])
-	return nil
-}
-
-func (p *pixels) highest() float32 { return p.top }
 
 // Source is a custom data set, like PyTorch's Dataset: any type that can read an example by its
 // index. [FromSource] makes a [Dataset] of it.
@@ -283,15 +263,15 @@ func (s *Dataset) Cached(bytes int) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Cached of %s: %v must differ in each epoch: map it after Cached", s.name, t)
 		}
 	}
-	if drawsRandom(s.source) {
+	if s.source.form().random {
 		return nil, fmt.Errorf("data: Cached of %s: its examples draw random numbers and must differ in each epoch: call Cached before Derive", s.name)
 	}
 	if s.resident != nil {
 		return nil, fmt.Errorf("data: Cached: the examples of %s are already in memory, on the device", s.name)
 	}
-	c := &cached{view: view{*s}, limit: bytes, examples: map[int]*cachedExample{}}
-	if b, ok := s.source.(byteSource); ok && len(s.transforms) == 0 {
-		c.bytes = b
+	c := &cached{view: view{*s}, limit: bytes, examples: map[int]values{}}
+	if len(s.transforms) == 0 {
+		c.highest = s.source.form().highest
 	}
 	t := *s
 	t.source, t.index, t.transforms, t.shape = c, nil, nil, s.Shape()
@@ -301,34 +281,34 @@ func (s *Dataset) Cached(bytes int) (*Dataset, error) {
 // cached is a data set with its transforms as a source with a cache.
 type cached struct {
 	view
-	bytes byteSource // if the examples are kept as bytes
-	limit int
+	highest float32 // of the bytes that are kept; 0 for floats
+	limit   int
 
 	mu       sync.Mutex
 	used     int
-	examples map[int]*cachedExample
+	examples map[int]values
 }
 
-// cachedExample is an example as floats or as bytes, with its labels or targets.
-type cachedExample struct {
-	values
-	bytes []byte
+func (c *cached) form() form {
+	f := c.view.form()
+	f.memory = false // what is not in the cache is read
+	return f
 }
 
 func (c *cached) read(i int, v values) error {
 	c.mu.Lock()
-	e := c.examples[i]
+	e, known := c.examples[i]
 	c.mu.Unlock()
-	if e == nil && v.x == nil {
+	if !known && v.x == nil {
 		return c.view.read(i, v) // only the labels
 	}
-	if e == nil {
+	if !known {
 		form := c.form()
-		e = &cachedExample{values: values{labels: make([]int, form.labels()), targets: make([]float32, form.targets)}}
+		e = values{labels: make([]int, form.labels()), targets: make([]float32, form.targets)}
 		if form.packed {
 			e.positions = make([]int, form.sequence)
 		}
-		if err := c.fill(i, e, len(v.x)); err != nil {
+		if err := c.fill(i, &e, len(v.x)); err != nil {
 			return err
 		}
 		c.keep(i, e)
@@ -337,7 +317,7 @@ func (c *cached) read(i int, v values) error {
 	copy(v.targets, e.targets)
 	copy(v.positions, e.positions)
 	if v.x != nil && e.bytes != nil {
-		divide(v.x, e.bytes, c.bytes.highest())
+		divide(v.x, e.bytes, c.highest)
 	} else {
 		copy(v.x, e.x)
 	}
@@ -345,20 +325,17 @@ func (c *cached) read(i int, v values) error {
 }
 
 // fill reads example i from the data set.
-func (c *cached) fill(i int, e *cachedExample, size int) error {
-	if c.bytes == nil {
-		e.x = make([]float32, size)
-		return c.set.readTransformed(i, e.values, &loader{})
+func (c *cached) fill(i int, e *values, size int) error {
+	if c.highest > 0 {
+		e.bytes = make([]byte, size)
+		return c.view.read(i, *e)
 	}
-	e.bytes = make([]byte, size)
-	if err := c.bytes.bytes(c.set.at(i), e.bytes); err != nil {
-		return err
-	}
-	return c.view.read(i, e.values)
+	e.x = make([]float32, size)
+	return c.set.readTransformed(i, *e, &loader{})
 }
 
 // keep stores an example if it fits.
-func (c *cached) keep(i int, e *cachedExample) {
+func (c *cached) keep(i int, e values) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	size := len(e.bytes) + 4*len(e.x)

@@ -114,7 +114,7 @@ type windows struct {
 
 func (w *windows) len() int { return (len(w.tokens)-1-w.length)/w.step + 1 }
 
-func (w *windows) form() form { return form{sequence: w.length} }
+func (w *windows) form() form { return form{sequence: w.length, memory: true} }
 
 func (w *windows) read(i int, v values) error {
 	if v.x != nil {
@@ -215,7 +215,7 @@ type series struct {
 
 func (s *series) len() int { return len(s.rows)/s.width - s.past - s.future + 1 }
 
-func (s *series) form() form { return form{targets: s.future * len(s.targets)} }
+func (s *series) form() form { return form{targets: s.future * len(s.targets), memory: true} }
 
 func (s *series) read(i int, v values) error {
 	n := copy(v.x, s.rows[i*s.width:(i+s.past)*s.width])

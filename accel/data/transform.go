@@ -40,7 +40,7 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 		if f.apply == nil && f.applyTo == nil {
 			return nil, fmt.Errorf("data: Map of %s: the zero Transform does nothing: use one that a function such as Normalize returns", s.name)
 		}
-		if f.resize != nil && positionsOf(s.source) > 0 {
+		if f.resize != nil && s.positions() > 0 {
 			return nil, fmt.Errorf("data: Map of %s with %v: %w", s.name, f, errPadded)
 		}
 	}
