@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
 )
 
 // read returns the values of a column. A dictionary of the column is among the dictionaries.
@@ -131,31 +133,11 @@ func (f *arrowField) integer(data []byte, i int) (int, bool) {
 func (f *arrowField) float(data []byte, i int) float64 {
 	switch f.bits {
 	case 16:
-		return halfFloat(binary.LittleEndian.Uint16(data[2*i:]))
+		return float64(tensortype.Float16Value(binary.LittleEndian.Uint16(data[2*i:])))
 	case 32:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-}
-
-// halfFloat returns the value of a float of 16 bits (IEEE 754 binary16).
-func halfFloat(v uint16) float64 {
-	mantissa, exponent := float64(v&0x3ff), int(v>>10&0x1f)
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(mantissa, -24)
-	case 31:
-		if x = math.Inf(1); mantissa != 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(mantissa+1024, exponent-25)
-	}
-	if v>>15 != 0 {
-		return -x
-	}
-	return x
 }
 
 func (f *arrowField) decimal(data []byte, i int) (float64, bool) {

@@ -14,6 +14,8 @@ type cells interface {
 	// take returns the cells of rows, where row -1 stands for a missing value.
 	take(rows []int) cells
 	slice(from, to int) cells
+	// lengthened returns so many cells, which begin with these values; no value is missing.
+	lengthened(rows int) cells
 	// join appends cells of the same type.
 	join(others []cells) cells
 	// compare orders two values that are present.
@@ -108,6 +110,12 @@ func (l *list[T]) slice(from, to int) cells {
 		t.absent = l.absent[from:to:to]
 	}
 	return t
+}
+
+func (l *list[T]) lengthened(rows int) cells {
+	values := make([]T, rows)
+	copy(values, l.values)
+	return &list[T]{values: values}
 }
 
 func (l *list[T]) join(others []cells) cells {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 )
 
@@ -235,34 +234,11 @@ func newWhole(first *part, most []int) *wholeColumns {
 			w.columns[c] = &list[float64]{values: make([]float64, w.starts[len(most)])}
 			return nil
 		}
-		w.columns[c] = lengthened(p.cells, w.starts[len(most)])
+		w.columns[c] = p.cells.lengthened(w.starts[len(most)])
 		p.inPlace = true
 		return nil
 	})
 	return w
-}
-
-// lengthened returns cells of another length that begin with the values of c.
-func lengthened(c cells, rows int) cells {
-	switch l := c.(type) {
-	case *list[float64]:
-		return lengthenedList(l, rows)
-	case *list[int]:
-		return lengthenedList(l, rows)
-	case *list[bool]:
-		return lengthenedList(l, rows)
-	case *list[string]:
-		return lengthenedList(l, rows)
-	case *list[time.Time]:
-		return lengthenedList(l, rows)
-	}
-	panic("frame: cells of an unknown type")
-}
-
-func lengthenedList[T comparable](l *list[T], rows int) cells {
-	values := make([]T, rows)
-	copy(values, l.values)
-	return &list[T]{values: values}
 }
 
 // chunk returns the cells that belong to a chunk.
