@@ -136,9 +136,9 @@ func (p *recording) asynchronous() bool {
 // next one begins there, even if the host is far ahead. The times are therefore those of a long
 // training run. The first step begins when the host begins it; the last one ends when both host
 // and device have finished.
-func (r *Report) onDevice(host []span) []Interval {
+func (r *Report) onDevice(host []Interval) []Interval {
 	steps := make([]Interval, len(host))
-	at := host[0].begin
+	at := host[0].Begin
 	for k, s := range host {
 		end := at
 		ran := false
@@ -148,7 +148,7 @@ func (r *Report) onDevice(host []span) []Interval {
 			}
 		}
 		if !ran || k == len(host)-1 {
-			end = max(end, s.end)
+			end = max(end, s.End)
 		}
 		steps[k] = Interval{at, end}
 		at = end

@@ -57,10 +57,7 @@ type Counts struct {
 // newReport evaluates what was collected.
 func newReport(p *recording) *Report {
 	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), use: p.use, tf32: tensors.TF32()}
-	for _, s := range p.steps {
-		r.Steps = append(r.Steps, Interval{s.begin, s.end})
-	}
-	r.host = r.Steps
+	r.Steps, r.host = p.steps, p.steps
 	// Leave out events of a step that was not completed.
 	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
 	r.Host = slices.DeleteFunc(r.Host, func(h HostEvent) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
@@ -166,56 +163,43 @@ func (r *Report) Breakdown() Breakdown {
 	if len(r.Steps) == 0 {
 		return b
 	}
+	spent := map[string]time.Duration{} // by part
 	for _, o := range r.Ops {
-		d := o.End - o.Begin
-		switch o.Phase {
-		case Forward:
-			b.Forward += d
-		case Backward:
-			b.Backward += d
-		case Update:
-			b.Update += d
-		}
+		spent[string(o.Phase)] += o.End - o.Begin
 	}
-	// Host work only counts while the device is idle.
-	for _, g := range r.Gaps() {
-		d := g.End - g.Begin
-		switch HostKind(g.Reason) {
-		case Waiting:
-			b.Waiting += d
-		case Planning:
-			b.Planning += d
-		case Reading, Writing:
-			b.Copying += d
-		case Synchronizing:
-			b.Synchronizing += d
-		case CommunicationWait:
-			b.CommunicationWait += d
-		case Profiling:
-			b.Profiling += d
+	for _, g := range r.Gaps() { // host work only counts while the device is idle
+		part := g.Reason
+		if kind := HostKind(part); kind == Reading || kind == Writing {
+			part = copying
 		}
+		spent[part] += g.End - g.Begin
 	}
-	n := time.Duration(len(r.Steps))
 	rest := r.StepTime()
-	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronizing, &b.CommunicationWait, &b.Profiling} {
-		*part /= n
-		rest -= *part
+	for _, p := range b.parts() {
+		*p.time = spent[p.name] / time.Duration(len(r.Steps))
+		rest -= *p.time
 	}
-	b.Host = max(0, rest)
+	b.Host = max(0, rest+b.Host)
 	return b
 }
 
+// The names of the parts that are neither a Phase nor a HostKind.
+const (
+	copying  = "copying"
+	hostPart = "host"
+)
+
 // parts returns the parts of a breakdown with their names.
-func (b Breakdown) parts() []part {
+func (b *Breakdown) parts() []part {
 	return []part{
-		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
-		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronizing", b.Synchronizing}, {"exchanging with ranks", b.CommunicationWait}, {"profiling", b.Profiling}, {"host", b.Host},
+		{string(Forward), &b.Forward}, {string(Backward), &b.Backward}, {string(Update), &b.Update}, {string(Waiting), &b.Waiting}, {string(Planning), &b.Planning},
+		{copying, &b.Copying}, {string(Synchronizing), &b.Synchronizing}, {string(CommunicationWait), &b.CommunicationWait}, {string(Profiling), &b.Profiling}, {hostPart, &b.Host},
 	}
 }
 
 type part struct {
 	name string
-	time time.Duration
+	time *time.Duration
 }
 
 // String returns the profile in a few lines.
@@ -225,8 +209,9 @@ func (r *Report) String() string {
 	}
 	text := fmt.Sprintf("%s a step, mean of %d, on %s: ", duration(r.StepTime()), len(r.Steps), r.Device)
 	separator := ""
-	for _, p := range r.Breakdown().parts() {
-		if share := r.share(p.time); share >= 0.005 {
+	b := r.Breakdown()
+	for _, p := range b.parts() {
+		if share := r.share(*p.time); share >= 0.005 {
 			text += fmt.Sprintf("%s%s %.0f %%", separator, p.name, 100*share)
 			separator = ", "
 		}

@@ -43,7 +43,6 @@ type opTotal struct {
 	name         string
 	time         time.Duration
 	flops, bytes float64
-	calls        int
 	float16      bool // its operands are 16-bit floats
 	random       bool // it draws a random number for each element
 }
@@ -64,7 +63,6 @@ func (r *Report) opsByTime() []opTotal {
 		w.time += o.End - o.Begin
 		w.flops += o.FLOPs
 		w.bytes += o.Bytes
-		w.calls++
 	}
 	slices.SortStableFunc(all, func(a, b opTotal) int { return cmp.Compare(b.time, a.time) })
 	return all

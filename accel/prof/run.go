@@ -99,7 +99,7 @@ func measurePeak(on bool, bytes *int, steps func() error) (err error) {
 // recording is what was collected in some steps, and the times of these steps.
 type recording struct {
 	*trace.Collector
-	steps   []span
+	steps   []Interval
 	flushes []trace.Flush
 	// prefixes are the paths of the outermost nn.Sequential in the model, such as "look."; see
 	// findChains.
@@ -107,9 +107,6 @@ type recording struct {
 	stats    ir.Stats  // of the steps
 	use      MemoryUse // after the steps
 }
-
-// span is an interval of time since the start of the profile.
-type span struct{ begin, end time.Duration }
 
 // runSteps runs steps, with or without a profile, and calls done after each.
 func runSteps(ctx context.Context, step func() error, on bool, steps int, done func(steps int)) (p *recording, err error) {
@@ -137,15 +134,15 @@ func runSteps(ctx context.Context, step func() error, on bool, steps int, done f
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
-		var s span
+		var s Interval
 		if on {
-			s.begin = p.Now()
+			s.Begin = p.Now()
 		}
 		if err := runStep(step); err != nil {
 			return p, err
 		}
 		if on {
-			s.end = p.Now()
+			s.End = p.Now()
 			p.steps = append(p.steps, s)
 			after := tensors.Stats()
 			p.stats = ir.Stats{

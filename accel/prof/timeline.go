@@ -55,7 +55,7 @@ func (r *Report) reasons(step int, gap Interval) []Gap {
 			continue
 		}
 		if h.Begin > at {
-			gaps = append(gaps, Gap{step, at, h.Begin, "host"})
+			gaps = append(gaps, Gap{step, at, h.Begin, hostPart})
 			at = h.Begin
 		}
 		end := min(h.End, gap.End)
@@ -63,7 +63,7 @@ func (r *Report) reasons(step int, gap Interval) []Gap {
 		at = end
 	}
 	if at < gap.End {
-		gaps = append(gaps, Gap{step, at, gap.End, "host"})
+		gaps = append(gaps, Gap{step, at, gap.End, hostPart})
 	}
 	return gaps
 }
@@ -117,7 +117,7 @@ func (r *Report) Timeline() *plots.Figure {
 
 // hostKind returns the kind of a block for a host event, or "" for the program itself.
 func hostKind(reason string) string {
-	if reason == "host" {
+	if reason == hostPart {
 		return ""
 	}
 	return reason

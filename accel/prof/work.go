@@ -112,8 +112,8 @@ var phases = map[trace.Phase]Phase{trace.Forward: Forward, trace.Backward: Backw
 
 // stepAt returns the step of the profile that contains a time.
 func (p *recording) stepAt(t time.Duration) int {
-	at, _ := slices.BinarySearchFunc(p.steps, t, func(s span, t time.Duration) int {
-		if s.end < t {
+	at, _ := slices.BinarySearchFunc(p.steps, t, func(s Interval, t time.Duration) int {
+		if s.End < t {
 			return -1
 		}
 		return 1
