@@ -52,8 +52,6 @@ func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 		"RooflineData":        reflect.ValueOf((*plots.RooflineData)(nil)),
 		"RooflinePoint":       reflect.ValueOf((*plots.RooflinePoint)(nil)),
 		"Series":              reflect.ValueOf((*plots.Series)(nil)),
-		"ShowFunc":            reflect.ValueOf((*plots.ShowFunc)(nil)),
 		"TrainingData":        reflect.ValueOf((*plots.TrainingData)(nil)),
-		"Updater":             reflect.ValueOf((*plots.Updater)(nil)),
 	}
 }
