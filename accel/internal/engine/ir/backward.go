@@ -202,13 +202,7 @@ func (r *Recorder) sumTo(g *Value, shape []int) *Value {
 	return g
 }
 
-func ones(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = 1
-	}
-	return s
-}
+func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 
 // Sums of gradients of slices, before → after:
 //

@@ -179,12 +179,11 @@ func (b *builder) loop(g *group) Step {
 	step := Step{Shape: g.members[0].node.shape}
 	inputs := map[string]int{} // operand → input index
 	where := map[*planned]int{}
-	type ref struct{ input, instr int }
-	args := make([][]ref, len(g.members))
+	args := make([][]int, len(g.members)) // of each: an input of the step, or ^i for the result of member i
 	for i, n := range g.members {
 		for k, s := range n.inputs {
 			if j, ok := where[s.node]; ok && s.node != nil && !s.viewed && sameShape(s.layout.Shape, step.Shape) {
-				args[i] = append(args[i], ref{-1, j})
+				args[i] = append(args[i], ^j)
 				continue
 			}
 			o := b.operand(s, n.dtype(k))
@@ -196,18 +195,17 @@ func (b *builder) loop(g *group) Step {
 				inputs[id] = j
 				step.In = append(step.In, o)
 			}
-			args[i] = append(args[i], ref{j, -1})
+			args[i] = append(args[i], j)
 		}
 		where[n] = i
 	}
 	for i, n := range g.members {
 		instr := Instr{Op: n.node.op, Word: n.word, Out: -1}
 		for _, a := range args[i] {
-			if a.input >= 0 {
-				instr.Args = append(instr.Args, a.input)
-			} else {
-				instr.Args = append(instr.Args, len(step.In)+a.instr)
+			if a < 0 {
+				a = len(step.In) + ^a
 			}
+			instr.Args = append(instr.Args, a)
 		}
 		if n.kept || usedOutside(n, g) {
 			instr.Out = len(step.Out)

@@ -306,7 +306,7 @@ func TestFailedRun(t *testing.T) {
 				}()
 				r.Flush()
 			}()
-			if kept := p == old && p.Computed(); kept != row.kept {
+			if kept := p == old && p.buf != nil; kept != row.kept {
 				t.Errorf("the old value can be read: %v, want %v", kept, row.kept)
 			}
 			if !row.kept && p.gone == "" {

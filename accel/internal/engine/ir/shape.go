@@ -17,12 +17,10 @@ func Len(shape []int) int {
 // Countable reports whether the bytes of a tensor of this shape, whose dimensions are not
 // negative, can be counted in an int.
 func Countable(shape []int) bool {
-	n := 8 // size of the largest element
-	for _, d := range shape {
-		if d == 0 {
-			return true
-		}
+	if slices.Contains(shape, 0) {
+		return true
 	}
+	n := 8 // size of the largest element
 	for _, d := range shape {
 		if n > math.MaxInt/d {
 			return false

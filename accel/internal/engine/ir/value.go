@@ -88,9 +88,6 @@ func (v *Value) Computation() (Op, []*Value) {
 	return v.op, v.in
 }
 
-// Computed reports whether the value is already in memory.
-func (v *Value) Computed() bool { return v.buf != nil }
-
 // RequiresGrad reports whether gradients flow into the value.
 func (v *Value) RequiresGrad() bool { return v.requires }
 

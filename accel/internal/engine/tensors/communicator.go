@@ -23,23 +23,13 @@ type started struct {
 
 // CheckCommunicator returns nil if the current device can exchange tensors with other processes, else an error with the
 // reason. The CPU cannot, and a GPU only with NCCL.
-func CheckCommunicator() (err error) {
-	engine.Locked(func(r *ir.Recorder) {
-		var d ir.Joinable
-		if d, err = joinable(r); err == nil {
-			err = d.CanJoin()
-		}
-	})
-	return err
-}
+func CheckCommunicator() error { return joinable(ir.Joinable.CanJoin) }
 
 // NewCommunicatorID makes the ID of a new group of devices, which all ranks pass to [NewCommunicator].
 func NewCommunicatorID() (id []byte, err error) {
-	engine.Locked(func(r *ir.Recorder) {
-		var d ir.Joinable
-		if d, err = joinable(r); err == nil {
-			id, err = d.RanksID()
-		}
+	err = joinable(func(d ir.Joinable) (err error) {
+		id, err = d.RanksID()
+		return err
 	})
 	return id, err
 }
@@ -47,25 +37,26 @@ func NewCommunicatorID() (id []byte, err error) {
 // NewCommunicator joins the group of an ID that one rank has made. It waits until the devices of all
 // ranks have joined.
 func NewCommunicator(ctx context.Context, id []byte, rank, size int) (joined *Communicator, err error) {
-	engine.Locked(func(r *ir.Recorder) {
-		var d ir.Joinable
-		if d, err = joinable(r); err != nil {
-			return
-		}
-		var ranks ir.Ranks
-		if ranks, err = d.JoinRanks(ctx, id, rank, size); err == nil {
+	err = joinable(func(d ir.Joinable) error {
+		ranks, err := d.JoinRanks(ctx, id, rank, size)
+		if err == nil {
 			joined = &Communicator{ranks: ranks}
 		}
+		return err
 	})
 	return joined, err
 }
 
-func joinable(r *ir.Recorder) (ir.Joinable, error) {
-	d, ok := r.Device().(ir.Joinable)
-	if !ok {
-		return nil, fmt.Errorf("tensor: device %s cannot exchange tensors with other processes", r.Device().Name())
-	}
-	return d, nil
+// joinable runs f with the current device, if it can exchange tensors with other processes.
+func joinable(f func(d ir.Joinable) error) (err error) {
+	engine.Locked(func(r *ir.Recorder) {
+		if d, ok := r.Device().(ir.Joinable); ok {
+			err = f(d)
+		} else {
+			err = fmt.Errorf("tensor: device %s cannot exchange tensors with other processes", r.Device().Name())
+		}
+	})
+	return err
 }
 
 // String returns the library and its version.
