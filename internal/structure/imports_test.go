@@ -57,7 +57,7 @@ var fences = map[string][]string{
 	"github.com/traefik/yaegi":        {"interp/lower", "interp/symbols", "interp/yaegi"},
 	"github.com/NVIDIA/go-nvml":       {"gpu"},
 	"gonum.org/v1/plot":               {"plots", "interp/symbols"},
-	"google.golang.org/protobuf":      {"accel/internal/tfrecord", "accel/onnx"},
+	"google.golang.org/protobuf":      {"accel/history", "accel/internal/tfrecord", "accel/onnx"},
 	"github.com/rogpeppe/go-internal": {"internal/golden"},
 }
 
