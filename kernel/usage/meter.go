@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -12,33 +13,8 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/quernlab/quern/gpu"
+	"github.com/quernlab/quern/kernel/wire"
 )
-
-// Usage is one measurement. Values that the system does not provide are zero.
-type Usage struct {
-	// CPU is the usage of this process and its descendants since the previous
-	// measurement, in percent of one core.
-	CPU float64
-	// Memory is the resident memory in bytes. On Linux, memory that is shared between
-	// processes is divided among them.
-	Memory  uint64
-	HostCPU float64 // percent of all cores since the previous measurement
-	Host    Memory
-	GPUs    []GPU // nil if there are none, and in the first measurement
-}
-
-// Memory is the memory of the machine, in bytes.
-type Memory struct {
-	Total, Available, Used, Free uint64
-	Percent                      float64
-}
-
-// GPU is the usage of a GPU by all processes.
-type GPU struct {
-	Name      string
-	Busy      float64 // percent of the time during which it was busy
-	Used, All uint64  // bytes of its memory
-}
 
 // Meter measures resource usage. Its methods may be called from any goroutine.
 type Meter struct {
@@ -56,18 +32,20 @@ func New(devices func() ([]gpu.Device, error)) *Meter {
 	return &Meter{devices: devices, at: time.Now(), busy: map[int32]float64{}}
 }
 
-// Measure returns the usage since the previous call.
-func (m *Meter) Measure(ctx context.Context) Usage {
+// Measure returns the usage since the previous call. Values that the system does not provide are zero; GPUs is nil in
+// the first measurement.
+func (m *Meter) Measure(ctx context.Context) wire.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var u Usage
+	host, _ := os.Hostname() // empty if unknown
+	u := wire.Usage{Host: host, PID: os.Getpid(), Cores: runtime.NumCPU()}
 	now, busy := time.Now(), map[int32]float64{}
 	for _, p := range family(ctx) {
 		seconds, memory := measure(ctx, p)
-		u.Memory += memory
+		u.KernelMemory += memory
 		busy[p.Pid] = seconds
 		if elapsed := now.Sub(m.at).Seconds(); elapsed > 0 {
-			u.CPU += max(0, 100*(seconds-m.busy[p.Pid])/elapsed)
+			u.KernelCPU += max(0, 100*(seconds-m.busy[p.Pid])/elapsed)
 		}
 	}
 	m.at, m.busy = now, busy
@@ -75,7 +53,7 @@ func (m *Meter) Measure(ctx context.Context) Usage {
 		u.HostCPU = percent[0]
 	}
 	if v, err := mem.VirtualMemoryWithContext(ctx); err == nil {
-		u.Host = Memory{v.Total, v.Available, v.Used, v.Free, v.UsedPercent}
+		u.HostMemory = wire.VirtualUsage{Total: v.Total, Available: v.Available, Used: v.Used, Free: v.Free, Percent: v.UsedPercent}
 	}
 	u.GPUs = m.gpus.last(m.devices)
 	return u
@@ -117,11 +95,11 @@ type gpuQuery struct {
 	asking  bool
 	opened  bool
 	devices []gpu.Device
-	found   []GPU
+	found   []wire.GPUUsage
 }
 
 // last returns the latest values of the GPUs and starts another query.
-func (g *gpuQuery) last(devices func() ([]gpu.Device, error)) []GPU {
+func (g *gpuQuery) last(devices func() ([]gpu.Device, error)) []wire.GPUUsage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.asking && (!g.opened || len(g.devices) > 0) {
@@ -138,10 +116,12 @@ func (g *gpuQuery) ask(devices func() ([]gpu.Device, error)) {
 	if !opened && devices != nil {
 		list, _ = devices() // on an error there are no GPUs to report
 	}
-	var found []GPU
-	for _, d := range list {
+	var found []wire.GPUUsage
+	for i, d := range list {
 		s := d.Sample()
-		found = append(found, GPU{Name: d.Name(), Busy: number(s.Busy), Used: uint64(number(s.MemUsed)), All: uint64(number(s.MemTotal))})
+		found = append(found, wire.GPUUsage{
+			Index: i, Name: d.Name(), Percent: number(s.Busy), MemoryUsed: uint64(number(s.MemUsed)), MemoryTotal: uint64(number(s.MemTotal)),
+		})
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

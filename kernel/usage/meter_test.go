@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/gpu"
+	"github.com/quernlab/quern/kernel/wire"
 )
 
 // work uses CPU time.
@@ -26,15 +27,15 @@ func TestMeasureIsAboutTheTimeSince(t *testing.T) {
 	began := time.Now()
 	work(t, 0.3)
 	u := m.Measure(t.Context())
-	if u.CPU <= 0 || u.CPU > 100*float64(runtime.NumCPU()) {
-		t.Errorf("%v percent of a core while it worked for %v", u.CPU, time.Since(began))
+	if u.KernelCPU <= 0 || u.KernelCPU > 100*float64(runtime.NumCPU()) {
+		t.Errorf("%v percent of a core while it worked for %v", u.KernelCPU, time.Since(began))
 	}
-	if runtime.GOOS == "linux" && (u.Memory < 1<<20 || u.Host.Total == 0 || u.Memory > u.Host.Total) {
+	if runtime.GOOS == "linux" && (u.KernelMemory < 1<<20 || u.HostMemory.Total == 0 || u.KernelMemory > u.HostMemory.Total) {
 		t.Errorf("%+v", u)
 	}
 	before := m.at
 	again := m.Measure(t.Context())
-	if spent := again.CPU / 100 * m.at.Sub(before).Seconds(); spent > 0.25 { // that of work
+	if spent := again.KernelCPU / 100 * m.at.Sub(before).Seconds(); spent > 0.25 { // that of work
 		t.Errorf("%v seconds of CPU time", spent)
 	}
 }
@@ -44,7 +45,7 @@ func TestChildrenCount(t *testing.T) {
 		t.Skip("needs a shell")
 	}
 	m := New(nil)
-	alone := m.Measure(t.Context()).Memory
+	alone := m.Measure(t.Context()).KernelMemory
 	command := exec.CommandContext(t.Context(), "/bin/sh", "-c", "echo; read x")
 	stdin, err := command.StdinPipe()
 	if err != nil {
@@ -89,7 +90,7 @@ func TestGPUsAreNotWaitedFor(t *testing.T) {
 	for {
 		u := m.Measure(t.Context())
 		if len(u.GPUs) == 1 {
-			if want := (GPU{"fake", 40, 1 << 30, 0}); u.GPUs[0] != want {
+			if want := (wire.GPUUsage{Index: 0, Name: "fake", Percent: 40, MemoryUsed: 1 << 30}); u.GPUs[0] != want {
 				t.Errorf("%+v", u.GPUs[0])
 			}
 			break

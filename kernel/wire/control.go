@@ -105,9 +105,11 @@ type Usage struct {
 	Host   string `json:"hostname"`
 	PID    int    `json:"pid"`
 	// KernelCPU is the CPU usage in percent of one core since the previous request.
-	KernelCPU    float64      `json:"kernel_cpu"`
-	KernelMemory uint64       `json:"kernel_memory"` // bytes
-	HostCPU      float64      `json:"host_cpu_percent"`
+	KernelCPU float64 `json:"kernel_cpu"`
+	// KernelMemory is the resident memory in bytes. On Linux, memory that is shared between
+	// processes is divided among them.
+	KernelMemory uint64       `json:"kernel_memory"`
+	HostCPU      float64      `json:"host_cpu_percent"` // of all cores since the previous request
 	Cores        int          `json:"cpu_count"`
 	HostMemory   VirtualUsage `json:"host_virtual_memory"`
 	// GPUs are the GPUs of the machine. The field is an extension, which front ends
@@ -119,7 +121,7 @@ type Usage struct {
 type GPUUsage struct {
 	Index       int     `json:"index"`
 	Name        string  `json:"name"`
-	Percent     float64 `json:"percent"`
+	Percent     float64 `json:"percent"`      // of the time during which it was busy
 	MemoryUsed  uint64  `json:"memory_used"`  // bytes
 	MemoryTotal uint64  `json:"memory_total"` // bytes
 }
