@@ -10,24 +10,13 @@ import (
 // indexed converts an opaque image to a palette of at most 256 colors, which needs a third of
 // the bytes. It returns nil if the difference would be visible, as in a photograph. A figure
 // has only a few colors, and mixtures of them at the edges of its letters and lines.
-func indexed(m image.Image) *image.Paletted {
+func indexed(m *image.RGBA) *image.Paletted {
 	bounds := m.Bounds()
-	at := func(x, y int) color.RGBA {
-		r, g, b, _ := m.At(x, y).RGBA()
-		return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0xff}
-	}
-	if fast, ok := m.(*image.RGBA); ok {
-		at = func(x, y int) color.RGBA {
-			c := fast.RGBAAt(x, y)
-			c.A = 0xff
-			return c
-		}
-	}
 	counts := map[color.RGBA]int{}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; {
-			c, run := at(x, y), 1 // the background has long runs
-			for x += 1; x < bounds.Max.X && at(x, y) == c; x++ {
+			c, run := m.RGBAAt(x, y), 1 // the background has long runs
+			for x += 1; x < bounds.Max.X && m.RGBAAt(x, y) == c; x++ {
 				run++
 			}
 			counts[c] += run
@@ -75,7 +64,7 @@ func indexed(m image.Image) *image.Paletted {
 	last, index := color.RGBA{}, uint8(0)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			if c := at(x, y); c != last {
+			if c := m.RGBAAt(x, y); c != last {
 				last, index = c, near[c]
 			}
 			p.SetColorIndex(x, y, index)

@@ -112,7 +112,7 @@ func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 func (c *pngCanvas) encoded() []byte {
 	var b bytes.Buffer
 	var img image.Image = c.Image()
-	if p := indexed(c.Image()); p != nil {
+	if p := indexed(c.Image().(*image.RGBA)); p != nil { // which vgimg makes
 		img = p
 	}
 	// The encoder only fails for images without pixels, and a figure always has some.
