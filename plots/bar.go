@@ -78,7 +78,7 @@ func (k bars) sections(l settings) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, height: 1,
-		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x.widened(false)) }),
+		body: func(c draw.Canvas) { k.draw(c, x.widened(false)) },
 	}}
 }
 

@@ -95,7 +95,7 @@ func (k confusion) sections(l settings) []section {
 			}
 			part := float64(k.counts[i][j]) / sums[i]
 			return k.cell(part, decimals(100*part, 0))
-		}),
+		}).draw,
 	}}
 }
 

@@ -267,9 +267,7 @@ func (k deviceUse) sections(l settings) []section {
 			s.subtitle = "the driver or system reports no utilization, memory, power, temperature or clock"
 			inside = "nothing was measured"
 		}
-		s.body = bodyFunc(func(c draw.Canvas) {
-			centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), inside)
-		})
+		s.body = func(c draw.Canvas) { centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), inside) }
 		return []section{s}
 	}
 	var x limits
@@ -290,7 +288,7 @@ func (k deviceUse) sections(l settings) []section {
 		}
 		body = append(body, r)
 	}
-	s.body = body
+	s.body = body.draw
 	return []section{s}
 }
 

@@ -96,7 +96,7 @@ func (k heatMap) sections(l settings) []section {
 			}
 			part := math.Abs(v / most)
 			return cell{at(hue(series), .04+.96*part), short(v), inkOver(hue(series), part)}
-		}),
+		}).draw,
 	}}
 }
 

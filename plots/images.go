@@ -169,7 +169,7 @@ func (k gallery) sections(l settings) []section {
 	if k.right < k.compared {
 		subtitle += "; in red: actual → guess"
 	}
-	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k}}
+	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k.draw}}
 }
 
 func (k gallery) draw(c vgdraw.Canvas) {

@@ -22,20 +22,10 @@ const (
 type section struct {
 	title, subtitle string
 	legend          []entry
-	height          vg.Length // of the whole section
-	body            body
-	notes           []string // sentences below the figure
+	height          vg.Length         // of the whole section
+	body            func(draw.Canvas) // draws the part below the header
+	notes           []string          // sentences below the figure
 }
-
-// body is the part of a section below its header.
-type body interface {
-	draw(c draw.Canvas)
-}
-
-// bodyFunc is a function that implements body.
-type bodyFunc func(draw.Canvas)
-
-func (f bodyFunc) draw(c draw.Canvas) { f(c) }
 
 // summary returns the section in one line.
 func (s section) summary() string {
@@ -115,7 +105,7 @@ func (s section) draw(c draw.Canvas) {
 		top = drawLegend(c, s.legend, top-3)
 	}
 	c.Max.Y = top - 2
-	s.body.draw(c)
+	s.body(c)
 }
 
 // Sizes of a legend.
@@ -266,7 +256,7 @@ func (rs rows) draw(c draw.Canvas) {
 func (l settings) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
-		body: rows{{panels: []panel{{plot: p, label: l.labelY}}, weight: 1}},
+		body: rows{{panels: []panel{{plot: p, label: l.labelY}}, weight: 1}}.draw,
 	}}
 }
 

@@ -61,6 +61,6 @@ func (k rateFinder) sections(l settings) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{plot: p, label: cmp.Or(l.labelY, "loss")}}, weight: 1, headroom: verticalLabelHeight}},
+		body: rows{{panels: []panel{{plot: p, label: cmp.Or(l.labelY, "loss")}}, weight: 1, headroom: verticalLabelHeight}}.draw,
 	}}
 }

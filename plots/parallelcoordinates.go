@@ -51,7 +51,7 @@ func (k parallel) sections(l settings) []section {
 	if k.lines == 0 || len(k.columns) == 0 {
 		subtitle = "no data"
 	}
-	return []section{{title: l.title, subtitle: subtitle, height: 1, body: bodyFunc(k.draw)}}
+	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k.draw}}
 }
 
 func (k parallel) draw(c draw.Canvas) {

@@ -102,7 +102,7 @@ func (k timeline) sections(l settings) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
-		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x, colors) }),
+		body: func(c draw.Canvas) { k.draw(c, x, colors) },
 	}}
 }
 

@@ -122,7 +122,7 @@ func (k training) sections(l settings) []section {
 		subtitle: k.findings(),
 		legend:   append(append(legend, beyond(spikes)...), notDrawn(bad)...),
 		height:   1,
-		body:     rows{r},
+		body:     rows{r}.draw,
 	}}
 }
 
