@@ -63,8 +63,7 @@ type Point struct {
 // Runs reads the runs that [Track] recorded in a folder, including those that are still running
 // or were killed. If a file of a run is damaged, which its checksums show, or not from Track, the run has
 // the status [Unreadable], the reason with the file and the line as Error, and the values that were read
-// before. Files of earlier versions of this package have no checksums. Runs fails if the folder
-// does not exist; it ignores folders without a recorded run.
+// before. Runs fails if the folder does not exist; it ignores folders without a recorded run.
 func Runs(folder string) (*RunList, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -96,20 +95,24 @@ func readRun(folder string) (*TrackedRun, error) {
 		Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(),
 	}
 	var c config
-	plain, err := readConfig(filepath.Join(folder, configFile), &c)
-	if err != nil {
+	path := filepath.Join(folder, configFile)
+	if err := readJSON(path, &c); err != nil {
 		return r, err
+	}
+	if c.Version != trackVersion {
+		return r, fmt.Errorf("%s has version %d, and this version of Quern reads version %d: use the one that recorded the run", path, c.Version, trackVersion)
 	}
 	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Dataset, c.Options, c.Outputs, c.Seed, c.Began
 	r.Name = cmp.Or(c.Label, r.Name)
-	if err := eachLine(filepath.Join(folder, historyFile), plain, r.take); err != nil {
+	if err := eachLine(filepath.Join(folder, historyFile), r.take); err != nil {
 		return r, err
 	}
-	if err := eachLine(filepath.Join(folder, systemFile), plain, isJSON); err != nil {
+	unused := func([]byte) error { return nil }
+	if err := eachLine(filepath.Join(folder, systemFile), unused); err != nil {
 		return r, err
 	}
 	var s summary
-	switch err := readJSON(filepath.Join(folder, summaryFile), plain, &s); {
+	switch err := readJSON(filepath.Join(folder, summaryFile), &s); {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case err != nil:
@@ -120,40 +123,15 @@ func readRun(folder string) (*TrackedRun, error) {
 	return r, nil
 }
 
-// readConfig reads config.json, and reports whether the files of the run are of plainVersion.
-func readConfig(path string, c *config) (plain bool, err error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return false, err
-	}
-	// A name that plainVersion does not have shows that the file is not of it, also if the damaged byte is one of "version".
-	in := json.NewDecoder(bytes.NewReader(b))
-	in.DisallowUnknownFields()
-	var old config
-	if err := in.Decode(&old); err == nil && json.Valid(b) && old.Version == plainVersion {
-		*c = old
-		return true, nil
-	}
-	if err := readJSON(path, false, c); err != nil {
-		return false, err
-	}
-	if c.Version != trackVersion {
-		return false, fmt.Errorf("%s has version %d, and this version of Quern reads version %d: use the one that recorded the run", path, c.Version, trackVersion)
-	}
-	return false, nil
-}
-
-// readJSON reads a JSON file, with a checksum unless it is plain.
-func readJSON(path string, plain bool, into any) error {
+// readJSON reads a JSON file with a checksum.
+func readJSON(path string, into any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if !plain {
-		text, ended := bytes.CutSuffix(b, []byte("\n"))
-		if b, err = new(sealed.Sum).Open(text); err == nil && !ended {
-			err = sealed.ErrDamaged
-		}
+	text, ended := bytes.CutSuffix(b, []byte("\n"))
+	if b, err = new(sealed.Sum).Open(text); err == nil && !ended {
+		err = sealed.ErrDamaged
 	}
 	if err == nil {
 		err = json.Unmarshal(b, into)
@@ -171,9 +149,9 @@ func orNaN(v *float64) float64 {
 	return *v
 }
 
-// eachLine calls do with each line of a file, without its checksum; plain lines have none. The last line
-// may be incomplete, if the process was killed or is writing it.
-func eachLine(path string, plain bool, do func(line []byte) error) error {
+// eachLine calls do with each line of a file, without its checksum. The last line may be incomplete, if the
+// process was killed or is writing it.
+func eachLine(path string, do func(line []byte) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // killed before it was created
@@ -187,13 +165,11 @@ func eachLine(path string, plain bool, do func(line []byte) error) error {
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
 		switch {
-		case errors.Is(err, io.EOF) && plain:
-			return nil
 		case errors.Is(err, io.EOF):
 			if err = sealed.Rest(text); err == nil {
 				return nil
 			}
-		case err == nil && !plain:
+		case err == nil:
 			text, err = sum.Open(text[:len(text)-1])
 		}
 		if err == nil {
@@ -203,14 +179,6 @@ func eachLine(path string, plain bool, do func(line []byte) error) error {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 	}
-}
-
-// isJSON checks a line that Runs does not use.
-func isJSON(line []byte) error {
-	if !json.Valid(line) {
-		return errors.New("the line is not JSON")
-	}
-	return nil
 }
 
 // take adds the losses of a line of a history file.

@@ -29,15 +29,12 @@ const (
 	figureFile  = "figure.svg"
 )
 
-// The versions of the files: those of plainVersion, which config.json does not name, have no checksums.
-const (
-	trackVersion = 2
-	plainVersion = 0
-)
+// trackVersion is the version of the files.
+const trackVersion = 2
 
 // config is what is known of a run at its beginning.
 type config struct {
-	Version   int       `json:"version,omitempty"`
+	Version   int       `json:"version"`
 	Label     string    `json:"label,omitempty"`
 	Dataset   string    `json:"dataset"`
 	Options   []string  `json:"options"`
