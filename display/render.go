@@ -19,8 +19,11 @@ import (
 func Render(v any) (data, metadata map[string]any) {
 	defer func() {
 		if r := recover(); r != nil {
-			data = map[string]any{"text/plain": fmt.Sprintf("%T cannot be shown: %v", v, r)}
-			metadata = nil
+			text := fmt.Sprintf("%T cannot be shown: %v", v, r)
+			if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+				text = "<nil>" // as package fmt prints it
+			}
+			data, metadata = map[string]any{"text/plain": text}, nil
 		}
 	}()
 	shown := v
@@ -49,9 +52,8 @@ func Render(v any) (data, metadata map[string]any) {
 		return data, metadata
 	case image.Image:
 		return renderImage(v)
-	}
-	if s, ok := v.(string); ok {
-		return map[string]any{"text/plain": s}, nil
+	case string:
+		return map[string]any{"text/plain": v}, nil
 	}
 	data = map[string]any{"text/plain": Format(v)}
 	if html := structs(nodeOf(v)); html != "" {

@@ -8,9 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
@@ -23,11 +20,7 @@ import (
 // A Result is what a cell shows: a MIME bundle, see package display. Data is empty if the
 // cell has no value.
 //
-// A display.Displayer or an image shows itself. Of other values, strings are quoted as in Go
-// source, functions and channels are shown as their type, structs with field names, and
-// everything else as fmt.Print prints it; a list of structs is also a table in HTML; what does not fit in a line has the layout of
-// display.Format. Several values, of a call or of a list of expressions, are one text
-// separated by ", ". Only the first 64 KiB of a long text are shown. A call whose only result
+// The values, of a call or of a list of expressions, are shown as [display.RenderResult] says. A call whose only result
 // is a nil error shows nothing; one that returns a value which shows itself and a nil error
 // shows only the value.
 type Result struct {
@@ -69,22 +62,19 @@ func (r *renderer) render(run *goroutine.Run, cell *check.Cell) (Result, error) 
 	if len(values) == 1 && values[0] == nil && cell.EndsInError() && cell.IsCall() {
 		return Result{}, nil // nothing failed
 	}
-	if len(values) == 2 && values[1] == nil && len(cell.Result) == 1 && cell.EndsInError() && r.showsItself(values[0]) {
+	if len(values) == 2 && values[1] == nil && len(cell.Result) == 1 && cell.EndsInError() && showsItself(values[0]) {
 		values = values[:1]
 	}
+	data, metadata := display.RenderResult(values...)
+	result := Result{Data: data, Metadata: metadata}
 	if len(values) == 1 {
-		return r.renderValue(values[0]), nil
+		result.Figures = display.Figures(values[0])
 	}
-	var texts []string
-	for _, v := range values {
-		text, _ := r.renderValue(v).Data["text/plain"].(string)
-		texts = append(texts, text)
-	}
-	return Result{Data: map[string]any{"text/plain": strings.Join(texts, ", ")}}, nil
+	return result, nil
 }
 
 // showsItself reports whether a value has another representation than text.
-func (r *renderer) showsItself(v any) bool {
+func showsItself(v any) bool {
 	switch v.(type) {
 	case display.Displayer, display.Reporter, image.Image:
 		return true
@@ -92,38 +82,10 @@ func (r *renderer) showsItself(v any) bool {
 	return false
 }
 
-func (r *renderer) renderValue(v any) (result Result) {
-	if text, ok := r.plainText(v); ok {
-		data := map[string]any{"text/plain": shorten(text)}
-		if html := r.structs(v); html != nil {
-			data["text/html"] = html
-		}
-		return Result{Data: data}
-	}
-	data, metadata := display.Render(v)
-	if text, ok := data["text/plain"].(string); ok && strings.HasPrefix(text, fmt.Sprintf("%T cannot be shown", v)) {
-		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
-			data["text/plain"] = "<nil>" // as package fmt prints it
-		}
-	}
-	return Result{Data: data, Metadata: metadata, Figures: display.Figures(v)}
-}
-
-// structs returns a list or a map of structs as a table in HTML; nil for other values.
-func (r *renderer) structs(v any) any {
-	if kind := reflect.ValueOf(v).Kind(); kind != reflect.Slice && kind != reflect.Array && kind != reflect.Map {
-		return nil
-	}
-	data, _ := display.Render(v)
-	return data["text/html"]
-}
-
 // text returns the text of a value.
 func (r *renderer) text(v any) string {
-	if text, ok := r.plainText(v); ok {
-		return text
-	}
-	text, _ := r.renderValue(v).Data["text/plain"].(string)
+	data, _ := display.RenderResult(v)
+	text, _ := data["text/plain"].(string)
 	return text
 }
 
@@ -136,49 +98,6 @@ func (r *renderer) word(v any) (string, error) {
 		return fmt.Sprint(v), nil
 	}
 	return "", fmt.Errorf("is a %T, not a text or a number", v)
-}
-
-// maxText is how many bytes of a value are shown. Longer output makes a notebook slow.
-const maxText = 64 << 10
-
-func shorten(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return fmt.Sprintf("%s… and %d bytes more", strings.ToValidUTF8(text[:maxText], ""), len(text)-maxText)
-}
-
-// plainText returns the text of a value. ok is false if the value shows itself.
-func (r *renderer) plainText(v any) (text string, ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			text, ok = fmt.Sprintf("%T cannot be shown: %v", v, p), true
-		}
-	}()
-	switch v := v.(type) {
-	case nil:
-		return "<nil>", true
-	case time.Time: // without the reading of the monotonic clock
-		return v.Round(0).String(), true
-	case display.Displayer, display.Reporter:
-		return "", false
-	case error, fmt.Stringer:
-		return fmt.Sprint(v), true
-	}
-	switch value := reflect.ValueOf(v); value.Kind() {
-	case reflect.String:
-		return strconv.Quote(value.String()), true
-	case reflect.Func, reflect.Chan:
-		return fmt.Sprintf("%T", v), true
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return fmt.Sprint(v), true
-	}
-	if isImage(v) {
-		return "", false
-	}
-	return display.Format(v), true
 }
 
 // failedCall returns the error of a cell that ends in a call whose last result is a
@@ -249,9 +168,4 @@ func (r *renderer) withUnread(panicked *diagnostics.Error, cell *check.Cell) err
 // before reports whether a position in a file is before another one in it.
 func before(a, b token.Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
-}
-
-func isImage(v any) bool {
-	_, ok := v.(image.Image)
-	return ok
 }
