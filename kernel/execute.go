@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 
@@ -66,7 +65,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	why := k.variablesLost(in) // just before the cell, which has run in the next worker
 	switch {
 	case err != nil:
-		result.Error = workerError(err)
+		result.Error = link.CellErrorOf(err)
 	case why != nil && result.Error == nil:
 		result.Error = why
 	}
@@ -131,7 +130,7 @@ func (k *Kernel) help(ctx context.Context, r *request, in wire.Execute, count in
 	inspection, err := link.Ask(ctx, k.worker, asked)
 	switch {
 	case err != nil:
-		return k.cellFailed(r, in, count, workerError(err))
+		return k.cellFailed(r, in, count, link.CellErrorOf(err))
 	case len(inspection.Data) == 0:
 		return k.cellFailed(r, in, count, asked.NotFound(inspection.Similar))
 	}
@@ -160,7 +159,7 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 		value, ok := evaluations.Values[name]
 		switch {
 		case err != nil:
-			values[name] = failedExpression(workerError(err))
+			values[name] = failedExpression(link.CellErrorOf(err))
 		case !ok:
 			values[name] = wire.NewFailedExpression(wire.NewFailure("kernel error", "the worker returned no value", nil))
 		case value.Error != nil:
@@ -174,13 +173,4 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 
 func failedExpression(why *link.CellError) wire.Expression {
 	return wire.NewFailedExpression(wire.NewFailure(why.Name, why.Value, why.Traceback))
-}
-
-// workerError returns the error that a cell shows if the worker could not answer at all.
-func workerError(err error) *link.CellError {
-	var cell *link.CellError
-	if errors.As(err, &cell) {
-		return cell
-	}
-	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
 }

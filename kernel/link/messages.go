@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"sync/atomic"
 )
@@ -67,6 +68,14 @@ var Position = regexp.MustCompile(`^([^:\n]+):(\d+):\d+(?:: (.*)| (in .*))?$`)
 
 // Error returns the name and the message in one line.
 func (e *CellError) Error() string { return e.Name + ": " + e.Value }
+
+// CellErrorOf returns the error that a cell shows if the worker could not answer at all.
+func CellErrorOf(err error) *CellError {
+	if cell, ok := errors.AsType[*CellError](err); ok {
+		return cell
+	}
+	return &CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
+}
 
 // Complete asks for completions at a byte offset of a cell.
 type Complete struct {

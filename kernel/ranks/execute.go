@@ -3,7 +3,6 @@ package ranks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,13 +130,8 @@ func (gen *generation) interrupt(ctx context.Context, stop func(context.Context)
 // why returns the error of a failed cell; a failed request to the worker counts as one
 // too.
 func (a answer) why() *link.CellError {
-	var cell *link.CellError
-	switch {
-	case errors.As(a.err, &cell):
-		return cell
-	case a.err != nil:
-		text := fmt.Sprintf("worker error: %v", a.err)
-		return &link.CellError{Name: "worker error", Value: a.err.Error(), Traceback: []string{text}}
+	if a.err != nil {
+		return link.CellErrorOf(a.err)
 	}
 	return a.result.Error
 }
