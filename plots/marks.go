@@ -228,8 +228,7 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, points := range m.avoid {
 		curves = append(curves, toCanvas(c, p, points))
 	}
-	// The nearest free position, or else the one that covers the shortest part of a curve.
-	best, least := vg.Rectangle{}, math.Inf(1)
+	var boxes []vg.Rectangle // the nearest first
 	for _, reach := range [...]vg.Length{14, 26, 38, 52, 68, 86, 106} {
 		if reach > (c.Max.Y-c.Min.Y)*.6 {
 			break // in a low panel the text would seem to belong to another point
@@ -239,27 +238,17 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			if below {
 				y = q.Y - reach - height
 			}
-			if y < c.Min.Y+1 || y+height > c.Max.Y {
-				continue
-			}
 			for _, x := range [...]vg.Length{q.X - width/2, q.X + 6, q.X - width - 6, q.X + 24, q.X - width - 24} {
 				x = max(c.Min.X+1, min(x, c.Max.X-width))
-				box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
-				if covers := covers(grown(box, space), curves); covers < least {
-					best, least = box, covers
-				}
+				boxes = append(boxes, grown(vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}, space))
 			}
-			if least == 0 {
-				break
-			}
-		}
-		if least == 0 {
-			break
 		}
 	}
-	if math.IsInf(least, 1) || covers(grown(best, space), curves[:m.strong]) > float64(width)/2 { // the panel is too small for the text
+	best, least := leastCovered(boxes, grown(c.Rectangle, space), nil, curves)
+	if math.IsInf(least, 1) || covers(best, curves[:m.strong]) > float64(width)/2 { // the panel is too small for the text
 		return
 	}
+	best = grown(best, -space)
 	from, to := q.Y+gap, best.Min.Y
 	style.YAlign = draw.YBottom
 	at := vg.Point{X: best.Min.X, Y: best.Min.Y}
@@ -269,6 +258,25 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	end := min(max(q.X, best.Min.X), best.Max.X)
 	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, q.X, from, end, to)
 	c.FillText(style, at, m.label)
+}
+
+// leastCovered returns the box, within the canvas and apart from all boxes in taken, that curves cover the least, the first
+// of several, and the length of the curves within it, which is infinite if there is none.
+func leastCovered(boxes []vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, curves [][]vg.Point) (best vg.Rectangle, least float64) {
+	least = math.Inf(1)
+	for _, box := range boxes {
+		inside := box.Min.X >= canvas.Min.X && box.Max.X <= canvas.Max.X && box.Min.Y >= canvas.Min.Y && box.Max.Y <= canvas.Max.Y
+		if !inside || overlaps(box, taken) {
+			continue
+		}
+		if covered := covers(box, curves); covered < least {
+			best, least = box, covered
+		}
+		if least == 0 {
+			break
+		}
+	}
+	return best, least
 }
 
 // covers returns the length of the curves within a box.

@@ -61,8 +61,8 @@ func TestRooflineNames(t *testing.T) {
 		{"nowhere", box(50, 50, 4, 4), []vg.Rectangle{canvas}, -1},
 	} {
 		boxes := labelBoxes(tt.dot, 20, 8, canvas)
-		got, ok := firstFree(boxes, canvas, tt.taken, slope)
-		if ok != (tt.index >= 0) || ok && got != boxes[tt.index] {
+		got, crossed := leastCovered(boxes, canvas, tt.taken, slope)
+		if ok := !math.IsInf(crossed, 1); ok != (tt.index >= 0) || ok && got != boxes[tt.index] {
 			t.Errorf("%s: %v of %v", tt.name, got, boxes)
 		}
 	}

@@ -55,46 +55,30 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		boxes := labelBoxes(dots[i], width, height, c.Rectangle)
 		larger := append(slices.Clone(taken), dots[:i]...)
 		all := append(slices.Clone(larger), dots[i+1:]...)
-		box, ok := firstFree(boxes, c.Rectangle, all, ceilings)
-		if !ok || covers(box, ceilings) > 0 {
+		box, crossed := leastCovered(boxes, c.Rectangle, all, ceilings)
+		if crossed > 0 {
 			// Prefer a position further away, with a leader line, to one that a ceiling crosses.
 			for _, away := range [...]vg.Length{10, 20, 32, 46} {
-				far, found := firstFree(labelBoxes(grown(dots[i], away), width, height, c.Rectangle), c.Rectangle, all, ceilings)
-				if found && covers(far, ceilings) == 0 {
-					box, ok = far, true
+				far, farther := leastCovered(labelBoxes(grown(dots[i], away), width, height, c.Rectangle), c.Rectangle, all, ceilings)
+				if farther == 0 {
+					box, crossed = far, 0
 					from, to := toward(dots[i], box)
 					c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, from.X, from.Y, to.X, to.Y)
 					break
 				}
 			}
 		}
-		if !ok {
-			box, ok = firstFree(boxes, c.Rectangle, larger, ceilings)
+		if math.IsInf(crossed, 1) {
+			box, crossed = leastCovered(boxes, c.Rectangle, larger, ceilings)
 		}
-		if ok {
+		if !math.IsInf(crossed, 1) {
 			taken = append(taken, box)
-			if covers(box, ceilings) > 0 {
+			if crossed > 0 {
 				c.FillPolygon(plate, rectangle(box.Min.X-1, box.Min.Y, width+2, height))
 			}
 			c.FillText(style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, q.name)
 		}
 	}
-}
-
-// firstFree returns the first position within the canvas that covers nothing in taken and that no
-// ceiling crosses, or else the first one that covers nothing in taken.
-func firstFree(boxes [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, ceilings [][]vg.Point) (best vg.Rectangle, ok bool) {
-	for _, box := range boxes {
-		inside := box.Min.X >= canvas.Min.X && box.Max.X <= canvas.Max.X && box.Min.Y >= canvas.Min.Y && box.Max.Y <= canvas.Max.Y
-		switch {
-		case !inside || overlaps(box, taken):
-		case covers(box, ceilings) == 0:
-			return box, true
-		case !ok:
-			best, ok = box, true
-		}
-	}
-	return best, ok
 }
 
 // textBoxes returns the boxes of the text on a ceiling that ends at right.
@@ -123,13 +107,13 @@ func (k ceiling) textBoxes(line []vg.Point, right vg.Length, style text.Style) (
 
 // labelBoxes returns the candidate positions for a name of that size: right, left, above, below
 // (the last two moved to stay within the sides of the canvas), and the four corners.
-func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]vg.Rectangle {
+func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) []vg.Rectangle {
 	const gap = 3
 	x, y := width/2+gap, height/2+1
 	center := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
 	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, center.X))
 	around := func(x, y vg.Length) vg.Rectangle { return rectAround(vg.Point{X: x, Y: y}, width, height) }
-	return [8]vg.Rectangle{
+	return []vg.Rectangle{
 		around(dot.Max.X+x, center.Y),
 		around(dot.Min.X-x, center.Y),
 		around(middle, dot.Max.Y+y),
