@@ -12,21 +12,6 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Setup is what is known of a training before its first step, for [NewRecorder].
-type Setup struct {
-	Dataset string   // name of the training set
-	Classes bool     // the examples have classes, not targets
-	Options []string // as Go code, for Run.Options
-	Outputs []string // those of the options that only show or save the run
-	Seed    uint64   // of the order of the examples
-	Planned int      // number of updates
-	Live    []Metric // what the figure shows besides loss and accuracy
-	Average bool     // validations measure an average of the parameters
-	Watts   float64  // power that is assumed where no device reports it; 0 for none
-
-	Ranks, LocalRanks int // processes that train together, and those of them on this machine
-}
-
 // Recorder records the run of a training loop. The loop calls its methods in the order of the training, and everyone
 // else reads the [Run]. [accel.Fit] uses one; a loop of your own can, too:
 //

@@ -47,6 +47,21 @@ type Run struct {
 	drawn bool // Live has displayed the figure
 }
 
+// Setup is what is known of a training before its first step, for [NewRecorder].
+type Setup struct {
+	Dataset string   // name of the training set
+	Classes bool     // the examples have classes, not targets
+	Options []string // as Go code, for Run.Options
+	Outputs []string // those of the options that only show or save the run
+	Seed    uint64   // of the order of the examples
+	Planned int      // number of updates
+	Live    []Metric // what the figure shows besides loss and accuracy
+	Average bool     // validations measure an average of the parameters
+	Watts   float64  // power that is assumed where no device reports it; 0 for none
+
+	Ranks, LocalRanks int // processes that train together, and those of them on this machine
+}
+
 // runState is what else is known of a run. Its fields are exported for package gob.
 type runState struct {
 	Setup
