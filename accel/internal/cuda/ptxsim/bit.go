@@ -23,7 +23,7 @@ func (o *operation) logic(f func(a, b uint64) uint64) step {
 	b, notB := o.predicate(2)
 	return func(w *warp, mask uint32) {
 		v := uint32(f(uint64(flip(w.p[a], notA)), uint64(flip(w.p[b], notB))))
-		w.p[d] = w.p[d]&^mask | v&mask
+		w.set(d, mask, v)
 	}
 }
 
@@ -46,7 +46,7 @@ func compileNot(o *operation) step {
 	o.end(2)
 	d := o.predicateDestination(&o.args[0])
 	a, not := o.predicate(1)
-	return func(w *warp, mask uint32) { w.p[d] = w.p[d]&^mask | flip(w.p[a], !not)&mask }
+	return func(w *warp, mask uint32) { w.set(d, mask, flip(w.p[a], !not)) }
 }
 
 func compileCNot(o *operation) step {

@@ -224,25 +224,14 @@ func (b *block) release() {
 
 // deliver stores the result of bar.red for a waiting warp.
 func (m *barrierState) deliver(w *warp, in *instruction) {
-	value := false
-	switch in.bar.reduce {
-	case "":
-		return
-	case "popc":
-		d := &w.r[in.bar.result]
-		for l := w.live; l != 0; l &= l - 1 {
-			d[bits.TrailingZeros32(l)] = uint64(m.votes)
-		}
-		return
-	case "and":
-		value = m.all
-	case "or":
-		value = m.any
-	}
-	if value {
-		w.p[in.bar.result] |= w.live
-	} else {
-		w.p[in.bar.result] &^= w.live
+	switch {
+	case in.bar.reduce == "":
+	case in.bar.reduce == "popc":
+		w.broadcast(in.bar.result, w.live, uint64(m.votes))
+	case in.bar.reduce == "and" && m.all, in.bar.reduce == "or" && m.any:
+		w.set(in.bar.result, w.live, allLanes)
+	default:
+		w.set(in.bar.result, w.live, 0)
 	}
 }
 

@@ -15,8 +15,13 @@ func setPredicate(d int, f func(w *warp, lane int) bool) step {
 				v |= 1 << i
 			}
 		}
-		w.p[d] = w.p[d]&^mask | v
+		w.set(d, mask, v)
 	}
+}
+
+// set writes a predicate in the lanes of a mask.
+func (w *warp) set(predicate int, mask, v uint32) {
+	w.p[predicate] = w.p[predicate]&^mask | v&mask
 }
 
 var comparisonNames = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
@@ -103,6 +108,43 @@ func connective(name string, a, b uint32) uint32 {
 
 var comparedTypes = []string{"b16", "b32", "b64", "s16", "s32", "s64", "u16", "u32", "u64", "f16", "f32", "f64", "bf16"}
 
+// comparison is what setp and set have in common.
+type comparison struct {
+	test func(a, b uint64) bool
+	a, b int
+	join string // what the result is combined with a predicate by; empty for none
+	with int    // the predicate
+	not  bool
+}
+
+// comparison compiles the comparison of operands of a type.
+func (o *operation) comparison(name, join string, flush bool, t valueType) *comparison {
+	c := &comparison{join: join}
+	if join == "" {
+		o.end(3)
+	} else {
+		o.end(4)
+		c.with, c.not = o.predicate(3)
+	}
+	c.test, c.a, c.b = o.compare(name, t, flush), o.source(1, t), o.source(2, t)
+	return c
+}
+
+// results returns the lanes in which the comparison holds, and those in which it does not, combined with the predicate.
+func (c *comparison) results(w *warp, mask uint32) (yes, no uint32) {
+	x, y := &w.r[c.a], &w.r[c.b]
+	for m := mask; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros32(m) & 31; c.test(x[i], y[i]) {
+			yes |= 1 << i
+		}
+	}
+	if no = ^yes; c.join != "" {
+		other := flip(w.p[c.with], c.not)
+		yes, no = connective(c.join, yes, other), connective(c.join, no, other)
+	}
+	return yes, no
+}
+
 func compileSetp(o *operation) step {
 	name := o.need(comparisonNames...)
 	join := o.take("and", "or", "xor")
@@ -112,35 +154,13 @@ func compileSetp(o *operation) step {
 			return o.setPair(name, join, flush)
 		}
 	}
-	t := o.typ(comparedTypes...)
-	n := 3
-	if join != "" {
-		n = 4
-	}
-	o.end(n)
+	c := o.comparison(name, join, flush, o.typ(comparedTypes...))
 	d, d2 := o.predicatePair()
-	test := o.compare(name, t, flush)
-	a, b := o.source(1, t), o.source(2, t)
-	c, not := 0, false
-	if join != "" {
-		c, not = o.predicate(3)
-	}
 	return func(w *warp, mask uint32) {
-		var v uint32
-		x, y := &w.r[a], &w.r[b]
-		for m := mask; m != 0; m &= m - 1 {
-			if i := bits.TrailingZeros32(m) & 31; test(x[i], y[i]) {
-				v |= 1 << i
-			}
-		}
-		first, second := v, ^v
-		if join != "" {
-			other := flip(w.p[c], not)
-			first, second = connective(join, v, other), connective(join, ^v, other)
-		}
-		w.p[d] = w.p[d]&^mask | first&mask
+		yes, no := c.results(w, mask)
+		w.set(d, mask, yes)
 		if d2 >= 0 {
-			w.p[d2] = w.p[d2]&^mask | second&mask
+			w.set(d2, mask, no)
 		}
 	}
 }
@@ -184,39 +204,21 @@ func compileSet(o *operation) step {
 	join := o.take("and", "or", "xor")
 	flush := o.has("ftz")
 	dt := o.typ("u32", "s32", "f32")
-	t := o.typ(comparedTypes...)
-	n := 3
-	if join != "" {
-		n = 4
-	}
-	o.end(n)
-	yes := uint64(0xffffffff)
+	c := o.comparison(name, join, flush, o.typ(comparedTypes...))
+	one := uint64(0xffffffff)
 	if dt.class == float {
-		yes = 0x3f800000
+		one = 0x3f800000
 	}
-	test := o.compare(name, t, flush)
-	d, a, b := o.destination(dt), o.source(1, t), o.source(2, t)
-	c, not := 0, false
-	if join != "" {
-		c, not = o.predicate(3)
-	}
+	d := o.destination(dt)
 	return func(w *warp, mask uint32) {
-		for ; mask != 0; mask &= mask - 1 {
-			i := bits.TrailingZeros32(mask)
-			var v uint32
-			if test(w.r[a][i], w.r[b][i]) {
-				v = 1
-			}
-			if join != "" {
-				v = connective(join, v, flip(w.p[c], not)>>i&1)
-			}
-			w.r[d][i] = uint64(v) * yes
-		}
+		yes, _ := c.results(w, mask)
+		w.broadcast(d, mask, 0)
+		w.broadcast(d, mask&yes, one)
 	}
 }
 
 func compileSelp(o *operation) step {
-	t := o.typ("b16", "b32", "b64", "s16", "s32", "s64", "u16", "u32", "u64", "f16", "f32", "f64", "bf16")
+	t := o.typ(comparedTypes...)
 	o.end(4)
 	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	p, not := o.predicate(3)

@@ -53,6 +53,13 @@ func mapThree(d, a, b, c int, f func(a, b, c uint64) uint64) step {
 	}
 }
 
+// broadcast writes one value to the lanes of a mask.
+func (w *warp) broadcast(d int, mask uint32, v uint64) {
+	for ; mask != 0; mask &= mask - 1 {
+		w.r[d][bits.TrailingZeros32(mask)] = v
+	}
+}
+
 // whole returns a step with a separate loop for full warps, for the instructions that
 // kernels use most.
 func whole(full func(w *warp), any step) step {

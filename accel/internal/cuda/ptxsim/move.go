@@ -14,7 +14,7 @@ func compileMov(o *operation) step {
 	case t.class == predicate:
 		d := o.predicateDestination(&o.args[0])
 		a, not := o.predicate(1)
-		return func(w *warp, mask uint32) { w.p[d] = w.p[d]&^mask | flip(w.p[a], not)&mask }
+		return func(w *warp, mask uint32) { w.set(d, mask, flip(w.p[a], not)) }
 	case o.args[0].kind == operandVector:
 		return o.unpack(t)
 	case from.kind == operandVector:
@@ -25,12 +25,7 @@ func compileMov(o *operation) step {
 		if clock.bits != t.bits {
 			panic(o.failure("%s has %d bits", from.name, clock.bits))
 		}
-		return func(w *warp, mask uint32) {
-			v := clock.read(w)
-			for ; mask != 0; mask &= mask - 1 {
-				w.r[d][bits.TrailingZeros32(mask)] = v
-			}
-		}
+		return func(w *warp, mask uint32) { w.broadcast(d, mask, clock.read(w)) }
 	}
 	var a int
 	if s := o.b.lookup(from.name); from.kind == operandName && s != nil && s.space != "reg" {

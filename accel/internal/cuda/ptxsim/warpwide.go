@@ -31,7 +31,7 @@ func compileShfl(o *operation) step {
 			w.r[d][i] = source[j]
 		}
 		if p >= 0 {
-			w.p[p] = w.p[p]&^mask | valid
+			w.set(p, mask, valid)
 		}
 	})
 }
@@ -87,9 +87,7 @@ func compileVote(o *operation) step {
 		var yes bool
 		switch mode {
 		case "ballot":
-			for m := mask; m != 0; m &= m - 1 {
-				w.r[d][bits.TrailingZeros32(m)] = uint64(votes)
-			}
+			w.broadcast(d, mask, uint64(votes))
 			return
 		case "all":
 			yes = votes == mask
@@ -98,10 +96,10 @@ func compileVote(o *operation) step {
 		case "uni":
 			yes = votes == mask || votes == 0
 		}
-		w.p[d] &^= mask
-		if yes {
-			w.p[d] |= mask
+		if votes = 0; yes {
+			votes = mask
 		}
+		w.set(d, mask, votes)
 	})
 }
 
@@ -144,11 +142,7 @@ func compileActiveMask(o *operation) step {
 	t := o.typ("b32")
 	o.end(1)
 	d := o.destination(t)
-	return func(w *warp, mask uint32) {
-		for m := mask; m != 0; m &= m - 1 {
-			w.r[d][bits.TrailingZeros32(m)] = uint64(mask)
-		}
-	}
+	return func(w *warp, mask uint32) { w.broadcast(d, mask, uint64(mask)) }
 }
 
 func compileRedux(o *operation) step {
@@ -167,9 +161,7 @@ func compileRedux(o *operation) step {
 		for m := mask & (mask - 1); m != 0; m &= m - 1 {
 			v = f(v, w.r[a][bits.TrailingZeros32(m)], 0)
 		}
-		for m := mask; m != 0; m &= m - 1 {
-			w.r[d][bits.TrailingZeros32(m)] = v
-		}
+		w.broadcast(d, mask, v)
 	})
 }
 
@@ -185,9 +177,7 @@ func compileElect(o *operation) step {
 	members := o.source(1, word)
 	return byMembers(members, func(w *warp, mask uint32) {
 		leader := bits.TrailingZeros32(mask)
-		for m := mask; m != 0; m &= m - 1 {
-			w.r[d][bits.TrailingZeros32(m)] = uint64(leader)
-		}
-		w.p[p] = w.p[p]&^mask | 1<<leader
+		w.broadcast(d, mask, uint64(leader))
+		w.set(p, mask, 1<<leader)
 	})
 }
