@@ -1,9 +1,6 @@
 package kernels
 
-import (
-	"github.com/quernlab/quern/accel/internal/engine/ir"
-	"github.com/quernlab/quern/accel/internal/engine/tensortype"
-)
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 type cumSumRowsParams struct {
 	Y, X    Pointer
@@ -22,32 +19,22 @@ var (
 	cumSumColumns = declare[cumSumColumnsParams]("cumsum", "cumsum_columns", reals, 256)
 )
 
-// CumSum computes y[o, i, c] = x[o, 0, c] + … + x[o, i, c], or with Reverse the sums from
-// the end, for x [Outer, N, Inner].
-type CumSum struct {
-	DType           tensortype.DType
-	Outer, N, Inner int
-	Reverse         bool
-}
-
-// Launches computes y.
-func (o CumSum) Launches(y, x Pointer) []Launch {
-	v := real(o.DType)
-	switch {
-	case o.Outer*o.N*o.Inner == 0:
-		return nil
-	case o.Inner == 1:
-		return []Launch{cumSumRows.launch(v, min(ceil(o.Outer, 8), maxBlocks), cumSumRowsParams{y, x, uint64(o.Outer), uint64(o.N), flag(o.Reverse)})}
-	}
-	return []Launch{cumSumColumns.launch(v, linear(o.Outer*o.Inner), cumSumColumnsParams{y, x, uint64(o.Outer), uint64(o.N), uint64(o.Inner), flag(o.Reverse)})}
-}
-
 func init() {
 	register(planCumSum)
 }
 
+// planCumSum computes the sums of the elements along an axis up to each of them, or with Reverse from each of them on.
 func planCumSum(_ Planner, op ir.CumSum, s ir.Step) Launcher {
-	o := CumSum{DType: s.Out[0].DType, Reverse: op.Reverse}
-	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
+	outer, n, inner := splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
+	v := real(s.Out[0].DType)
+	return func(a Addresses) ([]Launch, error) {
+		y, x := a.Out[0], a.In[0]
+		switch {
+		case outer*n*inner == 0:
+			return nil, nil
+		case inner == 1:
+			return []Launch{cumSumRows.launch(v, min(ceil(outer, 8), maxBlocks), cumSumRowsParams{y, x, uint64(outer), uint64(n), flag(op.Reverse)})}, nil
+		}
+		return []Launch{cumSumColumns.launch(v, linear(outer*inner), cumSumColumnsParams{y, x, uint64(outer), uint64(n), uint64(inner), flag(op.Reverse)})}, nil
+	}
 }

@@ -1,9 +1,6 @@
 package kernels
 
-import (
-	"github.com/quernlab/quern/accel/internal/engine/ir"
-	"github.com/quernlab/quern/accel/internal/engine/tensortype"
-)
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 type softmaxParams struct {
 	Y, X         Pointer
@@ -15,30 +12,19 @@ var (
 	softmaxRows = declareRows[softmaxParams]("softmax", "softmax")
 )
 
-// Softmax computes y = eˣ/Σeˣ of each row of x [Rows, N], or with Log its logarithm.
-type Softmax struct {
-	DType   tensortype.DType // of the computation
-	Log     bool
-	Rows, N int
-	Y, X    tensortype.DType // DType, or 16-bit floats if that is float32
-}
-
-// Launches computes y from x.
-func (o Softmax) Launches(y, x Pointer) []Launch {
-	if o.Rows == 0 || o.N == 0 {
-		return nil
-	}
-	return []Launch{softmaxRows.launch(real(o.DType), o.Rows, o.N, softmaxParams{y, x, uint32(o.Rows), uint32(o.N), flag(o.Log), kind(o.Y), kind(o.X)})}
-}
-
 func init() {
-	register(planSoftmax[ir.LogSoftmax])
-	register(planSoftmax[ir.Softmax])
+	register(func(_ Planner, _ ir.Softmax, s ir.Step) Launcher { return planSoftmax(s, false) })
+	register(func(_ Planner, _ ir.LogSoftmax, s ir.Step) Launcher { return planSoftmax(s, true) })
 }
 
-func planSoftmax[O ir.Op](_ Planner, _ O, s ir.Step) Launcher {
-	_, log := s.Op.(ir.LogSoftmax)
-	o := Softmax{DType: computes(s.In[0].DType), Log: log, Y: s.Out[0].DType, X: s.In[0].DType}
-	o.Rows, o.N = splitLast(s.In[0].Shape)
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
+// planSoftmax computes y = eˣ/Σeˣ of each row of x, or its logarithm.
+func planSoftmax(s ir.Step, log bool) Launcher {
+	x, y := s.In[0].DType, s.Out[0].DType
+	rows, n := splitLast(s.In[0].Shape)
+	return func(a Addresses) ([]Launch, error) {
+		if rows == 0 || n == 0 {
+			return nil, nil
+		}
+		return []Launch{softmaxRows.launch(real(computes(x)), rows, n, softmaxParams{a.Out[0], a.In[0], uint32(rows), uint32(n), flag(log), kind(y), kind(x)})}, nil
+	}
 }

@@ -120,6 +120,33 @@ func (m *testGPU) get(p Pointer, d ir.DType, shape []int) array {
 	return a
 }
 
+// compute runs the kernels of an op on row-major tensors and returns its result, of a type and a shape.
+func (m *testGPU) compute(op ir.Op, to ir.DType, shape []int, in ...array) array {
+	m.t.Helper()
+	y := m.alloc(ir.Len(shape) * to.Size())
+	s := ir.Step{Op: op, Out: []ir.Operand{{DType: to, Layout: ir.RowMajor(shape)}}}
+	a, p := Addresses{Out: []Pointer{y}}, needs{}
+	for _, x := range in {
+		s.In, a.In = append(s.In, ir.Operand{DType: x.dtype, Layout: ir.RowMajor(x.shape)}), append(a.In, m.put(x))
+	}
+	launch := Plan(&p, s)
+	a.Work = m.alloc(p.workspace)
+	launches, err := launch(a)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.run(launches)
+	return m.get(y, to, shape)
+}
+
+// needs is a Planner.
+type needs struct{ workspace int }
+
+func (p *needs) NeedWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
+func (p *needs) Check(Explain)           {}
+func (p *needs) TF32() bool              { return false }
+func (p *needs) Wgmma() bool             { return false }
+
 // run launches kernels and checks that no fault was reported.
 func (m *testGPU) run(launches []Launch) {
 	m.t.Helper()
