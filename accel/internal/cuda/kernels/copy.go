@@ -163,57 +163,37 @@ func (o Rows) Launches(y, x Pointer) []Launch {
 		rowsParams{y, x, uint64(o.Count), uint64(o.Length / w), uint64(o.ToPitch / w), uint64(o.FromPitch / w)})}
 }
 
-// Concat concatenates tensors. Tensor i has Outer rows of Bytes[i] bytes.
-type Concat struct {
-	Outer int
-	Bytes []int
-}
-
-// Launches writes y, one launch for each tensor.
-func (o Concat) Launches(y Pointer, x []Pointer) []Launch {
-	pitch := 0
-	for _, b := range o.Bytes {
-		pitch += b
-	}
-	var out []Launch
-	for i, b := range o.Bytes {
-		out = append(out, Rows{o.Outer, b, pitch, b}.Launches(y, x[i])...)
-		y += Pointer(b)
-	}
-	return out
-}
-
-// Pad writes Outer rows of Size bytes. Each has the N bytes of a row of x at offset Before,
-// and zeros elsewhere.
-type Pad struct{ Outer, N, Before, Size int }
-
-// Launches writes y.
-func (o Pad) Launches(y, x Pointer) []Launch {
-	if o.Outer*o.Size == 0 {
-		return nil
-	}
-	w := moveWidth(o.N, o.Before, o.Size, int(y), int(x))
-	return []Launch{bySize[padParams]("copy", "pad", w).launch("any", linear(o.Outer*o.Size/w),
-		padParams{y, x, uint64(o.Outer), uint64(o.N / w), uint64(o.Before / w), uint64(o.Size / w)})}
-}
-
 func planCopy[O ir.Op](_ Planner, _ O, s ir.Step) Launcher {
 	o := Copy{Size: s.In[0].DType.Size(), Layout: s.In[0].Layout}
 	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]) }
 }
 
+// planConcat copies the tensors to y one after the other.
 func planConcat(_ Planner, op ir.Concat, s ir.Step) Launcher {
-	o := Concat{Outer: ir.Len(s.Out[0].Shape[:op.Axis])}
-	for _, in := range s.In {
-		o.Bytes = append(o.Bytes, ir.Len(in.Shape[op.Axis:])*in.DType.Size())
+	outer, pitch := ir.Len(s.Out[0].Shape[:op.Axis]), ir.Len(s.Out[0].Shape[op.Axis:])*s.Out[0].DType.Size()
+	return func(a Addresses) (out []Launch, err error) {
+		y := a.Out[0]
+		for i, in := range s.In {
+			bytes := ir.Len(in.Shape[op.Axis:]) * in.DType.Size()
+			out = append(out, Rows{outer, bytes, pitch, bytes}.Launches(y, a.In[i])...)
+			y += Pointer(bytes)
+		}
+		return out, nil
 	}
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In), nil }
 }
 
+// planPad copies rows, with zeros before and after each.
 func planPad(_ Planner, op ir.Pad, s ir.Step) Launcher {
-	x := s.In[0]
-	outer, n, inner := splitAround(x.Shape, op.Axis, op.Axis+1)
-	inner *= x.DType.Size()
-	o := Pad{Outer: outer, N: n * inner, Before: op.Before * inner, Size: op.Size * inner}
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
+	outer, n, inner := splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
+	inner *= s.In[0].DType.Size()
+	n, before, size := n*inner, op.Before*inner, op.Size*inner
+	return func(a Addresses) ([]Launch, error) {
+		if outer*size == 0 {
+			return nil, nil
+		}
+		y, x := a.Out[0], a.In[0]
+		w := moveWidth(n, before, size, int(y), int(x))
+		return []Launch{bySize[padParams]("copy", "pad", w).launch("any", linear(outer*size/w),
+			padParams{y, x, uint64(outer), uint64(n / w), uint64(before / w), uint64(size / w)})}, nil
+	}
 }

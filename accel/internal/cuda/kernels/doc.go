@@ -1,9 +1,10 @@
 // Package kernels contains the CUDA kernels: NAME.cu, the PTX compiled from it, and the
 // launches of each op.
 //
-// An op is a struct of its sizes, in NAME.go beside NAME.cu. Its Workspace method returns
-// how many bytes of device memory it needs besides its operands; its Launches method
-// returns the kernels to run one after the other, given the addresses of the operands. Both
+// A function in NAME.go, beside NAME.cu, plans a step of a program that is one op. It tells the [Planner]
+// how many bytes of device memory the op needs besides its operands, and returns a [Launcher], which
+// returns the kernels to run one after the other, given the addresses of the operands. An op whose
+// kernels serve several steps, such as its gradients, is a struct of its sizes. Launches
 // depend on the sizes only, and so do the bits of the results: no kernel adds floats with
 // atomics. Unless an op says otherwise, tensors are row-major and pointers are aligned to
 // their elements.
@@ -19,9 +20,8 @@
 //
 // # To add an op
 //
-// Write NAME.cu and, in NAME.go, the kernels with their parameters (declare), the struct of
-// sizes with Launches, and a function that makes it from a step of a program, which an init
-// function registers by the type of the op. Nothing else in the CUDA back end names the op.
+// Write NAME.cu and, in NAME.go, the kernels with their parameters (declare), and the function that
+// plans a step, which an init function registers by the type of the op. Nothing else in the CUDA back end names the op.
 //
 // # Faults in the data
 //

@@ -44,72 +44,49 @@ func init() {
 	addSized[gatherParams]("gather", "gather", moveWidths)
 }
 
-// Gather computes y[i] = x[index[i]] for Count int32 indices. x has Rows rows of Row bytes.
-// An index that is out of range gives zeros and is reported as a fault.
-type Gather struct{ Count, Rows, Row int }
-
-// Launches copies the rows.
-func (o Gather) Launches(y, x, index, fault Pointer) []Launch {
-	if o.Count == 0 {
-		return nil
-	}
-	if o.Row == 0 {
-		return []Launch{indexCheck.launch("any", linear(o.Count), indexCheckParams{index, fault, uint64(o.Count), uint32(o.Rows)})}
-	}
-	w := moveWidth(o.Row, int(y), int(x))
-	return []Launch{bySize[gatherParams]("gather", "gather", w).launch("any", linear(o.Count*o.Row/w),
-		gatherParams{y, x, index, fault, uint64(o.Count), uint64(o.Row / w), uint32(o.Rows)})}
+// checkIndices returns the kernel that only checks indices.
+func checkIndices(index, fault Pointer, count, available int) Launch {
+	return indexCheck.launch("any", linear(count), indexCheckParams{index, fault, uint64(count), uint32(available)})
 }
 
-// OneHot computes y [Count, Classes] with 1 at the int32 index, 0 elsewhere. An index that
-// is out of range is reported as a fault.
-type OneHot struct{ Count, Classes int }
-
-// Launches writes y.
-func (o OneHot) Launches(y, index, fault Pointer) []Launch {
-	switch {
-	case o.Count == 0:
-		return nil
-	case o.Classes == 0:
-		return []Launch{indexCheck.launch("any", linear(o.Count), indexCheckParams{index, fault, uint64(o.Count), 0})}
-	}
-	return []Launch{oneHot.launch("any", linear(o.Count*o.Classes), oneHotParams{y, index, fault, uint64(o.Count), uint32(o.Classes)})}
-}
-
-// Index converts N int64 elements of x, which must be in [0, Size), to int32. One that is
-// out of range is reported as a fault and written to value, an int64.
-type Index struct{ N, Size int }
-
-// Launches writes y.
-func (o Index) Launches(y, x, fault, value Pointer) []Launch {
-	if o.N == 0 {
-		return nil
-	}
-	return []Launch{
-		index.launch("any", linear(o.N), indexParams{y, x, fault, uint64(o.N), uint64(o.Size)}),
-		indexValue.launch("any", 1, indexValueParams{value, x, fault, uint64(o.N)}),
-	}
-}
-
+// planGather copies the rows that int32 indices name. An index that is out of range gives zeros and is a fault.
 func planGather(p Planner, _ ir.IndexSelect, s ir.Step) Launcher {
-	x, pick := s.In[0], s.In[1]
-	o := Gather{Count: ir.Len(pick.Shape), Rows: x.Shape[0], Row: ir.Len(x.Shape[1:]) * x.DType.Size()}
-	p.Check(indices("IndexSelect", o.Rows))
+	x, count := s.In[0], ir.Len(s.In[1].Shape)
+	rows, row := x.Shape[0], ir.Len(x.Shape[1:])*x.DType.Size() // bytes
+	p.Check(indices("IndexSelect", rows))
 	return func(a Addresses) ([]Launch, error) {
-		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Fault), nil
+		y, x, index := a.Out[0], a.In[0], a.In[1]
+		switch {
+		case count == 0:
+			return nil, nil
+		case row == 0:
+			return []Launch{checkIndices(index, a.Fault, count, rows)}, nil
+		}
+		w := moveWidth(row, int(y), int(x))
+		return []Launch{bySize[gatherParams]("gather", "gather", w).launch("any", linear(count*row/w),
+			gatherParams{y, x, index, a.Fault, uint64(count), uint64(row / w), uint32(rows)})}, nil
 	}
 }
 
+// planOneHot writes rows with 1 at the int32 index, 0 elsewhere. An index that is out of range is a fault.
 func planOneHot(p Planner, op ir.OneHot, s ir.Step) Launcher {
-	o := OneHot{Count: ir.Len(s.In[0].Shape), Classes: op.Classes}
-	p.Check(indices("OneHot", o.Classes))
-	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Fault), nil }
+	count := ir.Len(s.In[0].Shape)
+	p.Check(indices("OneHot", op.Classes))
+	return func(a Addresses) ([]Launch, error) {
+		switch {
+		case count == 0:
+			return nil, nil
+		case op.Classes == 0:
+			return []Launch{checkIndices(a.In[0], a.Fault, count, 0)}, nil
+		}
+		return []Launch{oneHot.launch("any", linear(count*op.Classes), oneHotParams{a.Out[0], a.In[0], a.Fault, uint64(count), uint32(op.Classes)})}, nil
+	}
 }
 
 // planIndex converts int64 indices to int32 and checks their range; the fault has the int64
 // value, since one out of range may not fit int32.
 func planIndex(p Planner, op ir.Index, s ir.Step) Launcher {
-	o := Index{N: ir.Len(s.In[0].Shape), Size: op.Size}
+	n := ir.Len(s.In[0].Shape)
 	p.Check(func(fault uint64, value int64) error {
 		element, _, wrong := Fault(fault)
 		if !wrong {
@@ -118,6 +95,12 @@ func planIndex(p Planner, op ir.Index, s ir.Step) Launcher {
 		return op.Error(int(value), element)
 	})
 	return func(a Addresses) ([]Launch, error) {
-		return o.Launches(a.Out[0], a.In[0], a.Fault, a.Fault+8), nil
+		if n == 0 {
+			return nil, nil
+		}
+		return []Launch{
+			index.launch("any", linear(n), indexParams{a.Out[0], a.In[0], a.Fault, uint64(n), uint64(op.Size)}),
+			indexValue.launch("any", 1, indexValueParams{a.Fault + 8, a.In[0], a.Fault, uint64(n)}),
+		}, nil
 	}
 }

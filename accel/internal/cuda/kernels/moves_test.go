@@ -175,20 +175,14 @@ func TestConcatAndPad(t *testing.T) {
 		for _, s := range [][4]int{{3, 5, 2, 1}, {2, 4, 8, 4}, {1, 3, 0, 7}, {4, 0, 3, 5}, {0, 3, 4, 5}} {
 			m := newTestGPU(t)
 			var in []array
-			var bytes []int
-			var at []Pointer
 			for k := range 3 {
-				a := below(generator(uint64(k)), 100, s[0], s[1+k], 2).as(d)
-				in, at, bytes = append(in, a), append(at, m.put(a)), append(bytes, s[1+k]*2*d.Size())
+				in = append(in, below(generator(uint64(k)), 100, s[0], s[1+k], 2).as(d))
 			}
 			want := newArray(d, s[0], s[1]+s[2]+s[3], 2)
-			y := m.alloc(len(want.data) * d.Size())
-			m.run(Concat{s[0], bytes}.Launches(y, at))
-			compareArrays(t, m.get(y, d, want.shape), reference(t, ir.Concat{Axis: 1}, nil, in, nil, want), 0)
+			compareArrays(t, m.compute(ir.Concat{Axis: 1}, d, want.shape, in...), reference(t, ir.Concat{Axis: 1}, nil, in, nil, want), 0)
 
 			op := ir.Pad{Axis: 1, Before: s[2], Size: s[1] + s[2] + s[3]}
-			m.run(Pad{s[0], bytes[0], bytes[1], bytes[0] + bytes[1] + bytes[2]}.Launches(y, at[0]))
-			compareArrays(t, m.get(y, d, want.shape), reference(t, op, nil, in[:1], nil, want), 0)
+			compareArrays(t, m.compute(op, d, want.shape, in[0]), reference(t, op, nil, in[:1], nil, want), 0)
 		}
 	}
 }
@@ -198,10 +192,8 @@ func TestGather(t *testing.T) {
 		for _, s := range [][3]int{{1, 1, 1}, {9, 5, 33}, {40, 3, 64}, {0, 3, 4}, {4, 2, 0}} {
 			r := generator(12)
 			m, x, index := newTestGPU(t), below(r, 100, s[1], s[2]).as(d), below(r, s[1], s[0])
-			y := m.alloc(s[0] * s[2] * d.Size())
-			m.run(Gather{s[0], s[1], s[2] * d.Size()}.Launches(y, m.put(x), m.put(index), m.fault()))
 			want := reference(t, ir.IndexSelect{}, nil, []array{x, index}, nil, newArray(d, s[0], s[2]))
-			compareArrays(t, m.get(y, d, want.shape), want, 0)
+			compareArrays(t, m.compute(ir.IndexSelect{}, d, want.shape, x, index), want, 0)
 		}
 	}
 }
@@ -209,17 +201,14 @@ func TestGather(t *testing.T) {
 func TestOneHot(t *testing.T) {
 	for _, s := range [][2]int{{1, 1}, {33, 5}, {7, 129}, {0, 3}} {
 		m, index := newTestGPU(t), below(generator(13), s[1], s[0])
-		y := m.alloc(s[0] * s[1] * 4)
-		m.run(OneHot{s[0], s[1]}.Launches(y, m.put(index), m.fault()))
-		compareArrays(t, m.get(y, ir.Float32, s[:]), reference(t, ir.OneHot{Classes: s[1]}, nil, []array{index}, nil, newArray(ir.Float32, s[0], s[1])), 0)
+		op := ir.OneHot{Classes: s[1]}
+		compareArrays(t, m.compute(op, ir.Float32, s[:], index), reference(t, op, nil, []array{index}, nil, newArray(ir.Float32, s[0], s[1])), 0)
 	}
 }
 
 func TestIndex(t *testing.T) {
 	m, x := newTestGPU(t), below(generator(14), 50, 300).as(ir.Int64)
-	y := m.alloc(300 * 4)
-	m.run(Index{300, 50}.Launches(y, m.put(x), m.fault(), m.alloc(8)))
-	compareArrays(t, m.get(y, ir.Int32, x.shape), x, 0)
+	compareArrays(t, m.compute(ir.Index{Size: 50}, ir.Int32, x.shape, x), x, 0)
 }
 
 // TestFaults puts two elements that are out of range into the input of each op that checks
@@ -231,46 +220,30 @@ func TestFaults(t *testing.T) {
 	long.data[300], long.data[77] = 10, -1<<40
 	numbers := random(generator(15), ir.Float64, 400)
 	numbers.data[300], numbers.data[77] = math.NaN(), math.Inf(-1)
+	scores := newArray(ir.Float32, 400, 10)
 	for _, row := range []struct {
-		name string
-		what int32
-		run  func(m *testGPU, fault Pointer) []Launch
+		name  string
+		what  int32
+		op    ir.Op
+		to    ir.DType
+		shape []int
+		in    []array
 	}{
-		{"Gather", -4, func(m *testGPU, fault Pointer) []Launch {
-			return Gather{400, 10, 12}.Launches(m.alloc(400*12), m.write(make([]byte, 120)), m.put(index), fault)
-		}},
-		{"Gather of empty rows", -4, func(m *testGPU, fault Pointer) []Launch {
-			return Gather{400, 10, 0}.Launches(0, 0, m.put(index), fault)
-		}},
-		{"OneHot", -4, func(m *testGPU, fault Pointer) []Launch {
-			return OneHot{400, 10}.Launches(m.alloc(400*40), m.put(index), fault)
-		}},
-		{"IndexAdd", -4, func(m *testGPU, fault Pointer) []Launch {
-			o := ScatterAdd{ir.Float32, 400, 10, 3}
-			return o.Launches(m.alloc(120), m.write(make([]byte, 400*12)), m.put(index), fault, m.alloc(o.Workspace()))
-		}},
-		{"CrossEntropy", -4, func(m *testGPU, fault Pointer) []Launch {
-			o := CrossEntropy{DType: ir.Float32, Rows: 400, N: 10}
-			return o.Launches(m.alloc(4), m.write(make([]byte, 16000)), m.put(index), fault, m.alloc(o.Workspace()))
-		}},
-		{"CrossEntropyGradient", -4, func(m *testGPU, fault Pointer) []Launch {
-			o := CrossEntropy{DType: ir.Float32, Rows: 400, N: 10}
-			return o.Gradient(m.alloc(16000), 0, m.write(make([]byte, 16000)), m.put(index), m.write(make([]byte, 4)), false, fault, 0)
-		}},
-		{"Index", 0, func(m *testGPU, fault Pointer) []Launch {
-			return Index{400, 10}.Launches(m.alloc(1600), m.put(long), fault, m.alloc(8))
-		}},
-		{"Finite", 3, func(m *testGPU, fault Pointer) []Launch {
-			return Finite{ir.Float64, 400}.Launches(m.alloc(3200), m.put(numbers), fault)
-		}},
-		{"Finite of float32", 3, func(m *testGPU, fault Pointer) []Launch {
-			return Finite{ir.Float32, 400}.Launches(m.alloc(1600), m.put(numbers.as(ir.Float32)), fault)
-		}},
+		{"Gather", -4, ir.IndexSelect{}, ir.Float32, []int{400, 3}, []array{newArray(ir.Float32, 10, 3), index}},
+		{"Gather of empty rows", -4, ir.IndexSelect{}, ir.Float32, []int{400, 0}, []array{newArray(ir.Float32, 10, 0), index}},
+		{"OneHot", -4, ir.OneHot{Classes: 10}, ir.Float32, []int{400, 10}, []array{index}},
+		{"IndexAdd", -4, ir.IndexAdd{Rows: 10, Row: []int{3}}, ir.Float32, []int{10, 3}, []array{newArray(ir.Float32, 400, 3), index}},
+		{"CrossEntropy", -4, ir.CrossEntropy{}, ir.Float32, nil, []array{scores, index}},
+		{"CrossEntropyGradient", -4, ir.CrossEntropyGradient{}, ir.Float32, scores.shape, []array{scores, index, newArray(ir.Float32)}},
+		{"Index", 0, ir.Index{Size: 10}, ir.Int32, []int{400}, []array{long}},
+		{"Finite", 3, ir.Finite{}, ir.Float64, []int{400}, []array{numbers}},
+		{"Finite of float32", 3, ir.Finite{}, ir.Float32, []int{400}, []array{numbers.as(ir.Float32)}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := newTestGPU(t)
-			fault := m.write(binary.LittleEndian.AppendUint64(nil, NoFault))
-			if err := m.try(row.run(m, fault)); err != nil {
+			fault := m.noFault()
+			_, launches := m.plan(row.op, row.to, row.shape, fault, row.in...)
+			if err := m.try(launches); err != nil {
 				t.Fatal(err)
 			}
 			element, what, ok := Fault(binary.LittleEndian.Uint64(m.read(fault, 8)))
@@ -285,11 +258,12 @@ func TestIndexValue(t *testing.T) {
 	m := newTestGPU(t)
 	x := newArray(ir.Int64, 3)
 	x.data[1] = -1 << 40
-	value := m.alloc(8)
-	if err := m.try(Index{3, 10}.Launches(m.alloc(12), m.put(x), m.write(binary.LittleEndian.AppendUint64(nil, NoFault)), value)); err != nil {
+	fault := m.noFault()
+	_, launches := m.plan(ir.Index{Size: 10}, ir.Int32, x.shape, fault, x)
+	if err := m.try(launches); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.get(value, ir.Int64, nil); got.data[0] != -1<<40 {
+	if got := m.get(fault+8, ir.Int64, nil); got.data[0] != -1<<40 {
 		t.Errorf("the index is %v, want %v", got.data[0], -1<<40)
 	}
 }
@@ -297,9 +271,7 @@ func TestIndexValue(t *testing.T) {
 func TestFinite(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
 		m, x := newTestGPU(t), random(generator(16), d, 1000)
-		y := m.alloc(1000 * d.Size())
-		m.run(Finite{d, 1000}.Launches(y, m.put(x), m.fault()))
-		compareArrays(t, m.get(y, d, x.shape), x, 0)
+		compareArrays(t, m.compute(ir.Finite{}, d, x.shape, x), x, 0)
 	})
 }
 

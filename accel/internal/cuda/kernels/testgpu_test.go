@@ -94,9 +94,14 @@ func (m *testGPU) put(a array) Pointer { return m.write(a.bytes()) }
 
 // fault allocates a fault that nothing was reported to.
 func (m *testGPU) fault() Pointer {
-	p := m.write(binary.LittleEndian.AppendUint64(nil, NoFault))
+	p := m.noFault()
 	m.faults = append(m.faults, p)
 	return p
+}
+
+// noFault allocates a fault, and what some ops write behind it.
+func (m *testGPU) noFault() Pointer {
+	return m.write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, NoFault), NoFault))
 }
 
 func (m *testGPU) read(p Pointer, bytes int) []byte {
@@ -123,9 +128,17 @@ func (m *testGPU) get(p Pointer, d ir.DType, shape []int) array {
 // compute runs the kernels of an op on row-major tensors and returns its result, of a type and a shape.
 func (m *testGPU) compute(op ir.Op, to ir.DType, shape []int, in ...array) array {
 	m.t.Helper()
-	y := m.alloc(ir.Len(shape) * to.Size())
+	y, launches := m.plan(op, to, shape, m.fault(), in...)
+	m.run(launches)
+	return m.get(y, to, shape)
+}
+
+// plan returns the kernels that compute calls, and the address of the result.
+func (m *testGPU) plan(op ir.Op, to ir.DType, shape []int, fault Pointer, in ...array) (y Pointer, launches []Launch) {
+	m.t.Helper()
+	y = m.alloc(ir.Len(shape) * to.Size())
 	s := ir.Step{Op: op, Out: []ir.Operand{{DType: to, Layout: ir.RowMajor(shape)}}}
-	a, p := Addresses{Out: []Pointer{y}}, needs{}
+	a, p := Addresses{Out: []Pointer{y}, Fault: fault}, needs{}
 	for _, x := range in {
 		s.In, a.In = append(s.In, ir.Operand{DType: x.dtype, Layout: ir.RowMajor(x.shape)}), append(a.In, m.put(x))
 	}
@@ -135,8 +148,7 @@ func (m *testGPU) compute(op ir.Op, to ir.DType, shape []int, in ...array) array
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.run(launches)
-	return m.get(y, to, shape)
+	return y, launches
 }
 
 // needs is a Planner.
