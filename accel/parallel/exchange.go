@@ -29,12 +29,10 @@ type exchange struct {
 
 // bucketReduction is a bucket during its reduction.
 type bucketReduction struct {
-	bucket   *bucket
-	float32s []float32
-	float64s []float64
-	flat     *tensor.Tensor // the values; nil if empty
-	copied   bool           // the values were copied to the host, which has the sums
-	err      error
+	bucket *bucket
+	flat   *tensor.Tensor // the values; nil if empty
+	host   hostValues     // the same, if the host reduces
+	err    error
 }
 
 // start starts the goroutine that reduces buckets.
@@ -48,11 +46,7 @@ func (x *exchange) start(ctx context.Context) {
 		for p := range x.send {
 			begin := time.Now()
 			endInterval := p.bucket.profileLayers()
-			if p.float64s != nil {
-				p.err = x.group.AllReduceFloat64(ctx, p.float64s, Sum)
-			} else {
-				p.err = x.group.AllReduce(ctx, p.float32s, Sum)
-			}
+			p.err = p.host.sum(ctx, x.group)
 			endInterval()
 			x.busy += time.Since(begin)
 		}
@@ -120,7 +114,11 @@ func (x *exchange) dispatch() {
 			if len(parts) == 1 { // the tensor may be in use elsewhere
 				p.flat = keep(p.flat).Clone()
 			}
-			p.pack(x, b.isFloat64)
+			if x.communicator != nil {
+				p.err = tensors.AllReduce(x.ctx, x.communicator, p.flat)
+			} else {
+				p.host = valuesOf(p.flat)
+			}
 		}
 		for _, t := range made {
 			t.Release()
@@ -132,36 +130,73 @@ func (x *exchange) dispatch() {
 	}
 }
 
-// pack starts the reduction on the device, or passes the values to the host, in place or as a
-// copy.
-func (p *bucketReduction) pack(x *exchange, isFloat64 bool) {
-	if x.communicator != nil {
-		p.err = tensors.AllReduce(x.ctx, x.communicator, p.flat)
-		return
-	}
-	memory := tensors.Memory(p.flat)
-	switch {
-	case memory != nil && isFloat64:
-		p.float64s = numbersOf[float64](memory)
-	case memory != nil:
-		p.float32s = numbersOf[float32](memory)
-	case isFloat64:
-		p.float64s, p.copied = p.flat.Float64s(), true
-	default:
-		p.float32s, p.copied = p.flat.Data(), true
-	}
+// hostValues are the values of a tensor of float32 or float64 on the host, in its own memory if possible.
+type hostValues struct {
+	float32s []float32
+	float64s []float64
+	copied   bool
 }
 
-// sums returns the sums as a tensor.
-func (p *bucketReduction) sums(isFloat64 bool) *tensor.Tensor {
-	if !p.copied {
-		return p.flat
+func valuesOf(t *tensor.Tensor) hostValues {
+	memory, isFloat64 := tensors.Memory(t), t.DType() == tensor.Float64
+	switch {
+	case memory != nil && isFloat64:
+		return hostValues{float64s: numbersOf[float64](memory)}
+	case memory != nil:
+		return hostValues{float32s: numbersOf[float32](memory)}
+	case isFloat64:
+		return hostValues{float64s: t.Float64s(), copied: true}
 	}
-	p.flat.Release()
-	if isFloat64 {
-		return tensor.FromFloat64s(p.float64s, len(p.float64s))
+	return hostValues{float32s: t.Data(), copied: true}
+}
+
+// sum replaces the values by their sums over the ranks.
+func (v hostValues) sum(ctx context.Context, g *Group) error {
+	if v.float64s != nil {
+		return g.AllReduceFloat64(ctx, v.float64s, Sum)
 	}
-	return tensor.New(p.float32s, len(p.float32s))
+	return g.AllReduce(ctx, v.float32s, Sum)
+}
+
+// of returns the values as a tensor of the shape of t, whose values they were; t is used up.
+func (v hostValues) of(t *tensor.Tensor) *tensor.Tensor {
+	if !v.copied {
+		return t
+	}
+	defer t.Release()
+	if v.float64s != nil {
+		return tensor.FromFloat64s(v.float64s, t.Shape()...)
+	}
+	return tensor.New(v.float32s, t.Shape()...)
+}
+
+// sumTensor returns the sum of t over the ranks of a group; t is used up. 16-bit floats are summed in float32.
+func (g *Group) sumTensor(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if dtype := t.DType(); dtype.Is16Bit() {
+		wide := t.Cast(tensor.Float32)
+		t.Release()
+		sum, err := g.sumTensor(ctx, wide)
+		if err != nil {
+			return nil, err
+		}
+		defer sum.Release()
+		return sum.Cast(dtype), nil
+	}
+	if on := g.devicesJoined(); on != nil {
+		err := tensors.AllReduce(ctx, on, t)
+		if err == nil {
+			err = on.Wait()
+		}
+		if err != nil {
+			return nil, g.deviceFailed(err)
+		}
+		return t, nil
+	}
+	values := valuesOf(t)
+	if err := values.sum(ctx, g); err != nil {
+		return nil, err
+	}
+	return values.of(t), nil
 }
 
 // finish sends the remaining buckets, waits for all, and sets the gradients of the parameters.
@@ -235,7 +270,7 @@ func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 		if p.flat == nil {
 			continue
 		}
-		flat := p.sums(b.isFloat64)
+		flat := p.host.of(p.flat)
 		from := 0
 		for _, param := range b.params {
 			to := from + param.Numel()

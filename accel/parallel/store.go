@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -28,80 +29,71 @@ func (j *joiner) storeKey() string { return "quern/parallel/" + j.info.Run }
 
 // publish stores the address of rank 0.
 func (j *joiner) publish(ctx context.Context, address string) error {
-	conn, err := j.openStore(ctx)
-	if err != nil {
+	return j.useStore(ctx, "publish", func(conn net.Conn) error {
+		if _, err := conn.Write(storeText(storeText([]byte{storeSet}, j.storeKey()), address)); err != nil {
+			return err
+		}
+		_, err := j.checkStore(conn) // Set has no reply: the reply of Check shows that it has been read
 		return err
-	}
-	defer func() { _ = conn.Close() }()
-	b := storeText([]byte{storeSet}, j.storeKey())
-	if _, err := conn.Write(storeText(b, address)); err != nil {
-		return fmt.Errorf("parallel: publish the address of rank 0 in torchrun's store at %s: %w", j.info.store, err)
-	}
-	// Set has no reply: the reply of Check shows that it has been read.
-	_, err = j.checkStore(conn)
-	return err
+	})
 }
 
 // errNotPublished is returned if rank 0 has not published its address yet.
 var errNotPublished = errors.New("rank 0 has not published its address yet")
 
 // lookUp reads the address of rank 0 from the store.
-func (j *joiner) lookUp(ctx context.Context) (string, error) {
-	conn, err := j.openStore(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = conn.Close() }()
-	if there, err := j.checkStore(conn); err != nil {
-		return "", err
-	} else if !there {
-		return "", errNotPublished
-	}
-	if _, err := conn.Write(storeText([]byte{storeGet}, j.storeKey())); err != nil {
-		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
-	}
-	var length [8]byte
-	if _, err := io.ReadFull(conn, length[:]); err != nil {
-		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
-	}
-	n := binary.NativeEndian.Uint64(length[:])
-	if n > 1<<10 {
-		return "", fmt.Errorf("parallel: torchrun's store at %s returned an address of rank 0 with %d bytes: check that MASTER_ADDR and MASTER_PORT are those of torchrun", j.info.store, n)
-	}
-	address := make([]byte, n)
-	if _, err := io.ReadFull(conn, address); err != nil {
-		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
-	}
-	return string(address), nil
+func (j *joiner) lookUp(ctx context.Context) (address string, err error) {
+	err = j.useStore(ctx, "read", func(conn net.Conn) error {
+		if there, err := j.checkStore(conn); err != nil || !there {
+			return cmp.Or(err, errNotPublished)
+		}
+		if _, err := conn.Write(storeText([]byte{storeGet}, j.storeKey())); err != nil {
+			return err
+		}
+		var length [8]byte
+		if _, err := io.ReadFull(conn, length[:]); err != nil {
+			return err
+		}
+		n := binary.NativeEndian.Uint64(length[:])
+		if n > 1<<10 {
+			return fmt.Errorf("it has %d bytes: check that MASTER_ADDR and MASTER_PORT are those of torchrun", n)
+		}
+		text := make([]byte, n)
+		_, err := io.ReadFull(conn, text)
+		address = string(text)
+		return err
+	})
+	return address, err
 }
 
-// openStore connects to the store.
-func (j *joiner) openStore(ctx context.Context) (net.Conn, error) {
+// useStore calls do with a connection to the store. Errors say that it publishes or reads the address of rank 0.
+func (j *joiner) useStore(ctx context.Context, what string, do func(net.Conn) error) error {
 	conn, err := dial(ctx, j.info.store)
-	if err != nil {
-		return nil, fmt.Errorf("parallel: connect to torchrun's store: %w", err)
+	if err == nil {
+		defer func() { _ = conn.Close() }()
+		err = conn.SetDeadline(time.Now().Add(handshakeTime))
 	}
-	err = conn.SetDeadline(time.Now().Add(handshakeTime))
 	if err == nil {
 		_, err = conn.Write(binary.NativeEndian.AppendUint32([]byte{storeValidate}, storeMagic))
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("parallel: connect to torchrun's store at %s: %w", j.info.store, err), conn.Close())
+	if err == nil {
+		err = do(conn)
 	}
-	return conn, nil
+	if err != nil {
+		return fmt.Errorf("parallel: %s the address of rank 0 in torchrun's store at %s: %w", what, j.info.store, err)
+	}
+	return nil
 }
 
 // checkStore reports whether rank 0 has published its address.
 func (j *joiner) checkStore(conn net.Conn) (there bool, err error) {
 	b := binary.NativeEndian.AppendUint64([]byte{storeCheck}, 1)
 	if _, err := conn.Write(storeText(b, j.storeKey())); err != nil {
-		return false, fmt.Errorf("parallel: ask torchrun's store at %s whether it has the address of rank 0: %w", j.info.store, err)
+		return false, err
 	}
 	var answer [1]byte
-	if _, err := io.ReadFull(conn, answer[:]); err != nil {
-		return false, fmt.Errorf("parallel: ask torchrun's store at %s whether it has the address of rank 0: %w", j.info.store, err)
-	}
-	return answer[0] == storeReady, nil
+	_, err = io.ReadFull(conn, answer[:])
+	return answer[0] == storeReady, err
 }
 
 func storeText(b []byte, s string) []byte {

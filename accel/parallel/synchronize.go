@@ -85,28 +85,6 @@ func (a *statisticsReducer) Idle() bool { return a.idle }
 
 // AllReduce reduces values, on GPUs without a copy through the hosts if possible.
 func (a *statisticsReducer) AllReduce(t *tensor.Tensor) (*tensor.Tensor, error) {
-	if on := a.group.devicesJoined(); on != nil {
-		err := tensors.AllReduce(a.ctx, on, t)
-		if err == nil {
-			err = on.Wait()
-		}
-		if err != nil {
-			return nil, a.group.breakWith(err)
-		}
-		return t, nil
-	}
-	if memory := tensors.Memory(t); memory != nil {
-		return t, a.reduce(numbersOf[float64](memory))
-	}
-	numbers := t.Float64s()
-	if err := a.reduce(numbers); err != nil {
-		return nil, err
-	}
-	t.Release()
-	return tensor.FromFloat64s(numbers, len(numbers)), nil
-}
-
-func (a *statisticsReducer) reduce(numbers []float64) error {
-	defer a.time.waiting("statistics", 8*len(numbers))()
-	return a.group.AllReduceFloat64(a.ctx, numbers, Sum)
+	defer a.time.waiting("statistics", 8*t.Numel())()
+	return a.group.sumTensor(a.ctx, t)
 }
