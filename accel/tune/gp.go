@@ -38,8 +38,6 @@ type gp struct {
 	plan plan
 }
 
-func (g *gp) fresh() sampler { return &gp{} }
-
 func (g *gp) settings() []Setting {
 	if g.plan == nil {
 		return g.tpe.settings()

@@ -15,9 +15,9 @@ type setting = option.Of[options]
 
 // options holds the settings of a search.
 type options struct {
-	method   string // the text of the option that set chooser
-	sampler  sampler
-	halving  *halving // nil if none
+	method   string         // the text of the option that set chooser
+	sampler  func() sampler // returns one for a trial
+	halving  *halving       // nil if none
 	trials   int
 	budget   int // units of work; 0 means no limit
 	seed     uint64
@@ -50,7 +50,7 @@ func count(name string, n int, field func(*options) *int) Option {
 // method returns an option that selects how settings are chosen.
 func method(create func() sampler, name string, arguments ...any) option.Of[options] {
 	text := option.Text(name, arguments...)
-	return option.New(func(o *options) { o.sampler, o.method = create(), text }, name, arguments...)
+	return option.New(func(o *options) { o.sampler, o.method = create, text }, name, arguments...)
 }
 
 // Trials sets the number of trials of a search; the default is 30.

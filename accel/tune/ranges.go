@@ -82,8 +82,6 @@ type repetition struct {
 	ended bool
 }
 
-func (r *repetition) fresh() sampler { return r }
-
 func (r *repetition) begin(*Search, *Trial) bool { return true }
 
 func (r *repetition) sample(_ *Trial, name string, d dimension) float64 {

@@ -166,7 +166,7 @@ func (s *Search) plan(first, last int) {
 	}
 	s.round = nil
 	for n := first; n <= last; n++ {
-		t := &Trial{Number: n, search: s, random: stream(s.seed, n), sampler: s.sampler.fresh()}
+		t := &Trial{Number: n, search: s, random: stream(s.seed, n), sampler: s.sampler()}
 		if !t.sampler.begin(s, t) {
 			return
 		}
@@ -194,6 +194,7 @@ func (s *Search) try(ctx context.Context, objective func(*Trial) (float64, error
 // add appends a trial that has ended. It returns false if the trial, which ran at the same time as the previous one, has other settings
 // than it must have after that.
 func (s *Search) add(t *Trial, line []byte) (kept bool, err error) {
+	sampler := t.sampler
 	if t.State == "" { // it ran on another rank
 		ended, err := decode(line)
 		if err != nil {
@@ -202,7 +203,7 @@ func (s *Search) add(t *Trial, line []byte) (kept bool, err error) {
 		ended.gridStart = t.gridStart
 		t = ended
 	}
-	if f, ok := s.sampler.(interface{ follows(previous, t *Trial) bool }); ok && len(s.Trials) > 0 && !f.follows(s.Trials[len(s.Trials)-1], t) {
+	if f, ok := sampler.(interface{ follows(previous, t *Trial) bool }); ok && len(s.Trials) > 0 && !f.follows(s.Trials[len(s.Trials)-1], t) {
 		return false, nil
 	}
 	for name, d := range t.ranges {

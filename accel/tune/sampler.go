@@ -7,11 +7,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
-// sampler selects the settings of a trial.
+// sampler selects the settings of one trial.
 type sampler interface {
-	// fresh returns a sampler for one trial.
-	fresh() sampler
-	// begin is called before each trial. It returns false if there is nothing left to try.
+	// begin is called before the trial. It returns false if there is nothing left to try.
 	begin(s *Search, t *Trial) bool
 	// sample returns a coordinate of a dimension that the trial has not requested yet.
 	sample(t *Trial, name string, d dimension) float64
@@ -25,8 +23,6 @@ func Random() Option {
 }
 
 type random struct{}
-
-func (random) fresh() sampler { return random{} }
 
 func (random) begin(*Search, *Trial) bool { return true }
 
@@ -86,8 +82,6 @@ type gridPosition struct {
 	At    int    `json:"at"`
 	Count int    `json:"count"`
 }
-
-func (g *grid) fresh() sampler { return g }
 
 // begin sets the position behind that of the previous trial. If that has not run yet, its settings are assumed to be those of
 // the trial before it, which follows then finds out.

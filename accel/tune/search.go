@@ -18,7 +18,7 @@ type Search struct {
 	// Notes explains events of the search, such as an early end.
 	Notes []string
 
-	sampler   sampler
+	sampler   func() sampler
 	halving   *halving
 	budget    int // units of work; 0 means no limit
 	spent     int // by the trials that have ended

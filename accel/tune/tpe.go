@@ -44,8 +44,6 @@ type tpe struct {
 	plan    plan
 }
 
-func (p *tpe) fresh() sampler { return &tpe{} }
-
 func (p *tpe) settings() []Setting { return p.plan.settings() }
 
 // plan holds the coordinates of settings that are selected before a trial requests them.
