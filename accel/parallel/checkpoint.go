@@ -85,11 +85,7 @@ func (s *saving) save(opt *optim.Optimizer) (err error) {
 			return err
 		}
 	}
-	var failed error
-	if s.mesh.Group.First() {
-		failed = s.writeJSON(modelIndex, index) // from here on the checkpoint is valid
-	}
-	if err := s.mesh.Group.agree(s.ctx, failed); err != nil {
+	if err := s.writeIndex(modelIndex, index); err != nil { // from here on the checkpoint is valid
 		return err
 	}
 	s.written = nil
@@ -166,23 +162,23 @@ func (s *saving) saveOptimizer(index *checkpointIndex, opt *optim.Optimizer) err
 		return err
 	}
 	index.Metadata.Optimizer = fmt.Sprintf("optimizer-%s.safetensors.index.json", s.id)
-	var failed error
-	if s.mesh.Group.First() {
-		s.written = append(s.written, filepath.Join(s.folder, index.Metadata.Optimizer))
-		failed = s.writeJSON(index.Metadata.Optimizer, others)
-	}
-	return s.mesh.Group.agree(s.ctx, failed)
+	return s.writeIndex(index.Metadata.Optimizer, others)
 }
 
-func (s *saving) writeJSON(name string, index checkpointIndex) error {
-	text, err := json.MarshalIndent(index, "", "  ")
-	if err != nil {
-		return err
+// writeIndex writes an index, which rank 0 has.
+func (s *saving) writeIndex(name string, index checkpointIndex) (err error) {
+	if s.mesh.Group.First() {
+		path := filepath.Join(s.folder, name)
+		if name != modelIndex { // that of an earlier checkpoint is there until it is replaced
+			s.written = append(s.written, path)
+		}
+		err = s.replace(path, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(index)
+		})
 	}
-	return s.replace(filepath.Join(s.folder, name), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return s.mesh.Group.agree(s.ctx, err)
 }
 
 // removeOthers removes the files of earlier checkpoints.
