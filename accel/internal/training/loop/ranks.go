@@ -38,7 +38,6 @@ func newRanks(ctx context.Context, group *parallel.Group) *ranks {
 // answerTime is how long other ranks may take to agree that the training stops.
 const answerTime = 5 * time.Second
 
-// groupError returns why the group is broken, nil if it is not.
 func (r *ranks) groupError() error {
 	if r.failure != nil || r.group.Err() == nil {
 		return r.failure
@@ -59,12 +58,10 @@ func (r *ranks) collectiveError(err error) error {
 	return fmt.Errorf("accel: DataParallel%s: %w", at, err)
 }
 
-// shard divides batches among the ranks.
 func (r *ranks) shard() data.Option {
 	return data.Shard(r.group.Rank(), r.group.Size())
 }
 
-// writes reports whether this process displays and records the training.
 func (r *ranks) writes() bool { return r.group.First() }
 
 // meter returns a progress bar for a number of examples, on rank 0 only.
@@ -104,32 +101,16 @@ func gather[T any](r *ranks, mine T) ([]T, error) {
 	return all, nil
 }
 
-// broadcast sets v on all ranks to its value on rank 0.
-func (r *ranks) broadcast(v any) error {
-	text, err := json.Marshal(v)
-	if err == nil {
-		text, err = r.group.Broadcast(r.ctx, 0, text)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, v)
-	}
-	if err != nil {
-		return r.collectiveError(err)
-	}
-	return nil
-}
-
-// broadcastFile sends the tensors and notes that rank 0 has read to all ranks; notes is nil if
-// there is no file.
 func (r *ranks) broadcastFile(tensors map[string]*tensor.Tensor, notes map[string]string) (map[string]*tensor.Tensor, map[string]string, error) {
-	if err := r.broadcast(&notes); err != nil || notes == nil {
+	all, err := gather(r, notes)
+	if err != nil || all[0] == nil {
 		return nil, nil, err
 	}
 	var named []parallel.NamedTensor
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		named = append(named, parallel.NamedTensor{Name: name, Tensor: tensors[name]})
 	}
-	named, err := parallel.BroadcastTensors(r.ctx, r.group, named)
+	named, err = parallel.BroadcastTensors(r.ctx, r.group, named)
 	if err != nil {
 		return nil, nil, r.collectiveError(err)
 	}
@@ -137,10 +118,9 @@ func (r *ranks) broadcastFile(tensors map[string]*tensor.Tensor, notes map[strin
 	for _, t := range named {
 		tensors[t.Name] = t.Tensor
 	}
-	return tensors, notes, nil
+	return tensors, all[0], nil
 }
 
-// runOnAll runs f on each rank, and fails on all ranks if it fails on one.
 func (r *ranks) runOnAll(f func() error) error {
 	err := f()
 	text := ""
@@ -171,7 +151,6 @@ func (r *ranks) runOnAll(f func() error) error {
 	return nil
 }
 
-// anyRank reports whether mine is true on any rank.
 func (r *ranks) anyRank(mine bool) (bool, error) {
 	vote := []float64{0}
 	if mine {

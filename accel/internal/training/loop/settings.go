@@ -326,8 +326,8 @@ func (c *Settings) Check(model nn.Module, train *data.Dataset) error {
 			return fmt.Errorf("accel: Validate(%s): %w", c.Validate.Name(), err)
 		}
 	}
-	if err := c.checkZeRO(); err != nil {
-		return err
+	if c.ZeRO > 0 && c.Group == nil {
+		return fmt.Errorf("accel: ZeRO(%d): ranks divide the training: add DataParallel(group)", c.ZeRO)
 	}
 	return c.Mixer.check(train)
 }
@@ -338,17 +338,6 @@ func isShared(model nn.Module) bool {
 		_, ok := m.Module.(layer.Shared)
 		return ok
 	})
-}
-
-// checkZeRO returns an error for options that need what ZeRO divides.
-func (c *Settings) checkZeRO() error {
-	switch {
-	case c.ZeRO == 0:
-		return nil
-	case c.Group == nil:
-		return fmt.Errorf("accel: ZeRO(%d): ranks divide the training: add DataParallel(group)", c.ZeRO)
-	}
-	return nil
 }
 
 // plannedSteps returns the number of updates of a training.

@@ -169,7 +169,6 @@ func (r *dataParallel) idle(learn func(data.Batch)) {
 // waits reports whether the other ranks wait for this one in each pass.
 func (r *dataParallel) waits() bool { return r.gradients.Synchronized() || r.zero == 3 }
 
-// updates returns this rank's part of the model with ZeRO.
 func (r *dataParallel) updates(model nn.Module) nn.Module {
 	if r.divided == nil || r.alone {
 		return model
@@ -230,7 +229,6 @@ func (r *dataParallel) wholeState(o *optim.Optimizer) (s optim.State, err error)
 	return s, nil
 }
 
-// inStep reports whether the ranks can still exchange parts that ZeRO divides.
 func (r *dataParallel) inStep() bool { return r.agreed || r.zero == 0 }
 
 // divide divides the training among the ranks.
@@ -253,7 +251,6 @@ func (r *dataParallel) divide() error {
 	return nil
 }
 
-// askStop asks all ranks whether one of them was interrupted.
 func (r *dataParallel) askStop() (err error) {
 	r.stopping, err = r.anyRank(r.mustStop())
 	return err
@@ -315,9 +312,11 @@ func (r *dataParallel) begin() error {
 	}
 	r.start.Order = t.Run.Seed
 	r.start.Stream, r.start.Drawn = (*tensor.Generator)(nil).State()
-	if err := r.broadcast(&r.start); err != nil {
+	starts, err := gather(r.ranks, r.start)
+	if err != nil {
 		return err
 	}
+	r.start = starts[0]
 	t.Run.Seed = r.start.Order
 	r.usageBefore, r.since = r.group.Stats(), time.Now() // from here on the ranks should run in step
 	return nil
@@ -334,7 +333,6 @@ func (r *dataParallel) beforeStep(number int) {
 	(*tensor.Generator)(nil).SetState(r.start.Stream+rank*streamStep, r.start.Drawn+uint64(number)*numbersPerStep)
 }
 
-// random returns the state from which the random numbers of all ranks and steps follow.
 func (r *dataParallel) random() (stream, drawn uint64) { return r.start.Stream, r.start.Drawn }
 
 // sharedTime is how long a network file system may take until all ranks see a new file.
@@ -350,13 +348,14 @@ func (r *dataParallel) shareFile(path string) error {
 	if err := r.runOnAll(func() error { return err }); err != nil {
 		return err
 	}
-	if err := r.broadcast(&first); err != nil {
+	sums, err := gather(r.ranks, first)
+	if err != nil {
 		return err
 	}
 	return r.runOnAll(func() error {
 		for begin := time.Now(); ; time.Sleep(sharedTime / 100) {
 			mine, err := beginning(path)
-			if err == nil && mine == first {
+			if err == nil && mine == sums[0] {
 				return nil
 			}
 			if r.ctx.Err() != nil || time.Since(begin) > sharedTime {
@@ -412,10 +411,11 @@ func (r *dataParallel) finish() error {
 	if _, drawn := (*tensor.Generator)(nil).State(); (drawn-r.start.Drawn)%numbersPerStep != 0 {
 		next.Drawn += uint64(len(r.training.Run.Steps)+1) * numbersPerStep
 	}
-	if err := r.broadcast(&next); err != nil {
+	all, err := gather(r.ranks, next)
+	if err != nil {
 		return err
 	}
-	(*tensor.Generator)(nil).SetState(next.Stream, next.Drawn)
+	(*tensor.Generator)(nil).SetState(all[0].Stream, all[0].Drawn)
 	return nil
 }
 
@@ -460,8 +460,6 @@ func noteCommunication(r *history.Recorder, total time.Duration, accumulate int)
 	}
 }
 
-// stopSynchronizing makes layers such as SyncBatchNorm compute on this rank alone from now on,
-// for work that not all ranks do.
 func (r *dataParallel) stopSynchronizing() {
 	r.gradients.End()
 	r.alone = true
