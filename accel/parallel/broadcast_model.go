@@ -62,16 +62,16 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	mine := architecture.Layers(model)
-	first, err := broadcastJSON(ctx, g, 0, "the layers", mine)
+	all, err := gatherJSON(ctx, g, architecture.Layers(model))
 	if err != nil {
 		return err
 	}
-	var differs error
-	if text := architecture.Difference(mine, first); text != "" {
-		differs = errors.New(text)
+	for r, layers := range all {
+		if text := architecture.Difference(layers, all[0]); text != "" {
+			return &ModelError{r, errors.New(text)}
+		}
 	}
-	return g.firstError(ctx, differs)
+	return nil
 }
 
 // firstError returns the error of the first rank that has one to all ranks.
@@ -174,12 +174,12 @@ func BroadcastTensors(ctx context.Context, g *Group, tensors []NamedTensor) ([]N
 			header = append(header, described{t.Name, t.Tensor.Shape(), t.Tensor.DType(), t.Trainable})
 		}
 	}
-	header, err := broadcastJSON(ctx, g, 0, "the names and shapes of the tensors", header)
+	all, err := gatherJSON(ctx, g, header)
 	if err != nil {
 		return nil, err
 	}
-	shared := make([]NamedTensor, len(header))
-	for i, d := range header {
+	shared := make([]NamedTensor, len(all[0]))
+	for i, d := range all[0] {
 		var raw []byte
 		if g.First() {
 			raw = tensors[i].Tensor.Raw()

@@ -152,21 +152,6 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 	return values, nil
 }
 
-// broadcastJSON returns a value of one rank on all ranks; what describes it in errors.
-func broadcastJSON[T any](ctx context.Context, g *Group, from int, what string, mine T) (value T, err error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return value, fmt.Errorf("parallel: encode %s of this rank: %w", what, err)
-	}
-	if text, err = g.Broadcast(ctx, from, text); err != nil {
-		return value, err
-	}
-	if err := json.Unmarshal(text, &value); err != nil {
-		return value, fmt.Errorf("parallel: decode %s of rank %d: %w", what, from, err)
-	}
-	return value, nil
-}
-
 // devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts
 // exchange.
 func (g *Group) devicesJoined() *tensors.Communicator {

@@ -312,16 +312,7 @@ func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*te
 	}
 	defer d.during(ctx)()
 	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		p := recover()
-		d.mesh.Group.Fail(interrupt.OfModel(p))
-		if p != nil {
-			panic(p)
-		}
-	}()
+	defer d.mesh.Group.failUnless(&returned)
 	d.backwardLocal(e.Backward)
 	returned = true
 	d.stale, d.factor = true, 1 // after the step that follows

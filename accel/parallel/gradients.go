@@ -9,7 +9,6 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/engine/trace"
-	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -163,16 +162,11 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		for _, p := range s.params {
 			tensors.AfterGrad(p, nil)
 		}
-		if done {
-			return
-		}
-		p := recover()
-		s.group.Fail(interrupt.OfModel(p))
-		x.stop()
-		if p != nil {
-			panic(p)
+		if !done {
+			x.stop()
 		}
 	}()
+	defer s.group.failUnless(&done)
 	for i, b := range s.buckets {
 		for _, p := range b.params {
 			tensors.AfterGrad(p, func() { x.complete(i, p) })
@@ -201,12 +195,12 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	for _, p := range complete {
 		mine = append(mine, slices.Index(s.params, p))
 	}
-	order, err := broadcastJSON(ctx, s.group, 0, "the order of the gradients", mine)
+	all, err := gatherJSON(ctx, s.group, mine)
 	if err != nil {
 		return err
 	}
 	var params []*tensor.Tensor
-	for _, i := range order {
+	for _, i := range all[0] {
 		if i >= 0 && i < len(s.params) && !slices.Contains(params, s.params[i]) {
 			params = append(params, s.params[i])
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 )
 
 // Group is a group of processes that compute together, and the rank of this one. The owner must
@@ -114,6 +116,18 @@ func (g *Group) Fail(err error) {
 		g.mu.Lock()
 		g.gaveUp = true
 		g.mu.Unlock()
+	}
+}
+
+// failUnless is deferred: the group fails if the model has panicked, or ended its goroutine, before it returned. A panic continues.
+func (g *Group) failUnless(returned *bool) {
+	if *returned {
+		return
+	}
+	p := recover()
+	g.Fail(interrupt.OfModel(p))
+	if p != nil {
+		panic(p)
 	}
 }
 

@@ -459,10 +459,11 @@ func broadcastTensor(ctx context.Context, g *Group, from int, t *tensor.Tensor) 
 			raw = t.Raw()
 		}
 	}
-	h, err := broadcastJSON(ctx, g, from, "the shape of a tensor", h)
+	all, err := gatherJSON(ctx, g, h)
 	if err != nil {
 		return nil, err
 	}
+	h = all[from]
 	if on != nil {
 		return broadcastOnDevices(ctx, g, on, from, t, h)
 	}

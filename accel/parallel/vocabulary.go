@@ -165,9 +165,9 @@ func dividedCrossEntropy(p *layer.Partition, logits, classes *tensor.Tensor, tok
 			label = tensor.Where(keep(mine.Reshape(n, 1)), keep(keep(local.Reshape(n, 1)).Cast(tensor.Float32)), keep(tensor.Full(-1)))
 			ofClass := tensor.Where(mine, keep(keep(rows.Gather(1, keep(local.Reshape(n, 1)))).Reshape(n)), zero)
 			contributions := slices.Repeat([]*tensor.Tensor{zero}, p.Size+1)
-			contributions[p.Rank], contributions[p.Size] = logSumExp(keep, rows, 1), keep(ofClass)
+			contributions[p.Rank], contributions[p.Size] = keep(rows.LogSumExp(1)), keep(ofClass)
 			all := keep(p.Sum(keep(tensor.Stack(0, contributions...))))
-			sum := logSumExp(keep, keep(all.Slice(0, 0, p.Size)), 0)
+			sum := keep(keep(all.Slice(0, 0, p.Size)).LogSumExp(0))
 			total = sum.Reshape(n, 1)
 			loss = keep(sum.Sub(keep(keep(all.Slice(0, p.Size, p.Size+1)).Reshape(n)))).Mean()
 			return nil
@@ -189,13 +189,4 @@ func dividedCrossEntropy(p *layer.Partition, logits, classes *tensor.Tensor, tok
 		return dx
 	}
 	return tensors.Exchange(logits, forward, backward)
-}
-
-// logSumExp returns ln Σ exp(x) along an axis of a matrix.
-func logSumExp(keep func(*tensor.Tensor) *tensor.Tensor, x *tensor.Tensor, axis int) *tensor.Tensor {
-	largest := keep(keep(x.Max(axis)).Detach())
-	around := slices.Clone(x.Shape())
-	around[axis] = 1
-	sum := keep(keep(keep(x.Sub(keep(largest.Reshape(around...)))).Exp()).Sum(axis))
-	return keep(keep(sum.Log()).Add(largest))
 }
