@@ -28,7 +28,7 @@ func Prediction(nodes []tensors.TapeNode) (m Model) {
 		}
 		from := t.behindViews(n.In[0])
 		if first, alone := t.behindLinear(from, users); alone && !projections[i] {
-			m.add(t.inRow(i, first))
+			add(&m.Findings, t.inRow(i, first))
 		}
 		if nodes[from].Of == 0 && !t.normalized(i) {
 			m.Raw, m.Image = true, m.Image || n.Op == "Conv2D"
@@ -36,15 +36,16 @@ func Prediction(nodes []tensors.TapeNode) (m Model) {
 	}
 	if n := len(nodes); n > 0 {
 		m.Ends = t.end(t.behindDropout(t.behindViews(n - 1)))
-		m.add(t.acrossBatch(nodes))
+		add(&m.Findings, t.acrossBatch(nodes))
 	}
 	m.Rectified = t.rectified()
 	return m
 }
 
-func (m *Model) add(finding string) {
-	if finding != "" && !slices.Contains(m.Findings, finding) {
-		m.Findings = append(m.Findings, finding)
+// add adds a finding, "" for none, unless the findings have it.
+func add(findings *[]string, finding string) {
+	if finding != "" && !slices.Contains(*findings, finding) {
+		*findings = append(*findings, finding)
 	}
 }
 
@@ -254,9 +255,7 @@ type LossTape struct {
 // that of the prediction, and width its last dimension.
 func Loss(nodes []tensors.TapeNode, model Model, width int) (l LossTape) {
 	t := tape(nodes)
-	if f := t.broadcast(); f != "" {
-		l.Findings = append(l.Findings, f)
-	}
+	add(&l.Findings, t.broadcast())
 	for i, n := range t {
 		if n.Op != "CrossEntropy" && n.Op != "MaskedCrossEntropy" && n.Op != "LogSoftmax" {
 			continue
@@ -266,9 +265,7 @@ func Loss(nodes []tensors.TapeNode, model Model, width int) (l LossTape) {
 			if from = t.behindLimits(from); t[from].Of == 0 && op != "Clamp" {
 				l.Logits, op = true, model.Ends
 			}
-			if f := ends(op, width); f != "" && !slices.Contains(l.Findings, f) {
-				l.Findings = append(l.Findings, f)
-			}
+			add(&l.Findings, ends(op, width))
 		}
 	}
 	return l
