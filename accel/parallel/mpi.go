@@ -31,29 +31,26 @@ func (g *Group) joinMPI(ctx context.Context) error {
 		g.mpi.why = why
 		return err
 	}
-	type outcome struct {
-		world *mpi.World
-		err   error
-	}
-	done := make(chan outcome, 1)
+	var world *mpi.World
+	var failed error
+	done := make(chan struct{})
 	go func() {
-		w, err := mpi.Init(path)
-		if err == nil && (w.Rank != g.Rank() || w.Size != g.Size()) {
-			err = fmt.Errorf("this is rank %d of %d of mpirun, and rank %d of %d of the group", w.Rank, w.Size, g.Rank(), g.Size())
+		defer close(done)
+		world, failed = mpi.Init(path)
+		if failed == nil && (world.Rank != g.Rank() || world.Size != g.Size()) {
+			failed = fmt.Errorf("this is rank %d of %d of mpirun, and rank %d of %d of the group", world.Rank, world.Size, g.Rank(), g.Size())
 		}
-		done <- outcome{w, err}
 	}()
-	var o outcome
 	select {
-	case o = <-done:
+	case <-done:
 	case <-g.broken:
 		return g.Err()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	why, err := g.anyReason(ctx, o.err)
+	why, err := g.anyReason(ctx, failed)
 	if err == nil && why == "" {
-		g.mpi.world = o.world
+		g.mpi.world = world
 	}
 	g.mpi.why = why
 	return err

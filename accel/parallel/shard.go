@@ -16,7 +16,6 @@ import (
 type unit struct {
 	module  nn.Module
 	buckets []*shardBucket
-	index   int // among the units of a distribution
 }
 
 // shardBucket is a list of parameters of one element type that are gathered, or whose gradients are
@@ -40,18 +39,15 @@ type shardBucket struct {
 func (d *distribution) shard() (*DistributedModel, error) {
 	m := &DistributedModel{Parts: map[string]*tensor.Tensor{}, work: d}
 	ranks := d.mesh.DP.Size()
-	used := make([]bool, ranks)
+	most := 0 // replicas that have a part of a parameter
 	for _, p := range d.local {
 		if !p.trained {
 			continue
 		}
 		p.shard, p.to = p.tensor, p.tensor.Numel()
 		if ranks > 1 {
-			n := p.tensor.Numel()
 			each := p.each(ranks)
-			for r := range ranks {
-				used[r] = used[r] || r*each < n
-			}
+			most = max(most, (p.tensor.Numel()+each-1)/max(each, 1))
 			p.from, p.to = p.elementsOf(d.mesh.DP.Rank(), ranks)
 			p.shard = nil
 			if size := p.dtype.Size(); p.to > p.from {
@@ -64,10 +60,8 @@ func (d *distribution) shard() (*DistributedModel, error) {
 		}
 	}
 	var few error
-	for r, u := range used {
-		if ranks > 1 && !u && few == nil {
-			few = fmt.Errorf("parallel: Distribute: the model has so few parameters that replica %d of %d would have none: use fewer ranks along DP", r, ranks)
-		}
+	if ranks > 1 && most < ranks {
+		few = fmt.Errorf("parallel: Distribute: the model has so few parameters that replica %d of %d would have none: use fewer ranks along DP", most, ranks)
 	}
 	if err := d.mesh.Group.agree(d.ctx, few); err != nil { // only the stage with few parameters knows
 		return nil, err
@@ -150,7 +144,7 @@ func (d *distribution) makeUnits() {
 				own = append(own, mine[t])
 			}
 		}
-		d.units = append(d.units, &unit{module: l, buckets: d.fill(own), index: len(d.units)})
+		d.units = append(d.units, &unit{module: l, buckets: d.fill(own)})
 	}
 	for _, u := range d.allUnits() {
 		u.drop()

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
@@ -137,7 +138,7 @@ func (d *distribution) prefetch(ctx context.Context, u *unit, backward bool) err
 	if on == nil {
 		return nil
 	}
-	at, step := u.index, 1
+	at, step := slices.Index(d.units, u), 1
 	if backward {
 		step = -1
 	}
