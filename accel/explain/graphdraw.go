@@ -214,30 +214,3 @@ func (g *ModelGraph) String() string {
 	}
 	return out.Text(g.about()).String()
 }
-
-// Mermaid returns the graph as a flowchart in the language of Mermaid, which Jupyter and GitHub draw in Markdown between
-// lines with ```mermaid and ```.
-func (g *ModelGraph) Mermaid() string {
-	rows, folds := g.rows()
-	var b strings.Builder
-	b.WriteString("flowchart TD\n")
-	indent := "  "
-	for i, r := range rows {
-		if r.fold >= 0 && folds[r.fold].first == i {
-			fmt.Fprintf(&b, "  subgraph block%d[\"× %d\"]\n", r.fold, folds[r.fold].times)
-			indent = "    "
-		}
-		label := strings.TrimSpace(r.node.Path+" "+r.node.Layer) + "<br>" + r.node.details()
-		fmt.Fprintf(&b, "%sn%d[\"%s\"]\n", indent, i, strings.NewReplacer(`"`, "#quot;", "[", "#91;", "]", "#93;").Replace(label))
-		if r.fold >= 0 && folds[r.fold].last == i {
-			b.WriteString("  end\n")
-			indent = "  "
-		}
-	}
-	for i, r := range rows {
-		for _, in := range r.in {
-			fmt.Fprintf(&b, "  n%d --> n%d\n", in, i)
-		}
-	}
-	return b.String()
-}
