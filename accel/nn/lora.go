@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -322,12 +321,7 @@ func checksum(t *Tensor) string {
 		values = t.Cast(tensor.Float32)
 		defer values.Release()
 	}
-	for part := range slices.Chunk(values.Data(), 1<<16) {
-		for _, v := range part {
-			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-		}
-		h.Write(buffer)
-		buffer = buffer[:0]
-	}
+	h.Write(buffer)
+	h.Write(rawMemory(values))
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -174,8 +174,7 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 	}
 	metadata := map[string]string{"format": "pt"}
 	maps.Copy(metadata, notes)
-	sums := sumTensors(tensors)
-	metadata[headerSumKey], metadata[tensorSumsKey] = noSum, sums.digits.String()
+	metadata[headerSumKey], metadata[tensorSumsKey] = noSum, sumTensors(tensors)
 	entries := map[string]any{metadataKey: metadata}
 	names, end := slices.Sorted(maps.Keys(tensors)), int64(0)
 	for _, name := range names {
@@ -200,7 +199,7 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 		return err
 	}
 	for _, name := range names {
-		if _, err := w.Write(sums.raw(name, tensors[name])); err != nil {
+		if _, err := w.Write(rawMemory(tensors[name])); err != nil {
 			return err
 		}
 	}
@@ -482,48 +481,22 @@ func (h *header) checkSum(name string, data []byte) error {
 	return nil
 }
 
-// summed are the tensors of a file that is written: their checksums, and the bytes of some, so that
-// these need not be copied from a GPU twice.
-type summed struct {
-	digits strings.Builder
-	kept   map[string][]byte
-}
-
-// keptBytes limits the bytes that are kept.
-const keptBytes = 256 << 20
-
-func sumTensors(tensors map[string]*Tensor) *summed {
-	s, total := &summed{kept: map[string][]byte{}}, 0
+// sumTensors returns the checksums of tensors in the order of their names.
+func sumTensors(tensors map[string]*Tensor) string {
+	var digits strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		data := rawMemory(tensors[name])
-		if data == nil {
-			data = tensors[name].Raw()
-			if total += len(data); total <= keptBytes {
-				s.kept[name] = data
-			}
-		}
-		s.digits.WriteString(formatSum(crc32.Checksum(data, castagnoli)))
+		digits.WriteString(formatSum(crc32.Checksum(rawMemory(tensors[name]), castagnoli)))
 	}
-	return s
+	return digits.String()
 }
 
-// rawMemory returns the bytes of a tensor without a copy; nil if they are on a device, shared, or in
-// another byte order than those of a file.
+// rawMemory returns the bytes of a tensor, without a copy unless they are on a device, shared, or in another byte order than those of a
+// file.
 func rawMemory(t *Tensor) []byte {
-	if t.DType().Size() > 1 && binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return nil
-	}
-	return tensors.Memory(t)
-}
-
-// raw returns the bytes of a tensor.
-func (s *summed) raw(name string, t *Tensor) []byte {
-	if data := s.kept[name]; data != nil {
-		delete(s.kept, name)
-		return data
-	}
-	if data := rawMemory(t); data != nil {
-		return data
+	if t.DType().Size() == 1 || binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		if data := tensors.Memory(t); data != nil {
+			return data
+		}
 	}
 	return t.Raw()
 }
