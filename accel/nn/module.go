@@ -125,13 +125,7 @@ func Parameters(model any) []*Tensor {
 //
 // Embedded fields, and fields with the tag `nn:""`, add no name of their own.
 func NamedParameters(model any) []Parameter {
-	var found []Parameter
-	walk(model, func(path []string, v any) {
-		if t, ok := v.(*Tensor); ok && t.RequiresGrad() {
-			found = append(found, Parameter{strings.Join(path, "."), t})
-		}
-	})
-	return found
+	return slices.DeleteFunc(State(model), func(p Parameter) bool { return !p.RequiresGrad() })
 }
 
 // SequentialLayer is a chain of modules; [Sequential] and [Repeat] return it.
