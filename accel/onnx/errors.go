@@ -80,14 +80,6 @@ func (e *ImportError) Error() string {
 // Unwrap returns the reason.
 func (e *ImportError) Unwrap() error { return e.Err }
 
-// asImportError returns an error as an [*ImportError].
-func asImportError(err error) *ImportError {
-	if e, ok := errors.AsType[*ImportError](err); ok {
-		return e
-	}
-	return &ImportError{Err: err}
-}
-
 // malformed returns an error about a damaged file.
 func malformed(format string, arguments ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, arguments...))

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +51,10 @@ func importBytes(b []byte, path string) (*Imported, error) {
 			return m, nil
 		}
 	}
-	failed := asImportError(err)
+	failed, ok := errors.AsType[*ImportError](err)
+	if !ok {
+		failed = &ImportError{Err: err}
+	}
 	failed.Path = path
 	return nil, failed
 }

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -76,7 +75,8 @@ func build(f *file) (*Imported, error) {
 			}
 			n.outs = append(n.outs, slot)
 		}
-		if err == nil && !parameters.usedBy(n) && slices.IndexFunc(n.in, func(s int) bool { return s >= 0 && !p.isConstant(s) }) < 0 {
+		computed := func(slot int) bool { return parameters[slot] || slot >= 0 && !p.isConstant(slot) }
+		if err == nil && !slices.ContainsFunc(n.in, computed) {
 			err = p.fold(n)
 		} else if err == nil {
 			p.nodes = append(p.nodes, n)
@@ -101,15 +101,9 @@ func build(f *file) (*Imported, error) {
 
 func (p *program) isConstant(slot int) bool { _, ok := p.constants[slot]; return ok }
 
-// parameterSlots are the slots of weights that training may change.
-type parameterSlots map[int]bool
-
-func (s parameterSlots) usedBy(n node) bool {
-	return slices.ContainsFunc(n.in, func(slot int) bool { return s[slot] })
-}
-
-// parameters lists the floating-point weights of a file as those of the module.
-func (m *Imported) parameters(f *file, slots map[string]int) parameterSlots {
+// parameters lists the floating-point weights of a file as those of the module, and returns the slots of these, which training may
+// change.
+func (m *Imported) parameters(f *file, slots map[string]int) map[int]bool {
 	statistics := map[string]bool{}
 	for _, n := range f.nodes {
 		if n.op == "BatchNormalization" {
@@ -118,7 +112,7 @@ func (m *Imported) parameters(f *file, slots map[string]int) parameterSlots {
 			}
 		}
 	}
-	all := parameterSlots{}
+	all := map[int]bool{}
 	for _, w := range f.Model.weights {
 		slot := slots[w.name]
 		v := m.graph.constants[slot]
@@ -339,6 +333,3 @@ func constantValue(w weight) operand {
 	}
 	return v
 }
-
-// errNotMade is the reason why int8 and quantized values are no tensors.
-var errNotMade = errors.New("8-bit values are supported only as inputs of DequantizeLinear")

@@ -43,7 +43,7 @@ func integers(e elementType, ints []int, shape ...int) operand {
 // tensor returns the value as a tensor; it panics with a *tensor.DTypeError if it has none.
 func (v operand) tensor() *tensor.Tensor {
 	if v.quantized || v.element == elementInt8 {
-		panic(&tensor.DTypeError{Op: "onnx", Hint: errNotMade.Error()})
+		panic(&tensor.DTypeError{Op: "onnx", Hint: "8-bit values are supported only as inputs of DequantizeLinear"})
 	}
 	if v.t != nil {
 		return v.t
