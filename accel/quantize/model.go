@@ -2,6 +2,7 @@ package quantize
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/engine/integer"
@@ -95,16 +96,11 @@ func (q *modelState) unchanged() error {
 		}
 	}
 	for _, p := range q.layers {
-		if p.quantized != nil && (*p.Weight == nil || !p.fits((*p.Weight).Shape())) {
+		if p.quantized != nil && (*p.Weight == nil || !slices.Equal((*p.Weight).Shape(), p.quantized.shape)) {
 			return &ChangedError{p.tensorName(p.Names[0])}
 		}
 	}
 	return nil
-}
-
-// fits reports whether a weight of this shape can belong to the layer.
-func (p *quantizable) fits(shape []int) bool {
-	return fmt.Sprint(shape) == fmt.Sprint(p.quantized.shape)
 }
 
 // String returns the model in one line.
@@ -150,7 +146,7 @@ func (m *Model) Layers() []Layer {
 	for _, p := range q.layers {
 		owned[p.tensorName(p.Names[0])], owned[p.tensorName(p.Names[1])] = p, p
 		if p.fold != nil && p.quantized != nil {
-			for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+			for _, name := range normalizationNames {
 				owned[p.fold.name+"."+name] = p
 			}
 		}
@@ -162,7 +158,7 @@ func (m *Model) Layers() []Layer {
 	var found []Layer
 	at := map[any]int{}
 	for _, k := range q.originals {
-		name, _ := cutLast(k.Name)
+		name := k.Name[:max(strings.LastIndexByte(k.Name, '.'), 0)] // of the layer
 		l := Layer{Name: name, Kind: kindOf(named[name]), Reason: "has no 8-bit implementation", SQNR: nan}
 		key := any(name)
 		if p := owned[k.Name]; p != nil {
@@ -193,13 +189,6 @@ func (m *Model) Layers() []Layer {
 		}
 	}
 	return found
-}
-
-func cutLast(name string) (owner, rest string) {
-	if i := strings.LastIndex(name, "."); i >= 0 {
-		return name[:i], name[i+1:]
-	}
-	return "", name
 }
 
 func kindOf(m nn.Module) string {
