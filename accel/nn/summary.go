@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -219,28 +220,20 @@ func (r SummaryRow) types() string {
 	if len(r.Ops) == 0 {
 		return r.DType.String() // it only moves elements
 	}
-	heaviest := r.Ops[0]
-	for _, op := range r.Ops {
-		if op.FLOPs > heaviest.FLOPs {
-			heaviest = op
-		}
-	}
+	heaviest := slices.MaxFunc(r.Ops, func(a, b tensors.RecordedOp) int { return cmp.Compare(a.FLOPs, b.FLOPs) })
 	text := heaviest.DType.String()
-	var others []tensor.DType
 	names := map[tensor.DType][]string{}
 	for _, op := range r.Ops {
-		if op.DType == heaviest.DType {
-			continue
-		}
-		if names[op.DType] == nil {
-			others = append(others, op.DType)
-		}
 		if !slices.Contains(names[op.DType], op.Op) {
 			names[op.DType] = append(names[op.DType], op.Op)
 		}
 	}
-	for _, d := range others {
-		text += fmt.Sprintf("; %s in %s", strings.Join(names[d], ", "), d)
+	delete(names, heaviest.DType)
+	for _, op := range r.Ops {
+		if others := names[op.DType]; others != nil {
+			text += fmt.Sprintf("; %s in %s", strings.Join(others, ", "), op.DType)
+			delete(names, op.DType)
+		}
 	}
 	return text
 }
