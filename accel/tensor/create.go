@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -209,33 +210,19 @@ func bytesOf[T element](data []T) []byte {
 // SetData replaces the tensor's elements by a copy of data, which must have as many; they are
 // converted if the tensor is not float32. Ops recorded before see the old elements. Use SetData for
 // an input buffer, or for a number that changes each step: the plan stays the same.
-func (t *Tensor) SetData(data []float32) {
-	locked(func(r *ir.Recorder) {
-		v := t.holdValue("SetData")
-		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetData", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
-		}
-		t.v = r.Overwrite(v, encode(data, v.DType()))
-	})
-}
+func (t *Tensor) SetData(data []float32) { overwrite(t, "SetData", data) }
 
 // SetInts is SetData for integers, such as labels.
-func (t *Tensor) SetInts(data []int) {
-	locked(func(r *ir.Recorder) {
-		v := t.holdValue("SetInts")
-		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetInts", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
-		}
-		t.v = r.Overwrite(v, encode(data, v.DType()))
-	})
-}
+func (t *Tensor) SetInts(data []int) { overwrite(t, "SetInts", data) }
 
 // SetBytes is SetData for bytes, such as images.
-func (t *Tensor) SetBytes(data []uint8) {
+func (t *Tensor) SetBytes(data []uint8) { overwrite(t, "SetBytes", data) }
+
+func overwrite[T float32 | int | uint8](t *Tensor, op string, data []T) {
 	locked(func(r *ir.Recorder) {
-		v := t.holdValue("SetBytes")
+		v := t.holdValue(op)
 		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetBytes", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
+			panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(v.Shape())}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
 		}
 		t.v = r.Overwrite(v, encode(data, v.DType()))
 	})

@@ -237,18 +237,8 @@ func (t *Tensor) sorted(name string, along int, op ir.ArgSort) (values, indices 
 	a, last := axis(name, shape, along), len(shape)-1
 	n := shape[a]
 	rows := t
-	perm := make([]int, len(shape)) // exchanges the axis and the last one; it is its own inverse
-	for i := range perm {
-		perm[i] = i
-	}
-	if perm[a], perm[last] = last, a; a != last {
-		rows = t.Permute(perm...)
-	}
-	back := func(r *ir.Recorder, v *ir.Value) *ir.Value {
-		if a == last {
-			return v
-		}
-		return r.Record(ir.Permute{Perm: perm}, v)
+	if a != last {
+		rows = arrange(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return exchange(r, v[0], a, last) }, t)
 	}
 	positions := compute(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		x := v[0]
@@ -258,12 +248,12 @@ func (t *Tensor) sorted(name string, along int, op ir.ArgSort) (values, indices 
 		return r.Record(op, x)
 	}, rows)
 	values = arrange(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		return back(r, r.Record(ir.IndexSelect{}, r.Reshape(v[0], []int{v[0].Len()}), v[1]))
+		return exchange(r, r.Record(ir.IndexSelect{}, r.Reshape(v[0], []int{v[0].Len()}), v[1]), a, last)
 	}, rows, positions)
 	indices = arrange(composite{name: name}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		p := r.Record(ir.Cast{To: Float64}, v[0]) // exact, as is the rounded quotient
 		row := r.Record(ir.Floor{}, r.Record(ir.Div{}, p, fill(r, float64(max(n, 1)), Float64)))
-		return back(r, r.Record(ir.Cast{To: Int32}, r.Record(ir.Sub{}, p, r.MulScalar(row, float64(n)))))
+		return exchange(r, r.Record(ir.Cast{To: Int32}, r.Record(ir.Sub{}, p, r.MulScalar(row, float64(n)))), a, last)
 	}, positions)
 	positions.Release()
 	return values, indices

@@ -25,10 +25,7 @@ func (t *Tensor) MatMul(o *Tensor) *Tensor {
 // Linear returns x·wᵀ + b for x [N…, In], w [Out, In] and b [Out], which may be nil. A following
 // ReLU is fused into it.
 func Linear(x, w, b *Tensor) *Tensor {
-	in := []*Tensor{x, w}
-	if b != nil {
-		in = append(in, b)
-	}
+	in := withOptional([]*Tensor{x, w}, b)
 	if y := linearFP8(in); y != nil {
 		return y
 	}

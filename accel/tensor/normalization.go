@@ -24,12 +24,6 @@ func RMSNorm(x, weight *Tensor, dims int, epsilon float64) *Tensor {
 // norm reshapes the last dimensions into rows and records op. A nil parameter defaults to 1 if it
 // is the first (weight) and to 0 if it is the second (bias).
 func norm(op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
-	in := []*Tensor{x}
-	for _, p := range parameters {
-		if p != nil {
-			in = append(in, p)
-		}
-	}
 	return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		shape := v[0].Shape()
 		if dims < 1 || dims > len(shape) {
@@ -52,7 +46,7 @@ func norm(op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
 			args = append(args, r.Reshape(q, []int{n}))
 		}
 		return r.Reshape(r.Record(op, args...), shape)
-	}, in...)
+	}, withOptional([]*Tensor{x}, parameters...)...)
 }
 
 // BatchNorm returns (x - mean)/√(variance + epsilon)·weight + bias for each channel of x [N, C, …]:
@@ -63,12 +57,6 @@ func norm(op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
 // toward the unbiased one, divided by one less. Outside of training it uses the running
 // statistics, or those of the batch if they are nil. A following ReLU is fused into it.
 func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float64, training bool) *Tensor {
-	in := []*Tensor{x}
-	for _, p := range []*Tensor{weight, bias, mean, variance} {
-		if p != nil {
-			in = append(in, p)
-		}
-	}
 	if (mean == nil) != (variance == nil) {
 		panic(&StateError{Op: "BatchNorm", Hint: "pass both the running mean and the running variance, or neither"})
 	}
@@ -77,21 +65,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 		if len(shape) < 2 {
 			panic(&ShapeError{Op: "BatchNorm", Shapes: [][]int{slices.Clone(shape)}, Hint: "x must be [N C …]"})
 		}
-		channels := []int{shape[1]}
-		for _, p := range v[1:] {
-			if !slices.Equal(p.Shape(), channels) {
-				panic(&ShapeError{Op: "BatchNorm", Shapes: [][]int{slices.Clone(shape), slices.Clone(p.Shape())}, Hint: "weight, bias, mean and variance must be " + ir.FormatShape(channels)})
-			}
-		}
-		next := 1
-		argument := func(t *Tensor, value float64) *ir.Value {
-			if t == nil {
-				return r.Record(ir.Fill{Value: value, Shape: channels, DType: v[0].DType()})
-			}
-			next++
-			return v[next-1]
-		}
-		w, b := argument(weight, 1), argument(bias, 0)
+		w, b, running := channelParameters(r, "BatchNorm", v[0], weight, bias, v[1:])
 		own := training || mean == nil
 		count := v[0].Len() / max(shape[1], 1)
 		if own && shape[1] > 0 && count < 2 {
@@ -103,7 +77,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 		} else {
 			row := []int{1, shape[1]}
 			r.NoGrad(1)
-			statistics = r.Record(ir.Concat{Axis: 0}, r.Reshape(v[next], row), r.Reshape(v[next+1], row))
+			statistics = r.Record(ir.Concat{Axis: 0}, r.Reshape(running[0], row), r.Reshape(running[1], row))
 			statistics = cast(r, statistics, v[0].DType())
 			r.NoGrad(-1)
 		}
@@ -112,7 +86,38 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 			updateRunning(r, variance, statistics, 1, momentum, float64(count)/float64(count-1))
 		}
 		return r.Record(ir.BatchNorm{Epsilon: epsilon, Training: own}, v[0], statistics, w, b)
-	}, in...)
+	}, withOptional([]*Tensor{x}, weight, bias, mean, variance)...)
+}
+
+// withOptional returns the tensors with those of some optional ones that are not nil.
+func withOptional(in []*Tensor, optional ...*Tensor) []*Tensor {
+	for _, t := range optional {
+		if t != nil {
+			in = append(in, t)
+		}
+	}
+	return in
+}
+
+// channelParameters returns the weight and the bias [C] of a batch normalization of x [N, C, …], 1 and 0 where they are nil, and
+// the values after theirs, the running mean and variance. It panics with a *ShapeError if one of them is not [C].
+func channelParameters(r *ir.Recorder, op string, x *ir.Value, weight, bias *Tensor, values []*ir.Value) (w, b *ir.Value, running []*ir.Value) {
+	channels := slices.Clone(x.Shape()[1:2])
+	for _, p := range values {
+		if !slices.Equal(p.Shape(), channels) {
+			panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(x.Shape()), slices.Clone(p.Shape())}, Hint: "weight, bias, mean and variance must be " + ir.FormatShape(channels)})
+		}
+	}
+	next := func(t *Tensor, otherwise float64) *ir.Value {
+		if t == nil {
+			return r.Record(ir.Fill{Value: otherwise, Shape: channels, DType: x.DType()})
+		}
+		v := values[0]
+		values = values[1:]
+		return v
+	}
+	w, b = next(weight, 1), next(bias, 0)
+	return w, b, values
 }
 
 // cast returns v with element type d.
@@ -156,32 +161,10 @@ func (e *AllReduceError) Unwrap() error { return e.Err }
 // n_r, n_r·m_r and n_r·(v_r + m_r²) in float64.
 func syncBatchNorm(b tensors.SyncBatch[*Tensor]) *Tensor {
 	x, weight, bias, mean, variance, momentum, epsilon, group := b.X, b.Weight, b.Bias, b.Mean, b.Variance, b.Momentum, b.Epsilon, b.Group
-	shape := x.Shape()
-	if len(shape) < 2 {
-		panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape}, Hint: "x must be [N C …]"})
-	}
-	if (mean == nil) != (variance == nil) {
-		panic(&StateError{Op: "SyncBatchNorm", Hint: "pass both the running mean and the running variance, or neither"})
-	}
 	var all groupStatistics
 	NoGrad(func() { all = newGroupStatistics(x, group) })
 	return compute(ir.BatchNorm{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		channels := []int{shape[1]}
-		parameters := v[2:]
-		for _, p := range parameters {
-			if !slices.Equal(p.Shape(), channels) {
-				panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape, slices.Clone(p.Shape())}, Hint: "weight, bias, mean and variance must be " + ir.FormatShape(channels)})
-			}
-		}
-		parameter := func(t *Tensor, value float64) *ir.Value {
-			if t == nil {
-				return r.Record(ir.Fill{Value: value, Shape: channels, DType: v[0].DType()})
-			}
-			p := parameters[0]
-			parameters = parameters[1:]
-			return p
-		}
-		w, b := parameter(weight, 1), parameter(bias, 0)
+		w, b, _ := channelParameters(r, "SyncBatchNorm", v[0], weight, bias, v[2:])
 		r.NoGrad(1)
 		statistics := cast(r, v[1], v[0].DType())
 		r.NoGrad(-1)
@@ -193,12 +176,7 @@ func syncBatchNorm(b tensors.SyncBatch[*Tensor]) *Tensor {
 		return r.Record(ir.BatchNorm{Epsilon: epsilon, Training: true, Across: func(sums *ir.Value) *ir.Value {
 			return all.gradient(sums, group)
 		}}, v[0], statistics, w, b)
-	}, nonNil(x, all.statistics, weight, bias, mean, variance)...)
-}
-
-// nonNil returns the tensors that are not nil.
-func nonNil(tensors ...*Tensor) []*Tensor {
-	return slices.DeleteFunc(tensors, func(t *Tensor) bool { return t == nil })
+	}, withOptional([]*Tensor{x, all.statistics}, weight, bias, mean, variance)...)
 }
 
 // groupStatistics holds the statistics over all processes, in float64.

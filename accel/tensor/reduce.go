@@ -183,18 +183,8 @@ func (t *Tensor) LogSoftmax(along int) *Tensor { return t.rows(ir.LogSoftmax{}, 
 // rows applies an op of the last axis along any axis, by transposing.
 func (t *Tensor) rows(op ir.Op, along int) *Tensor {
 	return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		n := len(v[0].Shape())
-		a := axis(op.Name(), v[0].Shape(), along)
-		if a == n-1 {
-			return r.Record(op, v[0])
-		}
-		perm := make([]int, n)
-		for i := range perm {
-			perm[i] = i
-		}
-		perm[a], perm[n-1] = n-1, a
-		y := r.Record(op, r.Record(ir.Permute{Perm: perm}, v[0]))
-		return r.Record(ir.Permute{Perm: slices.Clone(perm)}, y)
+		a, last := axis(op.Name(), v[0].Shape(), along), len(v[0].Shape())-1
+		return exchange(r, r.Record(op, exchange(r, v[0], a, last)), a, last)
 	}, t)
 }
 

@@ -23,12 +23,7 @@ func (t *Tensor) MT() *Tensor {
 	if n < 2 {
 		panic(&ShapeError{Op: "MT", Shapes: [][]int{t.Shape()}, Hint: "the tensor must have at least two dimensions"})
 	}
-	perm := make([]int, n)
-	for i := range perm {
-		perm[i] = i
-	}
-	perm[n-2], perm[n-1] = n-1, n-2
-	return record(ir.Permute{Perm: perm}, t)
+	return arrange(ir.Permute{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return exchange(r, v[0], n-2, n-1) }, t)
 }
 
 // Permute reorders the dimensions: dimension i of the result is dimension perm[i] of t.
