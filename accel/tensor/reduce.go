@@ -51,14 +51,7 @@ func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
 
 func reduce(r *ir.Recorder, op string, v *ir.Value, axes []int, mean bool) (*ir.Value, int) {
 	shape := v.Shape()
-	along := make([]bool, len(shape))
-	for i := range along {
-		along[i] = len(axes) == 0
-	}
-	for _, a := range axes {
-		along[axis(op, shape, a)] = true
-	}
-	n := 1
+	along, n := namedAxes(op, shape, axes), 1
 	if len(shape) == 0 {
 		return r.Record(ir.Sum{Mean: mean}, v), 1
 	}
@@ -221,13 +214,10 @@ func variance(r *ir.Recorder, op string, v *ir.Value, correction int, axes []int
 // keepDims returns the shape with size 1 for the reduced axes.
 func keepDims(op string, shape, axes []int) []int {
 	s := slices.Clone(shape)
-	for i := range s {
-		if len(axes) == 0 {
-			s[i] = 1
+	for a, reduced := range namedAxes(op, shape, axes) {
+		if reduced {
+			s[a] = 1
 		}
-	}
-	for _, a := range axes {
-		s[axis(op, shape, a)] = 1
 	}
 	return s
 }
