@@ -68,19 +68,10 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	if d.Is16Bit() {
 		d = Float32
 	}
-	var made []*Tensor // intermediate results, released at the end
-	keep := func(t *Tensor) *Tensor {
-		made = append(made, t)
-		return t
-	}
+	var made scratch
+	keep := made.keep
 	var all *Tensor
-	defer func() {
-		for _, t := range made {
-			if t != all {
-				t.Release()
-			}
-		}
-	}()
+	defer func() { made.release(all) }()
 	add := func(t *Tensor) {
 		if all == nil {
 			all = keep(t)
@@ -164,14 +155,10 @@ type recordedAttention = tensors.RecordedAttention[*Tensor]
 
 // recordAttention appends the weights to the list of RecordAttention.
 func recordAttention(q, k *Tensor, see AttentionMask) {
-	var to *[]recordedAttention
-	var path, kind string
-	e := shared()
-	e.enter()
-	to, path, kind = e.current.attention, e.current.Path, e.current.Kind
-	e.leave()
-	if to != nil {
-		*to = append(*to, recordedAttention{Path: path, Layer: kind, Weights: AttentionWeights(q, k, see)})
+	var now scope
+	locked(func(*ir.Recorder) { now = shared().current })
+	if to := now.attention; to != nil {
+		*to = append(*to, recordedAttention{Path: now.Path, Layer: now.Kind, Weights: AttentionWeights(q, k, see)})
 	}
 }
 
@@ -192,13 +179,9 @@ func RotaryEmbedding(x, positions *Tensor, base float64) *Tensor {
 	for i := range frequencies {
 		frequencies[i] = float32(math.Pow(base, -float64(i)/float64(half)))
 	}
-	var made []*Tensor
-	defer func() {
-		for _, t := range made {
-			t.Release()
-		}
-	}()
-	keep := func(t *Tensor) *Tensor { made = append(made, t); return t }
+	var s scratch
+	defer s.release()
+	keep := s.keep
 	angles := keep(keep(keep(positions.Cast(Float32)).Reshape(shape[2], 1)).Mul(keep(New(frequencies, half))))
 	cos, sin := keep(keep(angles.Cos()).Cast(x.DType())), keep(keep(angles.Sin()).Cast(x.DType()))
 	first, second := keep(x.Slice(3, 0, half)), keep(x.Slice(3, half, 2*half))
@@ -220,10 +203,8 @@ func WithLengths(lengths *Tensor, positions int, f func()) {
 
 // Lengths returns what the innermost running [WithLengths] has set, nil if there is none.
 func Lengths() (lengths *Tensor, positions int) {
-	e := shared()
-	e.enter()
-	defer e.leave()
-	return e.current.lengths, e.current.positions
+	locked(func(*ir.Recorder) { lengths, positions = shared().current.lengths, shared().current.positions })
+	return lengths, positions
 }
 
 // checkLengths returns lengths [N] of sequences, of type int32. It panics with an *IndexError if one is
@@ -259,11 +240,9 @@ func WithPositions(positions *Tensor, f func()) {
 
 // Positions returns what the innermost running [WithPositions] has set, nil if there is none. Two tokens
 // of a row are of the same sequence if index minus position is the same for both.
-func Positions() *Tensor {
-	e := shared()
-	e.enter()
-	defer e.leave()
-	return e.current.packed
+func Positions() (positions *Tensor) {
+	locked(func(*ir.Recorder) { positions = shared().current.packed })
+	return positions
 }
 
 // requireApart panics if sequences are packed and nothing keeps them apart.

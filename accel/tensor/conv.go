@@ -39,17 +39,13 @@ func orDefault(n, d [2]int) [2]int {
 // image is laid out in rows that share their padding. Each kernel element then reads the same
 // memory, shifted, and no patches are copied (no im2col).
 func Conv2D(x, weight, bias *Tensor, window Window) *Tensor {
-	in := []*Tensor{x, weight}
-	if bias != nil {
-		in = append(in, bias)
-	}
 	o := conv2DOf(window)
 	if s, k := x.Shape(), weight.Shape(); len(s) == 4 && len(k) == 4 {
 		for i := range 2 {
 			o.Stride[i], o.Dilation[i] = ir.Reach(s[2+i], k[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
 		}
 	}
-	return record(o, in...)
+	return record(o, withOptional([]*Tensor{x, weight}, bias)...)
 }
 
 func conv2DOf(w Window) ir.Conv2D {
@@ -68,10 +64,6 @@ func conv2DOf(w Window) ir.Conv2D {
 // outputPadding adds rows and columns at the end, fewer than the stride. With stride 2, a kernel of
 // 4×4 and padding 1, images of [8, 3, 7, 7] become [8, O, 14, 14].
 func ConvTranspose2D(x, weight, bias *Tensor, window Window, outputPadding [2]int) *Tensor {
-	in := []*Tensor{x, weight}
-	if bias != nil {
-		in = append(in, bias)
-	}
 	o := conv2DOf(window)
 	op := composite{name: "ConvTranspose2D", cast: ir.Cast16Bit, of: ir.Conv2DInputGradient{}}
 	return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -114,7 +106,7 @@ func ConvTranspose2D(x, weight, bias *Tensor, window Window, outputPadding [2]in
 			panic(&ShapeError{Op: op.name, Shapes: [][]int{slices.Clone(v[2].Shape())}, Hint: fmt.Sprintf("the bias must have %d elements, one for each output channel", channels)})
 		}
 		return r.Add(y, r.Reshape(v[2], []int{v[2].Len(), 1, 1}))
-	}, in...)
+	}, withOptional([]*Tensor{x, weight}, bias)...)
 }
 
 // Conv1D is [Conv2D] for sequences x [N, C, T] with weight [O, C/groups, K], plus bias [O], which may
@@ -192,13 +184,9 @@ func Conv3D(x, weight, bias *Tensor, window Window3D) *Tensor {
 		panic(&ShapeError{Op: "Conv3D", Shapes: [][]int{in, kernel}, Hint: wrong.Hint + ", along the depth"})
 	}
 	stride, dilation = ir.Reach(in[2], kernel[2], stride, padding, dilation)
-	var made []*Tensor
-	defer func() {
-		for _, t := range made {
-			t.Release()
-		}
-	}()
-	keep := func(t *Tensor) *Tensor { made = append(made, t); return t }
+	var s scratch
+	defer s.release()
+	keep := s.keep
 	slicesOfX := x
 	if padding > 0 {
 		slicesOfX = keep(x.Pad(2, padding, padding))
@@ -287,15 +275,10 @@ func UpsampleBilinear(x *Tensor, n int) *Tensor {
 			panic(&ShapeError{Op: "UpsampleBilinear", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the factor %d is too large", n)})
 		}
 	}
-	rows, columns := interpolation(shape[2], n, x.DType()), interpolation(shape[3], n, x.DType())
-	across := columns.MT()
-	wide := x.MatMul(across)
-	defer func() {
-		for _, t := range []*Tensor{rows, columns, across, wide} {
-			t.Release()
-		}
-	}()
-	return rows.MatMul(wide)
+	var s scratch
+	defer s.release()
+	rows, columns := s.keep(interpolation(shape[2], n, x.DType())), s.keep(interpolation(shape[3], n, x.DType()))
+	return rows.MatMul(s.keep(x.MatMul(s.keep(columns.MT()))))
 }
 
 // interpolation returns the matrix [n·size, size] of linear interpolation.

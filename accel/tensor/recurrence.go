@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
@@ -71,7 +70,7 @@ func (r *recurrence) whole(factor DType) (y, h, c *Tensor) {
 			c = wrap(narrow(rec, final, factor))
 		}
 		return states
-	}, slices.DeleteFunc(slices.Clone(given), func(t *Tensor) bool { return t == nil })...)
+	}, withOptional(nil, given...)...)
 	last := steps - 1
 	if r.Reverse {
 		last = 0
@@ -80,14 +79,9 @@ func (r *recurrence) whole(factor DType) (y, h, c *Tensor) {
 	defer ending.Release()
 	h = ending.Reshape(state...)
 	if valid := r.valid(); valid != nil {
-		defer valid.Release()
-		states := y
-		defer states.Release()
-		zero := Full(0)
-		defer zero.Release()
-		typed := zero.Cast(y.DType())
-		defer typed.Release()
-		y = Where(valid, states, typed)
+		var s scratch
+		defer s.release()
+		y = Where(s.keep(valid), s.keep(y), s.keep(s.keep(Full(0)).Cast(y.DType())))
 	}
 	return y, h, c
 }
@@ -98,34 +92,17 @@ func (r *recurrence) sizes() (steps, sequences, hidden int) {
 	return x[0], x[1], r.Weight.Size(1)
 }
 
+// check panics unless there is a step, and the lengths are those of the sequences. Packages nn and onnx check the other shapes.
 func (r *recurrence) check() {
-	wrong := func(hint string, tensors ...*Tensor) {
-		var shapes [][]int
-		for _, t := range tensors {
-			shapes = append(shapes, t.Shape())
-		}
-		panic(&ShapeError{Op: "Recurrence", Shapes: shapes, Hint: hint})
-	}
-	x, w, gates := r.X.Shape(), r.Weight.Shape(), r.Cell.Gates()
-	if len(x) != 3 || len(w) != 2 || w[0] != gates*w[1] || x[2] != w[0] || x[0] < 1 {
-		wrong(fmt.Sprintf("X must be [T, N, %d·H] with at least one step, and Weight [%[1]d·H, H]", gates), r.X, r.Weight)
-	}
-	if r.Bias != nil && (r.Cell != ir.GRUCell || !slices.Equal(r.Bias.Shape(), w[:1])) {
-		wrong("only a GRUCell has a bias of the previous state, [3·H]", r.Bias)
-	}
-	if r.C != nil && r.Cell != ir.LSTMCell {
-		wrong("only an LSTMCell has a state C", r.C)
-	}
-	for _, state := range []*Tensor{r.H, r.C} {
-		if state != nil && !slices.Equal(state.Shape(), []int{x[1], w[1]}) {
-			wrong("the initial state must be [N, H]", r.X, r.Weight, state)
-		}
+	x := r.X.Shape()
+	if x[0] < 1 {
+		panic(&ShapeError{Op: "Recurrence", Shapes: [][]int{x}, Hint: "there must be at least one step"})
 	}
 	if r.Lengths == nil {
 		return
 	}
-	if !slices.Equal(r.Lengths.Shape(), x[1:2]) {
-		wrong("Lengths must be [N]", r.X, r.Lengths)
+	if n := r.Lengths.Shape(); !slices.Equal(n, x[1:2]) {
+		panic(&ShapeError{Op: "Recurrence", Shapes: [][]int{x, n}, Hint: "Lengths must be [N]"})
 	}
 	if r.Lengths.DType() != Int32 {
 		panic(&DTypeError{Op: "Recurrence", DTypes: []DType{r.Lengths.DType()}, Hint: "Lengths must be of type int32: lengths.Cast(tensor.Int32) converts them"})
@@ -139,12 +116,10 @@ func (r *recurrence) valid() *Tensor {
 		return nil
 	}
 	steps, _, _ := r.sizes()
-	all := Arange(0, float64(steps), 1, Int32)
-	step, length := all.Reshape(-1, 1, 1), r.Lengths.Reshape(1, -1, 1)
-	for _, t := range []*Tensor{all, step, length} {
-		defer t.Release()
-	}
-	return step.Less(length)
+	var s scratch
+	defer s.release()
+	step := s.keep(s.keep(Arange(0, float64(steps), 1, Int32)).Reshape(-1, 1, 1))
+	return step.Less(s.keep(r.Lengths.Reshape(1, -1, 1)))
 }
 
 // cellStep computes a recurrence step by step from other ops.
@@ -152,23 +127,14 @@ type cellStep struct {
 	recurrence
 	weight *Tensor // Weight, transposed
 	hidden int
-	made   []*Tensor // intermediate results, released at the end
-}
-
-func (s *cellStep) keep(t *Tensor) *Tensor {
-	s.made = append(s.made, t)
-	return t
+	scratch
 }
 
 // steps computes the recurrence from other ops.
 func (r *recurrence) steps() (y, h, c *Tensor) {
 	steps, sequences, hidden := r.sizes()
 	s := &cellStep{recurrence: *r, hidden: hidden}
-	defer func() {
-		for _, t := range s.made {
-			t.Release()
-		}
-	}()
+	defer func() { s.release(h, c) }()
 	s.weight = s.keep(r.Weight.MT())
 	valid := r.valid()
 	if valid != nil {
@@ -211,9 +177,7 @@ func (r *recurrence) steps() (y, h, c *Tensor) {
 		h, c = nextH, nextC
 		outputs[t] = out
 	}
-	y = Stack(0, outputs...)
-	s.made = slices.DeleteFunc(s.made, func(t *Tensor) bool { return t == h || t == c })
-	return y, h, c
+	return Stack(0, outputs...), h, c
 }
 
 // next returns the state after a step, given the input's part of the gates and the previous state,

@@ -141,6 +141,23 @@ func (t *Tensor) Release() {
 	})
 }
 
+// scratch collects intermediate tensors, which are released when an op that consists of others has been recorded.
+type scratch []*Tensor
+
+func (s *scratch) keep(t *Tensor) *Tensor {
+	*s = append(*s, t)
+	return t
+}
+
+// release releases all of them but results.
+func (s *scratch) release(results ...*Tensor) {
+	for _, t := range *s {
+		if !slices.Contains(results, t) {
+			t.Release()
+		}
+	}
+}
+
 // Item returns the only element of a tensor. It runs the recorded ops.
 func (t *Tensor) Item() float64 {
 	if n := t.Numel(); n != 1 {
