@@ -177,19 +177,8 @@ func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, axis int) 
 		flip[i] = float64(r.Uint64() & 1)
 	}
 	images := w.images(x, shape)
-	n := images.Size(axis)
-	from := make([]int, n)
-	for i := range from {
-		from[i] = n - 1 - i
-	}
-	front, back := []int{3, 0, 1, 2}, []int{1, 2, 3, 0}
-	if axis == 2 {
-		front, back = []int{2, 0, 1, 3}, []int{1, 2, 0, 3}
-	}
-	lines := w.keep(w.keep(images.Permute(front...)).IndexSelect(w.keep(tensor.FromInts(from, n))))
-	mirrored := w.keep(lines.Permute(back...))
 	which := w.keep(w.column(flip).Cast(tensor.Float32))
-	return w.keep(tensor.Where(which, mirrored, images)).Reshape(x.Shape()...)
+	return w.keep(tensor.Where(which, w.keep(images.Flip(axis)), images)).Reshape(x.Shape()...)
 }
 
 // shiftOnDevice implements RandomShift: it pads the images, and gathers each pixel from its
