@@ -122,31 +122,24 @@ func (r *Report) addOp(row *Row, o Op) {
 // inside returns the time of ops, host events and other spans within the span that is event i
 // of the host. It excludes asynchronous work of a device.
 func (r *Report) inside(i int) time.Duration {
+	span := r.Host[i]
 	var all []Interval
+	add := func(begin, end time.Duration) {
+		if begin >= span.Begin && end <= span.End { // else it encloses the span, or is outside of it
+			all = append(all, Interval{begin, end})
+		}
+	}
 	if !r.asynchronous {
 		for _, o := range r.Ops {
-			all = append(all, Interval{o.Begin, o.End})
+			add(o.Begin, o.End)
 		}
 	}
-	span := r.Host[i]
 	for k, h := range r.Host {
 		if k != i {
-			all = append(all, Interval{h.Begin, h.End})
+			add(h.Begin, h.End)
 		}
 	}
-	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Begin, b.Begin) })
-	var sum time.Duration
-	until := span.Begin
-	for _, s := range all {
-		if s.Begin < span.Begin || s.End > span.End { // encloses the span, or is outside of it
-			continue
-		}
-		if from := max(s.Begin, until); s.End > from {
-			sum += s.End - from
-			until = s.End
-		}
-	}
-	return sum
+	return length(mergeIntervals(all))
 }
 
 // title returns the name of an op in tables.
