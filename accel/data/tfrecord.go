@@ -62,9 +62,8 @@ type tfrecords struct {
 }
 
 type recordFile struct {
-	path   string
-	memory [][]byte // the records of a compressed file; nil for others
-	open   *os.File // closed when it is garbage collected
+	path    string
+	content io.ReaderAt // the file, which is closed when it is garbage collected, or the content of a compressed one
 }
 
 type recordPlace struct {
@@ -77,9 +76,9 @@ func (s *tfrecords) open(path string) error {
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	f := recordFile{path: path, open: file}
-	places, err := f.index()
-	if err != nil || f.memory != nil {
+	f := recordFile{path, file}
+	places, err := f.index(file)
+	if err != nil || f.content != io.ReaderAt(file) {
 		file.Close()
 	}
 	if err != nil {
@@ -92,39 +91,30 @@ func (s *tfrecords) open(path string) error {
 	return nil
 }
 
-// index finds the records of an uncompressed file, or reads those of a compressed one.
-func (f *recordFile) index() ([]tfrecord.Place, error) {
-	info, err := f.open.Stat()
+// index finds the records of a file. It reads a compressed one into memory.
+func (f *recordFile) index(file *os.File) ([]tfrecord.Place, error) {
+	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
+	size := info.Size()
 	if !info.Mode().IsRegular() {
 		return nil, &tfrecord.Error{Want: "a regular file", Got: info.Mode().Type().String()}
 	}
-	if compressed, err := tfrecord.Compressed(f.open); err != nil || !compressed {
-		if err != nil {
-			return nil, err
-		}
-		return tfrecord.Index(f.open, info.Size())
-	}
-	r, meter := withProgress(f.open, "reading "+f.path, info.Size())
-	defer meter.End()
-	records, err := tfrecord.NewReader(r)
+	compressed, err := tfrecord.Compressed(file)
 	if err != nil {
 		return nil, err
 	}
-	f.memory = [][]byte{}
-	var places []tfrecord.Place
-	for {
-		data, err := records.Next()
-		if errors.Is(err, io.EOF) {
-			return places, nil
-		}
+	if compressed {
+		r, meter := withProgress(file, "reading "+f.path, size)
+		defer meter.End()
+		content, err := tfrecord.Content(r)
 		if err != nil {
 			return nil, err
 		}
-		f.memory, places = append(f.memory, data), append(places, tfrecord.Place{})
+		f.content, size = bytes.NewReader(content), int64(len(content))
 	}
+	return tfrecord.Index(f.content, size)
 }
 
 func (s *tfrecords) Len() int          { return len(s.records) }
@@ -133,14 +123,9 @@ func (s *tfrecords) Path(i int) string { return s.files[s.records[i].file].path 
 func (s *tfrecords) Example(i int) (Example, error) {
 	p := s.records[i]
 	f := s.files[p.file]
-	var data []byte
-	if f.memory != nil {
-		data = f.memory[p.number]
-	} else {
-		var err error
-		if data, err = tfrecord.Read(f.open, p.Place, p.number+1); err != nil {
-			return Example{}, recordError(f.path, err)
-		}
+	data, err := tfrecord.Read(f.content, p.Place, p.number+1)
+	if err != nil {
+		return Example{}, recordError(f.path, err)
 	}
 	features, err := tfrecord.Parse(data, p.number+1)
 	if err != nil {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,12 @@ func TFRecord(path string, columns ...string) (*Frame, error) {
 // UTF-8 and values of two types are a [*FileError], unless only other columns are read: data.TFRecord reads
 // lists and images.
 func ReadTFRecord(r io.Reader, columns ...string) (*Frame, error) {
-	records, err := tfrecord.NewReader(r)
+	content, err := tfrecord.Content(r)
+	if err != nil {
+		return nil, tfrecordError(err)
+	}
+	records := bytes.NewReader(content)
+	places, err := tfrecord.Index(records, int64(len(content)))
 	if err != nil {
 		return nil, tfrecordError(err)
 	}
@@ -35,15 +41,12 @@ func ReadTFRecord(r io.Reader, columns ...string) (*Frame, error) {
 	}
 	t.all = len(columns) == 0
 	seen := map[string]bool{}
-	for {
-		data, err := records.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for i, p := range places {
+		data, err := tfrecord.Read(records, p, i+1)
 		if err != nil {
 			return nil, tfrecordError(err)
 		}
-		features, err := tfrecord.Parse(data, records.Count())
+		features, err := tfrecord.Parse(data, i+1)
 		if err != nil {
 			return nil, tfrecordError(err)
 		}

@@ -33,6 +33,7 @@ func MaskedCRC(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
+// The bytes around the data of a record.
 const (
 	headSize = 12 // a length and its checksum
 	tailSize = 4  // the checksum of the data
@@ -58,28 +59,26 @@ func check(data, tail []byte, n int) error {
 	return nil
 }
 
-// Reader reads records one after the other.
-type Reader struct {
-	r          io.Reader
-	compressed bool
-	count      int
-}
-
-// NewReader returns a reader of the records of r, which may be compressed with gzip.
-func NewReader(r io.Reader) (*Reader, error) {
+// Content returns all of r, which may be compressed with gzip, uncompressed.
+func Content(r io.Reader) ([]byte, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if !isCompressed(head) {
-		return &Reader{r: b}, nil
+		return io.ReadAll(b)
 	}
+	var content []byte
 	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, damaged(err, 1)
+	if err == nil {
+		content, err = io.ReadAll(z)
 	}
-	return &Reader{r: z, compressed: true}, nil
+	if err == nil || errors.As(err, new(*fs.PathError)) {
+		return content, err
+	}
+	places, _ := Index(bytes.NewReader(content), int64(len(content))) // those before the damage
+	return nil, &Error{len(places) + 1, "a whole file", fmt.Sprintf("one that is damaged or truncated (%v)", err)}
 }
 
 // isCompressed reports whether a file begins like one of gzip, and not with the length of a record, which may
@@ -95,74 +94,31 @@ func isCompressed(head []byte) bool {
 	return err != nil
 }
 
-// damaged returns the error of reading record number n, as an Error if the content of the file is the cause.
-func damaged(err error, n int) error {
-	if errors.As(err, new(*fs.PathError)) {
-		return err
-	}
-	return &Error{n, "a whole file", fmt.Sprintf("one that is damaged or truncated (%v)", err)}
-}
-
-// Count returns the number of records read so far.
-func (r *Reader) Count() int { return r.count }
-
-// Next returns the data of the next record, and io.EOF behind the last one.
-func (r *Reader) Next() ([]byte, error) {
-	n := r.count + 1
-	var head [headSize]byte
-	if _, err := io.ReadFull(r.r, head[:]); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, io.EOF
-		}
-		return nil, r.failed(err, n)
-	}
-	size, err := length(head[:], n)
-	if err != nil {
-		return nil, err
-	}
-	var data bytes.Buffer // grows, since the length may be wrong
-	if got, err := io.CopyN(&data, r.r, size+tailSize); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &Error{n, fmt.Sprintf("%d bytes and a checksum", size), fmt.Sprintf("%d bytes: the file is truncated", got)}
-		}
-		return nil, r.failed(err, n)
-	}
-	b := data.Bytes()
-	r.count = n
-	return b[:size:size], check(b[:size], b[size:], n)
-}
-
-func (r *Reader) failed(err error, n int) error {
-	if r.compressed || errors.Is(err, io.ErrUnexpectedEOF) {
-		return damaged(err, n)
-	}
-	return err
-}
-
 // Place is where the data of a record are in a file.
 type Place struct {
 	At   int64 // offset of the data
 	Size int64 // in bytes
 }
 
-// Index returns the places of the records of an uncompressed file of a size. It reads only the lengths.
+// Index returns the places of the records of an uncompressed file of a size. It reads only the lengths. With an error it returns
+// the places before it.
 func Index(r io.ReaderAt, size int64) ([]Place, error) {
 	var places []Place
 	for at := int64(0); at < size; {
 		n := len(places) + 1
 		var head [headSize]byte
 		if size-at < headSize+tailSize {
-			return nil, &Error{n, "a length and two checksums", fmt.Sprintf("%d bytes: the file is truncated", size-at)}
+			return places, &Error{n, "a length and two checksums", fmt.Sprintf("%d bytes: the file is truncated", size-at)}
 		}
 		if _, err := r.ReadAt(head[:], at); err != nil {
-			return nil, err
+			return places, err
 		}
 		bytes, err := length(head[:], n)
 		if err != nil {
-			return nil, err
+			return places, err
 		}
 		if left := size - at - headSize - tailSize; bytes > left {
-			return nil, &Error{n, fmt.Sprintf("%d bytes", bytes), fmt.Sprintf("%d: the file is truncated", left)}
+			return places, &Error{n, fmt.Sprintf("%d bytes", bytes), fmt.Sprintf("%d: the file is truncated", left)}
 		}
 		places = append(places, Place{at + headSize, bytes})
 		at += headSize + bytes + tailSize
