@@ -42,7 +42,7 @@ var directions = []direction{
 	{"widgets/labeling", []string{"accel/active", "display", "widgets", "widgets/comm"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
-	{"accel/bench", []string{"accel", "display", "gpu"}},
+	{"accel/bench", []string{"accel", "display", "gpu", "internal/atomicfile"}},
 	{"accel/gpucheck", []string{"accel", "gpu", "internal/loader", "internal/quantity", "internal/trust"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "internal/atomicfile", "internal/notices", "internal/quantity", "interp", "kernel", "widgets"}},
