@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // RandomRotation rotates images, of shape [H, W] or [C, H, W], about their center by up to degrees
@@ -232,34 +230,12 @@ func ColorJitter(brightness, contrast, saturation, hue float64) Transform {
 // NormalizeChannels computes (x - mean) / deviation with values for each channel of examples of
 // shape [C, …], like torchvision's Normalize.
 func NormalizeChannels(mean, deviation []float64) Transform {
-	return Transform{
-		text: fmt.Sprintf("NormalizeChannels(%v, %v)", mean, deviation),
-		check: func(shape []int) error {
-			if len(shape) < 2 || shape[0] != len(mean) || len(mean) != len(deviation) {
-				return fmt.Errorf("there are %d means and %d deviations: want one for each channel", len(mean), len(deviation))
-			}
-			for c := range mean {
-				if deviation[c] == 0 || math.IsNaN(mean[c]+deviation[c]) {
-					return fmt.Errorf("the deviation of channel %d must not be 0", c)
-				}
-			}
-			return nil
-		},
-		apply: func(x []float32, _ []int, _ *rand.Rand) {
-			size := len(x) / len(mean)
-			for i := range x {
-				x[i] = float32((float64(x[i]) - mean[i/size]) / deviation[i/size])
-			}
-		},
-		device: func(x *tensor.Tensor, shape []int, _ []*rand.Rand) *tensor.Tensor {
-			var w tensorScope
-			defer w.done()
-			channels := slices.Repeat([]int{1}, len(shape))
-			channels[0] = len(mean)
-			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).Sub(w.keep(tensor.FromFloat64s(mean, channels...))))
-			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s(deviation, channels...)))).Cast(tensor.Float32)
-		},
-	}
+	return normalize(fmt.Sprintf("NormalizeChannels(%v, %v)", mean, deviation), mean, deviation, func(shape []int) error {
+		if len(shape) < 2 || shape[0] != len(mean) || len(mean) != len(deviation) {
+			return fmt.Errorf("there are %d means and %d deviations: want one for each channel", len(mean), len(deviation))
+		}
+		return nil
+	})
 }
 
 // blend computes factor·x + (1-factor)·other, limited to 0 … 1.

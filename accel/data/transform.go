@@ -62,24 +62,39 @@ func Lambda(name string, apply func(x []float32, shape []int, random *rand.Rand)
 
 // Normalize computes (x - mean) / deviation.
 func Normalize(mean, deviation float64) Transform {
+	return normalize(fmt.Sprintf("Normalize(%g, %g)", mean, deviation), []float64{mean}, []float64{deviation}, func([]int) error { return nil })
+}
+
+// normalize returns a transform that computes (x - mean) / deviation, with values for each channel or one for all.
+func normalize(text string, mean, deviation []float64, fits func(shape []int) error) Transform {
 	return Transform{
-		text: fmt.Sprintf("Normalize(%g, %g)", mean, deviation),
-		check: func([]int) error {
-			if deviation == 0 || math.IsNaN(deviation+mean) {
-				return fmt.Errorf("the deviation must not be 0")
+		text: text,
+		check: func(shape []int) error {
+			if err := fits(shape); err != nil {
+				return err
+			}
+			for c := range mean {
+				if deviation[c] == 0 || math.IsNaN(mean[c]+deviation[c]) {
+					return fmt.Errorf("the deviation %g, of channel %d, must not be 0, and neither it nor the mean %g may be NaN", deviation[c], c, mean[c])
+				}
 			}
 			return nil
 		},
 		apply: func(x []float32, _ []int, _ *rand.Rand) {
-			for i := range x {
-				x[i] = float32((float64(x[i]) - mean) / deviation)
+			size := len(x) / len(mean)
+			for c, m := range mean {
+				for i, v := range x[c*size : (c+1)*size] {
+					x[c*size+i] = float32((float64(v) - m) / deviation[c])
+				}
 			}
 		},
-		device: func(x *tensor.Tensor, _ []int, _ []*rand.Rand) *tensor.Tensor {
+		device: func(x *tensor.Tensor, shape []int, _ []*rand.Rand) *tensor.Tensor {
 			var w tensorScope
 			defer w.done()
-			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).AddScalar(-mean))
-			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s([]float64{deviation})))).Cast(tensor.Float32)
+			channels := slices.Repeat([]int{1}, len(shape))
+			channels[0] = len(mean)
+			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).Sub(w.keep(tensor.FromFloat64s(mean, channels...))))
+			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s(deviation, channels...)))).Cast(tensor.Float32)
 		},
 	}
 }
