@@ -27,6 +27,9 @@ type pool struct {
 	shares  []share
 	left    atomic.Int32
 	current task
+	// runs counts the runs that have begun. Helpers wait for the next one, not for a share with chunks: one that saw the first share before its own
+	// would take chunks of another worker.
+	runs atomic.Uint32
 
 	// waiting is set by a caller that has stopped spinning. The worker that finishes the
 	// last chunk clears it and sends to done.
@@ -49,11 +52,6 @@ type share struct {
 }
 
 func (s *share) set(from, to int) { s.chunks.Store(uint64(to)<<32 | uint64(from)) }
-
-func (s *share) empty() bool {
-	c := s.chunks.Load()
-	return uint32(c) >= uint32(c>>32)
-}
 
 // take returns the next chunk of the share, or the last one for another worker.
 func (s *share) take(own bool) (chunk int, ok bool) {
@@ -103,6 +101,7 @@ func (p *pool) run(n int, t task) {
 	for w := range p.shares {
 		p.shares[w].set(n*w/p.size, n*(w+1)/p.size)
 	}
+	p.runs.Add(1)
 	for range min(int(p.parked.Load()), n-1) {
 		select {
 		case p.wake <- struct{}{}:
@@ -162,23 +161,16 @@ func (p *pool) drain(worker int) {
 	}
 }
 
-func (p *pool) busy() bool {
-	for w := range p.shares {
-		if !p.shares[w].empty() {
-			return true
-		}
-	}
-	return false
-}
-
 func (p *pool) help(worker int) {
 	defer p.ended.Done()
 	last := time.Duration(0) // wait
+	seen := uint32(0)
+	begun := func() bool { return p.runs.Load() != seen }
 	for {
 		began := time.Since(p.start)
-		if !p.spin(p.limit(began, last), p.busy) {
+		if !p.spin(p.limit(began, last), begun) {
 			p.parked.Add(1)
-			if !p.busy() {
+			if !begun() {
 				select {
 				case <-p.wake:
 				case <-p.quit:
@@ -189,6 +181,7 @@ func (p *pool) help(worker int) {
 			p.parked.Add(-1)
 		}
 		last = time.Since(p.start) - began
+		seen = p.runs.Load()
 		p.drain(worker)
 	}
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -37,6 +38,38 @@ func TestPoolDoesEachChunkOnce(t *testing.T) {
 			}
 		}
 		p.close()
+	}
+}
+
+// meeting is a task of two chunks that run at the same time, and counts those that the worker of the other share runs.
+type meeting struct {
+	arrived atomic.Int32
+	taken   int // by the wrong worker; written by the caller's chunk
+}
+
+func (m *meeting) work(chunk, worker int) {
+	if worker == 0 && chunk != 0 {
+		m.taken++
+	}
+	m.arrived.Add(1)
+	for m.arrived.Load() < 2 {
+		runtime.Gosched()
+	}
+}
+
+// A helper that is ready begins with its own chunks, whose data is in its cache. One that the system stops while it ends a run may
+// take another one.
+func TestPoolKeepsChunksWithTheirWorkers(t *testing.T) {
+	p := newPool(2)
+	defer p.close()
+	const rounds = 500
+	m := &meeting{}
+	for range rounds {
+		m.arrived.Store(0)
+		p.run(2, m)
+	}
+	if m.taken > rounds/50 {
+		t.Errorf("in %d of %d runs, each worker ran the chunk of the other one", m.taken, rounds)
 	}
 }
 
