@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"slices"
-
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
@@ -10,27 +8,35 @@ import (
 // meet once. Most parameters are biases, too small for several threads.
 func (d *Device) RunsBatches() bool { return true }
 
-// loops are fused loops that run as one. They are behind one another in a range of elements,
-// which is divided into blocks: a block may end one loop and begin others.
+// loops are fused loops that run as one. Each chunk computes a part of every loop, so that a thread updates the part of a weight that it
+// multiplies by and whose gradient it computes: products, too, give each thread a range of a weight's rows.
 type loops struct {
-	all   []*loop
-	first []int // position of each loop in the range, and the end of the last one
-	pool  *pool
+	all    []*loop
+	chunks int
+	pool   *pool
 }
 
-// betweenLoops is what the position of a loop is a multiple of, so that no cache line of its
-// results belongs to two blocks.
-const betweenLoops = cacheLine
+const (
+	// loopMultiple is what the number of elements of a part is a multiple of, so that no cache line belongs to two threads.
+	loopMultiple = cacheLine
+	// mostLoopChunks is the largest number of chunks for each thread, because every chunk goes through all loops.
+	mostLoopChunks = 16
+)
 
 func newLoops(d *Device, s ir.Step) (step, error) {
-	b := &loops{first: []int{0}, pool: d.pool}
+	b := &loops{pool: d.pool}
+	elements := 0
 	for i := range s.Parts {
 		l, err := newLoop(d, s.Part(i))
 		if err != nil {
 			return nil, err
 		}
 		b.all = append(b.all, l)
-		b.first = append(b.first, roundUp(b.first[i]+l.n, betweenLoops))
+		elements += l.n
+	}
+	b.chunks = min((elements+blockLen-1)/blockLen, mostLoopChunks*d.pool.size)
+	if b.chunks > 1 {
+		b.chunks = roundUp(b.chunks, d.pool.size)
 	}
 	return b, nil
 }
@@ -39,21 +45,19 @@ func (b *loops) run(p *program) error {
 	for _, l := range b.all {
 		l.bind(p)
 	}
-	b.pool.run((b.first[len(b.all)]+blockLen-1)/blockLen, b)
+	b.pool.run(b.chunks, b)
 	for _, l := range b.all {
 		l.unbind()
 	}
 	return nil
 }
 
-func (b *loops) work(block, worker int) {
-	from, to := block*blockLen, (block+1)*blockLen
-	i, found := slices.BinarySearch(b.first, from)
-	if !found {
-		i--
-	}
-	for ; i < len(b.all) && b.first[i] < to; i++ {
-		l, at := b.all[i], b.first[i]
-		l.elements(max(from-at, 0), min(to-at, l.n), worker)
+func (b *loops) work(chunk, worker int) {
+	for _, l := range b.all {
+		from, to := l.n*chunk/b.chunks, l.n*(chunk+1)/b.chunks
+		if chunk+1 < b.chunks {
+			to = to / loopMultiple * loopMultiple
+		}
+		l.elements(from/loopMultiple*loopMultiple, to, worker)
 	}
 }
