@@ -106,6 +106,7 @@ type gemm struct {
 	shallow        bool // a column-major a is read in place, in blocks of little depth
 	parts          int  // parts of the depth that are computed separately and added (split-K)
 	down, across   int  // number of chunks of rows and of columns
+	outward        bool // a chunk begins in the middle of its rows
 	adding         bool // in the pass that adds the parts
 	dots, sums     bool // the result is computed as dot products, or as sums of rows of b
 
@@ -255,6 +256,9 @@ func (g *gemm) divide(threads int) {
 			least, g.down, g.across = cost, down, a
 		}
 	}
+	// A CPU that sees rows of a result at a constant distance also fetches those behind the last one, which another thread is
+	// writing: 4 µs for rows of 1 KB. From other caches or memory, that prefetching is worth more.
+	g.outward = g.down > 1 && g.m*g.n*4 <= dataCaches.L2.Size/2
 }
 
 // run computes c from a, b and the epilogue's operands.
@@ -448,7 +452,7 @@ func (g *gemm) panel(d depthBlock, column int) []float32 {
 // block computes some rows and columns of a block of the depth, as many rows at once as stay in the L2 cache. The panels of b are
 // in packed, unless it reads them in place; with fresh it packs each there just before it is used for the first time.
 func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, scratch, packed []float32, fresh bool) {
-	p := panelProduct{ldc: g.n, k: d.n, b: packed, cols: right - left, more: d.from+d.n < g.k, edge: scratch[len(scratch)-maxTile:]}
+	p := panelProduct{ldc: g.n, k: d.n, b: packed, cols: right - left, more: d.from+d.n < g.k, outward: g.outward, edge: scratch[len(scratch)-maxTile:]}
 	if !g.packsB {
 		p.b, p.next = g.b.data[d.from*g.b.row+g.jc+left:], g.b.row
 	}

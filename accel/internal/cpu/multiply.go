@@ -12,6 +12,7 @@ type panelProduct struct {
 	next       int       // if b is not packed: stride of its rows
 	rows, cols int
 	more       bool // another block of the depth follows
+	outward    bool // panels of rows are computed from the middle to both ends
 	mode       int
 	bias       []float32 // bias of the columns; may be nil
 	edge       []float32 // buffer for a tile
@@ -22,14 +23,20 @@ func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
 	panels, maxPanels := t.panels(p.rows), t.panelsAtOnce()
 	var tops [mostPanels + 1]int // first row of each panel of a, and the end of the last
+	rest := 0                    // panels·top + rest is rows·panel, without a division for each panel
 	for first := 0; first < panels; first += maxPanels {
-		count := min(maxPanels, panels-first)
-		for q := range count + 1 {
-			tops[q] = p.rows * (first + q) / panels
+		count, least, more := min(maxPanels, panels-first), p.rows/panels, p.rows%panels
+		for q := range count {
+			tops[q+1] = tops[q] + least
+			if rest += more; rest >= panels {
+				rest -= panels
+				tops[q+1]++
+			}
 		}
 		for j := 0; j < p.cols; j += t.nr {
 			n := min(t.nr, p.cols-j)
-			width := t.width(n)
+			vectors := (n + t.lanes - 1) / t.lanes
+			width := vectors * t.lanes
 			b, next := j, p.next
 			if next == 0 {
 				b, next = j*p.k, width
@@ -38,15 +45,18 @@ func (d *Device) multiply(p panelProduct) {
 			if p.bias != nil {
 				bias = &p.bias[j]
 			}
-			for q, i := range tops[:count] {
-				height := tops[q+1] - i
+			for q := range count {
+				if p.outward {
+					q = outward(q, count)
+				}
+				i, height := tops[q], tops[q+1]-tops[q]
 				row, step := p.row, p.step
 				a := i*row + p.from*step
 				if step == 0 {
 					row, step = 1, height
 					a = i*p.depth + p.from*step
 				}
-				tile := t.tiles[height-1][width/t.lanes-1]
+				tile := t.tiles[height-1][vectors-1]
 				ahead, stride := p.ahead(a, height, q, count, j, t.nr)
 				if n < width {
 					tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride)
@@ -56,7 +66,16 @@ func (d *Device) multiply(p panelProduct) {
 				tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.c[i*p.ldc+j], p.ldc, p.mode, bias, ahead, stride)
 			}
 		}
+		tops[0] = tops[count]
 	}
+}
+
+// outward returns number i of n in an order from the middle to both ends.
+func outward(i, n int) int {
+	if i%2 == 1 {
+		return (n-1)/2 + (i+1)/2
+	}
+	return (n-1)/2 - i/2
 }
 
 // ahead returns the memory that a tile prefetches for later tiles. Its arguments are the
@@ -74,13 +93,11 @@ func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, st
 		}
 	}
 	switch {
-	case p.step == 0: // panels are contiguous
-		stride = 0
 	case p.step == 1:
 		a += height * p.row
 		stride = line
-	case !p.more:
-		stride = p.step
+	case p.step == 0 || !p.more:
+		stride = p.step // 0 for packed panels, which are contiguous
 		if column := j + nr + q*line; p.next > 0 && q < nr/line && column < p.cols {
 			return &p.b[column], p.next
 		}
