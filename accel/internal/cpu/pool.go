@@ -146,6 +146,7 @@ func (p *pool) finished() bool { return p.left.Load() == 0 }
 
 // drain runs a worker's own chunks, and then those that others have left.
 func (p *pool) drain(worker int) {
+	done := int32(0)
 	for i := range p.shares {
 		from := (worker + i) % p.size
 		for {
@@ -154,10 +155,11 @@ func (p *pool) drain(worker int) {
 				break
 			}
 			p.current.work(chunk, worker)
-			if p.left.Add(-1) == 0 && p.waiting.CompareAndSwap(true, false) {
-				p.done <- struct{}{}
-			}
+			done++
 		}
+	}
+	if done > 0 && p.left.Add(-done) == 0 && p.waiting.CompareAndSwap(true, false) {
+		p.done <- struct{}{}
 	}
 }
 
