@@ -32,6 +32,8 @@ type heads struct {
 	add   addend
 	added []float32 // added to the scores; nil for nothing
 
+	later []lines // of each worker: what the block after the one in progress reads and writes
+
 	// Sizes of parts of a worker's workspace: keys and values as panels, and copies of rows of d and of e elements.
 	keys, values, rowsD, rowsE int
 }
@@ -92,6 +94,9 @@ func headAt(data []float32, head, heads, rows, length, pitch, offset int) headRo
 
 func (h headRows) row(i int) []float32 { return h.data[i*h.pitch:][:h.length] }
 
+// at returns the rows starting at i.
+func (h headRows) at(i int) matrix { return matrix{h.from(i), h.pitch, 1} }
+
 // from returns the rows starting at i.
 func (h headRows) from(i int) []float32 { return h.data[min(i*h.pitch, len(h.data)):] }
 
@@ -117,6 +122,7 @@ func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 	if len(s.In) > added {
 		h.add = newAddend(s.In[added].Shape, q[1])
 	}
+	h.later = make([]lines, d.pool.size)
 	h.q.Operand, h.k.Operand, h.v.Operand = s.In[0], s.In[1], s.In[2]
 	nr := d.kernel.nr
 	h.keys, h.values = roundUp(keyBlock, nr)*h.d, roundUp(keyBlock, nr)*h.e
@@ -185,14 +191,24 @@ func (h *heads) pack(panel []float32, b matrix, n, k int) {
 }
 
 // product computes c (+)= a·b for blocks, with b packed, or its rows next elements apart; for depth 0 it writes zeros.
-func (h *heads) product(c []float32, ldc int, a matrix, b []float32, next, m, n, k, mode int, edge []float32) {
+func (h *heads) product(c []float32, ldc int, a matrix, b []float32, next, m, n, k, mode int, edge []float32, later *lines) {
 	if k == 0 {
 		for r := range m {
 			clear(c[r*ldc:][:n])
 		}
 		return
 	}
-	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, next: next, rows: m, cols: n, mode: mode, edge: edge})
+	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, next: next, rows: m, cols: n, mode: mode, edge: edge, later: later})
+}
+
+// prefetch replaces a worker's later lines by those of the queries starting at i, and of the keys and values starting at first.
+func (h *heads) prefetch(worker, head, i, first int) *lines {
+	l := &h.later[worker]
+	l.columns = l.columns[:0]
+	l.add(h.q.at(head, i), min(queryRange, h.t-i), h.d)
+	l.add(h.k.at(head, first), min(keyBlock, h.s-first), h.d)
+	l.add(h.v.at(head, first), min(keyBlock, h.s-first), h.e)
+	return l
 }
 
 // copyPitch is the distance of copied rows of n elements: an odd number of cache lines, as of rows of scores.
@@ -289,6 +305,7 @@ func (k *attention) work(head, worker int) {
 				k.pack(keys, k.k.at(head, j).transposed(), min(keyBlock, k.s-j), k.d)
 				values = k.rowsOf(space, k.v.at(head, j), min(keyBlock, k.s-j), k.e)
 			}
+			later := k.after(worker, head, first, j)
 			step := k.together(first, j)
 			for i := first; i < end; i += step {
 				m := min(step, end-i)
@@ -297,7 +314,7 @@ func (k *attention) work(head, worker int) {
 					continue
 				}
 				top, sum := top[i-first:], sum[i-first:]
-				k.product(scores, scorePitch, k.q.at(head, i), keys, 0, m, n, k.d, 0, edge)
+				k.product(scores, scorePitch, k.q.at(head, i), keys, 0, m, n, k.d, 0, edge, later)
 				factor := k.factor(scores, head, i, m, j, n)
 				mode := 0
 				if j == 0 {
@@ -316,13 +333,29 @@ func (k *attention) work(head, worker int) {
 						vec.mulScalar(y.row(i+r), y.row(i+r), keep)
 					}
 				}
-				k.product(y.from(i), y.pitch, matrix{scores, scorePitch, 1}, values.data, values.row, m, k.e, n, mode, edge)
+				k.product(y.from(i), y.pitch, matrix{scores, scorePitch, 1}, values.data, values.row, m, k.e, n, mode, edge, later)
 			}
 		}
 		for i := first; i < end; i++ {
 			k.finish(head, i, y.row(i), top[i-first], sum[i-first])
 		}
 	}
+}
+
+// after returns the lines of the block that follows the one of queries and keys that start at first and j, in this head or the next one.
+func (k *attention) after(worker, head, first, j int) *lines {
+	if j += keyBlock; j >= k.s || k.seen(min(first+queryRange, k.t)-1, j) == 0 {
+		first, j = first+queryRange, 0
+	}
+	if first >= k.t {
+		head, first = head+1, 0
+	}
+	if head == k.count {
+		return nil
+	}
+	l := k.prefetch(worker, head, first, j)
+	l.add(headOf(k.out, head, k.q.Shape[1], k.t, k.e).at(first), min(queryRange, k.t-first), k.e)
+	return l
 }
 
 // finish divides a row of the result by its sum, and writes the logarithm.

@@ -45,20 +45,14 @@ func (k *attentionGradient) run(p *program) error {
 func (k *attentionGradient) work(head, worker int) {
 	parts := k.workspace(worker, k.keys, k.values, k.rowsD, k.rowsD, k.rowsE, queryRange*scorePitch, queryRange*scorePitch, maxTile, k.t)
 	w := gradientSpace{keys: parts[0], values: parts[1], space: [3][]float32{parts[2], parts[3], parts[4]}, weights: parts[5], slopes: parts[6], edge: parts[7], delta: parts[8]}
-	h := k.q.Shape[1]
-	dq := headAt(k.all, head, h, k.t, k.d, k.pitch[0], k.from[0])
-	dk := headAt(k.all, head, h, k.s, k.d, k.pitch[1], k.from[1])
-	dv := headAt(k.all, head, h, k.s, k.e, k.pitch[2], k.from[2])
-	out, dy := headOf(k.out, head, h, k.t, k.e), headOf(k.dy, head, h, k.t, k.e)
+	dq, dk, dv := k.gradients(head)
+	out, dy := k.results(head)
 	for i := range k.t {
 		row := out.row(i)
 		w.delta[i], _ = k.device.vectors.slopes(row, dy.row(i), row, 0) // Σ dy·out
 	}
 	for j := 0; j < k.s; j += keyBlock {
-		n, first := min(keyBlock, k.s-j), 0
-		if k.causal {
-			first = j / queryRange * queryRange
-		}
+		n, first := min(keyBlock, k.s-j), k.firstRange(j)
 		if first >= k.t { // no query sees these keys
 			dk.clear(j, n)
 			dv.clear(j, n)
@@ -69,6 +63,7 @@ func (k *attentionGradient) work(head, worker int) {
 		w.keyRows = k.rowsOf(w.space[0], k.k.at(head, j), n, k.d)
 		for i := first; i < k.t; i += queryRange {
 			m := min(queryRange, k.t-i)
+			w.later = k.after(worker, head, i, j)
 			w.queries = k.rowsOf(w.space[1], k.q.at(head, i), m, k.d)
 			w.dy = k.rowsOf(w.space[2], k.slope.at(head, i), m, k.e)
 			k.queries(w, head, i, m, j, dq)
@@ -79,6 +74,51 @@ func (k *attentionGradient) work(head, worker int) {
 	}
 }
 
+// gradients returns the rows of a head's gradients of queries, keys and values.
+func (k *attentionGradient) gradients(head int) (dq, dk, dv headRows) {
+	h := k.q.Shape[1]
+	return headAt(k.all, head, h, k.t, k.d, k.pitch[0], k.from[0]), headAt(k.all, head, h, k.s, k.d, k.pitch[1], k.from[1]),
+		headAt(k.all, head, h, k.s, k.e, k.pitch[2], k.from[2])
+}
+
+// results returns the rows of a head's results and of their gradients.
+func (k *attentionGradient) results(head int) (out, dy headRows) {
+	h := k.q.Shape[1]
+	return headOf(k.out, head, h, k.t, k.e), headOf(k.dy, head, h, k.t, k.e)
+}
+
+// firstRange returns the start of the first range of queries that sees any of the keys of the block that starts at j.
+func (k *attentionGradient) firstRange(j int) int {
+	if k.causal {
+		return j / queryRange * queryRange
+	}
+	return 0
+}
+
+// after returns the lines of the block that follows the one of queries and keys that start at i and j, in this head or the next one.
+func (k *attentionGradient) after(worker, head, i, j int) *lines {
+	if i += queryRange; i >= k.t {
+		j += keyBlock
+		i = k.firstRange(j)
+	}
+	if j >= k.s || i >= k.t {
+		head, i, j = head+1, 0, 0
+	}
+	if head == k.count {
+		return nil
+	}
+	l := k.prefetch(worker, head, i, j)
+	queries, keys := min(queryRange, k.t-i), min(keyBlock, k.s-j)
+	out, dy := k.results(head)
+	l.add(out.at(i), queries, k.e)
+	l.add(dy.at(i), queries, k.e)
+	dq, dk, dv := k.gradients(head)
+	l.add(dq.at(i), queries, k.d)
+	l.add(dk.at(j), keys, k.d)
+	l.add(dv.at(j), keys, k.e)
+	return l
+}
+
 // gradientSpace is a worker's workspace.
 type gradientSpace struct {
 	keys, values         []float32    // panels
@@ -86,6 +126,7 @@ type gradientSpace struct {
 	keyRows, queries, dy matrix
 	weights, slopes      []float32 // of queryRange queries
 	edge, delta          []float32
+	later                *lines
 }
 
 // queries computes the weights and slopes of m queries, starting at i, with the block of keys starting at first, and their part of
@@ -104,13 +145,13 @@ func (k *attentionGradient) queries(w gradientSpace, head, i, m, first int, dq h
 			continue
 		}
 		weights, slopes := w.weights[r*scorePitch:], w.slopes[r*scorePitch:]
-		k.product(weights, scorePitch, w.queries.from(r), w.keys, 0, rows, n, k.d, 0, w.edge)
-		k.product(slopes, scorePitch, w.dy.from(r), w.values, 0, rows, n, k.e, 0, w.edge)
+		k.product(weights, scorePitch, w.queries.from(r), w.keys, 0, rows, n, k.d, 0, w.edge, w.later)
+		k.product(slopes, scorePitch, w.dy.from(r), w.values, 0, rows, n, k.e, 0, w.edge, w.later)
 		factor := k.factor(weights, head, i+r, rows, first, n)
 		block := k.block(i+r, rows, first, n)
 		block.width = min(roundUp(n, step), k.s-first, keyBlock) // what someKeys reads
 		vec.softmaxGradientRows(vec, weights, slopes, block, factor, k.scale, k.sums[head*k.t+i+r:], w.delta[i+r:])
-		k.product(dq.from(i+r), dq.pitch, matrix{slopes, scorePitch, 1}, w.keyRows.data, w.keyRows.row, rows, k.d, n, mode, w.edge)
+		k.product(dq.from(i+r), dq.pitch, matrix{slopes, scorePitch, 1}, w.keyRows.data, w.keyRows.row, rows, k.d, n, mode, w.edge, w.later)
 	}
 }
 
@@ -132,6 +173,6 @@ func (k *attentionGradient) someKeys(w gradientSpace, i, m, first, c, n int, add
 		return
 	}
 	at := from*scorePitch + c
-	k.product(dv.from(first+c), dv.pitch, matrix{w.weights[at:], 1, scorePitch}, w.dy.from(from).data, w.dy.row, n, k.e, m-from, mode, w.edge)
-	k.product(dk.from(first+c), dk.pitch, matrix{w.slopes[at:], 1, scorePitch}, w.queries.from(from).data, w.queries.row, n, k.d, m-from, mode, w.edge)
+	k.product(dv.from(first+c), dv.pitch, matrix{w.weights[at:], 1, scorePitch}, w.dy.from(from).data, w.dy.row, n, k.e, m-from, mode, w.edge, w.later)
+	k.product(dk.from(first+c), dk.pitch, matrix{w.slopes[at:], 1, scorePitch}, w.queries.from(from).data, w.queries.row, n, k.d, m-from, mode, w.edge, w.later)
 }

@@ -16,6 +16,42 @@ type panelProduct struct {
 	mode       int
 	bias       []float32 // bias of the columns; may be nil
 	edge       []float32 // buffer for a tile
+	later      *lines    // what tiles prefetch instead of parts of a and b; nil for nothing
+}
+
+// lines are cache lines that tiles prefetch, each as many as its depth: those of rows that are so far apart that a CPU does not
+// foresee which line is read next.
+type lines struct{ columns []lineColumn }
+
+// lineColumn is the lines of some rows in one column.
+type lineColumn struct {
+	from      []float32
+	row, rows int
+}
+
+// add adds the lines of rows of n elements.
+func (l *lines) add(m matrix, rows, n int) {
+	if m.col != 1 || rows <= 0 {
+		return
+	}
+	for at := 0; at < n; at += cacheLine / 4 {
+		l.columns = append(l.columns, lineColumn{m.data[at:], m.row, rows})
+	}
+}
+
+// next removes up to n lines, which are stride elements apart. from is nil if there is none.
+func (l *lines) next(n int) (from *float32, stride int) {
+	if len(l.columns) == 0 {
+		return nil, 0
+	}
+	c := &l.columns[len(l.columns)-1]
+	from, stride = &c.from[0], c.row
+	if c.rows -= n; c.rows > 0 {
+		c.from = c.from[n*c.row:]
+	} else {
+		l.columns = l.columns[:len(l.columns)-1]
+	}
+	return from, stride
 }
 
 // multiply computes all tiles, a few panels of a at a time, which stay in the L2 cache.
@@ -85,6 +121,11 @@ func outward(i, n int) int {
 // panel of b. If b is packed, it is the next panel of b.
 func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, stride int) {
 	const line = cacheLine / 4
+	if p.later != nil {
+		if from, stride = p.later.next(p.k); from != nil {
+			return from, stride
+		}
+	}
 	if p.next == 0 && j+nr < p.cols && (j > 0 || p.step != 1) {
 		// All tiles together prefetch the next packed panel of b, each some elements with each step.
 		stride = (nr + panels - 1) / panels
