@@ -12,10 +12,8 @@ var _ = implementFloat32[ir.Conv2D](newConv2D)
 // planes). One chunk computes a few images and some output channels of one group.
 type conv2d struct {
 	planes
+	convOperands
 	device        *Device
-	argX, argW    ir.Operand
-	argB, argY    ir.Operand
-	low           float32 // lower bound of the results: 0 with ReLU
 	kernel        rowKernel
 	depth         int // C/groups·KH·KW
 	images        int // images per chunk
@@ -23,12 +21,46 @@ type conv2d struct {
 	rows          int // output channels of one such chunk
 	used, whole   int
 	offsets       []int
-	dataX, dataY  []float32
-	dataW, dataB  []float32
 	packed        int // size of one group's packed panels
 	chunksOfBatch int
 	dense         []columns // of each phase, if the matmul leaves out padding
 	patches       *patches  // if there are few channels
+}
+
+// convOperands are the operands of a convolution or of one of its gradients, and during a run their elements.
+type convOperands struct {
+	argX, argW, argB, argY     ir.Operand // argB has no shape if there is no bias
+	dataX, dataW, dataB, dataY []float32
+	low                        float32 // lower bound of the results: 0 with ReLU
+}
+
+// newConvOperands returns the operands of a step that computes y from x, w and perhaps b.
+func newConvOperands(s ir.Step) convOperands {
+	k := convOperands{argX: s.In[0], argW: s.In[1], argY: s.Out[0], low: float32(math.Inf(-1))}
+	if len(s.In) == 3 {
+		k.argB = s.In[2]
+	}
+	if s.Epilogue != nil {
+		k.low = 0
+	}
+	return k
+}
+
+// bind looks up the elements; release drops the references.
+func (k *convOperands) bind(p *program) {
+	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	if k.argB.Shape != nil {
+		k.dataB = elements[float32](p, k.argB)
+	}
+}
+
+func (k *convOperands) release() { k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil, nil }
+
+func (k *convOperands) biasOf(o int) float32 {
+	if k.dataB == nil {
+		return 0
+	}
+	return k.dataB[o]
 }
 
 // Limits of a chunk's memory in the cache and of a tile's panel.
@@ -40,14 +72,8 @@ const (
 
 func newConv2D(d *Device, s ir.Step) (step, error) {
 	x, w, y := s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape
-	k := &conv2d{device: d, argX: s.In[0], argW: s.In[1], argY: s.Out[0], low: float32(math.Inf(-1))}
+	k := &conv2d{device: d, convOperands: newConvOperands(s)}
 	k.planes = newPlanes(s.Op.(ir.Conv2D), x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[2], w[3])
-	if len(s.In) == 3 {
-		k.argB = s.In[2]
-	}
-	if s.Epilogue != nil {
-		k.low = 0
-	}
 	if ir.Len(y) == 0 {
 		return k, nil
 	}
@@ -111,16 +137,6 @@ func (k *conv2d) divide(runs, rows, groups int) {
 	k.used, k.whole = k.span(k.images, k.kernel.nr)
 }
 
-// bind sets the operands of a run.
-func (k *conv2d) bind(p *program) {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
-	if k.argB.Shape != nil {
-		k.dataB = elements[float32](p, k.argB)
-	}
-}
-
-func (k *conv2d) release() { k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil, nil }
-
 func (k *conv2d) run(p *program) error {
 	k.bind(p)
 	if len(k.dataY) > 0 {
@@ -175,13 +191,6 @@ func (k *conv2d) pack(group, from int) {
 		return
 	}
 	k.device.kernel.pack(panel, w, k.depth, 1, rows, k.depth, k.kernel.mr)
-}
-
-func (k *conv2d) biasOf(o int) float32 {
-	if k.dataB == nil {
-		return 0
-	}
-	return k.dataB[o]
 }
 
 // storeDense returns a function for denseProduct that stores the results of images and output channels from some on.

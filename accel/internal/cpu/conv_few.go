@@ -17,15 +17,13 @@ const (
 // fewConv is a convolution whose matmul has the positions of all images as rows.
 type fewConv struct {
 	planes
-	device     *Device
-	in, out    []ir.Operand
-	relu       bool
-	depth      int     // C·KH·KW
-	rows       columns // the positions, split into the panels of a matmul's left-hand side
-	tops       []int   // first position of each panel, and the number of positions
-	whole      int     // length of a run
-	offsets    []int   // of the run of each weight
-	x, w, b, y []float32
+	convOperands
+	device  *Device
+	depth   int     // C·KH·KW
+	rows    columns // the positions, split into the panels of a matmul's left-hand side
+	tops    []int   // first position of each panel, and the number of positions
+	whole   int     // length of a run
+	offsets []int   // of the run of each weight
 }
 
 // suitsFew reports whether there are few positions for the weights.
@@ -34,7 +32,7 @@ func suitsFew(d *Device, g *planes) bool {
 }
 
 func newFewConv(d *Device, s ir.Step, g *planes) *fewConv {
-	k := &fewConv{planes: *g, device: d, in: s.In, out: s.Out, relu: s.Epilogue != nil, depth: g.c * g.kh * g.kw}
+	k := &fewConv{planes: *g, device: d, convOperands: newConvOperands(s), depth: g.c * g.kh * g.kw}
 	_, k.whole = k.span(k.n, windowLen)
 	for c := range k.c {
 		for t := range k.shift {
@@ -60,23 +58,20 @@ func (k *fewConv) spacing() int { return k.depth + 2*windowLen }
 func (k *fewConv) packed() int { return k.rows.n * k.spacing() }
 
 func (k *fewConv) run(p *program) error {
-	k.x, k.w, k.y = elements[float32](p, k.in[0]), elements[float32](p, k.in[1]), elements[float32](p, k.out[0])
-	if len(k.in) == 3 {
-		k.b = elements[float32](p, k.in[2])
-	}
+	k.bind(p)
 	pool, kernel := k.device.pool, &k.device.kernel
 	panels, runs := k.device.panel[:k.packed()], k.device.panel[k.packed():]
 	spreads := min(k.c, 4*pool.size) // chunks of channels
 	pool.each(spreads, func(chunk, _ int) {
 		from, to := k.c*chunk/spreads, k.c*(chunk+1)/spreads
-		k.spread(k.device, runs[from*k.phases*k.whole:], k.x, 0, k.n, from, to, k.whole)
+		k.spread(k.device, runs[from*k.phases*k.whole:], k.dataX, 0, k.n, from, to, k.whole)
 	})
 	pool.each(len(k.rows.panels), func(panel, _ int) {
 		top := k.tops[panel]
 		kernel.packWindows(panels[top*k.spacing():], runs, k.offsets, k.tops[panel+1]-top, k.rows.panels[panel])
 	})
 	pool.split(k.o, kernel.nr, func(from, _, worker int) { k.channels(from, panels, k.device.scratch[worker]) })
-	k.x, k.w, k.b, k.y = nil, nil, nil, nil
+	k.release()
 	return nil
 }
 
@@ -86,7 +81,7 @@ func (k *fewConv) channels(from int, panels, scratch []float32) {
 	n := min(t.nr, k.o-from)
 	weights, scratch := scratch[:t.nr*k.depth], scratch[t.nr*k.depth:]
 	results, edge := scratch[:k.rows.n*n], scratch[k.rows.n*t.nr:][:maxTile]
-	t.packColumns(weights, k.w[from*k.depth:], 1, k.depth, n, k.depth)
+	t.packColumns(weights, k.dataW[from*k.depth:], 1, k.depth, n, k.depth)
 	width := t.width(n)
 	for at := 0; at < k.depth; at += kcMax {
 		part := panelProduct{c: results, ldc: n, a: panels, depth: k.spacing(), from: at, k: min(kcMax, k.depth-at),
@@ -95,18 +90,18 @@ func (k *fewConv) channels(from int, panels, scratch []float32) {
 			part.mode |= addResult
 		}
 		if at+part.k == k.depth {
-			if k.relu {
+			if k.low == 0 {
 				part.mode |= clampZero
 			}
-			if k.b != nil {
-				part.bias = k.b[from:]
+			if k.dataB != nil {
+				part.bias = k.dataB[from:]
 			}
 		}
 		k.device.multiply(part)
 	}
 	area := k.oh * k.ow
 	for image := range k.n {
-		t.transpose(k.y[(image*k.o+from)*area:][:n*area], results[image*area*n:], area, n)
+		t.transpose(k.dataY[(image*k.o+from)*area:][:n*area], results[image*area*n:], area, n)
 	}
 }
 

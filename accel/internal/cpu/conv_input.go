@@ -18,7 +18,7 @@ type conv2dInput struct {
 func newConv2DInput(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Conv2DInputGradient)
 	dy, w, x := s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape
-	k := &conv2dInput{conv2d: conv2d{device: d, argX: s.Out[0], argW: s.In[1], argY: s.In[0]}}
+	k := &conv2dInput{conv2d: conv2d{device: d, convOperands: convOperands{argX: s.Out[0], argW: s.In[1], argY: s.In[0]}}}
 	k.planes = newPlanes(op.Conv2D, x[0], x[1], x[2], x[3], dy[1], dy[2], dy[3], w[2], w[3])
 	if ir.Len(x) == 0 {
 		return k, nil

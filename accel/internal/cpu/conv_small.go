@@ -1,10 +1,6 @@
 package cpu
 
-import (
-	"math"
-
-	"github.com/quernlab/quern/accel/internal/engine/ir"
-)
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // Convolutions of small images, where most results overlap padding. For each position of
 // the result and each kernel element that overlaps an image element there, the result gets
@@ -94,33 +90,23 @@ func (p *positionsOf) lay(dst, x []float32, chunk int, workspace []float32) {
 // computes a panel of output channels, for which it packs the weights, and a part of the
 // batch.
 type smallConv struct {
-	device       *Device
-	kernel       *winogradKernel
-	before       positionsOf
-	images       int // images that are computed together
-	after        int // number of positions of the result
-	out, area    int
-	tapUses      [][]tapUse
-	transposed   bool
-	low          float32
-	parts        int   // parts of the batch
-	results      []int // offsets of an image's results
-	taps         []int // offsets of the weights
-	argX, argW   ir.Operand
-	argB, argY   ir.Operand
-	dataX, dataW []float32
-	dataB, dataY []float32
+	convOperands
+	device     *Device
+	kernel     *winogradKernel
+	before     positionsOf
+	images     int // images that are computed together
+	after      int // number of positions of the result
+	out, area  int
+	tapUses    [][]tapUse
+	transposed bool
+	parts      int   // parts of the batch
+	results    []int // offsets of an image's results
+	taps       []int // offsets of the weights
 }
 
 func newSmallConv(d *Device, s ir.Step, g *planes, transposed bool) *smallConv {
 	t := d.winograd
-	k := &smallConv{device: d, kernel: t, argX: s.In[0], argW: s.In[1], argY: s.Out[0], transposed: transposed, low: float32(math.Inf(-1)), area: g.kh * g.kw}
-	if len(s.In) == 3 {
-		k.argB = s.In[2]
-	}
-	if s.Epilogue != nil {
-		k.low = 0
-	}
+	k := &smallConv{device: d, kernel: t, convOperands: newConvOperands(s), transposed: transposed, area: g.kh * g.kw}
 	k.tapUses = g.tapUses(transposed)
 	k.before, k.after, k.out = newPositionsOf(t, g.n, g.c, g.h*g.w), g.oh*g.ow, g.o
 	if transposed {
@@ -147,15 +133,12 @@ func newSmallConv(d *Device, s ir.Step, g *planes, transposed bool) *smallConv {
 }
 
 func (k *smallConv) run(p *program) error {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
-	if k.argB.Shape != nil {
-		k.dataB = elements[float32](p, k.argB)
-	}
+	k.bind(p)
 	p.device.pool.each(k.before.chunks(), func(chunk, worker int) {
 		k.before.lay(k.device.panel, k.dataX, chunk, k.device.scratch[worker])
 	})
 	p.device.pool.run((k.kernel.blocks(k.out)+1)/2*k.parts, k)
-	k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil
+	k.release()
 	return nil
 }
 
@@ -242,11 +225,7 @@ func (k *smallConv) store(m []float32, panel, first, images int, workspace []flo
 				continue
 			}
 			for r := range q {
-				bias := float32(0)
-				if k.dataB != nil {
-					bias = k.dataB[o+r]
-				}
-				k.device.shift.biasRows(1, k.after, &y[r*k.after], 0, &y[r*k.after], 0, bias, k.low)
+				k.device.shift.biasRows(1, k.after, &y[r*k.after], 0, &y[r*k.after], 0, k.biasOf(o+r), k.low)
 			}
 		}
 	}

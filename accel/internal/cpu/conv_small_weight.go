@@ -7,17 +7,15 @@ import "github.com/quernlab/quern/accel/internal/engine/ir"
 // the positions where the element overlaps the image. One chunk computes some channels of
 // both.
 type smallWeight struct {
-	device           *Device
-	kernel           *winogradKernel
-	inputs, slopes   positionsOf
-	area             int
-	runs             [][]run // runs of each kernel element
-	table            []int   // offsets of the weights
-	each             int     // channels per chunk
-	across, down     int     // number of chunks over the channels of x and of dy
-	argX, argY, argW ir.Operand
-	dataX, dataY     []float32
-	dataW            []float32
+	convOperands
+	device         *Device
+	kernel         *winogradKernel
+	inputs, slopes positionsOf
+	area           int
+	runs           [][]run // runs of each kernel element
+	table          []int   // offsets of the weights
+	each           int     // channels per chunk
+	across, down   int     // number of chunks over the channels of x and of dy
 }
 
 // run is contiguous positions of dy and of x that a kernel element combines.
@@ -36,7 +34,7 @@ func smallSums(in, out int) int {
 
 func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 	t := d.winograd
-	k := &smallWeight{device: d, kernel: t, argX: s.In[0], argY: s.In[1], argW: s.Out[0], area: g.kh * g.kw}
+	k := &smallWeight{device: d, kernel: t, convOperands: weightOperands(s), area: g.kh * g.kw}
 	k.inputs, k.slopes = newPositionsOf(t, g.n, g.c, g.h*g.w), newPositionsOf(t, g.n, g.o, g.oh*g.ow)
 	k.runs = make([][]run, k.area)
 	for _, list := range g.tapUses(false) {
@@ -67,7 +65,7 @@ func (k *smallWeight) step() (step, width int) {
 }
 
 func (k *smallWeight) run(p *program) error {
-	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
+	k.bind(p)
 	p.device.pool.each(k.inputs.chunks()+k.slopes.chunks(), func(chunk, worker int) {
 		scratch, size := k.device.scratch[worker], k.inputs.size()
 		if images := k.inputs.chunks(); chunk < images {
@@ -77,7 +75,7 @@ func (k *smallWeight) run(p *program) error {
 		}
 	})
 	p.device.pool.run(k.across*k.down, k)
-	k.dataX, k.dataY, k.dataW = nil, nil, nil
+	k.release()
 	return nil
 }
 

@@ -16,6 +16,11 @@ type conv2dWeight struct {
 	sums    *denseSums // not nil if padding is left out
 }
 
+// weightOperands returns the operands of a step that computes the gradient of w from x and dy.
+func weightOperands(s ir.Step) convOperands {
+	return convOperands{argX: s.In[0], argY: s.In[1], argW: s.Out[0]}
+}
+
 const (
 	weightSlices  = 16      // number of slices that gives every thread work
 	weightSums    = 1 << 22 // maximum elements of the sums of all slices
@@ -25,7 +30,7 @@ const (
 func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Conv2DWeightGradient)
 	x, dy := s.In[0].Shape, s.In[1].Shape
-	k := &conv2dWeight{conv2d: conv2d{device: d, argX: s.In[0], argY: s.In[1], argW: s.Out[0]}}
+	k := &conv2dWeight{conv2d: conv2d{device: d, convOperands: weightOperands(s)}}
 	k.planes = newPlanes(op.Conv2D, x[0], x[1], x[2], x[3], dy[1], dy[2], dy[3], op.KH, op.KW)
 	if ir.Len(s.Out[0].Shape) == 0 || ir.Len(dy) == 0 {
 		return k, nil

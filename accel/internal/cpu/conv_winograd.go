@@ -1,31 +1,23 @@
 package cpu
 
-import (
-	"math"
-
-	"github.com/quernlab/quern/accel/internal/engine/ir"
-)
+import "github.com/quernlab/quern/accel/internal/engine/ir"
 
 // winogradConv is a convolution by Winograd's transforms, or the gradient of x, which is
 // the convolution of dy with the flipped kernel and exchanged channels. A chunk runs a part
 // of the images through all stages, in memory that stays in the L2 cache.
 type winogradConv struct {
 	tiling
+	convOperands
 	device         *Device
 	kernel         *winogradKernel
 	source         tiledSource
-	argX, argW     ir.Operand // operands of the convolution
-	argB, argY     ir.Operand
 	in, out        int // channels
 	transposed     bool
-	low            float32
 	rowOffsets     []int // offsets of the results
 	taps           []int // offsets of the weights
 	step           int   // distance of the transformed weights' matrices
 	panels, blocks int   // panels of output channels, and chunks over them
 	group          int   // panels that are computed together
-
-	dataX, dataW, dataB, dataY []float32
 }
 
 // Limits of a chunk.
@@ -82,20 +74,14 @@ func met(results, size, padding int) int {
 }
 
 func newWinogradConv(d *Device, s ir.Step, g *planes) step {
-	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.c, out: g.o, low: float32(math.Inf(-1))}
-	if len(s.In) == 3 {
-		k.argB = s.In[2]
-	}
-	if s.Epilogue != nil {
-		k.low = 0
-	}
+	k := &winogradConv{device: d, kernel: d.winograd, convOperands: newConvOperands(s), in: g.c, out: g.o}
 	k.tiling = newTiling(g.n, g.h, g.w, g.oh, g.ow, g.padding[0], g.padding[1])
 	return k.prepare()
 }
 
 // newWinogradInput returns the gradient of x.
 func newWinogradInput(d *Device, s ir.Step, g *planes) step {
-	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.o, out: g.c, low: float32(math.Inf(-1)), transposed: true}
+	k := &winogradConv{device: d, kernel: d.winograd, convOperands: newConvOperands(s), in: g.o, out: g.c, transposed: true}
 	k.tiling = newTiling(g.n, g.oh, g.ow, g.h, g.w, 2-g.padding[0], 2-g.padding[1])
 	return k.prepare()
 }
@@ -163,16 +149,6 @@ func (k *winogradConv) run(p *program) error {
 	k.release()
 	return nil
 }
-
-// bind sets the operands of a run.
-func (k *winogradConv) bind(p *program) {
-	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
-	if k.argB.Shape != nil {
-		k.dataB = elements[float32](p, k.argB)
-	}
-}
-
-func (k *winogradConv) release() { k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil }
 
 func (k *winogradConv) work(chunk, worker int) {
 	scratch := k.device.scratch[worker]

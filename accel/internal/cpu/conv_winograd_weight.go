@@ -9,16 +9,14 @@ import "github.com/quernlab/quern/accel/internal/engine/ir"
 // are added in order.
 type winogradWeight struct {
 	tiling
+	convOperands
 	device                   *Device
 	kernel                   *winogradKernel
 	inputs, slopes           tiledSource
-	argX, argY, argW         ir.Operand
 	in, out                  int
 	chunksAcross, chunksDown int // number of chunks over the channels of x and of dy
 	slices, per              int // number of slices, and parts per slice
 	taps                     []int
-
-	dataX, dataY, dataW []float32
 }
 
 // Limits of a chunk.
@@ -31,7 +29,7 @@ const (
 
 func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
 	t := d.winograd
-	k := &winogradWeight{device: d, kernel: t, argX: s.In[0], argY: s.In[1], argW: s.Out[0], in: g.c, out: g.o}
+	k := &winogradWeight{device: d, kernel: t, convOperands: weightOperands(s), in: g.c, out: g.o}
 	k.tiling = newTiling(g.n, g.h, g.w, g.oh, g.ow, g.padding[0], g.padding[1])
 	k.divide(winogradSumTiles)
 	k.inputs = newTiledSource(t, &k.tiling, k.in, false)
@@ -65,12 +63,12 @@ func (k *winogradWeight) sums() int {
 }
 
 func (k *winogradWeight) run(p *program) error {
-	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
+	k.bind(p)
 	p.device.pool.run(k.slices*k.chunksAcross*k.chunksDown, k)
 	if k.slices > 1 {
 		p.device.pool.split(len(k.dataW), moveLen, func(from, to, _ int) { k.add(from, to) })
 	}
-	k.dataX, k.dataY, k.dataW = nil, nil, nil
+	k.release()
 	return nil
 }
 
