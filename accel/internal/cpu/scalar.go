@@ -87,6 +87,9 @@ func elu(x, scale float64) float64 {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
+// normal returns the cumulative distribution function Φ of the standard normal distribution.
+func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
 func geluScalar(x float64) float64 {
 	if math.IsInf(x, -1) {
 		return 0

@@ -126,19 +126,23 @@ func fill(d []float32, s float32) {
 	}
 }
 
-func expGeneric(d, a []float32) {
-	a = a[:len(d)]
-	for i := range d {
-		d[i] = float32(math.Exp(float64(a[i])))
+// rounded returns the function of elements that rounds a function of float64.
+func rounded(f func(float64) float64) func(d, a []float32) {
+	return func(d, a []float32) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = float32(f(float64(a[i])))
+		}
 	}
 }
 
-func logarithm(d, a []float32) {
-	a = a[:len(d)]
-	for i := range d {
-		d[i] = float32(math.Log(float64(a[i])))
-	}
-}
+var (
+	expGeneric     = rounded(math.Exp)
+	geluGeneric    = rounded(geluScalar)
+	logarithm      = rounded(math.Log)
+	sigmoidGeneric = rounded(logistic)
+	tanhGeneric    = rounded(math.Tanh)
+)
 
 func power(d, a []float32, s float32) {
 	a = a[:len(d)]
@@ -147,45 +151,10 @@ func power(d, a []float32, s float32) {
 	}
 }
 
-func tanhGeneric(d, a []float32) {
-	a = a[:len(d)]
-	for i := range d {
-		d[i] = float32(math.Tanh(float64(a[i])))
-	}
-}
-
-func sigmoidGeneric(d, a []float32) {
-	a = a[:len(d)]
-	for i := range d {
-		d[i] = float32(1 / (1 + math.Exp(-float64(a[i]))))
-	}
-}
-
-// normal returns the cumulative distribution function Φ of the standard normal distribution.
-func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-
-func geluGeneric(d, a []float32) {
-	a = a[:len(d)]
-	for i := range d {
-		x := float64(a[i])
-		if y := x * normal(x); x != 0 && math.IsInf(x, -1) {
-			d[i] = 0
-		} else {
-			d[i] = float32(y)
-		}
-	}
-}
-
 func geluGradientGeneric(d, dy, a []float32) {
 	dy, a = dy[:len(d)], a[:len(d)]
 	for i := range d {
-		x := float64(a[i])
-		density := math.Exp(-0.5*x*x) / math.Sqrt(2*math.Pi)
-		slope := normal(x)
-		if density != 0 {
-			slope += x * density
-		}
-		d[i] = float32(float64(dy[i]) * slope)
+		d[i] = float32(float64(dy[i]) * geluSlopeScalar(float64(a[i])))
 	}
 }
 
