@@ -162,7 +162,8 @@ func (k *winogradConv) work(chunk, worker int) {
 	to := min((block+1)*each, k.panels)
 	for first := block * each; first < to; first += k.group {
 		last := min(first+k.group, to)
-		k.multiply(m, v, step, tiles, first, last)
+		weights := k.device.panel[first*2*k.kernel.lanes*depth*k.kernel.lanes:]
+		k.multiply(m, v, step, weights, k.step, tiles, first, last, depth, 0)
 		k.store(m, tiles, part, first, last, workspace)
 	}
 }
@@ -172,20 +173,19 @@ func (k *winogradConv) width(panel int) int {
 	return min(2, k.kernel.blocks(k.out)-2*panel)
 }
 
-// multiply computes some panels of the transformed results.
-func (k *winogradConv) multiply(m, v []float32, step, tiles, first, last int) {
-	t, blocks := k.kernel, k.kernel.blocks(k.in)
-	highest := len(t.tiles)
-	groups := (tiles + highest - 1) / highest
-	between := k.between(2*k.group, tiles)
+// multiply computes some panels of the transformed results from some blocks of input channels, or adds to them if add is not 0. The
+// matrices of v are stepV elements apart, those of weights, which begin with the first panel, stepW.
+func (k *winogradConv) multiply(m, v []float32, stepV int, weights []float32, stepW, tiles, first, last, blocks, add int) {
+	t := k.kernel
+	groups := (tiles + len(t.tiles) - 1) / len(t.tiles)
+	next, between := tiles*t.lanes, k.between(2*k.group, tiles)
 	for e := range squares {
 		for p := first; p < last; p++ {
-			weights := &k.device.panel[e*k.step+p*2*t.lanes*blocks*t.lanes]
-			tile := k.width(p) - 1
-			to := m[e*between+(p-first)*2*tiles*t.lanes:]
+			panel := &weights[e*stepW+(p-first)*2*t.lanes*blocks*t.lanes]
+			to := m[e*between+(p-first)*2*next:]
 			for g := range groups {
 				i, end := tiles*g/groups, tiles*(g+1)/groups
-				t.tiles[end-i-1][tile](blocks, &v[e*step+i*t.lanes], tiles*t.lanes, weights, &to[i*t.lanes], tiles*t.lanes, 0)
+				t.tiles[end-i-1][k.width(p)-1](blocks, &v[e*stepV+i*t.lanes], next, panel, &to[i*t.lanes], next, add)
 			}
 		}
 	}

@@ -44,22 +44,9 @@ func (k *winogradFewConv) work(chunk, worker int) {
 		for b := range n {
 			k.pack(weights[b*t.lanes*k.width(chunk)*t.lanes:], k.weights, chunk, from+b, workspace)
 		}
-		k.multiply(m, weights, chunk, from, n)
+		k.multiply(m, k.device.panel[from*k.tiles*t.lanes:], k.apart, weights, k.weights, k.tiles, chunk, chunk+1, n, min(from, 1))
 	}
 	k.store(m, k.tiles, part, chunk, chunk+1, workspace)
-}
-
-// multiply adds the products of some blocks of input channels to a panel of transformed results.
-func (k *winogradFewConv) multiply(m, weights []float32, panel, from, blocks int) {
-	t := k.kernel
-	groups := (k.tiles + len(t.tiles) - 1) / len(t.tiles)
-	next, between := k.tiles*t.lanes, k.between(2*k.group, k.tiles)
-	for e := range squares {
-		for g := range groups {
-			i, end := k.tiles*g/groups, k.tiles*(g+1)/groups
-			t.tiles[end-i-1][k.width(panel)-1](blocks, &k.device.panel[e*k.apart+from*next+i*t.lanes], next, &weights[e*k.weights], &m[e*between+i*t.lanes], next, min(from, 1))
-		}
-	}
 }
 
 // fewTransform is the time to transform a weight, in multiplications of a tile.
