@@ -6,24 +6,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
-// loadFloat returns element i of an array of any type as float32.
-func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
-	switch d {
-	case ir.Float32:
-		return *(*float32)(unsafe.Add(base, i*4))
-	case ir.Float64:
-		return float32(*(*float64)(unsafe.Add(base, i*8)))
-	case ir.Int32:
-		return float32(*(*int32)(unsafe.Add(base, i*4)))
-	case ir.Int64:
-		return float32(*(*int64)(unsafe.Add(base, i*8)))
-	case ir.Float16, ir.BFloat16:
-		return float16Value(d, *(*uint16)(unsafe.Add(base, i*2)))
-	default:
-		return float32(*(*uint8)(unsafe.Add(base, i)))
-	}
-}
-
 // castTo reads len(dst) elements of type d of a strided tensor, in row-major order from
 // element at, converted to the type of dst.
 func castTo[D number](dst []D, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {

@@ -277,7 +277,9 @@ func (l *loop) elements(from, to, worker int) {
 	scratch := l.device.scratch[worker]
 	for i := range l.in {
 		if in := &l.in[i]; in.kind == single {
-			fill(scratch[in.reg*chunkLen:][:min(chunkLen, to-from)], loadFloat(in.base, in.DType, in.Offset))
+			all := scratch[in.reg*chunkLen:][:min(chunkLen, to-from)]
+			castTo(all[:1], in.base, in.DType, ir.Layout{Offset: in.Offset}, 0)
+			fill(all, all[0])
 		}
 	}
 	for at := from; at < to; at += chunkLen {
