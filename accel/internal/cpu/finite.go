@@ -8,24 +8,18 @@ import (
 
 var _ = implement[ir.Finite](newFinite)
 
-// finite copies a tensor and fails at the first element that is not finite.
-type finite struct {
-	copyStep
-	what string
-}
-
+// newFinite returns a step that copies a tensor and fails at the first element that is not finite.
 func newFinite(_ *Device, s ir.Step) (step, error) {
-	return &finite{newCopyStep(s), s.Op.(ir.Finite).What}, nil
-}
-
-func (k *finite) run(p *program) error {
-	if err := k.copyStep.run(p); err != nil {
-		return err
-	}
-	if k.out.DType == ir.Float64 {
-		return firstNotFinite(k.what, elements[float64](p, k.out))
-	}
-	return firstNotFinite(k.what, elements[float32](p, k.out))
+	copied, what, out := copying(s), s.Op.(ir.Finite).What, s.Out[0]
+	return stepFunc(func(p *program) error {
+		if err := copied(p); err != nil {
+			return err
+		}
+		if out.DType == ir.Float64 {
+			return firstNotFinite(what, elements[float64](p, out))
+		}
+		return firstNotFinite(what, elements[float32](p, out))
+	}), nil
 }
 
 func firstNotFinite[T float32 | float64](what string, x []T) error {

@@ -23,6 +23,11 @@ type step interface {
 	run(p *program) error
 }
 
+// stepFunc is a step that keeps nothing between its runs.
+type stepFunc func(p *program) error
+
+func (f stepFunc) run(p *program) error { return f(p) }
+
 // builder builds the step of a whole-tensor op.
 type builder func(*Device, ir.Step) (step, error)
 

@@ -9,51 +9,30 @@ import (
 var _ = implementFloat32[ir.LogSoftmax](newSoftmax)
 var _ = implementFloat32[ir.Softmax](newSoftmax)
 
-// softmax computes rows of softmax, or of its logarithm.
-type softmax struct {
-	device  *Device
-	in, out ir.Operand
-	log     bool
-	n, rows int // length of a row, and number of rows
-	per     int // rows per chunk
-	x, y    []float32
-}
-
+// newSoftmax returns a step that computes rows of softmax, or of its logarithm.
 func newSoftmax(d *Device, s ir.Step) (step, error) {
-	shape := s.In[0].Shape
-	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
-	_, k.log = s.Op.(ir.LogSoftmax)
-	k.per = lossRows(k.rows, k.n)
+	rows, n, _ := axes(s.In[0].Shape, len(s.In[0].Shape)-1, len(s.In[0].Shape))
+	_, logarithms := s.Op.(ir.LogSoftmax)
 	d.reserve(0, sumExpLen)
-	return k, nil
-}
-
-func (k *softmax) run(p *program) error {
-	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
-	if k.n > 0 {
-		p.device.pool.run((k.rows+k.per-1)/k.per, k)
-	}
-	k.x, k.y = nil, nil
-	return nil
-}
-
-func (k *softmax) work(chunk, worker int) {
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
-		k.row(i, worker)
-	}
-}
-
-// row computes row i.
-func (k *softmax) row(i, worker int) {
-	v := k.device.vectors
-	x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-	top := v.largest(x) // a NaN makes the whole row NaN through its sum
-	if k.log {
-		v.addScalar(y, x, -top)
-		v.addScalar(y, y, -float32(math.Log(sumExp(v, k.device.scratch[worker], y, 0))))
-		return
-	}
-	v.mulScalar(y, y, float32(1/sumExp(v, y, x, -top)))
+	return stepFunc(func(p *program) error {
+		if n == 0 {
+			return nil
+		}
+		all, results := elements[float32](p, s.In[0]), elements[float32](p, s.Out[0])
+		d.pool.split(rows, lossRows(rows, n), func(i, end, worker int) {
+			for ; i < end; i++ {
+				v, x, y := d.vectors, all[i*n:(i+1)*n], results[i*n:(i+1)*n]
+				top := v.largest(x) // a NaN makes the whole row NaN through its sum
+				if logarithms {
+					v.addScalar(y, x, -top)
+					v.addScalar(y, y, -float32(math.Log(sumExp(v, d.scratch[worker], y, 0))))
+				} else {
+					v.mulScalar(y, y, float32(1/sumExp(v, y, x, -top)))
+				}
+			}
+		})
+		return nil
+	}), nil
 }
 
 // sumExp returns Σ exp(x + shift), for values that do not overflow, and writes the
