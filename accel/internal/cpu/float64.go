@@ -3,67 +3,52 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
 
 // Steps on float64, in plain Go.
 
-// float64Elementwise is an elementwise op on float64. A chunk is some elements.
-type float64Elementwise struct {
-	f    line
-	in   []ir.Operand
-	walk [3]ir.Layout
-	out  ir.Operand
-	word int // -1 without a scalar
-}
-
+// newFloat64Elementwise returns a step for an elementwise op on float64. A chunk is some elements.
 func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
 	f := lineOf(s.Op)
 	if f == nil || s.Out[0].DType != ir.Float64 {
 		return nil, fmt.Errorf("cpu: there is no kernel for %s of %s", s.Op.Name(), s.Out[0].DType)
 	}
-	k := &float64Elementwise{f: f, in: s.In, out: s.Out[0], word: -1}
-	if _, ok := s.Op.(ir.Dynamic); ok {
-		k.word = s.Word
-	}
+	_, dynamic := s.Op.(ir.Dynamic)
+	var walk [3]ir.Layout
 	for i, o := range s.In {
-		k.walk[i] = o.BroadcastTo(k.out.Shape).Squeeze()
+		walk[i] = o.BroadcastTo(s.Out[0].Shape).Squeeze()
 	}
-	return k, nil
-}
-
-func (k *float64Elementwise) run(p *program) error {
-	y := elements[float64](p, k.out)
-	var base [3]unsafe.Pointer
-	var direct [3][]float64 // inputs that are read where they are
-	for i, o := range k.in {
-		base[i] = p.memory[o.Slot]
-		if o.DType == ir.Float64 && o.Contiguous() && ir.Len(o.Shape) == len(y) {
-			direct[i] = elements[float64](p, o)
-		}
-	}
-	scalar := 0.0
-	if k.word >= 0 {
-		scalar = p.scalar(k.word)
-	}
-	p.device.pool.split(len(y), moveLen, func(at, end, _ int) {
-		var v [3][256]float64
-		for ; at < end; at += len(v[0]) {
-			n := min(len(v[0]), end-at)
-			in := [3][]float64{v[0][:n], v[1][:n], v[2][:n]}
-			for i, o := range k.in {
-				if x := direct[i]; x != nil {
-					in[i] = x[at:][:n]
-				} else {
-					castTo(in[i], base[i], o.DType, k.walk[i], at)
-				}
+	return stepFunc(func(p *program) error {
+		y := elements[float64](p, s.Out[0])
+		var direct [3][]float64 // inputs that are read where they are
+		for i, o := range s.In {
+			if o.DType == ir.Float64 && o.Contiguous() && ir.Len(o.Shape) == len(y) {
+				direct[i] = elements[float64](p, o)
 			}
-			k.f(y[at:][:n], in[0], in[1], in[2], scalar)
 		}
-	})
-	return nil
+		scalar := 0.0
+		if dynamic {
+			scalar = p.scalar(s.Word)
+		}
+		p.device.pool.split(len(y), moveLen, func(at, end, _ int) {
+			var v [3][256]float64
+			for ; at < end; at += len(v[0]) {
+				n := min(len(v[0]), end-at)
+				in := [3][]float64{v[0][:n], v[1][:n], v[2][:n]}
+				for i, o := range s.In {
+					if x := direct[i]; x != nil {
+						in[i] = x[at:][:n]
+					} else {
+						castTo(in[i], p.memory[o.Slot], o.DType, walk[i], at)
+					}
+				}
+				f(y[at:][:n], in[0], in[1], in[2], scalar)
+			}
+		})
+		return nil
+	}), nil
 }
 
 // line computes an elementwise op for elements next to each other. a, b and c are the inputs, s is the scalar.
@@ -99,50 +84,40 @@ func lineOf(op ir.Op) line {
 	}
 }
 
-// float64Sum sums over the middle dimension of [outer, n, inner] of float64, or computes the means.
-type float64Sum struct {
-	in, out         ir.Operand
-	outer, n, inner int
-	mean            bool
-	per             int // sums per chunk
-}
-
-func newFloat64Sum(s ir.Step, op ir.Sum) step {
-	k := &float64Sum{in: s.In[0], out: s.Out[0], mean: op.Mean}
-	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
-	k.per = max(1, rowsPerTask/max(k.n, 1))
-	return k
-}
-
-func (k *float64Sum) run(p *program) error {
-	x, y, count := elements[float64](p, k.in), elements[float64](p, k.out), 1
-	if k.mean {
-		count = k.n
+// float64Sum returns a step that sums over the middle dimension of [outer, n, inner] of float64, or computes the means.
+func float64Sum(s ir.Step, op ir.Sum) stepFunc {
+	outer, n, inner := axes(s.In[0].Shape, op.From, op.To)
+	count := 1
+	if op.Mean {
+		count = n
 	}
-	p.device.pool.split(k.outer*k.inner, k.per, func(i, end, _ int) {
-		for ; k.inner == 1 && i < end; i++ {
-			var s compensated
-			for _, v := range x[i*k.n:][:k.n] {
-				s.add(v)
-			}
-			y[i] = s.mean(count)
-		}
-		for i < end {
-			var sums [8]compensated // of columns, whose elements are next to each other
-			o, c := i/k.inner, i%k.inner
-			width := min(len(sums), k.inner-c, end-i)
-			for j := range k.n {
-				for t, v := range x[(o*k.n+j)*k.inner+c:][:width] {
-					sums[t].add(v)
+	return func(p *program) error {
+		x, y := elements[float64](p, s.In[0]), elements[float64](p, s.Out[0])
+		p.device.pool.split(outer*inner, max(1, rowsPerTask/max(n, 1)), func(i, end, _ int) {
+			for ; inner == 1 && i < end; i++ {
+				var s compensated
+				for _, v := range x[i*n:][:n] {
+					s.add(v)
 				}
+				y[i] = s.mean(count)
 			}
-			for t := range width {
-				y[i+t] = sums[t].mean(count)
+			for i < end {
+				var sums [8]compensated // of columns, whose elements are next to each other
+				o, c := i/inner, i%inner
+				width := min(len(sums), inner-c, end-i)
+				for j := range n {
+					for t, v := range x[(o*n+j)*inner+c:][:width] {
+						sums[t].add(v)
+					}
+				}
+				for t := range width {
+					y[i+t] = sums[t].mean(count)
+				}
+				i += width
 			}
-			i += width
-		}
-	})
-	return nil
+		})
+		return nil
+	}
 }
 
 // compensated is a compensated sum (Neumaier, ZAMM 54(1), 1974), with the rounding errors of Knuth's TwoSum, which

@@ -42,7 +42,7 @@ type sum struct {
 func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
 	if s.Out[0].DType == ir.Float64 {
-		return newFloat64Sum(s, op), nil
+		return float64Sum(s, op), nil
 	}
 	k := &sum{device: d, in: s.In[0], out: s.Out[0], mean: op.Mean}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
@@ -148,13 +148,6 @@ func (k *sum) columns(x, y []float32, block, from, to int) {
 	k.store(y[block*k.inner+from:], sums)
 }
 
-// largest finds the largest element of the middle dimension of [outer, n, inner], the first of equal ones, or its index.
-type largest[T float32 | float64] struct {
-	in, out         ir.Operand
-	outer, n, inner int
-	perChunk        int
-}
-
 func newLargest(_ *Device, s ir.Step) (step, error) {
 	axis := 0
 	switch op := s.Op.(type) {
@@ -164,45 +157,43 @@ func newLargest(_ *Device, s ir.Step) (step, error) {
 		axis = op.Axis
 	}
 	if s.In[0].DType == ir.Float64 {
-		return largestOf[float64](s, axis), nil
+		return largest[float64](s, axis), nil
 	}
-	return largestOf[float32](s, axis), nil
+	return largest[float32](s, axis), nil
 }
 
-func largestOf[T float32 | float64](s ir.Step, axis int) *largest[T] {
-	k := &largest[T]{in: s.In[0], out: s.Out[0]}
-	k.outer, k.n, k.inner = axes(s.In[0].Shape, axis, axis+1)
-	k.perChunk = max(1, rowsPerTask/max(k.n, 1))
-	return k
-}
-
-func (k *largest[T]) run(p *program) error {
-	x := elements[T](p, k.in)
-	var y []T
-	var index []int32
-	if k.out.DType == ir.Int32 {
-		index = elements[int32](p, k.out)
-	} else {
-		y = elements[T](p, k.out)
-	}
-	p.device.pool.split(k.outer*k.inner, k.perChunk, func(i, end, _ int) {
-		for ; i < end; i++ {
-			best, at := k.first(x[i/k.inner*k.n*k.inner+i%k.inner:])
-			if index != nil {
-				index[i] = int32(at)
-			} else {
-				y[i] = best
-			}
+// largest returns a step that finds the largest element of the middle dimension of [outer, n, inner], the first of equal ones, or its index.
+func largest[T float32 | float64](s ir.Step, axis int) stepFunc {
+	outer, n, inner := axes(s.In[0].Shape, axis, axis+1)
+	out := s.Out[0]
+	return func(p *program) error {
+		x := elements[T](p, s.In[0])
+		var y []T
+		var index []int32
+		if out.DType == ir.Int32 {
+			index = elements[int32](p, out)
+		} else {
+			y = elements[T](p, out)
 		}
-	})
-	return nil
+		p.device.pool.split(outer*inner, max(1, rowsPerTask/max(n, 1)), func(i, end, _ int) {
+			for ; i < end; i++ {
+				best, at := firstLargest(x[i/inner*n*inner+i%inner:], n, inner)
+				if index != nil {
+					index[i] = int32(at)
+				} else {
+					y[i] = best
+				}
+			}
+		})
+		return nil
+	}
 }
 
-// first finds the largest of the elements of x that are inner apart, or the first NaN.
-func (k *largest[T]) first(x []T) (best T, at int) {
+// firstLargest finds the largest of n elements of x that are inner apart, or the first NaN.
+func firstLargest[T float32 | float64](x []T, n, inner int) (best T, at int) {
 	best = x[0]
-	for j := 1; j < k.n && best == best; j++ {
-		if v := x[j*k.inner]; v > best || v != v {
+	for j := 1; j < n && best == best; j++ {
+		if v := x[j*inner]; v > best || v != v {
 			best, at = v, j
 		}
 	}
