@@ -6,9 +6,21 @@ import (
 	"math"
 	"slices"
 	"unsafe"
-
-	"github.com/quernlab/quern/accel/data"
 )
+
+// Set is a data set; *data.Dataset implements it.
+type Set interface {
+	Name() string
+	Len() int
+	Classes() []string
+	Targets() int
+	SequenceLength() int
+	Unlabeled() bool
+	InMemory() bool
+	Label(i int) int
+	Target(i int) []float32
+	Example(i int) []float32
+}
 
 // Limits of what is read before a training.
 const (
@@ -20,7 +32,7 @@ const (
 
 // Labels finds a data set with one class only, and one in which a class is so frequent that accuracy
 // says little. balanced says that the training weights examples or classes.
-func Labels(set *data.Dataset, balanced bool) []string {
+func Labels(set Set, balanced bool) []string {
 	classes, counts := set.Classes(), counts(set, mostLabels)
 	if counts == nil || set.Len() < 2 {
 		return nil
@@ -47,7 +59,7 @@ const mostTargets = 2000
 
 // Targets finds targets that are far from 1, unless these are counts, and returns the mean squared error of their
 // mean, 0 if it is unknown, and their range.
-func Targets(set *data.Dataset, counts bool) (spread float64, r Range, found []string) {
+func Targets(set Set, counts bool) (spread float64, r Range, found []string) {
 	width := set.Targets()
 	if width == 0 || !set.InMemory() || set.Len() == 0 {
 		return 0, r, nil
@@ -87,7 +99,7 @@ func places(length, n int) func(yield func(int) bool) {
 
 // Overlap finds examples of the validation set that are in the training set, with the same label: the
 // validation then measures what the model remembers. Of large sets it compares a part.
-func Overlap(train, validation *data.Dataset) []string {
+func Overlap(train, validation Set) []string {
 	if train == validation {
 		return []string{fmt.Sprintf("the validation set is the training set (%s): it measures what the model remembers, not what it has learned; "+
 			"divide the data with RandomSplit", train.Name())}
@@ -124,7 +136,7 @@ func Overlap(train, validation *data.Dataset) []string {
 }
 
 // discrete reports whether no column has half as many values as there are different examples.
-func discrete(set *data.Dataset, different int) bool {
+func discrete(set Set, different int) bool {
 	const mostColumns, mostRows = 64, 1000
 	rows, columns := min(set.Len(), mostRows), slices.Collect(places(size(set), mostColumns))
 	values := make([]map[float32]bool, len(columns))
@@ -141,7 +153,7 @@ func discrete(set *data.Dataset, different int) bool {
 }
 
 // size returns the number of values of an example before transforms.
-func size(set *data.Dataset) int {
+func size(set Set) int {
 	if set.Len() == 0 {
 		return 0
 	}
@@ -151,7 +163,7 @@ func size(set *data.Dataset) int {
 // hasher identifies examples by their content.
 type hasher struct {
 	seed maphash.Seed
-	set  *data.Dataset
+	set  Set
 }
 
 // of returns a number that is the same for examples with equal values and labels, and else differs.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/quernlab/quern/accel/data"
 )
 
 // mostCounted is the number of labels of a training set up to which all are read, to know which classes it lacks.
@@ -13,7 +11,7 @@ const mostCounted = 1_000_000
 
 // counts returns how many examples of a set have each class; nil without classes in memory. Of large sets it reads
 // a part.
-func counts(set *data.Dataset, most int) []int {
+func counts(set Set, most int) []int {
 	if set.Targets() > 0 || set.Unlabeled() || set.SequenceLength() > 0 || !set.InMemory() || set.Len() == 0 {
 		return nil
 	}
@@ -27,7 +25,7 @@ func counts(set *data.Dataset, most int) []int {
 }
 
 // NewClasses finds classes of the validation set that the training set does not have.
-func NewClasses(train, validation *data.Dataset) []string {
+func NewClasses(train, validation Set) []string {
 	if train.Len() > mostCounted {
 		return nil
 	}
@@ -72,7 +70,7 @@ type Judged struct {
 
 // Far finds a validation that is far worse than a guess though the training is good: then the two sets do not mean
 // the same.
-func (j Judged) Far(train, validation *data.Dataset) []string {
+func (j Judged) Far(train, validation Set) []string {
 	if j.Steps < fewSteps || !finite(j.Loss) || !finite(j.Trained) {
 		return nil
 	}
@@ -102,7 +100,7 @@ func (j Judged) Far(train, validation *data.Dataset) []string {
 
 // guesses returns the loss of a prediction that does not look at the examples of a validation set, the cross-entropy
 // or the mean squared error, and the share of its most frequent class; 0 if they are unknown.
-func guesses(train, validation *data.Dataset) (loss, share float64) {
+func guesses(train, validation Set) (loss, share float64) {
 	if all := counts(validation, mostLabels); all != nil {
 		total, most := 0, 0
 		for _, n := range all {
@@ -133,7 +131,7 @@ func guesses(train, validation *data.Dataset) (loss, share float64) {
 }
 
 // scales describes examples of two sets whose mean or deviation differ by much; "" if they do not.
-func scales(train, validation *data.Dataset) string {
+func scales(train, validation Set) string {
 	if !train.InMemory() || !validation.InMemory() || size(train) == 0 || size(validation) == 0 {
 		return ""
 	}
@@ -146,7 +144,7 @@ func scales(train, validation *data.Dataset) string {
 }
 
 // moments returns the mean and the deviation of all values of some examples.
-func moments(set *data.Dataset) (mean, deviation float64) {
+func moments(set Set) (mean, deviation float64) {
 	sum, squares, n := 0., 0., 0.
 	for i := range places(set.Len(), 200) {
 		for _, v := range set.Example(i) {
