@@ -191,10 +191,11 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 	}
 	// The data starts at a multiple of eight bytes, for readers that map files.
 	text = append(text, strings.Repeat(" ", (8-len(text)%8)%8)...)
-	if headerSumAt(text) < 0 {
+	at := headerSumAt(text)
+	if at < 0 {
 		return fmt.Errorf("no tensor and no note may contain %q", headerSumKey)
 	}
-	sealHeader(text)
+	copy(text[at:], formatSum(headerSum(text)))
 	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)); err != nil {
 		return err
 	}
@@ -310,10 +311,6 @@ type weightFiles struct {
 	in    map[string]*File // by name of a tensor
 }
 
-func (w *weightFiles) names() []string                     { return slices.Sorted(maps.Keys(w.in)) }
-func (w *weightFiles) shape(name string) []int             { return w.in[name].Shape(name) }
-func (w *weightFiles) tensor(name string) (*Tensor, error) { return w.in[name].Tensor(name) }
-
 func (w *weightFiles) close() error {
 	var errs []error
 	for _, f := range w.files {
@@ -415,11 +412,6 @@ func formatSum(sum uint32) string { return fmt.Sprintf("%0*x", sumDigits, sum) }
 
 // noSum has the place of the header's checksum while that is computed.
 var noSum = strings.Repeat("0", sumDigits)
-
-// sealHeader writes the checksum of a header into its JSON.
-func sealHeader(text []byte) {
-	copy(text[headerSumAt(text):], formatSum(headerSum(text)))
-}
 
 // headerSumAt returns where the digits of the header's checksum begin, or -1.
 func headerSumAt(text []byte) int {

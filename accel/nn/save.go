@@ -326,7 +326,7 @@ func Load(path string, model any, given ...Option) (err error) {
 	defer w.showProgress(path)()
 	var unreadable error // which names the file
 	report, err := setState(model, shapes, l.partial, func(name string) (t *Tensor, err error) {
-		if t, err = w.tensor(names[name]); err != nil {
+		if t, err = w.in[names[name]].Tensor(names[name]); err != nil {
 			unreadable = err
 		}
 		return t, err
@@ -351,7 +351,7 @@ func Load(path string, model any, given ...Option) (err error) {
 // rename returns the names in the file by those in the model, and the shapes by the latter.
 func (o *options) rename(w *weightFiles) (names map[string]string, shapes map[string][]int, err error) {
 	names, shapes = map[string]string{}, map[string][]int{}
-	for _, from := range w.names() {
+	for _, from := range slices.Sorted(maps.Keys(w.in)) {
 		to := from
 		for _, rule := range o.rules {
 			to = rule(to)
@@ -362,7 +362,7 @@ func (o *options) rename(w *weightFiles) (names map[string]string, shapes map[st
 		if other, ok := names[to]; ok {
 			return nil, nil, fmt.Errorf("the rules of Rename give %s and %s the same name, %s", other, from, to)
 		}
-		names[to], shapes[to] = from, w.shape(from)
+		names[to], shapes[to] = from, w.in[from].Shape(from)
 	}
 	return names, shapes, nil
 }
