@@ -1,6 +1,11 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/engine/tensortype"
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/engine/tensortype"
+)
 
 // images describes the tensors of a convolution; see conv.h.
 type images struct {
@@ -31,4 +36,53 @@ func (o Conv2D) images(plane, line int) images {
 		g.Strides[i] = newDivisor(o.Stride[i])
 	}
 	return g
+}
+
+// ConvKind says which of the three tensors of a convolution is computed from the other two, the factors.
+type ConvKind int
+
+// The kinds.
+const (
+	ConvForward ConvKind = iota // y from x and w
+	ConvInput                   // dx from dy and w
+	ConvWeight                  // dw from x and dy
+)
+
+var convKinds = [...]string{"forward", "input", "weight"}
+
+// String returns the kind as it is in the names of kernels.
+func (k ConvKind) String() string { return convKinds[k] }
+
+// product is a matrix multiplication for each group of a convolution.
+type product struct{ m, n, depth, groups int }
+
+func (p product) size() int { return p.m * p.n * p.groups }
+
+func (p product) blocks(tile int) int { return ceil(p.m, tile) * ceil(p.n, tile) }
+
+// parts returns the number of parts that the depth is split into, for tiles of the given size.
+func (p product) parts(tile int) int { return splitK(p.blocks(tile)*p.groups, atOnce, p.depth) }
+
+func (p product) partBytes(tile, size int) int {
+	return partBytes(p.parts(tile), p.blocks(tile)*p.groups, tile*tile, size)
+}
+
+// grid has one block per tile along x, the parts along y, the groups along z.
+func (p product) grid(tile int) driver.Dim {
+	return driver.Dim{X: uint32(p.blocks(tile)), Y: uint32(p.parts(tile)), Z: uint32(p.groups)}
+}
+
+// checkSize returns an error for sizes beyond the kernels' 32-bit counters.
+func (p product) checkSize() error {
+	if max(p.m, p.n, p.depth) > maxSide || p.groups > 65535 {
+		return fmt.Errorf("a convolution as matrices of %d×%d by depth %d in %d groups is too large for the kernels' 32-bit counters", p.m, p.n, p.depth, p.groups)
+	}
+	return nil
+}
+
+// convolution is a Conv2D as a matrix multiplication (implicit GEMM).
+type convolution struct {
+	product
+	images images
+	result result
 }

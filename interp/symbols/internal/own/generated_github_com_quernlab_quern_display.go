@@ -24,6 +24,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"NewMeter":          reflect.ValueOf(display.NewMeter),
 		"PNG":               reflect.ValueOf(display.PNG),
 		"Render":            reflect.ValueOf(display.Render),
+		"RenderResult":      reflect.ValueOf(display.RenderResult),
 		"Result":            reflect.ValueOf(display.Result),
 		"SVG":               reflect.ValueOf(display.SVG),
 		"SetSink":           reflect.ValueOf(display.SetSink),
