@@ -33,7 +33,7 @@ var distributeErrors = []struct {
 	{"a first layer without a second", MeshShape{1, 2, 1}, nil, always(Split("[35].1", "3.3")), "1 more layers match the first pattern than the second"},
 	{"a layer that does not exist", MeshShape{1, 2, 1}, nil, always(SplitHeads("9.*")), `SplitHeads("9.*"): the model has no such layer`},
 	{"a pattern that is none", MeshShape{1, 2, 1}, nil, always(SplitHeads("[")), "syntax error in pattern"},
-	{"heads of a linear layer", MeshShape{1, 2, 1}, nil, always(SplitHeads("7")), "layer 7 is a *nn.DenseLayer, which it cannot divide"},
+	{"heads of a linear layer", MeshShape{1, 2, 1}, nil, always(SplitHeads("7")), "layer 7 is Dense(17), which it cannot divide"},
 	{"a softmax between two layers", MeshShape{1, 2, 1}, func(int) nn.Module {
 		return nn.Sequential(nn.Embedding(gptTokens, 8), nn.Dense(8), nn.Softmax(-1), nn.Dense(8))
 	}, always(Split("1", "3")), "layer 2, Softmax(-1), is between them"},
@@ -46,9 +46,9 @@ var distributeErrors = []struct {
 	{"nothing to divide", MeshShape{1, 2, 1}, nil, nil, "no option says which: add Split, SplitHeads or SplitVocabulary"},
 	{"tokens that cannot be divided", MeshShape{1, 2, 1}, nil, always(SplitVocabulary("0", "7")), "layer 0: its 17 tokens cannot be divided by 2 ranks"},
 	{"logits that are not the results", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "5.3")), "layer 5.3: it is not the last layer"},
-	{"a head that computes no logits", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "6")), "layer 6: it is a *nn.layerNorm, but the second pattern"},
-	{"an embedding that is none", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("1", "7")), "layer 1: it is a *nn.posEmbedding, but the first pattern"},
-	{"the heads of an embedding", MeshShape{1, 2, 1}, vocabularyOn, always(SplitHeads("0")), "layer 0 is a *nn.embedding, which it cannot divide"},
+	{"a head that computes no logits", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("0", "6")), "layer 6: it is LayerNorm(), but the second pattern"},
+	{"an embedding that is none", MeshShape{1, 2, 1}, vocabularyOn, always(SplitVocabulary("1", "7")), "layer 1: it is PositionEmbedding(6, 16), but the first pattern"},
+	{"the heads of an embedding", MeshShape{1, 2, 1}, vocabularyOn, always(SplitHeads("0")), "layer 0 is Embedding(18, 16), which it cannot divide"},
 	{"a tied layer without its embedding", MeshShape{1, 2, 1}, func(int) nn.Module {
 		d := nn.Dense(gptTokens + 1)
 		return nn.Sequential(nn.Embedding(gptTokens+1, 8), d, nn.Dense(8), nn.TiedDense(d))

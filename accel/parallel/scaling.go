@@ -43,7 +43,7 @@ func MeasureScaling(ctx context.Context, g *Group, measure func(context.Context,
 	for _, n := range sizes {
 		speed, err := g.measureSpeed(ctx, n, measure)
 		if err != nil {
-			return s, err
+			return s, fmt.Errorf("parallel: MeasureScaling: %d ranks: %w", n, err)
 		}
 		s = append(s, ScalingPoint{n, speed})
 	}
@@ -81,11 +81,11 @@ func (g *Group) measureSpeed(ctx context.Context, n int, measure func(context.Co
 	}
 	if err != nil {
 		g.Fail(err)
-		return 0, fmt.Errorf("parallel: MeasureScaling: %d ranks: %w", n, err)
+		return 0, err
 	}
 	speeds, err := gatherJSON(ctx, g, speed)
 	if err != nil {
-		return 0, fmt.Errorf("parallel: MeasureScaling: %d ranks: %w", n, err)
+		return 0, err
 	}
 	return speeds[0], nil
 }

@@ -117,7 +117,7 @@ func (d *distribution) splitLayers() error {
 			_, vocabulary := modules[name].(layer.Vocabulary)
 			l, ok := modules[name].(layer.Partitioned)
 			if !ok || vocabulary || dense != s.dense {
-				return fmt.Errorf("parallel: %s(%q): layer %s is a %T, which it cannot divide: Split is for nn.Dense, SplitHeads for attention", s.what, s.pattern, name, modules[name])
+				return fmt.Errorf("parallel: %s(%q): layer %s is %s, which it cannot divide: Split is for nn.Dense, SplitHeads for attention", s.what, s.pattern, name, layer.Name(modules[name]))
 			}
 			if _, err := d.splitLayer(l, s.rows); err != nil {
 				return fmt.Errorf("parallel: %s(%q): layer %s: %w", s.what, s.pattern, name, err)

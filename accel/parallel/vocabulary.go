@@ -51,7 +51,7 @@ func (d *distribution) splitVocabulary(modules map[string]nn.Module, names []str
 	for _, name := range embeddings {
 		l, ok := modules[name].(layer.Vocabulary)
 		if !ok || l.DividesVocabulary() {
-			return fail(name, "it is a %T, but the first pattern is for nn.Embedding", modules[name])
+			return fail(name, "it is %s, but the first pattern is for nn.Embedding", layer.Name(modules[name]))
 		}
 		if _, err := d.splitLayer(l, false); err != nil {
 			return fail(name, "%w", err)
@@ -62,7 +62,7 @@ func (d *distribution) splitVocabulary(modules map[string]nn.Module, names []str
 		l, ok := modules[name].(layer.Partitioned)
 		_, dense := modules[name].(*nn.DenseLayer)
 		if tied, isTied := l.(layer.Vocabulary); !ok || !dense && !(isTied && tied.DividesVocabulary()) {
-			return fail(name, "it is a %T, but the second pattern is for nn.Dense and nn.TiedDense", modules[name])
+			return fail(name, "it is %s, but the second pattern is for nn.Dense and nn.TiedDense", layer.Name(modules[name]))
 		}
 		if modules[name] != layers[len(layers)-1] {
 			return fail(name, "it is not the last layer of an nn.Sequential, whose results may be the logits of some tokens")
