@@ -46,7 +46,7 @@ func TestDocOfOurPackages(t *testing.T) {
 			t.Errorf("the documentation of accel.Fit has no %q: %q", want, got)
 		}
 	}
-	if got := symbols.Doc("github.com/quernlab/quern/plots", "Live"); !strings.Contains(got, "\n    live := plots.NewLive(ctx, nil)\n") {
+	if got := symbols.Doc("github.com/quernlab/quern/plots", "Live"); !strings.Contains(got, "\n    live := plots.NewLive(ctx)\n") {
 		t.Errorf("the documentation of plots.Live has no example: %q", got)
 	}
 }
