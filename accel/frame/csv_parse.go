@@ -214,9 +214,30 @@ func parseDate(b []byte) (time.Time, bool) {
 	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if day > 28 && t.Day() != day { // the month has fewer days
+	if day > 28 && day > daysIn(year, month) {
 		return time.Time{}, false
 	}
+	t := time.Unix(86400*int64(daysBefore(year, month)+day-1-unixDays), 0).UTC()
 	return t, !t.IsZero()
+}
+
+// unixDays is daysBefore of January 1970.
+const unixDays = 719468
+
+// daysIn returns the number of days of a month.
+func daysIn(year, month int) int {
+	return daysBefore(year+month/12, month%12+1) - daysBefore(year, month)
+}
+
+// daysBefore returns the number of days from 1 March of the year 0 to the first day of a month, in the Gregorian
+// calendar. A year that begins in March has its leap day at the end.
+func daysBefore(year, month int) int {
+	if month -= 3; month < 0 {
+		month += 12
+		year--
+	}
+	if year < 0 { // January and February of the year 0
+		return (153*month+2)/5 - 366
+	}
+	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5
 }
