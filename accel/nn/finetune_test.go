@@ -64,6 +64,55 @@ func TestReplaceHead(t *testing.T) {
 	}
 }
 
+// TestReplaceSharedModules replaces uses of a module that a model has under several names.
+func TestReplaceSharedModules(t *testing.T) {
+	type net struct {
+		A, B  *nn.SequentialLayer
+		Cycle *net
+	}
+	newNet := func() (*net, *nn.DenseLayer) {
+		d := nn.Dense(2)
+		chain := nn.Sequential(nn.Dense(3), nn.ReLU(), nn.Sequential(d))
+		n := &net{A: chain, B: chain}
+		n.Cycle = n
+		return n, d
+	}
+	for _, name := range []string{"A", "B", "A.0", "B.0", "B.2", "B.2.0"} {
+		n, _ := newNet()
+		by := nn.Sequential(nn.Dense(7))
+		if err := nn.Replace(n, name, by); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, use := range []string{"A", "B"} {
+			found := false
+			for _, m := range nn.NamedModules(map[string]any{"A": n.A, "B": n.B}[use]) {
+				found = found || m.Module == nn.Module(by)
+			}
+			// A part of the shared chain is a part of both, and a use of the chain is a use of its own.
+			if want := strings.Contains(name, ".") || use == name; found != want {
+				t.Errorf("%s: the new module is in %s: %v, want %v", name, use, found, want)
+			}
+		}
+	}
+	n, _ := newNet()
+	if err := nn.Replace(n, "Cycle.B.3", nn.ReLU()); err == nil {
+		t.Error("replaced a module that is not there")
+	}
+
+	if name, err := nn.ReplaceHead(n, nn.Dense(9)); err != nil || n.B.Forward(tensor.Zeros(1, 4)).Size(1) != 9 {
+		t.Errorf("a head in a chain that is used twice: %q, %v", name, err)
+	}
+	_, d := newNet()
+	for _, model := range []*nn.SequentialLayer{nn.Sequential(d, nn.ReLU(), d), nn.Sequential(nn.Dense(4), d, nn.Dense(5), d)} {
+		before := model.String()
+		var state *tensor.StateError
+		if name, err := nn.ReplaceHead(model, nn.Dense(9)); !errors.As(err, &state) || !strings.Contains(err.Error(), "is used as") || model.String() != before {
+			t.Errorf("the head of %s: %q, %v, then %s", before, name, err, model)
+		}
+	}
+}
+
 func TestLoRA(t *testing.T) {
 	m := nn.Sequential(nn.Dense(6), nn.Tanh(), nn.Dense(2))
 	x := tensor.Randn(tensor.NewGenerator(1), 5, 4)

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -39,7 +40,9 @@ type walker struct {
 	// slot is called for each value before its parts, settable if it is in a field, a slice or a chain, and only for what can
 	// be reached by exported fields; nil for none.
 	slot func(path []string, v reflect.Value)
-	seen map[visited]bool
+	// every makes the walk visit a value under each of its paths, instead of only under the first one.
+	every bool
+	seen  map[visited]bool
 }
 
 type visited struct {
@@ -72,9 +75,10 @@ func (w *walker) value(path []string, v reflect.Value) {
 		}
 		return
 	case reflect.Pointer:
-		if v.IsNil() || !w.first(v, 0) {
+		if v.IsNil() || !w.enter(v, 0) {
 			return
 		}
+		defer w.leave(v, 0)
 	}
 	if v.CanInterface() {
 		x := v.Interface()
@@ -107,16 +111,18 @@ func (w *walker) value(path []string, v reflect.Value) {
 	case reflect.Struct:
 		w.fields(path, v)
 	case reflect.Slice:
-		if v.Len() == 0 || !w.first(v, v.Len()) {
+		if v.Len() == 0 || !w.enter(v, v.Len()) {
 			return
 		}
+		defer w.leave(v, v.Len())
 		w.elements(path, v)
 	case reflect.Array:
 		w.elements(path, v)
 	case reflect.Map:
-		if v.IsNil() || !w.first(v, 0) {
+		if v.IsNil() || !w.enter(v, 0) {
 			return
 		}
+		defer w.leave(v, 0)
 		keys := v.MapKeys()
 		names := map[string]reflect.Value{}
 		var order []string
@@ -201,15 +207,22 @@ func fieldsOf(t reflect.Type) []structField {
 // nameTag is the key of a struct tag with the name of a field in the path of its parameters.
 const nameTag = "nn"
 
-// first reports whether a pointer is visited for the first time, which ends cycles and counts
+// enter reports whether a pointer is visited for the first time, which ends cycles and counts
 // shared parameters once.
-func (w *walker) first(v reflect.Value, length int) bool {
+func (w *walker) enter(v reflect.Value, length int) bool {
 	key := visited{v.UnsafePointer(), v.Type(), length}
 	if w.seen[key] {
 		return false
 	}
 	w.seen[key] = true
 	return true
+}
+
+// leave ends a visit of a pointer. With every, only what is still being visited counts as seen.
+func (w *walker) leave(v reflect.Value, length int) {
+	if w.every {
+		delete(w.seen, visited{v.UnsafePointer(), v.Type(), length})
+	}
 }
 
 // partOfModel reports whether walk follows an interface to a value: a module, a tensor, or a
@@ -292,8 +305,9 @@ func nilModules(model any) (paths []string) {
 	return paths
 }
 
-// Replace replaces the module with this name, as [NamedModules] has it, by another one. A module in a
-// struct must be in an exported field that can hold the other one. If there is no such module,
+// Replace replaces the module with this name, as [NamedModules] has it, by another one. A module that a
+// model uses twice also has the name of its second use, and Replace changes only the use with this name. A
+// module in a struct must be in an exported field that can hold the other one. If there is no such module,
 // Replace returns a *tensor.StateError and changes nothing.
 func Replace(model any, name string, by Module) error {
 	wrong := func(hint string) error {
@@ -303,7 +317,7 @@ func Replace(model any, name string, by Module) error {
 		return wrong("cannot become nil")
 	}
 	var at reflect.Value
-	w := walker{visit: func([]string, any) {}, seen: map[visited]bool{}}
+	w := walker{visit: func([]string, any) {}, every: true, seen: map[visited]bool{}}
 	w.slot = func(path []string, v reflect.Value) {
 		if !at.IsValid() && len(path) > 0 && strings.Join(path, ".") == name {
 			at = v
@@ -328,18 +342,28 @@ func Replace(model any, name string, by Module) error {
 // ReplaceHead replaces the last [Dense] layer of a model, in the order of declaration, by another
 // module, usually a Dense with the number of classes of another data set, and returns its name. The
 // other parameters stay as they are. What the model was trained with is forgotten, so that accel.Fit
-// accepts a data set with other classes. Its errors are those of [Replace].
+// accepts a data set with other classes. Its errors are those of [Replace]; a last layer that the model
+// uses twice is one too.
 func ReplaceHead(model any, head Module) (name string, err error) {
-	for _, m := range NamedModules(model) {
-		if _, ok := m.Module.(*DenseLayer); ok {
-			name = m.Name
+	var last *DenseLayer
+	w := walker{every: true, seen: map[visited]bool{}}
+	w.visit = func(path []string, v any) {
+		if d, ok := v.(*DenseLayer); ok {
+			name, last = strings.Join(path, "."), d
 		}
 	}
-	if name == "" {
+	w.value(nil, reflect.ValueOf(model))
+	if last == nil {
 		return "", &tensor.StateError{Op: "ReplaceHead", Hint: "the model has no Dense layer"}
 	}
 	if err := Replace(model, name, head); err != nil {
 		return name, err
+	}
+	for _, m := range NamedModules(model) {
+		if m.Module == Module(last) && head != Module(last) {
+			hint := fmt.Sprintf("the last Dense layer is used as %q and as %q: change the uses one by one with Replace", m.Name, name)
+			return name, errors.Join(&tensor.StateError{Op: "ReplaceHead", Hint: hint}, Replace(model, name, last))
+		}
 	}
 	for _, p := range State(model) {
 		tensors.SetMetadata(p.Tensor, nil) // it names the classes of the old layer
