@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -131,7 +132,7 @@ func (g *group) tryCut(model nn.Module, x *tensor.Tensor) (err error) {
 // maskedWeight returns the weight of the next layer with zeros for the removed channels.
 func (g *group) maskedWeight() *tensor.Tensor {
 	w := *g.to.Weight
-	shape, data := w.Shape(), w.Data()
+	shape, data := w.Shape(), w.Float64s()
 	stays := make([]bool, shape[1])
 	for _, i := range g.inputs() {
 		stays[i] = true
@@ -142,7 +143,7 @@ func (g *group) maskedWeight() *tensor.Tensor {
 			data[i] = 0
 		}
 	}
-	return tensor.New(data, shape...)
+	return tensor.FromFloat64s(data, shape...).Cast(w.DType())
 }
 
 func (p *prunable) outputs() int { return (*p.Weight).Size(0) }
@@ -266,16 +267,17 @@ func (g *group) selectSlices(slot **tensor.Tensor, axis int, index []int) {
 	old := *slot
 	g.undoSteps = append(g.undoSteps, func() { *slot = old })
 	shape := old.Shape()
-	data := old.Data()
+	data := old.Float64s()
 	outer, inner := ir.Len(shape[:axis]), ir.Len(shape[axis+1:])
-	kept := make([]float32, 0, outer*len(index)*inner)
+	kept := make([]float64, 0, outer*len(index)*inner)
 	for o := range outer {
 		for _, i := range index {
 			kept = append(kept, data[(o*shape[axis]+i)*inner:][:inner]...)
 		}
 	}
 	shape[axis] = len(index)
-	next := tensor.New(kept, shape...)
+	next := tensor.FromFloat64s(kept, shape...).Cast(old.DType())
 	next.SetRequiresGrad(old.RequiresGrad())
+	tensors.SetMetadata(next, tensors.Metadata(old)) // what the model was trained with
 	*slot = next
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prune"
 	"github.com/quernlab/quern/accel/quantize"
@@ -74,6 +75,77 @@ func TestChannels(t *testing.T) {
 		}
 		if !strings.Contains(cut.String(), "outputs are left") || !strings.Contains(model.String(), "Conv2D(4, 3, Groups(4), Padding(1))") {
 			t.Errorf("%s\n%s", cut, model)
+		}
+	}
+}
+
+// TestElementTypes prunes models whose tensors have other element types. The types remain, and so does what the
+// tensors were trained with.
+func TestElementTypes(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float64} {
+		for name, prunes := range map[string]func(model nn.Module, x *tensor.Tensor) error{
+			"Channels":  func(m nn.Module, x *tensor.Tensor) error { _, err := prune.Channels(m, x, 0.5); return err },
+			"Magnitude": func(m nn.Module, _ *tensor.Tensor) error { _, err := prune.Magnitude(m, 0.5); return err },
+			"Pattern":   func(m nn.Module, _ *tensor.Tensor) error { _, err := prune.Pattern(m, 1, 2); return err },
+			"Rewind": func(m nn.Module, _ *tensor.Tensor) error {
+				before := prune.CloneState(m)
+				masks, err := prune.Magnitude(m, 0.5)
+				if err != nil {
+					return err
+				}
+				return masks.Rewind(before)
+			},
+		} {
+			model := nn.Sequential(
+				nn.Conv2D(8, 3, nn.Same()), nn.ReLU(), nn.MaxPool2D(2), nn.Conv2D(8, 3, nn.Groups(8), nn.Padding(1)), nn.ReLU(),
+				nn.Conv2D(6, 3), nn.ReLU(), nn.Flatten(), nn.Dense(12), nn.ReLU(), nn.Dense(3, nn.NoBias()),
+			)
+			x := tensor.Randn(tensor.NewGenerator(2), 6, 2, 8, 8)
+			model.Forward(x)
+			x = x.Cast(d)
+			convert := func(t **tensor.Tensor) {
+				if *t != nil {
+					*t = tensor.Parameter((*t).Detach().Cast(tensor.Float64).AddScalar(1e-12).Cast(d)) // float64 values are no float32
+				}
+			}
+			for _, l := range model.Layers() {
+				switch l := l.(type) {
+				case *nn.Conv2DLayer:
+					convert(&l.Weight)
+					convert(&l.Bias)
+				case *nn.DenseLayer:
+					convert(&l.Weight)
+					convert(&l.Bias)
+				}
+			}
+			before := map[string]map[float64]bool{}
+			for _, p := range nn.State(model) {
+				tensors.SetMetadata(p.Tensor, "trained")
+				before[p.Name] = map[float64]bool{0: true}
+				for _, v := range p.Float64s() {
+					before[p.Name][v] = true
+				}
+			}
+			if err := prunes(model, x); err != nil {
+				t.Errorf("%s of %v: %v", name, d, err)
+				continue
+			}
+			if y := model.Forward(x); y.DType() != d {
+				t.Errorf("%s of %v: the output is of type %v", name, d, y.DType())
+			}
+			for _, p := range nn.State(model) {
+				if p.DType() != d || !p.RequiresGrad() {
+					t.Errorf("%s of %v: %s is of type %v and requires a gradient: %v", name, d, p.Name, p.DType(), p.RequiresGrad())
+				}
+				if tensors.Metadata(p.Tensor) != "trained" && name != "Rewind" {
+					t.Errorf("%s of %v: %s has lost what it was trained with", name, d, p.Name)
+				}
+				for _, v := range p.Float64s() {
+					if !before[p.Name][v] {
+						t.Fatalf("%s of %v: %s has the new value %v", name, d, p.Name, v)
+					}
+				}
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Masks struct {
 	layers []masked
 }
 
-// masked is a layer with its mask, which is 0 for a pruned weight and 1 otherwise.
+// masked is a layer with its mask, which is 1 for a pruned weight and 0 otherwise.
 type masked struct {
 	*prunable
 	keep []bool
@@ -39,7 +39,7 @@ func (l *masked) set(keep []bool) {
 	}
 	values := make([]float32, len(keep))
 	for i, kept := range keep {
-		if kept {
+		if !kept {
 			values[i] = 1
 		}
 	}
@@ -56,14 +56,11 @@ func (m *Masks) Apply() (err error) {
 			return &LayerError{l.name, fmt.Errorf("its weight no longer has shape %v; create new masks", l.mask.Shape())}
 		}
 	}
-	zero := tensor.Zeros()
 	tensor.NoGrad(func() {
 		for _, l := range m.layers {
-			// Where instead of a multiplication, so that weights that are not finite become zero
-			// too.
+			// No multiplication, so that weights that are not finite become zero too.
 			w := *l.Weight
-			kept := tensor.Where(l.mask.Greater(zero), w, zero)
-			w.Assign(kept)
+			w.Assign(w.MaskedFill(l.mask, 0))
 		}
 	})
 	return nil
