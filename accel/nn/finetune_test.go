@@ -2,6 +2,7 @@ package nn_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +170,34 @@ func TestLoRA(t *testing.T) {
 
 // TestLoRALayers trains adapters of each kind of layer. Their gradients must be those that the gradient
 // of the merged weight implies, and the merged model must compute the same.
+// TestLoRAMergesInto16BitWeights merges adapters, which are float32, into 16-bit weights, which keep their type.
+func TestLoRAMergesInto16BitWeights(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		layer := nn.Dense(5)
+		x := tensor.Randn(tensor.NewGenerator(1), 3, 4)
+		layer.Forward(x)
+		layer.Weight = tensor.Parameter(layer.Weight.Detach().Cast(d))
+		adapted, err := nn.LoRA(layer, 2, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := layer.Weight.Clone()
+		for _, p := range nn.Parameters(layer) {
+			p.Assign(tensor.Randn(tensor.NewGenerator(2), p.Shape()...))
+		}
+		want := layer.Forward(x).Data()
+		adapted.Merge()
+		if layer.Weight.DType() != d || slices.Equal(layer.Weight.Data(), before.Data()) {
+			t.Errorf("%v: the weight is of type %v after the merge, from %v to %v", d, layer.Weight.DType(), before, layer.Weight)
+		}
+		for i, v := range layer.Forward(x).Data() {
+			if math.Abs(float64(v-want[i])) > 0.1 {
+				t.Errorf("%v: output %d is %v, want %v", d, i, v, want[i])
+			}
+		}
+	}
+}
+
 func TestLoRALayers(t *testing.T) {
 	sequences, images := tensor.Randn(tensor.NewGenerator(1), 2, 3, 8), tensor.Randn(tensor.NewGenerator(2), 2, 3, 6, 6)
 	memory := tensor.Randn(tensor.NewGenerator(3), 2, 5, 8)

@@ -105,7 +105,11 @@ func (a Adapted) merge() {
 	if a.Transposed {
 		change = s.keep(change.T())
 	}
-	a.Weight.Assign(a.Weight.Add(s.keep(change.Reshape(a.Weight.Shape()...))))
+	sum := a.Weight.Add(s.keep(change.Reshape(a.Weight.Shape()...)))
+	if d := a.Weight.DType(); sum.DType() != d { // 16-bit weights and float32 changes
+		sum = s.keep(sum).Cast(d)
+	}
+	a.Weight.Assign(sum)
 }
 
 // LoRALayers are the layers of a model that [LoRA] adapts.
