@@ -2,7 +2,7 @@ package plots
 
 // Areas draws a stacked area chart, with the first series at the bottom: the parts of memory
 // over time, for instance. All series use the X of the first one, index by index. A value that
-// is missing, negative or not drawable counts as 0.
+// is missing, negative or not drawable counts as 0, and so does one that has no X. The legend counts these values.
 func Areas(title string, series ...Series) *Figure {
 	return newFigure(title, areas{copied(series)})
 }
@@ -26,6 +26,7 @@ func (k areas) sections(l settings) []section {
 	p := axes()
 	p.X.Label.Text = l.labelX
 	p.Add(grid{})
+	zeros := 0
 	for i, s := range k.series {
 		above := make([]point, len(below))
 		at := 0
@@ -34,14 +35,19 @@ func (k areas) sections(l settings) []section {
 			for at < len(s.points) && !drawable(s.points[at].x, false) {
 				at++
 			}
-			if at < len(s.points) {
-				if v := s.points[at].y; drawable(v, false) && v > 0 {
+			if at == len(s.points) {
+				zeros++ // missing
+			} else {
+				if v := s.points[at].y; drawable(v, false) && v >= 0 {
 					above[j].y += v
+				} else {
+					zeros++
 				}
 				at++
 			}
 			y.add(above[j].y)
 		}
+		zeros += len(s.points) - at
 		stretch := make([]interval, len(below))
 		for j := range below {
 			stretch[j] = interval{x: below[j].x, low: below[j].y, high: above[j].y}
@@ -57,5 +63,5 @@ func (k areas) sections(l settings) []section {
 	} else {
 		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, subtitle, legendOf(k.series, nil))
+	return l.onePanel(p, subtitle, append(legendOf(k.series, nil), flagged(zeros, "value", "drawn as 0")...))
 }

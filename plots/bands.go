@@ -1,8 +1,10 @@
 package plots
 
+import "slices"
+
 // Band is a line with a range around it, such as the mean of several runs and their spread. Low
 // and High have one value for each X of the series. Where one of them is missing or not
-// drawable, no range is drawn.
+// drawable, no range is drawn. The legend counts the limits at which the series has no value.
 type Band struct {
 	Series
 	Low, High []float64 // limits of the range, one for each X
@@ -55,6 +57,10 @@ func (k banded) sections(l settings) []section {
 		all[i] = s.named
 	}
 	overlaps := covering(all, y)
+	surplus := 0
+	for _, s := range k.bands {
+		surplus += max(len(s.low)-len(s.points), 0) + max(len(s.high)-len(s.points), 0)
+	}
 	for i, s := range k.bands {
 		for _, run := range s.ranges(l) {
 			opacity := opacityArea
@@ -79,7 +85,7 @@ func (k banded) sections(l settings) []section {
 	if !y.some {
 		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, describeRange(n, len(bad), y), append(legendOf(all, overlaps), notDrawn(bad)...))
+	return l.onePanel(p, describeRange(n, len(bad), y), slices.Concat(legendOf(all, overlaps), notDrawn(bad), flagged(surplus, "limit", "without a value")))
 }
 
 // maxDotsPerLine is the number of values up to which a line has a dot at each value.

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -9,7 +10,8 @@ import (
 
 // Bar draws a horizontal bar for each name, in the order given, with the value at its end: the
 // accuracy of each class, for instance. For a value that is not drawable it writes the number
-// in red instead of a bar. A name without a value counts as NaN.
+// in red instead of a bar. A name without a value counts as NaN. A value without a name has its index
+// instead, and the legend counts these values in red.
 func Bar(title string, names []string, values []float64) *Figure {
 	return newFigure(title, barsOf(names, values))
 }
@@ -18,7 +20,7 @@ func Bar(title string, names []string, values []float64) *Figure {
 func barsOf(names []string, values []float64) bars {
 	k := bars{}
 	for i := range max(len(names), len(values)) {
-		b := bar{value: math.NaN()}
+		b := bar{name: fmt.Sprintf("values[%d]", i), value: math.NaN(), unnamed: i >= len(names)}
 		if i < len(names) {
 			b.name = names[i]
 		}
@@ -37,13 +39,26 @@ type bar struct {
 	from  float64 // where the bar begins
 	value float64 // where the bar ends
 	hue   int
+
+	unnamed bool // it has no name, and its index instead
 }
 
 // barHeight is the height of one bar including the space around it, in CSS pixels.
 const barHeight = 22
 
 func (k bars) size() (width, height float64) {
-	return 560, 60 + barHeight*float64(min(max(len(k), 2), 150))
+	return 560, 60 + legendHeight(k.flagged()) + barHeight*float64(min(max(len(k), 2), 150))
+}
+
+// flagged returns the legend, which counts the values without a name.
+func (k bars) flagged() []entry {
+	unnamed := 0
+	for _, b := range k {
+		if b.unnamed {
+			unnamed++
+		}
+	}
+	return flagged(unnamed, "value", "without a name")
 }
 
 func (k bars) sections(l settings) []section {
@@ -77,7 +92,7 @@ func (k bars) sections(l settings) []section {
 		subtitle = "none of " + counted(len(k), "value") + " can be drawn"
 	}
 	return []section{{
-		title: l.title, subtitle: subtitle, height: 1,
+		title: l.title, subtitle: subtitle, legend: k.flagged(), height: 1,
 		body: func(c draw.Canvas) { k.draw(c, x.widened(false)) },
 	}}
 }

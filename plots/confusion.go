@@ -6,7 +6,7 @@ import "strconv"
 // the model predicted as class j. Cells show percentages of their row, so that rare and
 // frequent classes can be compared.
 //
-// Cells missing from counts, and negative counts, count as 0.
+// Cells missing from counts, and negative counts, count as 0. The legend counts these cells, unless counts is empty.
 func Confusion(title string, classes []string, counts [][]int) *Figure {
 	n := max(len(classes), len(counts))
 	for _, row := range counts {
@@ -19,9 +19,15 @@ func Confusion(title string, classes []string, counts [][]int) *Figure {
 			k.classes[i] = classes[i]
 		}
 		k.counts[i] = make([]int, n)
+		if len(counts) > 0 {
+			k.zeros += n
+		}
 		if i < len(counts) {
 			for j, count := range counts[i] {
 				k.counts[i][j] = max(count, 0)
+				if count >= 0 {
+					k.zeros--
+				}
 			}
 		}
 	}
@@ -31,6 +37,7 @@ func Confusion(title string, classes []string, counts [][]int) *Figure {
 type confusion struct {
 	classes []string
 	counts  [][]int // square
+	zeros   int     // number of cells that count as 0 although they are missing or negative
 }
 
 func (k confusion) size() (width, height float64) {
@@ -88,7 +95,7 @@ func (k confusion) sections(l settings) []section {
 		}
 	}
 	return []section{{
-		title: l.title, subtitle: subtitle, height: 1,
+		title: l.title, subtitle: subtitle, legend: flagged(k.zeros, "cell", "missing or negative"), height: 1,
 		body: k.matrix(func(i, j int) cell {
 			if sums[i] == 0 {
 				return k.cell(0, "–")

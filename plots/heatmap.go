@@ -8,7 +8,8 @@ import (
 // HeatMap draws a matrix as colors: values[i][j] is in row i from the top and column j from
 // the left. Positive values are blue, negative ones red, and the color is strongest for the
 // largest absolute value. The names of rows and columns may be nil. A value that is not
-// drawable is a red cell, a missing one an empty cell; both are counted in the legend.
+// drawable is a red cell, a missing one an empty cell; both are counted in the legend, and so are rows and
+// columns without a name if others have one.
 func HeatMap(title string, values [][]float64, rowNames, columnNames []string) *Figure {
 	k := heatMap{
 		rowNames:    append([]string(nil), rowNames...),
@@ -80,6 +81,14 @@ func (k heatMap) sections(l settings) []section {
 	if missing > 0 {
 		legend = append(legend, entry{name: strconv.Itoa(missing) + " missing", color: inkGrid, filled: true})
 	}
+	unnamed := func(n int, names []string) int {
+		if len(names) == 0 {
+			return 0
+		}
+		return n - len(names)
+	}
+	legend = append(legend, flagged(unnamed(len(k.values), k.rowNames), "row", "without a name")...)
+	legend = append(legend, flagged(unnamed(k.columns, k.columnNames), "column", "without a name")...)
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
 		body: k.matrix(l, func(i, j int) cell {

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strconv"
 
 	"golang.org/x/image/draw"
@@ -16,9 +17,9 @@ const maxImages = 100
 
 // Images draws images in a grid, ten in a row, with captions below them. Small images keep
 // their square pixels. If there are more than 100 images, only the first 100 are drawn, and the
-// subtitle says so.
+// subtitle says so. Captions without an image are counted in the legend.
 func Images(images []image.Image, captions ...string) *Figure {
-	k := gallery{total: len(images)}
+	k := gallery{total: len(images), surplus: flagged(max(len(captions)-len(images), 0), "caption", "without an image")}
 	for i, m := range images[:min(len(images), maxImages)] {
 		t := tile{image: downscaled(m)}
 		if i < len(captions) {
@@ -31,9 +32,14 @@ func Images(images []image.Image, captions ...string) *Figure {
 
 // Predictions draws images with the predictions of a model. predicted and actual are indices
 // into classes; a class without a name is shown as its number. A wrong prediction has a red
-// frame and a caption of the form "actual → predicted".
+// frame and a caption of the form "actual → predicted". Predictions and actual classes without an image are counted in
+// the legend.
 func Predictions(title string, images []image.Image, predicted, actual []int, classes []string) *Figure {
 	k := gallery{total: len(images), judged: true}
+	k.surplus = slices.Concat(
+		flagged(max(len(predicted)-len(images), 0), "prediction", "without an image"),
+		flagged(max(len(actual)-len(images), 0), "label", "without an image"),
+	)
 	style := captionStyle()
 	name := func(class int) string {
 		if class >= 0 && class < len(classes) {
@@ -75,6 +81,7 @@ type gallery struct {
 	total           int  // number of images passed
 	judged          bool
 	right, compared int // number of correct predictions, and of those with a known class
+	surplus         []entry
 }
 
 type tile struct {
@@ -152,7 +159,7 @@ func (k gallery) size() (width, height float64) {
 	columns := min(max(len(k.tiles), 4), tileRow)
 	rows := max(1, (len(k.tiles)+tileRow-1)/tileRow)
 	const points = 4. / 3
-	return points * float64(columns*(tileSide+tileGap)+6), points * (float64(rows)*k.step() + 44)
+	return points * float64(columns*(tileSide+tileGap)+6), points*(float64(rows)*k.step()+44) + legendHeight(k.surplus)
 }
 
 func (k gallery) sections(l settings) []section {
@@ -169,7 +176,7 @@ func (k gallery) sections(l settings) []section {
 	if k.right < k.compared {
 		subtitle += "; in red: actual → guess"
 	}
-	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k.draw}}
+	return []section{{title: l.title, subtitle: subtitle, legend: k.surplus, height: 1, body: k.draw}}
 }
 
 func (k gallery) draw(c vgdraw.Canvas) {

@@ -16,7 +16,8 @@ type Axis struct {
 	// Values holds one value for each line. A line is interrupted where its value is missing or
 	// not drawable, such as NaN.
 	Values []float64
-	// Words are labels for the values 0, 1, 2 and so on, shown instead of numbers.
+	// Words are labels for the values 0, 1, 2 and so on, shown instead of numbers. A line is interrupted at a
+	// value that has no word, and the legend counts these.
 	Words []string
 	Log   bool // the axis is logarithmic
 }
@@ -24,7 +25,8 @@ type Axis struct {
 // ParallelCoordinates draws a parallel-coordinates plot: a line for each of many trials across
 // vertical axes, one for each hyperparameter or metric. weights from 0 to 1 set the opacity of
 // the lines, and the strongest are drawn last, above the others. If weights is nil, all lines
-// are strong; a missing weight is 0.
+// are strong; a missing weight is 0. A few values far from all others of an axis are drawn at its end, and
+// counted in the legend.
 func ParallelCoordinates(title string, weights []float64, columns ...Axis) *Figure {
 	k := parallel{weights: slices.Clone(weights), all: weights == nil}
 	for _, a := range columns {
@@ -33,6 +35,14 @@ func ParallelCoordinates(title string, weights []float64, columns ...Axis) *Figu
 		k.lines = max(k.lines, len(a.Values))
 	}
 	return newFigure(title, k)
+}
+
+// drawable reports whether a value has a position on the axis.
+func (a Axis) drawable(v float64) bool {
+	if a.Words != nil {
+		return v >= 0 && v <= float64(len(a.Words)-1)
+	}
+	return drawable(v, a.Log)
 }
 
 type parallel struct {
@@ -51,7 +61,20 @@ func (k parallel) sections(l settings) []section {
 	if k.lines == 0 || len(k.columns) == 0 {
 		subtitle = "no data"
 	}
-	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k.draw}}
+	wordless, outside := 0, 0
+	for _, a := range k.columns {
+		shown := newUprightScale(a, 0, 1).values
+		for _, v := range a.Values {
+			switch {
+			case a.Words != nil && drawable(v, false) && !a.drawable(v):
+				wordless++
+			case a.drawable(v) && (v < shown.lo || v > shown.hi):
+				outside++
+			}
+		}
+	}
+	legend := append(flagged(wordless, "value", "without a word"), beyond(outside)...)
+	return []section{{title: l.title, subtitle: subtitle, legend: legend, height: 1, body: k.draw}}
 }
 
 func (k parallel) draw(c draw.Canvas) {
@@ -136,7 +159,7 @@ func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scale
 		piece = nil
 	}
 	for i, a := range k.columns {
-		if line >= len(a.Values) || !drawable(a.Values[line], a.Log && a.Words == nil) {
+		if line >= len(a.Values) || !a.drawable(a.Values[line]) {
 			end()
 			continue
 		}

@@ -131,11 +131,22 @@ func notDrawn(bad []point) []entry {
 }
 
 // beyond returns the legend entry for values outside the axes.
-func beyond(n int) []entry {
+func beyond(n int) []entry { return flagged(n, "value", "beyond the axis") }
+
+// legendHeight returns the height in CSS pixels that a legend adds to a figure which usually has none.
+func legendHeight(legend []entry) float64 {
+	if len(legend) == 0 {
+		return 0
+	}
+	return 36
+}
+
+// flagged returns the legend entry for data that the figure cannot show as they are; none if there are none.
+func flagged(n int, thing, what string) []entry {
 	if n == 0 {
 		return nil
 	}
-	return []entry{{name: counted(n, "value") + " beyond the axis", color: wrong, filled: true}}
+	return []entry{{name: counted(n, thing) + " " + what, color: wrong, filled: true}}
 }
 
 // empty draws a message in a panel without data.

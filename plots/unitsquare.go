@@ -3,11 +3,13 @@ package plots
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // ROC draws receiver operating characteristics: X of a series is the false positive rate and Y the
 // true positive rate, both from 0 to 1 and rising, as metrics.ROC returns them. The subtitle has
-// the area under the curves by the trapezoidal rule, and the diagonal is that of a random score.
+// the area under the curves by the trapezoidal rule, and the diagonal is that of a random score. A curve whose X
+// falls has the same area. One whose X does neither has none, which the legend says.
 //
 // Values outside of 0 to 1 are left out and counted in the legend.
 func ROC(title string, curves ...Series) *Figure {
@@ -15,6 +17,19 @@ func ROC(title string, curves ...Series) *Figure {
 		series: copied(curves), labelX: "false positive rate", labelY: "true positive rate",
 		diagonal: "random", measure: trapezoids, measured: "AUC",
 	})
+}
+
+// rising returns a curve with rising x: that of the points, or of their reverse. It is nil if x rises and falls.
+func rising(points []point) []point {
+	upwards := func(p, q point) int { return cmp.Compare(p.x, q.x) }
+	if slices.IsSortedFunc(points, upwards) {
+		return points
+	}
+	reversed := slices.Clone(points)
+	if slices.Reverse(reversed); slices.IsSortedFunc(reversed, upwards) {
+		return reversed
+	}
+	return nil
 }
 
 // trapezoids returns the area under a curve.
@@ -27,7 +42,8 @@ func trapezoids(points []point) (area float64) {
 
 // PrecisionRecall draws precision-recall curves: X of a series is the recall and Y the precision,
 // both from 0 to 1 and with rising recall, as metrics.PrecisionRecall returns them. The subtitle
-// has the average precision, Σ (Xᵢ - Xᵢ₋₁)·Yᵢ.
+// has the average precision, Σ (Xᵢ - Xᵢ₋₁)·Yᵢ. A curve with falling recall, as of scikit-learn, has the same one.
+// A curve whose recall does neither has none, which the legend says.
 //
 // Values outside of 0 to 1 are left out and counted in the legend.
 func PrecisionRecall(title string, curves ...Series) *Figure {
@@ -47,7 +63,8 @@ func averagePrecision(points []point) (sum float64) {
 // of the examples of a bin and Y the share of them that are right, both from 0 to 1. A calibrated
 // model is on the diagonal. The subtitle has the largest distance from it.
 //
-// Values outside of 0 to 1, and those of bins without examples (NaN), are left out.
+// Values outside of 0 to 1, and those of bins without examples (NaN), are left out. The former are counted in the
+// legend, and so are surplus values of an X and a Y that differ in length.
 func Calibration(title string, models ...Series) *Figure {
 	k := unitSquare{
 		series: copied(models), labelX: "confidence", labelY: "right",
@@ -55,8 +72,9 @@ func Calibration(title string, models ...Series) *Figure {
 	}
 	for i, s := range k.series {
 		var filled []point
-		for _, q := range s.points {
-			if !math.IsNaN(q.x) && !math.IsNaN(q.y) {
+		both := min(len(models[i].X), len(models[i].Y))
+		for j, q := range s.points {
+			if j >= both || !math.IsNaN(q.x) && !math.IsNaN(q.y) {
 				filled = append(filled, q)
 			}
 		}
@@ -103,6 +121,7 @@ func (k unitSquare) sections(l settings) []section {
 	overlaps := covering(k.series, unit)
 	var bad []point
 	var areas limits
+	drawn, unordered := false, 0
 	for i, s := range k.series {
 		var inside []point
 		for _, q := range s.points {
@@ -119,21 +138,31 @@ func (k unitSquare) sections(l settings) []section {
 		if k.dots {
 			p.Add(spots{inside, 2, hue(i)})
 		}
-		areas.add(k.measure(inside))
+		switch curve := rising(inside); {
+		case k.dots: // the order does not matter
+			areas.add(k.measure(inside))
+		case curve == nil:
+			unordered++
+		default:
+			areas.add(k.measure(curve))
+		}
+		drawn = true
 		if s.name != "" {
 			legend = append(legend, entry{name: s.name, color: hue(i), dashes: pattern(i, overlaps[i])})
 		}
 	}
 	subtitle := "no data"
 	switch {
-	case !areas.some:
+	case !drawn:
 		showEmpty(p, "no data")
+	case !areas.some:
+		subtitle = counted(len(k.series), "curve")
 	default:
 		if subtitle = k.measured + " " + decimals(areas.lo, 3); areas.lo < areas.hi {
 			subtitle += " to " + decimals(areas.hi, 3)
 		}
 	}
-	return l.onePanel(p, subtitle, append(legend, notDrawn(bad)...))
+	return l.onePanel(p, subtitle, slices.Concat(legend, notDrawn(bad), flagged(unordered, "curve", "whose x does not rise")))
 }
 
 // shareLabel formats a share as a tick in percent.

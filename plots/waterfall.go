@@ -4,7 +4,8 @@ package plots
 // as techniques are added one by one, for instance. The first bar begins at zero, each other
 // one where the previous one ended, and the number at a bar is the value reached. Rising and
 // falling bars have different colors. For a value that is not drawable, Waterfall writes the
-// number in red instead of a bar, and the next bar begins where the last drawn one ended.
+// number in red instead of a bar, and the next bar begins where the last drawn one ended. Names and values
+// that differ in number are as in [Bar].
 func Waterfall(title string, names []string, values []float64) *Figure {
 	k := waterfall{barsOf(names, values)}
 	level, first := 0., true
