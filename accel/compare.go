@@ -68,7 +68,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 // weights must be equal after the same [Seed], and data sets must have the same examples. Otherwise all ranks return an error that names
 // the rank that differs, and the group can be used for the corrected call.
 func CompareOnRanks(ctx context.Context, group *parallel.Group, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
-	if group == nil {
+	if group == nil && ctx != nil {
 		c := &Comparison{Seeds: compareSeeds, Err: errors.New("accel: CompareOnRanks: the group is nil: check the error of parallel.Join")}
 		return c, c.Err
 	}
@@ -83,6 +83,9 @@ type compared struct {
 
 func compare(ctx context.Context, group *parallel.Group, newModel func() nn.Module, train *data.Dataset, variants []Variant) (*Comparison, error) {
 	c := &Comparison{Seeds: compareSeeds}
+	if c.Err = interrupt.RequireContext(ctx, "accel: Compare"); c.Err != nil {
+		return c, c.Err
+	}
 	switch {
 	case newModel == nil:
 		c.Err = errors.New("the function that creates a model is nil")

@@ -47,7 +47,8 @@ func AllowTF32(on bool) (before bool) { return tensors.AllowTF32(on) }
 // On trains on the given device and switches back afterwards. With [Compare], the CPU and a GPU
 // can be two variants.
 func On(device string) Option {
-	return plain(fmt.Sprintf("On(%q)", device), func(c *loop.Settings) { c.Device = device }).perRank()
+	return plain(fmt.Sprintf("On(%q)", device), func(c *loop.Settings) { c.Device = device }).perRank().
+		require(device != "", "the name of the device is empty: use one that SetDevice takes, such as \"cpu\"")
 }
 
 // GPU describes a GPU that [SetDevice] can name.

@@ -1,12 +1,15 @@
 package accel_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -217,4 +220,34 @@ type student struct {
 
 func (s *student) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return s.head.Forward(s.body.Forward(x).ReLU())
+}
+
+// TestNilResults checks that functions of the user which return nil, and options without their argument, are errors that say so.
+func TestNilResults(t *testing.T) {
+	train, _ := digits(t)
+	for want, option := range map[string]accel.Option{
+		`Optimizer("mine", make) has returned nil`: accel.Optimizer("mine", func(any, ...optim.Option) *optim.Optimizer { return nil }),
+		`Schedule("mine", make) has returned nil`:  accel.Schedule("mine", func(int) optim.Schedule { return nil }),
+		"the loss has returned nil":                accel.Minimize(func(_, _ *tensor.Tensor) *tensor.Tensor { return nil }),
+		"0 weights for 1437 examples":              accel.WeightedRandomSampler(nil),
+		`On(""): the name of the device is empty`:  accel.On(""),
+	} {
+		if _, err := accel.Fit(t.Context(), mlp(4), train, option, accel.Steps(1), accel.Quiet()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q, got %v", option, want, err)
+		}
+	}
+	nothing := nn.Lambda(func(*tensor.Tensor) *tensor.Tensor { return nil }, nn.Dense(3))
+	if _, err := accel.Fit(t.Context(), nothing, train, accel.Quiet()); err == nil || !strings.Contains(err.Error(), "the model has returned nil") {
+		t.Errorf("a model that returns nil: %v", err)
+	}
+	var none context.Context
+	for want, option := range map[string]data.Option{
+		"0 weights for 1437 examples": data.WeightedRandomSampler(nil),
+		"the context is nil":          data.Context(none),
+	} {
+		batches := train.Batches(8, option)
+		if batches.Next() || batches.Err() == nil || !strings.Contains(batches.Err().Error(), want) {
+			t.Errorf("%v: want %q, got %v", option, want, batches.Err())
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -31,6 +32,9 @@ import (
 func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
 	o := &loop.Settings{}
 	err = apply(o, inEvaluate, options)
+	if missing := interrupt.RequireContext(ctx, "accel: Evaluate"); missing != nil {
+		ctx, err = context.Background(), missing
+	}
 	switch {
 	case err != nil:
 	case model == nil:
@@ -82,6 +86,9 @@ func Progress(report func(done, all int)) Option {
 // floating-point additions, since the model must not mix examples. When ctx is done, Predict
 // returns its error after the current part. Other errors are those of [Fit].
 func Predict(ctx context.Context, model nn.Module, x *tensor.Tensor, options ...Option) (y *tensor.Tensor, err error) {
+	if err := interrupt.RequireContext(ctx, "accel: Predict"); err != nil {
+		return nil, err
+	}
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Predict: the model is nil")
@@ -104,6 +111,9 @@ func Predict(ctx context.Context, model nn.Module, x *tensor.Tensor, options ...
 func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (y *tensor.Tensor, err error) {
 	c := &loop.Settings{}
 	err = apply(c, inPredictDataset, options)
+	if missing := interrupt.RequireContext(ctx, "accel: PredictDataset"); missing != nil {
+		ctx, err = context.Background(), missing
+	}
 	switch {
 	case err != nil:
 	case model == nil:

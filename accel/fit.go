@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/metrics"
@@ -33,6 +34,9 @@ import (
 // not use the model that is being trained, since it is in training mode.
 func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (*Run, error) {
 	settings, err := newOptions(options)
+	if missing := interrupt.RequireContext(ctx, "accel: Fit"); missing != nil {
+		ctx, err = context.Background(), missing
+	}
 	if err != nil {
 		return &Run{Best: -1}, loop.Reject(ctx, settings.Group, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"slices"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/loop"
@@ -27,7 +26,7 @@ func WeightedRandomSampler(weights []float64) Option {
 	_ = binary.Write(hash, binary.LittleEndian, weights) // never fails
 	name := fmt.Sprintf("%s %x", text, hash.Sum64())
 	return plain(text, func(c *loop.Settings) {
-		c.Weights, c.SamplerName = slices.Concat([]float64{}, weights), name
+		c.Weights, c.SamplerName = append([]float64{}, weights...), name // not nil, which stands for no sampler
 	}).sharedAs(name)
 }
 

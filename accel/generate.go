@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -50,6 +51,9 @@ const contextLength = 1024
 // method Decode, as those of package models have. [Seed] determines the samples. Errors are those of [Fit]; when
 // ctx is done, Generate returns its error with the tokens so far.
 func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...Option) (tokens []int, err error) {
+	if err := interrupt.RequireContext(ctx, "accel: Generate"); err != nil {
+		return nil, err
+	}
 	c := &loop.Settings{Temperature: 1}
 	if err := apply(c, inGenerate, options); err != nil {
 		return nil, err

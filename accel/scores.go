@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -18,6 +19,9 @@ import (
 // The model returns logits [N, C] for the classes of the data set. In a data set whose targets are each 0 or 1, class is
 // the index of the target, and its logit is the score. Errors are those of [PredictDataset].
 func Scores(ctx context.Context, model nn.Module, set *data.Dataset, class int) (scores []float64, positive []bool, err error) {
+	if err := interrupt.RequireContext(ctx, "accel: Scores"); err != nil {
+		return nil, nil, err
+	}
 	if set == nil {
 		return nil, nil, errors.New("accel: Scores: the data set is nil: check the error returned where it was created")
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/display"
 )
 
@@ -65,6 +66,9 @@ var (
 // stopped. Ask returns nil when the asker stops ([ErrStop]). [ErrUndo] removes the answer to the previous
 // question of this call and asks it again; at the first question it is an error.
 func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
+	if err := interrupt.RequireContext(ctx, "active: Ask"); err != nil {
+		return err
+	}
 	if err := pool.Err(); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -51,6 +52,9 @@ func (c *Candidates) Random() *rand.Rand { return c.random }
 // Probabilities returns the class probabilities of the model, [candidate][class]. It returns an
 // error if the labels or the data set have only one class, or if a probability is not finite.
 func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
+	if err := interrupt.RequireContext(ctx, "active: Probabilities"); err != nil {
+		return nil, err
+	}
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
@@ -62,6 +66,9 @@ func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 // [member][candidate][class]; see nn.SampleDropout. The errors are those of Probabilities, and
 // [ErrNoDropout].
 func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, error) {
+	if err := interrupt.RequireContext(ctx, "active: Draws"); err != nil {
+		return nil, err
+	}
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}

@@ -128,6 +128,9 @@ type StrategyResult struct {
 // [Query] and of accel.Fit; the comparison so far is returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
 	c := &Comparison{}
+	if c.Err = interrupt.RequireContext(ctx, "active: Compare"); c.Err != nil {
+		return c, c.Err
+	}
 	s, err := newSettings(options) // also with an error
 	switch {
 	case err != nil:

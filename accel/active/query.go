@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -42,6 +43,9 @@ func (s strategy) String() string { return s.name }
 // which then use the values of the examples. Other errors than those of this package are those
 // of accel.Fit.
 func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, n int) (pick []int, err error) {
+	if err := interrupt.RequireContext(ctx, "active: Query"); err != nil {
+		return nil, err
+	}
 	defer nn.Catch(&err)
 	if err := pool.Err(); err != nil {
 		return nil, err
@@ -126,6 +130,9 @@ var ErrUnsure = errors.New("active: the model is not sure of any example")
 // [ErrUnsure] if there is no such example, a [*NotFiniteError] if a logit is not finite, or one of
 // accel.PredictDataset.
 func PseudoLabels(ctx context.Context, model nn.Module, set *data.Dataset, threshold float64, perClass int) (*data.Dataset, error) {
+	if err := interrupt.RequireContext(ctx, "active: PseudoLabels"); err != nil {
+		return nil, err
+	}
 	switch {
 	case set == nil:
 		return nil, errors.New("active: PseudoLabels: the data set is nil: check the error returned where it was created")

@@ -32,6 +32,9 @@ type Row struct {
 // classifiers, R² and mean absolute error for targets. Without methods it compares [Majority],
 // [Linear] and [Neighbors] of 5. After an error it returns the rows so far with it.
 func Compare(ctx context.Context, train, test *data.Dataset, methods ...Method) (c *Comparison, err error) {
+	if err := interrupt.RequireContext(ctx, "baseline: Compare"); err != nil {
+		return nil, err
+	}
 	defer interrupt.Catch(&err) // a method was interrupted
 	switch {
 	case train == nil || test == nil:

@@ -123,7 +123,7 @@ func Shard(rank, ranks int) Option {
 // Context ends the iteration when ctx is done: Next returns false and Err returns the error of
 // ctx.
 func Context(ctx context.Context) Option {
-	return Option{option.New(func(l *loader) { l.ctx = ctx }, "Context", option.Code("ctx"))}
+	return Option{option.New(func(l *loader) { l.ctx = ctx }, "Context", option.Code("ctx")).Require(ctx != nil, "the context is nil")}
 }
 
 // loader holds the values of the options.
@@ -437,6 +437,7 @@ func (s *Dataset) Tensors() (Batch, error) {
 // many examples as the data set; [Shuffle] sets the seed. [Dataset.BalancedWeights] returns weights
 // that make all classes equally frequent.
 func WeightedRandomSampler(weights []float64) Option {
+	weights = append([]float64{}, weights...) // not nil, which stands for no sampler
 	return Option{option.New(func(l *loader) { l.weights = weights }, "WeightedRandomSampler", option.Code(fmt.Sprintf("%d weights", len(weights))))}
 }
 

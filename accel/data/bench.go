@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -42,6 +43,9 @@ const (
 //
 // An error is that of ctx, of the options, or of an example that cannot be read.
 func Bench(ctx context.Context, set *Dataset, size int, options ...Option) (*BenchReport, error) {
+	if err := interrupt.RequireContext(ctx, "data: Bench"); err != nil {
+		return nil, err
+	}
 	if set == nil {
 		return nil, errors.New("data: Bench: the data set is nil: check the error returned where it was created")
 	}

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/quernlab/quern/accel/download"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/display"
 )
 
@@ -127,6 +128,9 @@ func FashionMNIST() (train, test *Dataset, err error) {
 // of the files. If a folder is given, it searches only there and downloads nothing; "" means the
 // folders that FashionMNIST searches.
 func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Dataset, err error) {
+	if err := interrupt.RequireContext(ctx, "data: OpenFashionMNIST"); err != nil {
+		return nil, nil, err
+	}
 	c := fashionCollection()
 	if folder != "" {
 		c = collection{files: fashionFiles, folders: []string{folder}}

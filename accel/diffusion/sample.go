@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -67,6 +68,9 @@ type sampler struct {
 }
 
 func (s *Schedule) sample(ctx context.Context, call string, model nn.Module, noise *tensor.Tensor, steps int, m sampler, options []Option, more ...string) (_ *tensor.Tensor, err error) {
+	if err := interrupt.RequireContext(ctx, "diffusion: "+call); err != nil {
+		return nil, err
+	}
 	m.Schedule, m.model, m.limit = s, model, math.Inf(1)
 	if err := option.Apply("diffusion."+call, &m, options, append([]string{"Condition", "Clip", "Generator"}, more...)...); err != nil {
 		return nil, err

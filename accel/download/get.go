@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/internal/secret"
 )
 
@@ -22,6 +23,9 @@ import (
 // Hugging Face does for large files, it is verified, too. A download longer than a second displays
 // a progress bar. Plain HTTP is rejected ([ErrInsecure]) without [SHA256] or [Check].
 func Get(ctx context.Context, address, path string, list ...Option) error {
+	if err := interrupt.RequireContext(ctx, "download: Get"); err != nil {
+		return err
+	}
 	o, err := settings("Get", list, append([]string{"SHA256"}, ofFiles...)...)
 	if err != nil {
 		return err
@@ -148,6 +152,9 @@ type File struct {
 // are not downloaded again, so that a call after an error continues where the last one ended. The options
 // are those of [Get] but [SHA256], which is a field of [File].
 func Files(ctx context.Context, address, folder string, files []File, list ...Option) error {
+	if err := interrupt.RequireContext(ctx, "download: Files"); err != nil {
+		return err
+	}
 	if _, err := settings("Files", list, ofFiles...); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -37,6 +38,9 @@ type LayerAttention struct {
 // prediction. names are those of the positions; they are optional. Layers are those that compute with
 // tensor.Attention or tensor.MaskedAttention, as all layers of packages nn and models do.
 func AttentionMaps(ctx context.Context, model nn.Module, x *tensor.Tensor, names ...string) (_ *Attention, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: AttentionMaps"); err != nil {
+		return nil, err
+	}
 	const call = "AttentionMaps"
 	switch {
 	case model == nil:

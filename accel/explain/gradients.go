@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -43,6 +44,9 @@ func (p ParameterGradient) Ratio() float64 {
 // classes and nn.MSE for targets. The model is in evaluation mode: without dropout, and with the running means
 // of BatchNorm.
 func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss nn.Loss) (g *Gradients, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: GradientFlow"); err != nil {
+		return nil, err
+	}
 	const call = "GradientFlow"
 	if err := check(call, model, set); err != nil {
 		return nil, err
@@ -139,6 +143,9 @@ func (g *Gradients) Report() *display.Report {
 // Vedaldi and Zisserman, Deep Inside Convolutional Networks, 2013). The indices are those of images in
 // the data set.
 func Saliency(ctx context.Context, model nn.Module, set *data.Dataset, indices ...int) (maps *Heatmaps, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: Saliency"); err != nil {
+		return nil, err
+	}
 	const call = "Saliency"
 	channels, height, width, err := checkImages(call, model, set)
 	if err != nil {
@@ -192,6 +199,9 @@ func inputGradient(call string, model, below nn.Module, x *tensor.Tensor) (input
 // of nested ones, whose output is [N, K, H, W]; usually the last convolution, or the ReLU after it. The
 // indices are those of images in the data set.
 func GradCAM(ctx context.Context, model, layer nn.Module, set *data.Dataset, indices ...int) (maps *Heatmaps, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: GradCAM"); err != nil {
+		return nil, err
+	}
 	const call = "GradCAM"
 	_, height, width, err := checkImages(call, model, set)
 	if err != nil {

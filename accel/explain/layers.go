@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -34,6 +35,9 @@ type LayerStatistics struct {
 // Layers returns what each layer of an nn.Sequential returns for the examples of a data set, with the number of
 // dead units. Layers of nested chains have rows of their own; other modules are one row.
 func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (_ *LayerTable, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: Layers"); err != nil {
+		return nil, err
+	}
 	const call = "Layers"
 	if err := check(call, model, set); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -42,6 +43,9 @@ type Mistake struct {
 // worst first; fewer if the model makes fewer mistakes. Wrong labels and unusual examples are often among
 // them.
 func WorstMistakes(ctx context.Context, model nn.Module, set *data.Dataset, n int) (m *Mistakes, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: WorstMistakes"); err != nil {
+		return nil, err
+	}
 	const call = "WorstMistakes"
 	if err := check(call, model, set); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
@@ -44,6 +45,9 @@ type ColumnImportance struct {
 // Of two columns with the same information, each alone seems to have little importance. The random numbers
 // are the same in each call.
 func PermutationImportance(ctx context.Context, model nn.Module, set *data.Dataset, rounds int) (*Importance, error) {
+	if err := interrupt.RequireContext(ctx, "explain: PermutationImportance"); err != nil {
+		return nil, err
+	}
 	const call = "PermutationImportance"
 	if err := check(call, model, set); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/engine/tensortype"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
@@ -39,6 +40,9 @@ const (
 // Layers are those of an nn.Sequential, at any depth; a model of another type is one layer. A value that is NaN or
 // infinite in float32 is an error that wraps a *tensor.NonFiniteError.
 func Range(ctx context.Context, model nn.Module, set *data.Dataset, loss nn.Loss) (t *RangeTable, err error) {
+	if err := interrupt.RequireContext(ctx, "explain: Range"); err != nil {
+		return nil, err
+	}
 	const call = "Range"
 	if err := check(call, model, set); err != nil {
 		return nil, err

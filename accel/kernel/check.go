@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/kernel/internal/compile"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/display"
@@ -82,6 +83,9 @@ func Check(k *Kernel, s Shape, args ...any) (*Report, error) {
 
 // CheckContext is [Check] with a context, whose end ends the kernel.
 func CheckContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Report, error) {
+	if err := interrupt.RequireContext(ctx, "kernel: Check"); err != nil {
+		return nil, err
+	}
 	return check(ctx, k, s, 0, args)
 }
 

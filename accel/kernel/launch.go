@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/kernel/internal/device"
 	"github.com/quernlab/quern/accel/kernel/internal/host"
@@ -179,6 +180,9 @@ func (k *Kernel) Launch(s Shape, args ...any) error {
 //
 //	err = k.LaunchContext(ctx, kernel.Grid(n, 256), float32(2), x, y)
 func (k *Kernel) LaunchContext(ctx context.Context, s Shape, args ...any) error {
+	if err := interrupt.RequireContext(ctx, "kernel: Launch"); err != nil {
+		return err
+	}
 	if err := k.valid("Launch"); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/occupancy"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/kernel/internal/program"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
@@ -83,6 +84,9 @@ func Profile(k *Kernel, s Shape, args ...any) (*Performance, error) {
 
 // ProfileContext is [Profile] with a context, whose end ends the kernel on the CPU and on the simulated GPU.
 func ProfileContext(ctx context.Context, k *Kernel, s Shape, args ...any) (*Performance, error) {
+	if err := interrupt.RequireContext(ctx, "kernel: Profile"); err != nil {
+		return nil, err
+	}
 	if err := k.valid("Profile"); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/download"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 )
 
 // The files of Hugging Face's layout.
@@ -34,6 +35,9 @@ const (
 // does not see half a model. Errors are those of [download.Get], and a [*ConfigError] for an index
 // that cannot be read.
 func Download(ctx context.Context, address, folder string, sums map[string]string, options ...download.Option) error {
+	if err := interrupt.RequireContext(ctx, "models: Download"); err != nil {
+		return err
+	}
 	get := func(optional bool, names ...string) error {
 		var files []download.File
 		for _, name := range names {

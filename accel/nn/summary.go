@@ -60,6 +60,9 @@ func Summary(model Module, shape ...int) *SummaryTable {
 
 func (t *SummaryTable) run(model Module, shape []int) (err error) {
 	defer Catch(&err)
+	if model == nil {
+		return &tensor.StateError{Op: "Summary", Hint: "the model is nil"}
+	}
 	x := tensor.Zeros(append([]int{1}, shape...)...)
 	counted := map[*Tensor]bool{}
 	if c, ok := model.(*SequentialLayer); ok {

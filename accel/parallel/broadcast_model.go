@@ -35,6 +35,9 @@ type described struct {
 // BroadcastModel copies the tensors of rank 0's model to all ranks; see [Gradients.Begin]. All ranks get
 // the same error, a [*ModelError] of the first rank whose model differs.
 func BroadcastModel(ctx context.Context, g *Group, model any) error {
+	if err := requireGroup(ctx, g, "BroadcastModel"); err != nil {
+		return err
+	}
 	if g.Size() == 1 {
 		return nil
 	}
@@ -168,6 +171,9 @@ func state(model any) []NamedTensor {
 
 // BroadcastTensors copies the tensors of rank 0 to all ranks; those of the others are ignored.
 func BroadcastTensors(ctx context.Context, g *Group, tensors []NamedTensor) ([]NamedTensor, error) {
+	if err := requireGroup(ctx, g, "BroadcastTensors"); err != nil {
+		return nil, err
+	}
 	var header []described
 	if g.First() {
 		for _, t := range tensors {

@@ -123,6 +123,9 @@ func (p *part) sharded() bool { return p.shard != p.tensor }
 // differ are an error on all ranks, after which the mesh can be used for the corrected call, but a model that ranks have begun to
 // divide cannot: make a new one.
 func Distribute(ctx context.Context, mesh *DeviceMesh, model nn.Module, options ...Option) (*DistributedModel, error) {
+	if err := interrupt.RequireContext(ctx, "parallel: Distribute"); err != nil {
+		return nil, err
+	}
 	if mesh == nil {
 		return nil, errors.New("parallel: Distribute: the mesh is nil: check the error of parallel.Mesh")
 	}
@@ -306,6 +309,9 @@ func (d *distribution) during(ctx context.Context) (end func()) {
 // the results of [DistributedModel.Forward], for this replica's share of a batch, and the Parts then
 // have their sums over the replicas.
 func (m *DistributedModel) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Tensor, err error) {
+	if err := interrupt.RequireContext(ctx, "parallel: DistributedModel.Exchange"); err != nil {
+		return nil, err
+	}
 	d := m.distribution()
 	if d.mesh.PP.Size() > 1 {
 		return nil, errors.New("parallel: DistributedModel.Exchange: the model has a pipeline: use Backward")
@@ -371,6 +377,9 @@ func (m *DistributedModel) Gather(ctx context.Context) error {
 // of a lost rank wrap a [*LostError]. An error breaks the group, so that no rank waits for another, except one in the first step that all
 // ranks notice before they exchange anything: invalid arguments, and without TP and PP below ZeRO 3 also those of the layers and the loss.
 func (m *DistributedModel) Backward(ctx context.Context, x, y *tensor.Tensor, loss func(prediction, target *tensor.Tensor) *tensor.Tensor, share float64) (total float64, err error) {
+	if err := interrupt.RequireContext(ctx, "parallel: DistributedModel.Backward"); err != nil {
+		return 0, err
+	}
 	d := m.distribution()
 	d.steps++
 	returned := false

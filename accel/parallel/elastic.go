@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 )
 
 // ErrChanging is the error with which accel.Fit ends between two steps because the ranks of an elastic group change. [Elastic]
@@ -49,6 +51,9 @@ var ErrChanging = errors.New("parallel: the ranks of the group change")
 //
 // Options and errors are those of [Join]; [Timeout] is how long a process waits for enough others.
 func Elastic(ctx context.Context, least, most int, train func(context.Context, *Group) error, options ...Option) (err error) {
+	if err := interrupt.RequireContext(ctx, "parallel: Elastic"); err != nil {
+		return err
+	}
 	if least < 1 || most < least {
 		return fmt.Errorf("parallel: Elastic(%d, %d): the first number must be at least 1 and the second at least the first", least, most)
 	}

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -72,6 +73,9 @@ func singleProcess() RankInfo { return RankInfo{Size: 1, LocalSize: 1} }
 // process would silently train alone. Incomplete variables, or values that are not numbers, are
 // also an [*EnvironmentError].
 func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
+	if lookup == nil {
+		return RankInfo{}, errors.New("parallel: FromEnvironment: the function that reads variables is nil: pass os.LookupEnv")
+	}
 	for _, l := range launchers {
 		v := &variables{lookup: lookup, launcher: l.name}
 		if !v.any(l.rank...) && !v.any(l.size...) || l.started != nil && !l.started(v) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -139,6 +140,9 @@ type Exchange struct {
 // Exchange runs one exchange: afterwards the parameters have the sums of the gradients over all
 // ranks. It returns the reduced Sums.
 func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Tensor, err error) {
+	if err := interrupt.RequireContext(ctx, "parallel: Gradients.Exchange"); err != nil {
+		return nil, err
+	}
 	if s.group.Size() == 1 {
 		e.Backward()
 		if e.Sums != nil {

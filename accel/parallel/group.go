@@ -213,8 +213,19 @@ func (g *Group) Close() error {
 	return err
 }
 
+// requireGroup returns an error if the group or the context that a user passes to a function is nil.
+func requireGroup(ctx context.Context, g *Group, function string) error {
+	if g == nil && ctx != nil {
+		return fmt.Errorf("parallel: %s: the group is nil: check the error of parallel.Join", function)
+	}
+	return interrupt.RequireContext(ctx, "parallel: "+function)
+}
+
 // run runs one collective at a time, within a context.
 func (g *Group) run(ctx context.Context, c collective, f func() error) (err error) {
+	if err := interrupt.RequireContext(ctx, fmt.Sprintf("parallel: %v", c)); err != nil {
+		return err
+	}
 	if c.how > Mean {
 		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
 	}

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // testTime limits the duration of a test, in case it hangs.
@@ -255,4 +258,49 @@ func FuzzAllReduce(f *testing.F) {
 		}
 		testReduction(t, all, int(length), how)
 	})
+}
+
+// TestNilContexts calls what exchanges something without a context, which is an error that says so. The group works afterwards.
+func TestNilContexts(t *testing.T) {
+	model := nn.Dense(2)
+	model.Forward(tensor.Zeros(1, 3))
+	all := ranks(t, 2)
+	for name, call := range map[string]func(ctx context.Context, g *Group) error{
+		"AllReduce":        func(ctx context.Context, g *Group) error { return g.AllReduce(ctx, make([]float32, 3), Sum) },
+		"AllReduceFloat64": func(ctx context.Context, g *Group) error { return g.AllReduceFloat64(ctx, make([]float64, 3), Sum) },
+		"ReduceScatter": func(ctx context.Context, g *Group) error {
+			_, err := g.ReduceScatter(ctx, make([]float32, 4), Sum)
+			return err
+		},
+		"ReduceScatterFloat64": func(ctx context.Context, g *Group) error {
+			_, err := g.ReduceScatterFloat64(ctx, make([]float64, 4), Sum)
+			return err
+		},
+		"AllGatherInto":   func(ctx context.Context, g *Group) error { return g.AllGatherInto(ctx, make([]float32, 4)) },
+		"AllGather":       func(ctx context.Context, g *Group) error { _, err := g.AllGather(ctx, nil); return err },
+		"Broadcast":       func(ctx context.Context, g *Group) error { _, err := g.Broadcast(ctx, 0, nil); return err },
+		"Barrier":         func(ctx context.Context, g *Group) error { return g.Barrier(ctx) },
+		"Topology":        func(ctx context.Context, g *Group) error { _, err := g.Topology(ctx); return err },
+		"BroadcastModel":  func(ctx context.Context, g *Group) error { return BroadcastModel(ctx, g, model) },
+		"Gradients.Begin": func(ctx context.Context, g *Group) error { return NewGradients(g, model).Begin(ctx) },
+		"Gradients.Exchange": func(ctx context.Context, g *Group) error {
+			_, err := NewGradients(g, model).Exchange(ctx, Exchange{})
+			return err
+		},
+		"Gradients.Backward": func(ctx context.Context, g *Group) error {
+			return NewGradients(g, model).Backward(ctx, tensor.Zeros(), 1)
+		},
+		"Mesh": func(ctx context.Context, g *Group) error { _, err := Mesh(ctx, g, 2, 1, 1); return err },
+	} {
+		var none context.Context
+		for r, g := range all {
+			if err := call(none, g); err == nil || !strings.Contains(err.Error(), "the context is nil") {
+				t.Errorf("%s on rank %d: %v", name, r, err)
+			}
+		}
+	}
+	if err := BroadcastModel(t.Context(), nil, model); err == nil || !strings.Contains(err.Error(), "the group is nil") {
+		t.Errorf("without a group: %v", err)
+	}
+	mustEach(t, all, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 )
 
@@ -97,6 +98,9 @@ type joiner struct {
 // ranks on several machines have no secret, an [*AddressError] if rank 0 cannot listen or be
 // reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
+	if err := interrupt.RequireContext(ctx, "parallel: Join"); err != nil {
+		return nil, err
+	}
 	j, err := newJoiner("Join", options, "At", "Secret", "Timeout", "HeartbeatTimeout", "Bucket", "Logger", "MPI")
 	if err != nil {
 		return nil, err

@@ -5,12 +5,17 @@ import (
 	"errors"
 	"net"
 	"sync"
+
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 )
 
 // Local returns the ranks of a group within one process, one for each of n goroutines, connected
 // like processes. It is meant for tests and for work other than training, because a process can
 // train only one model at a time. Models with nn.SyncBatchNorm are rejected.
 func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err error) {
+	if err := interrupt.RequireContext(ctx, "parallel: Local"); err != nil {
+		return nil, err
+	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err

@@ -74,6 +74,9 @@ type DeviceMesh struct {
 // Errors: that of [MeshShape.Check], one that names a rank with other sizes, and those of [Join]
 // for the sub-groups.
 func Mesh(ctx context.Context, group *Group, dp, tp, pp int) (*DeviceMesh, error) {
+	if err := requireGroup(ctx, group, "Mesh"); err != nil {
+		return nil, err
+	}
 	shape := MeshShape{dp, tp, pp}
 	all, err := gatherJSON(ctx, group, shape)
 	if err != nil {

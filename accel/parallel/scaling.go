@@ -29,6 +29,9 @@ type ScalingPoint struct {
 //		return run.Examples, err
 //	})
 func MeasureScaling(ctx context.Context, g *Group, measure func(context.Context, *Group) (examples int, err error), sizes ...int) (Scaling, error) {
+	if err := requireGroup(ctx, g, "MeasureScaling"); err != nil {
+		return nil, err
+	}
 	if len(sizes) == 0 {
 		for n := range g.Size() {
 			sizes = append(sizes, n+1)

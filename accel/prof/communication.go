@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
@@ -131,6 +133,12 @@ type RankProfile struct {
 // CompareRanks gathers the reports of all ranks of a group, each of which has profiled the same training and calls CompareRanks with its report.
 // All ranks get the same result.
 func CompareRanks(ctx context.Context, group *parallel.Group, r *Report) (Ranks, error) {
+	if err := interrupt.RequireContext(ctx, "prof: CompareRanks"); err != nil {
+		return nil, err
+	}
+	if group == nil {
+		return nil, errors.New("prof: CompareRanks: the group is nil: check the error of parallel.Join")
+	}
 	r.exists("CompareRanks")
 	c := r.Communication()
 	mine := RankProfile{Step: r.StepTime(), Waiting: c.Exposed, Busy: c.Busy, Layers: r.CommunicationByLayer()}

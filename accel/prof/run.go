@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/internal/engine/trace"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof/internal/nvtx"
@@ -50,6 +51,9 @@ func Active(steps int) Option {
 // step is returned as an error, as in accel.Fit. Tensors that a step has recorded but not
 // computed are computed at its end.
 func Run(ctx context.Context, step func() error, options ...Option) (*Report, error) {
+	if err := interrupt.RequireContext(ctx, "prof: Run"); err != nil {
+		return &Report{}, err
+	}
 	s := &settings{warmup: 3, active: 5}
 	if err := option.Apply("prof.Run", s, options, "Warmup", "Active"); err != nil {
 		return &Report{}, err

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/option"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -63,6 +64,9 @@ func LatencyLimit(d time.Duration) Option {
 //
 // An error of the model, or of ctx, comes with the report of the batch sizes that were measured before.
 func Serving(ctx context.Context, model nn.Module, inputs *tensor.Tensor, options ...Option) (r *ServingReport, err error) {
+	if err := interrupt.RequireContext(ctx, "prof: Serving"); err != nil {
+		return nil, err
+	}
 	s := &serving{settings: settings{requests: 100}, model: model, inputs: inputs}
 	r = &ServingReport{Device: tensors.Device(), Threads: runtime.GOMAXPROCS(0)}
 	if err := option.Apply("prof.Serving", &s.settings, options, "BatchSizes", "Requests", "LatencyLimit"); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/training/compare"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -47,6 +48,9 @@ const (
 // operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a data
 // set. Nothing else should run meanwhile.
 func Compare(ctx context.Context, dense, pruned nn.Module, set *data.Dataset) (_ *Report, err error) {
+	if err := interrupt.RequireContext(ctx, "prune: Compare"); err != nil {
+		return nil, err
+	}
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -110,6 +111,9 @@ func CloneState(model nn.Module) map[string]*tensor.Tensor {
 // and the names of classes and columns. Use it to compare a model with the
 // pruned one. newModel must create the same layers.
 func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
+	if model == nil || newModel == nil {
+		return nil, errors.New("prune: Copy: the model or the function that creates another one is nil")
+	}
 	other := newModel()
 	if err := nn.SetState(other, CloneState(model)); err != nil {
 		return nil, fmt.Errorf("prune: copy: %w", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/layer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -21,6 +22,9 @@ import (
 // [*DeviceError] on a device other than the CPU, and errors of accel.Predict if the model
 // cannot process the examples.
 func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, options ...Option) (m *Model, err error) {
+	if err := interrupt.RequireContext(ctx, "quantize: Static"); err != nil {
+		return nil, err
+	}
 	o, err := newOptions("Static", options, "MinMax", "Percentile", "MSE", "Examples", "Float")
 	switch {
 	case err != nil:

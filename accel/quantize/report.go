@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/training/compare"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -41,6 +42,9 @@ const (
 // data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
 // else should run meanwhile. Options are those of [accel.Evaluate], such as a loss.
 func (m *Model) Report(ctx context.Context, set *data.Dataset, options ...accel.Option) (_ *Report, err error) {
+	if err := interrupt.RequireContext(ctx, "quantize: Report"); err != nil {
+		return nil, err
+	}
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
 		return nil, errors.New("quantize: Report: the data set is nil or empty")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/engine/tensors"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/quantity"
@@ -52,6 +53,9 @@ const (
 // Advise tries changes that may make a training faster or smaller, as accel.Advise describes it.
 func Advise(ctx context.Context, t Training) (*Advice, error) {
 	a := &Advice{}
+	if err := interrupt.RequireContext(ctx, "accel: Advise"); err != nil {
+		return a, err
+	}
 	o, err := t.Settings(nil)
 	if err != nil {
 		return a, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -37,6 +38,9 @@ type BatchSizeTrial struct {
 
 // FindBatchSize measures the speed of a training with batches of several sizes, as accel.FindBatchSize describes it.
 func FindBatchSize(ctx context.Context, t Training) (*BatchSizeSearch, error) {
+	if err := interrupt.RequireContext(ctx, "accel: FindBatchSize"); err != nil {
+		return nil, err
+	}
 	if err := loop.Touch(ctx, t.Model, t.Dataset); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/history"
 	"github.com/quernlab/quern/accel/internal/training/examine"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/internal/quantity"
 )
@@ -32,6 +33,9 @@ const overfitSteps = 200
 // Check looks for typical mistakes before a training, as accel.Check describes it.
 func Check(ctx context.Context, t Training) (*CheckResult, error) {
 	r := &CheckResult{LearningRate: math.NaN()}
+	if err := interrupt.RequireContext(ctx, "accel: Check"); err != nil {
+		return r, err
+	}
 	if t.Dataset != nil {
 		r.Dataset = t.Dataset.Name()
 	}

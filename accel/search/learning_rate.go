@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/history"
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/loop"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/display"
@@ -33,6 +34,9 @@ const (
 
 // FindLR searches a learning rate for a training, as accel.FindLR describes it.
 func FindLR(ctx context.Context, t Training) (*LRSearch, error) {
+	if err := interrupt.RequireContext(ctx, "accel: FindLR"); err != nil {
+		return nil, err
+	}
 	if err := loop.Touch(ctx, t.Model, t.Dataset); err != nil {
 		return nil, fmt.Errorf("accel: FindLR: %w", err)
 	}

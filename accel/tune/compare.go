@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/internal/training/seeds"
 	"github.com/quernlab/quern/accel/internal/training/trials"
 	"github.com/quernlab/quern/display"
@@ -50,6 +51,9 @@ type VariantResult struct {
 // affects all of them. Errors are those of [Run]; the comparison so far is returned with them.
 func Compare(ctx context.Context, objective func(*Trial) (float64, error), variants []Variant, given ...Option) (*Comparison, error) {
 	c := &Comparison{}
+	if c.Err = interrupt.RequireContext(ctx, "tune: Compare"); c.Err != nil {
+		return c, c.Err
+	}
 	o, err := newOptions("Compare", given, "Seeds")
 	switch {
 	case err != nil:

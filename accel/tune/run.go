@@ -28,6 +28,9 @@ import (
 //
 // Run calls accel.Seed before each trial. [OnRanks] makes trials side by side.
 func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
+	if err := interrupt.RequireContext(ctx, "tune: Run"); err != nil {
+		return &Search{space: map[string]dimension{}}, err
+	}
 	o, err := newOptions("Run", given)
 	if err != nil {
 		return &Search{space: map[string]dimension{}}, trials.Same(ctx, o.group, trials.Call{}, err)

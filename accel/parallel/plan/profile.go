@@ -2,11 +2,13 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/training/interrupt"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/prof"
@@ -125,6 +127,12 @@ type linkTimes [len(linkBytes) + 1]float64
 // MeasureLink measures the link between the ranks of a group, all of which must call it: from the times of sums of few and of many
 // values over the ring, and of an exchange of gradients, which also copies them. All get the same result.
 func MeasureLink(ctx context.Context, g *parallel.Group) (Link, error) {
+	if err := interrupt.RequireContext(ctx, "plan: MeasureLink"); err != nil {
+		return Link{}, err
+	}
+	if g == nil {
+		return Link{}, errors.New("plan: MeasureLink: the group is nil: check the error of parallel.Join")
+	}
 	begin := time.Now()
 	return measureLink(ctx, g, func() float64 { return time.Since(begin).Seconds() })
 }

@@ -38,3 +38,11 @@ func OfModel(p any) error {
 	}
 	return fmt.Errorf("the model has panicked: %v", p)
 }
+
+// RequireContext returns an error if the context that a user passes to a call, such as "accel: Fit", is nil.
+func RequireContext(ctx context.Context, call string) error {
+	if ctx == nil {
+		return fmt.Errorf("%s: the context is nil: pass ctx in a cell, and context.Background() elsewhere", call)
+	}
+	return nil
+}

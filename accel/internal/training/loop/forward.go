@@ -34,6 +34,9 @@ func Forward(model nn.Module, b data.Batch) (y *tensor.Tensor) {
 		panic(p)
 	}()
 	b.WithLengths(func() { y = model.Forward(b.X) })
+	if y == nil {
+		panic(&tensor.StateError{Op: "Forward", Hint: "the model has returned nil: it must return a tensor"})
+	}
 	return y
 }
 

@@ -113,6 +113,12 @@ func newLoop(ctx context.Context, model nn.Module, train *data.Dataset, o *Setti
 		l.schedule = o.Schedule(planned)
 	}
 	l.optimizer = o.Optimizer(model, o.Hyperparameters...)
+	switch {
+	case l.schedule == nil:
+		panic(&tensor.StateError{Op: "Fit", Hint: "the function of " + o.ScheduleText + " has returned nil: it must return a schedule"})
+	case l.optimizer == nil:
+		panic(&tensor.StateError{Op: "Fit", Hint: "the function of " + o.OptimizerText + " has returned nil: it must return an optimizer"})
+	}
 	if l.rate = l.optimizer.LearningRate(); o.AbsoluteRates {
 		l.rate = 1
 	}
