@@ -336,8 +336,8 @@ func (k *Kernel) bindForeign(s Shape, args []any) (l *launch, tensors []*tensor.
 		return nil, nil, fmt.Errorf("blocks of %s threads: the source requires %s", times(s.Threads.array()), times(f.threads))
 	case f.maxThreads > 0 && s.Threads.array()[0]*s.Threads.array()[1]*s.Threads.array()[2] > f.maxThreads:
 		return nil, nil, fmt.Errorf("blocks of %s threads are too large: the source limits them to %d threads, by __launch_bounds__", times(s.Threads.array()), f.maxThreads)
-	case s.SharedBytes < 0 || s.SharedBytes > program.MaxSharedBytes:
-		return nil, nil, fmt.Errorf("%d bytes of shared memory: a block can have %d", s.SharedBytes, program.MaxSharedBytes)
+	case s.SharedBytes < 0:
+		return nil, nil, fmt.Errorf("%d bytes of shared memory: the number must be at least 0", s.SharedBytes)
 	case s.SharedBytes > 0 && !f.dynamic:
 		return nil, nil, fmt.Errorf("%d bytes of shared memory, but the source declares no extern __shared__ array", s.SharedBytes)
 	}
@@ -508,7 +508,7 @@ func (l *launch) simulateHost(data [][]byte) (err error) {
 	run.Output = os.Stdout // as the driver does
 	ctx, end := l.Context()
 	defer end()
-	_, err = m.loaded.Kernel(l.kernel.foreign.entry).Run(ctx, run)
+	err = runSimulated(ctx, m.loaded.Kernel(l.kernel.foreign.entry), run)
 	if f, ok := errors.AsType[*ptxsim.Fault](err); ok {
 		if err = f.Cause; err == nil {
 			err = s.found(f)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -311,5 +312,85 @@ func TestNoNVRTC(t *testing.T) {
 	_, err := kernel.CompileCUDA("__global__ void k() {}", "k")
 	if !errors.As(err, new(*library.MissingError)) && !errors.Is(err, library.ErrBuild) || !strings.Contains(err.Error(), "needs NVRTC") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Shared memory of which a launch determines the size may exceed 48 KiB together with arrays that have one. More than the GPU has is an
+// error with the sizes, after which the kernel can be launched again.
+func TestLargeSharedMemory(t *testing.T) {
+	const static = 40 << 10
+	text := fmt.Sprintf(`.version 7.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 fixed[%d];
+.extern .shared .align 4 .b8 dynamic[];
+.visible .entry reverse(.param .u64 .ptr .global x, .param .u32 last)
+{
+	.reg .b32 %%r<5>;
+	.reg .b64 %%l<4>;
+	ld.param.u64 %%l0, [x];
+	ld.param.u32 %%r0, [last];
+	mov.u32 %%r1, %%tid.x;
+	mul.wide.u32 %%l1, %%r1, 4;
+	add.u64 %%l1, %%l0, %%l1;
+	ld.global.u32 %%r2, [%%l1];
+	mov.u32 %%r3, fixed;
+	setp.ne.u32 %%p0, %%r1, 0;
+	@!%%p0 st.shared.u32 [%%r3], 0;
+	mov.u32 %%r3, dynamic;
+	add.u32 %%r3, %%r3, %%r0;
+	mul.lo.u32 %%r4, %%r1, 4;
+	sub.u32 %%r4, %%r3, %%r4;
+	st.shared.u32 [%%r4], %%r2;
+	bar.sync 0;
+	sub.u32 %%r3, %%r3, 124;
+	mul.lo.u32 %%r4, %%r1, 4;
+	add.u32 %%r4, %%r3, %%r4;
+	ld.shared.u32 %%r2, [%%r4];
+	st.global.u32 [%%l1], %%r2;
+	ret;
+}
+`, static)
+	text = strings.Replace(text, ".reg .b64", ".reg .pred %p<1>;\n\t.reg .b64", 1)
+	k, err := kernel.CompilePTX(text, "reverse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for device, most := range map[string]int{"cpu": 227 << 10, "simulated:8.9": 99 << 10, "simulated:9.0": 227 << 10} {
+		on(t, device, func() {
+			x := tensor.FromInts(make([]int, 32), 32)
+			for _, bytes := range []int{128, 8 << 10, 8<<10 + 4, 48 << 10, most - static} {
+				in := make([]int, 32)
+				for i := range in {
+					in[i] = i*i + bytes
+				}
+				x.Assign(tensor.FromInts(in, 32))
+				if err := k.Launch(withShared(grid(1, 32), bytes), x, bytes-4); err != nil {
+					t.Errorf("%s: %d bytes: %v", device, bytes, err)
+					continue
+				}
+				slices.Reverse(in)
+				if got := x.Ints(); !slices.Equal(got, in) {
+					t.Errorf("%s: %d bytes: got %v, want %v", device, bytes, got, in)
+				}
+				if _, err := kernel.Profile(k, withShared(grid(1, 32), bytes), x, bytes-4); err != nil {
+					t.Errorf("%s: a profile with %d bytes: %v", device, bytes, err)
+				}
+			}
+			want := fmt.Sprintf("a block needs %d bytes of shared memory, %d of them of SharedBytes and %d of arrays with a size", most+4, most-static+4, static)
+			if err := k.Launch(withShared(grid(1, 32), most-static+4), x, 124); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: want %q, got %v", device, want, err)
+			}
+			if err := k.Launch(withShared(grid(1, 32), 128), x, 124); err != nil {
+				t.Errorf("%s: after the error: %v", device, err)
+			}
+		})
+	}
+	x := tensor.FromInts(make([]int, 32), 32)
+	if _, err := kernel.Check(k, withShared(grid(1, 32), 60<<10), x, 60<<10-4); err != nil {
+		t.Errorf("a check: %v", err)
+	}
+	if err := k.Launch(withShared(grid(1, 32), -4), x, 124); err == nil || !strings.Contains(err.Error(), "at least 0") {
+		t.Errorf("a negative size: %v", err)
 	}
 }

@@ -113,6 +113,7 @@ type Shape struct {
 	Blocks  Dim // of the grid
 	Threads Dim // of each block
 	// SharedBytes is the size of the shared memory of a block that a kernel in CUDA C++ declares without a size: extern __shared__.
+	// Together with arrays that have a size it may be more than 48 KiB, up to what the GPU has for a block; cudaFuncSetAttribute is not needed.
 	SharedBytes int
 }
 

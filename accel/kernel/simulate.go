@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/cuda/ptxsim"
+	"github.com/quernlab/quern/accel/kernel/internal/program"
 )
 
 // gap is what an allocation may take more than its size.
@@ -52,8 +53,18 @@ func (s *simulation) run(ctx context.Context, text, entry string, data [][]byte)
 	s.watch.Ignored = [2]uint64{at, at + uint64(len(s.record))}
 	run := s.launch.simulated(addresses[:len(data)], at)
 	run.Races, run.Watch, run.Output = true, s.watch, &s.output
-	_, err = loaded.Kernel(entry).Run(ctx, run)
+	err = runSimulated(ctx, loaded.Kernel(entry), run)
 	return errors.Join(err, memory.Read(s.record, at))
+}
+
+// runSimulated runs a kernel on a simulated GPU, whose blocks have the shared memory of those of the GPUs that have the most.
+func runSimulated(ctx context.Context, k *ptxsim.LoadedKernel, run ptxsim.Launch) error {
+	if n := k.Shared() + run.Shared; n > program.MaxBlockSharedBytes {
+		return fmt.Errorf("a block needs %d bytes of shared memory, %d of them of SharedBytes and %d of arrays with a size: a GPU has at most %d",
+			n, run.Shared, k.Shared(), program.MaxBlockSharedBytes)
+	}
+	_, err := k.Run(ctx, run)
+	return err
 }
 
 // maxVariableBytes is the maximum size of a module's variables.

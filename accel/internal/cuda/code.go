@@ -35,12 +35,9 @@ func newCode(ctx driver.Context, waiting bool) *code {
 
 // describe adds to a kernel of a profile what a launch of it uses, and its occupancy.
 func (c *code) describe(k *trace.Kernel, l driver.Launch) (err error) {
-	uses, ok := c.uses[l.Function]
-	if !ok {
-		if uses, err = c.ctx.FunctionInfo(l.Function); err != nil {
-			return err
-		}
-		c.uses[l.Function] = uses
+	uses, err := c.info(l.Function)
+	if err != nil {
+		return err
 	}
 	k.Registers, k.SharedBytes = uses.Registers, uses.Shared+l.Shared
 	limits, ok := occupancy.Of(c.ctx.Info().Capability())
@@ -134,17 +131,39 @@ func (c *code) program(text, entry, name string) (driver.Function, error) {
 	return f, nil
 }
 
+// info returns what a function uses.
+func (c *code) info(f driver.Function) (uses driver.FunctionInfo, err error) {
+	uses, ok := c.uses[f]
+	if !ok {
+		if uses, err = c.ctx.FunctionInfo(f); err != nil {
+			return uses, err
+		}
+		c.uses[f] = uses
+	}
+	return uses, nil
+}
+
+// allowShared lets launches of a function have this many bytes of dynamic shared memory. Without it, a kernel may use 48 KiB, less its
+// static shared memory.
+func (c *code) allowShared(f driver.Function, bytes int) error {
+	if bytes <= c.shared[f] {
+		return nil
+	}
+	if err := c.ctx.SetMaxShared(f, bytes); err != nil {
+		return err
+	}
+	c.shared[f] = bytes
+	return nil
+}
+
 // launch converts a launch of package kernels to one of the driver.
 func (c *code) launch(l kernels.Launch, label string) (driver.Launch, error) {
 	f, err := c.entry(l.Module, l.Entry)
 	if err != nil {
 		return driver.Launch{}, err
 	}
-	if c.shared[f] < l.Shared { // without it, a kernel may use 48 KiB, less its static shared memory
-		if err := c.ctx.SetMaxShared(f, l.Shared); err != nil {
-			return driver.Launch{}, err
-		}
-		c.shared[f] = l.Shared
+	if err := c.allowShared(f, l.Shared); err != nil {
+		return driver.Launch{}, err
 	}
 	for _, m := range l.Maps {
 		encoded, err := c.ctx.TensorMap(m.Tensor)

@@ -12,13 +12,9 @@ import (
 
 // LaunchKernel runs a kernel that the program has written, in the stream, and waits for its fault record.
 func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
-	text, entry, err := k.PTX()
+	f, _, err := d.loadKernel(k)
 	if err != nil {
 		return err
-	}
-	f, err := d.code.module(text, entry, k.Name())
-	if err != nil {
-		return d.failed("load a kernel", err)
 	}
 	record, err := d.memory.alloc(k.RecordBytes())
 	if err != nil {
@@ -66,6 +62,28 @@ func (d *Device) LaunchKernel(k ir.Kernel, memory []ir.Elements) error {
 		return err // found before what a simulated GPU has detected
 	}
 	return detected
+}
+
+// loadKernel returns the function of a kernel, which may be launched with the shared memory that the kernel needs, and what it uses.
+func (d *Device) loadKernel(k ir.Kernel) (f driver.Function, uses driver.FunctionInfo, err error) {
+	text, entry, err := k.PTX()
+	if err != nil {
+		return 0, uses, err
+	}
+	if f, err = d.code.module(text, entry, k.Name()); err != nil {
+		return 0, uses, d.failed("load a kernel", err)
+	}
+	if uses, err = d.code.info(f); err != nil {
+		return 0, uses, d.failed("describe a kernel", err)
+	}
+	if most := d.ctx.Info().SharedPerBlock; uses.Shared+k.SharedBytes() > most {
+		return 0, uses, fmt.Errorf("a block needs %d bytes of shared memory, %d of them of SharedBytes and %d of arrays with a size: this GPU has at most %d",
+			uses.Shared+k.SharedBytes(), k.SharedBytes(), uses.Shared, most)
+	}
+	if err := d.code.allowShared(f, k.SharedBytes()); err != nil {
+		return 0, uses, d.failed("load a kernel", err)
+	}
+	return f, uses, nil
 }
 
 // await waits for a kernel, which has run when the point after is reached. It begins at the point before.

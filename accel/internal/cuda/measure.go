@@ -12,17 +12,9 @@ var _ ir.KernelMeasurer = (*Device)(nil)
 
 // MeasureKernel runs a kernel that the program has written a number of times, between two events each. It waits for the runs, and for a fault.
 func (d *Device) MeasureKernel(k ir.Kernel, memory, from []ir.Elements, runs int) (m ir.Measurement, err error) {
-	text, entry, err := k.PTX()
+	f, uses, err := d.loadKernel(k)
 	if err != nil {
 		return m, err
-	}
-	f, err := d.code.module(text, entry, k.Name())
-	if err != nil {
-		return m, d.failed("load a kernel", err)
-	}
-	uses, err := d.ctx.FunctionInfo(f)
-	if err != nil {
-		return m, d.failed("describe a kernel", err)
 	}
 	gpu := d.ctx.Info()
 	m.GPU = &ir.GPUUse{

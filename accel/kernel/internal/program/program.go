@@ -110,10 +110,12 @@ type Program struct {
 	Sites []*Instr
 }
 
-// The limits of CUDA: the shared memory of a block that each GPU has, and the local memory of a thread.
+// The limits of CUDA: the shared memory of a block for arrays with a size, that of a block with the arrays whose size a launch determines on the
+// GPUs that have the most, those of compute capability 9.0 and 10.0, and the local memory of a thread.
 const (
-	MaxSharedBytes = 48 << 10
-	MaxLocalBytes  = 512 << 10
+	MaxSharedBytes      = 48 << 10
+	MaxBlockSharedBytes = 227 << 10
+	MaxLocalBytes       = 512 << 10
 )
 
 // Bytes returns the size of the memories of a space, other than Global: of a block, or of a thread. If it is more than limit, over is the
