@@ -12,11 +12,8 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// The versions of the file format: files of plainVersion have no checksum.
-const (
-	version      = 2
-	plainVersion = 1
-)
+// version is that of the file format.
+const version = 2
 
 // file is what Save writes.
 type file struct {
@@ -61,8 +58,7 @@ func (t *Transform) Save(path string) error {
 	return nil
 }
 
-// Load reads a file that [Transform.Save] wrote. It fails if the file was damaged, which its checksum
-// shows; files of earlier versions of this package have none.
+// Load reads a file that [Transform.Save] wrote. It fails if the file was damaged, which its checksum shows.
 func Load(path string) (*Transform, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -72,10 +68,11 @@ func Load(path string) (*Transform, error) {
 	if err := json.Unmarshal(text, &saved); err != nil {
 		return nil, fmt.Errorf("preprocess: %s is not a file of Transform.Save, or it was damaged: %w", path, err)
 	}
-	if saved.Version == version {
-		if _, err := new(sealed.Sum).Open(text); err != nil {
-			return nil, fmt.Errorf("preprocess: %s: %w", path, err)
-		}
+	if saved.Version != version {
+		return nil, fmt.Errorf("preprocess: %s: want format version %d of Transform.Save, got %d", path, version, saved.Version)
+	}
+	if _, err := new(sealed.Sum).Open(text); err != nil {
+		return nil, fmt.Errorf("preprocess: %s: %w", path, err)
 	}
 	t, err := saved.transform()
 	if err != nil {
@@ -85,9 +82,6 @@ func Load(path string) (*Transform, error) {
 }
 
 func (f *file) transform() (*Transform, error) {
-	if f.Version != version && f.Version != plainVersion {
-		return nil, fmt.Errorf("want format version %d of Transform.Save, got %d", version, f.Version)
-	}
 	if f.Target == nil || len(f.Target.Columns) == 0 || len(f.Columns) == 0 {
 		return nil, errors.New("the target or the columns are missing: is the file complete?")
 	}

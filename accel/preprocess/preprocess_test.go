@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/frame"
+	"github.com/quernlab/quern/accel/internal/training/sealed"
 	"github.com/quernlab/quern/accel/preprocess"
 )
 
@@ -184,11 +185,14 @@ func TestErrors(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
+	seal := func(text string) string { return string(new(sealed.Sum).Seal([]byte(text))) }
 	for _, tt := range []struct{ text, want string }{
 		{"", "is not a file of Transform.Save"},
 		{`{"x": 1}`, "want format version 2"},
-		{`{"quern.preprocess": 1}`, "is the file complete?"},
-		{`{"quern.preprocess": 1, "Target": {"Columns": ["y"]}, "Columns": [{"Number": {"Column": "x"}}]}`, "column 0 is not complete"},
+		{seal(`{"quern.preprocess": 1}`), "want format version 2"},
+		{`{"quern.preprocess": 2}`, "there is no checksum"},
+		{seal(`{"quern.preprocess": 2}`), "is the file complete?"},
+		{seal(`{"quern.preprocess": 2, "Target": {"Columns": ["y"]}, "Columns": [{"Number": {"Column": "x"}}]}`), "column 0 is not complete"},
 	} {
 		path := filepath.Join(folder, "t.json")
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {

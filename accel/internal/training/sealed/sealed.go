@@ -1,8 +1,7 @@
 // Package sealed gives JSON objects in files a checksum, as their last field, so that damage is found.
 //
 // The checksum is CRC-32C of the object without that field. In a file of lines it goes on from the
-// line before, so that a line that is missing is found, too. What was written before this package
-// has no checksum: a file's version says whether it has.
+// line before, so that a line that is missing is found, too.
 package sealed
 
 import (
