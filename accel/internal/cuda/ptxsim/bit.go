@@ -5,10 +5,10 @@ import (
 )
 
 var bitOperations = map[string]func(*operation) step{
-	"and": compileAnd, "or": compileOr, "xor": compileXor, "not": compileNot, "cnot": compileCNot,
+	"and": compileAnd, "or": compileOr, "xor": compileXor, "not": compileNot,
 	"shl": compileShl, "shr": compileShr, "shf": compileShf, "lop3": compileLop3, "prmt": compilePrmt,
 	"popc": compilePopc, "clz": compileClz, "brev": compileBrev, "bfind": compileBfind,
-	"bfe": compileBfe, "bfi": compileBfi, "bmsk": compileBmsk, "szext": compileSzext, "fns": compileFns,
+	"bfe": compileBfe, "bfi": compileBfi, "fns": compileFns,
 }
 
 // logic compiles an operation on bits, or on predicates.
@@ -47,16 +47,6 @@ func compileNot(o *operation) step {
 	d := o.predicateDestination(&o.args[0])
 	a, not := o.predicate(1)
 	return func(w *warp, mask uint32) { w.set(d, mask, flip(w.p[a], !not)) }
-}
-
-func compileCNot(o *operation) step {
-	t := o.typ("b16", "b32", "b64")
-	return o.unary(t, func(a uint64) uint64 {
-		if a == 0 {
-			return 1
-		}
-		return 0
-	})
 }
 
 // shift compiles shl and shr. The amount always has 32 bits.
@@ -241,34 +231,6 @@ func compileBfi(o *operation) step {
 			w.r[d][i] = w.r[b][i]&^field | w.r[a][i]<<(w.r[at][i]&0xff)&field
 		}
 	}
-}
-
-func compileBmsk(o *operation) step {
-	wrap := o.need("clamp", "wrap") == "wrap"
-	return o.binary(o.typ("b32"), func(a, b uint64) uint64 {
-		if wrap {
-			return lowBits(int(b&31)) << (a & 31) & 0xffffffff
-		}
-		return lowBits(int(min(b, 32))) << min(a, 32) & 0xffffffff
-	})
-}
-
-func compileSzext(o *operation) step {
-	wrap := o.need("clamp", "wrap") == "wrap"
-	t := o.typ("u32", "s32")
-	return o.binary(t, func(a, b uint64) uint64 {
-		n := int(min(b, 32))
-		if wrap {
-			n = int(b & 31)
-		}
-		if n == 0 {
-			return 0
-		}
-		if t.class == signed {
-			return uint64(extend(a, n)) & t.mask()
-		}
-		return a & lowBits(n)
-	})
 }
 
 // compileFns compiles the search for the n-th set bit.

@@ -3,7 +3,7 @@ package ptxsim
 import "math/bits"
 
 var compareOperations = map[string]func(*operation) step{
-	"setp": compileSetp, "set": compileSet, "selp": compileSelp, "slct": compileSlct,
+	"setp": compileSetp, "set": compileSet, "selp": compileSelp,
 }
 
 // setPredicate returns a step that writes a predicate.
@@ -233,23 +233,4 @@ func compileSelp(o *operation) step {
 			}
 		}
 	}
-}
-
-func compileSlct(o *operation) step {
-	flush := o.has("ftz")
-	t := o.typ("b16", "b32", "b64", "s16", "s32", "s64", "u16", "u32", "u64", "f32", "f64")
-	ct := o.typ("s32", "f32")
-	return o.three(t, t, t, ct, func(a, b, c uint64) uint64 {
-		first := int32(c) >= 0
-		if ct.class == float {
-			if flush {
-				c = format32.flushed(c)
-			}
-			first = value32(c) >= 0
-		}
-		if first {
-			return a
-		}
-		return b
-	})
 }

@@ -216,7 +216,6 @@ func TestBitInstructions(t *testing.T) {
 	checkInstructions(t, []row{
 		{"and.b32 %r, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return a & b }},
 		{"not.b16 %h, %ha;", integers16, func(a, _, _ uint64) uint64 { return uint64(^uint16(a)) }},
-		{"cnot.b32 %r, %ra;", integers32, func(a, _, _ uint64) uint64 { return truth(a == 0) }},
 		{"shl.b32 %r, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return shl(a, b) }},
 		{"shr.u32 %r, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return a >> b }},
 		{"shr.s32 %r, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return u32(s32(a) >> min(b, 31)) }},
@@ -262,17 +261,9 @@ func TestBitInstructions(t *testing.T) {
 			}
 			return uint64(bits.TrailingZeros64(a))
 		}},
-		{"bmsk.clamp.b32 %r, 4, %ra;", integers32, func(a, _, _ uint64) uint64 { return u32(int64(lowBits(int(min(a, 32))) << 4)) }},
-		{"szext.clamp.s32 %r, %ra, 5;", integers32, func(a, _, _ uint64) uint64 { return u32(int64(a<<59) >> 59) }},
 		{"mov.b64 {%t1, %r}, %da;", integers64, func(a, _, _ uint64) uint64 { return a >> 32 }},
 		{"mov.b64 %d, {%rb, %ra};", integers32, func(a, b, _ uint64) uint64 { return a<<32 | b }},
 		{"mov.b32 {%s1, %h}, %ra; mov.b32 %r, {%h, %s1};", integers32, func(a, _, _ uint64) uint64 { return a>>16 | a&0xffff<<16 }},
-		{"slct.s32.s32 %r, %ra, %rb, %rc;", integers32, func(a, b, c uint64) uint64 {
-			if s32(c) >= 0 {
-				return a
-			}
-			return b
-		}},
 		{"setp.lt.s32 %p, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return truth(s32(a) < s32(b)) }},
 		{"setp.hs.u32 %p, %ra, %rb;", integers32, func(a, b, _ uint64) uint64 { return truth(a >= b) }},
 		{"setp.ne.b64 %p, %da, %db;", integers64, func(a, b, _ uint64) uint64 { return truth(a != b) }},

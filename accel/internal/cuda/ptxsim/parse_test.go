@@ -11,6 +11,7 @@ func TestParseRejects(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, body, want string }{
 		{"unknown instruction", "tex.1d.v4.f32.s32 {%r1}, [x];", "instruction tex is not supported"},
+		{"instruction of no generator", "slct.s32.s32 %r1, %r2, %r3, %r4;", "instruction slct is not supported"},
 		{"unknown modifier", "add.fast.s32 %r1, %r2, %r3;", ".fast is not supported"},
 		{"modifier too many", "add.s32.u32 %r1, %r2, %r3;", ".u32 is not supported"},
 		{"unknown register", "add.s32 %r1, %zz, %r3;", "%zz is not declared"},
