@@ -65,8 +65,9 @@ func LAMB(model any, rate float64, given ...Option) *Optimizer {
 		s.average(r, g, o)
 		direction := r.decayed(s.normalized(r, s.mean(r, o), 1, o), p, o)
 		ours, its := r.norm(p), r.norm(direction)
-		one := r.keep(tensor.Ones())
-		trust := r.keep(tensor.Where(ours, r.keep(tensor.Where(its, r.keep(ours.Div(its)), one)), one))
+		one := r.like(r.keep(tensor.Ones()), ours)
+		none := func(norm *tensor.Tensor) *tensor.Tensor { return r.keep(norm.EqScalar(0)) }
+		trust := r.keep(tensor.Where(none(ours), one, r.keep(tensor.Where(none(its), one, r.keep(ours.Div(its))))))
 		r.assign(p, p.Sub(r.keep(r.times(direction, rate).Mul(trust))))
 	}}
 	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given, ofAdam...)

@@ -48,7 +48,7 @@ func (r *record) orthogonal(x *tensor.Tensor) *tensor.Tensor {
 	if tall {
 		x = r.keep(x.T())
 	}
-	x = r.keep(x.Div(r.keep(r.norm(x).Maximum(r.keep(tensor.Full(1e-7))))))
+	x = r.keep(x.Div(r.keep(r.norm(x).Maximum(r.like(r.keep(tensor.Full(1e-7)), x)))))
 	for range 5 {
 		gram := r.keep(x.MatMul(r.keep(x.T())))
 		change := r.add(r.times(gram, b), r.times(r.keep(gram.MatMul(gram)), c))

@@ -128,3 +128,69 @@ func TestNAdamOfManySteps(t *testing.T) {
 	closeTo(t, "restarted", run(false, 300), want, 0)
 	closeTo(t, "scaled, restarted", run(true, 300), run(true, -1), 0)
 }
+
+// TestFloat64Parameters requires every optimizer to update float64 parameters as it updates float32 ones, also with a scaler, with
+// clipping and after a restart, and Adam to do so with the digits of float64.
+func TestFloat64Parameters(t *testing.T) {
+	type create = func(model any, rate float64, options ...optim.Option) *optim.Optimizer
+	with := func(c create, options ...optim.Option) create {
+		return func(model any, rate float64, given ...optim.Option) *optim.Optimizer {
+			return c(model, rate, append(given, options...)...)
+		}
+	}
+	start, slope := []float64{1, -2, 3, 4, 0.5, 6}, []float64{0.1, 3, -2, 0.5, 1, -0.25}
+	run := func(c create, d tensor.DType, scaled bool) []float64 {
+		p := tensor.Parameter(tensor.FromFloat64s(start, 2, 3).Cast(d).Clone())
+		model := struct{ P *tensor.Tensor }{p}
+		o, scaler := c(&model, 0.01), optim.NewGradScaler()
+		for i := range 6 {
+			if i == 3 {
+				state := o.State()
+				for name, s := range state.Tensors {
+					if s.DType() != d {
+						t.Errorf("%s: the state %s of %v parameters is %v", o.Name(), name, d, s.DType())
+					}
+				}
+				o = c(&model, 0.01)
+				if err := o.SetState(state); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o.ZeroGrad()
+			loss := p.Mul(tensor.FromFloat64s(slope, 2, 3).Cast(d)).Square().Sum()
+			if scaled {
+				scaler.Scale(loss).Backward()
+				scaler.Step(o)
+				continue
+			}
+			loss.Backward()
+			o.Step()
+		}
+		return p.Float64s()
+	}
+	for name, c := range map[string]create{
+		"SGD": optim.SGD, "momentum": with(optim.SGD, optim.Momentum(0.9), optim.Nesterov(), optim.WeightDecay(0.1)),
+		"RMSprop": optim.RMSprop, "RMSprop with momentum": with(optim.RMSprop, optim.Momentum(0.9)), "Adagrad": optim.Adagrad, "Lion": optim.Lion,
+		"Adam": with(optim.Adam, optim.WeightDecay(0.1)), "AdamW": optim.AdamW, "NAdam": optim.NAdam, "LAMB": optim.LAMB, "Muon": optim.Muon,
+		"clipped": with(optim.AdamW, optim.ClipGradNorm(1), optim.ClipGradValue(2), optim.RecordGradNorm()),
+	} {
+		for _, scaled := range []bool{false, true} {
+			tolerance := 1e-5
+			if name == "Muon" {
+				tolerance = 1e-4 // five iterations that amplify differences
+			}
+			closeTo(t, name, run(c, tensor.Float64, scaled), run(c, tensor.Float32, scaled), tolerance)
+		}
+	}
+	want := make([]float64, len(start))
+	for i := range want {
+		x, m, v := start[i], 0., 0.
+		for step := 1.; step <= 6; step++ {
+			g := 2 * x * slope[i] * slope[i]
+			m, v = 0.9*m+0.1*g, 0.999*v+0.001*g*g
+			x -= 0.01 * m / (1 - math.Pow(0.9, step)) / (math.Sqrt(v/(1-math.Pow(0.999, step))) + 1e-8)
+		}
+		want[i] = x
+	}
+	closeTo(t, "Adam", run(optim.Adam, tensor.Float64, false), want, 1e-13)
+}

@@ -57,7 +57,7 @@ const tiny = 1e-30
 // average updates a running mean or sum, which starts at zero: keep·mean + share·v.
 func (r *record) average(mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
 	if *mean == nil {
-		*mean = tensor.Zeros(v.Shape()...)
+		*mean = newMean(v)
 	}
 	r.assign(*mean, tensors.Compute("average", func(c *ir.Recorder, in []*ir.Value) *ir.Value {
 		kept, v := c.MulScalar(in[0], keep), in[1]
@@ -67,6 +67,15 @@ func (r *record) average(mean **tensor.Tensor, keep float64, v *tensor.Tensor, s
 		sum := c.Record(ir.Add{}, kept, v)
 		return c.Record(ir.AddScalar{Scalar: -tiny}, c.Record(ir.AddScalar{Scalar: tiny}, sum))
 	}, *mean, v))
+}
+
+// newMean returns zeros for a running mean of t: float64 if t is, else float32, also for 16-bit floats, in which small changes would be
+// lost.
+func newMean(t *tensor.Tensor) *tensor.Tensor {
+	if t.DType() == tensor.Float64 {
+		return zerosLike(t)
+	}
+	return tensor.Zeros(t.Shape()...)
 }
 
 func (r *record) release() {

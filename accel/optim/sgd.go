@@ -65,7 +65,7 @@ func Adagrad(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "Adagrad", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		g = r.decayed(g, p, o)
 		if s.second == nil {
-			s.second = tensor.Zeros(p.Shape()...)
+			s.second = newMean(p)
 		}
 		r.assign(s.second, s.second.Add(r.keep(g.Square())))
 		r.assign(p, p.Sub(r.keep(r.times(g, rate).Div(r.keep(r.keep(s.second.Sqrt()).AddScalar(o.epsilon))))))
@@ -86,7 +86,7 @@ func Adagrad(model any, rate float64, given ...Option) *Optimizer {
 func Lion(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "Lion", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		if s.first == nil {
-			s.first = tensor.Zeros(p.Shape()...)
+			s.first = newMean(p)
 		}
 		direction := r.keep(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1)).Sign())
 		r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(r.times(direction, rate)))
