@@ -283,15 +283,22 @@ func UpsampleBilinear(x *Tensor, n int) *Tensor {
 
 // interpolation returns the matrix [n·size, size] of linear interpolation.
 func interpolation(size, n int, d DType) *Tensor {
-	m := hostBuffer[float32]("UpsampleBilinear", Float32, []int{n * size, size})
+	m := hostBuffer[float64]("UpsampleBilinear", Float64, []int{n * size, size})
 	for i := range n * size {
 		at := max((float64(i)+0.5)/float64(n)-0.5, 0)
 		low := int(math.Floor(at))
-		share := float32(at - float64(low))
+		share := at - float64(low)
 		m[i*size+low] += 1 - share
 		m[i*size+min(low+1, size-1)] += share
 	}
-	t := New(m, n*size, size)
+	if d == Float64 {
+		return FromFloat64s(m, n*size, size)
+	}
+	narrow := make([]float32, len(m))
+	for i, v := range m {
+		narrow[i] = float32(v)
+	}
+	t := New(narrow, n*size, size)
 	if d == Float32 {
 		return t
 	}

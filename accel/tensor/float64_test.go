@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -62,6 +63,34 @@ func float64Row(t *testing.T, row opRow, in []array, l layout, r *rand.Rand, ctx
 			compareGradient(t, fmt.Sprintf("%s, input %d", ctx, j), l.back(g, len(a.shape)), want[j], 1e-8)
 		} else if largest(absolute(want[j].data)) > 0 {
 			t.Fatalf("%s, input %d: no gradient", ctx, j)
+		}
+	}
+}
+
+// TestFloat64OfWeights requires that what ops compute on the host for float64 tensors, weights of an interpolation and numbers of
+// rows, is not rounded to float32. The values are PyTorch's.
+func TestFloat64OfWeights(t *testing.T) {
+	x := Parameter(FromFloat64s([]float64{0, 1, 3}, 1, 1, 1, 3))
+	logits := Parameter(FromFloat64s([]float64{0, 1, 2, 0, 3, 1, 0.5, 0, 1, 1, 2, 0}, 4, 3))
+	labels := FromInts([]int{0, 2, 9, 1}, 4)
+	upsampled := UpsampleBilinear(x, 3)
+	loss := MaskedCrossEntropy(logits, labels, 9)
+	upsampled.Sum().Add(loss).Backward()
+	third := 1. / 3
+	for _, row := range []struct {
+		name      string
+		got, want []float64
+	}{
+		{"UpsampleBilinear", upsampled.Slice(2, 0, 1).Reshape(-1).Float64s(), []float64{0, 0, third, 2 * third, 1, 1 + 2*third, 2 + third, 3, 3}},
+		{"its gradient", x.Grad().Float64s(), []float64{9, 9, 9}},
+		{"MaskedCrossEntropy", loss.Float64s(), []float64{(math.Log(1+math.E+math.E*math.E) + math.Log(1+math.Exp(3)+math.E) - 1 + math.Log(math.E+math.E*math.E+1) - 2) / 3}},
+		{"a row of its gradient", logits.Grad().Float64s()[:3], []float64{
+			(1/(1+math.E+math.E*math.E) - 1) / 3, math.E / (1 + math.E + math.E*math.E) / 3, math.E * math.E / (1 + math.E + math.E*math.E) / 3}},
+	} {
+		for i, want := range row.want {
+			if got := row.got[i]; math.Abs(got-want) > 1e-14 {
+				t.Errorf("element %d of %s is %v, want %v", i, row.name, got, want)
+			}
 		}
 	}
 }

@@ -33,10 +33,10 @@ func MaskedCrossEntropy(logits, labels *Tensor, ignored int) *Tensor {
 	}
 	left := labels.EqScalar(float64(ignored))
 	kept := left.Not()
-	factor := kept.Add(left).Sum().Div(kept.Sum().Clamp(1, math.Inf(1))) // of the means over all rows and over these
 	if logits.DType() == Float64 {
-		factor = factor.Cast(Float64)
+		left, kept = left.Cast(Float64), kept.Cast(Float64)
 	}
+	factor := kept.Add(left).Sum().Div(kept.Sum().Clamp(1, math.Inf(1))) // of the means over all rows and over these
 	op := ir.CrossEntropy{Masked: true, Ignored: int32(ignored)}
 	return compute(composite{name: "MaskedCrossEntropy", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Mul{}, r.Record(op, v[0], v[1]), v[2])
