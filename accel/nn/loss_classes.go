@@ -209,7 +209,8 @@ func (l classLoss) mean(x, classes *Tensor) *Tensor {
 	if l.weights != nil || l.ignore != nil {
 		divisor.Report(total)
 	}
-	total = tensor.Where(total.EqScalar(0), tensor.Full(1).Cast(total.DType()), total) // 0/0 would be NaN, also in the gradient
+	none := total.EqScalar(0)
+	total = tensor.Where(none, tensor.Full(1).Cast(total.DType()), total) // 0/0 would be NaN, also in the gradient
 	loss := ofClass.Mul(weight).Sum()
 	if l.smoothing > 0 {
 		sum := all.Sum(1)
@@ -218,7 +219,8 @@ func (l classLoss) mean(x, classes *Tensor) *Tensor {
 		}
 		loss = loss.MulScalar(1 - l.smoothing).Add(sum.Sum().MulScalar(l.smoothing / float64(c)))
 	}
-	return loss.Div(total).Neg()
+	// With smoothing, examples of classes without weight have a loss of the other classes.
+	return tensor.Where(none, zero, loss.Div(total).Neg())
 }
 
 // Blank sets the class that stands for no label in [CTC]; it is 0 without this option.
