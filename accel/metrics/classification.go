@@ -82,7 +82,8 @@ func Specificity(options ...Option) Metric {
 
 // Jaccard returns the intersection over union of the examples of a class and of its predictions,
 // TP/(TP+FP+FN), also called IoU, and 0 for a class that occurs in neither. For segmentation it takes a
-// class for each pixel. Its options are those of [Precision].
+// class for each pixel. [Macro] leaves out the class of [IgnoreIndex], as torchmetrics does here and not for [F1]. Its
+// options are those of [Precision].
 func Jaccard(options ...Option) Metric {
 	of := func(n tally) float64 { return share(float64(n.right), float64(n.predicted+n.actual-n.right)) }
 	return ofCounts("Jaccard", "Jaccard", nil, options, func(c *counts, s settings) ([]float64, error) {

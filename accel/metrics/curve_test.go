@@ -91,3 +91,38 @@ func TestDetails(t *testing.T) {
 		t.Error("there is a confusion matrix")
 	}
 }
+
+// TestCurvesOfClassesKeepTies has two logits for which one logit, their difference, has the same curve: also for certain predictions, whose
+// probability rounds to 1, and for rows that differ by a constant or in the order of the other classes, whose scores are equal.
+func TestCurvesOfClassesKeepTies(t *testing.T) {
+	measure := func(m metrics.Metric, x, y *tensor.Tensor) float64 {
+		t.Helper()
+		c, err := metrics.NewCollection(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Update(x, y); err != nil {
+			t.Fatal(err)
+		}
+		values, err := c.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values[0].Value
+	}
+	of := metrics.OfClass(1)
+	certain, classes := []float32{40, 45, 50, 60}, tensor.FromInts([]int{0, 0, 1, 1}, 4)
+	pairs := make([]float32, 0, 8)
+	for _, v := range certain {
+		pairs = append(pairs, 0, v)
+	}
+	for _, m := range []func(...metrics.Option) metrics.Metric{metrics.ROCAUC, metrics.AveragePrecision} {
+		if one, two := measure(m(), tensor.New(certain, 4), classes), measure(m(of), tensor.New(pairs, 4, 2), classes); one != 1 || two != 1 {
+			t.Errorf("%v of certain predictions: %v with one logit, %v with two", m(), one, two)
+		}
+		x := tensor.New([]float32{0.25, 1.75, 1, 5.25, 6.75, 6, 1, 1.75, 0.25, -2.75, -1.25, -2}, 4, 3)
+		if got := measure(m(of), x, tensor.FromInts([]int{1, 0, 0, 1}, 4)); got != 0.5 {
+			t.Errorf("%v of equal scores is %v, want 0.5", m(), got)
+		}
+	}
+}

@@ -59,12 +59,26 @@ func (c *scores) update(prediction, target *tensor.Tensor) error {
 				c.Target = append(c.Target, t[i])
 			}
 			if normalize {
-				floats.AddConst(-floats.LogSumExp(row), row)
+				logSoftmax(row)
 			}
 			c.Scores = append(c.Scores, row...)
 		}
 		return nil
 	})
+}
+
+// logSoftmax replaces logits by logarithms of probabilities. Rows that differ by a constant, or in the order of the other classes, have
+// equal ones, and those next to 0, of certain predictions, differ as long as the logits do: the largest logit is subtracted before
+// anything is added, and its own share of the sum, 1, only in Log1p.
+func logSoftmax(row []float64) {
+	floats.AddConst(-floats.Max(row), row)
+	others := slices.Clone(row)
+	slices.Sort(others)
+	sum := 0.0
+	for _, v := range others[:len(others)-1] {
+		sum += math.Exp(v)
+	}
+	floats.AddConst(-math.Log1p(sum), row)
 }
 
 func (c *scores) merge(other state) error {
