@@ -223,3 +223,23 @@ func ExamplePlatt() {
 	fmt.Printf("%.2f %.2f %.2f\n", p.Probability(-3), p.Probability(0), p.Probability(3))
 	// Output: 0.17 0.45 0.77
 }
+
+// TestDecisionsOfNeighboringScores requires the counts of a decision to be those of its threshold, also where no number lies between two
+// scores and where their difference overflows.
+func TestDecisionsOfNeighboringScores(t *testing.T) {
+	for _, low := range []float64{0.1, 0.3, math.Nextafter(0.3, 1), 1 - 0x1p-53, -0.3, -math.SmallestNonzeroFloat64, 0} {
+		scores, positive := []float64{low, math.Nextafter(low, 2)}, []bool{false, true}
+		d, err := calibrate.BestF(scores, positive, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := d.Apply(scores, positive)
+		if err != nil || d.Value != 1 || again.Value != 1 || again.TruePositives != 1 || again.TrueNegatives != 1 {
+			t.Errorf("scores %v: %v, but its threshold %v gives %v, %v", scores, d, d.Threshold, again, err)
+		}
+	}
+	d, err := calibrate.BestF([]float64{-math.MaxFloat64, math.MaxFloat64}, []bool{false, true}, 1)
+	if err != nil || d.Threshold != 0 {
+		t.Errorf("%v, %v", d, err)
+	}
+}

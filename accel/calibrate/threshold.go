@@ -92,7 +92,7 @@ func best(call string, scores []float64, positive []bool, sign float64, value fu
 		d.TruePositives, d.FalseNegatives = d.TruePositives+g.yes, d.FalseNegatives-g.yes
 		d.FalsePositives, d.TrueNegatives = d.FalsePositives+g.no, d.TrueNegatives-g.no
 		if d.Threshold = math.Nextafter(g.score, math.Inf(-1)); i > 0 {
-			d.Threshold = all[i-1].score + (g.score-all[i-1].score)/2
+			d.Threshold = min(all[i-1].score/2+g.score/2, d.Threshold) // it is not g.score where that is the next number
 		}
 		if d.Value = value(d); sign*d.Value > sign*highest.Value {
 			highest = d
