@@ -234,3 +234,17 @@ func TestNilFrame(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesOfQuantiles requires names in percent without the rounding of 100·q: 100·0.55 is 55.00000000000001.
+func TestNamesOfQuantiles(t *testing.T) {
+	f := frame.New(frame.Floats("x", 1, 2))
+	for percent := range 101 {
+		q := float64(percent) / 100
+		if got, want := f.Aggregate(frame.Quantile("x", q)).Columns()[0], fmt.Sprintf("x_q%d", percent); got != want {
+			t.Errorf("the quantile %v is named %s, want %s", q, got, want)
+		}
+	}
+	if got := f.Aggregate(frame.Quantile("x", 0.999)).Columns()[0]; got != "x_q99.9" {
+		t.Errorf("the quantile 0.999 is named %s", got)
+	}
+}

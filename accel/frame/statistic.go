@@ -63,12 +63,12 @@ func Median(column string) Statistic {
 }
 
 // Quantile is the value below which the fraction q of the values lies, interpolated linearly
-// between two values as NumPy and pandas do. It panics if q is not between 0 and 1.
+// between two values as NumPy and pandas do. The column is named after 100·q, such as "age_q25". It panics if q is not between 0 and 1.
 func Quantile(column string, q float64) Statistic {
 	if !(q >= 0 && q <= 1) {
 		panic(fmt.Errorf("frame: the quantile %v of column %q: use one between 0 and 1", q, column))
 	}
-	return Reduce(fmt.Sprintf("q%g", 100*q), column, func(v []float64) float64 { return quantile(v, q) })
+	return Reduce(fmt.Sprintf("q%.12g", 100*q), column, func(v []float64) float64 { return quantile(v, q) })
 }
 
 // Min is the lowest value of a column of any type.
