@@ -158,6 +158,20 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: got  %v\nwant %s", tt.name, err, tt.want)
 		}
 	}
+	for value, want := range map[float64]string{
+		math.NaN():   `preprocess: column "t", row 1: got a missing value, want a number: use DropMissing of the frame`,
+		math.Inf(-1): `preprocess: column "t", row 1: got -Inf, want a finite number in the range of float32`,
+		1e39:         `preprocess: column "t", row 1: got 1e+39, want a finite number in the range of float32`,
+	} {
+		f := frame.New(frame.Floats("x", 1, 2), frame.Floats("t", 1, value))
+		transform, err := preprocess.Fit(f, preprocess.Values("t"), x)
+		if err == nil {
+			_, err = transform.Dataset(f)
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("a target of %v: got  %v\nwant %s", value, err, want)
+		}
+	}
 	unseen, err := preprocess.Fit(train, preprocess.Values("y"), preprocess.Categories("s").Other(), preprocess.Categories("y").Index())
 	if err == nil {
 		t.Errorf("%v accepts a target among the features", unseen)

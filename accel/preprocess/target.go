@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/frame"
@@ -56,8 +57,11 @@ func (t *target) dataset(f *frame.Frame, examples [][]float32) (*data.Dataset, e
 		wanted := make([][]float32, f.Len())
 		for _, name := range t.Columns {
 			for i, v := range f.Column(name).Floats() {
-				if math.IsNaN(v) || math.IsInf(float64(float32(v)), 0) {
-					return nil, &ValueError{Column: name, Row: i, Value: "a missing or infinite value", Want: "a number: use DropMissing of the frame"}
+				if math.IsNaN(v) {
+					return nil, &ValueError{Column: name, Row: i, Value: "a missing value", Want: "a number: use DropMissing of the frame"}
+				}
+				if math.IsInf(float64(float32(v)), 0) {
+					return nil, &ValueError{Column: name, Row: i, Value: strconv.FormatFloat(v, 'g', -1, 64), Want: "a finite number in the range of float32"}
 				}
 				wanted[i] = append(wanted[i], float32(v))
 			}
