@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
 )
@@ -123,7 +124,15 @@ func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 		h.add = newAddend(s.In[added].Shape, q[1])
 	}
 	h.later = make([]lines, d.pool.size)
-	h.q.Operand, h.k.Operand, h.v.Operand = s.In[0], s.In[1], s.In[2]
+	for i, to := range []*headed{&h.q, &h.k, &h.v} {
+		to.Operand = s.In[i]
+		to.Stride = slices.Clone(to.Stride)
+		for _, axis := range []int{2, 3} {
+			if to.Shape[axis] == 1 { // 0 is the stride of elements that are repeated
+				to.Stride[axis] = 1
+			}
+		}
+	}
 	nr := d.kernel.nr
 	h.keys, h.values = roundUp(keyBlock, nr)*h.d, roundUp(keyBlock, nr)*h.e
 	h.rowsD, h.rowsE = max(queryRange, keyBlock)*copyPitch(h.d), max(queryRange, keyBlock)*copyPitch(h.e)
@@ -239,9 +248,10 @@ func (h *heads) together(i, first int) int {
 	return queryBlock / h.device.kernel.mr * h.device.kernel.mr
 }
 
-// rowsOf returns contiguous rows of n elements that tiles can read: where they are, or copied to space.
+// rowsOf returns contiguous rows of n elements that tiles can read: where they are, or copied to space. A matmul takes a stride of 0, that of
+// rows or elements that are repeated, for that of a packed operand.
 func (h *heads) rowsOf(space []float32, m matrix, rows, n int) matrix {
-	if m.col == 1 && n > 0 && n%h.device.kernel.lanes == 0 {
+	if m.col == 1 && m.row != 0 && n > 0 && n%h.device.kernel.lanes == 0 {
 		return m
 	}
 	h.copyRows(space, m, rows, n)
@@ -273,8 +283,16 @@ type attention struct {
 
 func newAttention(d *Device, s ir.Step) (step, error) {
 	k := &attention{heads: newHeads(d, s.Op.(ir.Attention), s, 3), step: s}
-	d.reserve(0, k.keys+k.rowsE+queryBlock*scorePitch+maxTile+2*queryRange+2*queryBlock)
+	d.reserve(0, k.keys+k.rowsE+queryBlock*scorePitch+maxTile+2*queryRange+2*queryBlock+k.repeated())
 	return k, nil
+}
+
+// repeated returns the size of a copy of a block of queries whose elements are repeated; 0 for others, which tiles read where they are.
+func (k *attention) repeated() int {
+	if k.q.Stride[3] != 0 {
+		return 0
+	}
+	return queryBlock * copyPitch(k.d)
 }
 
 func (k *attention) run(p *program) error {
@@ -290,7 +308,7 @@ func (k *attention) run(p *program) error {
 }
 
 func (k *attention) work(head, worker int) {
-	parts := k.workspace(worker, k.keys, k.rowsE, queryBlock*scorePitch, maxTile, queryRange, queryRange, queryBlock, queryBlock)
+	parts := k.workspace(worker, k.keys, k.rowsE, queryBlock*scorePitch, maxTile, queryRange, queryRange, queryBlock, queryBlock, k.repeated())
 	vec := k.device.vectors
 	keys, space, scores, edge, top, sum, before, added := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]
 	var values matrix
@@ -314,7 +332,11 @@ func (k *attention) work(head, worker int) {
 					continue
 				}
 				top, sum := top[i-first:], sum[i-first:]
-				k.product(scores, scorePitch, k.q.at(head, i), keys, 0, m, n, k.d, 0, edge, later)
+				queries := k.q.at(head, i)
+				if queries.col == 0 {
+					queries = k.rowsOf(parts[8], queries, m, k.d)
+				}
+				k.product(scores, scorePitch, queries, keys, 0, m, n, k.d, 0, edge, later)
 				factor := k.factor(scores, head, i, m, j, n)
 				mode := 0
 				if j == 0 {

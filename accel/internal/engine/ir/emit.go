@@ -92,6 +92,7 @@ func (b *builder) emit(g *group) {
 	} else if n.last || n.pixels {
 		images = len(n.inputs)
 	}
+	multiplies, _ := n.node.op.(contracting)
 	for i, s := range n.inputs {
 		if n.dtype(i).IsFP8() {
 			in[i] = b.packedOperand(s)
@@ -103,7 +104,7 @@ func (b *builder) emit(g *group) {
 			if !s.layout.hasChannelsLast() {
 				in[i] = b.copied(in[i], withChannelsLast(s.layout.Shape), n.node.index)
 			}
-		case !any && i >= free && !s.layout.Contiguous():
+		case !any && i >= free && !s.layout.Contiguous(), multiplies != nil && s.layout.repeatsRow(multiplies.contracted(i, len(s.layout.Shape))):
 			in[i] = b.copied(in[i], RowMajor(s.layout.Shape), n.node.index)
 		}
 	}

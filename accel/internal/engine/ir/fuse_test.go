@@ -389,8 +389,9 @@ arena 0 bytes
 			sum := rows(r, dy)
 			r.Record(MatMul{}, r.swapLast(dy), r.Record(Expand{Shape: []int{2, 3}}, sum)).Hold()
 		}, `0 Sum x0[2 3] -> t1[3]
-1 MatMul x0[3 2]/[1 3] t1[2 3]/[0 1] -> o2[3 3]
-arena 64 bytes
+1 Copy t1[2 3]/[0 1] -> t2[2 3]
+2 MatMul x0[3 2]/[1 3] t2[2 3] -> o3[3 3]
+arena 128 bytes
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

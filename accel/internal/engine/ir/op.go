@@ -61,6 +61,12 @@ type viewer interface {
 // others get row-major inputs.
 type strided interface{ strided() }
 
+// contracting is implemented by strided ops that multiply matrices and add the products along one axis of each input.
+type contracting interface {
+	// contracted returns that axis of an input with so many axes; -1 if the input is added.
+	contracted(input, axes int) int
+}
+
 // partlyStrided is implemented by Whole ops whose float32 device code accepts any layout of
 // the first few inputs.
 type partlyStrided interface{ stridedInputs() int }

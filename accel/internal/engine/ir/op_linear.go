@@ -12,6 +12,12 @@ func (Linear) Name() string                           { return "Linear" }
 func (Linear) Autocast() Autocast                     { return Cast16Bit }
 func (Linear) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
 func (Linear) strided()                               {}
+func (Linear) contracted(input, axes int) int {
+	if input > 1 {
+		return -1
+	}
+	return axes - 1
+}
 
 // AppendKey appends how the gradient is computed.
 func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }

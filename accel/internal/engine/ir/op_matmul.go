@@ -13,6 +13,7 @@ func (MatMul) Autocast() Autocast                     { return Cast16Bit }
 func (MatMul) onnx() string                           { return "MatMul" }
 func (MatMul) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
 func (MatMul) strided()                               {}
+func (MatMul) contracted(input, axes int) int         { return axes - 1 - input }
 
 // AppendKey appends how the gradient is computed.
 func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }

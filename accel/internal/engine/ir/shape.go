@@ -91,6 +91,17 @@ func (l Layout) Contiguous() bool {
 	return true
 }
 
+// repeatsRow reports whether a matrix has one row, or column, of neighbors in memory that is repeated along an axis, the last or the one
+// before it. A matmul would take the stride of 0 for that of an operand which it has packed; BLAS libraries reject it.
+func (l Layout) repeatsRow(axis int) bool {
+	r := len(l.Shape) - 2
+	if axis < r || axis < 0 {
+		return false
+	}
+	other := 2*r + 1 - axis
+	return l.Shape[axis] > 1 && l.Stride[axis] == 0 && l.Shape[other] > 1 && l.Stride[other] == 1
+}
+
 // BroadcastTo returns the layout with stride 0 along broadcast dimensions.
 func (l Layout) BroadcastTo(shape []int) Layout {
 	out := Layout{Shape: shape, Stride: make([]int, len(shape)), Offset: l.Offset}
