@@ -168,8 +168,11 @@ func (g *generating) draw(logits []float32) (int, error) {
 	if g.temperature == 0 {
 		return likeliest, nil
 	}
-	order := g.candidates(logits)
 	highest, total := float64(logits[likeliest]), 0.0
+	if math.IsInf(highest, 0) {
+		return 0, fmt.Errorf("accel: Generate: the largest output of the model is %v, so that no token has a probability: check the weights and the training loss", highest)
+	}
+	order := g.candidates(logits)
 	shares := make([]float64, len(order))
 	for i, t := range order {
 		shares[i] = math.Exp((float64(logits[t]) - highest) / g.temperature)

@@ -2,6 +2,7 @@ package accel
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -21,6 +22,23 @@ func TestCandidates(t *testing.T) {
 		want := slices.Sorted(slices.Values(all[:k]))
 		if got := (&generating{topK: k}).candidates(logits); !slices.Equal(got, want) {
 			t.Fatalf("the %d most likely of %v: %v, want %v", k, logits, got, want)
+		}
+	}
+}
+
+// TestDrawNeedsProbabilities requires errors for logits that have no probabilities, of which no token could be drawn.
+func TestDrawNeedsProbabilities(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, logits := range [][]float32{{nan, 1}, {1, nan}, {1, inf, 2}, {-inf, -inf}} {
+		if token, err := (&generating{temperature: 1}).draw(logits); err == nil {
+			t.Errorf("token %d is drawn of %v", token, logits)
+		}
+	}
+	for _, g := range []generating{{temperature: 1}, {temperature: 1, topK: 2}, {}} {
+		for range 20 {
+			if token, err := g.draw([]float32{-inf, 3, -inf, -inf}); err != nil || token != 1 {
+				t.Fatalf("token %d, %v, but 1 is the only possible one", token, err)
+			}
 		}
 	}
 }
