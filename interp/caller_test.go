@@ -23,10 +23,23 @@ func stack(n int) (s string) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
+		if !more {
+			return s + f.Function
+		}
 		s += fmt.Sprint(f.Function, " ", f.File, ":", f.Line, ";")
 	}
 	return s
-}`
+}
+func (t *T) P() string { return where() }
+func (*T) Literal() func() string { return func() string { return func() string { return where() }() } }
+type G[X any] struct{ x X }
+func (G[X]) M(...int) string { return where() }
+func (*G[X]) Literal() string { return func() string { return where() }() }
+func generic[X any](X) string { return where() }
+func variadic(...int) string { return where() }
+var found string
+func init() { found = where() }
+func init() { found += " " + func() string { return where() }() }`
 	for _, tt := range []struct{ name, cell, want string }{
 		{"statement", "x := 1\nfmt.Println(x, where())", "1 cell[2]:2 main.main true\n"},
 		{"method", "fmt.Println(T{}.M())", "cell[1]:6 main.T.M true\n"},
@@ -34,7 +47,20 @@ func stack(n int) (s string) {
 		{"loop", "for i := range 2 {\n\tfmt.Println(i, where())\n}", "0 cell[2]:2 main.main true\n1 cell[2]:2 main.main true\n"},
 		{"here", "_, file, line, ok := runtime.Caller(0)\nfmt.Println(file, line, ok)", "cell[2] 1 true\n"},
 		{"too far", "_, file, line, ok := runtime.Caller(7)\nfmt.Println(file, line, ok)", " 0 false\n"},
-		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;\n"},
+		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;runtime.goexit\n"},
+		{"pointer method", "new(T).P()", "= \"cell[1]:23 main.(*T).P true\""},
+		{"promoted method", "struct{ *T }{new(T)}.P()", "= \"cell[1]:23 main.(*T).P true\""},
+		{"literal in a literal of a method", "new(T).Literal()()", "= \"cell[1]:24 main.(*T).Literal.func1.1 true\""},
+		{"second literal", "f := func() string { return \"\" }\nf() + func() string { return where() }()", "= \"cell[2]:2 main.main.func2 true\""},
+		{"generic method", "G[int]{}.M(1)", "= \"cell[1]:26 main.G[...].M true\""},
+		{"literal of a generic method", "new(G[T]).Literal()", "= \"cell[1]:27 main.(*G[...]).Literal.func1 true\""},
+		{"generic function", "generic(1)", "= \"cell[1]:28 main.generic[...] true\""},
+		{"variadic function", "variadic(1)", "= \"cell[1]:29 main.variadic true\""},
+		{"init functions", "found", "= \"cell[1]:31 main.init.0 true cell[1]:32 main.init.1.func1 true\""},
+		{"program", "package main\nimport (\"fmt\"; \"runtime\")\nfunc main() {\n\tpcs := make([]uintptr, 9)\n\tfmt.Println(runtime.Callers(1, pcs), runtime.FuncForPC(pcs[0]).Name(), runtime.FuncForPC(pcs[1]).Name())\n}", "2 main.main runtime.goexit\n"},
+		{"return addresses", "pcs := make([]uintptr, 9)\nfunc f() { runtime.Callers(1, pcs) }\nf()\nname := func(pc uintptr) string { return runtime.FuncForPC(pc).Name() }\nname(pcs[0]-1), name(pcs[0]), name(pcs[0]+1), name(pcs[1]-1), name(pcs[1]), name(pcs[1]+1)", "= \"main.f\", \"main.f\", \"main.f\", \"main.main\", \"main.main\", \"main.main\""},
+		{"in a generic function of the standard library", "slices.IndexFunc([]int{1}, func(int) bool {\n\tfmt.Println(strings.Contains(stack(0), \";main.main.func1 cell[2]:2;slices.IndexFunc generic/slices/\"))\n\treturn true\n})", "true\n= 0"},
+		{"panic of a literal", "func() {\n\tdefer func() {\n\t\trecover()\n\t\tfmt.Println(where())\n\t}()\n\tpanic(1)\n}()", "cell[2]:4 main.main.func1.1 true\n"},
 		{"goroutine", "done := make(chan string)\ngo func() {\n\tdone <- where()\n}()\nfmt.Println(<-done)", "cell[2]:3 main.main.func1 true\n"},
 		{"log", "log.SetOutput(os.Stdout)\nlog.SetFlags(log.Lshortfile)\nlog.Println(\"a\")", "cell[2]:3: a\n"},
 		{"log at a depth", "l := log.New(os.Stdout, \"p: \", log.Lshortfile)\nfunc info(s string) {\n\tl.Output(2, s)\n}\ninfo(\"a\")\nl.Print(\"b\")", "p: cell[2]:5: a\np: cell[2]:6: b\n"},
@@ -50,6 +76,60 @@ func stack(n int) (s string) {
 				t.Errorf("%s\n got %q\nwant %q", tt.cell, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCallerInModule checks the frames of a package of a module by which a logger finds the function that called it.
+func TestCallerInModule(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/logs@v1.0.0/go.mod": "module example.com/logs",
+		"example.com/logs@v1.0.0/v.2/logs.go": `package logs
+
+import (
+	"runtime"
+	"strings"
+)
+
+type Logger struct{}
+
+func names() []string {
+	pcs := make([]uintptr, 9)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	var list []string
+	for f, more := frames.Next(); more; f, more = frames.Next() {
+		list = append(list, f.Function)
+	}
+	return list
+}
+
+func (l *Logger) Names() []string { return func() []string { return names() }() }
+
+// Outside returns the innermost function of another package.
+func Outside[T any](T) string {
+	var names []string
+	(&Logger{}).Each(func(name string) { names = append(names, name) })
+	own := names[0][:strings.LastIndexByte(names[0], '/')+strings.IndexByte(names[0][strings.LastIndexByte(names[0], '/'):], '.')]
+	for _, name := range names {
+		if !strings.HasPrefix(name, own) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (l *Logger) Each(f func(string)) {
+	for _, name := range names() {
+		f(name)
+	}
+}
+`}))
+	for _, row := range []struct{ in, want string }{
+		{"%get example.com/logs", "example.com/logs v1.0.0\n"},
+		{"import logs \"example.com/logs/v.2\"\nfunc f() []string { return new(logs.Logger).Names() }\nf()", "= [example.com/logs/v%2e2.(*Logger).Names.func1 example.com/logs/v%2e2.(*Logger).Names\n main.f main.main] (4 elements)"},
+		{"type T struct{}\nfunc (*T) work() string { return logs.Outside(1) }\nnew(T).work()", "= \"main.(*T).work\""},
+	} {
+		n.must(t, row.in, row.want)
 	}
 }
 

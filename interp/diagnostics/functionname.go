@@ -12,6 +12,9 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
+// variadicSuffix ends the name of the function of the VM for a variadic one.
+const variadicSuffix = "ʹm"
+
 // Function returns where a function is declared and its name in compiled code, as runtime.FuncForPC returns
 // them. The name of a function literal is the one that it has without inlining. ok is false if the name is
 // not known: for instances of generic functions, and for literals in the values of package variables.
@@ -27,7 +30,7 @@ func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	declared := strings.TrimSuffix(f.Name, "ʹm") // the function of the VM for a variadic one
+	declared := strings.TrimSuffix(f.Name, variadicSuffix)
 	at, name := s.functions[declared], s.names[declared]
 	if name == "" {
 		return Location{}, false
@@ -50,14 +53,18 @@ func (s *Sources) literalName(at token.Position) string {
 	return ""
 }
 
-// functionName returns the name of a declared function in compiled code: p.F, p.T.M, p.(*T).M; "" for init
-// functions, which have numbers, and for blank ones.
+// functionName returns the name of a declared function in compiled code: p.F, p.T.M, p.(*T).M, p.init.0; "" for blank ones.
 func functionName(f *types.Func) string {
-	if f.Pkg() == nil || f.Name() == "init" || f.Name() == "_" {
+	if f.Pkg() == nil || f.Name() == "_" {
 		return ""
 	}
 	sig := f.Signature()
 	name := f.Name()
+	if strings.HasPrefix(name, "initʹ") { // the last number counts the init functions from 1
+		parts := strings.Split(name, "ʹ")
+		number, _ := strconv.Atoi(parts[len(parts)-1])
+		name = "init." + strconv.Itoa(number-1)
+	}
 	if sig.TypeParams().Len() > 0 {
 		name += "[...]"
 	}
@@ -120,20 +127,14 @@ func (l *literalNames) add(n ast.Node) {
 		if !ok {
 			return true
 		}
-		e := extent{l.fset.Position(literal.Pos()), l.fset.Position(literal.End())}
-		known := l.sources.literals[e.start.Filename]
-		if known == nil {
-			known = map[extent]string{}
-			l.sources.literals[e.start.Filename] = known
-		}
+		name := ""
 		inner := &literalNames{sources: l.sources, fset: l.fset}
 		if l.prefix != "" {
 			l.number++
-			known[e] = l.prefix + strconv.Itoa(l.number)
-			inner.prefix = known[e] + "."
-		} else {
-			known[e] = ""
+			name = l.prefix + strconv.Itoa(l.number)
+			inner.prefix = name + "."
 		}
+		set(l.sources.literals, extentOf(l.fset, literal), name)
 		inner.add(literal.Body)
 		return false
 	})

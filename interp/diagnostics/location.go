@@ -3,6 +3,7 @@ package diagnostics
 import (
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/interp/stack"
@@ -20,7 +21,7 @@ type Location struct {
 // Locations returns the locations of the active functions of lowered code of the calling
 // goroutine, innermost first, as an iterator.
 func (t *Tracebacks) Locations(yield func(Location) bool) {
-	for _, c := range t.calls(yaegi.Frames(stack.Own())) {
+	for _, c := range t.ownCalls(stack.Own()) {
 		if !c.inCell() {
 			continue
 		}
@@ -53,7 +54,7 @@ func (t *Tracebacks) StackText() string {
 	var b strings.Builder
 	own := stack.Own()
 	fmt.Fprintf(&b, "goroutine %d [running]:\n", stack.Goroutine(own))
-	for _, c := range t.calls(yaegi.Frames(own)) {
+	for _, c := range t.ownCalls(own) {
 		for range c.times {
 			switch {
 			case c.Compiled && c.Function != "":
@@ -70,16 +71,34 @@ func (t *Tracebacks) StackText() string {
 	return b.String()
 }
 
-// location describes a function of lowered code at a position. All function literals
-// are called func1.
+// ownCalls returns the calls on a stack without the one of func main by the statements of a cell, which compiled code does not have.
+func (t *Tracebacks) ownCalls(own string) []call {
+	list := t.calls(yaegi.Frames(own))
+	for i, c := range list {
+		if i > 0 && bodyNumber.MatchString(c.Function) && list[i-1].inCell() && t.location(list[i-1].Function, list[i-1].position).Function == "main.main" {
+			return slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// location describes a function of lowered code at a position. It has the name that it has in compiled code, without inlining. If that
+// is not known, a function literal is called func1.
 func (t *Tracebacks) location(function string, at token.Position) Location {
 	declared, literal := strings.CutSuffix(function, ".func")
+	literal = literal && t.sources.inLiteral(at) // lowering makes others
+	if name := t.sources.nameAt(declared, literal, at); name != "" {
+		return Location{name, at.Filename, at.Line}
+	}
 	name := t.sources.userName(declared)
 	if name == "" {
 		name = "main"
 	}
-	if literal && t.sources.inLiteral(at) {
+	if !isStandard(at) {
+		name = "main." + name
+	}
+	if literal {
 		name += ".func1"
 	}
-	return Location{"main." + name, at.Filename, at.Line}
+	return Location{name, at.Filename, at.Line}
 }

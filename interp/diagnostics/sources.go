@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
@@ -22,12 +23,13 @@ type Sources struct {
 	literals  map[string]map[extent]string // by file name: the names that Go gives function literals, "" if unknown
 	functions map[string]token.Position    // where functions are declared, by their name in lowered code
 	names     map[string]string            // the names that Go gives these functions
+	generics  map[string]map[extent]string // by file name: the names that Go gives generic functions, "" if unknown
 	closures  map[string]string            // by variable, in lowered code: the file name of the last cell with a function literal that set it
 }
 
 // NewSources returns an empty Sources.
 func NewSources() *Sources {
-	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]string{}, functions: map[string]token.Position{}, names: map[string]string{}, closures: map[string]string{}}
+	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]string{}, functions: map[string]token.Position{}, names: map[string]string{}, generics: map[string]map[extent]string{}, closures: map[string]string{}}
 }
 
 // SetText sets the text of a cell.
@@ -68,6 +70,7 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 	defer s.mu.Unlock()
 	if !cell.Part {
 		delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
+		delete(s.generics, Filename(cell.Number))
 	}
 	body := &literalNames{sources: s, fset: cell.Fset, prefix: "main.main.func"}
 	for _, statement := range cell.Body {
@@ -95,6 +98,9 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 		if !ok {
 			continue
 		}
+		if sig := o.Signature(); sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0 {
+			set(s.generics, extentOf(cell.Fset, f), goName)
+		}
 		if name := name(o); name != "" {
 			s.functions[name] = cell.Fset.Position(f.Name.Pos())
 			s.names[name] = goName
@@ -106,12 +112,25 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 func (s *Sources) inLiteral(at token.Position) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for e := range s.literals[at.Filename] {
-		if e.contains(at) {
-			return true
+	_, ok := innermost(s.literals, at)
+	return ok
+}
+
+// nameAt returns the name that Go gives the function with a name in lowered code that runs at a position, which is in a function
+// literal of it or not; "" if it is not known.
+func (s *Sources) nameAt(function string, literal bool, at token.Position) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if literal {
+		if e, ok := innermost(s.literals, at); ok {
+			return s.literals[at.Filename][e]
 		}
 	}
-	return false
+	if name := s.names[strings.TrimSuffix(function, variadicSuffix)]; name != "" {
+		return name
+	}
+	e, _ := innermost(s.generics, at) // its instances have other names in lowered code
+	return s.generics[at.Filename][e]
 }
 
 // declaration returns where the function with a name in lowered code is declared.
@@ -163,6 +182,31 @@ type extent struct{ start, end token.Position }
 
 func (e extent) contains(p token.Position) bool {
 	return p.Filename == e.start.Filename && !before(p, e.start) && before(p, e.end)
+}
+
+// extentOf returns the extent of a node.
+func extentOf(fset *token.FileSet, n ast.Node) extent {
+	return extent{fset.Position(n.Pos()), fset.Position(n.End())}
+}
+
+// set sets the name of an extent.
+func set(names map[string]map[extent]string, e extent, name string) {
+	known := names[e.start.Filename]
+	if known == nil {
+		known = map[extent]string{}
+		names[e.start.Filename] = known
+	}
+	known[e] = name
+}
+
+// innermost returns the smallest extent with a name that a position is in.
+func innermost(names map[string]map[extent]string, at token.Position) (found extent, ok bool) {
+	for e := range names[at.Filename] {
+		if e.contains(at) && (!ok || before(found.start, e.start)) {
+			found, ok = e, true
+		}
+	}
+	return found, ok
 }
 
 func before(p, q token.Position) bool {

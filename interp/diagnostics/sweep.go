@@ -47,6 +47,7 @@ func (s *Sources) Sweep(known map[string]bool, declares func(file string) bool) 
 			forget[cell] = true
 			delete(s.texts, cell)
 			delete(s.literals, file)
+			delete(s.generics, file)
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(cell int) bool { return forget[cell] })

@@ -24,8 +24,13 @@ type callers struct {
 	counters  map[any]uintptr        // by diagnostics.Location, or by vm.FunctionID for a function value
 }
 
-// firstCounter is an address at which there is no code.
-const firstCounter = 1 << 62
+const (
+	// firstCounter is an address at which there is no code.
+	firstCounter = 1 << 62
+	// distance is that between two program counters. Programs subtract 1 from those that Callers returned, which are return addresses,
+	// and some add it again.
+	distance = 4
+)
 
 // Caller is runtime.Caller.
 func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) {
@@ -33,7 +38,7 @@ func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) 
 	if c.Callers(skip+1, pcs[:]) == 0 {
 		return 0, "", 0, false
 	}
-	f, _ := c.at(pcs[0])
+	f, _ := c.CallersFrames(pcs[:]).Next()
 	return pcs[0], f.File, f.Line, true
 }
 
@@ -50,8 +55,25 @@ func (c *callers) Callers(skip int, pcs []uintptr) int {
 		pcs[n] = c.counter(l, l)
 		n++
 	}
+	if skip <= 1 && n < len(pcs) {
+		pcs[n] = goexit()
+		n++
+	}
 	return n
 }
+
+// outermost is the outermost function of all goroutines.
+const outermost = "runtime.goexit"
+
+// goexit returns the program counter of outermost. Programs ignore the last frame of a stack, since it is never one of theirs.
+var goexit = sync.OnceValue(func() uintptr {
+	pc := make(chan uintptr)
+	go func() {
+		var pcs [8]uintptr
+		pc <- pcs[runtime.Callers(0, pcs[:])-1]
+	}()
+	return <-pc
+})
 
 // counter returns the program counter for a key at a location.
 func (c *callers) counter(key any, at diagnostics.Location) uintptr {
@@ -59,7 +81,7 @@ func (c *callers) counter(key any, at diagnostics.Location) uintptr {
 	defer c.mu.Unlock()
 	pc, ok := c.counters[key]
 	if !ok {
-		pc = firstCounter + uintptr(len(c.locations))
+		pc = firstCounter + distance*uintptr(len(c.locations)) + distance/2
 		c.locations = append(c.locations, at)
 		c.counters[key] = pc
 	}
@@ -81,10 +103,10 @@ func (c *callers) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
 func (c *callers) at(pc uintptr) (diagnostics.Location, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if pc < firstCounter || pc-firstCounter >= uintptr(len(c.locations)) {
+	if pc < firstCounter || (pc-firstCounter)/distance >= uintptr(len(c.locations)) {
 		return diagnostics.Location{}, false
 	}
-	return c.locations[pc-firstCounter], true
+	return c.locations[(pc-firstCounter)/distance], true
 }
 
 // RuntimeFunc replaces runtime.Func in cells.
@@ -123,7 +145,7 @@ func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 	if compiled == nil {
 		return nil
 	}
-	if name := compiled.Name(); name == "reflect.makeFuncStub" || yaegi.IsPlumbing(name) {
+	if name := compiled.Name(); name != outermost && yaegi.IsPlumbing(name) {
 		panic(errNoName)
 	}
 	file, line := compiled.FileLine(pc)
@@ -146,9 +168,12 @@ type RuntimeFrames struct{ list []RuntimeFrame }
 // CallersFrames is runtime.CallersFrames for program counters that Callers returned.
 func (c *callers) CallersFrames(pcs []uintptr) *RuntimeFrames {
 	frames := &RuntimeFrames{}
-	for _, pc := range pcs {
-		if f, ok := c.at(pc); ok {
-			frames.list = append(frames.list, RuntimeFrame{pc, &RuntimeFunc{f, pc}, f.Function, f.File, f.Line, pc})
+	for i, pc := range pcs {
+		if l, ok := c.at(pc); ok {
+			frames.list = append(frames.list, RuntimeFrame{pc, &RuntimeFunc{l, pc}, l.Function, l.File, l.Line, pc})
+		} else if f, _ := runtime.CallersFrames(pcs[i : i+1]).Next(); f.Func != nil {
+			l := diagnostics.Location{Function: f.Function, File: f.File, Line: f.Line}
+			frames.list = append(frames.list, RuntimeFrame{f.PC, &RuntimeFunc{l, f.Entry}, l.Function, l.File, l.Line, f.Entry})
 		}
 	}
 	return frames
