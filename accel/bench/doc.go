@@ -44,7 +44,7 @@
 //
 // A result contains the machine with the caches of a core and whether it grants huge pages, the versions and all measurements in
 // seconds per step. The folder results has one file for each machine; a CPU whose instruction sets are limited is another one, and the
-// other frameworks are then limited by their variables. A run is compared with the newest result of the same
+// other frameworks are then limited by their variables, if they have any: the first lines say which ones are not. A run is compared with the newest result of the same
 // machine, and benchmarks that have become more than 10 % slower are listed; with -check the
 // exit code is then 1. A benchmark that seems slower is measured again, twice, and the fastest
 // time counts. A lower peak of the machine is taken into account.

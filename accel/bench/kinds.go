@@ -44,7 +44,8 @@ func cpuInfo() map[string]string {
 // cpuFeatures returns the flags of the CPU, if the system reports them.
 func cpuFeatures() []string { return strings.Fields(cpuInfo()["flags"]) }
 
-// limits are the variables that limit the other frameworks to AVX2, too. There is none for onnxruntime and the tokenizers.
+// limits are the variables that limit the other frameworks to AVX2, too. There is none for onnxruntime, the tokenizers, and the library
+// that multiplies matrices in JAX (YNNPACK), which asks the CPU itself: --xla_cpu_max_isa only limits the code that XLA compiles.
 func (m machine) limits() []string {
 	if m.Limited != avx2 {
 		return nil

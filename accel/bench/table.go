@@ -19,7 +19,7 @@ func printHeader(w io.Writer, r result) {
 		fmt.Fprintln(w, r.Machine.caches())
 	}
 	if r.Machine.Limited != "" {
-		fmt.Fprintf(w, "limited to %s, as are the others, except for onnxruntime and the tokenizers\n", r.Machine.Limited)
+		fmt.Fprintf(w, "limited to %s, as are the others, except for onnxruntime, the tokenizers and the matrix multiplications of JAX\n", r.Machine.Limited)
 	}
 }
 
