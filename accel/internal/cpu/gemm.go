@@ -7,7 +7,7 @@ import (
 )
 
 // A matrix multiplication c = a·b is computed in tiles of the kernel's size. The depth is
-// blocked by kcMax to keep the operands of a tile in the L1 cache, the rows are blocked to
+// blocked by kcMax or kcDeep, so that a tile's operands come from the L1 and L2 cache, the rows are blocked to
 // keep those of a in the L2 cache (Goto and van de Geijn, "Anatomy of high-performance
 // matrix multiplication", ACM TOMS 34(3), 2008).
 //
@@ -15,11 +15,13 @@ import (
 // nr columns, of a with mr rows. They also read operands in place, which saves the time to
 // pack them where the caches keep what a tile reads again: see place.
 //
-// The sums do not depend on the caches: kcMax is the same for all CPUs. A panel of b of that depth takes three quarters of
-// the smallest L1 cache of CPUs with AVX2; AVX-512 and its wider panels lose nothing by it.
+// The sums do not depend on the caches: the depth of a block is the same for all CPUs with the same vectors. A block adds to a result that
+// may have left the caches, so blocks are deep, unless that makes it slower to pack: of a column-major a, each row of the depth has as
+// many elements as rows fit into the L2 cache, and few rows of the result do not repay packing a b that would be read in place.
 const (
-	kcMax = 384
-	ncMax = 4096
+	kcMax  = 384
+	kcDeep = 1024
+	ncMax  = 4096
 )
 
 // gemmKernel computes tiles of up to mr×nr elements from packed panels.
@@ -137,9 +139,8 @@ const leastShared = 1 << 26
 // newGEMM returns a matrix multiplication whose operands are bound later.
 func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
-	g.place()
+	longest := g.place()
 	g.stream()
-	longest := kcMax
 	if g.readsInPlace() {
 		longest = streams
 	} else if g.shallow {
@@ -147,42 +148,55 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 		// next block of the depth is prefetched while one is computed.
 		longest = 64
 	}
-	blocks := max(1, (k+longest-1)/longest)
-	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // packing works on multiples of 8
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
-	panel, scratch := 0, maxTile
 	g.parts = 1
 	if longest != streams && !g.dots && !g.sums && n <= g.nc && k >= 2*leastPart && partCost*m*n <= (m+n)*k {
 		g.parts = 2
+	}
+	g.kc = depthOfBlocks(k, longest, g.parts)
+	panel, scratch := 0, maxTile
+	switch {
+	case g.parts > 1:
 		panel = (g.parts - 1) * m * n
 		if g.packsB {
 			scratch += g.nc * g.kc
 		}
-	} else if g.packsB && !g.dots {
+	case g.packsB && !g.dots:
 		panel = g.nc * g.kc
 		g.packed = make([]atomic.Uint32, g.nc/g.kernel.nr)
 	}
 	g.divide(d.pool.size)
 	if g.packsA {
-		scratch += min(m, g.kernel.panelsAtOnce()*g.kernel.mr) * g.kc
+		scratch += min(m, g.kernel.panelsAtOnce(g.kc)*g.kernel.mr) * g.kc
 	}
 	d.reserve(panel, scratch)
 	return g
 }
 
-// place decides which operands are packed. Packing takes about as long as lanes/2 rows or columns of the product, and a tile reads
-// packed panels at the full speed of the CPU.
-func (g *gemm) place() {
-	a, b, t, kc := g.a, g.b, &g.kernel, min(g.k, kcMax)
-	// The rows of a tile must stay in the L1 cache, and those of all panels in the L2 cache.
-	rows := min(g.m, t.panelsAtOnce()*t.mr)
-	g.packsA = t.packsRows || a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.5 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
-	// A panel of b is read again from the L2 cache for each panel of a.
+// depthOfBlocks returns the depth of blocks of almost equal depth, at most longest; their number is a multiple of parts.
+func depthOfBlocks(k, longest, parts int) int {
+	blocks := max(roundUp((k+longest-1)/longest, parts), 1)
+	return min(roundUp((k+blocks-1)/blocks, 8), k) // packing works on multiples of 8
+}
+
+// place decides which operands are packed, and returns the depth of the longest block. Packing takes about as long as lanes/2 rows or
+// columns of the product, and a tile reads packed panels at the full speed of the CPU.
+func (g *gemm) place() (longest int) {
+	a, b, t := g.a, g.b, &g.kernel
 	plain := b.col == 1 && g.n%t.lanes == 0
+	longest = kcMax
+	if a.col == 1 && (!plain || g.m >= 16*t.lanes) {
+		longest = kcDeep
+	}
+	kc := depthOfBlocks(g.k, longest, 1)
+	// A panel of b is read again from the L2 cache for each panel of a.
 	g.packsB = !plain || g.m >= 48*t.lanes ||
 		kc*g.n*4 > dataCaches.L2.Size/2 || dataCaches.L2.share(kc, t.nr*4, b.row*4) > 0.25
+	// The L1 cache must keep the lines of a tile's rows while it reads them, and the L2 cache the rows of all panels.
+	rows := min(g.m, t.panelsAtOnce(kc)*t.mr)
+	g.packsA = t.packsRows || a.col != 1 || dataCaches.L1.share(min(g.m, t.mr), 0, a.row*4) > 0.75 || dataCaches.L2.share(rows, kc*4, a.row*4) > 0.5
 	if a.row != 1 || a.col == 1 || a.col*4%4096 == 0 {
-		return
+		return longest
 	}
 	// A column-major a takes another line for each row of the depth. Of few columns of the result, packing it would be a large part.
 	switch {
@@ -191,11 +205,13 @@ func (g *gemm) place() {
 	case g.n < 16*t.lanes && g.m < 48*t.lanes && plain:
 		g.packsA, g.packsB, g.shallow = false, false, true
 	}
+	return longest
 }
 
-// panelsAtOnce returns the number of panels of a that are multiplied by each panel of b: as many as fill a quarter of the L2 cache.
-func (t *gemmKernel) panelsAtOnce() int {
-	return max(min(dataCaches.L2.Size/4/(t.mr*kcMax*4), mostRows/t.mr), 4)
+// panelsAtOnce returns the number of panels of a of some depth that are multiplied by each panel of b: as many as fill a quarter of the
+// L2 cache.
+func (t *gemmKernel) panelsAtOnce(depth int) int {
+	return max(min(dataCaches.L2.Size/4/(t.mr*max(depth, 1)*4), mostRows/t.mr), 4)
 }
 
 // mostRows limits the rows of panelsAtOnce: each row of the result may be on another page, and the first level of a CPU's TLB has 64 to
@@ -235,7 +251,7 @@ func (g *gemm) divide(threads int) {
 		}
 		return
 	}
-	maxPanels := g.kernel.panelsAtOnce()
+	maxPanels := g.kernel.panelsAtOnce(g.kc)
 	least := math.MaxInt
 	for a := 1; a <= min(threads, across); a++ {
 		if threads%a > 0 {
@@ -513,6 +529,6 @@ func (g *gemm) packing(p panelProduct, d depthBlock, left int, once bool) {
 
 // groups returns the number of groups of rows whose panels of a are multiplied at once.
 func (g *gemm) groups(rows int) int {
-	most := g.kernel.panelsAtOnce()
+	most := g.kernel.panelsAtOnce(g.kc)
 	return max(1, (g.kernel.panels(rows)+most-1)/most)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -83,7 +84,7 @@ func checkGEMM(t *testing.T, d *Device, r *rand.Rand, m, n, k int, ta, tb, bias,
 }
 
 func TestGEMM(t *testing.T) {
-	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}, {2, 4200, 5}, {20, 32, 1100}, {40, 200, 1100}, {40, 48, 2050}, {1, 16, 1024}, {30, 4112, 70}, {300, 72, 90}, {530, 40, 410}}
+	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}, {2, 4200, 5}, {20, 32, 1100}, {40, 200, 1100}, {40, 48, 2050}, {1, 16, 1024}, {30, 4112, 70}, {300, 72, 90}, {530, 40, 410}, {400, 150, 20}}
 	for _, kernel := range allTiles() {
 		for threads := 1; threads <= 3; threads += 2 {
 			d := NewWith(kernel.name, threads)
@@ -143,6 +144,36 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%d×%d×%d is divided into %d×%d chunks, apart: %v", c.m, c.k, c.n, g.down, g.across, g.apart())
 		}
 		d.Close()
+	}
+}
+
+// TestGEMMCaches computes products as on CPUs with other caches, which pack other operands: the sums are the same.
+func TestGEMMCaches(t *testing.T) {
+	real := dataCaches
+	defer func() { dataCaches = real }()
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, s := range [][3]int{{140, 32, 1030}, {400, 48, 1030}, {12, 96, 1030}, {70, 8, 900}} { // m, n, k
+		for layout := range 4 {
+			m, n, k := s[0], s[1], s[2]
+			a, b := randomMatrix(r, m, k, layout&1 != 0), randomMatrix(r, k, n, layout&2 != 0)
+			for _, kernel := range allTiles() {
+				var want []float32
+				for _, l2 := range []int{256 << 10, 512 << 10, 2 << 20, 16 << 20} {
+					dataCaches = Caches{L1: real.L1, L2: Cache{l2, 8}}
+					d := NewWith(kernel.name, 2)
+					g := newGEMM(d, m, n, k, a, b)
+					g.c = make([]float32, m*n)
+					g.run()
+					if want == nil {
+						want = g.c
+					}
+					if !slices.Equal(g.c, want) {
+						t.Errorf("%s: %d×%d×%d, layout %d, differs with %d bytes of L2 cache", kernel.name, m, k, n, layout, l2)
+					}
+					d.Close()
+				}
+			}
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (l *lines) next(n int) (from *float32, stride int) {
 // multiply computes all tiles, a few panels of a at a time, which stay in the L2 cache.
 func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
-	panels, maxPanels := t.panels(p.rows), t.panelsAtOnce()
+	panels, maxPanels := t.panels(p.rows), t.panelsAtOnce(p.k)
 	var tops [mostPanels + 1]int // first row of each panel of a, and the end of the last
 	rest := 0                    // panels·top + rest is rows·panel, without a division for each panel
 	for first := 0; first < panels; first += maxPanels {
