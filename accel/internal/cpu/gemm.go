@@ -387,16 +387,17 @@ const packRounds = 4000
 // packTogether packs the panels that all chunks of the same columns need, together with those of them that run at the same time,
 // and returns when all are packed. A worker never waits for one that has not begun.
 func (g *gemm) packTogether(first, end, down int) {
-	n := end - first
+	some := g.panelsPacked()
+	n := (end - first + some - 1) / some
 	for i := range n {
-		p := first + (i+n*down/g.down)%n // each begins at another one
+		p := first + (i+n*down/g.down)%n*some // each begins at another one
 		if g.packed[p].Load() == 0 && g.packed[p].CompareAndSwap(0, begun) {
 			left := p * g.kernel.nr
-			g.pack(g.panel(g.depth, left), g.depth, left, min(left+g.kernel.nr, g.nc))
+			g.pack(g.panel(g.depth, left), g.depth, left, min(min(p+some, end)*g.kernel.nr, g.nc))
 			g.packed[p].Store(packed)
 		}
 	}
-	for p := first; p < end; p++ {
+	for p := first; p < end; p += some {
 		for i := 0; g.packed[p].Load() != packed; i++ {
 			pause(1)
 			if i > packRounds { // the system does not run the worker that packs it
@@ -502,17 +503,19 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 	}
 }
 
-// panelsPacked is the number of panels of a row-major b that are packed one after the other: a panel has one or two lines of each
-// row, and a CPU fetches the neighbors of a line.
-const panelsPacked = 4
+// panelsPacked is the number of panels of b that are packed at once: a panel of a row-major b has one or two lines of each row, and a
+// CPU fetches the neighbors of a line.
+func (g *gemm) panelsPacked() int {
+	if g.b.col == 1 {
+		return 4
+	}
+	return 1
+}
 
 // packing computes a product whose panels of b it packs just before it multiplies them. If nothing else uses them, they
 // overwrite those before them in the cache.
 func (g *gemm) packing(p panelProduct, d depthBlock, left int, once bool) {
-	some := g.kernel.nr
-	if g.b.col == 1 {
-		some *= panelsPacked
-	}
+	some := g.kernel.nr * g.panelsPacked()
 	part := p
 	for j := 0; j < p.cols; j += some {
 		part.cols, part.c = min(some, p.cols-j), p.c[j:]
