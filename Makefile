@@ -115,7 +115,7 @@ without-race-sequential:
 
 .PHONY: pure-go
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them; compare layers with the assembly
-	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
+	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim ./accel/frame
 
 .PHONY: platforms
 platforms: platform-linux-arm64 platform-windows ## run the kernel for linux/arm64, simulated by qemu, and for Windows, by Wine (minutes)

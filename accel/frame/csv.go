@@ -169,7 +169,7 @@ func (f *Frame) FormatCSV(w io.Writer) error {
 		return err
 	}
 	for k, name := range f.Columns() {
-		line[k] = quotedText(name, &missing)
+		line[k] = quotedText(name, missing)
 	}
 	if err := end(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (f *Frame) FormatCSV(w io.Writer) error {
 		for k, c := range f.all() {
 			line[k] = c.Format(i)
 			if c.Type() == Text {
-				line[k] = quotedText(line[k], &missing)
+				line[k] = quotedText(line[k], missing)
 			}
 		}
 		if err := end(); err != nil {

@@ -97,14 +97,10 @@ func chunkList[T comparable](v chunkColumn) *list[T] {
 	return &list[T]{values: make([]T, v.len())}
 }
 
-// value returns the bytes of a value, and whether it is present.
-func (v chunkColumn) value(i int) ([]byte, bool) {
-	p := v.fields[i*v.width+v.field]
-	b := v.bytes(p)
-	if len(b) == 0 || p.to&quotedField == 0 && v.file.missing.has(b) {
-		return nil, false
-	}
-	return b, true
+// value returns the content of a value's field, as [records.field] does, and whether it is present.
+func (v *chunkColumn) value(i int) (b []byte, quoted, present bool) {
+	b, quoted = v.records.field(i, v.field)
+	return b, quoted, len(b) > 0 && (quoted || !v.file.missing.has(b))
 }
 
 // derive returns the column with the type that its values have.
@@ -114,14 +110,14 @@ func (v chunkColumn) derive(asText bool) partColumn {
 	}
 	first := 0
 	for ; first < v.len(); first++ {
-		if _, ok := v.value(first); ok {
+		if _, _, present := v.value(first); present {
 			break
 		}
 	}
 	if first == v.len() {
 		return partColumn{kind: nothing}
 	}
-	b, _ := v.value(first)
+	b, _, _ := v.value(first)
 	kind := Text
 	bad := -1
 	var l cells
@@ -130,7 +126,7 @@ func (v chunkColumn) derive(asText bool) partColumn {
 		if l, bad = scan(v, parseInt); bad < 0 {
 			return partColumn{kind: Int, cells: l}
 		}
-		b, _ = v.value(bad)
+		b, _, _ = v.value(bad)
 	}
 	if _, ok := v.float(b); ok {
 		kind = Float
@@ -150,9 +146,9 @@ func (v chunkColumn) derive(asText bool) partColumn {
 	}
 	c := partColumn{kind: Text, cells: v.texts()}
 	if kind != Text {
-		c.odd, c.at, c.mixed = v.text(bad, v.field), int(v.starts[bad]), true
+		c.odd, c.at, c.mixed = v.text(bad, v.field), v.start(bad), true
 	} else {
-		c.odd, c.at = v.text(first, v.field), int(v.starts[first])
+		c.odd, c.at = v.text(first, v.field), v.start(first)
 	}
 	return c
 }
@@ -190,7 +186,7 @@ func (v chunkColumn) as(name string, c *forcedType) (partColumn, error) {
 		bad, want = unusable(l)
 	}
 	if bad >= 0 {
-		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
+		return partColumn{}, &fieldError{offset: v.start(bad), column: name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
 	}
 	return partColumn{kind: c.kind, cells: l}, nil
 }
@@ -212,11 +208,15 @@ func unusable(l cells) (bad int, want string) {
 // scan parses the values, and returns the first record with an invalid one, or -1.
 func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], int) {
 	l := chunkList[T](v)
+	data, places, missing := v.data, v.places[v.field:], v.file.missing
 	for i := range l.values {
-		b, present := v.value(i)
-		if !present {
-			l.setMissing(i)
-			continue
+		b := data[places[i*v.width]+1 : places[i*v.width+1]]
+		if !missing.plain(b) {
+			var present bool
+			if b, _, present = v.value(i); !present {
+				l.setMissing(i)
+				continue
+			}
 		}
 		x, ok := parse(b)
 		if !ok {
@@ -243,12 +243,16 @@ func (v chunkColumn) float(b []byte) (float64, bool) {
 
 func (v chunkColumn) texts() *list[string] {
 	l := chunkList[string](v)
+	data, places, missing := v.data, v.places[v.field:], v.file.missing
 	for i := range l.values {
-		if _, present := v.value(i); !present {
+		b := data[places[i*v.width]+1 : places[i*v.width+1]]
+		if missing.plain(b) {
+			l.values[i] = text(b, false)
+		} else if b, quoted, present := v.value(i); present {
+			l.values[i] = text(b, quoted)
+		} else {
 			l.setMissing(i)
-			continue
 		}
-		l.values[i] = v.text(i, v.field)
 	}
 	return l
 }

@@ -21,7 +21,7 @@ type csvFile struct {
 	separator byte
 	names     []string
 	columns   []csvColumn // those to read
-	missing   missingSet
+	missing   *missingSet
 	comma     bool
 }
 

@@ -51,13 +51,14 @@ func TestParseFloatEqualsStrconv(t *testing.T) {
 func TestSpecialsFindsEachByte(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for length := range 200 {
+	var s specials
+	for length := range 400 {
 		data := make([]byte, length)
 		for i := range data {
 			data[i] = ",\"\n-\xac\xa2\x8a\x00\r~"[random.IntN(10)]
 		}
-		s := newSpecials(data, ',')
-		for i := 0; i < length; i += 1 + random.IntN(90) {
+		s.search(data, ',')
+		for i := 0; i <= length; i += 1 + random.IntN(90) {
 			s.seek(i)
 			for range random.IntN(20) {
 				want := i
@@ -67,7 +68,31 @@ func TestSpecialsFindsEachByte(t *testing.T) {
 				if got := s.find(); got != want {
 					t.Fatalf("in %q from %d: %d, want %d", data, i, got, want)
 				}
-				i = min(want+1, length)
+				if i = want + 1; i > length {
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestSpecialsOfAllBytes compares the search of this CPU with the generic one, for all bytes and separators, and with a loop.
+func TestSpecialsOfAllBytes(t *testing.T) {
+	t.Parallel()
+	var data [1024]byte
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	var got, want [len(data)/64 + 1]uint64
+	for separator := range byte(0x80) {
+		findSpecials(got[:], data[:], separator)
+		specialsGeneric(want[:], data[:], separator)
+		if got != want {
+			t.Fatalf("separator %q: %x, want %x", separator, got, want)
+		}
+		for i, b := range data {
+			if special := b == separator || b == '"' || b == '\n'; special != (got[i/64]>>(i%64)&1 == 1) {
+				t.Fatalf("separator %q: byte %q is special: %v", separator, b, !special)
 			}
 		}
 	}

@@ -10,19 +10,32 @@ import (
 	"unsafe"
 )
 
-// missingSet is the words that stand for a missing value, by their first byte.
-type missingSet [256]struct {
-	words   []string
-	lengths uint64 // bit n is set if a word has n bytes, or for n = 63 more
+// missingSet is the words that stand for a missing value.
+type missingSet struct {
+	starts [256]struct { // by the first byte
+		words   []string
+		lengths uint64 // bit n is set if a word has n bytes, or for n = 63 more
+	}
+	// No bit of first of the first byte and last of the last byte is set in both if a field is plain: neither a word nor with
+	// space or quotation marks around it.
+	first, last [256]byte
 }
 
-func newMissingSet(words []string) missingSet {
-	var s missingSet
+func newMissingSet(words []string) *missingSet {
+	s := &missingSet{}
+	for b := range s.first {
+		s.first[b], s.last[b] = 1, 2
+		if isSpace(byte(b)) || b == '\n' || b == '"' {
+			s.first[b], s.last[b] = 3, 3
+		}
+	}
 	for _, w := range words {
 		if w != "" {
-			m := &s[w[0]]
+			m := &s.starts[w[0]]
 			m.words = append(m.words, w)
 			m.lengths |= 1 << min(len(w), 63)
+			s.first[w[0]] |= 4
+			s.last[w[len(w)-1]] |= 4
 		}
 	}
 	return s
@@ -30,8 +43,13 @@ func newMissingSet(words []string) missingSet {
 
 // has reports whether a value that is not empty is one of the words.
 func (s *missingSet) has(b []byte) bool {
-	m := &s[b[0]]
+	m := &s.starts[b[0]]
 	return m.lengths>>min(len(b), 63)&1 != 0 && slices.Contains(m.words, string(b))
+}
+
+// plain reports, for most values that are present, that a field is nothing but a value, without space or quotation marks.
+func (s *missingSet) plain(field []byte) bool {
+	return len(field) > 0 && s.first[field[0]]&s.last[field[len(field)-1]] == 0
 }
 
 // parseInt parses an integer in the notation of strconv.Itoa, so that nothing is lost: without

@@ -2,9 +2,8 @@ package frame
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"math/bits"
+	"math"
 	"strings"
 	"unsafe"
 )
@@ -41,11 +40,7 @@ func chunks(data []byte, from, size int) (bounds, most []int) {
 	bounds = append(bounds, len(data))
 	most = make([]int, len(bounds)-1)
 	_ = parallel(len(most), func(_, k int) error {
-		chunk := data[bounds[k]:bounds[k+1]]
-		most[k] = bytes.Count(chunk, []byte{'\n'})
-		if len(chunk) > 0 && chunk[len(chunk)-1] != '\n' {
-			most[k]++
-		}
+		most[k] = lineCount(data[bounds[k]:bounds[k+1]])
 		return nil
 	})
 	return bounds, most
@@ -69,22 +64,13 @@ func recordEnd(data []byte, quoted bool) int {
 
 // records are the places of the fields in a few records.
 type records struct {
-	data   []byte
-	width  int // fields in a record
-	fields []place
-	starts []int32 // of records
+	data  []byte
+	width int // fields in a record
+	// The offset before the first field, and those of the separator or line break after each field. What is between two of
+	// them is a field with its quotation marks, the space around it, and empty lines before it.
+	places []uint32
+	specials
 }
-
-// place is where a field is, without its quotation marks and the space around it.
-type place struct {
-	from, to uint32
-}
-
-// Flags in place.to, for fields with quotation marks, and with doubled ones within.
-const (
-	quotedField  = 1 << 31
-	escapedField = 1 << 30
-)
 
 // fieldError is a *FileError without its line.
 type fieldError struct {
@@ -95,19 +81,39 @@ type fieldError struct {
 func (e *fieldError) Error() string { return e.want + ", got " + e.got }
 
 // len returns the number of records.
-func (r *records) len() int { return len(r.starts) }
+func (r *records) len() int { return (len(r.places) - 1) / max(r.width, 1) }
+
+// start returns the offset of record i.
+func (r *records) start(i int) int {
+	return skipEmptyLines(r.data, int(r.places[i*r.width]+1), r.separator)
+}
+
+// field returns the content of field k of record i, in which quotation marks are doubled if it is quoted.
+func (r *records) field(i, k int) (b []byte, quoted bool) {
+	at := i*r.width + k
+	b = r.data[r.places[at]+1 : r.places[at+1]]
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	for len(b) > 0 && (isSpace(b[0]) || b[0] == '\n') {
+		b = b[1:]
+	}
+	if len(b) > 0 && b[0] == '"' {
+		return b[1 : len(b)-1], true
+	}
+	return b, false
+}
 
 // text returns field k of record i.
-func (r *records) text(i, k int) string {
-	p := r.fields[i*r.width+k]
-	b := r.bytes(p)
-	if p.to&escapedField != 0 {
+func (r *records) text(i, k int) string { return text(r.field(i, k)) }
+
+// text returns the content of a field as text.
+func text(b []byte, quoted bool) string {
+	if quoted && bytes.IndexByte(b, '"') >= 0 {
 		return strings.ReplaceAll(string(b), `""`, `"`)
 	}
 	return unsafe.String(unsafe.SliceData(b), len(b)) // the data are never modified
 }
-
-func (r *records) bytes(p place) []byte { return r.data[p.from : p.to&^(quotedField|escapedField)] }
 
 // split finds the fields of the records in data, which have width fields each; 0 means as many
 // as the first one.
@@ -115,47 +121,80 @@ func (r *records) split(data []byte, separator byte, width int) error {
 	if len(data) >= 1<<30 {
 		return &fieldError{want: "records of less than 1 GiB", got: "a longer one: is a quotation mark not closed?"}
 	}
-	r.data, r.width, r.fields, r.starts = data, width, r.fields[:0], r.starts[:0]
-	next := newSpecials(data, separator)
-	for i := 0; i < len(data); {
-		if i = skipEmptyLines(data, i, separator); i >= len(data) {
-			break
-		}
-		next.seek(i)
-		start, before := i, len(r.fields)
-		for {
-			end := next.find()
-			p := place{uint32(i), uint32(end)}
-			if end < len(data) && data[end] == '"' {
-				var err error
-				if p, end, err = quoted(data, i, end, separator); err != nil {
-					return err
-				}
-				next.seek(end + 1)
-			} else {
-				for p.to > p.from && isSpace(data[p.to-1]) {
-					p.to--
-				}
-				for p.from < p.to && isSpace(data[p.from]) {
-					p.from++
-				}
-			}
-			r.fields = append(r.fields, p)
-			i = end + 1
-			if end >= len(data) || data[end] == '\n' {
+	r.data, r.width = data, width
+	r.search(data, separator)
+	if r.regular() {
+		return nil
+	}
+	places := append(r.places[:0], noPlace)
+	for i := 0; i < len(data); i++ {
+		if data[i] <= ' ' {
+			if i = skipEmptyLines(data, i, separator); i == len(data) {
 				break
 			}
+			r.seek(i)
 		}
-		n := len(r.fields) - before
+		start, before := i, len(places)
+		for {
+			end := r.find()
+			if end < len(data) && data[end] == '"' {
+				var err error
+				if end, err = quoted(data, i, end, separator); err != nil {
+					return err
+				}
+				r.seek(end)
+				end = r.find()
+			}
+			places = append(places, uint32(end))
+			i = end
+			if end == len(data) || data[end] == '\n' {
+				break
+			}
+			i++
+		}
+		n := len(places) - before
 		if r.width == 0 {
 			r.width = n
 		}
 		if n != r.width {
 			return &fieldError{offset: start, want: fmt.Sprintf("%d fields, as in the first line", r.width), got: fmt.Sprint(n)}
 		}
-		r.starts = append(r.starts, int32(start))
 	}
+	r.places = places
 	return nil
+}
+
+// noPlace is the offset before the data.
+const noPlace = math.MaxUint32
+
+// regular finds the fields if the number in a record is known and there are neither quotation marks nor empty lines, and
+// otherwise returns false.
+func (r *records) regular() bool {
+	if r.width == 0 || len(r.data) == 0 || bytes.IndexByte(r.data, '"') >= 0 {
+		return false
+	}
+	r.places = r.all(append(r.places[:0], noPlace))
+	if r.data[len(r.data)-1] == '\n' {
+		r.places = r.places[:len(r.places)-1] // of the length of the data
+	}
+	lines := 0
+	for at := r.width; at < len(r.places); at += r.width {
+		end := r.places[at]
+		if int(end) < len(r.data) && r.data[end] != '\n' || r.width == 1 && r.data[r.places[at-1]+1] <= ' ' {
+			return false
+		}
+		lines++
+	}
+	return lines*r.width == len(r.places)-1 && lines == lineCount(r.data)
+}
+
+// lineCount returns the number of lines, of which the last one may have no line break.
+func lineCount(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
 }
 
 // skipEmptyLines returns the offset of the first line from i on that has more than space.
@@ -174,34 +213,28 @@ func skipEmptyLines(data []byte, i int, separator byte) int {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' }
 
-// quoted finds the field that begins at from and whose first quotation mark is at i, and the separator or line break
-// that ends it.
-func quoted(data []byte, from, i int, separator byte) (place, int, error) {
+// quoted returns the offset of the separator or line break after the field that begins at from and whose first quotation
+// mark is at i.
+func quoted(data []byte, from, i int, separator byte) (int, error) {
 	if len(bytes.TrimLeft(data[from:i], " \t")) > 0 {
-		return place{}, 0, &fieldError{offset: from, want: "a field in quotation marks, with those within it doubled", got: fmt.Sprintf("a quotation mark within the field %s", excerpt(data[from:]))}
+		return 0, &fieldError{offset: from, want: "a field in quotation marks, with those within it doubled", got: fmt.Sprintf("a quotation mark within the field %s", excerpt(data[from:]))}
 	}
-	p := place{from: uint32(i + 1)}
-	flags := uint32(quotedField)
 	for i++; ; i++ {
 		end := bytes.IndexByte(data[i:], '"')
 		if end < 0 {
-			return place{}, 0, &fieldError{offset: from, want: "a quotation mark at the end of the field", got: excerpt(data[from:])}
+			return 0, &fieldError{offset: from, want: "a quotation mark at the end of the field", got: excerpt(data[from:])}
 		}
-		i += end
-		if i+1 < len(data) && data[i+1] == '"' {
-			flags |= escapedField
-			i++
-			continue
+		if i += end + 1; i == len(data) || data[i] != '"' {
+			break
 		}
-		break
 	}
-	p.to = uint32(i) | flags
-	for i++; i < len(data) && isSpace(data[i]) && data[i] != separator; i++ {
+	for i < len(data) && isSpace(data[i]) && data[i] != separator {
+		i++
 	}
 	if i < len(data) && data[i] != separator && data[i] != '\n' {
-		return place{}, 0, &fieldError{offset: from, want: "a separator after the field in quotation marks, and those within it doubled", got: excerpt(data[from:])}
+		return 0, &fieldError{offset: from, want: "a separator after the field in quotation marks, and those within it doubled", got: excerpt(data[from:])}
 	}
-	return p, i, nil
+	return i, nil
 }
 
 // excerpt quotes the start of a text.
@@ -214,67 +247,3 @@ func excerpt(b []byte) string {
 	}
 	return fmt.Sprintf("%q", b)
 }
-
-// specials finds the separators, quotation marks and line breaks in data, one after the other. It compares 64 bytes at
-// once, since a loop over the bytes takes longer than parsing the values.
-type specials struct {
-	data      []byte
-	separator uint64 // in all eight bytes
-	block     int    // offset of the 64 bytes that found refers to
-	found     uint64 // bit i is set if data[block+i] is special and was not returned
-}
-
-const everyByte = 0x0101010101010101
-
-func newSpecials(data []byte, separator byte) specials {
-	s := specials{data: data, separator: everyByte * uint64(separator)}
-	s.load()
-	return s
-}
-
-// seek continues the search at offset i. The offset is not before the last one found.
-func (s *specials) seek(i int) {
-	if i >= s.block+64 {
-		s.block = i &^ 63
-		s.load()
-	}
-	if i > s.block {
-		s.found &= ^uint64(0) << (i - s.block)
-	}
-}
-
-// find returns the offset of the next special byte, or the length of the data.
-func (s *specials) find() int {
-	for s.found == 0 {
-		if s.block+64 >= len(s.data) {
-			return len(s.data)
-		}
-		s.block += 64
-		s.load()
-	}
-	i := s.block + bits.TrailingZeros64(s.found)
-	s.found &= s.found - 1
-	return i
-}
-
-// load compares the bytes of the block.
-func (s *specials) load() {
-	var block *[64]byte
-	if s.block+64 <= len(s.data) {
-		block = (*[64]byte)(s.data[s.block:])
-	} else {
-		block = new([64]byte) // zeros are not special
-		copy(block[:], s.data[min(s.block, len(s.data)):])
-	}
-	s.found = 0
-	for k := 56; k >= 0; k -= 8 {
-		w := binary.LittleEndian.Uint64(block[k:])
-		// The highest bit of each byte says whether it differs: from the separator, a quotation mark and a line break.
-		differs := nonzeroBytes(w^s.separator) & nonzeroBytes(w^everyByte*'"') & nonzeroBytes(w^everyByte*'\n')
-		// The product moves bit 8i+7 to bit 56+i.
-		s.found = s.found<<8 | (^differs&(everyByte<<7)>>7*0x0102040810204080)>>56
-	}
-}
-
-// nonzeroBytes sets the highest bit of each byte that is not zero; the other bits have no meaning.
-func nonzeroBytes(w uint64) uint64 { return w&(everyByte*0x7f) + everyByte*0x7f | w }

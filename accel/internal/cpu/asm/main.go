@@ -18,6 +18,7 @@ import (
 func main() {
 	kinds := map[string]func(){
 		"gemm": gemm, "vector": vector, "shift": shift, "rows": rows, "winograd": winograd, "channel": channel, "integer": integer,
+		"specials": specials,
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
 	kind := flag.String("kind", "", "one of "+names)

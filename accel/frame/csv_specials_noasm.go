@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package frame
+
+func findSpecials(masks []uint64, data []byte, separator byte) {
+	specialsGeneric(masks, data, separator)
+}
