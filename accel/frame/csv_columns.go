@@ -128,9 +128,9 @@ func (v chunkColumn) derive(asText bool) partColumn {
 		}
 		b, _, _ = v.value(bad)
 	}
-	if _, ok := v.float(b); ok {
+	if _, ok := v.float()(b); ok {
 		kind = Float
-		if l, bad = scan(v, v.float); bad < 0 {
+		if l, bad = scan(v, v.float()); bad < 0 {
 			return partColumn{kind: Float, cells: l}
 		}
 	} else if _, ok := parseBool(b); ok && kind == Text {
@@ -159,7 +159,7 @@ func (v chunkColumn) as(name string, c *forcedType) (partColumn, error) {
 	bad := -1
 	switch c.kind {
 	case Float:
-		l, bad = scan(v, v.float)
+		l, bad = scan(v, v.float())
 	case Int:
 		l, bad = scan(v, parseAnyInt)
 	case Bool:
@@ -227,18 +227,24 @@ func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], 
 	return l, -1
 }
 
-func (v chunkColumn) float(b []byte) (float64, bool) {
-	if v.file.comma {
-		if slices.Contains(b, '.') {
-			return 0, false
+// float returns the parser of numbers.
+func (v chunkColumn) float() func([]byte) (float64, bool) {
+	if !v.file.comma && !v.any {
+		return parseFloat
+	}
+	return func(b []byte) (float64, bool) {
+		if v.file.comma {
+			if slices.Contains(b, '.') {
+				return 0, false
+			}
+			b = bytes.Replace(b, []byte{','}, []byte{'.'}, 1)
 		}
-		b = bytes.Replace(b, []byte{','}, []byte{'.'}, 1)
+		x, ok := parseFloat(b)
+		if !ok && v.any {
+			return convertFloat(b)
+		}
+		return x, ok
 	}
-	x, ok := parseFloat(b)
-	if !ok && v.any {
-		return convertFloat(b)
-	}
-	return x, ok
 }
 
 func (v chunkColumn) texts() *list[string] {

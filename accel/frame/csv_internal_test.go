@@ -3,6 +3,7 @@ package frame
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,6 +44,45 @@ func TestParseFloatEqualsStrconv(t *testing.T) {
 		got, ok := parseFloat([]byte(text))
 		if !ok || err != nil || got != want || math.Signbit(got) != math.Signbit(want) {
 			t.Fatalf("%s is %v, %v; want %v, %v", text, got, ok, want, err)
+		}
+	}
+}
+
+// TestParseNumbers compares with strconv which texts are numbers, whatever follows them in memory.
+func TestParseNumbers(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	decimal := regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	whole := regexp.MustCompile(`^[+-]?[0-9]+$`)
+	texts := []string{".", "-.", "+.", "-", "+", "e", "1e", ".e1", "-0", "0", "00", "-00", "01.5", "1.2.3", "12345678", "1234567.", "12345678.", "12345678.5",
+		"1700000000.123456", "0.00012345678901234567", "123456789012345678", "999999999999999999", "1234567890123456789", "9223372036854775807",
+		"9223372036854775808", "-9223372036854775808", "0x1p4", "1_0", "1\x005", "1\xb05", "\xb1", "/", ":", "1:", "1/5.0"}
+	for range 200_000 {
+		text := make([]byte, 1+random.IntN(24))
+		for i := range text {
+			text[i] = "00123456789123456789"[random.IntN(20)]
+		}
+		for range random.IntN(3) {
+			text[random.IntN(len(text))] = "...-+eE/:\xb5"[random.IntN(10)]
+		}
+		texts = append(texts, string(text))
+	}
+	for _, text := range texts {
+		wantInt, err := strconv.Atoi(text)
+		isInt := err == nil && strconv.Itoa(wantInt) == text
+		wantFloat, err := strconv.ParseFloat(text, 64)
+		isFloat := err == nil && decimal.MatchString(text) && (!whole.MatchString(text) || isInt || text == "-0")
+		for _, after := range []string{"", "9999999999", ".5,\xff\n123"} {
+			b := []byte(text + after)[:len(text)]
+			if after == "" {
+				b = b[:len(b):len(b)]
+			}
+			if got, ok := parseInt(b); ok != isInt || ok && got != wantInt {
+				t.Fatalf("%q before %q is %d, %v; want %d, %v", text, after, got, ok, wantInt, isInt)
+			}
+			if got, ok := parseFloat(b); ok != isFloat || ok && (got != wantFloat || math.Signbit(got) != math.Signbit(wantFloat)) {
+				t.Fatalf("%q before %q is %v, %v; want %v, %v", text, after, got, ok, wantFloat, isFloat)
+			}
 		}
 	}
 }

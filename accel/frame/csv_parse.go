@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -52,27 +53,41 @@ func (s *missingSet) plain(field []byte) bool {
 	return len(field) > 0 && s.first[field[0]]&s.last[field[len(field)-1]] == 0
 }
 
+// digits returns the number that up to eight digits stand for, the first one in the lowest byte, and whether they are digits.
+func digits(word uint64, n int) (uint64, bool) {
+	word = (word ^ everyByte*'0') << (64 - 8*n) // zeros before the digits
+	// In the pairs of bytes, of pairs and of these, the sum of the first one times 10, 100 or 10,000 and the second one.
+	sum := word*10 + word>>8
+	const low = 0x000000ff000000ff
+	sum = (sum&low*(100+1e6<<32) + sum>>16&low*(1+1e4<<32)) >> 32
+	return sum, (word+everyByte*(0x80-10)|word)&(everyByte*0x80) == 0
+}
+
 // parseInt parses an integer in the notation of strconv.Itoa, so that nothing is lost: without
-// leading zeros and plus sign.
+// leading zeros and plus sign. What follows the slice in its array may be read too.
 func parseInt(b []byte) (int, bool) {
-	digits := b
-	if b[0] == '-' {
-		digits = b[1:]
+	if len(b) <= 8 && cap(b) >= 8 && b[0] > '0' { // in most cases: up to eight digits without sign
+		v, ok := digits(binary.LittleEndian.Uint64(b[:8]), len(b))
+		return int(v), ok
 	}
-	if len(digits) == 0 || len(digits) > 18 {
+	number := b
+	if b[0] == '-' {
+		number = b[1:]
+	}
+	if len(number) == 0 || len(number) > 18 {
 		return parseLongInt(b)
 	}
-	if digits[0] == '0' && (len(digits) > 1 || len(b) > 1) {
+	if number[0] == '0' && (len(number) > 1 || len(b) > 1) {
 		return 0, false
 	}
 	v := 0
-	for _, d := range digits {
+	for _, d := range number {
 		if d -= '0'; d > 9 {
 			return 0, false
 		}
 		v = v*10 + int(d)
 	}
-	if len(digits) < len(b) {
+	if len(number) < len(b) {
 		return -v, true
 	}
 	return v, true
@@ -90,78 +105,100 @@ func parseAnyInt(b []byte) (int, bool) {
 	return v, err == nil
 }
 
-// powers of ten that uint64 represents
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+// powers of ten that uint64 represents, and the same as floats, which are exact
+var (
+	powers      = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+	floatPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+)
 
-// quotient returns a/b, rounded once; b is not zero.
-func quotient(a, b uint64) float64 {
-	if a < 1<<53 && b < 1<<53 { // as floats, they are exact
-		return float64(a) / float64(b)
+// scaled returns a divided by a power of ten, rounded once.
+func scaled(a uint64, power int) float64 {
+	if a < 1<<53 { // exact as a float
+		return float64(int64(a)) / floatPowers[power]
 	}
-	if a == 0 {
-		return 0
-	}
-	// The quotient of a and b, shifted so that their highest bit is set, has 62 bits before its point. The last
+	// The quotient of a and the power, shifted so that their highest bit is set, has 61 bits before its point. The last
 	// bit says whether there are others after it, as the conversion to float64 needs to know for its rounding.
+	b := powers[power]
 	shiftA, shiftB := bits.LeadingZeros64(a), bits.LeadingZeros64(b)
 	a <<= shiftA
-	q, rest := bits.Div64(a>>1, a<<63, b<<shiftB)
+	q, rest := bits.Div64(a>>2, a<<62, b<<shiftB)
 	if rest != 0 {
 		q |= 1
 	}
-	return float64(q) * math.Float64frombits(uint64(1023-63-shiftA+shiftB)<<52)
+	return float64(int64(q)) * math.Float64frombits(uint64(1023-62-shiftA+shiftB)<<52)
 }
 
 // parseFloat parses a decimal number, with or without an exponent, or an infinity. Integers must be such
-// that parseInt accepts them, since others are rather names than numbers.
+// that parseInt accepts them, since others are rather names than numbers. What follows the slice in its array may be read too.
 func parseFloat(b []byte) (float64, bool) {
-	i, negative := 0, false
+	rest, negative := b, b[0] == '-'
+	if negative || b[0] == '+' {
+		rest = b[1:]
+	}
+	// Most numbers have a point, no exponent, and at most 19 digits after leading zeros.
+	mantissa, fraction := uint64(0), -1 // the number of digits after the point, if that was found
+	for n := 0; len(rest) > 0; rest = rest[n:] {
+		if cap(rest) < 8 {
+			return parseAnyFloat(b)
+		}
+		n = min(len(rest), 8)
+		word, count := binary.LittleEndian.Uint64(rest[:8]), n
+		if fraction < 0 {
+			// The subtraction sets the highest bit of the first byte that is zero, and of none before it.
+			point := word ^ everyByte*'.'
+			point = (point - everyByte) &^ point & (everyByte * 0x80)
+			if at := bits.TrailingZeros64(point) / 8; at < n {
+				before := uint64(1)<<(8*at) - 1 // a mask of the digits before the point, which move to its place
+				word = word&before<<8 | word&^(before<<8|0xff) | '0'
+				fraction, count = len(rest)-1-at, n-1
+			}
+		}
+		v, ok := digits(word, n)
+		if !ok || mantissa >= powers[19-count] {
+			return parseAnyFloat(b)
+		}
+		mantissa = mantissa*powers[count] + v
+	}
+	if fraction < 0 || fraction >= len(powers) || len(b) <= 2 {
+		return parseAnyFloat(b)
+	}
+	v := scaled(mantissa, fraction)
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// parseAnyFloat is parseFloat for all numbers.
+func parseAnyFloat(b []byte) (float64, bool) {
+	number := b
 	if b[0] == '-' || b[0] == '+' {
-		i, negative = 1, b[0] == '-'
+		number = b[1:]
 	}
-	if i == len(b) {
-		return 0, false
-	}
-	mantissa, digits, fraction, start := uint64(0), 0, 0, i
-	point := false
-	for ; i < len(b); i++ {
-		if d := b[i] - '0'; d <= 9 {
-			if mantissa = mantissa*10 + uint64(d); mantissa > 0 {
-				digits++
-			}
-			if point {
-				fraction++
-			}
-		} else if b[i] == '.' && !point {
+	i, count, point := 0, 0, false
+	for ; i < len(number); i++ {
+		if number[i]-'0' <= 9 {
+			count++
+		} else if number[i] == '.' && !point {
 			point = true
 		} else {
 			break
 		}
 	}
-	if i == start+1 && point || i == start { // no digit
-		return infinity(b[start:], negative)
-	}
-	if i < len(b) {
-		if b[i] != 'e' && b[i] != 'E' || !isExponent(b[i+1:]) {
+	switch {
+	case count == 0:
+		return infinity(number, b[0] == '-')
+	case i < len(number):
+		if number[i] != 'e' && number[i] != 'E' || !isExponent(number[i+1:]) {
 			return 0, false
 		}
-		return convertFloat(b)
-	}
-	if !point && string(b) == "-0" {
+	case !point && string(b) == "-0":
 		return math.Copysign(0, -1), true
-	}
-	if !point {
+	case !point:
 		v, ok := parseInt(b)
 		return float64(v), ok
 	}
-	if digits > 19 || fraction >= len(powers) {
-		return convertFloat(b)
-	}
-	v := quotient(mantissa, powers[fraction])
-	if negative {
-		v = -v
-	}
-	return v, true
+	return convertFloat(b)
 }
 
 // convertFloat parses a number in any notation of package strconv. Those too large are not accepted.
@@ -218,18 +255,11 @@ func parseTime(b []byte) (time.Time, bool) {
 }
 
 func parseDate(b []byte) (time.Time, bool) {
-	number := func(from, to int) int {
-		v := 0
-		for _, d := range b[from:to] {
-			if d -= '0'; d > 9 {
-				return -1 << 30
-			}
-			v = v*10 + int(d)
-		}
-		return v
-	}
-	year, month, day := number(0, 4), number(5, 7), number(8, 10)
-	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
+	// the digits of year, month and day
+	word := uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[5:]))<<32 | uint64(binary.LittleEndian.Uint16(b[8:]))<<48
+	date, ok := digits(word, 8)
+	year, month, day := int(date/10_000), int(date/100%100), int(date%100)
+	if !ok || month < 1 || month > 12 || day < 1 || day > 31 {
 		return time.Time{}, false
 	}
 	if day > 28 && day > daysIn(year, month) {
