@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,6 +135,29 @@ func TestSpecialsOfAllBytes(t *testing.T) {
 			if special := b == separator || b == '"' || b == '\n'; special != (got[i/64]>>(i%64)&1 == 1) {
 				t.Fatalf("separator %q: byte %q is special: %v", separator, b, !special)
 			}
+		}
+	}
+}
+
+// TestAllSpecials compares with the search for one after the other, for few and for many in 64 bytes.
+func TestAllSpecials(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	var s specials
+	for length := range 2000 {
+		data := make([]byte, length)
+		for i := range data {
+			if data[i] = 'x'; random.IntN(64) < i/32%64 {
+				data[i] = ','
+			}
+		}
+		s.search(data, ',')
+		want := []uint32{7}
+		for at := -1; at < length; want = append(want, uint32(at)) {
+			at = s.find()
+		}
+		if got := s.all([]uint32{7}); !slices.Equal(got, want) {
+			t.Fatalf("in %q: %d, want %d", data, got, want)
 		}
 	}
 }

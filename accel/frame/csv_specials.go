@@ -53,23 +53,14 @@ func (s *specials) load() {
 
 // all appends the offsets of all special bytes, and the length of the data.
 func (s *specials) all(offsets []uint32) []uint32 {
-	n, count := len(offsets), 0
+	n := len(offsets)
+	end := n
 	for _, mask := range s.masks {
-		count += bits.OnesCount64(mask)
+		end += bits.OnesCount64(mask)
 	}
-	offsets = slices.Grow(offsets, count+8)[:n+count+8]
-	for word, mask := range s.masks {
-		next := n + bits.OnesCount64(mask)
-		for ; mask != 0; n += 8 { // eight at once, without a branch that depends on their number
-			eight := (*[8]uint32)(offsets[n:])
-			for i := range eight {
-				eight[i] = uint32(64*word + bits.TrailingZeros64(mask))
-				mask &= mask - 1
-			}
-		}
-		n = next
-	}
-	return offsets[:n]
+	offsets = slices.Grow(offsets, end-n+8)[:end+8]
+	findOffsets(offsets[n:], s.masks)
+	return offsets[:end]
 }
 
 const everyByte = 0x0101010101010101
@@ -91,3 +82,14 @@ func specialsGeneric(masks []uint64, data []byte, separator byte) {
 
 // nonzeroBytes sets the highest bit of each byte that is not zero; the other bits have no meaning.
 func nonzeroBytes(w uint64) uint64 { return w&(everyByte*0x7f) + everyByte*0x7f | w }
+
+// offsetsGeneric sets the offsets of the bits that are set in masks.
+func offsetsGeneric(offsets []uint32, masks []uint64) {
+	n := 0
+	for word, mask := range masks {
+		for ; mask != 0; mask &= mask - 1 {
+			offsets[n] = uint32(64*word + bits.TrailingZeros64(mask))
+			n++
+		}
+	}
+}

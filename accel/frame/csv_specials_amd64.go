@@ -14,3 +14,12 @@ func findSpecials(masks []uint64, data []byte, separator byte) {
 		specialsAVX2(blocks, &masks[0], &data[0], separator)
 	}
 }
+
+// findOffsets is offsetsGeneric, and needs eight elements more.
+func findOffsets(offsets []uint32, masks []uint64) {
+	if !cpu.X86.HasBMI1 || !cpu.X86.HasPOPCNT {
+		offsetsGeneric(offsets, masks)
+		return
+	}
+	offsetsBMI(len(masks), &masks[0], &offsets[0])
+}

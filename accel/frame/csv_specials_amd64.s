@@ -43,3 +43,60 @@ more:
 	JNZ       more
 	VZEROUPPER
 	RET
+
+// func offsetsBMI(words int, masks *uint64, offsets *uint32)
+// Requires: BMI, POPCNT
+TEXT ·offsetsBMI(SB), NOSPLIT, $0-24
+	MOVQ    words+0(FP), AX
+	MOVQ    masks+8(FP), CX
+	MOVQ    offsets+16(FP), DX
+	XORL    BX, BX
+	PCALIGN $0x40
+
+word:
+	MOVQ    (CX), SI
+	POPCNTQ SI, DI
+	MOVQ    DX, R8
+
+eight:
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, (R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 4(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 8(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 12(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 16(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 20(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 24(R8)
+	BLSRQ  SI, SI
+	TZCNTQ SI, R9
+	ADDL   BX, R9
+	MOVL   R9, 28(R8)
+	BLSRQ  SI, SI
+	ADDQ   $0x20, R8
+	TESTQ  SI, SI
+	JNZ    eight
+	LEAQ   (DX)(DI*4), DX
+	ADDL   $0x40, BX
+	ADDQ   $0x08, CX
+	DECQ   AX
+	JNZ    word
+	RET

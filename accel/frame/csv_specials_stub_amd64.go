@@ -8,3 +8,8 @@ package frame
 //
 //go:noescape
 func specialsAVX2(blocks int, masks *uint64, data *byte, separator byte)
+
+// offsetsBMI is offsetsGeneric for at least one mask. It writes up to eight elements more.
+//
+//go:noescape
+func offsetsBMI(words int, masks *uint64, offsets *uint32)
