@@ -255,37 +255,29 @@ func parseTime(b []byte) (time.Time, bool) {
 }
 
 func parseDate(b []byte) (time.Time, bool) {
+	_ = b[9]
 	// the digits of year, month and day
 	word := uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[5:]))<<32 | uint64(binary.LittleEndian.Uint16(b[8:]))<<48
-	date, ok := digits(word, 8)
-	year, month, day := int(date/10_000), int(date/100%100), int(date%100)
-	if !ok || month < 1 || month > 12 || day < 1 || day > 31 {
+	number, ok := digits(word, 8)
+	date := uint32(number)
+	year, month, day := date/10_000, date/100%100, date%100
+	if !ok || month < 1 || month > 12 || day < 1 || day > monthDays[month] || day == 29 && month == 2 && daysBefore(year, 3)-daysBefore(year, 2) == 28 {
 		return time.Time{}, false
 	}
-	if day > 28 && day > daysIn(year, month) {
-		return time.Time{}, false
-	}
-	t := time.Unix(86400*int64(daysBefore(year, month)+day-1-unixDays), 0).UTC()
+	t := time.Unix(86400*(int64(daysBefore(year, month)+day)-1-unixDays), 0).UTC()
 	return t, !t.IsZero()
 }
 
+// monthDays is the largest number of days of each month, from 1.
+var monthDays = [...]uint32{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
 // unixDays is daysBefore of January 1970.
-const unixDays = 719468
+const unixDays = 719468 + 146097
 
-// daysIn returns the number of days of a month.
-func daysIn(year, month int) int {
-	return daysBefore(year+month/12, month%12+1) - daysBefore(year, month)
-}
-
-// daysBefore returns the number of days from 1 March of the year 0 to the first day of a month, in the Gregorian
+// daysBefore returns the number of days from 1 March of the year -400 to the first day of a month, in the Gregorian
 // calendar. A year that begins in March has its leap day at the end.
-func daysBefore(year, month int) int {
-	if month -= 3; month < 0 {
-		month += 12
-		year--
-	}
-	if year < 0 { // January and February of the year 0
-		return (153*month+2)/5 - 366
-	}
-	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5
+func daysBefore(year, month uint32) uint32 {
+	early := (14 - month) / 12 // 1 in January and February; a branch would often be mispredicted
+	year += 400 - early
+	return 1461*year/4 - year/100 + year/400 + (153*(month+12*early-3)+2)/5
 }
