@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/internal/engine/ir"
-	"github.com/quernlab/quern/accel/internal/engine/tensors"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -21,7 +20,7 @@ import (
 func Adam(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "Adam", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		s.average(r, r.decayed(g, p, o), o)
-		r.assign(p, p.Sub(s.normalized(r, s.mean(r, o), rate, o)))
+		r.assign(p, s.adam(r, adamStep, s.first, rate, o, p))
 	}}
 	return newOptimizer(model, rate, r, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given, ofAdam...)
 }
@@ -45,8 +44,7 @@ func AdamW(model any, rate float64, given ...Option) *Optimizer {
 
 func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 	s.average(r, g, o)
-	step := s.normalized(r, s.mean(r, o), rate, o)
-	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(step))
+	r.assign(p, s.adam(r, adamWStep, s.first, rate, o, p))
 }
 
 // LAMB takes steps in the direction of [AdamW] whose length is proportional to the norm of the
@@ -63,7 +61,7 @@ func adamW(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 func LAMB(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "LAMB", whole: true, update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		s.average(r, g, o)
-		direction := r.decayed(s.normalized(r, s.mean(r, o), 1, o), p, o)
+		direction := r.decayed(r.keep(s.adam(r, adamDirection, s.first, 1, o)), p, o)
 		ours, its := r.norm(p), r.norm(direction)
 		one := r.like(r.keep(tensor.Ones()), ours)
 		none := func(norm *tensor.Tensor) *tensor.Tensor { return r.keep(norm.EqScalar(0)) }
@@ -76,34 +74,48 @@ func LAMB(model any, rate float64, given ...Option) *Optimizer {
 // average updates the running means of the gradient and of its square.
 func (s *state) average(r *record, g *tensor.Tensor, o options) {
 	r.average(&s.first, o.beta1, g, 1-o.beta1)
-	r.average(&s.second, o.beta2, r.keep(g.Square()), 1-o.beta2)
+	r.averageSquare(&s.second, o.beta2, g, 1-o.beta2)
 }
 
-// mean returns m / (1-β1ᵗ).
-func (s *state) mean(r *record, o options) *tensor.Tensor {
-	if first, _ := r.corrections(s); first != nil {
-		return r.keep(s.first.Div(first))
+// Composites of u and v, and with a guard of 1-β2ᵗ, by which they divide v, and 1-β1ᵗ if they divide u by it. Their scalars are factors
+// of u and of v, ε, the learning rate, and the factor of p.
+var (
+	adamDirection = &ir.Composing{Name: "AdamDirection", Scalars: 4, Record: normalized}
+	adamStep      = &ir.Composing{Name: "AdamStep", Scalars: 4, Record: func(c *ir.Recorder, in []*ir.Value, s []float64) *ir.Value {
+		return c.Record(ir.Sub{}, in[0], normalized(c, in[1:], s))
+	}}
+	adamWStep = &ir.Composing{Name: "AdamWStep", Scalars: 5, Record: func(c *ir.Recorder, in []*ir.Value, s []float64) *ir.Value {
+		step := normalized(c, in[1:], s)
+		return c.Record(ir.Sub{}, c.MulScalar(in[0], s[4]), step)
+	}}
+)
+
+// normalized records rate · u / (√v + ε).
+func normalized(c *ir.Recorder, in []*ir.Value, s []float64) *ir.Value {
+	u, square := in[0], in[1]
+	if len(in) > 2 {
+		square = c.Record(ir.Div{}, square, in[2])
 	}
-	return r.times(s.first, 1/(1-math.Pow(o.beta1, float64(s.steps))))
+	if len(in) > 3 {
+		u = c.Record(ir.Div{}, u, in[3])
+	}
+	u = c.MulScalar(u, s[0])
+	root := c.Record(ir.AddScalar{Scalar: s[2]}, c.Record(ir.Sqrt{}, c.MulScalar(square, s[1])))
+	return c.Record(ir.Div{}, c.MulScalar(u, s[3]), root)
 }
 
-// normalized returns rate · u / (√(v / (1-β2ᵗ)) + ε).
-func (s *state) normalized(r *record, u *tensor.Tensor, rate float64, o options) *tensor.Tensor {
-	in := []*tensor.Tensor{u, s.second}
-	if _, second := r.corrections(s); second != nil {
-		in = append(in, second)
+// adam returns the result of a composite for u, which is divided by 1-β1ᵗ if it is the running mean, after other inputs.
+func (s *state) adam(r *record, of *ir.Composing, u *tensor.Tensor, rate float64, o options, before ...*tensor.Tensor) *tensor.Tensor {
+	in, scalars := append(before, u, s.second), ir.Scalars{1, 1, o.epsilon, rate, 1 - rate*o.weightDecay}
+	if first, second := r.corrections(s); second != nil {
+		if in = append(in, second); u == s.first {
+			in = append(in, first)
+		}
+	} else {
+		scalars[1] = 1 / (1 - math.Pow(o.beta2, float64(s.steps)))
+		if u == s.first {
+			scalars[0] = 1 / (1 - math.Pow(o.beta1, float64(s.steps)))
+		}
 	}
-	return r.keep(tensors.Compute("normalized", func(c *ir.Recorder, in []*ir.Value) *ir.Value {
-		u, square := in[0], in[1]
-		if len(in) > 2 {
-			square = c.Record(ir.Div{}, square, in[2])
-		} else {
-			square = c.MulScalar(square, 1/(1-math.Pow(o.beta2, float64(s.steps))))
-		}
-		root := c.Record(ir.AddScalar{Scalar: o.epsilon}, c.Record(ir.Sqrt{}, square))
-		if rate != 1 {
-			u = c.MulScalar(u, rate)
-		}
-		return c.Record(ir.Div{}, u, root)
-	}, in...))
+	return composite(of, scalars, in...)
 }

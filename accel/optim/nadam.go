@@ -40,7 +40,7 @@ func (n *nadam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o
 		ofGradient, ofMean := n.factorsOnDevice(r, s, o.beta1)
 		direction = r.add(r.keep(g.Mul(ofGradient)), r.keep(s.first.Mul(ofMean)))
 	}
-	r.assign(p, p.Sub(s.normalized(r, direction, rate, o)))
+	r.assign(p, s.adam(r, adamStep, direction, rate, o, p))
 }
 
 // nadamDecay is the logarithm of the factor by which the momentum nears β1 in a step.

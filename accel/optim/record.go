@@ -56,17 +56,40 @@ const tiny = 1e-30
 
 // average updates a running mean or sum, which starts at zero: keep·mean + share·v.
 func (r *record) average(mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
+	r.extend(runningMean, mean, keep, v, share)
+}
+
+// averageSquare is average of v².
+func (r *record) averageSquare(mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
+	r.extend(runningMeanOfSquares, mean, keep, v, share)
+}
+
+func (r *record) extend(of *ir.Composing, mean **tensor.Tensor, keep float64, v *tensor.Tensor, share float64) {
 	if *mean == nil {
 		*mean = newMean(v)
 	}
-	r.assign(*mean, tensors.Compute("average", func(c *ir.Recorder, in []*ir.Value) *ir.Value {
-		kept, v := c.MulScalar(in[0], keep), in[1]
-		if share != 1 {
-			v = c.MulScalar(v, share)
-		}
-		sum := c.Record(ir.Add{}, kept, v)
-		return c.Record(ir.AddScalar{Scalar: -tiny}, c.Record(ir.AddScalar{Scalar: tiny}, sum))
-	}, *mean, v))
+	r.assign(*mean, composite(of, ir.Scalars{keep, share, tiny, -tiny}, *mean, v))
+}
+
+var (
+	runningMean          = &ir.Composing{Name: "RunningMean", Scalars: 4, Record: extended}
+	runningMeanOfSquares = &ir.Composing{Name: "RunningMeanOfSquares", Scalars: 4, Record: func(c *ir.Recorder, in []*ir.Value, s []float64) *ir.Value {
+		return extended(c, []*ir.Value{in[0], c.Record(ir.Square{}, in[1])}, s)
+	}}
+)
+
+// extended records a running mean after another element.
+func extended(c *ir.Recorder, in []*ir.Value, s []float64) *ir.Value {
+	kept, v := c.MulScalar(in[0], s[0]), c.MulScalar(in[1], s[1])
+	sum := c.Record(ir.Add{}, kept, v)
+	return c.Record(ir.AddScalar{Scalar: s[3]}, c.Record(ir.AddScalar{Scalar: s[2]}, sum))
+}
+
+// composite records a composite.
+func composite(of *ir.Composing, scalars ir.Scalars, in ...*tensor.Tensor) *tensor.Tensor {
+	return tensors.Compute(of.Name, func(c *ir.Recorder, in []*ir.Value) *ir.Value {
+		return c.Record(ir.Composite{Of: of, Scalars: scalars}, in...)
+	}, in...)
 }
 
 // newMean returns zeros for a running mean of t: float64 if t is, else float32, also for 16-bit floats, in which small changes would be

@@ -41,7 +41,7 @@ func SGD(model any, rate float64, given ...Option) *Optimizer {
 func RMSprop(model any, rate float64, given ...Option) *Optimizer {
 	r := rule{name: "RMSprop", update: func(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 		g = r.decayed(g, p, o)
-		r.average(&s.second, o.alpha, r.keep(g.Square()), 1-o.alpha)
+		r.averageSquare(&s.second, o.alpha, g, 1-o.alpha)
 		step := r.keep(g.Div(r.keep(r.keep(s.second.Sqrt()).AddScalar(o.epsilon))))
 		if o.momentum != 0 {
 			r.average(&s.first, o.momentum, step, 1)

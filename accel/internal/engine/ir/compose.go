@@ -25,16 +25,17 @@ type KernelLister interface {
 	HasKernel(op Op, d DType) bool
 }
 
-// composes returns a function that reports whether the device computes an op by its composition; nil if it
-// computes none so.
+// composes returns a function that reports whether the device computes an op by its composition.
 func (r *Recorder) composes() func(op Op, in []*Value) bool {
 	kernels, lists := r.device.(KernelLister)
-	if !lists && !r.composed {
-		return nil
-	}
 	return func(op Op, in []*Value) bool {
-		_, ok := op.(Composer)
-		return ok && op.Class(in) == Whole && (r.composed || !kernels.HasKernel(op, in[0].dtype))
+		switch op.(type) {
+		case Composite:
+			return true
+		case Composer:
+			return op.Class(in) == Whole && (r.composed || lists && !kernels.HasKernel(op, in[0].dtype))
+		}
+		return false
 	}
 }
 
@@ -42,18 +43,23 @@ func (r *Recorder) composes() func(op Op, in []*Value) bool {
 type expansion struct {
 	list    []*Value
 	of      []int  // of each value of list: the index of the recorded one that it computes, alone or with others
-	made    []bool // of each value of list: whether it is part of a composition
+	made    []made // of each value of list
 	assigns []assignment
 }
+
+// made says how a value came into a list.
+type made uint8
+
+const (
+	recorded made = iota
+	composed      // as a part of a composition
+	dynamic       // as a part of a Composite, whose dynamic words are recorded
+)
 
 // expand returns the recorded list with compositions, or nil if it remains as it is. The recorded values do not
 // change: list consists of copies, since the indices differ.
 func (r *Recorder) expand() *expansion {
-	lacks := r.composes()
-	if lacks == nil {
-		return nil
-	}
-	first := 0
+	lacks, first := r.composes(), 0
 	for ; first < len(r.nodes) && !lacks(r.nodes[first].op, r.nodes[first].in); first++ {
 	}
 	if first == len(r.nodes) {
@@ -78,12 +84,17 @@ func (r *Recorder) expand() *expansion {
 			}
 			next.op, next.in = Alias{}, []*Value{y}
 		}
+		how := composed
+		if _, ok := v.op.(Composite); ok { // its last op takes its place, and so fuses with what reads it
+			last := len(c.nodes) - 1
+			how, next.op, next.in, c.nodes = dynamic, c.nodes[last].op, c.nodes[last].in, c.nodes[:last]
+		}
 		for len(e.of) < len(c.nodes) {
-			e.of, e.made = append(e.of, i), append(e.made, true)
+			e.of, e.made = append(e.of, i), append(e.made, how)
 		}
 		next.index = len(c.nodes)
 		at[i] = &next
-		c.nodes, e.of, e.made = append(c.nodes, &next), append(e.of, i), append(e.made, false)
+		c.nodes, e.of, e.made = append(c.nodes, &next), append(e.of, i), append(e.made, recorded)
 	}
 	for _, a := range r.assigns {
 		if a.new.epoch == r.epoch && a.new.index >= 0 {

@@ -5,6 +5,7 @@
 //
 //	op.go, op_<name>.go  what an op is, and the facts that it states: autocast, FLOPs, ONNX; each op with its shape rule and gradient
 //	compose.go           how an op is computed from others: an elementwise one by its formula, another one where a device has no kernel
+//	composite.go         one op that stands for several elementwise ones
 //	value.go             a value: pending in the list, computed, or released
 //	recorder.go          Record and Assign append to the list, and to its key; another device
 //	backward.go          gradients, as further ops of the same list

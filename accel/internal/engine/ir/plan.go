@@ -65,7 +65,7 @@ type planner struct {
 	assigns     []assignment
 	canDonate   func(assignment) bool
 	kept        func(*Value) bool
-	made        []bool // of the nodes: whether they are part of a composition; nil if there is none
+	made        []made // of the nodes; nil if there is no composition
 	words       int    // dynamic words of the list
 	fuse        bool
 	float16     Float16Multiplier // nil if the device only multiplies float32
@@ -128,13 +128,16 @@ func (p *planner) resolve(list []*Value) {
 	orders := p.orders(list)
 	p.roundedOnce = map[roundedSource]operandSource{}
 	for i, v := range list {
-		made := p.made != nil && p.made[i]
-		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: !made && p.kept(v), store: v.dtype}
+		how := recorded
+		if p.made != nil {
+			how = p.made[i]
+		}
+		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: how == recorded && p.kept(v), store: v.dtype}
 		if p.rounds(v) {
 			n.class = Elementwise
 		}
 		switch d, ok := v.op.(Dynamic); {
-		case ok && made:
+		case ok && how == composed:
 			n.word = p.words + len(p.madeWords)
 			p.madeWords = d.AppendWords(p.madeWords)
 		case ok:
