@@ -81,7 +81,7 @@ func TestRowTiles(t *testing.T) {
 					}
 					for _, mode := range []int{0, addResult} {
 						want, got := slices.Clone(c), slices.Clone(c)
-						kernel.tiles[mr-1][nv-1](k, &a[0], 1, mr, &b[0], n, &want[0], n, mode, nil, &a[0], 1)
+						kernel.tiles[mr-1][nv-1](k, &a[0], 1, mr, &b[0], n, &want[0], n, mode, nil, &a[0], 1, 1, 0, 0, 0)
 						kernel.rowTiles[mr-1][nv-1](k, &a[0], &left[0], &right[0], &offsets[0], &got[0], n, mode)
 						if !slices.Equal(got, want) {
 							t.Fatalf("%s, %d×%d×%d, mode %d: the tiles differ", kernel.name, mr, n, k, mode)
@@ -93,7 +93,7 @@ func TestRowTiles(t *testing.T) {
 	}
 }
 
-// TestTiles compares every tile with its definition.
+// TestTiles compares every tile with its definition: one, and three at some distance from each other, downward and upward.
 func TestTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	for _, kernel := range allTiles() {
@@ -102,32 +102,43 @@ func TestTiles(t *testing.T) {
 				m, n, k := i+1, (j+1)*kernel.lanes, 9
 				for layout, l := range [][3]int{{1, m, n}, {k + 3, 1, n + 5}, {1, m + 2, n}} {
 					row, step, next := l[0], l[1], l[2]
-					a, b, c, bias := random(r, m*row+k*step), random(r, k*next), random(r, m*n), random(r, n)
+					one, gap := m*row+k*step, (m+1)*n // elements of a of a tile, and distance of the results
+					a, b, c, bias := random(r, 3*one), random(r, k*next), random(r, 3*gap), random(r, n)
 					for mode := range 4 {
 						for _, biased := range []bool{false, true} {
-							got := slices.Clone(c)
-							from := (*float32)(nil)
-							if biased {
-								from = &bias[0]
-							}
-							tile(k, &a[0], row, step, &b[0], next, &got[0], n, mode, from, &a[0], 1)
-							for at := range got {
-								x, y := at/n, at%n
-								want := 0.0
-								for p := range k {
-									want += float64(a[x*row+p*step]) * float64(b[p*next+y])
-								}
-								if mode&addResult != 0 {
-									want += float64(c[at])
-								}
+							for order, count := range []int{1, 3, 3} {
+								got := slices.Clone(c)
+								from := (*float32)(nil)
 								if biased {
-									want += float64(bias[y])
+									from = &bias[0]
 								}
-								if mode&clampZero != 0 {
-									want = max(want, 0)
+								first, sign := 0, 1
+								if order == 2 {
+									first, sign = 2, -1
 								}
-								if d := float64(got[at]) - want; !(d < 1e-5 && d > -1e-5) {
-									t.Fatalf("%s, %d×%d, layout %d, mode %d, bias %v: element (%d, %d) is %v, want %v", kernel.name, m, n, layout, mode, biased, x, y, got[at], want)
+								tile(k, &a[first*one], row, step, &b[0], next, &got[first*gap], n, mode, from, &a[0], 1, count, sign*one, sign*gap, 3)
+								for at := range got {
+									q, x, y := at/gap, at%gap/n, at%n
+									want := float64(c[at])
+									if inside := x < m && q < count; inside && mode&addResult == 0 {
+										want = 0
+									} else if !inside && got[at] != c[at] {
+										t.Fatalf("%s, %d×%d: an element outside of %d tiles has changed", kernel.name, m, n, count)
+									} else if !inside {
+										continue
+									}
+									for p := range k {
+										want += float64(a[q*one+x*row+p*step]) * float64(b[p*next+y])
+									}
+									if biased {
+										want += float64(bias[y])
+									}
+									if mode&clampZero != 0 {
+										want = max(want, 0)
+									}
+									if d := float64(got[at]) - want; !(d < 1e-5 && d > -1e-5) {
+										t.Fatalf("%s, %d×%d, layout %d, mode %d, bias %v: element (%d, %d) of tile %d of %d is %v, want %v", kernel.name, m, n, layout, mode, biased, x, y, q, count, got[at], want)
+									}
 								}
 							}
 						}

@@ -42,7 +42,7 @@ func newFewConv(d *Device, s ir.Step, g *planes) *fewConv {
 	k.rows = columns{positions: positions{0, k.oh, k.ow, k.pitch, k.image}, n: k.n * k.oh * k.ow}
 	panels := d.kernel.panels(k.rows.n)
 	for p := range panels + 1 {
-		k.tops = append(k.tops, k.rows.n*p/panels)
+		k.tops = append(k.tops, panelTop(k.rows.n, panels, p))
 	}
 	for p := range panels {
 		k.rows.panels = append(k.rows.panels, k.rows.windows(nil, k.tops[p], k.tops[p+1]-k.tops[p]))

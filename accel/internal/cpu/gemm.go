@@ -59,8 +59,9 @@ type gemmKernel struct {
 // tile computes c = a·b with depth k; mode selects accumulation and ReLU, bias is a row of
 // biases or nil. Rows of a are row elements apart, its columns step elements; rows of b are
 // next elements apart, rows of c ldc elements. ahead is the memory of a to prefetch, in
-// lines stride elements apart.
-type tile func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+// lines stride elements apart. It computes count such tiles, at least one, one after the other: after each, a, c and ahead advance by
+// nextA, nextC and nextAhead elements.
+type tile func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // rowTile computes c (+)= a·b for a packed panel a. The rows of b are at offsets, in
 // elements, from left for the first vector and from right for the second.
@@ -75,9 +76,12 @@ const (
 // width returns the packed width of a panel of n columns, at most nr.
 func (t *gemmKernel) width(n int) int { return roundUp(n, t.lanes) }
 
-// panels returns the number of panels of almost equal height for n rows. The rows of panel
-// p begin at n·p/panels.
+// panels returns the number of panels of almost equal height for n rows.
 func (t *gemmKernel) panels(n int) int { return (n + t.mr - 1) / t.mr }
+
+// panelTop returns the first row of a panel of n rows. The first panels have one more than the others, so that many tiles below each
+// other have the same height.
+func panelTop(n, panels, panel int) int { return n/panels*panel + min(panel, n%panels) }
 
 const maxTile = 14 * 32
 
@@ -108,7 +112,7 @@ type gemm struct {
 	shallow        bool // a column-major a is read in place, in blocks of little depth
 	parts          int  // parts of the depth that are computed separately and added (split-K)
 	down, across   int  // number of chunks of rows and of columns
-	outward        bool // a chunk begins in the middle of its rows
+	bounded        bool // the tiles of a chunk should not end at rows of another thread
 	adding         bool // in the pass that adds the parts
 	dots, sums     bool // the result is computed as dot products, or as sums of rows of b
 
@@ -274,7 +278,7 @@ func (g *gemm) divide(threads int) {
 	}
 	// A CPU that sees rows of a result at a constant distance also fetches those behind the last one, which another thread is
 	// writing: 4 µs for rows of 1 KB. From other caches or memory, that prefetching is worth more.
-	g.outward = g.down > 1 && g.m*g.n*4 <= dataCaches.L2.Size/2
+	g.bounded = g.down > 1 && g.m*g.n*4 <= dataCaches.L2.Size/2
 }
 
 // run computes c from a, b and the epilogue's operands.
@@ -469,7 +473,7 @@ func (g *gemm) panel(d depthBlock, column int) []float32 {
 // block computes some rows and columns of a block of the depth, as many rows at once as stay in the L2 cache. The panels of b are
 // in packed, unless it reads them in place; with fresh it packs each there just before it is used for the first time.
 func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, scratch, packed []float32, fresh bool) {
-	p := panelProduct{ldc: g.n, k: d.n, b: packed, cols: right - left, more: d.from+d.n < g.k, outward: g.outward, edge: scratch[len(scratch)-maxTile:]}
+	p := panelProduct{ldc: g.n, k: d.n, b: packed, cols: right - left, more: d.from+d.n < g.k, order: g.order(top, bottom), edge: scratch[len(scratch)-maxTile:]}
 	if !g.packsB {
 		p.b, p.next = g.b.data[d.from*g.b.row+g.jc+left:], g.b.row
 	}
@@ -501,6 +505,17 @@ func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, sc
 			g.multiplySlope(from, to, g.jc+left, g.jc+right)
 		}
 	}
+}
+
+// order returns the order of the tiles of some rows, which should not end at rows of another thread.
+func (g *gemm) order(top, bottom int) panelOrder {
+	switch {
+	case !g.bounded || bottom == g.m:
+		return downward
+	case top == 0:
+		return upward
+	}
+	return outward
 }
 
 // panelsPacked is the number of panels of b that are packed at once: a panel of a row-major b has one or two lines of each row, and a

@@ -28,7 +28,7 @@ func packsPanels(dst, src []float32, col, n, k, panels int) (rows int) {
 		var parts [mostPanels][3]int
 		count := min(mostPanels, panels-first)
 		for q := range count {
-			from, to := n*(first+q)/panels, n*(first+q+1)/panels
+			from, to := panelTop(n, panels, first+q), panelTop(n, panels, first+q+1)
 			parts[q] = [3]int{from * 4, from * k * 4, (to - from) * 4}
 		}
 		switch {

@@ -4,9 +4,10 @@
 
 #include "textflag.h"
 
-// func tile1x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile1x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	MOVQ       c+48(FP), AX
 	MOVQ       ldc+56(FP), CX
@@ -22,6 +23,12 @@ TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
 	SHLQ       $0x02, R8
+	MOVQ       nextA+104(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, a+8(FP)
+	MOVQ       nextAhead+120(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -65,6 +72,13 @@ clamp:
 store:
 	VMOVUPS Z0, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -109,9 +123,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile1x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	MOVQ       c+48(FP), AX
@@ -129,6 +144,12 @@ TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
 	SHLQ       $0x02, R8
+	MOVQ       nextA+104(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, a+8(FP)
+	MOVQ       nextAhead+120(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -179,6 +200,13 @@ store:
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -230,9 +258,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile2x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	MOVQ       c+48(FP), AX
@@ -253,6 +282,12 @@ TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -304,6 +339,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z1, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -357,9 +399,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile2x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -384,6 +427,12 @@ TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -447,6 +496,13 @@ store:
 	VMOVUPS Z2, (CX)
 	VMOVUPS Z3, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -512,9 +568,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile3x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -538,6 +595,12 @@ TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -597,6 +660,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z2, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -659,9 +729,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile3x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -691,6 +762,12 @@ TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -767,6 +844,13 @@ store:
 	VMOVUPS Z4, (CX)
 	VMOVUPS Z5, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -846,9 +930,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile4x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -876,6 +961,12 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -943,6 +1034,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z3, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -1014,9 +1112,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile4x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1052,6 +1151,12 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -1141,6 +1246,13 @@ store:
 	VMOVUPS Z6, (CX)
 	VMOVUPS Z7, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -1234,9 +1346,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile5x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1267,6 +1380,12 @@ TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -1342,6 +1461,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z4, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -1422,9 +1548,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile5x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1465,6 +1592,12 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -1567,6 +1700,13 @@ store:
 	VMOVUPS Z8, (CX)
 	VMOVUPS Z9, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -1674,9 +1814,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile6x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1711,6 +1852,12 @@ TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -1794,6 +1941,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z5, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -1883,9 +2037,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile6x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1932,6 +2087,12 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -2047,6 +2208,13 @@ store:
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -2168,9 +2336,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile7x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile7x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2208,6 +2377,12 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -2299,6 +2474,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z6, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -2397,9 +2579,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile7x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2451,6 +2634,12 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -2579,6 +2768,13 @@ store:
 	VMOVUPS Z12, (CX)
 	VMOVUPS Z13, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -2714,9 +2910,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile8x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2758,6 +2955,12 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
+	MOVQ       nextA+104(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, a+8(FP)
+	MOVQ       nextAhead+120(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -2857,6 +3060,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z7, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -2964,9 +3174,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile8x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3024,6 +3235,12 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
+	MOVQ       nextA+104(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, a+8(FP)
+	MOVQ       nextAhead+120(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -3165,6 +3382,13 @@ store:
 	VMOVUPS Z14, (CX)
 	VMOVUPS Z15, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -3314,9 +3538,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile9x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3361,6 +3586,12 @@ TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
+	MOVQ       nextA+104(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, a+8(FP)
+	MOVQ       nextAhead+120(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -3468,6 +3699,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z8, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -3584,9 +3822,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile9x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3649,6 +3888,12 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
+	MOVQ       nextA+104(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, a+8(FP)
+	MOVQ       nextAhead+120(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       R13, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -3803,6 +4048,13 @@ store:
 	VMOVUPS Z16, (CX)
 	VMOVUPS Z17, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -3966,9 +4218,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile10x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4017,6 +4270,12 @@ TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
+	MOVQ       nextA+104(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, a+8(FP)
+	MOVQ       nextAhead+120(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -4132,6 +4391,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z9, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -4257,9 +4523,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile10x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4328,6 +4595,12 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
+	MOVQ       nextA+104(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, a+8(FP)
+	MOVQ       nextAhead+120(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -4495,6 +4768,13 @@ store:
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -4672,9 +4952,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile11x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4726,6 +5007,12 @@ TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
+	MOVQ       nextA+104(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, a+8(FP)
+	MOVQ       nextAhead+120(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -4849,6 +5136,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z10, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -4983,9 +5277,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile11x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5059,6 +5354,12 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R10)(R9*2), R11
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
+	MOVQ       nextA+104(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, a+8(FP)
+	MOVQ       nextAhead+120(FP), R14
+	SHLQ       $0x02, R14
+	ADDQ       R14, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -5239,6 +5540,13 @@ store:
 	VMOVUPS Z20, (CX)
 	VMOVUPS Z21, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -5430,9 +5738,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile12x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5488,6 +5797,12 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
+	MOVQ       nextA+104(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, a+8(FP)
+	MOVQ       nextAhead+120(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -5619,6 +5934,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z11, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -5762,9 +6084,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile12x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5844,6 +6167,12 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
+	MOVQ       nextA+104(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, a+8(FP)
+	MOVQ       nextAhead+120(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -6037,6 +6366,13 @@ store:
 	VMOVUPS Z22, (CX)
 	VMOVUPS Z23, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -6242,9 +6578,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile13x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6303,6 +6640,12 @@ TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
+	MOVQ       nextA+104(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, a+8(FP)
+	MOVQ       nextAhead+120(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -6442,6 +6785,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z12, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -6594,9 +6944,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile13x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6681,6 +7032,12 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R11)(R9*2), R12
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
+	MOVQ       nextA+104(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, a+8(FP)
+	MOVQ       nextAhead+120(FP), R15
+	SHLQ       $0x02, R15
+	ADDQ       R15, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -6887,6 +7244,13 @@ store:
 	VMOVUPS Z24, (CX)
 	VMOVUPS Z25, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -7106,9 +7470,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile14x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile14x16AVX512(SB), NOSPLIT, $8-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7171,6 +7536,12 @@ TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
 	LEAQ       (R14)(R9*2), R15
+	MOVQ       nextA+104(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       BP, a+8(FP)
+	MOVQ       nextAhead+120(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       BP, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -7318,6 +7689,13 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Z13, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -7479,9 +7857,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile14x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile14x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile14x32AVX512(SB), NOSPLIT, $8-128
+tile:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7572,6 +7951,12 @@ TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-96
 	LEAQ       (R12)(R9*2), R13
 	LEAQ       (R13)(R9*2), R14
 	LEAQ       (R14)(R9*2), R15
+	MOVQ       nextA+104(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       BP, a+8(FP)
+	MOVQ       nextAhead+120(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       BP, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -7791,6 +8176,13 @@ store:
 	VMOVUPS Z26, (CX)
 	VMOVUPS Z27, 64(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
@@ -8024,9 +8416,10 @@ bias:
 	VZEROUPPER
 	RET
 
-// func tile1x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile1x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	MOVQ       c+48(FP), AX
 	MOVQ       ldc+56(FP), CX
@@ -8042,6 +8435,12 @@ TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
 	SHLQ       $0x02, R8
+	MOVQ       nextA+104(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, a+8(FP)
+	MOVQ       nextAhead+120(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8085,12 +8484,20 @@ clamp:
 store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile1x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	MOVQ       c+48(FP), AX
@@ -8107,6 +8514,12 @@ TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
 	SHLQ       $0x02, R8
+	MOVQ       nextA+104(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, a+8(FP)
+	MOVQ       nextAhead+120(FP), R9
+	SHLQ       $0x02, R9
+	ADDQ       R9, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8157,12 +8570,20 @@ store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile2x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile2x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	MOVQ       c+48(FP), AX
@@ -8183,6 +8604,12 @@ TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8234,12 +8661,20 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile2x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8262,6 +8697,12 @@ TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8325,12 +8766,20 @@ store:
 	VMOVUPS Y2, (CX)
 	VMOVUPS Y3, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile3x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8354,6 +8803,12 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8413,12 +8868,20 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Y2, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile3x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8445,6 +8908,12 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R8
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
+	MOVQ       nextA+104(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, a+8(FP)
+	MOVQ       nextAhead+120(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       R10, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8521,12 +8990,20 @@ store:
 	VMOVUPS Y4, (CX)
 	VMOVUPS Y5, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile4x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile4x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8554,6 +9031,12 @@ TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8621,12 +9104,20 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Y3, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile4x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8658,6 +9149,12 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8747,12 +9244,20 @@ store:
 	VMOVUPS Y6, (CX)
 	VMOVUPS Y7, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile5x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile5x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8783,6 +9288,12 @@ TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -8858,12 +9369,20 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Y4, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile5x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8899,6 +9418,12 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-96
 	MOVQ       row+16(FP), R9
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
+	MOVQ       nextA+104(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, a+8(FP)
+	MOVQ       nextAhead+120(FP), R11
+	SHLQ       $0x02, R11
+	ADDQ       R11, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -9001,12 +9526,20 @@ store:
 	VMOVUPS Y8, (CX)
 	VMOVUPS Y9, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile6x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -9041,6 +9574,12 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -9124,12 +9663,20 @@ store:
 	ADDQ    DX, CX
 	VMOVUPS Y5, (CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+// func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -9170,6 +9717,12 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
 	SHLQ       $0x02, R9
 	LEAQ       (R9)(R9*2), R10
 	LEAQ       (R10)(R9*2), R11
+	MOVQ       nextA+104(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, a+8(FP)
+	MOVQ       nextAhead+120(FP), R12
+	SHLQ       $0x02, R12
+	ADDQ       R12, ahead+80(FP)
 	TESTQ      AX, AX
 	JZ         done
 	PCALIGN    $0x40
@@ -9285,6 +9838,13 @@ store:
 	VMOVUPS Y10, (CX)
 	VMOVUPS Y11, 32(CX)
 	ADDQ    DX, CX
+	MOVQ    nextC+112(FP), AX
+	SHLQ    $0x02, AX
+	ADDQ    AX, c+48(FP)
+	MOVQ    count+96(FP), AX
+	DECQ    AX
+	MOVQ    AX, count+96(FP)
+	JNZ     tile
 	VZEROUPPER
 	RET
 

@@ -4,8 +4,9 @@
 
 #include "textflag.h"
 
-// func tile1x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile1x4NEON(SB), NOSPLIT, $0-96
+// func tile1x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile1x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -53,10 +54,29 @@ clamp:
 store:
 	FMOVQ F0, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile1x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile1x8NEON(SB), NOSPLIT, $0-96
+// func tile1x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile1x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -112,10 +132,29 @@ store:
 	FMOVQ F0, 0(R6)
 	FMOVQ F1, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile1x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile1x12NEON(SB), NOSPLIT, $0-96
+// func tile1x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile1x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -180,10 +219,29 @@ store:
 	FMOVQ F1, 16(R6)
 	FMOVQ F2, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile2x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile2x4NEON(SB), NOSPLIT, $0-96
+// func tile2x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile2x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -262,10 +320,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F1, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile2x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile2x8NEON(SB), NOSPLIT, $0-96
+// func tile2x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile2x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -361,10 +438,29 @@ store:
 	FMOVQ F2, 0(R6)
 	FMOVQ F3, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile2x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile2x12NEON(SB), NOSPLIT, $0-96
+// func tile2x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile2x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -479,10 +575,29 @@ store:
 	FMOVQ F4, 16(R6)
 	FMOVQ F5, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile3x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile3x4NEON(SB), NOSPLIT, $0-96
+// func tile3x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile3x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -578,10 +693,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F2, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile3x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile3x8NEON(SB), NOSPLIT, $0-96
+// func tile3x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile3x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -702,10 +836,29 @@ store:
 	FMOVQ F4, 0(R6)
 	FMOVQ F5, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile3x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile3x12NEON(SB), NOSPLIT, $0-96
+// func tile3x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile3x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -853,10 +1006,29 @@ store:
 	FMOVQ F7, 16(R6)
 	FMOVQ F8, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile4x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile4x4NEON(SB), NOSPLIT, $0-96
+// func tile4x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile4x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -965,10 +1137,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F3, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile4x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile4x8NEON(SB), NOSPLIT, $0-96
+// func tile4x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile4x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1110,10 +1301,29 @@ store:
 	FMOVQ F6, 0(R6)
 	FMOVQ F7, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile4x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile4x12NEON(SB), NOSPLIT, $0-96
+// func tile4x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile4x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1290,10 +1500,29 @@ store:
 	FMOVQ F10, 16(R6)
 	FMOVQ F11, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile5x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile5x4NEON(SB), NOSPLIT, $0-96
+// func tile5x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile5x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1418,10 +1647,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F4, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile5x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile5x8NEON(SB), NOSPLIT, $0-96
+// func tile5x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile5x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1587,10 +1835,29 @@ store:
 	FMOVQ F8, 0(R6)
 	FMOVQ F9, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile5x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile5x12NEON(SB), NOSPLIT, $0-96
+// func tile5x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile5x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1799,10 +2066,29 @@ store:
 	FMOVQ F13, 16(R6)
 	FMOVQ F14, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile6x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile6x4NEON(SB), NOSPLIT, $0-96
+// func tile6x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile6x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -1942,10 +2228,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F5, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile6x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile6x8NEON(SB), NOSPLIT, $0-96
+// func tile6x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile6x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -2134,10 +2439,29 @@ store:
 	FMOVQ F10, 0(R6)
 	FMOVQ F11, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile6x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile6x12NEON(SB), NOSPLIT, $0-96
+// func tile6x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile6x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -2377,10 +2701,29 @@ store:
 	FMOVQ F16, 16(R6)
 	FMOVQ F17, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile7x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile7x4NEON(SB), NOSPLIT, $0-96
+// func tile7x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile7x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -2537,10 +2880,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F6, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile7x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile7x8NEON(SB), NOSPLIT, $0-96
+// func tile7x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile7x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -2754,10 +3116,29 @@ store:
 	FMOVQ F12, 0(R6)
 	FMOVQ F13, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile7x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile7x12NEON(SB), NOSPLIT, $0-96
+// func tile7x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile7x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -3030,10 +3411,29 @@ store:
 	FMOVQ F19, 16(R6)
 	FMOVQ F20, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile8x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile8x4NEON(SB), NOSPLIT, $0-96
+// func tile8x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile8x4NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -3203,10 +3603,29 @@ store:
 	ADD R7, R6, R6
 	FMOVQ F7, 0(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile8x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile8x8NEON(SB), NOSPLIT, $0-96
+// func tile8x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile8x8NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -3441,10 +3860,29 @@ store:
 	FMOVQ F14, 0(R6)
 	FMOVQ F15, 16(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
-// func tile8x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
-TEXT ·tile8x12NEON(SB), NOSPLIT, $0-96
+// func tile8x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
+TEXT ·tile8x12NEON(SB), NOSPLIT, $0-128
+tile:
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD row+16(FP), R2
@@ -3746,6 +4184,24 @@ store:
 	FMOVQ F22, 16(R6)
 	FMOVQ F23, 32(R6)
 	ADD R7, R6, R6
+	MOVD count+96(FP), R0
+	SUBS $1, R0, R0
+	BEQ last
+	MOVD R0, count+96(FP)
+	MOVD a+8(FP), R0
+	MOVD nextA+104(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, a+8(FP)
+	MOVD c+48(FP), R0
+	MOVD nextC+112(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, c+48(FP)
+	MOVD ahead+80(FP), R0
+	MOVD nextAhead+120(FP), R1
+	ADD R1<<2, R0, R0
+	MOVD R0, ahead+80(FP)
+	B tile
+last:
 	RET
 
 // func interleave4(dst, src *float32, row, k, w int)

@@ -7,7 +7,7 @@ package cpu
 // tile1x16AVX512 is genericTile for 1 rows and 16 columns.
 //
 //go:noescape
-func tile1x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile1x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile1x16AVX512 is rowTileGeneric for 1 rows and 16 columns.
 //
@@ -17,7 +17,7 @@ func rowTile1x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile1x32AVX512 is genericTile for 1 rows and 32 columns.
 //
 //go:noescape
-func tile1x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile1x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile1x32AVX512 is rowTileGeneric for 1 rows and 32 columns.
 //
@@ -27,7 +27,7 @@ func rowTile1x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile2x16AVX512 is genericTile for 2 rows and 16 columns.
 //
 //go:noescape
-func tile2x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile2x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile2x16AVX512 is rowTileGeneric for 2 rows and 16 columns.
 //
@@ -37,7 +37,7 @@ func rowTile2x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile2x32AVX512 is genericTile for 2 rows and 32 columns.
 //
 //go:noescape
-func tile2x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile2x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile2x32AVX512 is rowTileGeneric for 2 rows and 32 columns.
 //
@@ -47,7 +47,7 @@ func rowTile2x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile3x16AVX512 is genericTile for 3 rows and 16 columns.
 //
 //go:noescape
-func tile3x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile3x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile3x16AVX512 is rowTileGeneric for 3 rows and 16 columns.
 //
@@ -57,7 +57,7 @@ func rowTile3x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile3x32AVX512 is genericTile for 3 rows and 32 columns.
 //
 //go:noescape
-func tile3x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile3x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile3x32AVX512 is rowTileGeneric for 3 rows and 32 columns.
 //
@@ -67,7 +67,7 @@ func rowTile3x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile4x16AVX512 is genericTile for 4 rows and 16 columns.
 //
 //go:noescape
-func tile4x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile4x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile4x16AVX512 is rowTileGeneric for 4 rows and 16 columns.
 //
@@ -77,7 +77,7 @@ func rowTile4x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile4x32AVX512 is genericTile for 4 rows and 32 columns.
 //
 //go:noescape
-func tile4x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile4x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile4x32AVX512 is rowTileGeneric for 4 rows and 32 columns.
 //
@@ -87,7 +87,7 @@ func rowTile4x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile5x16AVX512 is genericTile for 5 rows and 16 columns.
 //
 //go:noescape
-func tile5x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile5x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile5x16AVX512 is rowTileGeneric for 5 rows and 16 columns.
 //
@@ -97,7 +97,7 @@ func rowTile5x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile5x32AVX512 is genericTile for 5 rows and 32 columns.
 //
 //go:noescape
-func tile5x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile5x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile5x32AVX512 is rowTileGeneric for 5 rows and 32 columns.
 //
@@ -107,7 +107,7 @@ func rowTile5x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile6x16AVX512 is genericTile for 6 rows and 16 columns.
 //
 //go:noescape
-func tile6x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile6x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile6x16AVX512 is rowTileGeneric for 6 rows and 16 columns.
 //
@@ -117,7 +117,7 @@ func rowTile6x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile6x32AVX512 is genericTile for 6 rows and 32 columns.
 //
 //go:noescape
-func tile6x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile6x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile6x32AVX512 is rowTileGeneric for 6 rows and 32 columns.
 //
@@ -127,7 +127,7 @@ func rowTile6x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile7x16AVX512 is genericTile for 7 rows and 16 columns.
 //
 //go:noescape
-func tile7x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile7x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile7x16AVX512 is rowTileGeneric for 7 rows and 16 columns.
 //
@@ -137,7 +137,7 @@ func rowTile7x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile7x32AVX512 is genericTile for 7 rows and 32 columns.
 //
 //go:noescape
-func tile7x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile7x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile7x32AVX512 is rowTileGeneric for 7 rows and 32 columns.
 //
@@ -147,7 +147,7 @@ func rowTile7x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile8x16AVX512 is genericTile for 8 rows and 16 columns.
 //
 //go:noescape
-func tile8x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile8x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile8x16AVX512 is rowTileGeneric for 8 rows and 16 columns.
 //
@@ -157,7 +157,7 @@ func rowTile8x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile8x32AVX512 is genericTile for 8 rows and 32 columns.
 //
 //go:noescape
-func tile8x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile8x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile8x32AVX512 is rowTileGeneric for 8 rows and 32 columns.
 //
@@ -167,7 +167,7 @@ func rowTile8x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile9x16AVX512 is genericTile for 9 rows and 16 columns.
 //
 //go:noescape
-func tile9x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile9x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile9x16AVX512 is rowTileGeneric for 9 rows and 16 columns.
 //
@@ -177,7 +177,7 @@ func rowTile9x16AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile9x32AVX512 is genericTile for 9 rows and 32 columns.
 //
 //go:noescape
-func tile9x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile9x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile9x32AVX512 is rowTileGeneric for 9 rows and 32 columns.
 //
@@ -187,7 +187,7 @@ func rowTile9x32AVX512(k int, a *float32, left *float32, right *float32, offsets
 // tile10x16AVX512 is genericTile for 10 rows and 16 columns.
 //
 //go:noescape
-func tile10x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile10x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile10x16AVX512 is rowTileGeneric for 10 rows and 16 columns.
 //
@@ -197,7 +197,7 @@ func rowTile10x16AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile10x32AVX512 is genericTile for 10 rows and 32 columns.
 //
 //go:noescape
-func tile10x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile10x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile10x32AVX512 is rowTileGeneric for 10 rows and 32 columns.
 //
@@ -207,7 +207,7 @@ func rowTile10x32AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile11x16AVX512 is genericTile for 11 rows and 16 columns.
 //
 //go:noescape
-func tile11x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile11x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile11x16AVX512 is rowTileGeneric for 11 rows and 16 columns.
 //
@@ -217,7 +217,7 @@ func rowTile11x16AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile11x32AVX512 is genericTile for 11 rows and 32 columns.
 //
 //go:noescape
-func tile11x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile11x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile11x32AVX512 is rowTileGeneric for 11 rows and 32 columns.
 //
@@ -227,7 +227,7 @@ func rowTile11x32AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile12x16AVX512 is genericTile for 12 rows and 16 columns.
 //
 //go:noescape
-func tile12x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile12x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile12x16AVX512 is rowTileGeneric for 12 rows and 16 columns.
 //
@@ -237,7 +237,7 @@ func rowTile12x16AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile12x32AVX512 is genericTile for 12 rows and 32 columns.
 //
 //go:noescape
-func tile12x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile12x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile12x32AVX512 is rowTileGeneric for 12 rows and 32 columns.
 //
@@ -247,7 +247,7 @@ func rowTile12x32AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile13x16AVX512 is genericTile for 13 rows and 16 columns.
 //
 //go:noescape
-func tile13x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile13x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile13x16AVX512 is rowTileGeneric for 13 rows and 16 columns.
 //
@@ -257,7 +257,7 @@ func rowTile13x16AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile13x32AVX512 is genericTile for 13 rows and 32 columns.
 //
 //go:noescape
-func tile13x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile13x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile13x32AVX512 is rowTileGeneric for 13 rows and 32 columns.
 //
@@ -267,7 +267,7 @@ func rowTile13x32AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile14x16AVX512 is genericTile for 14 rows and 16 columns.
 //
 //go:noescape
-func tile14x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile14x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile14x16AVX512 is rowTileGeneric for 14 rows and 16 columns.
 //
@@ -277,7 +277,7 @@ func rowTile14x16AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile14x32AVX512 is genericTile for 14 rows and 32 columns.
 //
 //go:noescape
-func tile14x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile14x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // rowTile14x32AVX512 is rowTileGeneric for 14 rows and 32 columns.
 //
@@ -287,62 +287,62 @@ func rowTile14x32AVX512(k int, a *float32, left *float32, right *float32, offset
 // tile1x8AVX2 is genericTile for 1 rows and 8 columns.
 //
 //go:noescape
-func tile1x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile1x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile1x16AVX2 is genericTile for 1 rows and 16 columns.
 //
 //go:noescape
-func tile1x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile1x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile2x8AVX2 is genericTile for 2 rows and 8 columns.
 //
 //go:noescape
-func tile2x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile2x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile2x16AVX2 is genericTile for 2 rows and 16 columns.
 //
 //go:noescape
-func tile2x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile2x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile3x8AVX2 is genericTile for 3 rows and 8 columns.
 //
 //go:noescape
-func tile3x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile3x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile3x16AVX2 is genericTile for 3 rows and 16 columns.
 //
 //go:noescape
-func tile3x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile3x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile4x8AVX2 is genericTile for 4 rows and 8 columns.
 //
 //go:noescape
-func tile4x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile4x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile4x16AVX2 is genericTile for 4 rows and 16 columns.
 //
 //go:noescape
-func tile4x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile4x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile5x8AVX2 is genericTile for 5 rows and 8 columns.
 //
 //go:noescape
-func tile5x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile5x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile5x16AVX2 is genericTile for 5 rows and 16 columns.
 //
 //go:noescape
-func tile5x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile5x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile6x8AVX2 is genericTile for 6 rows and 8 columns.
 //
 //go:noescape
-func tile6x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile6x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // tile6x16AVX2 is genericTile for 6 rows and 16 columns.
 //
 //go:noescape
-func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
+func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int, count int, nextA int, nextC int, nextAhead int)
 
 // interleave8 writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.
 //

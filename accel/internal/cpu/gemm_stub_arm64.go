@@ -7,122 +7,122 @@ package cpu
 // tile1x4NEON is genericTile for 1 rows and 4 columns.
 //
 //go:noescape
-func tile1x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile1x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile1x8NEON is genericTile for 1 rows and 8 columns.
 //
 //go:noescape
-func tile1x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile1x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile1x12NEON is genericTile for 1 rows and 12 columns.
 //
 //go:noescape
-func tile1x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile1x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile2x4NEON is genericTile for 2 rows and 4 columns.
 //
 //go:noescape
-func tile2x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile2x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile2x8NEON is genericTile for 2 rows and 8 columns.
 //
 //go:noescape
-func tile2x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile2x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile2x12NEON is genericTile for 2 rows and 12 columns.
 //
 //go:noescape
-func tile2x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile2x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile3x4NEON is genericTile for 3 rows and 4 columns.
 //
 //go:noescape
-func tile3x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile3x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile3x8NEON is genericTile for 3 rows and 8 columns.
 //
 //go:noescape
-func tile3x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile3x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile3x12NEON is genericTile for 3 rows and 12 columns.
 //
 //go:noescape
-func tile3x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile3x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile4x4NEON is genericTile for 4 rows and 4 columns.
 //
 //go:noescape
-func tile4x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile4x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile4x8NEON is genericTile for 4 rows and 8 columns.
 //
 //go:noescape
-func tile4x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile4x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile4x12NEON is genericTile for 4 rows and 12 columns.
 //
 //go:noescape
-func tile4x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile4x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile5x4NEON is genericTile for 5 rows and 4 columns.
 //
 //go:noescape
-func tile5x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile5x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile5x8NEON is genericTile for 5 rows and 8 columns.
 //
 //go:noescape
-func tile5x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile5x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile5x12NEON is genericTile for 5 rows and 12 columns.
 //
 //go:noescape
-func tile5x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile5x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile6x4NEON is genericTile for 6 rows and 4 columns.
 //
 //go:noescape
-func tile6x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile6x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile6x8NEON is genericTile for 6 rows and 8 columns.
 //
 //go:noescape
-func tile6x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile6x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile6x12NEON is genericTile for 6 rows and 12 columns.
 //
 //go:noescape
-func tile6x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile6x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile7x4NEON is genericTile for 7 rows and 4 columns.
 //
 //go:noescape
-func tile7x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile7x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile7x8NEON is genericTile for 7 rows and 8 columns.
 //
 //go:noescape
-func tile7x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile7x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile7x12NEON is genericTile for 7 rows and 12 columns.
 //
 //go:noescape
-func tile7x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile7x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile8x4NEON is genericTile for 8 rows and 4 columns.
 //
 //go:noescape
-func tile8x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile8x4NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile8x8NEON is genericTile for 8 rows and 8 columns.
 //
 //go:noescape
-func tile8x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile8x8NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // tile8x12NEON is genericTile for 8 rows and 12 columns.
 //
 //go:noescape
-func tile8x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
+func tile8x12NEON(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)
 
 // interleave4 writes dst[p*w+i] = src[i*row+p] for i < 4 and p < k, a multiple of 4.
 //

@@ -219,7 +219,7 @@ func BenchmarkTile(b *testing.B) {
 			pa, pb, c := aligned(depth*k.mr), aligned(depth*k.nr), aligned(k.mr*k.nr)
 			reportBest(b, 1000*2*depth*float64(k.mr*k.nr), func() {
 				for range 1000 {
-					k.tiles[k.mr-1][k.nr/k.lanes-1](depth, &pa[0], 1, k.mr, &pb[0], k.nr, &c[0], k.nr, 0, nil, &pa[0], 1)
+					k.tiles[k.mr-1][k.nr/k.lanes-1](depth, &pa[0], 1, k.mr, &pb[0], k.nr, &c[0], k.nr, 0, nil, &pa[0], 1, 1, 0, 0, 0)
 				}
 			})
 		})

@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 // panelProduct is c (+)= a·b for some rows and columns.
 type panelProduct struct {
 	c          []float32
@@ -12,7 +14,7 @@ type panelProduct struct {
 	next       int       // if b is not packed: stride of its rows
 	rows, cols int
 	more       bool // another block of the depth follows
-	outward    bool // panels of rows are computed from the middle to both ends
+	order      panelOrder
 	mode       int
 	bias       []float32 // bias of the columns; may be nil
 	edge       []float32 // buffer for a tile
@@ -57,18 +59,10 @@ func (l *lines) next(n int) (from *float32, stride int) {
 // multiply computes all tiles, a few panels of a at a time, which stay in the L2 cache.
 func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
-	panels, maxPanels := t.panels(p.rows), t.panelsAtOnce(p.k)
-	var tops [mostPanels + 1]int // first row of each panel of a, and the end of the last
-	rest := 0                    // panels·top + rest is rows·panel, without a division for each panel
-	for first := 0; first < panels; first += maxPanels {
-		count, least, more := min(maxPanels, panels-first), p.rows/panels, p.rows%panels
-		for q := range count {
-			tops[q+1] = tops[q] + least
-			if rest += more; rest >= panels {
-				rest -= panels
-				tops[q+1]++
-			}
-		}
+	panels, most := t.panels(p.rows), t.panelsAtOnce(p.k)
+	least, taller := p.rows/max(panels, 1), p.rows%max(panels, 1)
+	for first := 0; first < panels; first += most {
+		count := min(most, panels-first)
 		for j := 0; j < p.cols; j += t.nr {
 			n := min(t.nr, p.cols-j)
 			vectors := (n + t.lanes - 1) / t.lanes
@@ -81,33 +75,66 @@ func (d *Device) multiply(p panelProduct) {
 			if p.bias != nil {
 				bias = &p.bias[j]
 			}
-			for q := range count {
-				if p.outward {
-					q = outward(q, count)
+			for q := 0; q < count; {
+				at, step := q, 1 // among the panels of this time
+				switch p.order {
+				case upward:
+					at, step = count-1-q, -1
+				case outward:
+					at = fromMiddle(q, count)
 				}
-				i, height := tops[q], tops[q+1]-tops[q]
-				row, step := p.row, p.step
-				a := i*row + p.from*step
-				if step == 0 {
-					row, step = 1, height
-					a = i*p.depth + p.from*step
+				panel := first + at
+				i, height, same := panel*least+min(panel, taller), least, count-q // same is how many panels of this height follow
+				switch {
+				case panel < taller:
+					if height++; step > 0 {
+						same = min(same, taller-panel)
+					}
+				case step < 0:
+					same = min(same, panel-taller+1)
 				}
+				row, column, apart := p.row, p.step, p.row
+				if column == 0 {
+					row, column, apart = 1, height, p.depth
+				}
+				a := i*apart + p.from*column
 				tile := t.tiles[height-1][vectors-1]
-				ahead, stride := p.ahead(a, height, q, count, j, t.nr)
+				ahead, stride := p.ahead(a, height, at, count, j, t.nr)
 				if n < width {
-					tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride)
+					tile(p.k, &p.a[a], row, column, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride, 1, 0, 0, 0)
 					d.storeEdge(p, width, i, i+height, j, n)
+					q++
 					continue
 				}
-				tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.c[i*p.ldc+j], p.ldc, p.mode, bias, ahead, stride)
+				rows, once, nextAhead := height*step, 1, 0
+				if same > 1 && p.order != outward && p.later == nil {
+					if second, s := p.ahead(a+rows*apart, height, at+step, count, j, t.nr); s == stride {
+						once, nextAhead = same, elementsBetween(ahead, second)
+					}
+				}
+				tile(p.k, &p.a[a], row, column, &p.b[b], next, &p.c[i*p.ldc+j], p.ldc, p.mode, bias, ahead, stride, once, rows*apart, rows*p.ldc, nextAhead)
+				q += once
 			}
 		}
-		tops[0] = tops[count]
 	}
 }
 
-// outward returns number i of n in an order from the middle to both ends.
-func outward(i, n int) int {
+// panelOrder is the order of the tiles of a column of the result.
+type panelOrder uint8
+
+const (
+	downward panelOrder = iota
+	upward
+	outward // from the middle to both ends
+)
+
+// elementsBetween returns how many elements b is behind a.
+func elementsBetween(a, b *float32) int {
+	return (int(uintptr(unsafe.Pointer(b))) - int(uintptr(unsafe.Pointer(a)))) / 4
+}
+
+// fromMiddle returns number i of n in an order from the middle to both ends.
+func fromMiddle(i, n int) int {
 	if i%2 == 1 {
 		return (n-1)/2 + (i+1)/2
 	}

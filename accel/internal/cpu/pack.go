@@ -7,7 +7,7 @@ func (t *gemmKernel) packRows(dst, src []float32, row, col, n, k int) {
 		done = t.packAcross(dst, src, col, n, k, panels)
 	}
 	for p := 0; p < panels && done < k; p++ {
-		i, to := n*p/panels, n*(p+1)/panels
+		i, to := panelTop(n, panels, p), panelTop(n, panels, p+1)
 		t.packPanel(dst[i*k+done*(to-i):][:(k-done)*(to-i)], src[i*row+done*col:], row, col, to-i, k-done, to-i)
 	}
 }

@@ -47,9 +47,12 @@ func checkPackRows(t *testing.T, kernel gemmKernel, rows, k int, columnMajor boo
 			t.Fatalf("element %d after the panels is %v", i-8-rows*k, v)
 		}
 	}
-	panels := kernel.panels(rows)
+	panels, to := kernel.panels(rows), 0
 	for p := range panels {
-		from, to := rows*p/panels, rows*(p+1)/panels
+		from := to
+		if to += rows / panels; p < rows%panels { // the first ones are taller
+			to++
+		}
 		for i := from; i < to; i++ {
 			for q := range k {
 				if got := dst[8+from*k+q*(to-from)+i-from]; got != float32(i*1000+q) {

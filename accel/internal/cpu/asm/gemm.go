@@ -50,14 +50,15 @@ const (
 	clampZero = 2
 )
 
-// tile generates c (+)= a·b. Rows of a are row elements apart and its columns step
-// elements; rows of b are next elements apart, so packed panels and matrices in memory both
+// tile generates c (+)= a·b, for a number of tiles that follow each other at constant distances. Rows of a are row elements apart and
+// its columns step elements; rows of b are next elements apart, so packed panels and matrices in memory both
 // work. The accumulators stay in registers over the whole depth. Meanwhile the tile
 // prefetches the lines of the result and the elements of a for the next tile, one line per
 // step: they begin at ahead and are stride elements apart.
 func tile(s isa, mr, nv int) {
-	name := begin(fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name), "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)", fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*s.lanes()))
+	name := begin(fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name), "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)", fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*s.lanes()))
 	tabled("tile", s.name, mr, name)
+	Label("tile")
 	t := newTile(s, mr, nv)
 	t.prefetch()
 	k, a, b, step, next, ahead, stride := parameter("k"), parameter("a"), parameter("b"), parameter("step"), parameter("next"), parameter("ahead"), parameter("stride")
@@ -65,6 +66,8 @@ func tile(s isa, mr, nv int) {
 		SHLQ(Imm(2), elements)
 	}
 	rows := rowAddresses(mr, a, "row", 2)
+	advance("a", "nextA") // here, so that they are known when the next tile begins
+	advance("ahead", "nextAhead")
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	loop("one")
@@ -85,6 +88,23 @@ func tile(s isa, mr, nv int) {
 	bias := parameter("bias")
 	t.addResult()
 	t.finish(bias)
+	advance("c", "nextC")
+	count := parameter("count")
+	DECQ(count)
+	Store(count, Param("count"))
+	JNZ(LabelRef("tile"))
+	end()
+}
+
+// advance adds a parameter, in elements, to a pointer that is one, for the next tile.
+func advance(pointer, by string) {
+	at, err := Param(pointer).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	elements := parameter(by)
+	SHLQ(Imm(2), elements)
+	ADDQ(elements, at.Addr)
 }
 
 // finish adds the bias, applies the activation, and stores the result.
@@ -141,6 +161,7 @@ func rowTile(s isa, mr, nv int) {
 	t.addResult()
 	Label("bias")
 	t.store()
+	end()
 }
 
 // tileState is the registers of a tile.
@@ -211,7 +232,6 @@ func (t *tileState) store() {
 		}
 		ADDQ(t.ldc, t.c)
 	}
-	end()
 }
 
 // storeRows writes the tile to c, whose rows are ldc bytes apart, or adds it if add is not 0, and returns.
@@ -222,6 +242,7 @@ func (t *tileState) storeRows(c, ldc, add Register) {
 	t.addRows()
 	Label("store")
 	t.store()
+	end()
 }
 
 // interleave8 transposes 8 rows of a depth that is a multiple of 8 into a

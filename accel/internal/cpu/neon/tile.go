@@ -38,9 +38,10 @@ func gemm(o *output) {
 // vectors of a, else element by element.
 func tile(o *output, mr, nv int) {
 	name := fmt.Sprintf("tile%dx%dNEON", mr, nv*lanes)
-	o.function(name, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)",
-		fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*lanes), 96)
+	o.function(name, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride, count, nextA, nextC, nextAhead int)",
+		fmt.Sprintf(" is genericTile for %d rows and %d columns.", mr, nv*lanes), 128)
 	o.tabled("tile", "NEON", mr, name)
+	o.label("tile")
 	for i, name := range []string{"k", "a", "row", "step", "b", "next", "c", "ldc"} {
 		o.line("MOVD %s+%d(FP), R%d", name, 8*i, i)
 	}
@@ -169,6 +170,18 @@ func finish(o *output, mr, nv int) {
 		}
 		o.line("ADD R7, R6, R6")
 	}
+	o.line("MOVD count+96(FP), R0")
+	o.line("SUBS $1, R0, R0")
+	o.line("BEQ last")
+	o.line("MOVD R0, count+96(FP)")
+	for _, p := range []struct{ pointer, next string }{{"a+8", "nextA+104"}, {"c+48", "nextC+112"}, {"ahead+80", "nextAhead+120"}} {
+		o.line("MOVD %s(FP), R0", p.pointer)
+		o.line("MOVD %s(FP), R1", p.next)
+		o.line("ADD R1<<2, R0, R0")
+		o.line("MOVD R0, %s(FP)", p.pointer)
+	}
+	o.line("B tile")
+	o.label("last")
 	o.line("RET")
 }
 
