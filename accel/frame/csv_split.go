@@ -17,14 +17,20 @@ const chunkSize = 1 << 18
 // known from the number of quotation marks before it.
 func chunks(data []byte, from, size int) (bounds, most []int) {
 	n := (len(data) - from + size - 1) / size
-	odd := make([]bool, n) // whether a chunk of equal length has an odd number of quotation marks
+	odd := make([]bool, n)    // whether a piece of equal length has an odd number of quotation marks
+	lines := make([]int, n+1) // line breaks before each piece
 	_ = parallel(n, func(_, k int) error {
 		start := from + k*size
-		odd[k] = bytes.Count(data[start:min(start+size, len(data))], []byte{'"'})%2 == 1
+		piece := data[start:min(start+size, len(data))]
+		odd[k] = bytes.Count(piece, []byte{'"'})%2 == 1
+		lines[k+1] = bytes.Count(piece, []byte{'\n'})
 		return nil
 	})
+	for k := range n {
+		lines[k+1] += lines[k]
+	}
 	bounds = []int{from}
-	quoted := false
+	quoted, before := false, 0 // line breaks before the last of bounds
 	for k := 1; k < n; k++ {
 		quoted = quoted != odd[k-1]
 		start := from + k*size
@@ -35,15 +41,14 @@ func chunks(data []byte, from, size int) (bounds, most []int) {
 		if end == len(data) {
 			break // so do the records that all later offsets are in
 		}
-		bounds = append(bounds, end)
+		count := lines[k] + bytes.Count(data[start:end], []byte{'\n'})
+		bounds, most, before = append(bounds, end), append(most, count-before), count
 	}
-	bounds = append(bounds, len(data))
-	most = make([]int, len(bounds)-1)
-	_ = parallel(len(most), func(_, k int) error {
-		most[k] = lineCount(data[bounds[k]:bounds[k+1]])
-		return nil
-	})
-	return bounds, most
+	count := lines[n]
+	if n > 0 && data[len(data)-1] != '\n' {
+		count++
+	}
+	return append(bounds, len(data)), append(most, count-before)
 }
 
 // firstRecord returns the length of the first record, with the line break at its end.
