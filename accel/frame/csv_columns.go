@@ -363,8 +363,10 @@ func gatherList[T comparable](parts []part, c, rows int, whole cells) cells {
 			if all.absent == nil {
 				all.absent = make([]bool, rows)
 			}
-			for i := range p.rows {
-				all.absent[at+i] = l == nil || l.absent[i]
+			if l != nil {
+				copy(all.absent[at:], l.absent)
+			} else {
+				copy(all.absent[at:], slices.Repeat([]bool{true}, p.rows))
 			}
 		}
 		at += p.rows

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unsafe"
 )
 
 // FileError says that the content of a file is not what its format demands.
@@ -138,7 +139,7 @@ func readAll(start *bufio.Reader, file *os.File) ([]byte, error) {
 	}
 	buffered := start.Buffered()
 	rest := max(0, info.Size()-from)
-	data := make([]byte, buffered+int(rest), buffered+int(rest)+bytes.MinRead)
+	data := uncleared(buffered + int(rest) + bytes.MinRead)[:buffered+int(rest)]
 	if _, err := io.ReadFull(start, data[:buffered]); err != nil {
 		return nil, err
 	}
@@ -156,6 +157,15 @@ func readAll(start *bufio.Reader, file *os.File) ([]byte, error) {
 	}
 	_, err = file.Seek(from+rest, io.SeekStart)
 	return data, err
+}
+
+// uncleared returns n bytes, at least one, with any values. One core would clear those of a slice, which takes a tenth of the time
+// that two cores need to read a CSV file.
+func uncleared(n int) []byte {
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(0) // the address of an empty string is not specified
+	return unsafe.Slice(unsafe.StringData(b.String()), n)
 }
 
 // chooseColumns returns the indices of the chosen names, or of all if none are chosen.
