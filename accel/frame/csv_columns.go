@@ -146,9 +146,9 @@ func (v chunkColumn) derive(asText bool) partColumn {
 	}
 	c := partColumn{kind: Text, cells: v.texts()}
 	if kind != Text {
-		c.odd, c.at, c.mixed = v.text(bad, v.field), v.start(bad), true
+		c.odd, c.at, c.mixed = v.text(v.records.field(bad, v.field)), v.start(bad), true
 	} else {
-		c.odd, c.at = v.text(first, v.field), v.start(first)
+		c.odd, c.at = v.text(v.records.field(first, v.field)), v.start(first)
 	}
 	return c
 }
@@ -186,7 +186,7 @@ func (v chunkColumn) as(name string, c *forcedType) (partColumn, error) {
 		bad, want = unusable(l)
 	}
 	if bad >= 0 {
-		return partColumn{}, &fieldError{offset: v.start(bad), column: name, want: want, got: excerpt([]byte(v.text(bad, v.field)))}
+		return partColumn{}, &fieldError{offset: v.start(bad), column: name, want: want, got: excerpt([]byte(v.text(v.records.field(bad, v.field))))}
 	}
 	return partColumn{kind: c.kind, cells: l}, nil
 }
@@ -253,9 +253,9 @@ func (v chunkColumn) texts() *list[string] {
 	for i := range l.values {
 		b := data[places[i*v.width]+1 : places[i*v.width+1]]
 		if missing.plain(b) {
-			l.values[i] = text(b, false)
+			l.values[i] = v.text(b, false)
 		} else if b, quoted, present := v.value(i); present {
-			l.values[i] = text(b, quoted)
+			l.values[i] = v.text(b, quoted)
 		} else {
 			l.setMissing(i)
 		}

@@ -71,7 +71,7 @@ func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
 	} else {
 		seen := make(map[string]bool, first.width)
 		for i := range first.width {
-			name := first.text(0, i)
+			name := first.text(first.field(0, i))
 			if name == "" {
 				name = fmt.Sprintf("column %d", i+1)
 			}

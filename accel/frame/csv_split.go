@@ -73,7 +73,8 @@ type records struct {
 	width int // fields in a record
 	// The offset before the first field, and those of the separator or line break after each field. What is between two of
 	// them is a field with its quotation marks, the space around it, and empty lines before it.
-	places []uint32
+	places  []uint32
+	doubled bool // whether there are quotation marks within quoted fields
 	specials
 }
 
@@ -109,12 +110,9 @@ func (r *records) field(i, k int) (b []byte, quoted bool) {
 	return b, false
 }
 
-// text returns field k of record i.
-func (r *records) text(i, k int) string { return text(r.field(i, k)) }
-
 // text returns the content of a field as text.
-func text(b []byte, quoted bool) string {
-	if quoted && bytes.IndexByte(b, '"') >= 0 {
+func (r *records) text(b []byte, quoted bool) string {
+	if quoted && r.doubled && bytes.IndexByte(b, '"') >= 0 {
 		return strings.ReplaceAll(string(b), `""`, `"`)
 	}
 	return unsafe.String(unsafe.SliceData(b), len(b)) // the data are never modified
@@ -126,7 +124,7 @@ func (r *records) split(data []byte, separator byte, width int) error {
 	if len(data) >= 1<<30 {
 		return &fieldError{want: "records of less than 1 GiB", got: "a longer one: is a quotation mark not closed?"}
 	}
-	r.data, r.width = data, width
+	r.data, r.width, r.doubled = data, width, false
 	r.search(data, separator)
 	if r.regular() {
 		return nil
@@ -144,7 +142,7 @@ func (r *records) split(data []byte, separator byte, width int) error {
 			end := r.find()
 			if end < len(data) && data[end] == '"' {
 				var err error
-				if end, err = quoted(data, i, end, separator); err != nil {
+				if end, err = r.quoted(i, end); err != nil {
 					return err
 				}
 				r.seek(end)
@@ -220,7 +218,8 @@ func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' }
 
 // quoted returns the offset of the separator or line break after the field that begins at from and whose first quotation
 // mark is at i.
-func quoted(data []byte, from, i int, separator byte) (int, error) {
+func (r *records) quoted(from, i int) (int, error) {
+	data, separator := r.data, r.separator
 	if len(bytes.TrimLeft(data[from:i], " \t")) > 0 {
 		return 0, &fieldError{offset: from, want: "a field in quotation marks, with those within it doubled", got: fmt.Sprintf("a quotation mark within the field %s", excerpt(data[from:]))}
 	}
@@ -232,6 +231,7 @@ func quoted(data []byte, from, i int, separator byte) (int, error) {
 		if i += end + 1; i == len(data) || data[i] != '"' {
 			break
 		}
+		r.doubled = true
 	}
 	for i < len(data) && isSpace(data[i]) && data[i] != separator {
 		i++
