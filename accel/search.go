@@ -23,8 +23,8 @@ type Advice = search.Advice
 type CheckResult = search.CheckResult
 
 // FindLR suggests a learning rate (Smith, Cyclical Learning Rates, 2017). It trains for up to a
-// hundred steps with learning rates that rise from 1e-7 to 10, until the loss is four times its
-// minimum, and suggests the rate at which the loss fell fastest. Options are those of [Fit];
+// hundred steps with learning rates that rise from 1e-7 to 10, until the loss, as a
+// moving average, is four times its minimum, and suggests the rate at which the loss fell fastest. Options are those of [Fit];
 // optimizer, batch size and loss affect the suggestion. The model's weights and the random numbers are
 // restored afterwards; layers that had no parameters yet keep those that they got in the search.
 func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {

@@ -73,14 +73,16 @@ func course(steps []history.Step) (rates, losses []float64) {
 	return rates, losses
 }
 
-// risen reports whether the loss is far above its minimum, which ends the search.
+// risen reports whether the loss is far above its minimum, which ends the search. Both are those of an exponential average, since the
+// losses of small batches, or of targets with outliers, differ by such a factor at any rate.
 func risen(steps []history.Step) bool {
-	lowest := math.Inf(1)
+	const decay = 0.8
+	lowest, smooth, weight := math.Inf(1), 0.0, 0.0
 	for _, step := range steps {
-		lowest = min(lowest, step.Loss)
+		smooth, weight = decay*smooth+(1-decay)*step.Loss, decay*weight+(1-decay)
+		lowest = min(lowest, smooth/weight)
 	}
-	n := len(steps)
-	return n > 10 && steps[n-1].Loss > 4*lowest
+	return len(steps) > 10 && smooth/weight > 4*lowest
 }
 
 // suggestion returns the rate at which a centered moving average of the loss falls fastest over
