@@ -167,3 +167,26 @@ func TestSoftTargets(t *testing.T) {
 		t.Errorf("classes in another order: %v", err)
 	}
 }
+
+// TestLossWithoutWeight requires Evaluate, Fit and a validation to have a loss of 0, as the loss has, where no example has a weight.
+func TestLossWithoutWeight(t *testing.T) {
+	set, err := data.FromSlices([][]float32{{1, 2}, {3, 4}, {5, 6}}, []int{0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, weightless := nn.Sequential(nn.Dense(2)), set.First(2)
+	for name, loss := range map[string]nn.Loss{
+		"weights":  nn.CrossEntropyLoss(nn.ClassWeights(0, 1)),
+		"smoothed": nn.CrossEntropyLoss(nn.ClassWeights(0, 1), nn.LabelSmoothing(0.2)),
+		"index":    nn.CrossEntropyLoss(nn.IgnoreIndex(0)),
+	} {
+		result, err := accel.Evaluate(t.Context(), model, weightless, accel.Minimize(loss))
+		if err != nil || result.Loss() != 0 {
+			t.Errorf("%s: Evaluate returns %v, %v", name, result, err)
+		}
+		run, err := accel.Fit(t.Context(), model, weightless, accel.Minimize(loss), accel.Validate(weightless), accel.Epochs(1), accel.Quiet())
+		if err != nil || run.Steps[0].Loss != 0 || run.Validations[0].Loss != 0 {
+			t.Errorf("%s: Fit returns %v, %v", name, run, err)
+		}
+	}
+}

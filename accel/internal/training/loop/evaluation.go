@@ -56,7 +56,9 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	if err != nil {
 		return nil, err
 	}
-	found.Loss = total.sum / total.weight
+	if total.weight > 0 { // without classes that count, the loss is 0
+		found.Loss = total.sum / total.weight
+	}
 	if notANumber(found.Loss) {
 		if found.NonFinite, err = firstNonFinite(ctx, set); err != nil {
 			return nil, err
