@@ -36,7 +36,7 @@ func Padding(n int) Option {
 }
 
 // Same pads the image so that with stride 1 the output has the size of the input, like
-// padding="same" in Keras and PyTorch. The kernel size must be odd.
+// padding="same" in Keras and PyTorch. The kernel size must be odd, unless the dilation is even.
 func Same() Option { return Option{option.New(func(o *options) { o.same = true }, "Same")} }
 
 // Groups splits the channels into n groups that are convolved separately. With as many groups
@@ -79,14 +79,23 @@ func (o options) checkConvolution(layer fmt.Stringer, dims, out, kernel int, sha
 		hint = fmt.Sprintf("the input must be [N, C, …] with %d dimensions after the channels", dims)
 	case out < 1 || kernel < 1:
 		hint = fmt.Sprintf("%v must have at least one output channel and a kernel size of at least 1", layer)
-	case o.same && max(o.window.Dilation[0], 1)*(kernel-1)%2 > 0:
-		hint = "Same() needs an odd kernel size"
 	case shape[1]%groups != 0 || out%groups != 0:
 		hint = fmt.Sprintf("%d input and %d output channels must both be multiples of the %d groups", shape[1], out, groups)
 	}
 	if hint != "" {
-		name, _, _ := strings.Cut(layer.String(), "(")
-		panic(&tensor.ShapeError{Op: name, Shapes: [][]int{shape}, Hint: hint})
+		panic(convolutionError(layer, shape, hint))
+	}
+}
+
+func convolutionError(layer fmt.Stringer, shape []int, hint string) error {
+	name, _, _ := strings.Cut(layer.String(), "(")
+	return &tensor.ShapeError{Op: name, Shapes: [][]int{shape}, Hint: hint}
+}
+
+// checkSame panics if [Same] needs more padding on one side than on the other, also if the weights are those of a file.
+func (o options) checkSame(layer fmt.Stringer, kernel int, shape []int) {
+	if o.same && max(o.window.Dilation[0], 1)*(kernel-1)%2 > 0 {
+		panic(convolutionError(layer, shape, "Same() needs an odd kernel size"))
 	}
 }
 
@@ -95,6 +104,7 @@ func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
 	if other := layer.Substituted(&c.Weight); other != nil {
 		return other(x)
 	}
+	c.checkSame(c, c.kernel, x.Shape())
 	if c.Weight == nil {
 		c.start(x.Shape())
 	}
@@ -204,6 +214,7 @@ func newConvTranspose(name string, dims, out, kernel int, given []Option) Module
 }
 
 func (c *convolution) Forward(x *Tensor) *Tensor {
+	c.checkSame(c, c.kernel, x.Shape())
 	if c.weight == nil {
 		c.checkConvolution(c, c.dims, c.out, c.kernel, x.Shape())
 		shape := c.weightShape(x.Size(1))

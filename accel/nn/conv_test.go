@@ -86,3 +86,36 @@ func TestPool1D(t *testing.T) {
 	nn.MaxPool1D(2).Forward(p).Sum().Backward()
 	closeTo(t, "gradient", p.Grad().Float64s(), []float64{0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0}, 0)
 }
+
+// TestSameNeedsEvenPadding rejects kernels for which Same would need more padding on one side, also with weights that were set
+// before the first input, and takes those that a dilation makes odd.
+func TestSameNeedsEvenPadding(t *testing.T) {
+	forward := func(l nn.Module, weight []int, loaded bool, x ...int) (shape []int, err error) {
+		defer nn.Catch(&err)
+		if loaded {
+			if err := nn.SetState(l, map[string]*tensor.Tensor{"weight": tensor.Ones(weight...), "bias": tensor.Ones(weight[0])}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return l.Forward(tensor.Ones(x...)).Shape(), nil
+	}
+	for _, loaded := range []bool{false, true} {
+		for kernel, dilation := range map[int]int{4: 1, 2: 3} {
+			options := []nn.Option{nn.Same(), nn.Dilation(dilation)}
+			k, want := kernel, "Same() needs an odd kernel size"
+			if _, err := forward(nn.Conv1D(3, k, options...), []int{3, 2, k}, loaded, 1, 2, 9); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Conv1D, kernel %d, weights set before %v: %v", k, loaded, err)
+			}
+			if _, err := forward(nn.Conv2D(3, k, options...), []int{3, 2, k, k}, loaded, 1, 2, 9, 9); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Conv2D, kernel %d, weights set before %v: %v", k, loaded, err)
+			}
+			if _, err := forward(nn.Conv3D(3, k, options...), []int{3, 2, k, k, k}, loaded, 1, 2, 9, 9, 9); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Conv3D, kernel %d, weights set before %v: %v", k, loaded, err)
+			}
+		}
+		shape, err := forward(nn.Conv2D(3, 4, nn.Same(), nn.Dilation(2)), []int{3, 2, 4, 4}, loaded, 1, 2, 9, 8)
+		if err != nil || !slices.Equal(shape, []int{1, 3, 9, 8}) {
+			t.Errorf("a dilated kernel of 4, weights set before %v: %v, %v", loaded, shape, err)
+		}
+	}
+}
