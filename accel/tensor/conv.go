@@ -13,7 +13,7 @@ import (
 // The zero Window has stride 1 (pooling: the window's size), no padding, no dilation and one group.
 type Window struct {
 	Stride   [2]int // 0 means the default
-	Padding  [2]int // rows and columns added on both sides; a convolution pads with zeros, pooling ignores them
+	Padding  [2]int // rows and columns added on both sides: zeros, which MaxPool2D ignores
 	Dilation [2]int // distance between the elements of the window; 0 means 1
 	Groups   int    // groups of channels that a convolution does not mix; 0 means 1
 }
