@@ -15,7 +15,8 @@ import (
 // class each. The sequences of a batch are padded at the end to its longest one, T, with the token
 // padding: X is [N, T], and [Batch.Lengths] has the lengths. In accel.Fit, Evaluate and Predict the
 // layers of package nn that work on sequences ignore the padding: attention and recurrent layers,
-// nn.MeanPositions and nn.LastPosition. [GroupByLength] makes batches of similar lengths.
+// nn.MeanPositions and nn.LastPosition. Others, such as nn.Conv1D and nn.GlobalAvgPool1D, see it as
+// PyTorch does, so that results depend on the longest sequence of the batch. [GroupByLength] makes batches of similar lengths.
 //
 //	set, err := data.Sequences(tokens, labels, 0)
 //	model := nn.Sequential(nn.Embedding(words, 32), nn.LSTM(48, nn.LastOutput()), nn.Dense(2))
