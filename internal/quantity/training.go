@@ -36,7 +36,7 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// Rate formats a rate with few digits.
+// Rate formats a rate with few digits, one below 100 with three, so that that of a slow model is not 0.
 func Rate(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -45,8 +45,10 @@ func Rate(v float64) string {
 		return fmt.Sprintf("%.2f M", v/1e6)
 	case v >= 1e4:
 		return Integer(int(math.Round(v/100)) * 100)
+	case v >= 99.95:
+		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.0f", v)
+	return digits(v)
 }
 
 // LearningRate formats a learning rate like the axes of figures: 0.01, 5.72e−4.

@@ -9,7 +9,7 @@ func TestNumbersInTables(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{Number(.34), "0.3400"}, {Number(.044), "0.04400"}, {Number(2), "2.000"}, {Number(123.44), "123.4"}, {Number(999.96), "1000"},
 		{Number(1234.5), "1234"}, {Number(12345678), "1.235e+07"}, {Number(1.5e-7), "1.5e-07"}, {Number(0), "0"}, {Number(math.NaN()), "NaN"}, {Number(-.5), "-0.5000"},
-		{Rate(17918), "17\u00a0900"}, {Rate(9999), "9999"}, {Rate(10_000), "10\u00a0000"}, {Rate(6453), "6453"},
+		{Rate(17918), "17\u00a0900"}, {Rate(9999), "9999"}, {Rate(10_000), "10\u00a0000"}, {Rate(6453), "6453"}, {Rate(99.96), "100"}, {Rate(99.94), "99.9"}, {Rate(7.2), "7.2"}, {Rate(0.4), "0.4"}, {Rate(0.01234), "0.0123"}, {Rate(0), "0"},
 		{LearningRate(.01), "0.01"}, {LearningRate(4.2e-8), "4.2e−8"}, {LearningRate(5.72e-4), "5.72e−4"}, {LearningRate(1e-4), "1e−4"}, {LearningRate(.00123), "0.00123"}, {LearningRate(1e21), "1e21"}, {LearningRate(0), "0"},
 	} {
 		if tt.got != tt.want {
