@@ -362,7 +362,7 @@ func (r *BenchReport) Report() *display.Report {
 			out.Row(string(row.What), with, "not measured: "+row.Reason)
 			continue
 		}
-		out.Row(string(row.What), with, quantity.Seconds(row.Seconds.Seconds()), fmt.Sprintf("%.3g", row.Examples), fmt.Sprintf("%.3g", row.Bytes/1e6))
+		out.Row(string(row.What), with, quantity.Seconds(row.Seconds.Seconds()), quantity.Rate(row.Examples), quantity.Rate(row.Bytes/1e6))
 	}
 	return out
 }

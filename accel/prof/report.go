@@ -219,10 +219,10 @@ func (r *Report) String() string {
 	c := r.Counts
 	what := fmt.Sprintf("%.0f launches of %.0f operations", c.Launches, c.Recorded)
 	if r.asynchronous {
-		what = fmt.Sprintf("%.3g launches of %.0f kernels for %.0f operations, %.3g allocations", c.Launches, c.Kernels, c.Recorded, c.Allocs)
+		what = fmt.Sprintf("%s launches of %.0f kernels for %.0f operations, %s allocations", quantity.Rate(c.Launches), c.Kernels, c.Recorded, quantity.Rate(c.Allocs))
 	}
-	text += fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
-		what, c.Syncs, quantity.Bytes(int(c.Bytes)), quantity.Bytes(int(c.ToDevice)), quantity.Bytes(int(c.ToHost)), c.FLOPs/r.StepTime().Seconds()/1e9)
+	text += fmt.Sprintf("\na step: %s, %s waits for results, %s read and written, %s to the device, %s from it, %s GFLOP/s",
+		what, quantity.Rate(c.Syncs), quantity.Bytes(int(c.Bytes)), quantity.Bytes(int(c.ToDevice)), quantity.Bytes(int(c.ToHost)), quantity.Rate(c.FLOPs/r.StepTime().Seconds()/1e9))
 	if cost := r.EventCost; cost > 0 {
 		text += fmt.Sprintf("\nprofile: its events add about %s to each kernel, %s to a step", duration(cost), duration(time.Duration(float64(cost)*c.Kernels)))
 	}
@@ -321,7 +321,7 @@ func (r *Report) Hints() []string {
 		say("%s copies %s to the device and %s from it: keep tensors that are used again on the device, and read results less often.", part(b.Copying), quantity.Bytes(int(c.ToDevice)), quantity.Bytes(int(c.ToHost)))
 	}
 	if c.Syncs >= manySyncs {
-		say("The program waits %.3g times per step for results (Item, Data, String). Each wait splits a list that could be compiled as a whole: read results after the step, or in every tenth step.", c.Syncs)
+		say("The program waits %s times per step for results (Item, Data, String). Each wait splits a list that could be compiled as a whole: read results after the step, or in every tenth step.", quantity.Rate(c.Syncs))
 	}
 	if r.share(b.Update) >= muchUpdate {
 		say("%s updates parameters, which takes the same time for any batch size: a larger batch needs fewer updates.", part(b.Update))

@@ -216,7 +216,7 @@ func (r *ServingReport) String() string {
 	if !ok {
 		return text + "no batch size has" + strings.TrimPrefix(within, " with")
 	}
-	return text + fmt.Sprintf("batch size %d has the highest throughput%s, %.3g examples/s", b.Batch, within, b.Throughput())
+	return text + fmt.Sprintf("batch size %d has the highest throughput%s, %s examples/s", b.Batch, within, quantity.Rate(b.Throughput()))
 }
 
 // LatencyFigure draws the percentiles of the latency against the batch size.
@@ -257,7 +257,7 @@ func (r *ServingReport) Report() *display.Report {
 	}
 	out.Table("batch size", "p50", "p95", "p99", "examples/s")
 	for _, b := range r.Sizes {
-		out.Row(b.Batch, duration(b.Latency(0.5)), duration(b.Latency(0.95)), duration(b.Latency(0.99)), fmt.Sprintf("%.3g", b.Throughput()))
+		out.Row(b.Batch, duration(b.Latency(0.5)), duration(b.Latency(0.95)), duration(b.Latency(0.99)), quantity.Rate(b.Throughput()))
 	}
 	return out.Figure(r.LatencyFigure()).Figure(r.ThroughputFigure())
 }

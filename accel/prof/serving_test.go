@@ -90,9 +90,9 @@ func TestServingReport(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		{0, "batch size 64 has the highest throughput, 3.2e+03 examples/s"},
-		{10 * time.Millisecond, "batch size 8 has the highest throughput with 99 % of the requests within 10 ms, 2e+03 examples/s"},
-		{5 * time.Millisecond, "batch size 1 has the highest throughput with 99 % of the requests within 5 ms, 1e+03 examples/s"},
+		{0, "batch size 64 has the highest throughput, 3200 examples/s"},
+		{10 * time.Millisecond, "batch size 8 has the highest throughput with 99 % of the requests within 10 ms, 2000 examples/s"},
+		{5 * time.Millisecond, "batch size 1 has the highest throughput with 99 % of the requests within 5 ms, 1000 examples/s"},
 		{time.Microsecond, "no batch size has 99 % of the requests within 1 µs"},
 	} {
 		r.Limit = tt.limit

@@ -231,7 +231,7 @@ func (t *Table) rows(out *display.Report) *display.Report {
 		}
 		speed := ""
 		if spent := max(r.Self, r.SelfCUDA); r.FLOPs > 0 && spent > 0 {
-			speed = fmt.Sprintf("%.3g", r.FLOPs/spent.Seconds()/1e9)
+			speed = quantity.Rate(r.FLOPs / spent.Seconds() / 1e9)
 		}
 		out.Row(append(row, quantity.Bytes(r.Bytes), r.Calls, speed, r.Shapes)...)
 	}
