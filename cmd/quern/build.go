@@ -79,11 +79,8 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	if err := atomicfile.ReplaceLink(to, func(w io.Writer) error {
+	return atomicfile.ReplaceLink(to, 0o755, func(w io.Writer) error {
 		_, err := io.Copy(w, in)
 		return err
-	}); err != nil {
-		return err
-	}
-	return os.Chmod(to, 0o755)
+	})
 }

@@ -76,7 +76,7 @@ func writeJUnit(path string, jobs []*job) error {
 		err = os.WriteFile(path, text, 0o666)
 	} else {
 		// A cell may have replaced the file by a link to another one.
-		err = atomicfile.ReplaceLink(path, func(w io.Writer) error {
+		err = atomicfile.ReplaceLink(path, 0, func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
 		})

@@ -72,6 +72,34 @@ func TestFailpoints(t *testing.T) {
 	})
 }
 
+// A program never has its new content with the permissions of the file before, even if its process was killed.
+func TestFailpointsOfModes(t *testing.T) {
+	failpointtest.Run(t, "file", failpointtest.Scenario{
+		Before: func(folder string) error {
+			return errors.Join(os.WriteFile(filepath.Join(folder, ".save-4711"), before, 0o600), os.WriteFile(filepath.Join(folder, "a"), before, 0o600))
+		},
+		Attempt: func(folder string) error {
+			return atomicfile.ReplaceLink(filepath.Join(folder, "a"), 0o755, func(w io.Writer) error {
+				_, err := w.Write(after)
+				return err
+			})
+		},
+		Check: func(t *testing.T, folder string, o failpointtest.Outcome) {
+			got, err := os.ReadFile(filepath.Join(folder, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(filepath.Join(folder, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mode := info.Mode().Perm(); bytes.Equal(got, after) != (mode == 0o755) || bytes.Equal(got, before) != (mode == 0o600) {
+				t.Errorf("%v: %d bytes that begin with %.8q, mode %v", o.Point, len(got), got, mode)
+			}
+		},
+	})
+}
+
 func TestFailpointsOfFolders(t *testing.T) {
 	create := func(folder string) error {
 		return atomicfile.CreateFolder(filepath.Join(folder, "a"), func(work, content string) error {

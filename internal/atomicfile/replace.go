@@ -28,11 +28,12 @@ func Replace(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil && path != "" {
 		path = target
 	}
-	return ReplaceLink(path, write)
+	return ReplaceLink(path, 0, write)
 }
 
-// ReplaceLink is Replace, except that a symbolic link is replaced itself.
-func ReplaceLink(path string, write func(io.Writer) error) (err error) {
+// ReplaceLink is Replace, except that a symbolic link is replaced itself. The new file has the
+// permissions of mode before it is at path; 0 stands for those of Replace.
+func ReplaceLink(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if path == "" {
 		return ErrNoPath
 	}
@@ -57,8 +58,11 @@ func ReplaceLink(path string, write func(io.Writer) error) (err error) {
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		err := failpoint.Do(failpoint.FileMode, func() error { return temporary.file.Chmod(info.Mode().Perm()) })
+	if info, err := os.Lstat(path); mode == 0 && err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
+	if mode != 0 {
+		err := failpoint.Do(failpoint.FileMode, func() error { return temporary.file.Chmod(mode) })
 		if err != nil {
 			return err
 		}
