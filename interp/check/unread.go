@@ -47,6 +47,12 @@ func (a *attempt) unreadErrors(cell *Cell) {
 	pending := map[*types.Var]unreadSet{} // the errors that are unread so far
 	var ordered []*types.Var
 	anytime := a.readAnytime()
+	for _, m := range a.declaredErrors() {
+		if !anytime[m.variable] && m.sets.IsValid() {
+			pending[m.variable] = unreadSet{pos: m.sets}
+			ordered = append(ordered, m.variable)
+		}
+	}
 	for _, s := range a.hoisting.original {
 		tracked := a.track(cell, s, pending, anytime)
 		for _, v := range a.errorMentions(s) {
@@ -72,6 +78,20 @@ func (a *attempt) unreadErrors(cell *Cell) {
 			delete(pending, v)
 		}
 	}
+}
+
+// declaredErrors returns the mentions in the declarations of variables before the first statement. A program has none, which
+// does what it does with go run.
+func (a *attempt) declaredErrors() (all []mention) {
+	if a.program || a.runsMain {
+		return nil
+	}
+	for _, d := range a.file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR && d.Pos() < a.body.Body.Pos() {
+			all = append(all, a.errorMentions(&ast.DeclStmt{Decl: d})...)
+		}
+	}
+	return all
 }
 
 // A mention is the use of an error variable in a top-level statement.
