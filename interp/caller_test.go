@@ -26,7 +26,10 @@ func stack(n int) (s string) {
 		if !more {
 			return s + f.Function
 		}
-		s += fmt.Sprint(f.Function, " ", f.File, ":", f.Line, ";")
+		if s += f.Function; f.Function != "runtime.main" {
+			s += fmt.Sprint(" ", f.File, ":", f.Line)
+		}
+		s += ";"
 	}
 	return s
 }
@@ -47,20 +50,21 @@ func init() { found += " " + func() string { return where() }() }`
 		{"loop", "for i := range 2 {\n\tfmt.Println(i, where())\n}", "0 cell[2]:2 main.main true\n1 cell[2]:2 main.main true\n"},
 		{"here", "_, file, line, ok := runtime.Caller(0)\nfmt.Println(file, line, ok)", "cell[2] 1 true\n"},
 		{"too far", "_, file, line, ok := runtime.Caller(7)\nfmt.Println(file, line, ok)", " 0 false\n"},
-		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;runtime.goexit\n"},
-		{"pointer method", "new(T).P()", "= \"cell[1]:23 main.(*T).P true\""},
-		{"promoted method", "struct{ *T }{new(T)}.P()", "= \"cell[1]:23 main.(*T).P true\""},
-		{"literal in a literal of a method", "new(T).Literal()()", "= \"cell[1]:24 main.(*T).Literal.func1.1 true\""},
+		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;runtime.main;runtime.goexit\n"},
+		{"pointer method", "new(T).P()", "= \"cell[1]:26 main.(*T).P true\""},
+		{"promoted method", "struct{ *T }{new(T)}.P()", "= \"cell[1]:26 main.(*T).P true\""},
+		{"literal in a literal of a method", "new(T).Literal()()", "= \"cell[1]:27 main.(*T).Literal.func1.1 true\""},
 		{"second literal", "f := func() string { return \"\" }\nf() + func() string { return where() }()", "= \"cell[2]:2 main.main.func2 true\""},
-		{"generic method", "G[int]{}.M(1)", "= \"cell[1]:26 main.G[...].M true\""},
-		{"literal of a generic method", "new(G[T]).Literal()", "= \"cell[1]:27 main.(*G[...]).Literal.func1 true\""},
-		{"generic function", "generic(1)", "= \"cell[1]:28 main.generic[...] true\""},
-		{"variadic function", "variadic(1)", "= \"cell[1]:29 main.variadic true\""},
-		{"init functions", "found", "= \"cell[1]:31 main.init.0 true cell[1]:32 main.init.1.func1 true\""},
-		{"program", "package main\nimport (\"fmt\"; \"runtime\")\nfunc main() {\n\tpcs := make([]uintptr, 9)\n\tfmt.Println(runtime.Callers(1, pcs), runtime.FuncForPC(pcs[0]).Name(), runtime.FuncForPC(pcs[1]).Name())\n}", "2 main.main runtime.goexit\n"},
+		{"generic method", "G[int]{}.M(1)", "= \"cell[1]:29 main.G[...].M true\""},
+		{"literal of a generic method", "new(G[T]).Literal()", "= \"cell[1]:30 main.(*G[...]).Literal.func1 true\""},
+		{"generic function", "generic(1)", "= \"cell[1]:31 main.generic[...] true\""},
+		{"variadic function", "variadic(1)", "= \"cell[1]:32 main.variadic true\""},
+		{"init functions", "found", "= \"cell[1]:34 main.init.0 true cell[1]:35 main.init.1.func1 true\""},
+		{"program", "package main\nimport (\"fmt\"; \"runtime\")\nfunc main() {\n\tpcs := make([]uintptr, 9)\n\tfmt.Println(runtime.Callers(1, pcs), runtime.FuncForPC(pcs[0]).Name(), runtime.FuncForPC(pcs[1]).Name())\n}", "3 main.main runtime.main\n"},
 		{"return addresses", "pcs := make([]uintptr, 9)\nfunc f() { runtime.Callers(1, pcs) }\nf()\nname := func(pc uintptr) string { return runtime.FuncForPC(pc).Name() }\nname(pcs[0]-1), name(pcs[0]), name(pcs[0]+1), name(pcs[1]-1), name(pcs[1]), name(pcs[1]+1)", "= \"main.f\", \"main.f\", \"main.f\", \"main.main\", \"main.main\", \"main.main\""},
 		{"in a generic function of the standard library", "slices.IndexFunc([]int{1}, func(int) bool {\n\tfmt.Println(strings.Contains(stack(0), \";main.main.func1 cell[2]:2;slices.IndexFunc generic/slices/\"))\n\treturn true\n})", "true\n= 0"},
 		{"panic of a literal", "func() {\n\tdefer func() {\n\t\trecover()\n\t\tfmt.Println(where())\n\t}()\n\tpanic(1)\n}()", "cell[2]:4 main.main.func1.1 true\n"},
+		{"stack of a goroutine", "done := make(chan string)\ngo func() { done <- stack(0) }()\nfmt.Println(<-done)", "main.stack cell[1]:12;main.main.func1 cell[2]:2;runtime.goexit\n"},
 		{"goroutine", "done := make(chan string)\ngo func() {\n\tdone <- where()\n}()\nfmt.Println(<-done)", "cell[2]:3 main.main.func1 true\n"},
 		{"log", "log.SetOutput(os.Stdout)\nlog.SetFlags(log.Lshortfile)\nlog.Println(\"a\")", "cell[2]:3: a\n"},
 		{"log at a depth", "l := log.New(os.Stdout, \"p: \", log.Lshortfile)\nfunc info(s string) {\n\tl.Output(2, s)\n}\ninfo(\"a\")\nl.Print(\"b\")", "p: cell[2]:5: a\np: cell[2]:6: b\n"},
@@ -87,6 +91,7 @@ func TestCallerInModule(t *testing.T) {
 		"example.com/logs@v1.0.0/v.2/logs.go": `package logs
 
 import (
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -118,6 +123,20 @@ func Outside[T any](T) string {
 	return ""
 }
 
+// FunctionNames returns the names of functions that nothing has called.
+func (l *Logger) FunctionNames() (list []string) {
+	for _, f := range []any{l.never, (*Logger).never, never, generic[int], func() {}} {
+		list = append(list, runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name())
+	}
+	return list
+}
+
+func (l *Logger) never() {}
+
+func never(...int) {}
+
+func generic[T any](T) {}
+
 func (l *Logger) Each(f func(string)) {
 	for _, name := range names() {
 		f(name)
@@ -126,7 +145,8 @@ func (l *Logger) Each(f func(string)) {
 `}))
 	for _, row := range []struct{ in, want string }{
 		{"%get example.com/logs", "example.com/logs v1.0.0\n"},
-		{"import logs \"example.com/logs/v.2\"\nfunc f() []string { return new(logs.Logger).Names() }\nf()", "= [example.com/logs/v%2e2.(*Logger).Names.func1 example.com/logs/v%2e2.(*Logger).Names\n main.f main.main] (4 elements)"},
+		{"import logs \"example.com/logs/v.2\"\nfunc f() []string { return new(logs.Logger).Names() }\nf()", "= [example.com/logs/v%2e2.(*Logger).Names.func1 example.com/logs/v%2e2.(*Logger).Names\n main.f main.main runtime.main] (5 elements)"},
+		{"strings.ReplaceAll(fmt.Sprint(new(logs.Logger).FunctionNames()), \"example.com/logs/v%2e2.\", \"\")", "= \"[(*Logger).never-fm (*Logger).never never generic[...] (*Logger).FunctionNames.func1]\""},
 		{"type T struct{}\nfunc (*T) work() string { return logs.Outside(1) }\nnew(T).work()", "= \"main.(*T).work\""},
 	} {
 		n.must(t, row.in, row.want)

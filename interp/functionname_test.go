@@ -23,6 +23,12 @@ func methods() string {
 	return name(t.V) + " " + name(t.P) + " " + name((&t).V)
 }
 func generic[X any](X) {}
+func makesGeneric[X any]() func() { return func() {} }
+type list[X any] []X
+func (list[X]) Len() int { return 0 }
+func (*list[X]) Push(X) {}
+var instance = generic[string]
+var literals = []func(){func() {}, func() {}}
 func address(f any) uintptr {
 	type words [2]uintptr
 	return (*words)(unsafe.Pointer(&f))[1]
@@ -48,7 +54,16 @@ type holder struct{ f func() }`
 		{"position", "file, line := runtime.FuncForPC(pc(F)).FileLine(pc(F))\nfmt.Sprint(file, \":\", line)", `= "cell[1]:4"`},
 		{"compiled", "name(strings.ToUpper)", `= "strings.ToUpper"`},
 		{"nil", "reflect.ValueOf((func())(nil)).Pointer()", "= 0"},
-		{"instance", "name(generic[int])", "! panic: runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller"},
+		{"instance", "name(generic[int])", `= "main.generic[...]"`},
+		{"methods of an instance", "name(list[T]{}.Len) + \" \" + name(new(list[int]).Push) + \" \" + name(list[T].Len) + \" \" + name((*list[int]).Push)", `= "main.list[...].Len-fm main.(*list[...]).Push-fm main.list[...].Len main.(*list[...]).Push"`},
+		{"literal of an instance", "name(makesGeneric[int]())", `= "main.makesGeneric[...].func1"`},
+		{"instance in a variable", "name(instance)", `= "main.generic[...]"`},
+		{"literals in variables", "name(literals[0]) + \" \" + name(literals[1])", `= "main.init.func1 main.init.func2"`},
+		{"instance at another call", "before := pc(generic[int])\ngeneric(1)\nbefore == pc(generic[int])", "= true"},
+		{"replaced by the session", "name(fmt.Println) + \" \" + name(debug.PrintStack)", `= "fmt.Println runtime/debug.PrintStack"`},
+		{"of packages reflect and runtime", "name(reflect.ValueOf) + \" \" + name(runtime.GC)", `= "reflect.ValueOf runtime.GC"`},
+		{"unknown", "var i interface{ V() } = T{}\nname(i.V) + runtime.FuncForPC(reflect.TypeFor[T]().Method(0).Func.Pointer()).Name()", `= "reflect.makeFuncStub"`},
+		{"made by package reflect", "name(reflect.MakeFunc(reflect.TypeFor[func()](), func([]reflect.Value) []reflect.Value { return nil }).Interface())", `= "reflect.makeFuncStub"`},
 		{"types", "p := func(t reflect.Type) uintptr { return reflect.ValueOf(t).Pointer() }\np(reflect.TypeFor[T]()) == p(reflect.TypeOf(T{})) && p(reflect.TypeFor[T]()) != p(reflect.TypeFor[holder]()) && p(reflect.TypeFor[int]()) != p(reflect.TypeFor[T]())", "= true"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ const variadicSuffix = "ʹm"
 
 // Function returns where a function is declared and its name in compiled code, as runtime.FuncForPC returns
 // them. The name of a function literal is the one that it has without inlining. ok is false if the name is
-// not known: for instances of generic functions, and for literals in the values of package variables.
+// not known.
 func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
 	s := t.sources
 	if f.Literal != 0 {
@@ -28,10 +28,8 @@ func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
 		name := s.literalName(at)
 		return Location{name, at.Filename, at.Line}, name != ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	declared := strings.TrimSuffix(f.Name, variadicSuffix)
-	at, name := s.functions[declared], s.names[declared]
+	position, _ := t.positions.Position(f.Position)
+	at, name := s.declared(f.Name, position)
 	if name == "" {
 		return Location{}, false
 	}
@@ -39,6 +37,21 @@ func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
 		name += "-fm"
 	}
 	return Location{name, at.Filename, at.Line}, true
+}
+
+// declared returns where the function with a name in lowered code, whose code has a position, is declared, and its name in compiled code.
+func (s *Sources) declared(function string, position token.Position) (at token.Position, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	function = strings.TrimSuffix(function, variadicSuffix)
+	if name := s.names[function]; name != "" {
+		return s.functions[function], name
+	}
+	if l, ok := s.later[function]; ok {
+		return l.fset.Position(l.function.Pos()), functionName(l.function)
+	}
+	e, _ := innermost(s.generics, position) // its instances have other names in lowered code
+	return e.start, s.generics[position.Filename][e]
 }
 
 // literalName returns the name of the function literal that begins at a position, or "".
@@ -103,17 +116,14 @@ type literalNames struct {
 	number  int
 }
 
-// addInitializers names the function literals in the values of the variables of a program or of a package. The compiler
+// addInitializers names the function literals in the values of the variables of a cell or of a package. The compiler
 // numbers them in the order of initialization, as literals of one function init. The caller holds the mutex of the
 // sources.
 func (s *Sources) addInitializers(cell *check.Cell) {
-	values := &literalNames{sources: s, fset: cell.Fset}
+	values := &literalNames{sources: s, fset: cell.Fset, prefix: pathPrefix(origin.ImportPath(cell.Package)) + ".init.func"}
 	order := cell.Init
 	if cell.Part {
 		order = cell.Order
-	}
-	if cell.Part || cell.Program {
-		values.prefix = pathPrefix(origin.ImportPath(cell.Package)) + ".init.func"
 	}
 	for _, init := range order {
 		values.add(init.Rhs)

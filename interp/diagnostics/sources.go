@@ -24,12 +24,13 @@ type Sources struct {
 	functions map[string]token.Position    // where functions are declared, by their name in lowered code
 	names     map[string]string            // the names that Go gives these functions
 	generics  map[string]map[extent]string // by file name: the names that Go gives generic functions, "" if unknown
+	later     map[string]laterFunction     // functions that are compiled at their first call, by their name in lowered code
 	closures  map[string]string            // by variable, in lowered code: the file name of the last cell with a function literal that set it
 }
 
 // NewSources returns an empty Sources.
 func NewSources() *Sources {
-	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]string{}, functions: map[string]token.Position{}, names: map[string]string{}, generics: map[string]map[extent]string{}, closures: map[string]string{}}
+	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]string{}, functions: map[string]token.Position{}, names: map[string]string{}, generics: map[string]map[extent]string{}, later: map[string]laterFunction{}, closures: map[string]string{}}
 }
 
 // SetText sets the text of a cell.
@@ -104,8 +105,20 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 		if name := name(o); name != "" {
 			s.functions[name] = cell.Fset.Position(f.Name.Pos())
 			s.names[name] = goName
+			delete(s.later, name)
 		}
 	}
+	for _, f := range cell.Later {
+		if o, ok := cell.Info.Defs[f.Name].(*types.Func); ok {
+			s.later[name(o)] = laterFunction{o, cell.Fset}
+		}
+	}
+}
+
+// A laterFunction is a function that is compiled at its first call. A module may have many, and most are never called.
+type laterFunction struct {
+	function *types.Func
+	fset     *token.FileSet
 }
 
 // inLiteral reports whether a position is in a function literal of its cell.
@@ -118,19 +131,17 @@ func (s *Sources) inLiteral(at token.Position) bool {
 
 // nameAt returns the name that Go gives the function with a name in lowered code that runs at a position, which is in a function
 // literal of it or not; "" if it is not known.
-func (s *Sources) nameAt(function string, literal bool, at token.Position) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Sources) nameAt(function string, literal bool, at token.Position) (name string) {
 	if literal {
-		if e, ok := innermost(s.literals, at); ok {
-			return s.literals[at.Filename][e]
-		}
+		s.mu.Lock()
+		e, _ := innermost(s.literals, at)
+		name = s.literals[at.Filename][e]
+		s.mu.Unlock()
 	}
-	if name := s.names[strings.TrimSuffix(function, variadicSuffix)]; name != "" {
-		return name
+	if name == "" {
+		_, name = s.declared(function, at)
 	}
-	e, _ := innermost(s.generics, at) // its instances have other names in lowered code
-	return s.generics[at.Filename][e]
+	return name
 }
 
 // declaration returns where the function with a name in lowered code is declared.

@@ -27,6 +27,7 @@ func (s *Sources) Sweep(known map[string]bool, declares func(file string) bool) 
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.functions, func(name string, _ token.Position) bool { return !known[name] })
 	maps.DeleteFunc(s.names, func(name, _ string) bool { return !known[name] })
+	maps.DeleteFunc(s.later, func(name string, _ laterFunction) bool { return !known[name] })
 	maps.DeleteFunc(s.closures, func(name, _ string) bool { return !known[name] })
 	needed := map[string]bool{}
 	for at := range maps.Values(s.functions) {

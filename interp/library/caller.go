@@ -1,15 +1,16 @@
 package library
 
 import (
-	"errors"
 	"io"
+	"path"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/vm"
-	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // callers implements the functions of packages runtime and debug that return parts of the
@@ -18,6 +19,8 @@ import (
 type callers struct {
 	tracebacks Tracebacks
 	stderr     io.Writer
+
+	replaced map[uintptr]string // the names of the functions that the session replaces, by the address of the replacement
 
 	mu        sync.Mutex
 	locations []diagnostics.Location // without a function if its name is not known
@@ -42,10 +45,11 @@ func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) 
 	return pcs[0], f.File, f.Line, true
 }
 
-// Callers is runtime.Callers.
+// Callers is runtime.Callers. Programs ignore the last frame, or the last two of the main goroutine, since these are never theirs.
 func (c *callers) Callers(skip int, pcs []uintptr) int {
-	n := 0
+	n, last := 0, ""
 	for l := range c.tracebacks.Locations {
+		last = l.Function
 		if skip--; skip > 0 {
 			continue // the first is Callers itself
 		}
@@ -55,25 +59,25 @@ func (c *callers) Callers(skip int, pcs []uintptr) int {
 		pcs[n] = c.counter(l, l)
 		n++
 	}
-	if skip <= 1 && n < len(pcs) {
-		pcs[n] = goexit()
-		n++
+	outermost := roots
+	if last != "main.main" {
+		outermost = roots[len(roots)-1:]
+	}
+	for _, pc := range outermost {
+		if skip--; skip <= 0 && n < len(pcs) {
+			pcs[n] = pc
+			n++
+		}
 	}
 	return n
 }
 
-// outermost is the outermost function of all goroutines.
-const outermost = "runtime.goexit"
-
-// goexit returns the program counter of outermost. Programs ignore the last frame of a stack, since it is never one of theirs.
-var goexit = sync.OnceValue(func() uintptr {
-	pc := make(chan uintptr)
-	go func() {
-		var pcs [8]uintptr
-		pc <- pcs[runtime.Callers(0, pcs[:])-1]
-	}()
-	return <-pc
-})
+// roots are the program counters of the outermost functions of the main goroutine, runtime.main and runtime.goexit.
+var roots = func() []uintptr {
+	var pcs [64]uintptr
+	n := runtime.Callers(0, pcs[:]) // the main goroutine initializes packages
+	return pcs[max(n-2, 0):n]
+}()
 
 // counter returns the program counter for a key at a location.
 func (c *callers) counter(key any, at diagnostics.Location) uintptr {
@@ -96,6 +100,7 @@ func (c *callers) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
 		return 0, false
 	}
 	at, _ := c.tracebacks.Function(id)
+	id.Position = 0 // until the function is compiled
 	return c.counter(id, at), true
 }
 
@@ -129,27 +134,36 @@ func (f *RuntimeFunc) Entry() uintptr { return f.entry }
 // FileLine is FileLine of runtime.Func, for the program counter for which f was returned.
 func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.File, f.Line }
 
-// errNoName is the panic of runtime.FuncForPC(reflect.ValueOf(f).Pointer()) for some functions of cells.
-var errNoName = errors.New("runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller")
+// replace notes the names of functions that replace those of packages.
+func (c *callers) replace(packages Packages) {
+	for key, functions := range packages {
+		for name, f := range functions {
+			if f.Kind() == reflect.Func {
+				c.replaced[f.Pointer()] = path.Dir(key) + "." + name
+			}
+		}
+	}
+}
 
-// FuncForPC is runtime.FuncForPC.
+// FuncForPC is runtime.FuncForPC. It returns nil for methods of cells that package reflect returns. Method values of interfaces have
+// the name of functions that reflect.MakeFunc returns.
 func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
-	f, ok := c.at(pc)
-	switch {
-	case ok && f.Function == "":
-		panic(errNoName)
-	case ok:
-		return &RuntimeFunc{f, pc}
+	l, ok := c.at(pc)
+	if ok && l.Function != "" {
+		return &RuntimeFunc{l, pc}
 	}
 	compiled := runtime.FuncForPC(pc)
 	if compiled == nil {
 		return nil
 	}
-	if name := compiled.Name(); name != outermost && yaegi.IsPlumbing(name) {
-		panic(errNoName)
+	l.Function = compiled.Name()
+	if name := c.replaced[pc]; name != "" {
+		l.Function = name
+	} else if strings.Contains(l.Function, stack.Interp) {
+		return nil
 	}
-	file, line := compiled.FileLine(pc)
-	return &RuntimeFunc{diagnostics.Location{Function: compiled.Name(), File: file, Line: line}, compiled.Entry()}
+	l.File, l.Line = compiled.FileLine(pc)
+	return &RuntimeFunc{l, compiled.Entry()}
 }
 
 // RuntimeFrame replaces runtime.Frame in cells.

@@ -40,7 +40,7 @@ type Config struct {
 
 // New returns a Library.
 func New(c Config) *Library {
-	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
+	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}, replaced: map[uintptr]string{}}
 	tests := &tests{tracebacks: c.Tracebacks, values: c.Values, goroutines: c.Goroutines, output: c.Output, panics: c.Panics}
 	contexts := &contexts{c.Goroutines}
 	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers, tests: tests, contexts: contexts,
@@ -79,6 +79,7 @@ func (l *Library) Override(packages Packages) {
 		browser(),
 	} {
 		Replace(packages, p)
+		l.callers.replace(p)
 	}
 	stream.Redirect(packages, c.Input, c.Output)
 	l.contexts.wrap(packages)

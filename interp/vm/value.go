@@ -2,6 +2,7 @@ package vm
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/named"
@@ -176,6 +177,7 @@ type FunctionID struct {
 	Name        string // in lowered code, of a literal with the suffix ".func"
 	Literal     int    // index of the source position of a function literal; 0 for other functions
 	MethodValue bool   // a method value of the method with that name
+	Position    int    // index of a source position in a declared function; 0 if it is not compiled yet
 }
 
 // Identify returns the function behind a function value. The second result is false if the VM does not run it.
@@ -189,9 +191,17 @@ func Identify(v reflect.Value) (FunctionID, bool) {
 	case c == nil:
 		return FunctionID{}, false
 	case c.function.Method != nil:
-		return FunctionID{Name: c.function.Method.Name, MethodValue: true}, true
+		return FunctionID{Name: c.function.Method.Name, MethodValue: true, Position: c.function.Method.firstPosition()}, true
 	case c.function.Name == "":
 		return FunctionID{}, false
 	}
-	return FunctionID{Name: c.function.Name, Literal: c.function.Literal}, true
+	return FunctionID{Name: c.function.Name, Literal: c.function.Literal, Position: c.function.firstPosition()}, true
+}
+
+// firstPosition returns the first position of the code of f, or 0.
+func (f *Function) firstPosition() int {
+	if first := slices.IndexFunc(f.Positions, func(at int) bool { return at != 0 }); first >= 0 {
+		return f.Positions[first]
+	}
+	return 0
 }
