@@ -97,6 +97,14 @@ func strhash(p unsafe.Pointer, h uintptr) uintptr
 func Bytes(b []byte, seed uintptr) uintptr { return memhash(unsafe.Pointer(unsafe.SliceData(b)), seed, uintptr(len(b))) }
 
 func String(s string, seed uintptr) uintptr { return strhash(unsafe.Pointer(&s), seed) }
+
+//go:linkname typehash runtime.typehash
+func typehash(t uintptr, p unsafe.Pointer, h uintptr) uintptr
+
+func Of[T comparable](x T, seed uintptr) uintptr {
+	var i any = x
+	return typehash((*[2]uintptr)(unsafe.Pointer(&i))[0], unsafe.Pointer(&x), seed)
+}
 `,
 }
 
@@ -126,6 +134,9 @@ func TestModuleWithAssembly(t *testing.T) {
 		{"all := []byte(\"abcdefghijkl\")\nlink.Clear(all[2:11])\nlink.Clear(nil)\nall", "= [97 98 0 0 0 0 0 0 0 0 0 108]"},
 		{"import \"example.com/asm/hash\"\nb := []byte(\"abc\")\nhash.Bytes(b, 1) == hash.Bytes([]byte(\"abc\"), 1), hash.Bytes(b, 1) == hash.Bytes(b, 2), hash.Bytes(b, 1) == hash.Bytes(b[:2], 1)", "= true, false, false"},
 		{"hash.String(\"abc\", 1) == hash.String(string(b), 1), hash.String(\"abc\", 1) == hash.String(\"abd\", 1)", "= true, false"},
+		{"type key struct {\n\ts string\n\tf float64\n\tp *int\n\ti any\n}\nk := key{\"abc\", 0, new(int), [1]string{\"d\"}}\nl := key{string(b), math.Copysign(0, -1), k.p, [1]string{string(\"abcd\"[3:])}}\nother := k\nother.p = new(int)\n" +
+			"hash.Of(k, 1) == hash.Of(l, 1), hash.Of(k, 1) == hash.Of(l, 2), hash.Of(k, 1) == hash.Of(other, 1)", "= true, false, false"},
+		{"x := 1\nbefore := hash.Of(&x, 1)\nx = 2\nbefore == hash.Of(&x, 1), hash.Of(int8(1), 1) == hash.Of(int8(2), 1)", "= true, false"},
 		{"import \"example.com/asm/only\"\nonly.Sub(3, 2)", "= 1"},
 	} {
 		n.must(t, row.in, row.want)

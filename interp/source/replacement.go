@@ -32,6 +32,7 @@ var replacements = map[string]replacement{
 	"runtime.osyield":    {[]string{"runtime"}, "NAME() { runtime.Gosched() }"},
 	"runtime.memhash":    {hashing, "NAME(p unsafe.Pointer, seed, n uintptr) uintptr {" + hash + "h.Write(unsafe.Slice((*byte)(p), n))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
 	"runtime.strhash":    {hashing, "NAME(p unsafe.Pointer, seed uintptr) uintptr {" + hash + "h.WriteString(*(*string)(p))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
+	"runtime.typehash":   {append([]string{"reflect"}, hashing...), "NAME(t uintptr, p unsafe.Pointer, seed uintptr) uintptr {" + hash + typehash + "return uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
 	// The memory contains no pointers, so it can be cleared as bytes.
 	"runtime.memclrNoHeapPointers": {[]string{"unsafe"}, "NAME(p unsafe.Pointer, n uintptr) { clear(unsafe.Slice((*byte)(p), n)) }"},
 	// The result false makes the caller use the system call.
@@ -65,6 +66,16 @@ const hash = `
 		h.WriteByte(byte(seed))
 		seed >>= 8
 	}
+	`
+
+// typehash hashes the value of type t at p.
+const typehash = `
+	words := struct {
+		t uintptr
+		p unsafe.Pointer
+	}{t, p}
+	ofType := *(*any)(unsafe.Pointer(&words))
+	maphash.WriteComparable(&h, reflect.NewAt(reflect.TypeOf(ofType), p).Elem().Interface())
 	`
 
 const auxv = `NAME() []uintptr {
