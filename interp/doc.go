@@ -45,10 +45,11 @@
 //   - If the last statement is an expression, its value is the result; a semicolon after it
 //     hides the result. [Result] describes how values are shown.
 //   - A cell fails if its last statement is a call whose last result is a non-nil error. It
-//     also fails if a statement sets, from a call, a variable of type error that outlives the
-//     cell, and nothing in the cell reads it before another statement overwrites it or the
-//     cell ends. `_ = err` reads it. An unused error variable of a block, which the Go compiler
-//     rejects, fails the cell where it is set; in a function there is only the note.
+//     also fails if a statement or a declaration sets, from a call, a variable of type error
+//     that outlives the cell, and nothing in the cell reads it before another statement
+//     overwrites it or the cell ends. `_ = err` reads it. A program need not read what its
+//     declarations set. An unused error variable of a block, which the Go compiler rejects,
+//     fails the cell where it is set; in a function there is only the note.
 //   - Functions see the variables that statements of their cell define. A statement that
 //     would use such a variable, through a function, before its definition is rejected.
 //   - defer at the top level runs at the end of the cell. return there ends the cell.
