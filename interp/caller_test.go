@@ -47,6 +47,7 @@ func init() { found += " " + func() string { return where() }() }`
 		{"statement", "x := 1\nfmt.Println(x, where())", "1 cell[2]:2 main.main true\n"},
 		{"method", "fmt.Println(T{}.M())", "cell[1]:6 main.T.M true\n"},
 		{"literal", "func() {\n\tfmt.Println(where())\n}()", "cell[2]:2 main.main.func1 true\n"},
+		{"literal that calls a literal", "func() {\n\tfunc() { fmt.Println(stack(0)) }()\n}()", "main.stack cell[1]:12;main.main.func1.1 cell[2]:2;main.main.func1 cell[2]:2;main.main cell[2]:1;runtime.main;runtime.goexit\n"},
 		{"loop", "for i := range 2 {\n\tfmt.Println(i, where())\n}", "0 cell[2]:2 main.main true\n1 cell[2]:2 main.main true\n"},
 		{"here", "_, file, line, ok := runtime.Caller(0)\nfmt.Println(file, line, ok)", "cell[2] 1 true\n"},
 		{"too far", "_, file, line, ok := runtime.Caller(7)\nfmt.Println(file, line, ok)", " 0 false\n"},

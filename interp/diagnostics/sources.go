@@ -191,8 +191,9 @@ func isNumber(text string) bool {
 // extent is a part of a cell.
 type extent struct{ start, end token.Position }
 
+// contains reports whether a position is in the extent. The start of a function literal is not: it is the position of a call of it.
 func (e extent) contains(p token.Position) bool {
-	return p.Filename == e.start.Filename && !before(p, e.start) && before(p, e.end)
+	return p.Filename == e.start.Filename && before(e.start, p) && before(p, e.end)
 }
 
 // extentOf returns the extent of a node.
