@@ -170,6 +170,9 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 		g.packed = make([]atomic.Uint32, g.nc/g.kernel.nr)
 	}
 	g.divide(d.pool.size)
+	if g.parts == 1 {
+		scratch += g.panelsTaken()
+	}
 	if g.packsA {
 		scratch += min(m, g.kernel.panelsAtOnce(g.kc)*g.kernel.mr) * g.kc
 	}
@@ -363,14 +366,34 @@ func (g *gemm) work(chunk, worker int) {
 		return
 	}
 	if !g.apart() {
-		g.packTogether(first, end, down)
-		g.block(g.c, g.depth, top, bottom, left, right, scratch, g.panel(g.depth, left), false)
+		panel, taken := g.panel(g.depth, left), g.taken(first, across, worker, bottom-top)
+		if taken {
+			panel, scratch = scratch[:g.panelsTaken()], scratch[g.panelsTaken():]
+		} else {
+			g.packTogether(first, end, down)
+		}
+		g.block(g.c, g.depth, top, bottom, left, right, scratch, panel, taken)
 		return
 	}
 	for from := 0; from < g.k; from += g.kc {
 		d := g.at(from)
 		g.block(g.c, d, top, bottom, left, right, scratch, g.panel(d, left), g.packsB)
 	}
+}
+
+// taken reports whether a worker that has columns of its own has taken a chunk of those of another one, which has packed them. It then
+// packs them again, for itself: if both caches had the panels, the other worker would be slower to write them in the next run, and this
+// one would take a chunk from it again.
+func (g *gemm) taken(first, across, worker, rows int) bool {
+	return g.panelsTaken() > 0 && worker != across && g.groups(rows) == 1 && g.packed[first].Load() == packed
+}
+
+// panelsTaken is the number of elements of the panels that a worker packs for itself at once, 0 if it never does.
+func (g *gemm) panelsTaken() int {
+	if g.apart() || g.across != g.device.pool.size {
+		return 0
+	}
+	return g.panelsPacked() * g.kernel.nr * g.kc
 }
 
 // top returns the first row of the chunks with this number: they have whole panels.

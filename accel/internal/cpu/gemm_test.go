@@ -147,6 +147,47 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// TestGEMMTaken lets workers compute chunks of each other, whose panels the other one has packed: the result is that of one thread.
+func TestGEMMTaken(t *testing.T) {
+	const m, n, k = 400, 520, 450
+	r := rand.New(rand.NewPCG(11, 12))
+	for layout := range 4 {
+		a, b := randomMatrix(r, m, k, layout&1 != 0), randomMatrix(r, k, n, layout&2 != 0)
+		for _, kernel := range allTiles() {
+			one, two := NewWith(kernel.name, 1), NewWith(kernel.name, 2)
+			want, g := newGEMM(one, m, n, k, a, b), newGEMM(two, m, n, k, a, b)
+			want.c, g.c = make([]float32, m*n), make([]float32, m*n)
+			want.run()
+			if g.apart() || g.across != 2 || g.down < 3 {
+				t.Fatalf("%s: %d×%d chunks, apart: %v", kernel.name, g.down, g.across, g.apart())
+			}
+			g.nc = n
+			for from := 0; from < k; from += g.kc {
+				g.depth = g.at(from)
+				for i := range g.packed {
+					g.packed[i].Store(0)
+				}
+				first := (n + kernel.nr - 1) / kernel.nr / 2 // panel of worker 1
+				g.work(g.down, 1)                            // the first chunk of worker 1
+				for chunk := range g.down {
+					g.work(chunk, chunk%2) // those of worker 0, which packs their panels in the first one
+				}
+				for chunk := g.down + 1; chunk < 2*g.down; chunk++ {
+					if !g.taken(first, 1, 0, m/g.down) {
+						t.Fatalf("%s: worker 0 does not pack for itself", kernel.name)
+					}
+					g.work(chunk, 0)
+				}
+			}
+			if !slices.Equal(g.c, want.c) {
+				t.Errorf("%s: layout %d: chunks of another worker differ", kernel.name, layout)
+			}
+			one.Close()
+			two.Close()
+		}
+	}
+}
+
 // TestGEMMCaches computes products as on CPUs with other caches, which pack other operands: the sums are the same.
 func TestGEMMCaches(t *testing.T) {
 	real := dataCaches
