@@ -243,46 +243,51 @@ func (o *Optimizer) recordStep(g *guard) {
 		if o.o.clipNorm > 0 {
 			o.clip(&r, parameters, gradients)
 		}
-		delay := o.rule.custom
-		var delayed []*record
-		updated := false
-		var made []*tensor.Tensor // memory that the records use one after the other
-		for i, p := range parameters {
+		update := func(own *record, i int) {
+			p := parameters[i]
 			s := o.state[p]
 			if s == nil {
 				s = &state{}
 				o.state[p] = s
 			}
 			s.steps++
-			own := &record{guard: g, delay: delay} // one record per parameter, so that its intermediate tensors are released early
 			options := o.optionsOf(p)
-			if delay {
-				delayed = append(delayed, own)
-				defer func() {
-					if !updated {
-						s.steps--
-					}
-				}()
-			}
-			update := func() { o.rule.update(own, p, gradients[i], s, o.rate*options.rateFactor, options) }
-			if delay {
-				update() // which calls the user's function
-				continue
-			}
-			own.made = made[:0]
-			tensors.Together(func() {
-				update()
-				own.release()
-			})
-			made = own.made
+			o.rule.update(own, p, gradients[i], s, o.rate*options.rateFactor, options)
 		}
-		updated = true
-		for _, own := range delayed {
-			own.release()
+		if o.rule.custom {
+			o.updateByUser(parameters, &record{guard: g, delay: true}, update)
+		} else {
+			tensors.Together(func() {
+				own := record{guard: g}
+				for i := range parameters {
+					update(&own, i)
+					own.release() // of each parameter, so that its intermediate tensors are released early
+				}
+			})
 		}
 		r.release()
 	})
 	o.steps++
+}
+
+// updateByUser records the updates of all parameters by a function of the user, before it changes any. If that function panics, none has
+// been updated.
+func (o *Optimizer) updateByUser(parameters []*tensor.Tensor, all *record, update func(own *record, i int)) {
+	done := false
+	begun := 0
+	defer func() {
+		for _, p := range parameters[:begun] {
+			if !done {
+				o.state[p].steps--
+			}
+		}
+	}()
+	for i := range parameters {
+		begun++
+		update(all, i)
+	}
+	done = true
+	all.release()
 }
 
 // checkGradients panics if no parameter has a gradient, or if one is added to that of the step before.

@@ -101,6 +101,7 @@ func newMean(t *tensor.Tensor) *tensor.Tensor {
 	return tensor.Zeros(t.Shape()...)
 }
 
+// release makes the later assignments and releases the intermediate tensors. The record is then empty.
 func (r *record) release() {
 	for _, a := range r.later {
 		a.t.Assign(a.next)
@@ -108,6 +109,8 @@ func (r *record) release() {
 	for _, t := range r.made {
 		t.Release()
 	}
+	clear(r.made)
+	r.later, r.made = nil, r.made[:0]
 }
 
 // norm returns the L2 norm as a scalar.

@@ -17,13 +17,15 @@ func (o Permute) Infer(in []*Value) (Type, error) {
 	shape := in[0].shape
 	seen := make([]bool, len(shape))
 	out := make([]int, len(o.Perm))
-	bad := &ShapeError{Hint: "the permutation " + FormatShape(o.Perm) + " must name every dimension once"}
+	bad := func() (Type, error) {
+		return Type{}, &ShapeError{Hint: "the permutation " + FormatShape(o.Perm) + " must name every dimension once"}
+	}
 	if len(o.Perm) != len(shape) {
-		return Type{}, bad
+		return bad()
 	}
 	for i, p := range o.Perm {
 		if p < 0 || p >= len(shape) || seen[p] {
-			return Type{}, bad
+			return bad()
 		}
 		seen[p] = true
 		out[i] = shape[p]
