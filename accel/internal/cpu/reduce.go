@@ -37,6 +37,7 @@ type sum struct {
 	tiles           int       // blocks of columns
 	rows            int       // rows per chunk: short rows, or those of a column sum
 	partial         []float64 // sums of the blocks, if there are several
+	buffers         []float64 // of sumColumns, one for each worker
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
@@ -52,6 +53,7 @@ func newSum(d *Device, s ir.Step) (step, error) {
 		k.tiles = (k.inner + columnWidth - 1) / columnWidth
 		k.rows = roundUp(columnBlock/min(k.inner, columnWidth), sumRows)
 		k.blocks = max(1, (k.n+k.rows-1)/k.rows)
+		k.buffers = make([]float64, d.pool.size*sumColumns)
 	}
 	if k.blocks > 1 {
 		k.partial = make([]float64, k.outer*k.blocks*k.inner)
@@ -64,10 +66,10 @@ func (k *sum) run(p *program) error {
 	switch {
 	case len(y) == 0:
 	case k.inner > 1:
-		p.device.pool.each(k.outer*k.blocks*k.tiles, func(chunk, _ int) {
+		p.device.pool.each(k.outer*k.blocks*k.tiles, func(chunk, worker int) {
 			from := chunk % k.tiles * columnWidth
 			for to := min(from+columnWidth, k.inner); from < to; from += sumColumns {
-				k.columns(x, y, chunk/k.tiles, from, min(from+sumColumns, to))
+				k.columns(x, y, chunk/k.tiles, from, min(from+sumColumns, to), k.buffers[worker*sumColumns:])
 			}
 		})
 	case k.blocks > 1:
@@ -133,9 +135,9 @@ func (k *sum) store(y []float32, sums []float64) {
 }
 
 // columns adds the rows of a block from one column to another.
-func (k *sum) columns(x, y []float32, block, from, to int) {
-	var buffer [sumColumns]float64
+func (k *sum) columns(x, y []float32, block, from, to int, buffer []float64) {
 	sums := buffer[:to-from]
+	clear(sums)
 	outer, first := block/k.blocks, block%k.blocks*k.rows
 	last := min(first+k.rows, k.n)
 	for r := first; r < last; r += sumRows {
