@@ -140,6 +140,8 @@ func layerRows() []parity {
 		row("LastPosition", nn.LastPosition(), randn(7, 2, 5, 8)),
 		row("LSTM", nn.LSTM(5, nn.NumLayers(2), nn.LayerDropout(0.5)), randn(7, 2, 4, 3)),
 		row("GRU", nn.GRU(5, nn.Bidirectional(), nn.LastOutput()), randn(7, 2, 4, 3)),
+		named("last outputs of both directions", row("LSTM", nn.LSTM(5, nn.NumLayers(2), nn.Bidirectional(), nn.LastOutput()), randn(7, 2, 4, 3))),
+		named("sequences from the end", row("Lambda", nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Flip(1).Slice(1, 0, 1) }), randn(7, 2, 4, 3), onnx.Axes(0, "batch", "time"))),
 		recurrentOfLengths(),
 		row("Sequential", nn.Sequential(nn.Dense(3), nn.Sequential(nn.Tanh(), nn.Dense(2))), randn(8, 2, 4)),
 		named("empty chain", row("Sequential", nn.Sequential(), randn(8, 2, 4))),
