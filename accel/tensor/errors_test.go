@@ -132,7 +132,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"Linear":           {func() { Linear(m, odd, nil) }, func() { Linear(m, Zeros(4, 3), Zeros(3)) }, func() { Linear(Ones(), m, nil) }, func() { Linear(m, Zeros(4, 3).Cast(Float64), nil) }},
 		"Log":              {func() { ints.Log() }},
 		"LogSoftmax":       {func() { m.LogSoftmax(2) }, func() { Ones().LogSoftmax(0) }},
-		"LogSumExp":        {func() { m.LogSumExp(2) }},
+		"LogSumExp":        {func() { m.LogSumExp(2) }, func() { Zeros(2, 0).LogSumExp(1) }},
 		"MSE":              {func() { MSE(m, odd) }, func() { MSE(m, Zeros(1, 3)) }},
 		"MatMul":           {func() { m.MatMul(odd) }, func() { Ones(3).MatMul(m) }, func() { Zeros(2, 2, 3).MatMul(Zeros(3, 3, 2)) }, func() { m.MatMul(float64s.T()) }, func() { Zeros(1, 0).Expand(1<<40, 0).MatMul(Zeros(0, 1).Expand(0, 1<<40)) }},
 		"Max":              {func() { m.Max(2) }, func() { Zeros(2, 0).Max(1) }},
@@ -221,6 +221,9 @@ func TestErrorsOfEveryOp(t *testing.T) {
 	for op, rows := range calls {
 		for i, f := range rows {
 			err := catch(f)
+			if !Parameter(Ones(1)).Neg().RequiresGrad() {
+				t.Fatalf("%s %d: after the error %v, ops record no gradients", op, i, err)
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), op+": ") || len(err.Error()) < len(op)+15 {
 				t.Errorf("%s %d: %v", op, i, err)
 				continue

@@ -76,10 +76,9 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 			statistics = r.Record(ir.BatchStatistics{}, v[0])
 		} else {
 			row := []int{1, shape[1]}
-			r.NoGrad(1)
-			statistics = r.Record(ir.Concat{Axis: 0}, r.Reshape(running[0], row), r.Reshape(running[1], row))
-			statistics = cast(r, statistics, v[0].DType())
-			r.NoGrad(-1)
+			statistics = r.WithoutGrad(func() *ir.Value {
+				return cast(r, r.Record(ir.Concat{Axis: 0}, r.Reshape(running[0], row), r.Reshape(running[1], row)), v[0].DType())
+			})
 		}
 		if training && mean != nil && !r.Replaying() {
 			updateRunning(r, mean, statistics, 0, momentum, 1)
@@ -165,9 +164,7 @@ func syncBatchNorm(b tensors.SyncBatch[*Tensor]) *Tensor {
 	NoGrad(func() { all = newGroupStatistics(x, group) })
 	return compute(ir.BatchNorm{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		w, b, _ := channelParameters(r, "SyncBatchNorm", v[0], weight, bias, v[2:])
-		r.NoGrad(1)
-		statistics := cast(r, v[1], v[0].DType())
-		r.NoGrad(-1)
+		statistics := r.WithoutGrad(func() *ir.Value { return cast(r, v[1], v[0].DType()) })
 		if mean != nil && !r.Replaying() {
 			sample := all.sample.lockedValue("SyncBatchNorm")
 			updateRunning(r, mean, sample, 0, momentum, 1)

@@ -252,11 +252,11 @@ func (t *Tensor) LogSumExp(along int) *Tensor {
 		a := axis("LogSumExp", x.Shape(), along)
 		keepShape := slices.Clone(x.Shape())
 		keepShape[a] = 1
-		r.NoGrad(1)
-		top := r.Record(ir.Max{Axis: a}, x)
-		infinite := r.Record(ir.Eq{}, r.Record(ir.Abs{}, top), fill(r, math.Inf(1), x.DType()))
-		top = r.Record(ir.Where{}, infinite, fill(r, 0, x.DType()), top)
-		r.NoGrad(-1)
+		top := r.WithoutGrad(func() *ir.Value {
+			largest := r.Record(ir.Max{Axis: a}, x)
+			infinite := r.Record(ir.Eq{}, r.Record(ir.Abs{}, largest), fill(r, math.Inf(1), x.DType()))
+			return r.Record(ir.Where{}, infinite, fill(r, 0, x.DType()), largest)
+		})
 		e := r.Record(ir.Exp{}, r.Record(ir.Sub{}, x, r.Reshape(top, keepShape)))
 		return r.Add(top, r.Record(ir.Log{}, r.Record(ir.Sum{From: a, To: a + 1}, e)))
 	}, t)

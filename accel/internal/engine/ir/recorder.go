@@ -235,6 +235,13 @@ func (r *Recorder) SetLayer(path, kind string) { r.layer = layer{path, kind} }
 // NoGrad changes the depth of sections that record no gradients by delta.
 func (r *Recorder) NoGrad(delta int) { r.noGrad += delta }
 
+// WithoutGrad returns f(), whose ops record no gradients; they do again if f panics.
+func (r *Recorder) WithoutGrad(f func() *Value) *Value {
+	r.noGrad++
+	defer func() { r.noGrad-- }()
+	return f()
+}
+
 // GradEnabled reports whether gradients are recorded.
 func (r *Recorder) GradEnabled() bool { return r.noGrad == 0 }
 
@@ -259,10 +266,7 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	next := src
 	switch pending := src.epoch == r.epoch && src.index >= 0; {
 	case src.requires:
-		r.noGrad++
-		next = r.Record(Alias{}, src)
-		r.noGrad--
-		next.Hold()
+		next = r.WithoutGrad(func() *Value { return r.Record(Alias{}, src) }).Hold()
 	case pending && src.handles == 1 && src.leaf == nil && src.rounded == nil:
 		moved, src.moved = true, true // the count now stands for dst's holder
 	default:
@@ -297,9 +301,7 @@ func (r *Recorder) replace(holder **Value, next *Value) {
 func (r *Recorder) Alias(v *Value) *Value {
 	v.check("Detach")
 	if v.buf == nil {
-		r.noGrad++
-		defer func() { r.noGrad-- }()
-		return r.Record(Alias{}, v)
+		return r.WithoutGrad(func() *Value { return r.Record(Alias{}, v) })
 	}
 	v.buf.shared = true
 	a := &Value{layout: v.layout}

@@ -170,9 +170,8 @@ func Exchange[T Tensor](x T, forward, backward func(T) T) (y T) {
 			}()
 			result = of[T]().Value(made, "Exchange")
 		}
-		r.NoGrad(1)
-		result = r.Record(ir.Alias{}, result)
-		r.NoGrad(-1)
+		held := result
+		result = r.WithoutGrad(func() *ir.Value { return r.Record(ir.Alias{}, held) })
 		y = of[T]().Wrap(r.Record(ir.Exchange{Back: func(dy *ir.Value) *ir.Value {
 			if backward == nil {
 				return dy
