@@ -207,3 +207,16 @@ func TestMoreMistakesAreFound(t *testing.T) {
 		})
 	}
 }
+
+// A loss that is 0 from the beginning cannot fall, which is no finding.
+func TestOverfitBatchWithoutLoss(t *testing.T) {
+	train, _ := digits(t)
+	none := accel.Minimize(func(y, _ *tensor.Tensor) *tensor.Tensor { return y.MulScalar(0).Mean() })
+	r, err := accel.Check(t.Context(), mlp(4), train.First(64), accel.OverfitBatch(), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Overfit) == 0 || strings.Contains(r.String(), "by heart") {
+		t.Errorf("%v", r)
+	}
+}

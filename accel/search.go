@@ -73,7 +73,7 @@ func Check(ctx context.Context, model nn.Module, train *data.Dataset, given ...O
 
 // OverfitBatch makes [Check] train the model with one batch, 200 times. A model that can learn anything
 // learns these few examples by heart: if its loss does not fall to a tenth, then data, model or loss are
-// wrong, or the learning rate is.
+// wrong, or the learning rate is, or dropout or augmentation, which stay on, make it impossible.
 func OverfitBatch() Option {
 	o := plain("OverfitBatch()", func(c *loop.Settings) { c.Overfit = true })
 	return o.in(inCheck)

@@ -107,7 +107,7 @@ func (r *CheckResult) overfit(ctx context.Context, t Training, batch *data.Datas
 	for _, s := range run.Steps {
 		r.Overfit = append(r.Overfit, s.Loss)
 	}
-	if n := len(r.Overfit); err != nil || !(r.Overfit[n-1] < 0.1*r.Overfit[0]) {
+	if n := len(r.Overfit); err != nil || !(r.Overfit[n-1] <= 0.1*r.Overfit[0]) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the model does not learn one batch of %s by heart: in %s its loss went from %s to %s; "+
 			"check labels, model, loss and learning rate, or whether dropout or augmentation make that impossible", quantity.Plural(batch.Len(), "example"), quantity.Plural(n, "step"), quantity.Number(r.Overfit[0]), quantity.Number(r.Overfit[n-1])))
 	}
