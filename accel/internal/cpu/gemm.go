@@ -16,12 +16,14 @@ import (
 // pack them where the caches keep what a tile reads again: see place.
 //
 // The sums do not depend on the caches: the depth of a block is the same for all CPUs with the same vectors. A block adds to a result that
-// may have left the caches, so blocks are deep, unless that makes it slower to pack: of a column-major a, each row of the depth has as
-// many elements as rows fit into the L2 cache, and few rows of the result do not repay packing a b that would be read in place.
+// may have left the caches, so blocks of large ones are deep, unless that makes it slower to pack: of a column-major a, each row of the
+// depth has as many elements as rows fit into the L2 cache, and few rows of the result do not repay packing a b that would be read in
+// place.
 const (
-	kcMax  = 384
-	kcDeep = 1024
-	ncMax  = 4096
+	kcMax     = 384
+	kcDeep    = 1024
+	leastDeep = 1 << 16 // elements of a result with deep blocks
+	ncMax     = 4096
 )
 
 // gemmKernel computes tiles of up to mr×nr elements from packed panels.
@@ -192,7 +194,7 @@ func (g *gemm) place() (longest int) {
 	a, b, t := g.a, g.b, &g.kernel
 	plain := b.col == 1 && g.n%t.lanes == 0
 	longest = kcMax
-	if a.col == 1 && (!plain || g.m >= 16*t.lanes) {
+	if a.col == 1 && g.m*g.n >= leastDeep && (!plain || g.m >= 16*t.lanes) {
 		longest = kcDeep
 	}
 	kc := depthOfBlocks(g.k, longest, 1)

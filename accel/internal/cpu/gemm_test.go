@@ -193,7 +193,7 @@ func TestGEMMCaches(t *testing.T) {
 	real := dataCaches
 	defer func() { dataCaches = real }()
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, s := range [][3]int{{140, 32, 1030}, {400, 48, 1030}, {12, 96, 1030}, {70, 8, 900}} { // m, n, k
+	for _, s := range [][3]int{{280, 240, 1030}, {400, 48, 1030}, {12, 96, 1030}, {70, 8, 900}} { // m, n, k
 		for layout := range 4 {
 			m, n, k := s[0], s[1], s[2]
 			a, b := randomMatrix(r, m, k, layout&1 != 0), randomMatrix(r, k, n, layout&2 != 0)
