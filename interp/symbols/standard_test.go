@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -46,7 +47,15 @@ const endless = "does not end: "
 // TestStandardExamples runs the examples of the standard library as cells. Their comments contain the
 // expected output.
 func TestStandardExamples(t *testing.T) {
-	root := filepath.Join(runtime.GOROOT(), "src")
+	goroot := runtime.GOROOT()
+	if goroot == "" { // with -trimpath
+		out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		goroot = strings.TrimSpace(string(out))
+	}
+	root := filepath.Join(goroot, "src")
 	files, err := exampleFiles(root)
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d files of examples below %s, %v", len(files), root, err)
