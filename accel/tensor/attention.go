@@ -58,6 +58,10 @@ func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 	defer added.Release()
 	y := attention(see.Causal, q, k, v, added)
 	recordAttention(q, k, see)
+	if d := q.DType(); d.Is16Bit() && d == k.DType() && d == v.DType() && y.DType() != d { // added is float32
+		defer y.Release()
+		return y.Cast(d)
+	}
 	return y
 }
 

@@ -280,6 +280,25 @@ func TestKeyPaddingMemory(t *testing.T) {
 	}
 }
 
+// TestMaskedAttentionTypes checks that each kind of mask leaves the element type of the queries, keys and values.
+func TestMaskedAttentionTypes(t *testing.T) {
+	for _, d := range []DType{Float16, BFloat16, Float32, Float64} {
+		for name, see := range map[string]AttentionMask{
+			"causal": {Causal: true}, "mask": {Mask: FromInts([]int{1, 0, 1}, 3)}, "bias": {Bias: Ones(3, 3)}, "lengths": {Lengths: FromInts([]int{2}, 1)},
+		} {
+			p := Parameter(Ones(1, 2, 3, 4).Cast(d))
+			y := MaskedAttention(p, p, p, see)
+			if y.DType() != d {
+				t.Errorf("%s: the result of %v is %v", name, d, y.DType())
+			}
+			y.Sum().Backward()
+			if g := p.Grad(); g.DType() != d {
+				t.Errorf("%s: the gradient of %v is %v", name, d, g)
+			}
+		}
+	}
+}
+
 func TestMaskedAttentionErrors(t *testing.T) {
 	q := Zeros(2, 2, 3, 4)
 	for name, see := range map[string]AttentionMask{
