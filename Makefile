@@ -77,7 +77,7 @@ WITHOUT_RACE := interp/desugar$$|interp/internal/asserted$$|internal/cuda/kernel
 SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
 	TestPrograms TestCompiledPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
-	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
+	TestFloat64 TestRandomGraphs TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
 	TestOpsOfConstants TestRecurrenceEqualsItsSteps TestMeanOfEqualNumbers TestColumnsOfNarrowTables TestConvOfFewResults TestSumErrors \
 	TestMaskedAttention TestConvOfSmallImages TestDistributedEqualsOneProcess TestMemoryOfZeRO TestMemoryOfVocabulary TestRanksEqualOneProcess TestRanksEqualOneBigBatch TestBlankImages \
 	TestLargeFiles TestWideChunks TestResumeEqualsOneTraining TestDetailsOfDegenerateData TestProjects \
