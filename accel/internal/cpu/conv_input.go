@@ -151,7 +151,7 @@ func (k *conv2dInput) panel(tile int) (from, to int) {
 	if p >= n {
 		return block, block // a shorter block has fewer panels
 	}
-	return block + rows*p/n, block + rows*(p+1)/n
+	return block + panelTop(rows, n, p), block + panelTop(rows, n, p+1)
 }
 
 // pack writes one tile's panel for each phase. Rows are input channels; the depth is output

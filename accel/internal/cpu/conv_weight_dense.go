@@ -122,7 +122,7 @@ func (s *denseSums) add(sums []float32, part stretch, slopes, transposed []float
 		n := min(2, vectors-v)
 		left, right := &transposed[s.vector(v)], &transposed[s.vector(v+n-1)]
 		for p := range panels {
-			i, to := rows*p/panels, rows*(p+1)/panels
+			i, to := panelTop(rows, panels, p), panelTop(rows, panels, p+1)
 			t.rowTiles[to-i-1][n-1](part.count, &slopes[i*part.count], left, right, &part.offsets[0], &sums[i*width+v*t.lanes], width, mode)
 		}
 	}
@@ -147,7 +147,7 @@ func (s *denseSums) packSlopes(a []float32, part stretch, row, rows, first int) 
 	t, results := &s.device.kernel, s.oh*s.ow
 	panels := t.panels(rows)
 	for p := range panels {
-		i, to := rows*p/panels, rows*(p+1)/panels
+		i, to := panelTop(rows, panels, p), panelTop(rows, panels, p+1)
 		for at := part.from; at < part.from+part.count; {
 			image, from := at/results, at%results
 			n := min(results-from, part.from+part.count-at)
