@@ -128,7 +128,7 @@ func TestPredictMistakes(t *testing.T) {
 		"Dense: [4 5] and [3 6]":                             {dense, tensor.Zeros(4, 5), nil},
 		"accel: Predict: the model returned shape [3] for an input of shape [6]; the first dimension of the output must be the 6 examples": {dense, tensor.Zeros(6), nil},
 		"accel: Predict: the model returned shape [] for an input of shape [4 6]":                                                          {f(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean() }), x, nil},
-		"accel: Predict: the model's output is nil":                                                                                        {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},
+		"Forward: the model has returned nil: it must return a tensor":                                                                     {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},
 	} {
 		if _, err := accel.Predict(t.Context(), try.model, try.x, try.options...); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q\n got  %v", want, err)

@@ -95,9 +95,6 @@ func (p *Prediction) compute(ctx context.Context, b data.Batch) error {
 	if err != nil {
 		return locate(err, p.model, p.set, b, func(b data.Batch) { Forward(p.model, b) })
 	}
-	if y == nil {
-		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
-	}
 	if got := y.Shape(); len(got) == 0 || got[0] != n {
 		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, b.X.Shape(), n)
 	}
