@@ -93,6 +93,7 @@ func (l *loader) problems(t *testing.T, system, architecture string) (list []str
 	pattern := "./cmd/quern"
 	if config.Tests {
 		pattern = "./..."
+		config.BuildFlags = []string{"-tags=quern_simd"} // as in the kernel for browsers
 	}
 	loaded, err := packages.Load(config, pattern)
 	if err != nil {
@@ -125,11 +126,11 @@ func (l *loader) problems(t *testing.T, system, architecture string) (list []str
 	return list
 }
 
-// linked reports whether a //go:linkname line gives f its body.
+// linked reports whether a //go:linkname line gives f its body, or it is a function of another WebAssembly module.
 func linked(file *ast.File, f *ast.FuncDecl) bool {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			if strings.HasPrefix(c.Text, "//go:linkname "+f.Name.Name+" ") {
+			if strings.HasPrefix(c.Text, "//go:linkname "+f.Name.Name+" ") || group == f.Doc && strings.HasPrefix(c.Text, "//go:wasmimport ") {
 				return true
 			}
 		}
