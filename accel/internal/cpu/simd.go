@@ -19,12 +19,10 @@ func nativeTiles() []gemmKernel {
 	for r := range rows {
 		var tiles []tile
 		for v := range vectors {
-			tiles = append(tiles, func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, _ *float32, _, count, nextA, nextC, _ int) {
-				for q := range count {
-					wasmTile(int32(r*vectors+v), int32(k), unsafe.Add(unsafe.Pointer(a), q*nextA*4), int32(row)*4, int32(step)*4, unsafe.Pointer(b), int32(next)*4,
-						unsafe.Add(unsafe.Pointer(c), q*nextC*4), int32(ldc)*4, int32(mode), unsafe.Pointer(bias))
-				}
-			})
+			tiles = append(tiles, repeated(func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias *float32) {
+				wasmTile(int32(r*vectors+v), int32(k), unsafe.Pointer(a), int32(row)*4, int32(step)*4, unsafe.Pointer(b), int32(next)*4,
+					unsafe.Pointer(c), int32(ldc)*4, int32(mode), unsafe.Pointer(bias))
+			}))
 		}
 		kernel.tiles = append(kernel.tiles, tiles)
 	}
